@@ -1,0 +1,82 @@
+//! Serving gRPC: health, reflection, traces and drain are the same for every service.
+
+use std::net::SocketAddr;
+
+use anyhow::Context;
+use tokio::net::TcpListener;
+use tonic::{
+    service::Routes,
+    transport::{Server, server::TcpIncoming},
+};
+use tower_http::trace::TraceLayer;
+
+use crate::{
+    drain::{self, CancellationToken},
+    health::{self, Dependency},
+    trace::request_span,
+};
+
+/// Per-stream flow control window: what one slow reader can make us hold.
+const STREAM_WINDOW: u32 = 128 * 1024;
+/// Per-connection window: wide, because all of the gateway's calls share a connection.
+const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
+
+/// A gRPC server that has its port but does not answer yet.
+pub struct GrpcServer {
+    listener: TcpListener,
+    routes: Routes,
+    dependencies: Vec<Dependency>,
+}
+
+impl GrpcServer {
+    /// Takes the port. Port 0 takes any free one.
+    pub async fn bind(address: SocketAddr, routes: Routes, dependencies: Vec<Dependency>) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind(address)
+            .await
+            .with_context(|| format!("The setting LISTEN is wrong: {address} cannot be listened on"))?;
+        Ok(Self {
+            listener,
+            routes,
+            dependencies,
+        })
+    }
+
+    /// The port it listens on.
+    pub fn port(&self) -> u16 {
+        self.listener.local_addr().map_or(0, |address| address.port())
+    }
+
+    /// Answers until `stop`, then finishes what is in flight.
+    pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
+        let (reporter, health) = tonic_health::server::health_reporter();
+        reporter.set_service_status("", tonic_health::ServingStatus::NotServing).await;
+        let watching = tokio::spawn(health::watch(reporter, self.dependencies, stop.clone()));
+
+        let reflection = tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(site_proto::DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+            .build_v1()
+            .context("the descriptor set is broken")?;
+        let serving = Server::builder()
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW)
+            .layer(
+                TraceLayer::new_for_grpc()
+                    .make_span_with(|request: &http::Request<_>| request_span(request))
+                    .on_request(())
+                    .on_response(())
+                    .on_failure(()),
+            )
+            .add_routes(self.routes)
+            .add_service(health)
+            .add_service(reflection)
+            .serve_with_incoming_shutdown(
+                TcpIncoming::from(self.listener).with_nodelay(Some(true)),
+                stop.clone().cancelled_owned(),
+            );
+        let served = drain::within_grace(&stop, serving).await;
+        stop.cancel();
+        drain::join("health", watching).await;
+        served.unwrap_or(Ok(())).context("the gRPC server failed")
+    }
+}

@@ -1,0 +1,14 @@
+//! How every binary starts, tells how it is, and stops: settings, telemetry, the
+//! broker connection, health and drain.
+
+pub mod drain;
+pub mod grpc;
+pub mod health;
+pub mod nats;
+pub mod request_id;
+pub mod settings;
+pub mod status;
+pub mod telemetry;
+pub mod trace;
+
+pub use request_id::RequestId;

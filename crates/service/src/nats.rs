@@ -1,0 +1,131 @@
+//! The connection to the broker.
+
+use std::time::Duration;
+
+use async_nats::{Client, ConnectOptions, connection::State};
+use clap::Args;
+
+use crate::settings::{ExposeSecret, Secret};
+
+/// Older servers silently drop settings that the streams and consumers rely on.
+const OLDEST_SERVER: (u64, u64) = (2, 11);
+
+/// How long a start waits for the broker before it gives up.
+const START_PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a stored write or a request to the broker may take.
+pub const DEADLINE: Duration = Duration::from_secs(3);
+
+/// Where the broker is and who we are there.
+#[derive(Args, Debug, Clone)]
+pub struct NatsSettings {
+    /// Address of the NATS server
+    #[arg(long, env = "NATS_URL", default_value = "nats://127.0.0.1:4222")]
+    pub nats_url: String,
+    /// User name at the NATS server
+    #[arg(long, env = "NATS_USER", requires = "nats_password")]
+    pub nats_user: Option<String>,
+    /// Password at the NATS server
+    #[arg(long, env = "NATS_PASSWORD", hide_env_values = true, requires = "nats_user")]
+    pub nats_password: Option<Secret>,
+}
+
+/// Why there is no usable broker.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// Nobody answered in time, or the login was refused.
+    #[error("NATS at {url} cannot be used (settings NATS_URL, NATS_USER, NATS_PASSWORD): {reason}")]
+    Unusable {
+        /// The address from the settings.
+        url: String,
+        /// What the client library said last.
+        reason: String,
+    },
+    /// The server is too old.
+    #[error("NATS at {url} is version {found}; 2.11 or newer is needed")]
+    TooOld {
+        /// The address from the settings.
+        url: String,
+        /// What the server said it is.
+        found: String,
+    },
+}
+
+/// Connects, waiting up to 30 s for a server that is still starting, and afterwards
+/// reconnects by itself for as long as the process lives.
+pub async fn connect(settings: &NatsSettings, service: &str) -> Result<Client, ConnectError> {
+    let unusable = |reason: String| ConnectError::Unusable {
+        url: settings.nats_url.clone(),
+        reason,
+    };
+    let started = tokio::time::Instant::now();
+    let client = loop {
+        match options(settings, service).connect(&settings.nats_url).await {
+            Ok(client) => break client,
+            Err(error) if is_final(&error) || started.elapsed() > START_PATIENCE => {
+                return Err(unusable(error.to_string()));
+            }
+            Err(error) => {
+                tracing::warn!(error = %error, "NATS is not there yet; trying again");
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        }
+    };
+    let found = client.server_info().version;
+    if version(&found) < Some(OLDEST_SERVER) {
+        return Err(ConnectError::TooOld {
+            url: settings.nats_url.clone(),
+            found,
+        });
+    }
+    Ok(client)
+}
+
+/// Whether the connection stands at this moment.
+pub fn is_connected(client: &Client) -> bool {
+    client.connection_state() == State::Connected
+}
+
+fn is_final(error: &async_nats::ConnectError) -> bool {
+    use async_nats::ConnectErrorKind::{Authentication, AuthorizationViolation, ServerParse};
+    matches!(error.kind(), Authentication | AuthorizationViolation | ServerParse)
+}
+
+fn options(settings: &NatsSettings, service: &str) -> ConnectOptions {
+    let options = ConnectOptions::new()
+        .name(service)
+        .connection_timeout(DEADLINE)
+        .request_timeout(Some(DEADLINE))
+        .ping_interval(Duration::from_secs(5))
+        // A user may read only its own inbox, so that no service can listen to another's answers.
+        .custom_inbox_prefix(format!("_INBOX_{service}"))
+        .reconnect_delay_callback(|attempt| Duration::from_millis(100 * (1 << attempt.min(4))))
+        .max_reconnects(None);
+    match (&settings.nats_user, &settings.nats_password) {
+        (Some(user), Some(password)) => {
+            options.user_and_password(user.clone(), password.expose_secret().to_owned())
+        }
+        _ => options,
+    }
+}
+
+fn version(raw: &str) -> Option<(u64, u64)> {
+    let mut parts = raw.split(['.', '-']).map(str::parse);
+    match (parts.next(), parts.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => Some((major, minor)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn server_versions_compare_as_numbers() {
+        assert!(version("2.9.10") < Some(OLDEST_SERVER));
+        assert!(version("2.11.0") >= Some(OLDEST_SERVER));
+        assert!(version("2.15.1-RC.2") >= Some(OLDEST_SERVER));
+        assert!(version("unknown") < Some(OLDEST_SERVER));
+    }
+}

@@ -1,0 +1,57 @@
+//! gRPC statuses that say more than a code: field violations and when to come back.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt};
+
+/// When a caller may try again after the broker or the store was away.
+pub const RETRY_AFTER: Duration = Duration::from_secs(5);
+
+/// The fields of a form that were refused, with a sentence each.
+#[derive(Debug, Default)]
+pub struct Violations(BTreeMap<&'static str, String>);
+
+impl Violations {
+    /// Keeps the value, or notes what is wrong with the field and goes on, so that a
+    /// visitor sees every mistake at once.
+    pub fn check<T>(&mut self, field: &'static str, parsed: Result<T, impl ToString>) -> Option<T> {
+        parsed
+            .map_err(|sentence| self.0.insert(field, sentence.to_string()))
+            .ok()
+    }
+
+    /// `INVALID_ARGUMENT` with `google.rpc.BadRequest`.
+    pub fn into_status(self) -> Status {
+        let mut details = ErrorDetails::new();
+        for (field, sentence) in self.0 {
+            details.add_bad_request_violation(field, sentence);
+        }
+        Status::with_error_details(Code::InvalidArgument, "some fields are not right", details)
+    }
+}
+
+/// `UNAVAILABLE` with `google.rpc.RetryInfo`.
+pub fn unavailable(what: &str) -> Status {
+    let details = ErrorDetails::with_retry_info(Some(RETRY_AFTER));
+    Status::with_error_details(Code::Unavailable, what, details)
+}
+
+/// The field violations of an `INVALID_ARGUMENT` status.
+pub fn violations(status: &Status) -> BTreeMap<String, String> {
+    status
+        .get_details_bad_request()
+        .map(|request| request.field_violations)
+        .unwrap_or_default()
+        .into_iter()
+        .map(|violation| (violation.field, violation.description))
+        .collect()
+}
+
+/// When to come back, as the callee said or else by default.
+pub fn retry_after(status: &Status) -> Duration {
+    status
+        .get_details_retry_info()
+        .and_then(|info| info.retry_delay)
+        .unwrap_or(RETRY_AFTER)
+}

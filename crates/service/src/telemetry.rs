@@ -1,0 +1,97 @@
+//! Logs as JSON lines on stdout; traces and metrics by OTLP where an endpoint is set.
+
+use anyhow::Context;
+use clap::Args;
+use opentelemetry::{global, trace::TracerProvider};
+use opentelemetry_otlp::{MetricExporter, SpanExporter, WithExportConfig};
+use opentelemetry_sdk::{
+    Resource,
+    metrics::SdkMeterProvider,
+    trace::{Sampler, SdkTracerProvider},
+};
+use tracing_subscriber::{EnvFilter, layer::SubscriberExt, util::SubscriberInitExt};
+
+/// What is logged and where telemetry goes.
+#[derive(Args, Debug, Clone)]
+pub struct TelemetrySettings {
+    /// What is logged, as tracing directives
+    #[arg(long, env = "LOG", default_value = "info")]
+    pub log: String,
+    /// OTLP (gRPC) endpoint for traces and metrics; nothing is exported without one
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    pub otlp_endpoint: Option<String>,
+    /// Share of new traces that is recorded, 0 to 1
+    #[arg(long, env = "OTEL_TRACES_SAMPLER_ARG", default_value_t = 1.0)]
+    pub trace_share: f64,
+}
+
+/// Sends what is still buffered when it is dropped.
+#[must_use]
+pub struct Telemetry {
+    traces: SdkTracerProvider,
+    metrics: Option<SdkMeterProvider>,
+}
+
+/// Starts logging and, where an endpoint is set, the export. Call once per process,
+/// inside the runtime.
+pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Result<Telemetry> {
+    let filter = EnvFilter::try_new(&settings.log)
+        .with_context(|| format!("The setting LOG is wrong: \"{}\"", settings.log))?;
+    let resource = Resource::builder().with_service_name(service).build();
+    let telemetry = match &settings.otlp_endpoint {
+        Some(endpoint) => exporting(endpoint, settings.trace_share, resource)?,
+        // Without an exporter spans are never recorded, but still carry ids for the
+        // logs, the events and whoever traces upstream of us.
+        None => Telemetry {
+            traces: SdkTracerProvider::builder().with_sampler(Sampler::AlwaysOff).build(),
+            metrics: None,
+        },
+    };
+    if let Some(metrics) = &telemetry.metrics {
+        global::set_meter_provider(metrics.clone());
+    }
+    tracing_subscriber::registry()
+        .with(filter)
+        .with(tracing_opentelemetry::layer().with_tracer(telemetry.traces.tracer(service)))
+        .with(tracing_subscriber::fmt::layer().json().flatten_event(true))
+        .try_init()
+        .context("logging was already started")?;
+    Ok(telemetry)
+}
+
+fn exporting(endpoint: &str, share: f64, resource: Resource) -> anyhow::Result<Telemetry> {
+    let wrong = || format!("The setting OTEL_EXPORTER_OTLP_ENDPOINT is wrong: \"{endpoint}\"");
+    let spans = SpanExporter::builder()
+        .with_tonic()
+        .with_endpoint(endpoint)
+        .build()
+        .with_context(wrong)?;
+    let metrics = MetricExporter::builder()
+        .with_tonic()
+        .with_endpoint(endpoint)
+        .build()
+        .with_context(wrong)?;
+    Ok(Telemetry {
+        traces: SdkTracerProvider::builder()
+            .with_batch_exporter(spans)
+            .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(share))))
+            .with_resource(resource.clone())
+            .build(),
+        metrics: Some(
+            SdkMeterProvider::builder()
+                .with_periodic_exporter(metrics)
+                .with_resource(resource)
+                .build(),
+        ),
+    })
+}
+
+impl Drop for Telemetry {
+    fn drop(&mut self) {
+        let traces = self.traces.shutdown();
+        let metrics = self.metrics.as_ref().map_or(Ok(()), SdkMeterProvider::shutdown);
+        if let Err(error) = traces.and(metrics) {
+            eprintln!("the last telemetry could not be sent: {error}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! E-mail addresses.
+
+use std::{fmt, sync::LazyLock};
+
+use regex_lite::Regex;
+use serde::{Deserialize, Serialize};
+
+use crate::InvalidInput;
+
+/// The longest address that SMTP can carry (RFC 5321, 4.5.3.1.3, less the brackets).
+pub const MAX_CHARACTERS: usize = 254;
+
+/// The rule browsers apply to `<input type=email>` (HTML Standard, "valid e-mail address").
+static HTML_RULE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?",
+        r"(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$"
+    ))
+    .expect("the expression is a constant")
+});
+
+/// An address that a browser would accept, as the visitor wrote it.
+///
+/// `Debug` does not show the address, so that it cannot reach a log line by accident.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct EmailAddress(String);
+
+impl EmailAddress {
+    /// Reads an address; surrounding white space is not part of it.
+    pub fn parse(raw: &str) -> Result<Self, InvalidInput> {
+        let address = raw.trim();
+        if address.is_empty() {
+            return Err(InvalidInput::new("Enter your e-mail address."));
+        }
+        if address.len() > MAX_CHARACTERS {
+            return Err(InvalidInput::new(format!(
+                "Enter an e-mail address of at most {MAX_CHARACTERS} characters."
+            )));
+        }
+        if !HTML_RULE.is_match(address) {
+            return Err(InvalidInput::new(
+                "Enter an e-mail address such as name@company.com.",
+            ));
+        }
+        Ok(Self(address.to_owned()))
+    }
+
+    /// The address as written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The form under which two spellings of one address are the same person.
+    pub fn normalised(&self) -> String {
+        self.0.to_ascii_lowercase()
+    }
+}
+
+impl fmt::Debug for EmailAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EmailAddress(…)")
+    }
+}
+
+impl TryFrom<String> for EmailAddress {
+    type Error = InvalidInput;
+
+    fn try_from(raw: String) -> Result<Self, Self::Error> {
+        Self::parse(&raw)
+    }
+}
+
+impl From<EmailAddress> for String {
+    fn from(address: EmailAddress) -> Self {
+        address.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn ordinary_addresses_are_taken_as_written() {
+        for address in ["asha@example.com", "a.b+tag@sub.example.co.in", "x@localhost"] {
+            let parsed = EmailAddress::parse(&format!("  {address} "));
+            assert_eq!(parsed.as_ref().map(EmailAddress::as_str), Ok(address));
+        }
+    }
+
+    #[test]
+    fn what_a_browser_refuses_is_refused() {
+        for address in ["", "asha", "asha@", "@example.com", "a b@example.com", "a@-x.com", "a@x..com", "ü@x.com"] {
+            assert!(EmailAddress::parse(address).is_err(), "{address} was taken");
+        }
+    }
+
+    #[test]
+    fn the_longest_allowed_address_has_254_characters() {
+        let of_length = |n: usize| format!("{}@example.com", "a".repeat(n - "@example.com".len()));
+        assert!(EmailAddress::parse(&of_length(254)).is_ok());
+        assert!(EmailAddress::parse(&of_length(255)).is_err());
+    }
+
+    #[test]
+    fn the_debug_form_hides_the_address() {
+        let address = EmailAddress::parse("asha@example.com").map(|a| format!("{a:?}"));
+        assert_eq!(address, Ok("EmailAddress(…)".to_owned()));
+    }
+
+    proptest! {
+        #[test]
+        fn no_input_panics_and_what_passes_holds_no_space_or_line_break(raw in any::<String>()) {
+            if let Ok(address) = EmailAddress::parse(&raw) {
+                prop_assert!(!address.as_str().contains(char::is_whitespace));
+            }
+        }
+    }
+}

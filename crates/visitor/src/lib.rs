@@ -1,0 +1,25 @@
+//! What a visitor tells us about themselves, as types that can only hold what is
+//! allowed, and the keyed names under which a person is stored.
+//!
+//! Parsing happens once, at the edge of a service; past that line nothing is
+//! checked again. No I/O.
+
+pub mod email;
+pub mod person;
+pub mod text;
+pub mod token;
+
+pub use email::EmailAddress;
+pub use person::{PersonId, PersonKey};
+pub use text::{PersonName, TextRule};
+
+/// What is wrong with an input, as a sentence for the visitor who typed it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidInput(pub String);
+
+impl InvalidInput {
+    fn new(sentence: impl Into<String>) -> Self {
+        Self(sentence.into())
+    }
+}

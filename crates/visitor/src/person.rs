@@ -1,0 +1,114 @@
+//! The keyed hash that stands for a person in every subject, key and log line.
+
+use std::fmt;
+
+use hmac::{Hmac, KeyInit, Mac};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+
+use crate::{EmailAddress, InvalidInput};
+
+/// The fewest bytes a key may have.
+pub const MIN_KEY_BYTES: usize = 32;
+
+/// The secret that turns an address into a [`PersonId`]. The same in every service;
+/// losing it means that stored people can no longer be found by address.
+#[derive(Clone)]
+pub struct PersonKey(Hmac<Sha256>);
+
+impl PersonKey {
+    /// Takes the secret as it stands in the settings.
+    pub fn new(secret: &str) -> Result<Self, InvalidInput> {
+        keyed(secret).map(Self)
+    }
+
+    /// The id of the person behind an address.
+    pub fn person(&self, email: &EmailAddress) -> PersonId {
+        let tag = self
+            .0
+            .clone()
+            .chain_update(email.normalised())
+            .finalize()
+            .into_bytes();
+        PersonId(tag[..16].iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+/// HMAC-SHA256 of a normalised address, 128 bits as 32 lower-case hex digits.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PersonId(String);
+
+impl PersonId {
+    /// The hex digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PersonId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for PersonId {
+    type Error = InvalidInput;
+
+    fn try_from(raw: String) -> Result<Self, Self::Error> {
+        let hex = raw.len() == 32 && raw.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        hex.then_some(Self(raw))
+            .ok_or_else(|| InvalidInput::new("A person id is 32 hex digits."))
+    }
+}
+
+impl From<PersonId> for String {
+    fn from(id: PersonId) -> Self {
+        id.0
+    }
+}
+
+pub(crate) fn keyed(secret: &str) -> Result<Hmac<Sha256>, InvalidInput> {
+    if secret.len() < MIN_KEY_BYTES {
+        return Err(InvalidInput::new(format!(
+            "the key needs at least {MIN_KEY_BYTES} bytes"
+        )));
+    }
+    Hmac::new_from_slice(secret.as_bytes()).map_err(|e| InvalidInput::new(e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn person(secret: &str, email: &str) -> String {
+        let key = PersonKey::new(secret).expect("a long key");
+        let email = EmailAddress::parse(email).expect("an address");
+        key.person(&email).to_string()
+    }
+
+    const KEY: &str = "a key of thirty-two bytes or more";
+
+    #[test]
+    fn spellings_of_one_address_are_one_person() {
+        assert_eq!(person(KEY, "Asha@Example.com"), person(KEY, "asha@example.com"));
+        assert_ne!(person(KEY, "asha@example.com"), person(KEY, "asha@example.org"));
+    }
+
+    #[test]
+    fn another_key_gives_another_id() {
+        let other = "another key of thirty-two bytes or more";
+        assert_ne!(person(KEY, "asha@example.com"), person(other, "asha@example.com"));
+    }
+
+    #[test]
+    fn a_short_key_is_refused() {
+        assert!(PersonKey::new("short").is_err());
+    }
+
+    #[test]
+    fn the_id_is_128_bits_of_hmac_sha256() {
+        // echo -n asha@example.com | openssl dgst -sha256 -hmac "a key of thirty-two bytes or more"
+        assert_eq!(person(KEY, "asha@example.com"), "b482fe4a4a9729ef532801979ccb769c");
+    }
+}

@@ -1,0 +1,134 @@
+//! Names and longer texts with their limits.
+
+use crate::InvalidInput;
+
+/// Whether a text may run over several lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    /// A single line: no control characters at all.
+    One,
+    /// Paragraphs: line breaks and tabs are part of the text.
+    Many,
+}
+
+/// The limit of one text field, counted in characters (Unicode scalar values) after
+/// surrounding white space is cut and line breaks are made `\n`.
+#[derive(Debug, Clone, Copy)]
+pub struct TextRule {
+    /// What the visitor calls the field, as in "Enter your {what}."
+    pub what: &'static str,
+    /// The most characters it may have.
+    pub max: usize,
+    /// One line or several.
+    pub lines: Lines,
+}
+
+impl TextRule {
+    /// Reads a field that must hold something.
+    pub fn required(&self, raw: &str) -> Result<String, InvalidInput> {
+        self.optional(raw)?
+            .ok_or_else(|| InvalidInput::new(format!("Enter your {}.", self.what)))
+    }
+
+    /// Reads a field that may be left empty.
+    pub fn optional(&self, raw: &str) -> Result<Option<String>, InvalidInput> {
+        let text = raw.trim().replace("\r\n", "\n").replace('\r', "\n");
+        if text.is_empty() {
+            return Ok(None);
+        }
+        if text.chars().count() > self.max {
+            return Err(InvalidInput::new(format!(
+                "Shorten your {} to {} characters or fewer.",
+                self.what,
+                grouped(self.max)
+            )));
+        }
+        if text.chars().any(|c| !self.allows(c)) {
+            return Err(InvalidInput::new(format!(
+                "Remove the unprintable characters from your {}.",
+                self.what
+            )));
+        }
+        Ok(Some(text))
+    }
+
+    fn allows(&self, c: char) -> bool {
+        !c.is_control() || (self.lines == Lines::Many && matches!(c, '\n' | '\t'))
+    }
+}
+
+/// A person's name, 1–200 characters on one line.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PersonName(String);
+
+impl PersonName {
+    /// The limit of a name.
+    pub const RULE: TextRule = TextRule {
+        what: "name",
+        max: 200,
+        lines: Lines::One,
+    };
+
+    /// Reads a name.
+    pub fn parse(raw: &str) -> Result<Self, InvalidInput> {
+        Self::RULE.required(raw).map(Self)
+    }
+}
+
+impl From<PersonName> for String {
+    fn from(name: PersonName) -> Self {
+        name.0
+    }
+}
+
+fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LETTER: TextRule = TextRule {
+        what: "cover letter",
+        max: 20_000,
+        lines: Lines::Many,
+    };
+
+    #[test]
+    fn a_name_has_1_to_200_characters_whatever_the_script() {
+        assert!(PersonName::parse("  ").is_err());
+        assert!(PersonName::parse(&"ஆ".repeat(200)).is_ok());
+        assert!(PersonName::parse(&"ஆ".repeat(201)).is_err());
+    }
+
+    #[test]
+    fn a_name_cannot_carry_a_header_into_a_mail() {
+        assert!(PersonName::parse("Asha\r\nBcc: all@example.com").is_err());
+    }
+
+    #[test]
+    fn browser_line_breaks_do_not_count_twice() {
+        let letter = "line\r\n".repeat(3_999) + "line";
+        assert_eq!(letter.replace("\r\n", "\n").chars().count(), 19_999);
+        assert!(LETTER.required(&letter).is_ok());
+    }
+
+    #[test]
+    fn the_sentence_names_the_field_and_the_limit() {
+        let refusal = LETTER.required(&"x".repeat(20_001));
+        assert_eq!(
+            refusal,
+            Err(InvalidInput::new("Shorten your cover letter to 20,000 characters or fewer."))
+        );
+        assert_eq!(LETTER.required(""), Err(InvalidInput::new("Enter your cover letter.")));
+    }
+}

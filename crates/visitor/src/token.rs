@@ -1,0 +1,137 @@
+//! The signed tokens in mailed links: bound to one purpose and one person, expiring.
+//!
+//! Form: `base64url(claims) "." base64url(HMAC-SHA256(claims))`. The claims hold the
+//! person's keyed hash, so a link never carries an address.
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use hmac::{Hmac, Mac};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+use time::OffsetDateTime;
+
+use crate::{InvalidInput, PersonId, person::keyed};
+
+/// What a token allows its bearer to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Purpose {
+    /// Confirm a newsletter subscription.
+    Confirm,
+    /// End a newsletter subscription.
+    Unsubscribe,
+}
+
+/// Why a token was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    /// Not one of ours, altered, or made for another purpose.
+    #[error("the token was not made by us for this purpose")]
+    Forged,
+    /// Ours, but too old.
+    #[error("the token has expired")]
+    Expired,
+}
+
+/// The secret that signs tokens. The newsletter service and the notifier share it.
+#[derive(Clone)]
+pub struct TokenKey(Hmac<Sha256>);
+
+#[derive(Serialize, Deserialize)]
+struct Claims {
+    purpose: Purpose,
+    person: PersonId,
+    #[serde(with = "time::serde::timestamp")]
+    expires: OffsetDateTime,
+}
+
+impl TokenKey {
+    /// Takes the secret as it stands in the settings.
+    pub fn new(secret: &str) -> Result<Self, InvalidInput> {
+        keyed(secret).map(Self)
+    }
+
+    /// Makes a token that is good until `expires`.
+    pub fn sign(&self, purpose: Purpose, person: &PersonId, expires: OffsetDateTime) -> String {
+        let claims = Claims {
+            purpose,
+            person: person.clone(),
+            expires,
+        };
+        let claims = serde_json::to_vec(&claims).expect("claims are plain values");
+        let tag = self.0.clone().chain_update(&claims).finalize().into_bytes();
+        format!("{}.{}", URL_SAFE_NO_PAD.encode(claims), URL_SAFE_NO_PAD.encode(tag))
+    }
+
+    /// Reads a token back. The signature is compared in constant time, before
+    /// anything in the token is believed.
+    pub fn verify(&self, token: &str, purpose: Purpose, now: OffsetDateTime) -> Result<PersonId, TokenError> {
+        let (claims, tag) = token.split_once('.').ok_or(TokenError::Forged)?;
+        let claims = URL_SAFE_NO_PAD.decode(claims).map_err(|_| TokenError::Forged)?;
+        let tag = URL_SAFE_NO_PAD.decode(tag).map_err(|_| TokenError::Forged)?;
+        self.0
+            .clone()
+            .chain_update(&claims)
+            .verify_slice(&tag)
+            .map_err(|_| TokenError::Forged)?;
+        let claims: Claims = serde_json::from_slice(&claims).map_err(|_| TokenError::Forged)?;
+        if claims.purpose != purpose {
+            return Err(TokenError::Forged);
+        }
+        if claims.expires <= now {
+            return Err(TokenError::Expired);
+        }
+        Ok(claims.person)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use time::{Duration, macros::datetime};
+
+    use super::*;
+
+    const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
+
+    fn key() -> TokenKey {
+        TokenKey::new("a token key of thirty-two bytes or more").expect("a long key")
+    }
+
+    fn person() -> PersonId {
+        PersonId::try_from("0123456789abcdef0123456789abcdef".to_owned()).expect("an id")
+    }
+
+    #[test]
+    fn a_token_names_its_person_until_it_expires() {
+        let token = key().sign(Purpose::Confirm, &person(), NOW + Duration::HOUR);
+        assert_eq!(key().verify(&token, Purpose::Confirm, NOW), Ok(person()));
+        let later = NOW + Duration::HOUR;
+        assert_eq!(key().verify(&token, Purpose::Confirm, later), Err(TokenError::Expired));
+    }
+
+    #[test]
+    fn a_token_is_good_for_its_own_purpose_only() {
+        let token = key().sign(Purpose::Unsubscribe, &person(), NOW + Duration::HOUR);
+        assert_eq!(key().verify(&token, Purpose::Confirm, NOW), Err(TokenError::Forged));
+    }
+
+    #[test]
+    fn another_key_cannot_make_our_tokens() {
+        let other = TokenKey::new("some other key of thirty-two bytes or so").expect("a long key");
+        let token = other.sign(Purpose::Confirm, &person(), NOW + Duration::HOUR);
+        assert_eq!(key().verify(&token, Purpose::Confirm, NOW), Err(TokenError::Forged));
+    }
+
+    proptest! {
+        #[test]
+        fn no_altered_token_passes(at in 0usize..150, with in any::<char>()) {
+            let token = key().sign(Purpose::Confirm, &person(), NOW + Duration::HOUR);
+            let mut altered: Vec<char> = token.chars().collect();
+            let at = at % altered.len();
+            prop_assume!(altered[at] != with);
+            altered[at] = with;
+            let altered: String = altered.into_iter().collect();
+            prop_assert!(key().verify(&altered, Purpose::Confirm, NOW).is_err());
+        }
+    }
+}
