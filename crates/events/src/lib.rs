@@ -1,1 +1,24 @@
-//! site-events
+//! The events of the site: what they hold, how they are published so that none is
+//! lost, and how they are consumed so that each is dealt with.
+
+pub mod channel;
+pub mod consume;
+mod dead_letters;
+pub mod event;
+pub mod provision;
+pub mod publish;
+
+pub use channel::Channel;
+pub use consume::{Delivery, Outcome};
+pub use event::{Event, EventData, EventType};
+pub use provision::{Provision, provision};
+pub use publish::{PublishError, Publisher};
+
+/// The stream that holds every event.
+pub const SITE: &str = "SITE";
+/// The stream that holds what could not be delivered.
+pub const DEAD_LETTERS: &str = "DEAD_LETTERS";
+/// The KV bucket of newsletter subscribers, by person.
+pub const SUBSCRIBERS: &str = "subscribers";
+/// The KV bucket of what was already delivered, by `<event id>.<channel>`.
+pub const DELIVERIES: &str = "deliveries";

@@ -1,1 +1,194 @@
-//! resumes
+//! The bucket of résumés (S3-compatible): their keys, storing, and time-limited links.
+//!
+//! Careers writes, the notifier reads and links, `sitectl` sets up.
+
+mod key;
+
+use std::{path::Path, time::Duration};
+
+use aws_sdk_s3::{
+    Client,
+    config::{
+        BehaviorVersion, Credentials, Region, RequestChecksumCalculation,
+        ResponseChecksumValidation, retry::RetryConfig, timeout::TimeoutConfig,
+    },
+    error::{DisplayErrorContext, SdkError},
+    presigning::PresigningConfig,
+    primitives::ByteStream,
+};
+use aws_smithy_http_client::tls::{self, rustls_provider::CryptoMode};
+use clap::Args;
+use site_service::settings::{ExposeSecret, Secret};
+
+pub use key::{ResumeKey, safe_file_name};
+
+/// Where the bucket is and who we are there.
+#[derive(Args, Debug, Clone)]
+pub struct S3Settings {
+    /// Address of the S3-compatible store
+    #[arg(long, env = "S3_ENDPOINT", default_value = "http://127.0.0.1:9000")]
+    pub s3_endpoint: String,
+    /// Region of the bucket
+    #[arg(long, env = "S3_REGION", default_value = "us-east-1")]
+    pub s3_region: String,
+    /// Name of the bucket
+    #[arg(long, env = "S3_BUCKET", default_value = "resumes")]
+    pub s3_bucket: String,
+    /// Access key
+    #[arg(long, env = "S3_ACCESS_KEY_ID")]
+    pub s3_access_key_id: String,
+    /// Secret of the access key
+    #[arg(long, env = "S3_SECRET_ACCESS_KEY", hide_env_values = true)]
+    pub s3_secret_access_key: Secret,
+}
+
+/// What the store could not do. The text is for logs; it holds keys, never content.
+#[derive(Debug, thiserror::Error)]
+#[error("the store could not {action}: {reason}")]
+pub struct StoreError {
+    action: &'static str,
+    reason: String,
+}
+
+impl StoreError {
+    fn new(action: &'static str, error: impl std::error::Error) -> Self {
+        Self {
+            action,
+            reason: DisplayErrorContext(error).to_string(),
+        }
+    }
+}
+
+/// The bucket.
+#[derive(Clone)]
+pub struct Store {
+    client: Client,
+    bucket: String,
+}
+
+impl Store {
+    /// A client for the bucket; nothing is sent yet.
+    pub fn new(settings: &S3Settings) -> Self {
+        let http = aws_smithy_http_client::Builder::new()
+            .tls_provider(tls::Provider::Rustls(CryptoMode::Ring))
+            .build_https();
+        let credentials = Credentials::new(
+            &settings.s3_access_key_id,
+            settings.s3_secret_access_key.expose_secret(),
+            None,
+            None,
+            "settings",
+        );
+        let config = aws_sdk_s3::Config::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .http_client(http)
+            .endpoint_url(&settings.s3_endpoint)
+            .region(Region::new(settings.s3_region.clone()))
+            .credentials_provider(credentials)
+            .force_path_style(true)
+            // Garage refuses the newer default checksums.
+            .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
+            .response_checksum_validation(ResponseChecksumValidation::WhenRequired)
+            .retry_config(RetryConfig::standard().with_max_attempts(3))
+            .timeout_config(
+                TimeoutConfig::builder()
+                    .connect_timeout(Duration::from_secs(3))
+                    .operation_attempt_timeout(Duration::from_secs(20))
+                    .build(),
+            )
+            .build();
+        Self {
+            client: Client::from_conf(config),
+            bucket: settings.s3_bucket.clone(),
+        }
+    }
+
+    /// Whether the bucket can be reached with our credentials.
+    pub async fn check(&self) -> Result<(), StoreError> {
+        let head = self.client.head_bucket().bucket(&self.bucket).send().await;
+        head.map(drop)
+            .map_err(|error| StoreError::new("find the bucket", error))
+    }
+
+    /// Creates the bucket where it is missing.
+    pub async fn ensure_bucket(&self) -> Result<(), StoreError> {
+        if self.check().await.is_ok() {
+            return Ok(());
+        }
+        let created = self
+            .client
+            .create_bucket()
+            .bucket(&self.bucket)
+            .send()
+            .await;
+        match created {
+            Ok(_) => Ok(()),
+            Err(SdkError::ServiceError(e)) if e.err().is_bucket_already_owned_by_you() => Ok(()),
+            Err(error) => Err(StoreError::new("create the bucket", error)),
+        }
+    }
+
+    /// Stores a spooled file. Its length is known and it can be read again, so the
+    /// client may repeat the request.
+    pub async fn put(
+        &self,
+        key: &ResumeKey,
+        file: &Path,
+        content_type: &str,
+    ) -> Result<(), StoreError> {
+        let body = ByteStream::from_path(file)
+            .await
+            .map_err(|error| StoreError::new("read the spooled résumé", error))?;
+        let put = self
+            .client
+            .put_object()
+            .bucket(&self.bucket)
+            .key(key.as_str())
+            .content_type(content_type)
+            .body(body)
+            .send()
+            .await;
+        put.map(drop)
+            .map_err(|error| StoreError::new("take the résumé", error))
+    }
+
+    /// Removes a résumé; removing what is not there is a success.
+    pub async fn delete(&self, key: &ResumeKey) -> Result<(), StoreError> {
+        let deleted = self
+            .client
+            .delete_object()
+            .bucket(&self.bucket)
+            .key(key.as_str())
+            .send()
+            .await;
+        deleted
+            .map(drop)
+            .map_err(|error| StoreError::new("remove the résumé", error))
+    }
+
+    /// A link that downloads the résumé under its name until `lifetime` is over
+    /// (at most 7 days, a limit of the signature scheme).
+    pub async fn link(
+        &self,
+        key: &str,
+        file_name: &str,
+        lifetime: Duration,
+    ) -> Result<String, StoreError> {
+        let wrong = |error| StoreError::new("sign a link", error);
+        let presigning = PresigningConfig::expires_in(lifetime).map_err(wrong)?;
+        let signed = self
+            .client
+            .get_object()
+            .bucket(&self.bucket)
+            .key(key)
+            .response_content_disposition(format!(
+                "attachment; filename=\"{}\"",
+                safe_file_name(file_name)
+            ))
+            .presigned(presigning)
+            .await;
+        signed
+            .map(|request| request.uri().to_owned())
+            .map_err(|error| StoreError::new("sign a link", error))
+    }
+}

@@ -30,10 +30,14 @@ pub struct GrpcServer {
 
 impl GrpcServer {
     /// Takes the port. Port 0 takes any free one.
-    pub async fn bind(address: SocketAddr, routes: Routes, dependencies: Vec<Dependency>) -> anyhow::Result<Self> {
-        let listener = TcpListener::bind(address)
-            .await
-            .with_context(|| format!("The setting LISTEN is wrong: {address} cannot be listened on"))?;
+    pub async fn bind(
+        address: SocketAddr,
+        routes: Routes,
+        dependencies: Vec<Dependency>,
+    ) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind(address).await.with_context(|| {
+            format!("The setting LISTEN is wrong: {address} cannot be listened on")
+        })?;
         Ok(Self {
             listener,
             routes,
@@ -43,13 +47,17 @@ impl GrpcServer {
 
     /// The port it listens on.
     pub fn port(&self) -> u16 {
-        self.listener.local_addr().map_or(0, |address| address.port())
+        self.listener
+            .local_addr()
+            .map_or(0, |address| address.port())
     }
 
     /// Answers until `stop`, then finishes what is in flight.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let (reporter, health) = tonic_health::server::health_reporter();
-        reporter.set_service_status("", tonic_health::ServingStatus::NotServing).await;
+        reporter
+            .set_service_status("", tonic_health::ServingStatus::NotServing)
+            .await;
         let watching = tokio::spawn(health::watch(reporter, self.dependencies, stop.clone()));
 
         let reflection = tonic_reflection::server::Builder::configure()

@@ -56,7 +56,11 @@ impl Dependency {
 
 /// Probes every dependency once a second and reports the sum, until told to stop.
 /// The overall service (the empty name) is what probes and the gateway ask for.
-pub async fn watch(reporter: HealthReporter, dependencies: Vec<Dependency>, stop: CancellationToken) {
+pub async fn watch(
+    reporter: HealthReporter,
+    dependencies: Vec<Dependency>,
+    stop: CancellationToken,
+) {
     let mut missing = Some(String::new());
     loop {
         let started = Instant::now();
@@ -66,13 +70,19 @@ pub async fn watch(reporter: HealthReporter, dependencies: Vec<Dependency>, stop
                 None => tracing::info!("ready"),
                 Some(reason) => tracing::warn!(%reason, "not ready"),
             }
-            let status = if found.is_none() { ServingStatus::Serving } else { ServingStatus::NotServing };
+            let status = if found.is_none() {
+                ServingStatus::Serving
+            } else {
+                ServingStatus::NotServing
+            };
             reporter.set_service_status("", status).await;
             missing = found;
         }
         let pause = sleep(EVERY.saturating_sub(started.elapsed()));
         if stop.run_until_cancelled(pause).await.is_none() {
-            reporter.set_service_status("", ServingStatus::NotServing).await;
+            reporter
+                .set_service_status("", ServingStatus::NotServing)
+                .await;
             return;
         }
     }

@@ -26,7 +26,12 @@ pub struct NatsSettings {
     #[arg(long, env = "NATS_USER", requires = "nats_password")]
     pub nats_user: Option<String>,
     /// Password at the NATS server
-    #[arg(long, env = "NATS_PASSWORD", hide_env_values = true, requires = "nats_user")]
+    #[arg(
+        long,
+        env = "NATS_PASSWORD",
+        hide_env_values = true,
+        requires = "nats_user"
+    )]
     pub nats_password: Option<Secret>,
 }
 
@@ -88,7 +93,10 @@ pub fn is_connected(client: &Client) -> bool {
 
 fn is_final(error: &async_nats::ConnectError) -> bool {
     use async_nats::ConnectErrorKind::{Authentication, AuthorizationViolation, ServerParse};
-    matches!(error.kind(), Authentication | AuthorizationViolation | ServerParse)
+    matches!(
+        error.kind(),
+        Authentication | AuthorizationViolation | ServerParse
+    )
 }
 
 fn options(settings: &NatsSettings, service: &str) -> ConnectOptions {

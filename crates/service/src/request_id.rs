@@ -32,9 +32,13 @@ impl RequestId {
     /// Takes an id that another party chose, or makes a new one.
     pub fn accept(raw: Option<&str>) -> Self {
         let usable = |id: &&str| {
-            (8..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+            (8..=64).contains(&id.len())
+                && id
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
         };
-        raw.filter(usable).map_or_else(Self::fresh, |id| Self(id.to_owned()))
+        raw.filter(usable)
+            .map_or_else(Self::fresh, |id| Self(id.to_owned()))
     }
 
     /// The id as text.
@@ -56,7 +60,12 @@ mod tests {
     #[test]
     fn a_usable_id_is_kept_and_anything_else_replaced() {
         assert_eq!(RequestId::accept(Some("visit-0001")).as_str(), "visit-0001");
-        for bad in ["short", "has space in it", "line\nbreak-in-it", &"x".repeat(65)] {
+        for bad in [
+            "short",
+            "has space in it",
+            "line\nbreak-in-it",
+            &"x".repeat(65),
+        ] {
             assert_ne!(RequestId::accept(Some(bad)).as_str(), bad);
         }
     }

@@ -44,7 +44,10 @@ pub fn read<S: Parser>() -> Result<S, Stop> {
     read_from(env::args_os().collect(), |name| env::var(name).ok())
 }
 
-fn read_from<S: Parser>(mut args: Vec<OsString>, env: impl Fn(&str) -> Option<String>) -> Result<S, Stop> {
+fn read_from<S: Parser>(
+    mut args: Vec<OsString>,
+    env: impl Fn(&str) -> Option<String>,
+) -> Result<S, Stop> {
     let command = with_file_hints(S::command());
     for secret in secrets(&command) {
         if let Some(flag) = from_file(secret, &env)? {
@@ -59,7 +62,9 @@ fn read_from<S: Parser>(mut args: Vec<OsString>, env: impl Fn(&str) -> Option<St
 }
 
 fn secrets(command: &Command) -> impl Iterator<Item = &Arg> {
-    command.get_arguments().filter(|arg| arg.is_hide_env_values_set())
+    command
+        .get_arguments()
+        .filter(|arg| arg.is_hide_env_values_set())
 }
 
 fn env_of(arg: &Arg) -> String {
@@ -83,17 +88,27 @@ fn with_file_hints(command: Command) -> Command {
     })
 }
 
-fn from_file(secret: &Arg, env: &impl Fn(&str) -> Option<String>) -> Result<Option<OsString>, Stop> {
+fn from_file(
+    secret: &Arg,
+    env: &impl Fn(&str) -> Option<String>,
+) -> Result<Option<OsString>, Stop> {
     let name = env_of(secret);
     let Some(path) = env(&format!("{name}_FILE")) else {
         return Ok(None);
     };
     if env(&name).is_some() {
-        return Err(Stop::Wrong(format!("Set either {name} or {name}_FILE, not both.")));
+        return Err(Stop::Wrong(format!(
+            "Set either {name} or {name}_FILE, not both."
+        )));
     }
-    let value = fs::read_to_string(&path)
-        .map_err(|e| Stop::Wrong(format!("{name}_FILE names {path}, which cannot be read: {e}.")))?;
-    Ok(Some(format!("{}={}", flag_of(secret), value.trim_end()).into()))
+    let value = fs::read_to_string(&path).map_err(|e| {
+        Stop::Wrong(format!(
+            "{name}_FILE names {path}, which cannot be read: {e}."
+        ))
+    })?;
+    Ok(Some(
+        format!("{}={}", flag_of(secret), value.trim_end()).into(),
+    ))
 }
 
 fn explain(error: &clap::Error, secret_flags: &[String]) -> Stop {
@@ -103,16 +118,26 @@ fn explain(error: &clap::Error, secret_flags: &[String]) -> Stop {
         _ => String::new(),
     };
     let setting = context(ContextKind::InvalidArg);
-    let is_secret = secret_flags.iter().any(|flag| setting.starts_with(flag.as_str()));
+    let is_secret = secret_flags
+        .iter()
+        .any(|flag| setting.starts_with(flag.as_str()));
     let sentence = match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => return Stop::Shown(error.render().to_string()),
-        ErrorKind::MissingRequiredArgument => format!("A setting is missing: {setting}; see --help."),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            return Stop::Shown(error.render().to_string());
+        }
+        ErrorKind::MissingRequiredArgument => {
+            format!("A setting is missing: {setting}; see --help.")
+        }
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => {
-            let reason = std::error::Error::source(error).map_or_else(|| "not a value it takes".to_owned(), ToString::to_string);
+            let reason = std::error::Error::source(error)
+                .map_or_else(|| "not a value it takes".to_owned(), ToString::to_string);
             if is_secret {
                 format!("The setting {setting} is wrong: {reason}.")
             } else {
-                format!("The setting {setting} is wrong: \"{}\": {reason}.", context(ContextKind::InvalidValue))
+                format!(
+                    "The setting {setting} is wrong: \"{}\": {reason}.",
+                    context(ContextKind::InvalidValue)
+                )
             }
         }
         _ => {
@@ -149,7 +174,10 @@ mod tests {
 
     fn parse(args: &[&str], env: &[(&str, &str)]) -> Result<Example, String> {
         let args = std::iter::once("example").chain(args.iter().copied());
-        let env: Vec<(String, String)> = env.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
+        let env: Vec<(String, String)> = env
+            .iter()
+            .map(|(k, v)| ((*k).into(), (*v).into()))
+            .collect();
         read_from(args.map(OsString::from).collect(), |name| {
             env.iter().find(|(k, _)| k == name).map(|(_, v)| v.clone())
         })
@@ -161,20 +189,31 @@ mod tests {
     #[test]
     fn a_missing_setting_is_named_in_one_sentence() {
         let sentence = parse(&[], &[]).err();
-        assert_eq!(sentence.as_deref(), Some("A setting is missing: --key <KEY>; see --help."));
+        assert_eq!(
+            sentence.as_deref(),
+            Some("A setting is missing: --key <KEY>; see --help.")
+        );
     }
 
     #[test]
     fn a_wrong_setting_is_named_with_the_reason() {
-        let sentence = parse(&["--key=0123456789", "--port=many"], &[]).err().unwrap_or_default();
-        assert!(sentence.starts_with("The setting --port <PORT> is wrong: \"many\": invalid digit"), "{sentence}");
+        let sentence = parse(&["--key=0123456789", "--port=many"], &[])
+            .err()
+            .unwrap_or_default();
+        assert!(
+            sentence.starts_with("The setting --port <PORT> is wrong: \"many\": invalid digit"),
+            "{sentence}"
+        );
         assert_eq!(sentence.lines().count(), 1);
     }
 
     #[test]
     fn a_wrong_secret_is_named_but_not_shown() {
         let sentence = parse(&["--key=hunter2"], &[]).err().unwrap_or_default();
-        assert_eq!(sentence, "The setting --key <KEY> is wrong: it needs 8 bytes.");
+        assert_eq!(
+            sentence,
+            "The setting --key <KEY> is wrong: it needs 8 bytes."
+        );
     }
 
     #[test]
@@ -183,14 +222,22 @@ mod tests {
         writeln!(file, "0123456789")?;
         let path = file.path().to_string_lossy().into_owned();
         let example = parse(&[], &[("EXAMPLE_KEY_FILE", &path)]);
-        assert_eq!(example.map(|e| e.key.expose_secret().to_owned()), Ok("0123456789".to_owned()));
+        assert_eq!(
+            example.map(|e| e.key.expose_secret().to_owned()),
+            Ok("0123456789".to_owned())
+        );
         Ok(())
     }
 
     #[test]
     fn a_secret_file_that_is_not_there_is_named() {
-        let sentence = parse(&[], &[("EXAMPLE_KEY_FILE", "/nowhere/key")]).err().unwrap_or_default();
-        assert!(sentence.starts_with("EXAMPLE_KEY_FILE names /nowhere/key, which cannot be read"), "{sentence}");
+        let sentence = parse(&[], &[("EXAMPLE_KEY_FILE", "/nowhere/key")])
+            .err()
+            .unwrap_or_default();
+        assert!(
+            sentence.starts_with("EXAMPLE_KEY_FILE names /nowhere/key, which cannot be read"),
+            "{sentence}"
+        );
     }
 
     #[test]

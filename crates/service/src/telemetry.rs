@@ -43,7 +43,9 @@ pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Res
         // Without an exporter spans are never recorded, but still carry ids for the
         // logs, the events and whoever traces upstream of us.
         None => Telemetry {
-            traces: SdkTracerProvider::builder().with_sampler(Sampler::AlwaysOff).build(),
+            traces: SdkTracerProvider::builder()
+                .with_sampler(Sampler::AlwaysOff)
+                .build(),
             metrics: None,
         },
     };
@@ -74,7 +76,9 @@ fn exporting(endpoint: &str, share: f64, resource: Resource) -> anyhow::Result<T
     Ok(Telemetry {
         traces: SdkTracerProvider::builder()
             .with_batch_exporter(spans)
-            .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(share))))
+            .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(
+                share,
+            ))))
             .with_resource(resource.clone())
             .build(),
         metrics: Some(
@@ -89,7 +93,10 @@ fn exporting(endpoint: &str, share: f64, resource: Resource) -> anyhow::Result<T
 impl Drop for Telemetry {
     fn drop(&mut self) {
         let traces = self.traces.shutdown();
-        let metrics = self.metrics.as_ref().map_or(Ok(()), SdkMeterProvider::shutdown);
+        let metrics = self
+            .metrics
+            .as_ref()
+            .map_or(Ok(()), SdkMeterProvider::shutdown);
         if let Err(error) = traces.and(metrics) {
             eprintln!("the last telemetry could not be sent: {error}");
         }

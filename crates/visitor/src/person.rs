@@ -91,14 +91,23 @@ mod tests {
 
     #[test]
     fn spellings_of_one_address_are_one_person() {
-        assert_eq!(person(KEY, "Asha@Example.com"), person(KEY, "asha@example.com"));
-        assert_ne!(person(KEY, "asha@example.com"), person(KEY, "asha@example.org"));
+        assert_eq!(
+            person(KEY, "Asha@Example.com"),
+            person(KEY, "asha@example.com")
+        );
+        assert_ne!(
+            person(KEY, "asha@example.com"),
+            person(KEY, "asha@example.org")
+        );
     }
 
     #[test]
     fn another_key_gives_another_id() {
         let other = "another key of thirty-two bytes or more";
-        assert_ne!(person(KEY, "asha@example.com"), person(other, "asha@example.com"));
+        assert_ne!(
+            person(KEY, "asha@example.com"),
+            person(other, "asha@example.com")
+        );
     }
 
     #[test]
@@ -109,6 +118,9 @@ mod tests {
     #[test]
     fn the_id_is_128_bits_of_hmac_sha256() {
         // echo -n asha@example.com | openssl dgst -sha256 -hmac "a key of thirty-two bytes or more"
-        assert_eq!(person(KEY, "asha@example.com"), "b482fe4a4a9729ef532801979ccb769c");
+        assert_eq!(
+            person(KEY, "asha@example.com"),
+            "b482fe4a4a9729ef532801979ccb769c"
+        );
     }
 }

@@ -127,8 +127,13 @@ mod tests {
         let refusal = LETTER.required(&"x".repeat(20_001));
         assert_eq!(
             refusal,
-            Err(InvalidInput::new("Shorten your cover letter to 20,000 characters or fewer."))
+            Err(InvalidInput::new(
+                "Shorten your cover letter to 20,000 characters or fewer."
+            ))
         );
-        assert_eq!(LETTER.required(""), Err(InvalidInput::new("Enter your cover letter.")));
+        assert_eq!(
+            LETTER.required(""),
+            Err(InvalidInput::new("Enter your cover letter."))
+        );
     }
 }

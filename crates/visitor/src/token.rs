@@ -59,15 +59,28 @@ impl TokenKey {
         };
         let claims = serde_json::to_vec(&claims).expect("claims are plain values");
         let tag = self.0.clone().chain_update(&claims).finalize().into_bytes();
-        format!("{}.{}", URL_SAFE_NO_PAD.encode(claims), URL_SAFE_NO_PAD.encode(tag))
+        format!(
+            "{}.{}",
+            URL_SAFE_NO_PAD.encode(claims),
+            URL_SAFE_NO_PAD.encode(tag)
+        )
     }
 
     /// Reads a token back. The signature is compared in constant time, before
     /// anything in the token is believed.
-    pub fn verify(&self, token: &str, purpose: Purpose, now: OffsetDateTime) -> Result<PersonId, TokenError> {
+    pub fn verify(
+        &self,
+        token: &str,
+        purpose: Purpose,
+        now: OffsetDateTime,
+    ) -> Result<PersonId, TokenError> {
         let (claims, tag) = token.split_once('.').ok_or(TokenError::Forged)?;
-        let claims = URL_SAFE_NO_PAD.decode(claims).map_err(|_| TokenError::Forged)?;
-        let tag = URL_SAFE_NO_PAD.decode(tag).map_err(|_| TokenError::Forged)?;
+        let claims = URL_SAFE_NO_PAD
+            .decode(claims)
+            .map_err(|_| TokenError::Forged)?;
+        let tag = URL_SAFE_NO_PAD
+            .decode(tag)
+            .map_err(|_| TokenError::Forged)?;
         self.0
             .clone()
             .chain_update(&claims)
@@ -106,20 +119,29 @@ mod tests {
         let token = key().sign(Purpose::Confirm, &person(), NOW + Duration::HOUR);
         assert_eq!(key().verify(&token, Purpose::Confirm, NOW), Ok(person()));
         let later = NOW + Duration::HOUR;
-        assert_eq!(key().verify(&token, Purpose::Confirm, later), Err(TokenError::Expired));
+        assert_eq!(
+            key().verify(&token, Purpose::Confirm, later),
+            Err(TokenError::Expired)
+        );
     }
 
     #[test]
     fn a_token_is_good_for_its_own_purpose_only() {
         let token = key().sign(Purpose::Unsubscribe, &person(), NOW + Duration::HOUR);
-        assert_eq!(key().verify(&token, Purpose::Confirm, NOW), Err(TokenError::Forged));
+        assert_eq!(
+            key().verify(&token, Purpose::Confirm, NOW),
+            Err(TokenError::Forged)
+        );
     }
 
     #[test]
     fn another_key_cannot_make_our_tokens() {
         let other = TokenKey::new("some other key of thirty-two bytes or so").expect("a long key");
         let token = other.sign(Purpose::Confirm, &person(), NOW + Duration::HOUR);
-        assert_eq!(key().verify(&token, Purpose::Confirm, NOW), Err(TokenError::Forged));
+        assert_eq!(
+            key().verify(&token, Purpose::Confirm, NOW),
+            Err(TokenError::Forged)
+        );
     }
 
     proptest! {

@@ -1,0 +1,58 @@
+//! Where each event goes: one durable consumer per (event, channel), so that a channel
+//! that fails holds up no other and repeats no other.
+
+use crate::EventType;
+
+/// One way out for one event type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Channel {
+    /// Contact message → lead mail to sales.
+    SalesLead,
+    /// Contact message → acknowledgement to the visitor.
+    ContactAcknowledgement,
+    /// Newsletter sign-up → mail with the confirmation link.
+    NewsletterConfirmation,
+    /// Confirmed subscription → welcome mail.
+    NewsletterWelcome,
+    /// Application → mail to the recruiters.
+    RecruiterApplication,
+    /// Application → acknowledgement to the applicant.
+    ApplicationAcknowledgement,
+}
+
+impl Channel {
+    /// Every channel there is.
+    pub const ALL: [Self; 6] = [
+        Self::SalesLead,
+        Self::ContactAcknowledgement,
+        Self::NewsletterConfirmation,
+        Self::NewsletterWelcome,
+        Self::RecruiterApplication,
+        Self::ApplicationAcknowledgement,
+    ];
+
+    /// The event it takes.
+    pub fn event_type(self) -> EventType {
+        match self {
+            Self::SalesLead | Self::ContactAcknowledgement => EventType::ContactReceived,
+            Self::NewsletterConfirmation => EventType::NewsletterRequested,
+            Self::NewsletterWelcome => EventType::NewsletterConfirmed,
+            Self::RecruiterApplication | Self::ApplicationAcknowledgement => {
+                EventType::CareersApplied
+            }
+        }
+    }
+
+    /// Its name: the durable consumer, the token in dead-letter subjects and the suffix
+    /// of delivery records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SalesLead => "contact-received-sales",
+            Self::ContactAcknowledgement => "contact-received-acknowledgement",
+            Self::NewsletterConfirmation => "newsletter-requested-confirmation",
+            Self::NewsletterWelcome => "newsletter-confirmed-welcome",
+            Self::RecruiterApplication => "careers-applied-recruiters",
+            Self::ApplicationAcknowledgement => "careers-applied-acknowledgement",
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Consuming a channel: every event ends delivered, waiting for its next attempt, or
+//! among the dead letters. None is dropped.
+
+use std::{future::Future, time::Duration};
+
+use async_nats::jetstream::{AckKind, Context, Message, consumer::PullConsumer};
+use futures_util::StreamExt;
+use serde::Deserialize;
+use site_service::{RequestId, drain::CancellationToken, trace};
+use time::OffsetDateTime;
+use tracing::{Instrument, Span, field};
+use uuid::Uuid;
+use visitor::PersonId;
+
+use crate::{Channel, Event, EventData, SITE, dead_letters};
+
+/// For how long a receiver may be away before its events become dead letters.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(25 * 60 * 60);
+const FIRST_RETRY: Duration = Duration::from_secs(5);
+const SLOWEST_RETRY: Duration = Duration::from_secs(15 * 60);
+const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
+/// How long the consumer may be silent before it is asked for anew.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+
+/// What came of one attempt to deliver.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The receiver has it (or had it before).
+    Delivered,
+    /// The receiver could not take it now: try again later.
+    Retry(String),
+    /// The receiver will never take it.
+    Refused(String),
+}
+
+/// One event on its way out.
+#[derive(Debug)]
+pub struct Delivery {
+    /// The way it takes.
+    pub channel: Channel,
+    /// The event's id.
+    pub event_id: Uuid,
+    /// The person it is about.
+    pub person: PersonId,
+    /// The request that caused it.
+    pub request_id: RequestId,
+    /// How often delivery was tried, this time included.
+    pub attempt: i64,
+    payload: bytes::Bytes,
+}
+
+impl Delivery {
+    /// The event itself.
+    pub fn event<D: EventData>(&self) -> Result<Event<D>, serde_json::Error> {
+        serde_json::from_slice(&self.payload)
+    }
+}
+
+/// The part of the envelope that every event has.
+#[derive(Deserialize)]
+struct Header {
+    id: Uuid,
+    subject: PersonId,
+    requestid: String,
+    traceparent: Option<String>,
+}
+
+/// Hands the channel's events to `deliver`, at most `at_once` at a time, until `stop`;
+/// then finishes what is in flight.
+pub async fn consume<F, Fut>(
+    context: &Context,
+    channel: Channel,
+    at_once: usize,
+    deliver: F,
+    stop: CancellationToken,
+) where
+    F: Fn(Delivery) -> Fut + Sync,
+    Fut: Future<Output = Outcome> + Send,
+{
+    while !stop.is_cancelled() {
+        if let Err(error) = consume_stream(context, channel, at_once, &deliver, &stop).await {
+            tracing::warn!(channel = channel.name(), %error, "the channel's consumer is away; trying again");
+        }
+        stop.run_until_cancelled(tokio::time::sleep(RECONNECT_PAUSE))
+            .await;
+    }
+}
+
+async fn consume_stream<F, Fut>(
+    context: &Context,
+    channel: Channel,
+    at_once: usize,
+    deliver: &F,
+    stop: &CancellationToken,
+) -> Result<(), async_nats::Error>
+where
+    F: Fn(Delivery) -> Fut + Sync,
+    Fut: Future<Output = Outcome> + Send,
+{
+    let consumer: PullConsumer = context
+        .get_consumer_from_stream(channel.name(), SITE)
+        .await?;
+    let messages = consumer
+        .stream()
+        .max_messages_per_batch(at_once)
+        .heartbeat(HEARTBEAT)
+        .expires(HEARTBEAT * 4)
+        .messages()
+        .await?;
+    messages
+        .take_until(stop.cancelled())
+        .take_while(|message| std::future::ready(message.is_ok()))
+        .filter_map(|message| std::future::ready(message.ok()))
+        .for_each_concurrent(at_once, |message| {
+            settle(context, channel, message, deliver)
+        })
+        .await;
+    Ok(())
+}
+
+/// One attempt, from the message to its end.
+async fn settle<F, Fut>(context: &Context, channel: Channel, message: Message, deliver: &F)
+where
+    F: Fn(Delivery) -> Fut + Sync,
+    Fut: Future<Output = Outcome> + Send,
+{
+    let (attempt, age) = attempt_and_age(&message);
+    let span = tracing::info_span!(
+        "deliver",
+        otel.name = format!("process {}", channel.name()),
+        otel.kind = "consumer",
+        messaging.system = "nats",
+        channel = channel.name(),
+        attempt,
+        event.id = field::Empty,
+        request_id = field::Empty,
+        trace_id = field::Empty,
+    );
+    let outcome = match serde_json::from_slice::<Header>(&message.payload) {
+        Ok(header) => {
+            let delivery = open(&span, channel, attempt, header, &message);
+            deliver(delivery).instrument(span.clone()).await
+        }
+        Err(error) => Outcome::Refused(format!("not an event: {error}")),
+    };
+    conclude(context, channel, &message, outcome, attempt, age)
+        .instrument(span)
+        .await;
+}
+
+fn open(
+    span: &Span,
+    channel: Channel,
+    attempt: i64,
+    header: Header,
+    message: &Message,
+) -> Delivery {
+    trace::continue_from(span, header.traceparent.as_deref());
+    let request_id = RequestId::accept(Some(&header.requestid));
+    span.record("event.id", field::display(header.id));
+    span.record("request_id", field::display(&request_id));
+    Delivery {
+        channel,
+        event_id: header.id,
+        person: header.subject,
+        request_id,
+        attempt,
+        payload: message.payload.clone(),
+    }
+}
+
+async fn conclude(
+    context: &Context,
+    channel: Channel,
+    message: &Message,
+    outcome: Outcome,
+    attempt: i64,
+    age: Duration,
+) {
+    let settled = match outcome {
+        Outcome::Delivered => message.double_ack().await,
+        Outcome::Retry(reason) if age < GIVE_UP_AFTER => {
+            let pause = backoff(attempt, random_share());
+            tracing::warn!(%reason, retry.seconds = pause.as_secs(), "not delivered; will try again");
+            message.ack_with(AckKind::Nak(Some(pause))).await
+        }
+        Outcome::Retry(reason) | Outcome::Refused(reason) => {
+            tracing::error!(%reason, "given up; moved to the dead letters");
+            match dead_letters::bury(context, channel, message, &reason, attempt).await {
+                Ok(()) => message.double_ack().await,
+                Err(error) => Err(error),
+            }
+        }
+    };
+    // Unsettled, it comes back after the ack wait: late, but not lost.
+    if let Err(error) = settled {
+        tracing::warn!(%error, "the broker did not take the outcome; the event will come again");
+    }
+}
+
+fn attempt_and_age(message: &Message) -> (i64, Duration) {
+    message.info().map_or((1, Duration::ZERO), |info| {
+        let age = OffsetDateTime::now_utc() - info.published;
+        (info.delivered, age.try_into().unwrap_or_default())
+    })
+}
+
+/// Doubles from 5 s to a quarter of an hour, longer by up to a fifth (`spread`, 0 to 1)
+/// so that what failed together does not return together.
+fn backoff(attempt: i64, spread: f64) -> Duration {
+    let doublings = u32::try_from(attempt.clamp(1, 16) - 1).unwrap_or(0);
+    let pause = FIRST_RETRY
+        .saturating_mul(1 << doublings)
+        .min(SLOWEST_RETRY);
+    pause.mul_f64(1.0 + spread / 5.0)
+}
+
+fn random_share() -> f64 {
+    f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retries_slow_down_to_a_quarter_of_an_hour() {
+        assert_eq!(backoff(1, 0.0), FIRST_RETRY);
+        assert_eq!(backoff(3, 0.0), FIRST_RETRY * 4);
+        assert_eq!(backoff(1000, 0.0), SLOWEST_RETRY);
+        assert_eq!(backoff(1000, 1.0), SLOWEST_RETRY.mul_f64(1.2));
+    }
+}

@@ -1,0 +1,64 @@
+//! What could not be delivered, kept unchanged beside the reason.
+
+use async_nats::jetstream::{Context, Message};
+use serde::Deserialize;
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+
+use crate::{Channel, DEAD_LETTERS};
+
+/// Why the last attempt failed.
+const ERROR: &str = "Dead-Letter-Error";
+/// How often delivery was tried.
+const ATTEMPTS: &str = "Dead-Letter-Attempts";
+/// When it was given up (RFC 3339).
+const TIME: &str = "Dead-Letter-Time";
+
+/// Stores the event in `DEAD_LETTERS`, once however often it is called.
+pub async fn bury(
+    context: &Context,
+    channel: Channel,
+    message: &Message,
+    reason: &str,
+    attempt: i64,
+) -> Result<(), async_nats::Error> {
+    let mut headers = message.headers.clone().unwrap_or_default();
+    headers.insert(ERROR, one_line(reason));
+    headers.insert(ATTEMPTS, attempt.to_string());
+    headers.insert(TIME, OffsetDateTime::now_utc().format(&Rfc3339)?);
+    headers.insert(async_nats::header::NATS_MESSAGE_ID, id(channel, message));
+    headers.insert(async_nats::header::NATS_EXPECTED_STREAM, DEAD_LETTERS);
+    let subject = format!("dead.{}.{}", channel.name(), person(message));
+    let ack = context
+        .publish_with_headers(subject, headers, message.payload.clone())
+        .await?;
+    ack.await?;
+    Ok(())
+}
+
+fn person(message: &Message) -> &str {
+    message.subject.rsplit('.').next().unwrap_or("unknown")
+}
+
+fn id(channel: Channel, message: &Message) -> String {
+    #[derive(Deserialize)]
+    struct Identified {
+        id: String,
+    }
+    let event = serde_json::from_slice::<Identified>(&message.payload).map(|event| event.id);
+    let sequence = || {
+        message.info().map_or_else(
+            |_| "unknown".to_owned(),
+            |info| info.stream_sequence.to_string(),
+        )
+    };
+    format!(
+        "{}.{}",
+        event.unwrap_or_else(|_| sequence()),
+        channel.name()
+    )
+}
+
+/// Header values end at a line break (and so would the reason).
+fn one_line(reason: &str) -> String {
+    reason.split_whitespace().collect::<Vec<_>>().join(" ")
+}

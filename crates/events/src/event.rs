@@ -1,0 +1,321 @@
+//! The event types and their envelope (CloudEvents 1.0, structured JSON).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use site_service::RequestId;
+use time::OffsetDateTime;
+use uuid::Uuid;
+use visitor::{EmailAddress, PersonId};
+
+/// The media type of a structured CloudEvent (CloudEvents JSON format, 3).
+pub const CONTENT_TYPE: &str = "application/cloudevents+json";
+
+/// The namespace under which idempotency keys become event ids.
+const EVENT_IDS: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_7369_7465_6576);
+
+/// What can happen on the site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EventType {
+    /// A visitor sent a contact message.
+    ContactReceived,
+    /// A visitor asked for the newsletter and has yet to confirm it.
+    NewsletterRequested,
+    /// A subscriber confirmed.
+    NewsletterConfirmed,
+    /// A subscriber left.
+    NewsletterUnsubscribed,
+    /// A visitor applied for an internship.
+    CareersApplied,
+}
+
+impl EventType {
+    /// Every type there is.
+    pub const ALL: [Self; 5] = [
+        Self::ContactReceived,
+        Self::NewsletterRequested,
+        Self::NewsletterConfirmed,
+        Self::NewsletterUnsubscribed,
+        Self::CareersApplied,
+    ];
+
+    /// The first three tokens of its subjects.
+    pub fn subject_prefix(self) -> &'static str {
+        match self {
+            Self::ContactReceived => "site.contact.received",
+            Self::NewsletterRequested => "site.newsletter.requested",
+            Self::NewsletterConfirmed => "site.newsletter.confirmed",
+            Self::NewsletterUnsubscribed => "site.newsletter.unsubscribed",
+            Self::CareersApplied => "site.careers.applied",
+        }
+    }
+
+    /// The subject of one person's events of this type.
+    pub fn subject(self, person: &PersonId) -> String {
+        format!("{}.{person}", self.subject_prefix())
+    }
+
+    /// The CloudEvents `type`.
+    pub fn name(self) -> String {
+        format!("{}.v1", self.subject_prefix())
+    }
+
+    /// The id of the event that a submission with this idempotency key makes: the same
+    /// key gives the same id, so the broker stores a repeated submission once.
+    pub fn id_for(self, idempotency_key: Uuid) -> Uuid {
+        let name = format!("{}/{idempotency_key}", self.name());
+        Uuid::new_v5(&EVENT_IDS, name.as_bytes())
+    }
+
+    fn source(self) -> &'static str {
+        match self {
+            Self::ContactReceived => "/services/contact",
+            Self::NewsletterRequested
+            | Self::NewsletterConfirmed
+            | Self::NewsletterUnsubscribed => "/services/newsletter",
+            Self::CareersApplied => "/services/careers",
+        }
+    }
+}
+
+/// The content of one event type.
+pub trait EventData: Serialize + DeserializeOwned + JsonSchema + Send + Sync {
+    /// Which type it is the content of.
+    const TYPE: EventType;
+}
+
+/// One event in its CloudEvents envelope.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Event<D> {
+    /// Always `1.0`.
+    pub specversion: String,
+    /// Unique; the same for a repeated submission.
+    pub id: Uuid,
+    /// The service that published it.
+    pub source: String,
+    /// `site.<area>.<event>.v1`.
+    #[serde(rename = "type")]
+    pub event_type: String,
+    /// The person it is about: a keyed hash of their e-mail address, 32 hex digits.
+    #[schemars(with = "String", regex(pattern = r"^[0-9a-f]{32}$"))]
+    pub subject: PersonId,
+    /// When it was accepted (RFC 3339).
+    #[serde(with = "time::serde::rfc3339")]
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub time: OffsetDateTime,
+    /// Always `application/json`.
+    pub datacontenttype: String,
+    /// The trace that caused it (CloudEvents distributed tracing extension).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<String>,
+    /// The `x-request-id` of the request that caused it.
+    pub requestid: String,
+    /// What happened.
+    pub data: D,
+}
+
+impl<D: EventData> Event<D> {
+    /// Wraps what happened. The trace is the current span's.
+    pub fn new(
+        request_id: &RequestId,
+        id: Uuid,
+        person: &PersonId,
+        time: OffsetDateTime,
+        data: D,
+    ) -> Self {
+        Self {
+            specversion: "1.0".to_owned(),
+            id,
+            source: D::TYPE.source().to_owned(),
+            event_type: D::TYPE.name(),
+            subject: person.clone(),
+            time,
+            datacontenttype: "application/json".to_owned(),
+            traceparent: site_service::trace::traceparent(),
+            requestid: request_id.to_string(),
+            data,
+        }
+    }
+}
+
+/// A contact message.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ContactReceived {
+    /// The visitor's full name.
+    pub name: String,
+    /// Where to answer.
+    #[schemars(with = "String", extend("format" = "email"))]
+    pub email: EmailAddress,
+    /// What they wrote.
+    pub message: String,
+}
+
+impl EventData for ContactReceived {
+    const TYPE: EventType = EventType::ContactReceived;
+}
+
+/// A newsletter sign-up that awaits its confirmation.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct NewsletterRequested {
+    /// The address to confirm.
+    #[schemars(with = "String", extend("format" = "email"))]
+    pub email: EmailAddress,
+    /// Until when the confirmation link is good (RFC 3339).
+    #[serde(with = "time::serde::rfc3339")]
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub expires: OffsetDateTime,
+}
+
+impl EventData for NewsletterRequested {
+    const TYPE: EventType = EventType::NewsletterRequested;
+}
+
+/// A confirmed newsletter subscription.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct NewsletterConfirmed {
+    /// The subscriber's address.
+    #[schemars(with = "String", extend("format" = "email"))]
+    pub email: EmailAddress,
+}
+
+impl EventData for NewsletterConfirmed {
+    const TYPE: EventType = EventType::NewsletterConfirmed;
+}
+
+/// The end of a newsletter subscription.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct NewsletterUnsubscribed {
+    /// The former subscriber's address.
+    #[schemars(with = "String", extend("format" = "email"))]
+    pub email: EmailAddress,
+}
+
+impl EventData for NewsletterUnsubscribed {
+    const TYPE: EventType = EventType::NewsletterUnsubscribed;
+}
+
+/// An internship application.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CareersApplied {
+    /// The applicant's full name.
+    pub name: String,
+    /// Where to answer.
+    #[schemars(with = "String", extend("format" = "email"))]
+    pub email: EmailAddress,
+    /// Telephone number, as written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phone: Option<String>,
+    /// The position applied for.
+    pub position: String,
+    /// Years of experience, as written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experience: Option<String>,
+    /// The cover letter.
+    pub cover_letter: String,
+    /// The résumé, where one was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<StoredResume>,
+}
+
+impl EventData for CareersApplied {
+    const TYPE: EventType = EventType::CareersApplied;
+}
+
+/// A résumé that lies in the bucket.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredResume {
+    /// Its key in the bucket.
+    pub key: String,
+    /// The file name, made safe.
+    pub file_name: String,
+    /// The media type its content has.
+    pub content_type: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// SHA-256 of its content, hex.
+    pub sha256: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+
+    fn golden<D: EventData>(data: D) -> Event<D> {
+        let person =
+            PersonId::try_from("0123456789abcdef0123456789abcdef".to_owned()).expect("an id");
+        let key = Uuid::from_u128(7);
+        let request = RequestId::accept(Some("visit-0001"));
+        Event::new(
+            &request,
+            D::TYPE.id_for(key),
+            &person,
+            datetime!(2026-11-20 12:00 UTC),
+            data,
+        )
+    }
+
+    fn email() -> EmailAddress {
+        EmailAddress::parse("asha@example.com").expect("an address")
+    }
+
+    #[test]
+    fn contact_received_looks_like_this() {
+        insta::assert_json_snapshot!(golden(ContactReceived {
+            name: "Asha Rao".into(),
+            email: email(),
+            message: "Hello".into(),
+        }));
+    }
+
+    #[test]
+    fn newsletter_requested_looks_like_this() {
+        insta::assert_json_snapshot!(golden(NewsletterRequested {
+            email: email(),
+            expires: datetime!(2026-11-22 12:00 UTC),
+        }));
+    }
+
+    #[test]
+    fn newsletter_confirmed_looks_like_this() {
+        insta::assert_json_snapshot!(golden(NewsletterConfirmed { email: email() }));
+    }
+
+    #[test]
+    fn newsletter_unsubscribed_looks_like_this() {
+        insta::assert_json_snapshot!(golden(NewsletterUnsubscribed { email: email() }));
+    }
+
+    #[test]
+    fn careers_applied_looks_like_this() {
+        insta::assert_json_snapshot!(golden(CareersApplied {
+            name: "Asha Rao".into(),
+            email: email(),
+            phone: None,
+            position: "AI Intern".into(),
+            experience: Some("1 year".into()),
+            cover_letter: "I can see it.".into(),
+            resume: Some(StoredResume {
+                key: "resumes/0123/4567/cv.pdf".into(),
+                file_name: "cv.pdf".into(),
+                content_type: "application/pdf".into(),
+                size: 5,
+                sha256: "00".into(),
+            }),
+        }));
+    }
+
+    #[test]
+    fn one_key_makes_one_id_per_type() {
+        let key = Uuid::from_u128(7);
+        let ids: std::collections::HashSet<Uuid> =
+            EventType::ALL.iter().map(|t| t.id_for(key)).collect();
+        assert_eq!(ids.len(), EventType::ALL.len());
+        assert_eq!(
+            EventType::CareersApplied.id_for(key),
+            EventType::CareersApplied.id_for(key)
+        );
+    }
+}

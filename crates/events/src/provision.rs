@@ -1,0 +1,122 @@
+//! The streams, consumers and buckets that must exist. Declared here, created by
+//! `sitectl setup`; safe to repeat.
+
+use std::time::Duration;
+
+use async_nats::jetstream::{
+    Context, consumer, kv,
+    stream::{Config, DiscardPolicy, StorageType},
+};
+use clap::Args;
+
+use crate::{Channel, DEAD_LETTERS, DELIVERIES, SITE, SUBSCRIBERS};
+
+/// How long a repeated submission is recognised.
+const DUPLICATE_WINDOW: Duration = Duration::from_secs(60 * 60);
+/// How long a delivery may take before the broker hands it out again.
+const ACK_WAIT: Duration = Duration::from_secs(60);
+/// How long we remember what was delivered: longer than anything is retried.
+const DELIVERIES_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// What an installation may choose.
+#[derive(Args, Debug, Clone)]
+pub struct Provision {
+    /// Copies of every stream and bucket: 1 on a single server, 3 in a cluster
+    #[arg(long, env = "STREAM_REPLICAS", default_value_t = 1)]
+    pub replicas: usize,
+    /// How many days events and dead letters are kept
+    #[arg(long, env = "STREAM_MAX_AGE_DAYS", default_value = "365", value_parser = days)]
+    pub max_age: Duration,
+}
+
+fn days(raw: &str) -> Result<Duration, std::num::ParseIntError> {
+    raw.parse()
+        .map(|days: u32| Duration::from_secs(u64::from(days) * 24 * 60 * 60))
+}
+
+/// What the broker refused to create.
+#[derive(Debug, thiserror::Error)]
+#[error("{what} cannot be set up: {reason}")]
+pub struct ProvisionError {
+    what: String,
+    reason: String,
+}
+
+/// Creates what is missing and updates what differs. Returns the names of all there is.
+pub async fn provision(
+    context: &Context,
+    settings: &Provision,
+) -> Result<Vec<String>, ProvisionError> {
+    let mut done = Vec::new();
+    for config in streams(settings) {
+        let what = format!("stream {}", config.name);
+        attempt(&what, context.create_or_update_stream(config).await)?;
+        done.push(what);
+    }
+    for config in buckets(settings) {
+        let what = format!("bucket {}", config.bucket);
+        attempt(&what, context.create_or_update_key_value(config).await)?;
+        done.push(what);
+    }
+    for channel in Channel::ALL {
+        let what = format!("consumer {}", channel.name());
+        attempt(
+            &what,
+            context
+                .create_consumer_on_stream(consumer_of(channel), SITE)
+                .await,
+        )?;
+        done.push(what);
+    }
+    Ok(done)
+}
+
+fn attempt<T, E: std::fmt::Display>(what: &str, result: Result<T, E>) -> Result<T, ProvisionError> {
+    result.map_err(|error| ProvisionError {
+        what: what.to_owned(),
+        reason: error.to_string(),
+    })
+}
+
+fn streams(settings: &Provision) -> [Config; 2] {
+    let stream = |name: &str, subject: &str| Config {
+        name: name.to_owned(),
+        subjects: vec![subject.to_owned()],
+        storage: StorageType::File,
+        num_replicas: settings.replicas,
+        max_age: settings.max_age,
+        duplicate_window: DUPLICATE_WINDOW,
+        // A full disk refuses the next event instead of dropping an accepted one.
+        discard: DiscardPolicy::New,
+        allow_direct: true,
+        ..Config::default()
+    };
+    [stream(SITE, "site.*.*.*"), stream(DEAD_LETTERS, "dead.*.*")]
+}
+
+fn buckets(settings: &Provision) -> [kv::Config; 2] {
+    let bucket = |name: &str, max_age| kv::Config {
+        bucket: name.to_owned(),
+        history: 1,
+        storage: StorageType::File,
+        num_replicas: settings.replicas,
+        max_age,
+        ..kv::Config::default()
+    };
+    [
+        bucket(SUBSCRIBERS, Duration::ZERO),
+        bucket(DELIVERIES, DELIVERIES_KEPT),
+    ]
+}
+
+fn consumer_of(channel: Channel) -> consumer::pull::Config {
+    consumer::pull::Config {
+        durable_name: Some(channel.name().to_owned()),
+        filter_subject: format!("{}.*", channel.event_type().subject_prefix()),
+        ack_policy: consumer::AckPolicy::Explicit,
+        ack_wait: ACK_WAIT,
+        // When to give up is decided by age, by the consumer itself.
+        max_deliver: -1,
+        ..consumer::pull::Config::default()
+    }
+}

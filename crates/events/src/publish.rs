@@ -1,0 +1,88 @@
+//! Publishing with a durable acknowledgement.
+
+use async_nats::{
+    Client,
+    jetstream::{self, message::PublishMessage},
+};
+use site_service::{RequestId, nats, trace::TRACEPARENT};
+use time::OffsetDateTime;
+use uuid::Uuid;
+use visitor::PersonId;
+
+use crate::{
+    SITE,
+    event::{CONTENT_TYPE, Event, EventData},
+};
+
+/// Whether the broker had the event already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stored {
+    /// It is stored now.
+    New,
+    /// A repeated submission: it was stored before, this one changed nothing.
+    Before,
+}
+
+/// Why an event is not known to be stored.
+#[derive(Debug, thiserror::Error)]
+pub enum PublishError {
+    /// There is no connection; nothing was sent.
+    #[error("the broker is not connected")]
+    NotConnected,
+    /// It was sent, but no acknowledgement came. Repeating under the same id is safe.
+    #[error("the broker did not acknowledge the event: {0}")]
+    NotAcknowledged(#[from] jetstream::context::PublishError),
+}
+
+/// Publishes events to the stream `SITE`.
+#[derive(Clone)]
+pub struct Publisher {
+    client: Client,
+    context: jetstream::Context,
+}
+
+impl Publisher {
+    /// A publisher over this connection.
+    pub fn new(client: Client) -> Self {
+        let context = jetstream::context::ContextBuilder::new()
+            .timeout(nats::DEADLINE)
+            .ack_timeout(nats::DEADLINE)
+            .build(client.clone());
+        Self { client, context }
+    }
+
+    /// Publishes and waits until the broker has stored the event.
+    pub async fn publish<D: EventData>(
+        &self,
+        request_id: &RequestId,
+        id: Uuid,
+        person: &PersonId,
+        data: D,
+    ) -> Result<Stored, PublishError> {
+        // The client would keep the message and send it after we had said that it failed.
+        if !nats::is_connected(&self.client) {
+            return Err(PublishError::NotConnected);
+        }
+        let event = Event::new(request_id, id, person, OffsetDateTime::now_utc(), data);
+        let mut message = PublishMessage::build()
+            .payload(
+                serde_json::to_vec(&event)
+                    .expect("event data are plain values")
+                    .into(),
+            )
+            .header("Content-Type", CONTENT_TYPE)
+            .message_id(id.to_string())
+            .expected_stream(SITE);
+        if let Some(traceparent) = &event.traceparent {
+            message = message.header(TRACEPARENT, traceparent.as_str());
+        }
+        let subject = D::TYPE.subject(person);
+        let ack = self.context.send_publish(subject, message).await?.await?;
+        tracing::info!(event.id = %id, event.kind = event.event_type, event.duplicate = ack.duplicate, %person, "event stored");
+        Ok(if ack.duplicate {
+            Stored::Before
+        } else {
+            Stored::New
+        })
+    }
+}

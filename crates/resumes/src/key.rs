@@ -1,0 +1,81 @@
+//! Keys in the bucket: one prefix per person, one folder per application.
+
+use std::fmt;
+
+use uuid::Uuid;
+use visitor::PersonId;
+
+/// The longest file name kept, in bytes: well inside S3's limit of 1,024 for a key.
+const MAX_NAME_BYTES: usize = 120;
+
+/// `resumes/<person>/<application id>/<file name made safe>`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResumeKey(String);
+
+impl ResumeKey {
+    /// The key of a new upload. The application id is unique per attempt, so that two
+    /// uploads never share a key, not even under one idempotency key.
+    pub fn new(person: &PersonId, application: Uuid, file_name: &str) -> Self {
+        Self(format!(
+            "resumes/{person}/{application}/{}",
+            safe_file_name(file_name)
+        ))
+    }
+
+    /// The key as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ResumeKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The last part of a file name with nothing in it that a key, a header or a file
+/// system could take for something else.
+pub fn safe_file_name(raw: &str) -> String {
+    let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain: String = last
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    let plain = plain.trim_matches('.');
+    let tail = plain.len().saturating_sub(MAX_NAME_BYTES);
+    match &plain[tail..] {
+        "" => "resume".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_name_cannot_leave_its_folder_or_its_header() {
+        assert_eq!(safe_file_name("../../etc/passwd"), "passwd");
+        assert_eq!(safe_file_name("C:\\cv\\Asha Rao.pdf"), "Asha_Rao.pdf");
+        assert_eq!(
+            safe_file_name("a\"; filename=\"b.pdf"),
+            "a___filename__b.pdf"
+        );
+        assert_eq!(safe_file_name(".."), "resume");
+        assert_eq!(safe_file_name("résumé.pdf"), "r_sum_.pdf");
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_end() {
+        let name = safe_file_name(&format!("{}.pdf", "x".repeat(500)));
+        assert_eq!(name.len(), MAX_NAME_BYTES);
+        assert!(name.ends_with(".pdf"));
+    }
+}
