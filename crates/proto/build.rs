@@ -15,6 +15,8 @@ fn main() -> anyhow::Result<()> {
 
     let out = PathBuf::from(env::var("OUT_DIR").context("cargo sets OUT_DIR")?);
     fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
-    tonic_prost_build::configure().compile_fds(descriptors)?;
+    tonic_prost_build::configure()
+        .bytes(".careers.v1.ApplyRequest.resume_chunk")
+        .compile_fds(descriptors)?;
     Ok(())
 }

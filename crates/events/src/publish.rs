@@ -2,10 +2,15 @@
 
 use async_nats::{
     Client,
-    jetstream::{self, message::PublishMessage},
+    jetstream::{
+        self,
+        context::{self, PublishErrorKind},
+        message::PublishMessage,
+    },
 };
-use site_service::{RequestId, nats, trace::TRACEPARENT};
+use site_service::{RequestId, nats, status, trace::TRACEPARENT};
 use time::OffsetDateTime;
+use tonic::Status;
 use uuid::Uuid;
 use visitor::PersonId;
 
@@ -29,9 +34,29 @@ pub enum PublishError {
     /// There is no connection; nothing was sent.
     #[error("the broker is not connected")]
     NotConnected,
-    /// It was sent, but no acknowledgement came. Repeating under the same id is safe.
+    /// The broker answered that it did not store the event.
+    #[error("the broker refused the event: {0}")]
+    Refused(context::PublishError),
+    /// It was sent, but no acknowledgement came: it may be stored. Repeating it under
+    /// the same id is safe.
     #[error("the broker did not acknowledge the event: {0}")]
-    NotAcknowledged(#[from] jetstream::context::PublishError),
+    NotAcknowledged(context::PublishError),
+}
+
+impl From<context::PublishError> for PublishError {
+    fn from(error: context::PublishError) -> Self {
+        match error.kind() {
+            PublishErrorKind::TimedOut | PublishErrorKind::BrokenPipe => Self::NotAcknowledged(error),
+            _ => Self::Refused(error),
+        }
+    }
+}
+
+impl From<PublishError> for Status {
+    fn from(error: PublishError) -> Self {
+        tracing::warn!(%error, "event not stored");
+        status::unavailable("the broker is away")
+    }
 }
 
 /// Publishes events to the stream `SITE`.
@@ -44,7 +69,7 @@ pub struct Publisher {
 impl Publisher {
     /// A publisher over this connection.
     pub fn new(client: Client) -> Self {
-        let context = jetstream::context::ContextBuilder::new()
+        let context = context::ContextBuilder::new()
             .timeout(nats::DEADLINE)
             .ack_timeout(nats::DEADLINE)
             .build(client.clone());

@@ -33,16 +33,25 @@ impl Dependency {
     }
 
     /// A JetStream stream that must be reachable and have a leader.
-    pub fn stream(client: async_nats::Client, stream: &'static str) -> Self {
+    pub fn stream(client: async_nats::Client, stream: &str) -> Self {
+        Self::backed_by(client, stream.to_owned())
+    }
+
+    /// A KV bucket that must be reachable.
+    pub fn bucket(client: async_nats::Client, bucket: &'static str) -> Self {
+        Self::backed_by(client, format!("KV_{bucket}"))
+    }
+
+    fn backed_by(client: async_nats::Client, stream: String) -> Self {
         let context = jetstream::new(client.clone());
         Self::new("nats", move || {
-            let (client, context) = (client.clone(), context.clone());
+            let (client, context, stream) = (client.clone(), context.clone(), stream.clone());
             async move {
                 if !nats::is_connected(&client) {
                     return Err("not connected".to_owned());
                 }
-                let found = context.get_stream(stream).await;
-                found.map(drop).map_err(|error| error.to_string())
+                let found = context.get_stream(&stream).await;
+                found.map(drop).map_err(|error| format!("stream {stream}: {error}"))
             }
         })
     }

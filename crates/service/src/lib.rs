@@ -4,6 +4,7 @@
 pub mod drain;
 pub mod grpc;
 pub mod health;
+pub mod idempotency;
 pub mod nats;
 pub mod request_id;
 pub mod settings;

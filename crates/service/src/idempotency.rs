@@ -1,0 +1,32 @@
+//! The key that makes a repeated submission one submission.
+
+use uuid::Uuid;
+
+/// The HTTP header that carries it.
+pub const HEADER: &str = "idempotency-key";
+
+/// The key is not a UUID.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("The Idempotency-Key must be a UUID.")]
+pub struct NotAUuid;
+
+/// Reads the key a caller sent; without one the submission gets a key of its own.
+pub fn parse(raw: &str) -> Result<Uuid, NotAUuid> {
+    match raw {
+        "" => Ok(Uuid::new_v4()),
+        raw => Uuid::parse_str(raw).map_err(|_| NotAUuid),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_a_uuid_or_absent() {
+        let key = "68cbf9c7-f08b-504e-92aa-bdbbd9999451";
+        assert_eq!(parse(key).map(|k| k.to_string()), Ok(key.to_owned()));
+        assert_ne!(parse(""), parse(""));
+        assert_eq!(parse("again"), Err(NotAUuid));
+    }
+}

@@ -1,0 +1,229 @@
+//! A visitor applies: the résumé is stored, then the event, then the answer is given.
+//! What is not committed leaves nothing behind.
+
+use std::path::PathBuf;
+
+use resumes::{ResumeKey, Store, StoreError};
+use site_events::{
+    EventData, PublishError, Publisher,
+    event::{CareersApplied, StoredResume},
+};
+use site_proto::careers::v1::{ApplyRequest, FieldName, apply_request::Part};
+use site_service::{
+    RequestId,
+    idempotency::{self, NotAUuid},
+    status::{self, Violations},
+};
+use tonic::{Status, Streaming};
+use uuid::Uuid;
+use visitor::{PersonId, PersonKey};
+
+use crate::{
+    application::{Application, Form},
+    resume::ResumeKind,
+    spool::{Spool, SpoolError, Spooled},
+};
+
+/// What this use case works with.
+pub struct Careers {
+    pub publisher: Publisher,
+    pub store: Store,
+    pub person_key: PersonKey,
+    pub spool_dir: PathBuf,
+}
+
+/// Why an application was not accepted.
+pub enum ApplyError {
+    /// Fields that are not right.
+    Invalid(Violations),
+    /// The idempotency key is not one.
+    Key(NotAUuid),
+    /// The stream broke our protocol.
+    Protocol(&'static str),
+    /// The stream itself broke.
+    Stream(Status),
+    /// The résumé is too large, or could not be spooled.
+    Spool(SpoolError),
+    /// The résumé could not be stored.
+    Store(StoreError),
+    /// The event could not be stored.
+    Publish(PublishError),
+}
+
+impl From<ApplyError> for Status {
+    fn from(error: ApplyError) -> Self {
+        match error {
+            ApplyError::Invalid(violations) => violations.into_status(),
+            ApplyError::Key(error) => Self::invalid_argument(error.to_string()),
+            ApplyError::Protocol(reason) => Self::failed_precondition(reason),
+            ApplyError::Stream(status) => status,
+            ApplyError::Spool(SpoolError::TooLarge) => {
+                Self::out_of_range("Your résumé is larger than 10 MB. Please send a smaller file.")
+            }
+            ApplyError::Spool(SpoolError::Io(error)) => {
+                tracing::error!(%error, "résumé not spooled");
+                status::unavailable("the résumé cannot be spooled")
+            }
+            ApplyError::Store(error) => {
+                tracing::warn!(%error, "résumé not stored");
+                status::unavailable("the store is away")
+            }
+            ApplyError::Publish(error) => error.into(),
+        }
+    }
+}
+
+/// The stream's parts up to the commit.
+struct Committed {
+    form: Form,
+    resume: Option<Spooled>,
+    idempotency_key: String,
+}
+
+/// Takes one application. Gives the id of its event.
+pub async fn apply(
+    careers: &Careers,
+    request_id: &RequestId,
+    parts: Streaming<ApplyRequest>,
+) -> Result<Uuid, ApplyError> {
+    let committed = receive(careers, parts).await?;
+    let key = idempotency::parse(&committed.idempotency_key).map_err(ApplyError::Key)?;
+    let (application, resume) = validate(committed)?;
+
+    let event_id = CareersApplied::TYPE.id_for(key);
+    let person = careers.person_key.person(&application.email);
+    let upload = match resume {
+        Some((spooled, kind)) => Some(Upload::start(&careers.store, &person, event_id, &spooled, kind).await?),
+        None => None,
+    };
+    let applied = CareersApplied {
+        name: application.name,
+        email: application.email,
+        phone: application.phone,
+        position: application.position,
+        experience: application.experience,
+        cover_letter: application.cover_letter,
+        resume: upload.as_ref().map(|upload| upload.stored.clone()),
+    };
+    let published = careers.publisher.publish(request_id, event_id, &person, applied).await;
+    // An event that may be stored must find its résumé, although the visitor is told
+    // to try again: under the same key the repetition stores the same object.
+    if matches!(published, Ok(_) | Err(PublishError::NotAcknowledged(_))) {
+        upload.into_iter().for_each(Upload::keep);
+    }
+    published.map(|_| event_id).map_err(ApplyError::Publish)
+}
+
+async fn receive(careers: &Careers, mut parts: Streaming<ApplyRequest>) -> Result<Committed, ApplyError> {
+    let mut form = Form::default();
+    let mut spool: Option<Spool> = None;
+    while let Some(request) = parts.message().await.map_err(ApplyError::Stream)? {
+        match request.part {
+            Some(Part::Field(field)) => {
+                let name = FieldName::try_from(field.name).unwrap_or(FieldName::Unspecified);
+                form.set(name, field.value);
+            }
+            Some(Part::ResumeStart(_)) if spool.is_some() => {
+                return Err(ApplyError::Protocol("an application has one résumé"));
+            }
+            Some(Part::ResumeStart(start)) => {
+                let opened = Spool::open(careers.spool_dir.clone(), start.file_name).await;
+                spool = Some(opened.map_err(ApplyError::Spool)?);
+            }
+            Some(Part::ResumeChunk(chunk)) => {
+                let spool = spool.as_mut().ok_or(ApplyError::Protocol("a chunk came before its résumé"))?;
+                spool.write(&chunk).await.map_err(ApplyError::Spool)?;
+            }
+            Some(Part::Commit(commit)) => {
+                let resume = match spool {
+                    Some(spool) => Some(spool.finish().await.map_err(ApplyError::Spool)?),
+                    None => None,
+                };
+                return Ok(Committed {
+                    form,
+                    resume,
+                    idempotency_key: commit.idempotency_key,
+                });
+            }
+            None => return Err(ApplyError::Protocol("a message holds one part")),
+        }
+    }
+    Err(ApplyError::Protocol("the stream ended without the commit"))
+}
+
+type CheckedResume = (Spooled, ResumeKind);
+
+fn validate(committed: Committed) -> Result<(Application, Option<CheckedResume>), ApplyError> {
+    let mut violations = Violations::default();
+    let application = Application::parse(&committed.form, &mut violations);
+    let resume = match committed.resume {
+        Some(spooled) => violations.check("resume", checked(spooled)).map(Some),
+        None => Some(None),
+    };
+    match (application, resume) {
+        (Some(application), Some(resume)) => Ok((application, resume)),
+        _ => Err(ApplyError::Invalid(violations)),
+    }
+}
+
+fn checked(spooled: Spooled) -> Result<CheckedResume, &'static str> {
+    match spooled.kind {
+        _ if spooled.size == 0 => Err("This file is empty. Please choose your résumé again."),
+        Some(kind) => Ok((spooled, kind)),
+        None => Err("Send your résumé as a PDF, DOC or DOCX file."),
+    }
+}
+
+/// A stored résumé that is removed again unless its event is published too.
+struct Upload {
+    store: Store,
+    key: ResumeKey,
+    stored: StoredResume,
+    kept: bool,
+}
+
+impl Upload {
+    async fn start(
+        store: &Store,
+        person: &PersonId,
+        event_id: Uuid,
+        spooled: &Spooled,
+        kind: ResumeKind,
+    ) -> Result<Self, ApplyError> {
+        // The same submission with the same file has the same key, however often it comes.
+        let application = Uuid::new_v5(&event_id, spooled.sha256.as_bytes());
+        let key = ResumeKey::new(person, application, &spooled.file_name);
+        let upload = Self {
+            store: store.clone(),
+            stored: StoredResume {
+                key: key.to_string(),
+                file_name: resumes::safe_file_name(&spooled.file_name),
+                content_type: kind.content_type().to_owned(),
+                size: spooled.size,
+                sha256: spooled.sha256.clone(),
+            },
+            key,
+            kept: false,
+        };
+        let put = store.put(&upload.key, spooled.path(), kind.content_type()).await;
+        put.map(|()| upload).map_err(ApplyError::Store)
+    }
+
+    fn keep(mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
+        let (store, key) = (self.store.clone(), self.key.clone());
+        tokio::spawn(async move {
+            if let Err(error) = store.delete(&key).await {
+                tracing::warn!(%error, key = %key, "an unused résumé was left in the bucket");
+            }
+        });
+    }
+}

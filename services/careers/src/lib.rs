@@ -1,0 +1,60 @@
+//! The careers service: one use case, [`apply`].
+//!
+//! The résumé is spooled to a temporary file while it arrives ([`spool`]), its type is
+//! read from its content ([`resume`]), and only a committed application is stored and
+//! published ([`apply`]).
+
+mod api;
+mod application;
+mod apply;
+mod resume;
+mod settings;
+mod spool;
+
+use std::env;
+
+use anyhow::Context;
+use resumes::Store;
+use site_events::{Publisher, SITE};
+use site_proto::careers::v1::careers_service_server::CareersServiceServer;
+use site_service::{drain::CancellationToken, grpc::GrpcServer, health::Dependency, nats};
+use tonic::service::Routes;
+
+pub use settings::Settings;
+
+/// The running service.
+pub struct Service(GrpcServer);
+
+impl Service {
+    /// Connects to the broker and takes the port.
+    pub async fn build(settings: Settings) -> anyhow::Result<Self> {
+        let spool_dir = settings.spool_dir.unwrap_or_else(env::temp_dir);
+        tempfile::tempfile_in(&spool_dir)
+            .with_context(|| format!("The setting SPOOL_DIR is wrong: {} cannot be written to", spool_dir.display()))?;
+        let client = nats::connect(&settings.nats, "careers").await?;
+        let store = Store::new(&settings.store);
+        let careers = apply::Careers {
+            publisher: Publisher::new(client.clone()),
+            store: store.clone(),
+            person_key: settings.person_key,
+            spool_dir,
+        };
+        let routes = Routes::new(CareersServiceServer::new(api::Api { careers }));
+        let bucket = Dependency::new("s3", move || {
+            let store = store.clone();
+            async move { store.check().await.map_err(|error| error.to_string()) }
+        });
+        let dependencies = vec![Dependency::stream(client, SITE), bucket];
+        GrpcServer::bind(settings.listen, routes, dependencies).await.map(Self)
+    }
+
+    /// The port it listens on.
+    pub fn port(&self) -> u16 {
+        self.0.port()
+    }
+
+    /// Serves until `stop`, then finishes what is in flight.
+    pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
+        self.0.run(stop).await
+    }
+}

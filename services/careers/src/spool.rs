@@ -1,0 +1,94 @@
+//! The résumé on its way in: a temporary file that goes with its owner.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use sha2::{Digest, Sha256};
+use tempfile::TempPath;
+use tokio::{
+    fs::File,
+    io::{AsyncWriteExt, BufWriter},
+};
+
+use crate::resume::{MAX_BYTES, ResumeKind};
+
+const BUFFER: usize = 64 * 1024;
+
+/// Why a chunk was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum SpoolError {
+    /// The résumé is larger than [`MAX_BYTES`].
+    #[error("the résumé is too large")]
+    TooLarge,
+    /// The disk would not take it.
+    #[error("the résumé cannot be spooled: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// A résumé that is still arriving.
+pub struct Spool {
+    file: BufWriter<File>,
+    path: TempPath,
+    file_name: String,
+    size: u64,
+    hash: Sha256,
+}
+
+/// A résumé that arrived whole.
+pub struct Spooled {
+    path: TempPath,
+    pub file_name: String,
+    pub size: u64,
+    pub sha256: String,
+    /// What its content says it is.
+    pub kind: Option<ResumeKind>,
+}
+
+impl Spool {
+    pub async fn open(dir: PathBuf, file_name: String) -> Result<Self, SpoolError> {
+        let temporary = blocking(move || tempfile::NamedTempFile::new_in(dir)).await?;
+        let (file, path) = temporary.into_parts();
+        Ok(Self {
+            file: BufWriter::with_capacity(BUFFER, File::from_std(file)),
+            path,
+            file_name,
+            size: 0,
+            hash: Sha256::new(),
+        })
+    }
+
+    pub async fn write(&mut self, chunk: &[u8]) -> Result<(), SpoolError> {
+        self.size += chunk.len() as u64;
+        if self.size > MAX_BYTES {
+            return Err(SpoolError::TooLarge);
+        }
+        self.hash.update(chunk);
+        self.file.write_all(chunk).await?;
+        Ok(())
+    }
+
+    pub async fn finish(mut self) -> Result<Spooled, SpoolError> {
+        self.file.flush().await?;
+        let path = self.path.to_path_buf();
+        let kind = blocking(move || ResumeKind::of_content(&mut std::fs::File::open(path)?)).await?;
+        Ok(Spooled {
+            path: self.path,
+            file_name: self.file_name,
+            size: self.size,
+            sha256: self.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
+            kind,
+        })
+    }
+}
+
+impl Spooled {
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
+}

@@ -1,0 +1,23 @@
+//! The gRPC transport.
+
+use site_events::Publisher;
+use site_proto::contact::v1::{SubmitRequest, SubmitResponse, contact_service_server::ContactService};
+use site_service::RequestId;
+use tonic::{Request, Response, Status};
+use visitor::PersonKey;
+
+use crate::submit::submit;
+
+pub struct Api {
+    pub publisher: Publisher,
+    pub person_key: PersonKey,
+}
+
+#[tonic::async_trait]
+impl ContactService for Api {
+    async fn submit(&self, request: Request<SubmitRequest>) -> Result<Response<SubmitResponse>, Status> {
+        let request_id = RequestId::of_metadata(request.metadata());
+        let stored = submit(&self.publisher, &self.person_key, &request_id, request.into_inner()).await?;
+        Ok(Response::new(stored))
+    }
+}

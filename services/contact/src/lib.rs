@@ -1,0 +1,40 @@
+//! The contact service: one use case, [`submit`].
+
+mod api;
+mod message;
+mod settings;
+mod submit;
+
+use site_events::{Publisher, SITE};
+use site_proto::contact::v1::contact_service_server::ContactServiceServer;
+use site_service::{drain::CancellationToken, grpc::GrpcServer, health::Dependency, nats};
+use tonic::service::Routes;
+
+pub use settings::Settings;
+
+/// The running service.
+pub struct Service(GrpcServer);
+
+impl Service {
+    /// Connects to the broker and takes the port.
+    pub async fn build(settings: Settings) -> anyhow::Result<Self> {
+        let client = nats::connect(&settings.nats, "contact").await?;
+        let api = api::Api {
+            publisher: Publisher::new(client.clone()),
+            person_key: settings.person_key,
+        };
+        let routes = Routes::new(ContactServiceServer::new(api));
+        let dependencies = vec![Dependency::stream(client, SITE)];
+        GrpcServer::bind(settings.listen, routes, dependencies).await.map(Self)
+    }
+
+    /// The port it listens on.
+    pub fn port(&self) -> u16 {
+        self.0.port()
+    }
+
+    /// Serves until `stop`, then finishes what is in flight.
+    pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
+        self.0.run(stop).await
+    }
+}

@@ -1,0 +1,65 @@
+//! What a contact message may be.
+
+use site_proto::contact::v1::SubmitRequest;
+use site_service::status::Violations;
+use visitor::{
+    EmailAddress, PersonName, TextRule,
+    text::Lines,
+};
+
+/// The limit of the message itself.
+const MESSAGE: TextRule = TextRule {
+    what: "message",
+    max: 10_000,
+    lines: Lines::Many,
+};
+
+/// A message that can be answered.
+pub struct ContactMessage {
+    pub name: PersonName,
+    pub email: EmailAddress,
+    pub message: String,
+}
+
+impl ContactMessage {
+    /// Reads the form, naming every field that is not right.
+    pub fn parse(form: &SubmitRequest) -> Result<Self, Violations> {
+        let mut violations = Violations::default();
+        let name = violations.check("name", PersonName::parse(&form.name));
+        let email = violations.check("email", EmailAddress::parse(&form.email));
+        let message = violations.check("message", MESSAGE.required(&form.message));
+        match (name, email, message) {
+            (Some(name), Some(email), Some(message)) => Ok(Self { name, email, message }),
+            _ => Err(violations),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use site_service::status;
+
+    use super::*;
+
+    fn form(name: &str, email: &str, message: &str) -> SubmitRequest {
+        SubmitRequest {
+            name: name.into(),
+            email: email.into(),
+            message: message.into(),
+            idempotency_key: String::new(),
+        }
+    }
+
+    #[test]
+    fn every_wrong_field_is_named_at_once() {
+        let violations = ContactMessage::parse(&form("", "asha@", "")).err().unwrap_or_default();
+        let named = status::violations(&violations.into_status());
+        assert_eq!(named.into_keys().collect::<Vec<_>>(), ["email", "message", "name"]);
+    }
+
+    #[test]
+    fn a_message_has_at_most_10000_characters() {
+        assert!(ContactMessage::parse(&form("Asha", "asha@example.com", &"x".repeat(10_000))).is_ok());
+        assert!(ContactMessage::parse(&form("Asha", "asha@example.com", &"x".repeat(10_001))).is_err());
+    }
+}

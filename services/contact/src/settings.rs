@@ -1,0 +1,25 @@
+//! What this service needs to know.
+
+use std::net::SocketAddr;
+
+use clap::Parser;
+use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
+use visitor::PersonKey;
+
+/// Takes contact messages over gRPC and publishes them as events.
+#[derive(Parser)]
+#[command(name = "contact", version)]
+pub struct Settings {
+    /// Address to listen on for gRPC
+    #[arg(long, env = "LISTEN", default_value = "127.0.0.1:50051")]
+    pub listen: SocketAddr,
+    /// Key of the person ids, at least 32 bytes, the same in every service
+    #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
+    pub person_key: PersonKey,
+    /// The broker
+    #[command(flatten)]
+    pub nats: NatsSettings,
+    /// Logs and traces
+    #[command(flatten)]
+    pub telemetry: TelemetrySettings,
+}

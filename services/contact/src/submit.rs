@@ -1,0 +1,57 @@
+//! A visitor sends a message: it is an event once the broker has stored it.
+
+use site_events::{EventData, PublishError, Publisher, event::ContactReceived};
+use site_proto::contact::v1::{SubmitRequest, SubmitResponse};
+use site_service::{
+    RequestId,
+    idempotency::{self, NotAUuid},
+    status::Violations,
+};
+use tonic::Status;
+use visitor::PersonKey;
+
+use crate::message::ContactMessage;
+
+/// Why a message was not accepted.
+pub enum SubmitError {
+    /// Fields that are not right.
+    Invalid(Violations),
+    /// The idempotency key is not one.
+    Key(NotAUuid),
+    /// It could not be stored.
+    Publish(PublishError),
+}
+
+impl From<SubmitError> for Status {
+    fn from(error: SubmitError) -> Self {
+        match error {
+            SubmitError::Invalid(violations) => violations.into_status(),
+            SubmitError::Key(error) => Status::invalid_argument(error.to_string()),
+            SubmitError::Publish(error) => error.into(),
+        }
+    }
+}
+
+pub async fn submit(
+    publisher: &Publisher,
+    person_key: &PersonKey,
+    request_id: &RequestId,
+    form: SubmitRequest,
+) -> Result<SubmitResponse, SubmitError> {
+    let key = idempotency::parse(&form.idempotency_key).map_err(SubmitError::Key)?;
+    let message = ContactMessage::parse(&form).map_err(SubmitError::Invalid)?;
+    let event_id = ContactReceived::TYPE.id_for(key);
+    let person = person_key.person(&message.email);
+    let received = ContactReceived {
+        name: message.name.into(),
+        email: message.email,
+        message: message.message,
+    };
+    publisher
+        .publish(request_id, event_id, &person, received)
+        .await
+        .map_err(SubmitError::Publish)?;
+    Ok(SubmitResponse {
+        event_id: event_id.to_string(),
+    })
+}

@@ -1,0 +1,46 @@
+//! The gRPC transport.
+
+use site_events::Publisher;
+use site_proto::newsletter::v1::{
+    ConfirmRequest, ConfirmResponse, SubscribeRequest, SubscribeResponse, UnsubscribeRequest, UnsubscribeResponse,
+    newsletter_service_server::NewsletterService,
+};
+use site_service::RequestId;
+use time::OffsetDateTime;
+use tonic::{Request, Response, Status};
+use visitor::{PersonKey, token::TokenKey};
+
+use crate::{links, sign_up, store::Subscribers};
+
+/// What every use case of the newsletter works with.
+pub struct Newsletter {
+    pub publisher: Publisher,
+    pub subscribers: Subscribers,
+    pub person_key: PersonKey,
+    pub token_key: TokenKey,
+}
+
+pub struct Api {
+    pub newsletter: Newsletter,
+}
+
+#[tonic::async_trait]
+impl NewsletterService for Api {
+    async fn subscribe(&self, request: Request<SubscribeRequest>) -> Result<Response<SubscribeResponse>, Status> {
+        let (request_id, now) = (RequestId::of_metadata(request.metadata()), OffsetDateTime::now_utc());
+        sign_up::sign_up(&self.newsletter, &request_id, request.get_ref(), now).await?;
+        Ok(Response::new(SubscribeResponse {}))
+    }
+
+    async fn confirm(&self, request: Request<ConfirmRequest>) -> Result<Response<ConfirmResponse>, Status> {
+        let (request_id, now) = (RequestId::of_metadata(request.metadata()), OffsetDateTime::now_utc());
+        links::confirm(&self.newsletter, &request_id, &request.get_ref().token, now).await?;
+        Ok(Response::new(ConfirmResponse {}))
+    }
+
+    async fn unsubscribe(&self, request: Request<UnsubscribeRequest>) -> Result<Response<UnsubscribeResponse>, Status> {
+        let (request_id, now) = (RequestId::of_metadata(request.metadata()), OffsetDateTime::now_utc());
+        links::unsubscribe(&self.newsletter, &request_id, &request.get_ref().token, now).await?;
+        Ok(Response::new(UnsubscribeResponse {}))
+    }
+}
