@@ -12,7 +12,7 @@ pub use channel::Channel;
 pub use consume::{Delivery, Outcome};
 pub use event::{Event, EventData, EventType};
 pub use provision::{Provision, provision};
-pub use publish::{PublishError, Publisher};
+pub use publish::{PublishError, Publisher, Stored};
 
 /// The stream that holds every event.
 pub const SITE: &str = "SITE";

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use resumes::{ResumeKey, Store, StoreError};
 use site_events::{
-    EventData, PublishError, Publisher,
+    EventData, PublishError, Publisher, Stored,
     event::{CareersApplied, StoredResume},
 };
 use site_proto::careers::v1::{ApplyRequest, FieldName, apply_request::Part};
@@ -93,7 +93,7 @@ pub async fn apply(
     let event_id = CareersApplied::TYPE.id_for(key);
     let person = careers.person_key.person(&application.email);
     let upload = match resume {
-        Some((spooled, kind)) => Some(Upload::start(&careers.store, &person, event_id, &spooled, kind).await?),
+        Some((spooled, kind)) => Some(Upload::start(&careers.store, &person, &spooled, kind).await?),
         None => None,
     };
     let applied = CareersApplied {
@@ -106,9 +106,9 @@ pub async fn apply(
         resume: upload.as_ref().map(|upload| upload.stored.clone()),
     };
     let published = careers.publisher.publish(request_id, event_id, &person, applied).await;
-    // An event that may be stored must find its résumé, although the visitor is told
-    // to try again: under the same key the repetition stores the same object.
-    if matches!(published, Ok(_) | Err(PublishError::NotAcknowledged(_))) {
+    // An event that may be stored must find its résumé, although the visitor is told to
+    // try again. One that was stored before has the résumé of that attempt.
+    if matches!(published, Ok(Stored::New) | Err(PublishError::NotAcknowledged(_))) {
         upload.into_iter().for_each(Upload::keep);
     }
     published.map(|_| event_id).map_err(ApplyError::Publish)
@@ -186,13 +186,11 @@ impl Upload {
     async fn start(
         store: &Store,
         person: &PersonId,
-        event_id: Uuid,
         spooled: &Spooled,
         kind: ResumeKind,
     ) -> Result<Self, ApplyError> {
-        // The same submission with the same file has the same key, however often it comes.
-        let application = Uuid::new_v5(&event_id, spooled.sha256.as_bytes());
-        let key = ResumeKey::new(person, application, &spooled.file_name);
+        // Each attempt owns its object: removing it can never take another attempt's.
+        let key = ResumeKey::new(person, Uuid::now_v7(), &spooled.file_name);
         let upload = Self {
             store: store.clone(),
             stored: StoredResume {

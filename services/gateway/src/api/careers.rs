@@ -1,0 +1,102 @@
+//! `POST /api/career-application`: the multipart body goes on to the careers service
+//! part by part, as it arrives. Nothing of it is held whole.
+
+use std::time::Duration;
+
+use axum::{
+    body::Bytes,
+    extract::{FromRequest, Multipart, Request, State},
+    response::{IntoResponse, Response},
+};
+use http::{StatusCode, header};
+use tokio::{sync::mpsc, time::timeout};
+use tokio_stream::wrappers::ReceiverStream;
+use utoipa::ToSchema;
+
+use super::{Accepted, Submission, parts, parts::Forwarded, spam};
+use crate::{
+    forwarding::call,
+    refusal::Refusal,
+    router::App,
+};
+
+/// How long a visitor may wait for others' uploads before ours is read.
+const TURN_TIME: Duration = Duration::from_secs(30);
+/// When to come back if no turn came.
+const BUSY: Duration = Duration::from_secs(15);
+/// How many parts wait for the careers service. Small: this is what bounds the memory.
+const PARTS: usize = 4;
+/// An application for an internship. Parts may come in any order; a missing field counts as empty.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes to OpenAPI what the parts hold")]
+pub struct ApplicationForm {
+    /// 1–200 characters
+    name: String,
+    /// A valid address of at most 254 characters
+    email: String,
+    /// At most 40 characters
+    phone: Option<String>,
+    /// 1–200 characters
+    position: String,
+    /// At most 200 characters
+    experience: Option<String>,
+    /// 1–20,000 characters
+    #[schema(rename = "coverLetter")]
+    cover_letter: String,
+    /// A PDF, DOC or DOCX by content, at most 10 MiB
+    #[schema(format = Binary, value_type = Option<String>)]
+    resume: Option<Bytes>,
+    /// Hidden from people: leave it empty
+    website: Option<String>,
+}
+
+/// Applies for an internship.
+///
+/// Success is answered only after the résumé and the application are durably stored.
+#[utoipa::path(
+    post,
+    path = "/api/career-application",
+    params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect")),
+    request_body(content = ApplicationForm, content_type = "multipart/form-data"),
+    responses(
+        (status = 200, description = "The application is stored", body = Accepted),
+        (status = "4XX", description = "The application was not accepted", body = super::Failed),
+        (status = 503, description = "Try again after the seconds in Retry-After", body = super::Failed),
+    )
+)]
+pub async fn apply(
+    State(app): State<App>,
+    submission: Submission,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let form = multipart(request).await?;
+    let turn = timeout(TURN_TIME, app.uploads.at_once.acquire()).await;
+    let Ok(Ok(_turn)) = turn else {
+        let busy = "Many applications are arriving right now. Please try again in a moment.";
+        return Err(Refusal::because(StatusCode::SERVICE_UNAVAILABLE, busy).retry_after(BUSY));
+    };
+
+    let (parts, receiver) = mpsc::channel(PARTS);
+    let mut careers = app.services.careers();
+    let applied = careers.apply(call(ReceiverStream::new(receiver), &submission.request_id, app.uploads.time));
+    tokio::pin!(applied);
+    tokio::select! {
+        forwarded = parts::forward(form, submission.key, parts) => match forwarded? {
+            Forwarded::Application => applied.await?,
+            // Without the commit the service keeps nothing.
+            Forwarded::Spam => return Ok(spam(Accepted::YES)),
+        },
+        // The service refused what it had so far.
+        refused = &mut applied => refused?,
+    };
+    Ok(Accepted::YES.into_response())
+}
+
+async fn multipart(request: Request) -> Result<Multipart, Refusal> {
+    let content_type = request.headers().get(header::CONTENT_TYPE);
+    if !content_type.is_some_and(|value| value.as_bytes().starts_with(b"multipart/form-data")) {
+        return Err(Refusal::of(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+    }
+    let form = Multipart::from_request(request, &()).await;
+    form.map_err(|_| Refusal::of(StatusCode::BAD_REQUEST))
+}

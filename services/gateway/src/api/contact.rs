@@ -1,0 +1,80 @@
+//! `POST /api/contact`.
+
+use axum::{
+    Json,
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use serde::{Deserialize, Serialize};
+use site_proto::contact::v1::SubmitRequest;
+use utoipa::ToSchema;
+
+use super::{JsonForm, Submission, spam};
+use crate::{
+    forwarding::{FORM_TIME, call},
+    refusal::Refusal,
+    router::App,
+};
+
+/// A message to the company. A field that is missing counts as empty.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct ContactForm {
+    /// 1–200 characters
+    name: String,
+    /// A valid address of at most 254 characters
+    email: String,
+    /// 1–10,000 characters
+    message: String,
+    /// Hidden from people: leave it empty
+    website: String,
+}
+
+/// The answer of the contact form.
+#[derive(Serialize, ToSchema)]
+pub struct ContactAnswer {
+    /// Always true: failures have their own answer
+    success: bool,
+    /// A sentence for the visitor
+    message: &'static str,
+}
+
+const RECEIVED: Json<ContactAnswer> = Json(ContactAnswer {
+    success: true,
+    message: "Thank you. Your message has reached us.",
+});
+
+/// Sends a message to the company.
+///
+/// Success is answered only after the message is durably stored.
+#[utoipa::path(
+    post,
+    path = "/api/contact",
+    params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect")),
+    request_body = ContactForm,
+    responses(
+        (status = 200, description = "The message is stored", body = ContactAnswer),
+        (status = "4XX", description = "The message was not accepted", body = super::ContactFailed),
+        (status = 503, description = "Try again after the seconds in Retry-After", body = super::ContactFailed),
+    )
+)]
+pub async fn submit(
+    State(app): State<App>,
+    submission: Submission,
+    JsonForm(form): JsonForm<ContactForm>,
+) -> Result<Response, Refusal> {
+    if !form.website.is_empty() {
+        return Ok(spam(RECEIVED));
+    }
+    let message = SubmitRequest {
+        name: form.name,
+        email: form.email,
+        message: form.message,
+        idempotency_key: submission.key.to_string(),
+    };
+    app.services
+        .contact()
+        .submit(call(message, &submission.request_id, FORM_TIME))
+        .await?;
+    Ok(RECEIVED.into_response())
+}

@@ -1,0 +1,118 @@
+//! The public API: one file per form.
+
+pub mod careers;
+pub mod contact;
+pub mod newsletter;
+pub mod openapi;
+mod parts;
+
+use std::{collections::BTreeMap, convert::Infallible};
+
+use axum::{
+    Json,
+    extract::{FromRequest, FromRequestParts, Request, rejection::JsonRejection},
+    response::{IntoResponse, Response},
+};
+use http::{StatusCode, request::Parts};
+use serde::{Serialize, de::DeserializeOwned};
+use site_service::{RequestId, idempotency};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::{refusal::Refusal, submissions::Spam};
+
+/// The answer of the newsletter and careers forms.
+#[derive(Serialize, ToSchema)]
+pub struct Accepted {
+    /// Always true: failures have their own answer
+    success: bool,
+}
+
+impl Accepted {
+    const YES: Json<Self> = Json(Self { success: true });
+}
+
+/// What every failed answer holds, but for the contact form's.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes to OpenAPI what `refusal` makes")]
+pub struct Failed {
+    /// Always false
+    success: bool,
+    /// A sentence that the visitor can act on
+    error: String,
+    /// A sentence for each field that is not right
+    fields: Option<BTreeMap<String, String>>,
+}
+
+/// What the contact form's failed answers hold.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes to OpenAPI what `refusal` makes")]
+pub struct ContactFailed {
+    /// Always false
+    success: bool,
+    /// A sentence that the visitor can act on
+    message: String,
+    /// A sentence for each field that is not right
+    fields: Option<BTreeMap<String, String>>,
+}
+
+/// A JSON body, or why it is none.
+pub struct JsonForm<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonForm<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
+        match Json::from_request(request, state).await {
+            Ok(Json(form)) => Ok(Self(form)),
+            // Where a value has the wrong type, the request is as unreadable as with a wrong brace.
+            Err(JsonRejection::JsonDataError(_)) => Err(Refusal::of(StatusCode::BAD_REQUEST)),
+            Err(rejection) => Err(Refusal::of(rejection.status())),
+        }
+    }
+}
+
+/// Which request this is, and which submission it repeats.
+pub struct Submission {
+    pub request_id: RequestId,
+    pub key: Uuid,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Submission {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+        let raw = match parts.headers.get(idempotency::HEADER) {
+            Some(value) => value.to_str().unwrap_or("not even text"),
+            None => "",
+        };
+        let key = idempotency::parse(raw)
+            .map_err(|error| Refusal::because(StatusCode::BAD_REQUEST, error.to_string()))?;
+        let Id(request_id) = Id::of(parts);
+        Ok(Self { request_id, key })
+    }
+}
+
+/// Which request this is.
+pub struct Id(pub RequestId);
+
+impl Id {
+    fn of(parts: &Parts) -> Self {
+        Self(parts.extensions.get().cloned().unwrap_or_else(RequestId::fresh))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Id {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self::of(parts))
+    }
+}
+
+/// The answer to a robot, who filled the field that people do not see: it looks accepted and is counted as what it is.
+fn spam(answer: impl IntoResponse) -> Response {
+    let mut response = answer.into_response();
+    response.extensions_mut().insert(Spam);
+    response
+}

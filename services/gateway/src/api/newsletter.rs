@@ -1,0 +1,176 @@
+//! `POST /api/newsletter`, and the links of its mails.
+
+use axum::{
+    Form, Json,
+    extract::{FromRequest, Query, Request, State},
+    response::{IntoResponse, Response},
+};
+use http::{StatusCode, header};
+use serde::Deserialize;
+use site_proto::newsletter::v1::{ConfirmRequest, SubscribeRequest, UnsubscribeRequest};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{Accepted, Id, JsonForm, Submission, spam};
+use crate::{
+    forwarding::{FORM_TIME, call},
+    refusal::Refusal,
+    router::App,
+};
+
+/// A sign-up. A field that is missing counts as empty.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct NewsletterForm {
+    /// A valid address of at most 254 characters
+    email: String,
+    /// Hidden from people: leave it empty
+    website: String,
+}
+
+/// What a link in a mail carried.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct TokenForm {
+    /// The signed token
+    token: String,
+}
+
+/// The token of a mail client's one-click unsubscription.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct OneClickToken {
+    /// The signed token; with it, the body is `List-Unsubscribe=One-Click`
+    token: Option<String>,
+}
+
+/// The body of a mail client's one-click unsubscription (RFC 8058, 3.1).
+#[derive(Deserialize)]
+struct OneClick {
+    #[serde(rename = "List-Unsubscribe")]
+    list_unsubscribe: String,
+}
+
+/// Signs an address up; its owner then gets a mail to confirm it.
+///
+/// The answer never tells whether the address was known.
+#[utoipa::path(
+    post,
+    path = "/api/newsletter",
+    params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect")),
+    request_body = NewsletterForm,
+    responses(
+        (status = 200, description = "The sign-up is stored", body = Accepted),
+        (status = "4XX", description = "The sign-up was not accepted", body = super::Failed),
+        (status = 503, description = "Try again after the seconds in Retry-After", body = super::Failed),
+    )
+)]
+pub async fn subscribe(
+    State(app): State<App>,
+    submission: Submission,
+    JsonForm(form): JsonForm<NewsletterForm>,
+) -> Result<Response, Refusal> {
+    if !form.website.is_empty() {
+        return Ok(spam(Accepted::YES));
+    }
+    let sign_up = SubscribeRequest {
+        email: form.email,
+        idempotency_key: submission.key.to_string(),
+    };
+    app.services
+        .newsletter()
+        .subscribe(call(sign_up, &submission.request_id, FORM_TIME))
+        .await?;
+    Ok(Accepted::YES.into_response())
+}
+
+/// Confirms a sign-up with the token that was mailed.
+#[utoipa::path(
+    post,
+    path = "/api/newsletter/confirm",
+    request_body = TokenForm,
+    responses(
+        (status = 200, description = "The subscription is confirmed", body = Accepted),
+        (status = "4XX", description = "The token is not valid, or no longer", body = super::Failed),
+        (status = 503, description = "Try again after the seconds in Retry-After", body = super::Failed),
+    )
+)]
+pub async fn confirm(
+    State(app): State<App>,
+    Id(request_id): Id,
+    JsonForm(TokenForm { token }): JsonForm<TokenForm>,
+) -> Result<Json<Accepted>, Refusal> {
+    app.services
+        .newsletter()
+        .confirm(call(ConfirmRequest { token }, &request_id, FORM_TIME))
+        .await?;
+    Ok(Accepted::YES)
+}
+
+/// Ends a subscription: from our page with JSON, or from a mail client in one click (RFC 8058).
+#[utoipa::path(
+    post,
+    path = "/api/newsletter/unsubscribe",
+    params(OneClickToken),
+    request_body = TokenForm,
+    responses(
+        (status = 200, description = "The subscription has ended", body = Accepted),
+        (status = "4XX", description = "The token is not valid", body = super::Failed),
+        (status = 503, description = "Try again after the seconds in Retry-After", body = super::Failed),
+    )
+)]
+pub async fn unsubscribe(
+    State(app): State<App>,
+    Id(request_id): Id,
+    Query(one_click): Query<OneClickToken>,
+    request: Request,
+) -> Result<Json<Accepted>, Refusal> {
+    let token = match one_click.token {
+        Some(token) => {
+            expect_one_click(request).await?;
+            token
+        }
+        None => JsonForm::<TokenForm>::from_request(request, &()).await?.0.token,
+    };
+    app.services
+        .newsletter()
+        .unsubscribe(call(UnsubscribeRequest { token }, &request_id, FORM_TIME))
+        .await?;
+    Ok(Accepted::YES)
+}
+
+/// The body is what keeps a link scanner, which sends none, from unsubscribing people.
+async fn expect_one_click(request: Request) -> Result<(), Refusal> {
+    let content_type = request.headers().get(header::CONTENT_TYPE);
+    let is_multipart = content_type.is_some_and(|value| value.as_bytes().starts_with(b"multipart/form-data"));
+    let command = if is_multipart {
+        one_click_part(request).await?
+    } else {
+        let form = Form::<OneClick>::from_request(request, &()).await;
+        form.map_err(|rejection| Refusal::of(as_malformed(rejection.status())))?.0.list_unsubscribe
+    };
+    match command.as_str() {
+        "One-Click" => Ok(()),
+        _ => Err(Refusal::of(StatusCode::BAD_REQUEST)),
+    }
+}
+
+async fn one_click_part(request: Request) -> Result<String, Refusal> {
+    let unreadable = |status| Refusal::of(as_malformed(status));
+    let mut parts = axum::extract::Multipart::from_request(request, &())
+        .await
+        .map_err(|rejection| unreadable(rejection.status()))?;
+    while let Some(part) = parts.next_field().await.map_err(|error| unreadable(error.status()))? {
+        if part.name() == Some("List-Unsubscribe") {
+            return part.text().await.map_err(|error| unreadable(error.status()));
+        }
+    }
+    Err(unreadable(StatusCode::BAD_REQUEST))
+}
+
+/// 422 is for fields that a visitor can mend; a mail client has none.
+fn as_malformed(status: StatusCode) -> StatusCode {
+    match status {
+        StatusCode::UNPROCESSABLE_ENTITY => StatusCode::BAD_REQUEST,
+        status => status,
+    }
+}

@@ -1,0 +1,32 @@
+//! The API's own description, made from the handlers.
+
+use axum::Json;
+use utoipa::OpenApi;
+
+use super::{careers, contact, newsletter};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Site API",
+        description = "The forms of the public site. Every answer is JSON and carries `x-request-id`.",
+        license(name = "Apache-2.0", identifier = "Apache-2.0"),
+    ),
+    paths(
+        contact::submit,
+        newsletter::subscribe,
+        newsletter::confirm,
+        newsletter::unsubscribe,
+        careers::apply,
+    )
+)]
+struct Api;
+
+/// The OpenAPI 3.1 document.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    Api::openapi()
+}
+
+pub async fn document() -> Json<utoipa::openapi::OpenApi> {
+    Json(openapi())
+}

@@ -1,0 +1,117 @@
+//! From multipart to gRPC: each part of an application goes on as it arrives.
+
+use std::time::Duration;
+
+use axum::{
+    body::Bytes,
+    extract::{
+        Multipart,
+        multipart::{Field as FormPart, MultipartError},
+    },
+};
+use http::StatusCode;
+use site_proto::careers::v1::{ApplyRequest, Commit, Field, FieldName, ResumeStart, apply_request::Part};
+use tokio::{sync::mpsc, time::timeout};
+use uuid::Uuid;
+
+use crate::refusal::Refusal;
+
+/// How long an upload may stand still.
+const STANDSTILL: Duration = Duration::from_secs(15);
+/// The most bytes of one text field that are taken in; the service's limits are lower.
+const FIELD_BYTES: usize = 128 * 1024;
+const RESUME: &str = "resume";
+const HONEYPOT: &str = "website";
+
+/// What was forwarded.
+pub enum Forwarded {
+    /// All parts, and the commit.
+    Application,
+    /// A robot's parts, without a commit.
+    Spam,
+}
+
+/// Forwards the whole form, and the commit once it was all there. Stops early where the
+/// receiver is gone: then the service has refused already.
+pub async fn forward(mut form: Multipart, key: Uuid, to: mpsc::Sender<ApplyRequest>) -> Result<Forwarded, Refusal> {
+    let mut spam = false;
+    while let Some(mut part) = arriving(form.next_field()).await? {
+        match part.name().unwrap_or_default() {
+            RESUME => forward_resume(&mut part, &to).await?,
+            HONEYPOT => spam |= !text(&mut part).await?.is_empty(),
+            other => match field_name(other) {
+                Some(name) => {
+                    let field = Field {
+                        name: name.into(),
+                        value: text(&mut part).await?,
+                    };
+                    send(&to, Part::Field(field)).await;
+                }
+                None => while chunk(&mut part).await?.is_some() {},
+            },
+        }
+    }
+    if spam {
+        return Ok(Forwarded::Spam);
+    }
+    let commit = Commit {
+        idempotency_key: key.to_string(),
+    };
+    send(&to, Part::Commit(commit)).await;
+    Ok(Forwarded::Application)
+}
+
+/// A browser sends a part without name and content where no file was chosen.
+async fn forward_resume(part: &mut FormPart<'_>, to: &mpsc::Sender<ApplyRequest>) -> Result<(), Refusal> {
+    let file_name = part.file_name().unwrap_or_default().to_owned();
+    let first = chunk(part).await?;
+    if file_name.is_empty() && first.is_none() {
+        return Ok(());
+    }
+    send(to, Part::ResumeStart(ResumeStart { file_name })).await;
+    let mut next = first;
+    while let Some(bytes) = next {
+        send(to, Part::ResumeChunk(bytes)).await;
+        next = chunk(part).await?;
+    }
+    Ok(())
+}
+
+/// Where the receiver is gone, the service has refused and its answer is what counts.
+async fn send(to: &mpsc::Sender<ApplyRequest>, part: Part) {
+    let _gone = to.send(ApplyRequest { part: Some(part) }).await;
+}
+
+async fn text(part: &mut FormPart<'_>) -> Result<String, Refusal> {
+    let mut bytes = Vec::new();
+    while let Some(more) = chunk(part).await? {
+        if bytes.len() + more.len() > FIELD_BYTES {
+            return Err(Refusal::of(StatusCode::PAYLOAD_TOO_LARGE));
+        }
+        bytes.extend_from_slice(&more);
+    }
+    String::from_utf8(bytes).map_err(|_| Refusal::of(StatusCode::BAD_REQUEST))
+}
+
+async fn chunk(part: &mut FormPart<'_>) -> Result<Option<Bytes>, Refusal> {
+    arriving(part.chunk()).await
+}
+
+async fn arriving<T>(read: impl Future<Output = Result<T, MultipartError>>) -> Result<T, Refusal> {
+    match timeout(STANDSTILL, read).await {
+        Ok(read) => read.map_err(|error| Refusal::of(error.status())),
+        Err(_) => Err(Refusal::of(StatusCode::REQUEST_TIMEOUT)),
+    }
+}
+
+fn field_name(name: &str) -> Option<FieldName> {
+    Some(match name {
+        "name" => FieldName::Name,
+        "email" => FieldName::Email,
+        "phone" => FieldName::Phone,
+        "position" => FieldName::Position,
+        "experience" => FieldName::Experience,
+        "coverLetter" => FieldName::CoverLetter,
+        _ => return None,
+    })
+}

@@ -1,0 +1,63 @@
+//! Calls to the services: one channel each, a deadline each, the trace along with it.
+
+use std::time::Duration;
+
+use site_proto::{
+    careers::v1::careers_service_client::CareersServiceClient, contact::v1::contact_service_client::ContactServiceClient,
+    newsletter::v1::newsletter_service_client::NewsletterServiceClient,
+};
+use site_service::{RequestId, trace};
+use tonic::{
+    Request,
+    transport::{Channel, Endpoint, Uri},
+};
+
+/// How long a service may take over a form without a file.
+pub const FORM_TIME: Duration = Duration::from_secs(5);
+const CONNECT_TIME: Duration = Duration::from_secs(2);
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+/// As wide as the services' own windows.
+const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
+const STREAM_WINDOW: u32 = 128 * 1024;
+
+/// The services behind the gateway.
+#[derive(Clone)]
+pub struct Services {
+    pub contact: Channel,
+    pub newsletter: Channel,
+    pub careers: Channel,
+}
+
+impl Services {
+    pub fn contact(&self) -> ContactServiceClient<Channel> {
+        ContactServiceClient::new(self.contact.clone())
+    }
+
+    pub fn newsletter(&self) -> NewsletterServiceClient<Channel> {
+        NewsletterServiceClient::new(self.newsletter.clone())
+    }
+
+    pub fn careers(&self) -> CareersServiceClient<Channel> {
+        CareersServiceClient::new(self.careers.clone())
+    }
+}
+
+/// A channel that connects when it is first used, and again whenever it must.
+pub fn channel(uri: &Uri) -> Channel {
+    Endpoint::from(uri.clone())
+        .connect_timeout(CONNECT_TIME)
+        .tcp_nodelay(true)
+        .http2_keep_alive_interval(KEEP_ALIVE)
+        .keep_alive_timeout(CONNECT_TIME)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .connect_lazy()
+}
+
+/// A call that carries the trace, the request's id and its deadline.
+pub fn call<T>(message: T, request_id: &RequestId, deadline: Duration) -> Request<T> {
+    let mut request = Request::new(message);
+    trace::inject(request.metadata_mut(), request_id);
+    request.set_timeout(deadline);
+    request
+}

@@ -1,0 +1,47 @@
+//! The gateway: [`router`] lists what it serves, [`api`] holds one file per form,
+//! [`site`] the static pages, [`server`] the connections.
+
+mod address;
+mod api;
+mod forwarding;
+mod limits;
+mod readiness;
+mod refusal;
+mod router;
+mod security_headers;
+mod server;
+mod settings;
+mod site;
+mod submissions;
+mod unread_body;
+
+pub use api::openapi::openapi;
+use router::App;
+use server::HttpServer;
+pub use settings::Settings;
+use site_service::drain::CancellationToken;
+
+/// The running gateway.
+pub struct Service {
+    server: HttpServer,
+    router: axum::Router,
+}
+
+impl Service {
+    /// Reads the site's folder and takes the port.
+    pub async fn build(settings: Settings) -> anyhow::Result<Self> {
+        let server = HttpServer::bind(settings.listen, settings.connections_at_once).await?;
+        let router = router::router(App::new(&settings), &settings)?;
+        Ok(Self { server, router })
+    }
+
+    /// The port it listens on.
+    pub fn port(&self) -> u16 {
+        self.server.port()
+    }
+
+    /// Serves until `stop`, then finishes what is in flight.
+    pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
+        self.server.run(self.router, stop).await
+    }
+}

@@ -1,0 +1,132 @@
+//! Every answer that is not a success: its status, its sentence, its JSON.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use axum::{
+    Json,
+    extract::Request,
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderValue, StatusCode, header};
+use serde_json::json;
+use site_service::status;
+use tonic::{Code, Status};
+
+/// The one form whose answers carry their sentence as `message`; all others as `error`.
+const CONTACT: &str = "/api/contact";
+
+/// Why a request was not accepted, in the visitor's words.
+#[derive(Debug, Clone)]
+pub struct Refusal {
+    status: StatusCode,
+    sentence: String,
+    fields: BTreeMap<String, String>,
+    retry_after: Option<Duration>,
+}
+
+impl Refusal {
+    /// A refusal with the usual sentence of its status.
+    pub fn of(status: StatusCode) -> Self {
+        let sentence = match status {
+            StatusCode::BAD_REQUEST => "This request cannot be read. Please reload the page and try again.",
+            StatusCode::NOT_FOUND => "There is nothing at this address.",
+            StatusCode::METHOD_NOT_ALLOWED => "This address does not take this kind of request.",
+            StatusCode::REQUEST_TIMEOUT => "Your request took too long to arrive. Please try again.",
+            StatusCode::PAYLOAD_TOO_LARGE => "Your message is too large. Please shorten it and try again.",
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => "This address does not take this kind of content.",
+            StatusCode::UNPROCESSABLE_ENTITY => "Please check the marked fields.",
+            StatusCode::TOO_MANY_REQUESTS => "You have sent this form several times. Please wait a moment and try again.",
+            StatusCode::SERVICE_UNAVAILABLE => "We cannot take this right now. Please try again in a few seconds.",
+            _ => "Something went wrong on our side. Please try again later.",
+        };
+        Self {
+            status,
+            sentence: sentence.to_owned(),
+            fields: BTreeMap::new(),
+            retry_after: None,
+        }
+    }
+
+    /// A refusal in words of its own.
+    pub fn because(status: StatusCode, sentence: impl Into<String>) -> Self {
+        Self {
+            sentence: sentence.into(),
+            ..Self::of(status)
+        }
+    }
+
+    /// The same refusal with a time to come back after.
+    pub fn retry_after(self, pause: Duration) -> Self {
+        Self {
+            retry_after: Some(pause),
+            ..self
+        }
+    }
+
+    fn body(&self, word: &str) -> serde_json::Value {
+        let mut body = json!({ "success": false, word: self.sentence });
+        if !self.fields.is_empty() {
+            body["fields"] = json!(self.fields);
+        }
+        body
+    }
+}
+
+/// What a service answered. Anything unexpected is ours to log and no visitor's to read.
+impl From<Status> for Refusal {
+    fn from(status: Status) -> Self {
+        match status.code() {
+            Code::InvalidArgument => {
+                let fields = status::violations(&status);
+                let sentence = match fields.get("token") {
+                    Some(sentence) => sentence.clone(),
+                    None => Self::of(StatusCode::UNPROCESSABLE_ENTITY).sentence,
+                };
+                Self {
+                    fields,
+                    ..Self::because(StatusCode::UNPROCESSABLE_ENTITY, sentence)
+                }
+            }
+            Code::OutOfRange => Self::because(StatusCode::PAYLOAD_TOO_LARGE, status.message()),
+            Code::Unavailable | Code::DeadlineExceeded | Code::Cancelled | Code::Unknown => {
+                tracing::warn!(grpc.code = ?status.code(), reason = status.message(), "a service is away");
+                Self::of(StatusCode::SERVICE_UNAVAILABLE).retry_after(status::retry_after(&status))
+            }
+            code => {
+                tracing::error!(grpc.code = ?code, reason = status.message(), "a service answered what it should not");
+                Self::of(StatusCode::INTERNAL_SERVER_ERROR)
+            }
+        }
+    }
+}
+
+/// Carries the refusal to [`as_json`], which knows the words of the form.
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// Turns every failed answer below `/api` into JSON: ours, and those that layers and
+/// the router make on their own.
+pub async fn as_json(request: Request, next: Next) -> Response {
+    let word = if request.uri().path() == CONTACT { "message" } else { "error" };
+    let failed = next.run(request).await;
+    let status = failed.status();
+    if !status.is_client_error() && !status.is_server_error() {
+        return failed;
+    }
+    let refusal = failed.extensions().get().cloned().unwrap_or_else(|| Refusal::of(status));
+    let mut answer = (refusal.status, Json(refusal.body(word))).into_response();
+    if let Some(allow) = failed.headers().get(header::ALLOW) {
+        answer.headers_mut().insert(header::ALLOW, allow.clone());
+    }
+    if let Some(pause) = refusal.retry_after {
+        let seconds = HeaderValue::from(pause.as_secs_f64().ceil().max(1.0) as u64);
+        answer.headers_mut().insert(header::RETRY_AFTER, seconds);
+    }
+    answer
+}

@@ -1,0 +1,175 @@
+//! Every route, and what each request passes on its way in and out.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    extract::{DefaultBodyLimit, Request},
+    handler::Handler,
+    http::{HeaderName, HeaderValue, Method, StatusCode, header},
+    middleware::{Next, from_fn, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::{MethodRouter, any, get, post},
+};
+use site_service::{idempotency, request_id, request_id::RequestId, trace};
+use tokio::sync::Semaphore;
+use tower_http::{
+    catch_panic::CatchPanicLayer,
+    cors::CorsLayer,
+    trace::TraceLayer,
+};
+
+use crate::{
+    api,
+    forwarding::{Services, channel},
+    readiness,
+    refusal::{self, Refusal},
+    security_headers, settings::Settings, site::Site,
+    submissions::{self, Form},
+    unread_body,
+};
+
+/// The largest JSON body: the longest message in the widest encoding, and some.
+const JSON_BYTES: usize = 256 * 1024;
+/// The largest multipart body that is read at all. The résumé's own limit is lower and
+/// is the careers service's to hold, which can name it.
+const MULTIPART_BYTES: usize = 64 * 1024 * 1024;
+/// How long a form without a file may take, from its headers to its answer.
+const FORM_TIME: Duration = Duration::from_secs(15);
+
+/// What the handlers share.
+#[derive(Clone)]
+pub struct App {
+    pub services: Services,
+    pub uploads: Uploads,
+}
+
+/// How many uploads are read at the same time, and for how long.
+#[derive(Clone)]
+pub struct Uploads {
+    pub at_once: Arc<Semaphore>,
+    pub time: Duration,
+}
+
+impl App {
+    /// Channels to the services; none is connected yet.
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            services: Services {
+                contact: channel(&settings.contact_url),
+                newsletter: channel(&settings.newsletter_url),
+                careers: channel(&settings.careers_url),
+            },
+            uploads: Uploads {
+                at_once: Arc::new(Semaphore::new(settings.uploads_at_once)),
+                time: settings.upload_time,
+            },
+        }
+    }
+}
+
+/// Everything the gateway serves.
+pub fn router(app: App, settings: &Settings) -> anyhow::Result<Router> {
+    let upload_time = settings.upload_time;
+    let forms = Router::new()
+        .route("/api/contact", form("contact", api::contact::submit, FORM_TIME, JSON_BYTES, settings))
+        .route("/api/newsletter", form("newsletter", api::newsletter::subscribe, FORM_TIME, JSON_BYTES, settings))
+        .route(
+            "/api/career-application",
+            form("career-application", api::careers::apply, upload_time, MULTIPART_BYTES, settings)
+                .layer(from_fn(unread_body::take_in)),
+        );
+    let others = Router::new()
+        .route("/api/newsletter/confirm", post(api::newsletter::confirm))
+        .route("/api/newsletter/unsubscribe", post(api::newsletter::unsubscribe))
+        .layer(DefaultBodyLimit::max(JSON_BYTES))
+        .layer(from_fn(|request, next| within(FORM_TIME, request, next)))
+        .route("/api/openapi.json", get(api::openapi::document))
+        .route("/livez", get(readiness::livez))
+        .route("/readyz", get(readiness::readyz))
+        .route("/api", any(nothing_here))
+        .route("/api/{*path}", any(nothing_here));
+    let site = match &settings.site_dir {
+        Some(folder) => Site::read(folder)?.into_router(),
+        None => Router::new(),
+    };
+    let mut router = forms
+        .merge(others)
+        .with_state(app)
+        .merge(site)
+        .layer(CatchPanicLayer::custom(panicked));
+    if !settings.cors_origins.is_empty() {
+        router = router.layer(cors(&settings.cors_origins));
+    }
+    Ok(router
+        .layer(from_fn(refusal::as_json))
+        .layer(from_fn(security_headers::add))
+        .layer(
+            TraceLayer::new_for_http()
+                .make_span_with(trace::request_span)
+                .on_request(())
+                .on_response(log_answer)
+                .on_failure(()),
+        )
+        .layer(from_fn(with_request_id)))
+}
+
+/// A form is counted and limited by address before anything of its body is read.
+fn form<H, T>(name: &'static str, handler: H, time: Duration, bytes: usize, settings: &Settings) -> MethodRouter<App>
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    post(handler)
+        .layer(DefaultBodyLimit::max(bytes))
+        .layer(from_fn(move |request, next| within(time, request, next)))
+        .layer(from_fn_with_state(Arc::new(Form::new(name, settings)), submissions::admit))
+}
+
+async fn within(time: Duration, request: Request, next: Next) -> Response {
+    tokio::time::timeout(time, next.run(request))
+        .await
+        .unwrap_or_else(|_| Refusal::of(StatusCode::REQUEST_TIMEOUT).into_response())
+}
+
+async fn nothing_here() -> Refusal {
+    Refusal::of(StatusCode::NOT_FOUND)
+}
+
+/// Gives the request the id that everything it causes will carry, and says it in the answer.
+async fn with_request_id(mut request: Request, next: Next) -> Response {
+    let id = RequestId::of_headers(request.headers());
+    let value = HeaderValue::from_str(id.as_str()).unwrap_or(HeaderValue::from_static(""));
+    let name = HeaderName::from_static(request_id::HEADER);
+    request.headers_mut().insert(name.clone(), value.clone());
+    request.extensions_mut().insert(id);
+    let mut response = next.run(request).await;
+    response.headers_mut().insert(name, value);
+    response
+}
+
+fn log_answer(response: &Response, took: Duration, span: &tracing::Span) {
+    tracing::info!(
+        parent: span,
+        http.response.status_code = response.status().as_u16(),
+        took_ms = took.as_millis(),
+        "answered"
+    );
+}
+
+fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
+    tracing::error!("a handler panicked; its message stands above on stderr");
+    Refusal::of(StatusCode::INTERNAL_SERVER_ERROR).into_response()
+}
+
+fn cors(origins: &[HeaderValue]) -> CorsLayer {
+    CorsLayer::new()
+        .allow_origin(origins.to_vec())
+        .allow_methods([Method::GET, Method::POST])
+        .allow_headers([
+            header::CONTENT_TYPE,
+            HeaderName::from_static(idempotency::HEADER),
+            HeaderName::from_static(request_id::HEADER),
+        ])
+        .expose_headers([header::RETRY_AFTER, HeaderName::from_static(request_id::HEADER)])
+}

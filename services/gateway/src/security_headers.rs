@@ -1,0 +1,40 @@
+//! What browsers are told about every answer.
+
+use axum::{extract::Request, middleware::Next, response::Response};
+use http::{HeaderName, HeaderValue, header};
+
+/// The headers that every answer carries.
+const HEADERS: [(HeaderName, HeaderValue); 6] = [
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("strict-origin-when-cross-origin")),
+    (
+        header::STRICT_TRANSPORT_SECURITY,
+        HeaderValue::from_static("max-age=63072000; includeSubDomains"),
+    ),
+    (
+        HeaderName::from_static("permissions-policy"),
+        HeaderValue::from_static("camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
+    ),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
+];
+
+/// For answers that are no page: nothing may be loaded or framed.
+const NOTHING: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+
+/// Adds the headers; a page has set its own content security policy already.
+pub async fn add(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    for (name, value) in HEADERS {
+        headers.insert(name, value);
+    }
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(NOTHING);
+    response
+}

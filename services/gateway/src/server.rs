@@ -1,0 +1,117 @@
+//! Connections: accepted up to a limit, cut when they are slow, drained at the end.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use anyhow::Context;
+use axum::{Router, extract::ConnectInfo};
+use hyper::body::Incoming;
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    server::{conn::auto, graceful::GracefulShutdown},
+    service::TowerToHyperService,
+};
+use site_service::drain::{self, CancellationToken};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore},
+};
+use tower::{ServiceBuilder, ServiceExt};
+
+/// How long a client may take over its request line and headers.
+const HEADER_TIME: Duration = Duration::from_secs(10);
+/// The most one connection may make us buffer.
+const BUFFER_BYTES: usize = 64 * 1024;
+/// How long to wait when the system has no socket to give.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// A listener that has its port but does not answer yet.
+pub struct HttpServer {
+    listener: TcpListener,
+    connections: Arc<Semaphore>,
+}
+
+impl HttpServer {
+    /// Takes the port. Port 0 takes any free one.
+    pub async fn bind(address: SocketAddr, connections_at_once: usize) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind(address)
+            .await
+            .with_context(|| format!("The setting LISTEN is wrong: {address} cannot be listened on"))?;
+        Ok(Self {
+            listener,
+            connections: Arc::new(Semaphore::new(connections_at_once)),
+        })
+    }
+
+    /// The port it listens on.
+    pub fn port(&self) -> u16 {
+        self.listener.local_addr().map_or(0, |address| address.port())
+    }
+
+    /// Answers until `stop`, then finishes what is in flight.
+    pub async fn run(self, router: Router, stop: CancellationToken) -> anyhow::Result<()> {
+        let graceful = GracefulShutdown::new();
+        let protocol = protocol();
+        loop {
+            let accepting = stop.run_until_cancelled(self.accept());
+            let Some((stream, peer, permit)) = accepting.await else {
+                break;
+            };
+            let service = ServiceBuilder::new()
+                .map_request(move |mut request: http::Request<Incoming>| {
+                    request.extensions_mut().insert(ConnectInfo(peer));
+                    request
+                })
+                .service(router.clone().into_service::<Incoming>());
+            let connection = protocol
+                .serve_connection_with_upgrades(TokioIo::new(stream), TowerToHyperService::new(service.boxed_clone()))
+                .into_owned();
+            let watched = graceful.watch(connection);
+            tokio::spawn(async move {
+                // A connection that its client broke is the client's matter.
+                if let Err(error) = watched.await {
+                    tracing::debug!(%error, "connection ended");
+                }
+                drop(permit);
+            });
+        }
+        drop(self.listener);
+        drain::within_grace(&stop, graceful.shutdown()).await;
+        Ok(())
+    }
+
+    async fn accept(&self) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
+        loop {
+            let permit = Arc::clone(&self.connections).acquire_owned().await;
+            let accepted = self.listener.accept().await;
+            match (accepted, permit) {
+                (Ok((stream, peer)), Ok(permit)) => {
+                    // Answers are small and whole: waiting to fill a packet only delays them.
+                    if let Err(error) = stream.set_nodelay(true) {
+                        tracing::debug!(%error, "nodelay was refused");
+                    }
+                    return (stream, peer, permit);
+                }
+                (Err(error), _) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+                (_, Err(_)) => std::future::pending().await,
+            }
+        }
+    }
+}
+
+fn protocol() -> auto::Builder<TokioExecutor> {
+    let mut protocol = auto::Builder::new(TokioExecutor::new());
+    protocol
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIME)
+        .max_buf_size(BUFFER_BYTES);
+    protocol
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(HEADER_TIME)
+        .initial_stream_window_size(u32::try_from(BUFFER_BYTES).unwrap_or(u32::MAX));
+    protocol
+}

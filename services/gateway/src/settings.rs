@@ -1,0 +1,57 @@
+//! What the gateway needs to know.
+
+use std::{net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
+
+use clap::Parser;
+use http::HeaderValue;
+use site_service::telemetry::TelemetrySettings;
+use tonic::transport::Uri;
+
+/// The one way in: serves the site and its API, and forwards forms over gRPC.
+#[derive(Parser)]
+#[command(name = "gateway", version)]
+pub struct Settings {
+    /// Address to listen on for HTTP
+    #[arg(long, env = "LISTEN", default_value = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+    /// Address of the contact service
+    #[arg(long, env = "CONTACT_URL", default_value = "http://127.0.0.1:50051")]
+    pub contact_url: Uri,
+    /// Address of the newsletter service
+    #[arg(long, env = "NEWSLETTER_URL", default_value = "http://127.0.0.1:50052")]
+    pub newsletter_url: Uri,
+    /// Address of the careers service
+    #[arg(long, env = "CAREERS_URL", default_value = "http://127.0.0.1:50053")]
+    pub careers_url: Uri,
+    /// Folder of the built front ends; without it only the API is served
+    #[arg(long, env = "SITE_DIR")]
+    pub site_dir: Option<PathBuf>,
+    /// How many proxies in front of us may be believed about the visitor's address
+    #[arg(long, env = "TRUSTED_PROXIES", default_value_t = 0)]
+    pub trusted_proxies: usize,
+    /// Submissions a minute that one address may make with each form
+    #[arg(long, env = "RATE_PER_MINUTE", default_value = "10")]
+    pub rate_per_minute: NonZeroU32,
+    /// Submissions that one address may make at once with each form
+    #[arg(long, env = "RATE_BURST", default_value = "5")]
+    pub rate_burst: NonZeroU32,
+    /// Uploads that are read at the same time; others wait
+    #[arg(long, env = "UPLOADS_AT_ONCE", default_value_t = 10)]
+    pub uploads_at_once: usize,
+    /// Seconds an upload may take from its first byte to its answer
+    #[arg(long, env = "UPLOAD_SECONDS", default_value = "180", value_parser = seconds)]
+    pub upload_time: Duration,
+    /// Connections that are open at the same time; others wait
+    #[arg(long, env = "CONNECTIONS_AT_ONCE", default_value_t = 4096)]
+    pub connections_at_once: usize,
+    /// Origins of other sites that may call the API, separated by commas
+    #[arg(long, env = "CORS_ORIGINS", value_delimiter = ',')]
+    pub cors_origins: Vec<HeaderValue>,
+    /// Logs and traces
+    #[command(flatten)]
+    pub telemetry: TelemetrySettings,
+}
+
+fn seconds(raw: &str) -> Result<Duration, std::num::ParseIntError> {
+    raw.parse().map(Duration::from_secs)
+}

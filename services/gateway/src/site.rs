@@ -1,0 +1,195 @@
+//! The built front ends: pages without their `.html`, compressed ahead of time, the
+//! right not-found page, and what browsers may keep and load.
+
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+use anyhow::Context;
+use axum::{
+    Router,
+    body::Body,
+    extract::{Request, State},
+    http::{HeaderValue, Method, StatusCode, Uri, header},
+    response::{IntoResponse, Redirect, Response},
+    routing::get,
+};
+use serde::Deserialize;
+use tower::ServiceExt;
+use tower_http::services::{ServeDir, ServeFile};
+
+/// What the front ends' build says of the site it made.
+const ROUTES: &str = "_routes.json";
+const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
+
+/// The site's folder with its routing table.
+pub struct Site {
+    files: ServeDir,
+    redirects: BTreeMap<String, String>,
+    not_found: Vec<NotFound>,
+    policy: HeaderValue,
+}
+
+/// The page for addresses below a prefix that name nothing.
+struct NotFound {
+    prefix: String,
+    page: ServeFile,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RoutesFile {
+    redirects: Vec<RedirectEntry>,
+    not_found: Vec<NotFoundEntry>,
+    script_hashes: Vec<String>,
+    frame_sources: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct RedirectEntry {
+    from: String,
+    to: String,
+}
+
+#[derive(Deserialize)]
+struct NotFoundEntry {
+    prefix: String,
+    page: String,
+}
+
+impl Site {
+    /// Reads the routing table of a built site.
+    pub fn read(folder: &Path) -> anyhow::Result<Self> {
+        let table = folder.join(ROUTES);
+        let wrong = || format!("The setting SITE_DIR is wrong: {} cannot be read", table.display());
+        let routes = std::fs::read(&table).with_context(wrong)?;
+        let routes: RoutesFile = serde_json::from_slice(&routes).with_context(wrong)?;
+        let mut not_found: Vec<NotFound> = routes
+            .not_found
+            .into_iter()
+            .map(|entry| NotFound {
+                page: ServeFile::new(folder.join(entry.page.trim_start_matches('/')))
+                    .precompressed_br()
+                    .precompressed_gzip(),
+                prefix: entry.prefix,
+            })
+            .collect();
+        // The closest prefix speaks first.
+        not_found.sort_by_key(|entry| std::cmp::Reverse(entry.prefix.len()));
+        Ok(Self {
+            files: ServeDir::new(folder)
+                .append_index_html_on_directories(false)
+                .precompressed_br()
+                .precompressed_gzip(),
+            redirects: routes.redirects.into_iter().map(|entry| (entry.from, entry.to)).collect(),
+            not_found,
+            policy: policy(&routes.script_hashes, &routes.frame_sources).with_context(wrong)?,
+        })
+    }
+
+    /// Serves every address that no other route takes.
+    pub fn into_router(self) -> Router {
+        Router::new()
+            .route("/", get(serve))
+            .route("/{*path}", get(serve))
+            .with_state(Arc::new(self))
+    }
+
+    async fn answer(&self, request: Request) -> Response {
+        if let Some(elsewhere) = self.elsewhere(request.uri()) {
+            return Redirect::permanent(&elsewhere).into_response();
+        }
+        let path = request.uri().path().to_owned();
+        let (mut parts, body) = request.into_parts();
+        parts.uri = file_of(&path).parse().unwrap_or(parts.uri);
+        let (method, headers) = (parts.method.clone(), parts.headers.clone());
+        let found = match path.strip_prefix('/') {
+            Some(ROUTES) => None,
+            _ => Some(self.files.clone().oneshot(Request::from_parts(parts, body)).await.into_response()),
+        };
+        match found {
+            Some(found) if found.status() != StatusCode::NOT_FOUND => found,
+            _ => self.nothing_here(&path, method, headers).await,
+        }
+    }
+
+    /// Each page has one address: without its `.html`, without a slash at the end.
+    fn elsewhere(&self, uri: &Uri) -> Option<String> {
+        let path = uri.path();
+        let page = path.strip_suffix(".html").unwrap_or(path).trim_end_matches('/');
+        let page = if page == "/index" { "" } else { page };
+        let target = self.redirects.get(page).map_or(page, String::as_str);
+        let target = if target.is_empty() { "/" } else { target };
+        // Two slashes at the start would lead to another host.
+        let leads_away = target.starts_with("//");
+        (target != path && !leads_away).then(|| match uri.query() {
+            Some(query) => format!("{target}?{query}"),
+            None => target.to_owned(),
+        })
+    }
+
+    async fn nothing_here(&self, path: &str, method: Method, headers: axum::http::HeaderMap) -> Response {
+        let Some(entry) = self.not_found.iter().find(|entry| path.starts_with(&entry.prefix)) else {
+            return StatusCode::NOT_FOUND.into_response();
+        };
+        let mut request = Request::new(Body::empty());
+        *request.method_mut() = method;
+        if let Some(encodings) = headers.get(header::ACCEPT_ENCODING) {
+            request.headers_mut().insert(header::ACCEPT_ENCODING, encodings.clone());
+        }
+        let mut page = entry.page.clone().oneshot(request).await.into_response();
+        *page.status_mut() = StatusCode::NOT_FOUND;
+        page
+    }
+}
+
+async fn serve(State(site): State<Arc<Site>>, request: Request) -> Response {
+    let is_immutable = is_immutable(request.uri().path());
+    let mut response = site.answer(request).await;
+    let keep = if is_immutable && response.status().is_success() {
+        FOREVER
+    } else {
+        ASK_EACH_TIME
+    };
+    let is_page = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|value| value.as_bytes().starts_with(b"text/html"));
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, keep);
+    if is_page {
+        headers.insert(header::CONTENT_SECURITY_POLICY, site.policy.clone());
+    }
+    response
+}
+
+/// Pages are asked for without their `.html`.
+fn file_of(path: &str) -> String {
+    match path.rsplit_once('/') {
+        Some(("", "")) => "/index.html".to_owned(),
+        Some((_, name)) if !name.contains('.') => format!("{path}.html"),
+        _ => path.to_owned(),
+    }
+}
+
+/// Files whose names carry a hash of their content.
+fn is_immutable(path: &str) -> bool {
+    let of_a_remote = || {
+        let (_, file) = path.strip_prefix("/remotes/")?.split_once('/')?;
+        Some(file.starts_with("assets/"))
+    };
+    path.starts_with("/assets/") || of_a_remote().unwrap_or(false)
+}
+
+fn policy(script_hashes: &[String], frame_sources: &[String]) -> anyhow::Result<HeaderValue> {
+    let scripts: String = script_hashes.iter().map(|hash| format!(" '{hash}'")).collect();
+    let frames = match frame_sources {
+        [] => "'none'".to_owned(),
+        sources => sources.join(" "),
+    };
+    let policy = format!(
+        "default-src 'self'; script-src 'self'{scripts}; style-src 'self' 'unsafe-inline'; \
+         img-src 'self' data:; frame-src {frames}; object-src 'none'; base-uri 'self'; \
+         form-action 'self'; frame-ancestors 'none'"
+    );
+    HeaderValue::from_str(&policy).context("its hashes or sources are no header")
+}

@@ -1,0 +1,78 @@
+//! An answer that is ready before the upload has arrived.
+//!
+//! A browser reads no answer while it still sends: closing the connection on it shows
+//! the visitor a network error instead of our sentence (RFC 9112, 9.6). So the rest is
+//! read and thrown away, up to a limit, before an early refusal is given.
+
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::{
+    body::{Body, Bytes, HttpBody},
+    extract::Request,
+    middleware::Next,
+    response::Response,
+};
+use http_body_util::BodyExt;
+use hyper::body::{Frame, SizeHint};
+use tokio::time::timeout;
+
+/// How much is read and thrown away, and for how long.
+const BYTES: usize = 64 * 1024 * 1024;
+const TIME: Duration = Duration::from_secs(30);
+
+/// Runs the rest, then takes in what it left of the request's body.
+pub async fn take_in(request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    let mut shared = SharedBody(Arc::new(Mutex::new(body)));
+    let request = Request::from_parts(parts, Body::new(shared.clone()));
+    let response = next.run(request).await;
+    // A body that takes longer, or is larger, is cut off with the connection.
+    let _cut = timeout(TIME, shared.discard()).await;
+    response
+}
+
+/// A body that can still be reached after it was handed on.
+#[derive(Clone)]
+struct SharedBody(Arc<Mutex<Body>>);
+
+impl SharedBody {
+    async fn discard(&mut self) {
+        let mut left = BYTES;
+        while let Some(Ok(frame)) = self.frame().await {
+            let size = frame.data_ref().map_or(0, Bytes::len);
+            left = match left.checked_sub(size) {
+                Some(left) => left,
+                None => return,
+            };
+        }
+    }
+
+    fn with<T>(&self, use_body: impl FnOnce(&mut Body) -> T) -> T {
+        use_body(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl HttpBody for SharedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        self.with(|body| Pin::new(body).poll_frame(context))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.with(|body| body.is_end_stream())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.with(|body| body.size_hint())
+    }
+}
