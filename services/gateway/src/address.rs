@@ -20,7 +20,10 @@ pub fn visitor_address(headers: &HeaderMap, peer: SocketAddr, trusted_proxies: u
         .collect();
     let written_by_outermost = match trusted_proxies {
         0 => None,
-        n => entries.len().checked_sub(n).or((!entries.is_empty()).then_some(0)),
+        n => entries
+            .len()
+            .checked_sub(n)
+            .or((!entries.is_empty()).then_some(0)),
     };
     written_by_outermost
         .and_then(|index| entries.get(index))

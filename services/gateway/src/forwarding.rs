@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use site_proto::{
-    careers::v1::careers_service_client::CareersServiceClient, contact::v1::contact_service_client::ContactServiceClient,
+    careers::v1::careers_service_client::CareersServiceClient,
+    contact::v1::contact_service_client::ContactServiceClient,
     newsletter::v1::newsletter_service_client::NewsletterServiceClient,
 };
 use site_service::{RequestId, trace};

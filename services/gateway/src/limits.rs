@@ -3,7 +3,8 @@
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
     num::NonZeroU32,
-    time::Duration,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 
 use governor::{
@@ -14,10 +15,13 @@ use governor::{
 /// How many addresses are remembered one by one. Beyond that, neighbours share a limit,
 /// so that a flood from many addresses cannot fill the memory.
 const ADDRESSES: usize = 50_000;
+/// Forgetting looks at every address, so a flood must not make us do it each time.
+const FORGET_EVERY: Duration = Duration::from_secs(1);
 
 /// The limit of one form.
 pub struct RateLimit {
     limiter: DefaultKeyedRateLimiter<IpAddr>,
+    forgot: Mutex<Instant>,
 }
 
 impl RateLimit {
@@ -26,18 +30,28 @@ impl RateLimit {
         let quota = Quota::per_minute(per_minute).allow_burst(burst);
         Self {
             limiter: RateLimiter::keyed(quota),
+            forgot: Mutex::new(Instant::now()),
         }
     }
 
     /// Counts one submission, or says how long to wait.
     pub fn admit(&self, address: IpAddr) -> Result<(), Duration> {
-        if self.limiter.len() >= ADDRESSES {
+        if self.limiter.len() >= ADDRESSES && self.may_forget() {
             self.limiter.retain_recent();
         }
         let crowded = self.limiter.len() >= ADDRESSES;
         self.limiter
             .check_key(&household(address, crowded))
             .map_err(|refused| refused.wait_time_from(DefaultClock::default().now()))
+    }
+
+    fn may_forget(&self) -> bool {
+        let mut forgot = self.forgot.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = forgot.elapsed() >= FORGET_EVERY;
+        if due {
+            *forgot = Instant::now();
+        }
+        due
     }
 }
 
@@ -68,7 +82,10 @@ mod tests {
             assert_eq!(limit.admit(address), Ok(()));
         }
         let wait = limit.admit(address).expect_err("the burst is used up");
-        assert!(wait > Duration::from_secs(5) && wait <= Duration::from_secs(6), "{wait:?}");
+        assert!(
+            wait > Duration::from_secs(5) && wait <= Duration::from_secs(6),
+            "{wait:?}"
+        );
         assert_eq!(limit.admit(IpAddr::from([203, 0, 113, 10])), Ok(()));
     }
 

@@ -27,10 +27,14 @@ pub async fn readyz(State(App { services, .. }): State<App>) -> (StatusCode, Jso
         is_serving(services.newsletter),
         is_serving(services.careers),
     );
-    let missing: Vec<&str> = [("contact", contact), ("newsletter", newsletter), ("careers", careers)]
-        .into_iter()
-        .filter_map(|(name, serving)| (!serving).then_some(name))
-        .collect();
+    let missing: Vec<&str> = [
+        ("contact", contact),
+        ("newsletter", newsletter),
+        ("careers", careers),
+    ]
+    .into_iter()
+    .filter_map(|(name, serving)| (!serving).then_some(name))
+    .collect();
     if missing.is_empty() {
         (StatusCode::OK, Json(json!({ "status": "ready" })))
     } else {

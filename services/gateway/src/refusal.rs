@@ -13,6 +13,7 @@ use serde_json::json;
 use site_service::status;
 use tonic::{Code, Status};
 
+const API: &str = "/api";
 /// The one form whose answers carry their sentence as `message`; all others as `error`.
 const CONTACT: &str = "/api/contact";
 
@@ -36,8 +37,12 @@ impl Refusal {
             StatusCode::PAYLOAD_TOO_LARGE => "Your message is too large. Please shorten it and try again.",
             StatusCode::UNSUPPORTED_MEDIA_TYPE => "This address does not take this kind of content.",
             StatusCode::UNPROCESSABLE_ENTITY => "Please check the marked fields.",
-            StatusCode::TOO_MANY_REQUESTS => "You have sent this form several times. Please wait a moment and try again.",
-            StatusCode::SERVICE_UNAVAILABLE => "We cannot take this right now. Please try again in a few seconds.",
+            StatusCode::TOO_MANY_REQUESTS => {
+                "You have sent this form several times. Please wait a moment and try again."
+            }
+            StatusCode::SERVICE_UNAVAILABLE => {
+                "We cannot take this right now. Please try again in a few seconds."
+            }
             _ => "Something went wrong on our side. Please try again later.",
         };
         Self {
@@ -113,20 +118,27 @@ impl IntoResponse for Refusal {
 /// Turns every failed answer below `/api` into JSON: ours, and those that layers and
 /// the router make on their own.
 pub async fn as_json(request: Request, next: Next) -> Response {
-    let word = if request.uri().path() == CONTACT { "message" } else { "error" };
-    let failed = next.run(request).await;
-    let status = failed.status();
-    if !status.is_client_error() && !status.is_server_error() {
-        return failed;
+    let path = request.uri().path();
+    let is_api = path == API || path.strip_prefix(API).is_some_and(|rest| rest.starts_with('/'));
+    let word = if path == CONTACT { "message" } else { "error" };
+    let answer = next.run(request).await;
+    let status = answer.status();
+    if !is_api || !(status.is_client_error() || status.is_server_error()) {
+        return answer;
     }
-    let refusal = failed.extensions().get().cloned().unwrap_or_else(|| Refusal::of(status));
-    let mut answer = (refusal.status, Json(refusal.body(word))).into_response();
-    if let Some(allow) = failed.headers().get(header::ALLOW) {
-        answer.headers_mut().insert(header::ALLOW, allow.clone());
-    }
+    let (mut parts, _) = answer.into_parts();
+    let refusal = parts.extensions.remove().unwrap_or_else(|| Refusal::of(status));
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.remove(header::CONTENT_TYPE);
     if let Some(pause) = refusal.retry_after {
         let seconds = HeaderValue::from(pause.as_secs_f64().ceil().max(1.0) as u64);
-        answer.headers_mut().insert(header::RETRY_AFTER, seconds);
+        parts.headers.insert(header::RETRY_AFTER, seconds);
     }
-    answer
+    (
+        parts.status,
+        parts.headers,
+        parts.extensions,
+        Json(refusal.body(word)),
+    )
+        .into_response()
 }

@@ -13,18 +13,16 @@ use axum::{
 };
 use site_service::{idempotency, request_id, request_id::RequestId, trace};
 use tokio::sync::Semaphore;
-use tower_http::{
-    catch_panic::CatchPanicLayer,
-    cors::CorsLayer,
-    trace::TraceLayer,
-};
+use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer, trace::TraceLayer};
 
 use crate::{
     api,
     forwarding::{Services, channel},
     readiness,
     refusal::{self, Refusal},
-    security_headers, settings::Settings, site::Site,
+    security_headers,
+    settings::Settings,
+    site::Site,
     submissions::{self, Form},
     unread_body,
 };
@@ -72,12 +70,30 @@ impl App {
 pub fn router(app: App, settings: &Settings) -> anyhow::Result<Router> {
     let upload_time = settings.upload_time;
     let forms = Router::new()
-        .route("/api/contact", form("contact", api::contact::submit, FORM_TIME, JSON_BYTES, settings))
-        .route("/api/newsletter", form("newsletter", api::newsletter::subscribe, FORM_TIME, JSON_BYTES, settings))
+        .route(
+            "/api/contact",
+            form("contact", api::contact::submit, FORM_TIME, JSON_BYTES, settings),
+        )
+        .route(
+            "/api/newsletter",
+            form(
+                "newsletter",
+                api::newsletter::subscribe,
+                FORM_TIME,
+                JSON_BYTES,
+                settings,
+            ),
+        )
         .route(
             "/api/career-application",
-            form("career-application", api::careers::apply, upload_time, MULTIPART_BYTES, settings)
-                .layer(from_fn(unread_body::take_in)),
+            form(
+                "career-application",
+                api::careers::apply,
+                upload_time,
+                MULTIPART_BYTES,
+                settings,
+            )
+            .layer(from_fn(unread_body::take_in)),
         );
     let others = Router::new()
         .route("/api/newsletter/confirm", post(api::newsletter::confirm))
@@ -115,7 +131,13 @@ pub fn router(app: App, settings: &Settings) -> anyhow::Result<Router> {
 }
 
 /// A form is counted and limited by address before anything of its body is read.
-fn form<H, T>(name: &'static str, handler: H, time: Duration, bytes: usize, settings: &Settings) -> MethodRouter<App>
+fn form<H, T>(
+    name: &'static str,
+    handler: H,
+    time: Duration,
+    bytes: usize,
+    settings: &Settings,
+) -> MethodRouter<App>
 where
     H: Handler<T, App>,
     T: 'static,
@@ -123,7 +145,10 @@ where
     post(handler)
         .layer(DefaultBodyLimit::max(bytes))
         .layer(from_fn(move |request, next| within(time, request, next)))
-        .layer(from_fn_with_state(Arc::new(Form::new(name, settings)), submissions::admit))
+        .layer(from_fn_with_state(
+            Arc::new(Form::new(name, settings)),
+            submissions::admit,
+        ))
 }
 
 async fn within(time: Duration, request: Request, next: Next) -> Response {

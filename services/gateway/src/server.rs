@@ -63,7 +63,10 @@ impl HttpServer {
                 })
                 .service(router.clone().into_service::<Incoming>());
             let connection = protocol
-                .serve_connection_with_upgrades(TokioIo::new(stream), TowerToHyperService::new(service.boxed_clone()))
+                .serve_connection_with_upgrades(
+                    TokioIo::new(stream),
+                    TowerToHyperService::new(service.boxed_clone()),
+                )
                 .into_owned();
             let watched = graceful.watch(connection);
             tokio::spawn(async move {

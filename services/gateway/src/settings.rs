@@ -39,7 +39,7 @@ pub struct Settings {
     #[arg(long, env = "UPLOADS_AT_ONCE", default_value_t = 10)]
     pub uploads_at_once: usize,
     /// Seconds an upload may take from its first byte to its answer
-    #[arg(long, env = "UPLOAD_SECONDS", default_value = "180", value_parser = seconds)]
+    #[arg(long = "upload-seconds", env = "UPLOAD_SECONDS", default_value = "180", value_parser = seconds)]
     pub upload_time: Duration,
     /// Connections that are open at the same time; others wait
     #[arg(long, env = "CONNECTIONS_AT_ONCE", default_value_t = 4096)]

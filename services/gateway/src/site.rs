@@ -60,7 +60,12 @@ impl Site {
     /// Reads the routing table of a built site.
     pub fn read(folder: &Path) -> anyhow::Result<Self> {
         let table = folder.join(ROUTES);
-        let wrong = || format!("The setting SITE_DIR is wrong: {} cannot be read", table.display());
+        let wrong = || {
+            format!(
+                "The setting SITE_DIR is wrong: {} cannot be read",
+                table.display()
+            )
+        };
         let routes = std::fs::read(&table).with_context(wrong)?;
         let routes: RoutesFile = serde_json::from_slice(&routes).with_context(wrong)?;
         let mut not_found: Vec<NotFound> = routes
@@ -80,7 +85,11 @@ impl Site {
                 .append_index_html_on_directories(false)
                 .precompressed_br()
                 .precompressed_gzip(),
-            redirects: routes.redirects.into_iter().map(|entry| (entry.from, entry.to)).collect(),
+            redirects: routes
+                .redirects
+                .into_iter()
+                .map(|entry| (entry.from, entry.to))
+                .collect(),
             not_found,
             policy: policy(&routes.script_hashes, &routes.frame_sources).with_context(wrong)?,
         })
@@ -104,7 +113,13 @@ impl Site {
         let (method, headers) = (parts.method.clone(), parts.headers.clone());
         let found = match path.strip_prefix('/') {
             Some(ROUTES) => None,
-            _ => Some(self.files.clone().oneshot(Request::from_parts(parts, body)).await.into_response()),
+            _ => Some(
+                self.files
+                    .clone()
+                    .oneshot(Request::from_parts(parts, body))
+                    .await
+                    .into_response(),
+            ),
         };
         match found {
             Some(found) if found.status() != StatusCode::NOT_FOUND => found,
@@ -128,13 +143,19 @@ impl Site {
     }
 
     async fn nothing_here(&self, path: &str, method: Method, headers: axum::http::HeaderMap) -> Response {
-        let Some(entry) = self.not_found.iter().find(|entry| path.starts_with(&entry.prefix)) else {
+        let Some(entry) = self
+            .not_found
+            .iter()
+            .find(|entry| path.starts_with(&entry.prefix))
+        else {
             return StatusCode::NOT_FOUND.into_response();
         };
         let mut request = Request::new(Body::empty());
         *request.method_mut() = method;
         if let Some(encodings) = headers.get(header::ACCEPT_ENCODING) {
-            request.headers_mut().insert(header::ACCEPT_ENCODING, encodings.clone());
+            request
+                .headers_mut()
+                .insert(header::ACCEPT_ENCODING, encodings.clone());
         }
         let mut page = entry.page.clone().oneshot(request).await.into_response();
         *page.status_mut() = StatusCode::NOT_FOUND;

@@ -47,8 +47,13 @@ impl Form {
             status if status.is_client_error() => "malformed",
             _ => "failed",
         };
-        self.submissions
-            .add(1, &[KeyValue::new("form", self.name), KeyValue::new("outcome", outcome)]);
+        self.submissions.add(
+            1,
+            &[
+                KeyValue::new("form", self.name),
+                KeyValue::new("outcome", outcome),
+            ],
+        );
         tracing::info!(form = self.name, outcome, "submission");
     }
 }
@@ -63,7 +68,9 @@ pub async fn admit(
     let address = visitor_address(request.headers(), peer, form.trusted_proxies);
     let answer = match form.limit.admit(address) {
         Ok(()) => next.run(request).await,
-        Err(wait) => Refusal::of(StatusCode::TOO_MANY_REQUESTS).retry_after(wait).into_response(),
+        Err(wait) => Refusal::of(StatusCode::TOO_MANY_REQUESTS)
+            .retry_after(wait)
+            .into_response(),
     };
     form.count(&answer);
     answer

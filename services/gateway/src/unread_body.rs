@@ -21,9 +21,10 @@ use http_body_util::BodyExt;
 use hyper::body::{Frame, SizeHint};
 use tokio::time::timeout;
 
-/// How much is read and thrown away, and for how long.
+/// How much is read and thrown away, for how long, and how long it may stand still.
 const BYTES: usize = 64 * 1024 * 1024;
-const TIME: Duration = Duration::from_secs(30);
+const TIME: Duration = Duration::from_secs(60);
+const STANDSTILL: Duration = Duration::from_secs(5);
 
 /// Runs the rest, then takes in what it left of the request's body.
 pub async fn take_in(request: Request, next: Next) -> Response {
@@ -43,7 +44,7 @@ struct SharedBody(Arc<Mutex<Body>>);
 impl SharedBody {
     async fn discard(&mut self) {
         let mut left = BYTES;
-        while let Some(Ok(frame)) = self.frame().await {
+        while let Ok(Some(Ok(frame))) = timeout(STANDSTILL, self.frame()).await {
             let size = frame.data_ref().map_or(0, Bytes::len);
             left = match left.checked_sub(size) {
                 Some(left) => left,

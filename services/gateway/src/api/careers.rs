@@ -14,11 +14,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use utoipa::ToSchema;
 
 use super::{Accepted, Submission, parts, parts::Forwarded, spam};
-use crate::{
-    forwarding::call,
-    refusal::Refusal,
-    router::App,
-};
+use crate::{forwarding::call, refusal::Refusal, router::App};
 
 /// How long a visitor may wait for others' uploads before ours is read.
 const TURN_TIME: Duration = Duration::from_secs(30);
@@ -78,7 +74,11 @@ pub async fn apply(
 
     let (parts, receiver) = mpsc::channel(PARTS);
     let mut careers = app.services.careers();
-    let applied = careers.apply(call(ReceiverStream::new(receiver), &submission.request_id, app.uploads.time));
+    let applied = careers.apply(call(
+        ReceiverStream::new(receiver),
+        &submission.request_id,
+        app.uploads.time,
+    ));
     tokio::pin!(applied);
     tokio::select! {
         forwarded = parts::forward(form, submission.key, parts) => match forwarded? {

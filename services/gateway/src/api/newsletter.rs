@@ -146,7 +146,9 @@ async fn expect_one_click(request: Request) -> Result<(), Refusal> {
         one_click_part(request).await?
     } else {
         let form = Form::<OneClick>::from_request(request, &()).await;
-        form.map_err(|rejection| Refusal::of(as_malformed(rejection.status())))?.0.list_unsubscribe
+        form.map_err(|rejection| Refusal::of(as_malformed(rejection.status())))?
+            .0
+            .list_unsubscribe
     };
     match command.as_str() {
         "One-Click" => Ok(()),
@@ -159,7 +161,11 @@ async fn one_click_part(request: Request) -> Result<String, Refusal> {
     let mut parts = axum::extract::Multipart::from_request(request, &())
         .await
         .map_err(|rejection| unreadable(rejection.status()))?;
-    while let Some(part) = parts.next_field().await.map_err(|error| unreadable(error.status()))? {
+    while let Some(part) = parts
+        .next_field()
+        .await
+        .map_err(|error| unreadable(error.status()))?
+    {
         if part.name() == Some("List-Unsubscribe") {
             return part.text().await.map_err(|error| unreadable(error.status()));
         }

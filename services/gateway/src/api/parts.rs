@@ -33,7 +33,11 @@ pub enum Forwarded {
 
 /// Forwards the whole form, and the commit once it was all there. Stops early where the
 /// receiver is gone: then the service has refused already.
-pub async fn forward(mut form: Multipart, key: Uuid, to: mpsc::Sender<ApplyRequest>) -> Result<Forwarded, Refusal> {
+pub async fn forward(
+    mut form: Multipart,
+    key: Uuid,
+    to: mpsc::Sender<ApplyRequest>,
+) -> Result<Forwarded, Refusal> {
     let mut spam = false;
     while let Some(mut part) = arriving(form.next_field()).await? {
         match part.name().unwrap_or_default() {

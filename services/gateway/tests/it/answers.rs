@@ -1,0 +1,276 @@
+//! What is answered without any service's help.
+
+use reqwest::{Body, RequestBuilder, StatusCode, header, multipart};
+use serde_json::{Value, json};
+
+use crate::alone::Gateway;
+
+const FORMS: [&str; 3] = ["/api/contact", "/api/newsletter", "/api/career-application"];
+
+/// The answer's status, and its sentence where the form's contract puts it.
+async fn refusal(request: RequestBuilder) -> anyhow::Result<(StatusCode, String)> {
+    let answer = request.send().await?;
+    let status = answer.status();
+    assert!(answer.headers().contains_key("x-request-id"));
+    assert_eq!(answer.headers()[header::CONTENT_TYPE], "application/json");
+    let word = if answer.url().path() == "/api/contact" {
+        "message"
+    } else {
+        "error"
+    };
+    let body: Value = answer.json().await?;
+    assert_eq!(body["success"], json!(false), "{body}");
+    let sentence = body[word].as_str().unwrap_or_default().to_owned();
+    assert!(sentence.ends_with('.'), "{body}");
+    Ok((status, sentence))
+}
+
+#[tokio::test]
+async fn what_no_route_takes_is_refused_in_json() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&[]).await?;
+    assert_eq!(
+        refusal(gateway.get("/api/nothing")).await?.0,
+        StatusCode::NOT_FOUND
+    );
+    assert_eq!(refusal(gateway.get("/api")).await?.0, StatusCode::NOT_FOUND);
+    for form in FORMS {
+        let answer = gateway.get(form).send().await?;
+        assert_eq!(answer.headers()[header::ALLOW], "POST");
+        assert_eq!(
+            refusal(gateway.get(form)).await?.0,
+            StatusCode::METHOD_NOT_ALLOWED
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_refused_by_what_is_wrong_with_it() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&["--rate-burst", "100"]).await?;
+    for form in [
+        "/api/contact",
+        "/api/newsletter",
+        "/api/newsletter/confirm",
+        "/api/newsletter/unsubscribe",
+    ] {
+        let send = |content_type: &'static str, body: &'static [u8]| {
+            refusal(
+                gateway
+                    .post(form)
+                    .header(header::CONTENT_TYPE, content_type)
+                    .body(body),
+            )
+        };
+        assert_eq!(
+            send("text/plain", b"{}").await?.0,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE
+        );
+        for malformed in [
+            &b""[..],
+            b"{",
+            b"[]{}",
+            b"null",
+            b"{\"email\":7,\"name\":7,\"token\":7}",
+            b"{\"email\":\"\xff\",\"token\":\"\xff\"}",
+        ] {
+            let (status, _) = send("application/json", malformed).await?;
+            assert_eq!(status, StatusCode::BAD_REQUEST, "{form} {malformed:?}");
+        }
+        let large = format!("{{\"message\":\"{}\"}}", "x".repeat(300 * 1024));
+        let large = gateway
+            .post(form)
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(large);
+        assert_eq!(refusal(large).await?.0, StatusCode::PAYLOAD_TOO_LARGE);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_application_that_is_no_multipart_is_refused() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&["--rate-burst", "100"]).await?;
+    let send = |content_type: &'static str, body: &'static str| {
+        refusal(
+            gateway
+                .post("/api/career-application")
+                .header(header::CONTENT_TYPE, content_type)
+                .body(body),
+        )
+    };
+    assert_eq!(
+        send("application/json", "{}").await?.0,
+        StatusCode::UNSUPPORTED_MEDIA_TYPE
+    );
+    assert_eq!(
+        send("multipart/form-data", "--x").await?.0,
+        StatusCode::BAD_REQUEST
+    );
+    assert_eq!(
+        send("multipart/form-data; boundary=x", "garbage").await?.0,
+        StatusCode::BAD_REQUEST
+    );
+    let cut = "--x\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nAda";
+    assert_eq!(
+        send("multipart/form-data; boundary=x", cut).await?.0,
+        StatusCode::BAD_REQUEST
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_key_that_is_no_uuid_is_refused() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&[]).await?;
+    let request = gateway
+        .post("/api/contact")
+        .header("idempotency-key", "again")
+        .json(&json!({}));
+    let (status, sentence) = refusal(request).await?;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+    assert_eq!(sentence, "The Idempotency-Key must be a UUID.");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_service_that_is_away_is_said_so_and_when_to_come_back() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&[]).await?;
+    let application = multipart::Form::new().text("name", "Ada");
+    for request in [
+        gateway.post("/api/contact").json(&json!({})),
+        gateway.post("/api/newsletter").json(&json!({})),
+        gateway.post("/api/newsletter/confirm").json(&json!({})),
+        gateway.post("/api/career-application").multipart(application),
+    ] {
+        let answer = request.send().await?;
+        assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(answer.headers()[header::RETRY_AFTER], "5");
+        assert_eq!(answer.json::<Value>().await?["success"], json!(false));
+    }
+    let readiness = gateway.get("/readyz").send().await?;
+    assert_eq!(readiness.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let missing = readiness.json::<Value>().await?["missing"].clone();
+    assert_eq!(missing, json!(["contact", "newsletter", "careers"]));
+    assert_eq!(gateway.get("/livez").send().await?.status(), StatusCode::OK);
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_sixth_form_at_once_of_one_visitor_must_wait_and_others_need_not() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&[]).await?;
+    let from = |visitor: &'static str| {
+        let request = gateway.post("/api/contact").json(&json!({}));
+        refusal(request.header("x-forwarded-for", format!("198.51.100.66, {visitor}")))
+    };
+    for _ in 0..5 {
+        assert_eq!(from("203.0.113.1").await?.0, StatusCode::SERVICE_UNAVAILABLE);
+    }
+    assert_eq!(from("203.0.113.1").await?.0, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(from("203.0.113.2").await?.0, StatusCode::SERVICE_UNAVAILABLE);
+    let request = gateway
+        .post("/api/contact")
+        .header("x-forwarded-for", "203.0.113.1");
+    let refused = request.json(&json!({})).send().await?;
+    let wait: u64 = refused.headers()[header::RETRY_AFTER].to_str()?.parse()?;
+    assert!((1..=6).contains(&wait), "{wait}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_refused_upload_is_read_to_its_end_so_that_the_browser_sees_why() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&[]).await?;
+    let file = multipart::Part::bytes(vec![b'x'; 20 << 20]).file_name("cv.pdf");
+    let form = multipart::Form::new().text("name", "Ada").part("resume", file);
+    let (status, _) = refusal(gateway.post("/api/career-application").multipart(form)).await?;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_robot_is_thanked() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&[]).await?;
+    for request in [
+        gateway
+            .post("/api/contact")
+            .json(&json!({ "website": "https://spam.example" })),
+        gateway
+            .post("/api/newsletter")
+            .json(&json!({ "website": "https://spam.example" })),
+    ] {
+        let answer = request.send().await?;
+        assert_eq!(answer.status(), StatusCode::OK);
+        assert_eq!(answer.json::<Value>().await?["success"], json!(true));
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_id_that_came_along_is_kept_and_anything_else_replaced() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&[]).await?;
+    let answered = async |id: &str| {
+        let answer = gateway.get("/livez").header("x-request-id", id).send().await?;
+        anyhow::Ok(answer.headers()["x-request-id"].to_str()?.to_owned())
+    };
+    assert_eq!(answered("visit-0001").await?, "visit-0001");
+    assert_ne!(answered("<script>").await?, "<script>");
+    Ok(())
+}
+
+#[tokio::test]
+async fn other_sites_may_call_only_where_a_setting_says_so() -> anyhow::Result<()> {
+    let allowed = async |gateway: &Gateway| {
+        let request = gateway
+            .post("/api/contact")
+            .header(header::ORIGIN, "https://friend.example");
+        let answer = request.json(&json!({})).send().await?;
+        anyhow::Ok(answer.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN).cloned())
+    };
+    let closed = Gateway::start(&[]).await?;
+    assert_eq!(allowed(&closed).await?, None);
+    let open = Gateway::start(&["--cors-origins", "https://friend.example"]).await?;
+    assert_eq!(
+        allowed(&open).await?.as_ref().map(|v| v.as_bytes()),
+        Some(&b"https://friend.example"[..])
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn every_answer_carries_the_security_headers() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&[]).await?;
+    for path in ["/livez", "/api/nothing", "/nothing"] {
+        let answer = gateway.get(path).send().await?;
+        let headers = answer.headers();
+        assert_eq!(headers[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
+        assert_eq!(
+            headers[header::CONTENT_SECURITY_POLICY],
+            "default-src 'none'; frame-ancestors 'none'"
+        );
+        for name in [
+            "strict-transport-security",
+            "referrer-policy",
+            "permissions-policy",
+            "cross-origin-opener-policy",
+        ] {
+            assert!(headers.contains_key(name), "{name}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_body_that_stops_arriving_is_cut_off_after_the_time_limit() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&[]).await?;
+    let stalled = || Body::wrap_stream(futures_util::stream::pending::<Result<Vec<u8>, std::io::Error>>());
+    let message = gateway
+        .post("/api/contact")
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(stalled());
+    let application = gateway
+        .post("/api/career-application")
+        .header(header::CONTENT_TYPE, "multipart/form-data; boundary=x")
+        .body(stalled());
+    let (message, application) = tokio::join!(refusal(message), refusal(application));
+    assert_eq!(message?.0, StatusCode::REQUEST_TIMEOUT);
+    // This one was refused before its body was read.
+    assert_eq!(application?.0, StatusCode::SERVICE_UNAVAILABLE);
+    Ok(())
+}

@@ -1,0 +1,6 @@
+//! The gateway as a browser meets it.
+
+mod alone;
+mod answers;
+mod openapi;
+mod site;

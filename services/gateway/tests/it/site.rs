@@ -1,0 +1,156 @@
+//! The built site as browsers and crawlers fetch it.
+
+use std::{fs, path::Path};
+
+use reqwest::{StatusCode, header};
+use tempfile::TempDir;
+
+use crate::alone::Gateway;
+
+const ROUTES: &str = r#"{
+    "redirects": [{ "from": "/services/retail", "to": "/services/retail-wholesale-high-risk" }],
+    "notFound": [{ "prefix": "/", "page": "/404.html" }, { "prefix": "/blog/", "page": "/blog/404.html" }],
+    "scriptHashes": ["sha256-abc="],
+    "frameSources": ["https://maps.example"]
+}"#;
+
+/// A site of a few files, and the gateway that serves it.
+async fn site() -> anyhow::Result<(Gateway, TempDir)> {
+    let folder = TempDir::new()?;
+    let write = |path: &str, content: &[u8]| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
+        fs::write(path, content)
+    };
+    write("_routes.json", ROUTES.as_bytes())?;
+    write("index.html", b"<h1>Home</h1>")?;
+    write("blog.html", b"<h1>Blog</h1>")?;
+    write("blog/case-study.html", b"<h1>Case</h1>")?;
+    write("404.html", b"<h1>Oops! Page not found</h1>")?;
+    write("blog/404.html", b"<h1>Blog Post Not Found</h1>")?;
+    write("assets/main.1a2b.js", b"plain")?;
+    write("assets/main.1a2b.js.br", b"brotli")?;
+    write("remotes/blog/remoteEntry.js", b"entry")?;
+    write("remotes/blog/assets/list.1a2b.js", b"chunk")?;
+    let gateway = Gateway::start(&["--site-dir", &folder.path().to_string_lossy()]).await?;
+    Ok((gateway, folder))
+}
+
+#[tokio::test]
+async fn each_page_has_one_address() -> anyhow::Result<()> {
+    let (gateway, _folder) = site().await?;
+    for (path, content) in [
+        ("/", "<h1>Home</h1>"),
+        ("/blog", "<h1>Blog</h1>"),
+        ("/blog/case-study?page=2", "<h1>Case</h1>"),
+    ] {
+        let page = gateway.get(path).send().await?;
+        assert_eq!(page.status(), StatusCode::OK, "{path}");
+        assert_eq!(page.text().await?, content);
+    }
+    for (from, to) in [
+        ("/index.html", "/"),
+        ("/blog/", "/blog"),
+        ("/blog.html?category=privacy", "/blog?category=privacy"),
+        ("/services/retail", "/services/retail-wholesale-high-risk"),
+        ("/services/retail/", "/services/retail-wholesale-high-risk"),
+    ] {
+        let moved = gateway.get(from).send().await?;
+        assert_eq!(moved.status(), StatusCode::PERMANENT_REDIRECT, "{from}");
+        assert_eq!(moved.headers()[header::LOCATION], to);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn no_address_leads_to_another_host_or_out_of_the_folder() -> anyhow::Result<()> {
+    let (gateway, _folder) = site().await?;
+    for path in [
+        "//other.example/",
+        "/..%2f..%2fetc/passwd",
+        "/_routes.json",
+        "/assets/",
+        "/assets",
+    ] {
+        let answer = gateway.get(path).send().await?;
+        let location = answer.headers().get(header::LOCATION);
+        assert!(
+            location.is_none_or(|to| !to.as_bytes().starts_with(b"//")),
+            "{path}"
+        );
+        assert!(!answer.status().is_success(), "{path}: {}", answer.status());
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_does_not_exist_is_404_with_the_page_of_its_area() -> anyhow::Result<()> {
+    let (gateway, _folder) = site().await?;
+    for (path, page) in [
+        ("/nothing", "Oops! Page not found"),
+        ("/blog/nothing", "Blog Post Not Found"),
+        ("/nothing.png", "Oops!"),
+    ] {
+        let answer = gateway.get(path).send().await?;
+        assert_eq!(answer.status(), StatusCode::NOT_FOUND);
+        assert!(answer.text().await?.contains(page), "{path}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn browsers_keep_what_carries_a_hash_and_ask_for_the_rest() -> anyhow::Result<()> {
+    let (gateway, _folder) = site().await?;
+    let kept = async |path: &str| {
+        let answer = gateway.get(path).send().await?;
+        anyhow::Ok(
+            answer.headers()[header::CACHE_CONTROL]
+                .to_str()?
+                .contains("immutable"),
+        )
+    };
+    assert!(kept("/assets/main.1a2b.js").await?);
+    assert!(kept("/remotes/blog/assets/list.1a2b.js").await?);
+    assert!(!kept("/").await?);
+    assert!(!kept("/remotes/blog/remoteEntry.js").await?);
+    assert!(!kept("/assets/nothing.js").await?);
+    Ok(())
+}
+
+#[tokio::test]
+async fn compressed_files_go_to_who_takes_them() -> anyhow::Result<()> {
+    let (gateway, _folder) = site().await?;
+    let script = gateway.get("/assets/main.1a2b.js");
+    let compressed = script.header(header::ACCEPT_ENCODING, "gzip, br").send().await?;
+    assert_eq!(compressed.headers()[header::CONTENT_ENCODING], "br");
+    assert_eq!(compressed.text().await?, "brotli");
+    assert_eq!(
+        gateway.get("/assets/main.1a2b.js").send().await?.text().await?,
+        "plain"
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn pages_run_no_script_but_ours() -> anyhow::Result<()> {
+    let (gateway, _folder) = site().await?;
+    for path in ["/", "/nothing"] {
+        let page = gateway.get(path).send().await?;
+        let policy = page.headers()[header::CONTENT_SECURITY_POLICY]
+            .to_str()?
+            .to_owned();
+        assert!(policy.contains("script-src 'self' 'sha256-abc=';"), "{policy}");
+        assert!(policy.contains("frame-src https://maps.example;"), "{policy}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_folder_that_holds_no_site_ends_the_start() {
+    let started = Gateway::start(&["--site-dir", "/nowhere"]).await;
+    let sentence = started.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(
+        sentence.starts_with("The setting SITE_DIR is wrong"),
+        "{sentence}"
+    );
+}
