@@ -1,1 +1,59 @@
-fn main(){}
+//! The one door for every chore: `cargo xtask --help`.
+
+mod front_end;
+mod lint;
+mod measure;
+mod setup;
+mod step;
+mod test;
+mod up;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Every chore of the project
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Installs what is missing: NATS server, Chromium, front-end packages
+    Setup,
+    /// Builds and starts everything and shows where it runs, until Ctrl-C
+    Up {
+        /// What `stack up` takes, such as --site 8081
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Checks format, lints, licences and types
+    Lint,
+    /// Sets up, lints, and runs every test: Rust, TypeScript, browser
+    Test,
+    /// Measures what docs/performance.md states; fails where a budget is exceeded
+    Measure {
+        /// What to measure
+        what: measure::What,
+    },
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().chore {
+        Chore::Setup => setup::setup(),
+        Chore::Up { arguments } => up::up(&arguments),
+        Chore::Lint => setup::setup().and_then(|()| lint::lint()),
+        Chore::Test => test::test(),
+        Chore::Measure { what } => measure::measure(what),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\n{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -37,9 +37,7 @@ impl Channel {
             Self::SalesLead | Self::ContactAcknowledgement => EventType::ContactReceived,
             Self::NewsletterConfirmation => EventType::NewsletterRequested,
             Self::NewsletterWelcome => EventType::NewsletterConfirmed,
-            Self::RecruiterApplication | Self::ApplicationAcknowledgement => {
-                EventType::CareersApplied
-            }
+            Self::RecruiterApplication | Self::ApplicationAcknowledgement => EventType::CareersApplied,
         }
     }
 

@@ -97,9 +97,7 @@ where
     F: Fn(Delivery) -> Fut + Sync,
     Fut: Future<Output = Outcome> + Send,
 {
-    let consumer: PullConsumer = context
-        .get_consumer_from_stream(channel.name(), SITE)
-        .await?;
+    let consumer: PullConsumer = context.get_consumer_from_stream(channel.name(), SITE).await?;
     let messages = consumer
         .stream()
         .max_messages_per_batch(at_once)
@@ -111,9 +109,7 @@ where
         .take_until(stop.cancelled())
         .take_while(|message| std::future::ready(message.is_ok()))
         .filter_map(|message| std::future::ready(message.ok()))
-        .for_each_concurrent(at_once, |message| {
-            settle(context, channel, message, deliver)
-        })
+        .for_each_concurrent(at_once, |message| settle(context, channel, message, deliver))
         .await;
     Ok(())
 }
@@ -148,13 +144,7 @@ where
         .await;
 }
 
-fn open(
-    span: &Span,
-    channel: Channel,
-    attempt: i64,
-    header: Header,
-    message: &Message,
-) -> Delivery {
+fn open(span: &Span, channel: Channel, attempt: i64, header: Header, message: &Message) -> Delivery {
     trace::continue_from(span, header.traceparent.as_deref());
     let request_id = RequestId::accept(Some(&header.requestid));
     span.record("event.id", field::display(header.id));
@@ -209,9 +199,7 @@ fn attempt_and_age(message: &Message) -> (i64, Duration) {
 /// so that what failed together does not return together.
 fn backoff(attempt: i64, spread: f64) -> Duration {
     let doublings = u32::try_from(attempt.clamp(1, 16) - 1).unwrap_or(0);
-    let pause = FIRST_RETRY
-        .saturating_mul(1 << doublings)
-        .min(SLOWEST_RETRY);
+    let pause = FIRST_RETRY.saturating_mul(1 << doublings).min(SLOWEST_RETRY);
     pause.mul_f64(1.0 + spread / 5.0)
 }
 

@@ -46,16 +46,11 @@ fn id(channel: Channel, message: &Message) -> String {
     }
     let event = serde_json::from_slice::<Identified>(&message.payload).map(|event| event.id);
     let sequence = || {
-        message.info().map_or_else(
-            |_| "unknown".to_owned(),
-            |info| info.stream_sequence.to_string(),
-        )
+        message
+            .info()
+            .map_or_else(|_| "unknown".to_owned(), |info| info.stream_sequence.to_string())
     };
-    format!(
-        "{}.{}",
-        event.unwrap_or_else(|_| sequence()),
-        channel.name()
-    )
+    format!("{}.{}", event.unwrap_or_else(|_| sequence()), channel.name())
 }
 
 /// Header values end at a line break (and so would the reason).

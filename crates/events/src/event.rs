@@ -69,9 +69,9 @@ impl EventType {
     fn source(self) -> &'static str {
         match self {
             Self::ContactReceived => "/services/contact",
-            Self::NewsletterRequested
-            | Self::NewsletterConfirmed
-            | Self::NewsletterUnsubscribed => "/services/newsletter",
+            Self::NewsletterRequested | Self::NewsletterConfirmed | Self::NewsletterUnsubscribed => {
+                "/services/newsletter"
+            }
             Self::CareersApplied => "/services/careers",
         }
     }
@@ -115,13 +115,7 @@ pub struct Event<D> {
 
 impl<D: EventData> Event<D> {
     /// Wraps what happened. The trace is the current span's.
-    pub fn new(
-        request_id: &RequestId,
-        id: Uuid,
-        person: &PersonId,
-        time: OffsetDateTime,
-        data: D,
-    ) -> Self {
+    pub fn new(request_id: &RequestId, id: Uuid, person: &PersonId, time: OffsetDateTime, data: D) -> Self {
         Self {
             specversion: "1.0".to_owned(),
             id,
@@ -244,8 +238,7 @@ mod tests {
     use super::*;
 
     fn golden<D: EventData>(data: D) -> Event<D> {
-        let person =
-            PersonId::try_from("0123456789abcdef0123456789abcdef".to_owned()).expect("an id");
+        let person = PersonId::try_from("0123456789abcdef0123456789abcdef".to_owned()).expect("an id");
         let key = Uuid::from_u128(7);
         let request = RequestId::accept(Some("visit-0001"));
         Event::new(
@@ -310,8 +303,7 @@ mod tests {
     #[test]
     fn one_key_makes_one_id_per_type() {
         let key = Uuid::from_u128(7);
-        let ids: std::collections::HashSet<Uuid> =
-            EventType::ALL.iter().map(|t| t.id_for(key)).collect();
+        let ids: std::collections::HashSet<Uuid> = EventType::ALL.iter().map(|t| t.id_for(key)).collect();
         assert_eq!(ids.len(), EventType::ALL.len());
         assert_eq!(
             EventType::CareersApplied.id_for(key),

@@ -43,10 +43,7 @@ pub struct ProvisionError {
 }
 
 /// Creates what is missing and updates what differs. Returns the names of all there is.
-pub async fn provision(
-    context: &Context,
-    settings: &Provision,
-) -> Result<Vec<String>, ProvisionError> {
+pub async fn provision(context: &Context, settings: &Provision) -> Result<Vec<String>, ProvisionError> {
     let mut done = Vec::new();
     for config in streams(settings) {
         let what = format!("stream {}", config.name);

@@ -64,10 +64,7 @@ mod tests {
     fn a_file_name_cannot_leave_its_folder_or_its_header() {
         assert_eq!(safe_file_name("../../etc/passwd"), "passwd");
         assert_eq!(safe_file_name("C:\\cv\\Asha Rao.pdf"), "Asha_Rao.pdf");
-        assert_eq!(
-            safe_file_name("a\"; filename=\"b.pdf"),
-            "a___filename__b.pdf"
-        );
+        assert_eq!(safe_file_name("a\"; filename=\"b.pdf"), "a___filename__b.pdf");
         assert_eq!(safe_file_name(".."), "resume");
         assert_eq!(safe_file_name("résumé.pdf"), "r_sum_.pdf");
     }

@@ -9,8 +9,8 @@ use std::{path::Path, time::Duration};
 use aws_sdk_s3::{
     Client,
     config::{
-        BehaviorVersion, Credentials, Region, RequestChecksumCalculation,
-        ResponseChecksumValidation, retry::RetryConfig, timeout::TimeoutConfig,
+        BehaviorVersion, Credentials, Region, RequestChecksumCalculation, ResponseChecksumValidation,
+        retry::RetryConfig, timeout::TimeoutConfig,
     },
     error::{DisplayErrorContext, SdkError},
     presigning::PresigningConfig,
@@ -115,12 +115,7 @@ impl Store {
         if self.check().await.is_ok() {
             return Ok(());
         }
-        let created = self
-            .client
-            .create_bucket()
-            .bucket(&self.bucket)
-            .send()
-            .await;
+        let created = self.client.create_bucket().bucket(&self.bucket).send().await;
         match created {
             Ok(_) => Ok(()),
             Err(SdkError::ServiceError(e)) if e.err().is_bucket_already_owned_by_you() => Ok(()),
@@ -130,12 +125,7 @@ impl Store {
 
     /// Stores a spooled file. Its length is known and it can be read again, so the
     /// client may repeat the request.
-    pub async fn put(
-        &self,
-        key: &ResumeKey,
-        file: &Path,
-        content_type: &str,
-    ) -> Result<(), StoreError> {
+    pub async fn put(&self, key: &ResumeKey, file: &Path, content_type: &str) -> Result<(), StoreError> {
         let body = ByteStream::from_path(file)
             .await
             .map_err(|error| StoreError::new("read the spooled résumé", error))?;
@@ -168,12 +158,7 @@ impl Store {
 
     /// A link that downloads the résumé under its name until `lifetime` is over
     /// (at most 7 days, a limit of the signature scheme).
-    pub async fn link(
-        &self,
-        key: &str,
-        file_name: &str,
-        lifetime: Duration,
-    ) -> Result<String, StoreError> {
+    pub async fn link(&self, key: &str, file_name: &str, lifetime: Duration) -> Result<String, StoreError> {
         let wrong = |error| StoreError::new("sign a link", error);
         let presigning = PresigningConfig::expires_in(lifetime).map_err(wrong)?;
         let signed = self
@@ -181,10 +166,7 @@ impl Store {
             .get_object()
             .bucket(&self.bucket)
             .key(key)
-            .response_content_disposition(format!(
-                "attachment; filename=\"{}\"",
-                safe_file_name(file_name)
-            ))
+            .response_content_disposition(format!("attachment; filename=\"{}\"", safe_file_name(file_name)))
             .presigned(presigning)
             .await;
         signed

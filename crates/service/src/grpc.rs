@@ -35,9 +35,9 @@ impl GrpcServer {
         routes: Routes,
         dependencies: Vec<Dependency>,
     ) -> anyhow::Result<Self> {
-        let listener = TcpListener::bind(address).await.with_context(|| {
-            format!("The setting LISTEN is wrong: {address} cannot be listened on")
-        })?;
+        let listener = TcpListener::bind(address)
+            .await
+            .with_context(|| format!("The setting LISTEN is wrong: {address} cannot be listened on"))?;
         Ok(Self {
             listener,
             routes,
@@ -47,9 +47,7 @@ impl GrpcServer {
 
     /// The port it listens on.
     pub fn port(&self) -> u16 {
-        self.listener
-            .local_addr()
-            .map_or(0, |address| address.port())
+        self.listener.local_addr().map_or(0, |address| address.port())
     }
 
     /// Answers until `stop`, then finishes what is in flight.

@@ -51,7 +51,9 @@ impl Dependency {
                     return Err("not connected".to_owned());
                 }
                 let found = context.get_stream(&stream).await;
-                found.map(drop).map_err(|error| format!("stream {stream}: {error}"))
+                found
+                    .map(drop)
+                    .map_err(|error| format!("stream {stream}: {error}"))
             }
         })
     }
@@ -65,11 +67,7 @@ impl Dependency {
 
 /// Probes every dependency once a second and reports the sum, until told to stop.
 /// The overall service (the empty name) is what probes and the gateway ask for.
-pub async fn watch(
-    reporter: HealthReporter,
-    dependencies: Vec<Dependency>,
-    stop: CancellationToken,
-) {
+pub async fn watch(reporter: HealthReporter, dependencies: Vec<Dependency>, stop: CancellationToken) {
     let mut missing = Some(String::new());
     loop {
         let started = Instant::now();
@@ -89,9 +87,7 @@ pub async fn watch(
         }
         let pause = sleep(EVERY.saturating_sub(started.elapsed()));
         if stop.run_until_cancelled(pause).await.is_none() {
-            reporter
-                .set_service_status("", ServingStatus::NotServing)
-                .await;
+            reporter.set_service_status("", ServingStatus::NotServing).await;
             return;
         }
     }

@@ -26,12 +26,7 @@ pub struct NatsSettings {
     #[arg(long, env = "NATS_USER", requires = "nats_password")]
     pub nats_user: Option<String>,
     /// Password at the NATS server
-    #[arg(
-        long,
-        env = "NATS_PASSWORD",
-        hide_env_values = true,
-        requires = "nats_user"
-    )]
+    #[arg(long, env = "NATS_PASSWORD", hide_env_values = true, requires = "nats_user")]
     pub nats_password: Option<Secret>,
 }
 

@@ -60,12 +60,7 @@ mod tests {
     #[test]
     fn a_usable_id_is_kept_and_anything_else_replaced() {
         assert_eq!(RequestId::accept(Some("visit-0001")).as_str(), "visit-0001");
-        for bad in [
-            "short",
-            "has space in it",
-            "line\nbreak-in-it",
-            &"x".repeat(65),
-        ] {
+        for bad in ["short", "has space in it", "line\nbreak-in-it", &"x".repeat(65)] {
             assert_ne!(RequestId::accept(Some(bad)).as_str(), bad);
         }
     }

@@ -44,27 +44,28 @@ pub fn read<S: Parser>() -> Result<S, Stop> {
     read_from(env::args_os().collect(), |name| env::var(name).ok())
 }
 
-fn read_from<S: Parser>(
-    mut args: Vec<OsString>,
-    env: impl Fn(&str) -> Option<String>,
-) -> Result<S, Stop> {
+fn read_from<S: Parser>(mut args: Vec<OsString>, env: impl Fn(&str) -> Option<String>) -> Result<S, Stop> {
     let command = with_file_hints(S::command());
-    for secret in secrets(&command) {
+    for secret in secrets(chosen(&command, &args)) {
         if let Some(flag) = from_file(secret, &env)? {
             args.push(flag);
         }
     }
-    let secret_flags: Vec<String> = secrets(&command).map(flag_of).collect();
+    let secret_flags: Vec<String> = secrets(chosen(&command, &args)).map(flag_of).collect();
     command
         .try_get_matches_from(args)
         .and_then(|mut matches| S::from_arg_matches_mut(&mut matches))
         .map_err(|error| explain(&error, &secret_flags))
 }
 
+/// The subcommand that the arguments name, where there are subcommands.
+fn chosen<'a>(command: &'a Command, args: &[OsString]) -> &'a Command {
+    let named = args.iter().skip(1).find_map(|arg| command.find_subcommand(arg));
+    named.unwrap_or(command)
+}
+
 fn secrets(command: &Command) -> impl Iterator<Item = &Arg> {
-    command
-        .get_arguments()
-        .filter(|arg| arg.is_hide_env_values_set())
+    command.get_arguments().filter(|arg| arg.is_hide_env_values_set())
 }
 
 fn env_of(arg: &Arg) -> String {
@@ -78,6 +79,7 @@ fn flag_of(arg: &Arg) -> String {
 }
 
 fn with_file_hints(command: Command) -> Command {
+    let command = command.mut_subcommands(with_file_hints);
     command.mut_args(|arg| {
         if !arg.is_hide_env_values_set() {
             return arg;
@@ -88,10 +90,7 @@ fn with_file_hints(command: Command) -> Command {
     })
 }
 
-fn from_file(
-    secret: &Arg,
-    env: &impl Fn(&str) -> Option<String>,
-) -> Result<Option<OsString>, Stop> {
+fn from_file(secret: &Arg, env: &impl Fn(&str) -> Option<String>) -> Result<Option<OsString>, Stop> {
     let name = env_of(secret);
     let Some(path) = env(&format!("{name}_FILE")) else {
         return Ok(None);
@@ -101,14 +100,9 @@ fn from_file(
             "Set either {name} or {name}_FILE, not both."
         )));
     }
-    let value = fs::read_to_string(&path).map_err(|e| {
-        Stop::Wrong(format!(
-            "{name}_FILE names {path}, which cannot be read: {e}."
-        ))
-    })?;
-    Ok(Some(
-        format!("{}={}", flag_of(secret), value.trim_end()).into(),
-    ))
+    let value = fs::read_to_string(&path)
+        .map_err(|e| Stop::Wrong(format!("{name}_FILE names {path}, which cannot be read: {e}.")))?;
+    Ok(Some(format!("{}={}", flag_of(secret), value.trim_end()).into()))
 }
 
 fn explain(error: &clap::Error, secret_flags: &[String]) -> Stop {
@@ -118,9 +112,7 @@ fn explain(error: &clap::Error, secret_flags: &[String]) -> Stop {
         _ => String::new(),
     };
     let setting = context(ContextKind::InvalidArg);
-    let is_secret = secret_flags
-        .iter()
-        .any(|flag| setting.starts_with(flag.as_str()));
+    let is_secret = secret_flags.iter().any(|flag| setting.starts_with(flag.as_str()));
     let sentence = match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             return Stop::Shown(error.render().to_string());
@@ -174,10 +166,7 @@ mod tests {
 
     fn parse(args: &[&str], env: &[(&str, &str)]) -> Result<Example, String> {
         let args = std::iter::once("example").chain(args.iter().copied());
-        let env: Vec<(String, String)> = env
-            .iter()
-            .map(|(k, v)| ((*k).into(), (*v).into()))
-            .collect();
+        let env: Vec<(String, String)> = env.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
         read_from(args.map(OsString::from).collect(), |name| {
             env.iter().find(|(k, _)| k == name).map(|(_, v)| v.clone())
         })
@@ -210,10 +199,7 @@ mod tests {
     #[test]
     fn a_wrong_secret_is_named_but_not_shown() {
         let sentence = parse(&["--key=hunter2"], &[]).err().unwrap_or_default();
-        assert_eq!(
-            sentence,
-            "The setting --key <KEY> is wrong: it needs 8 bytes."
-        );
+        assert_eq!(sentence, "The setting --key <KEY> is wrong: it needs 8 bytes.");
     }
 
     #[test]
@@ -238,6 +224,21 @@ mod tests {
             sentence.starts_with("EXAMPLE_KEY_FILE names /nowhere/key, which cannot be read"),
             "{sentence}"
         );
+    }
+
+    #[test]
+    fn a_secret_of_a_subcommand_may_stand_in_a_file() -> std::io::Result<()> {
+        #[derive(Parser, Debug)]
+        enum Tool {
+            Work(Example),
+        }
+        let mut file = tempfile::NamedTempFile::new()?;
+        writeln!(file, "0123456789")?;
+        let path = file.path().to_string_lossy().into_owned();
+        let args = ["tool", "work"].map(OsString::from).to_vec();
+        let read = read_from(args, |name| (name == "EXAMPLE_KEY_FILE").then(|| path.clone()));
+        assert!(matches!(read, Ok(Tool::Work(example)) if example.key.expose_secret() == "0123456789"));
+        Ok(())
     }
 
     #[test]

@@ -76,9 +76,7 @@ fn exporting(endpoint: &str, share: f64, resource: Resource) -> anyhow::Result<T
     Ok(Telemetry {
         traces: SdkTracerProvider::builder()
             .with_batch_exporter(spans)
-            .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(
-                share,
-            ))))
+            .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(share))))
             .with_resource(resource.clone())
             .build(),
         metrics: Some(
@@ -93,10 +91,7 @@ fn exporting(endpoint: &str, share: f64, resource: Resource) -> anyhow::Result<T
 impl Drop for Telemetry {
     fn drop(&mut self) {
         let traces = self.traces.shutdown();
-        let metrics = self
-            .metrics
-            .as_ref()
-            .map_or(Ok(()), SdkMeterProvider::shutdown);
+        let metrics = self.metrics.as_ref().map_or(Ok(()), SdkMeterProvider::shutdown);
         if let Err(error) = traces.and(metrics) {
             eprintln!("the last telemetry could not be sent: {error}");
         }

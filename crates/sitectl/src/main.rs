@@ -1,1 +1,40 @@
-fn main(){}
+//! The operator's tool.
+
+mod setup;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use site_service::settings;
+
+/// The operator's tool
+#[derive(Parser)]
+#[command(name = "sitectl", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Creates streams, consumers and buckets where they are missing; safe to repeat
+    Setup(Box<setup::Settings>),
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let cli: Cli = match settings::read() {
+        Ok(cli) => cli,
+        Err(stop) => return stop.report(),
+    };
+    let done = match cli.command {
+        Task::Setup(settings) => setup::setup(&settings).await,
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

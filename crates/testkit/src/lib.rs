@@ -1,1 +1,52 @@
-//! testkit
+//! Starts the real parts for tests, benches and `up`: NATS, an S3 server, an SMTP inbox
+//! and our own services. Nothing here is a mock.
+
+mod inbox;
+pub mod measure;
+mod nats;
+mod part;
+mod ports;
+mod s3;
+mod stack;
+
+pub use inbox::Inbox;
+pub use nats::{Nats, User};
+pub use part::Part;
+pub use ports::Ports;
+pub use s3::S3;
+pub use stack::{Running, Stack};
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use tokio::time::{Instant, sleep};
+
+const ASK_AGAIN: Duration = Duration::from_millis(50);
+
+/// Asks until there is an answer, or fails with what was waited for.
+pub async fn eventually<T>(
+    what: &str,
+    within: Duration,
+    mut ask: impl AsyncFnMut() -> Option<T>,
+) -> anyhow::Result<T> {
+    let started = Instant::now();
+    loop {
+        if let Some(answer) = ask().await {
+            return Ok(answer);
+        }
+        anyhow::ensure!(
+            started.elapsed() < within,
+            "{what}: not within {} s",
+            within.as_secs_f32()
+        );
+        sleep(ASK_AGAIN).await;
+    }
+}
+
+/// The root of the checkout.
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap_or(here).to_owned()
+}

@@ -85,11 +85,7 @@ mod tests {
 
     #[test]
     fn ordinary_addresses_are_taken_as_written() {
-        for address in [
-            "asha@example.com",
-            "a.b+tag@sub.example.co.in",
-            "x@localhost",
-        ] {
+        for address in ["asha@example.com", "a.b+tag@sub.example.co.in", "x@localhost"] {
             let parsed = EmailAddress::parse(&format!("  {address} "));
             assert_eq!(parsed.as_ref().map(EmailAddress::as_str), Ok(address));
         }

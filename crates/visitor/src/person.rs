@@ -91,23 +91,14 @@ mod tests {
 
     #[test]
     fn spellings_of_one_address_are_one_person() {
-        assert_eq!(
-            person(KEY, "Asha@Example.com"),
-            person(KEY, "asha@example.com")
-        );
-        assert_ne!(
-            person(KEY, "asha@example.com"),
-            person(KEY, "asha@example.org")
-        );
+        assert_eq!(person(KEY, "Asha@Example.com"), person(KEY, "asha@example.com"));
+        assert_ne!(person(KEY, "asha@example.com"), person(KEY, "asha@example.org"));
     }
 
     #[test]
     fn another_key_gives_another_id() {
         let other = "another key of thirty-two bytes or more";
-        assert_ne!(
-            person(KEY, "asha@example.com"),
-            person(other, "asha@example.com")
-        );
+        assert_ne!(person(KEY, "asha@example.com"), person(other, "asha@example.com"));
     }
 
     #[test]

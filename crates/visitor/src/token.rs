@@ -68,19 +68,10 @@ impl TokenKey {
 
     /// Reads a token back. The signature is compared in constant time, before
     /// anything in the token is believed.
-    pub fn verify(
-        &self,
-        token: &str,
-        purpose: Purpose,
-        now: OffsetDateTime,
-    ) -> Result<PersonId, TokenError> {
+    pub fn verify(&self, token: &str, purpose: Purpose, now: OffsetDateTime) -> Result<PersonId, TokenError> {
         let (claims, tag) = token.split_once('.').ok_or(TokenError::Forged)?;
-        let claims = URL_SAFE_NO_PAD
-            .decode(claims)
-            .map_err(|_| TokenError::Forged)?;
-        let tag = URL_SAFE_NO_PAD
-            .decode(tag)
-            .map_err(|_| TokenError::Forged)?;
+        let claims = URL_SAFE_NO_PAD.decode(claims).map_err(|_| TokenError::Forged)?;
+        let tag = URL_SAFE_NO_PAD.decode(tag).map_err(|_| TokenError::Forged)?;
         self.0
             .clone()
             .chain_update(&claims)

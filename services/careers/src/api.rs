@@ -12,7 +12,10 @@ pub struct Api {
 
 #[tonic::async_trait]
 impl CareersService for Api {
-    async fn apply(&self, request: Request<Streaming<ApplyRequest>>) -> Result<Response<ApplyResponse>, Status> {
+    async fn apply(
+        &self,
+        request: Request<Streaming<ApplyRequest>>,
+    ) -> Result<Response<ApplyResponse>, Status> {
         let request_id = RequestId::of_metadata(request.metadata());
         let event_id = apply(&self.careers, &request_id, request.into_inner()).await?;
         Ok(Response::new(ApplyResponse {

@@ -97,7 +97,9 @@ mod tests {
     fn violated(form: &Form) -> Vec<String> {
         let mut violations = Violations::default();
         Application::parse(form, &mut violations);
-        status::violations(&violations.into_status()).into_keys().collect()
+        status::violations(&violations.into_status())
+            .into_keys()
+            .collect()
     }
 
     #[test]
@@ -107,12 +109,18 @@ mod tests {
 
     #[test]
     fn an_empty_form_names_every_required_field() {
-        assert_eq!(violated(&Form::default()), ["coverLetter", "email", "name", "position"]);
+        assert_eq!(
+            violated(&Form::default()),
+            ["coverLetter", "email", "name", "position"]
+        );
     }
 
     #[test]
     fn the_limits_are_40_characters_of_phone_and_20000_of_letter() {
         assert_eq!(violated(&form(&"1".repeat(40), &"x".repeat(20_000))), [""; 0]);
-        assert_eq!(violated(&form(&"1".repeat(41), &"x".repeat(20_001))), ["coverLetter", "phone"]);
+        assert_eq!(
+            violated(&form(&"1".repeat(41), &"x".repeat(20_001))),
+            ["coverLetter", "phone"]
+        );
     }
 }

@@ -105,7 +105,10 @@ pub async fn apply(
         cover_letter: application.cover_letter,
         resume: upload.as_ref().map(|upload| upload.stored.clone()),
     };
-    let published = careers.publisher.publish(request_id, event_id, &person, applied).await;
+    let published = careers
+        .publisher
+        .publish(request_id, event_id, &person, applied)
+        .await;
     // An event that may be stored must find its résumé, although the visitor is told to
     // try again. One that was stored before has the résumé of that attempt.
     if matches!(published, Ok(Stored::New) | Err(PublishError::NotAcknowledged(_))) {
@@ -131,7 +134,9 @@ async fn receive(careers: &Careers, mut parts: Streaming<ApplyRequest>) -> Resul
                 spool = Some(opened.map_err(ApplyError::Spool)?);
             }
             Some(Part::ResumeChunk(chunk)) => {
-                let spool = spool.as_mut().ok_or(ApplyError::Protocol("a chunk came before its résumé"))?;
+                let spool = spool
+                    .as_mut()
+                    .ok_or(ApplyError::Protocol("a chunk came before its résumé"))?;
                 spool.write(&chunk).await.map_err(ApplyError::Spool)?;
             }
             Some(Part::Commit(commit)) => {

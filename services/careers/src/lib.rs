@@ -29,8 +29,12 @@ impl Service {
     /// Connects to the broker and takes the port.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let spool_dir = settings.spool_dir.unwrap_or_else(env::temp_dir);
-        tempfile::tempfile_in(&spool_dir)
-            .with_context(|| format!("The setting SPOOL_DIR is wrong: {} cannot be written to", spool_dir.display()))?;
+        tempfile::tempfile_in(&spool_dir).with_context(|| {
+            format!(
+                "The setting SPOOL_DIR is wrong: {} cannot be written to",
+                spool_dir.display()
+            )
+        })?;
         let client = nats::connect(&settings.nats, "careers").await?;
         let store = Store::new(&settings.store);
         let careers = apply::Careers {
@@ -45,7 +49,9 @@ impl Service {
             async move { store.check().await.map_err(|error| error.to_string()) }
         });
         let dependencies = vec![Dependency::stream(client, SITE), bucket];
-        GrpcServer::bind(settings.listen, routes, dependencies).await.map(Self)
+        GrpcServer::bind(settings.listen, routes, dependencies)
+            .await
+            .map(Self)
     }
 
     /// The port it listens on.

@@ -77,7 +77,8 @@ mod tests {
 
     fn zip_of(names: &[&str]) -> Vec<u8> {
         let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
-        let stored = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+        let stored =
+            zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
         for name in names {
             writer.start_file(*name, stored).expect("a valid name");
             writer.write_all(b"<xml/>").expect("writing memory works");
@@ -97,7 +98,10 @@ mod tests {
     fn a_pdf_a_doc_and_a_docx_are_known_by_their_content() {
         assert_eq!(kind(b"%PDF-1.7\n..."), Some(ResumeKind::Pdf));
         assert_eq!(kind(b"\n\n%PDF-1.4\n"), Some(ResumeKind::Pdf));
-        assert_eq!(kind(&zip_of(&["[Content_Types].xml", "word/document.xml"])), Some(ResumeKind::Docx));
+        assert_eq!(
+            kind(&zip_of(&["[Content_Types].xml", "word/document.xml"])),
+            Some(ResumeKind::Docx)
+        );
         assert_eq!(kind(&compound_of("/WordDocument")), Some(ResumeKind::Doc));
     }
 
@@ -108,6 +112,9 @@ mod tests {
         assert_eq!(kind(&zip_of(&["[Content_Types].xml", "xl/workbook.xml"])), None);
         assert_eq!(kind(&compound_of("/Workbook")), None);
         assert_eq!(kind(b"PK\x03\x04 broken archive"), None);
-        assert_eq!(kind(&[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 1, 2, 3]), None);
+        assert_eq!(
+            kind(&[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 1, 2, 3]),
+            None
+        );
     }
 }

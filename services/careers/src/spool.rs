@@ -77,7 +77,12 @@ impl Spool {
             path: self.path,
             file_name: self.file_name,
             size: self.size,
-            sha256: self.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
+            sha256: self
+                .hash
+                .finalize()
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
             kind,
         })
     }
@@ -90,5 +95,7 @@ impl Spooled {
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(io::Error::other)?
 }

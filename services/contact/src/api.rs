@@ -17,7 +17,13 @@ pub struct Api {
 impl ContactService for Api {
     async fn submit(&self, request: Request<SubmitRequest>) -> Result<Response<SubmitResponse>, Status> {
         let request_id = RequestId::of_metadata(request.metadata());
-        let stored = submit(&self.publisher, &self.person_key, &request_id, request.into_inner()).await?;
+        let stored = submit(
+            &self.publisher,
+            &self.person_key,
+            &request_id,
+            request.into_inner(),
+        )
+        .await?;
         Ok(Response::new(stored))
     }
 }

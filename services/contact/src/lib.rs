@@ -25,7 +25,9 @@ impl Service {
         };
         let routes = Routes::new(ContactServiceServer::new(api));
         let dependencies = vec![Dependency::stream(client, SITE)];
-        GrpcServer::bind(settings.listen, routes, dependencies).await.map(Self)
+        GrpcServer::bind(settings.listen, routes, dependencies)
+            .await
+            .map(Self)
     }
 
     /// The port it listens on.

@@ -2,10 +2,7 @@
 
 use site_proto::contact::v1::SubmitRequest;
 use site_service::status::Violations;
-use visitor::{
-    EmailAddress, PersonName, TextRule,
-    text::Lines,
-};
+use visitor::{EmailAddress, PersonName, TextRule, text::Lines};
 
 /// The limit of the message itself.
 const MESSAGE: TextRule = TextRule {
@@ -52,9 +49,14 @@ mod tests {
 
     #[test]
     fn every_wrong_field_is_named_at_once() {
-        let violations = ContactMessage::parse(&form("", "asha@", "")).err().unwrap_or_default();
+        let violations = ContactMessage::parse(&form("", "asha@", ""))
+            .err()
+            .unwrap_or_default();
         let named = status::violations(&violations.into_status());
-        assert_eq!(named.into_keys().collect::<Vec<_>>(), ["email", "message", "name"]);
+        assert_eq!(
+            named.into_keys().collect::<Vec<_>>(),
+            ["email", "message", "name"]
+        );
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use site_events::Publisher;
 use site_proto::newsletter::v1::{
-    ConfirmRequest, ConfirmResponse, SubscribeRequest, SubscribeResponse, UnsubscribeRequest, UnsubscribeResponse,
-    newsletter_service_server::NewsletterService,
+    ConfirmRequest, ConfirmResponse, SubscribeRequest, SubscribeResponse, UnsubscribeRequest,
+    UnsubscribeResponse, newsletter_service_server::NewsletterService,
 };
 use site_service::RequestId;
 use time::OffsetDateTime;
@@ -26,20 +26,35 @@ pub struct Api {
 
 #[tonic::async_trait]
 impl NewsletterService for Api {
-    async fn subscribe(&self, request: Request<SubscribeRequest>) -> Result<Response<SubscribeResponse>, Status> {
-        let (request_id, now) = (RequestId::of_metadata(request.metadata()), OffsetDateTime::now_utc());
+    async fn subscribe(
+        &self,
+        request: Request<SubscribeRequest>,
+    ) -> Result<Response<SubscribeResponse>, Status> {
+        let (request_id, now) = (
+            RequestId::of_metadata(request.metadata()),
+            OffsetDateTime::now_utc(),
+        );
         sign_up::sign_up(&self.newsletter, &request_id, request.get_ref(), now).await?;
         Ok(Response::new(SubscribeResponse {}))
     }
 
     async fn confirm(&self, request: Request<ConfirmRequest>) -> Result<Response<ConfirmResponse>, Status> {
-        let (request_id, now) = (RequestId::of_metadata(request.metadata()), OffsetDateTime::now_utc());
+        let (request_id, now) = (
+            RequestId::of_metadata(request.metadata()),
+            OffsetDateTime::now_utc(),
+        );
         links::confirm(&self.newsletter, &request_id, &request.get_ref().token, now).await?;
         Ok(Response::new(ConfirmResponse {}))
     }
 
-    async fn unsubscribe(&self, request: Request<UnsubscribeRequest>) -> Result<Response<UnsubscribeResponse>, Status> {
-        let (request_id, now) = (RequestId::of_metadata(request.metadata()), OffsetDateTime::now_utc());
+    async fn unsubscribe(
+        &self,
+        request: Request<UnsubscribeRequest>,
+    ) -> Result<Response<UnsubscribeResponse>, Status> {
+        let (request_id, now) = (
+            RequestId::of_metadata(request.metadata()),
+            OffsetDateTime::now_utc(),
+        );
         links::unsubscribe(&self.newsletter, &request_id, &request.get_ref().token, now).await?;
         Ok(Response::new(UnsubscribeResponse {}))
     }

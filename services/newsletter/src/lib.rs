@@ -38,7 +38,9 @@ impl Service {
             Dependency::stream(client.clone(), SITE),
             Dependency::bucket(client, SUBSCRIBERS),
         ];
-        GrpcServer::bind(settings.listen, routes, dependencies).await.map(Self)
+        GrpcServer::bind(settings.listen, routes, dependencies)
+            .await
+            .map(Self)
     }
 
     /// The port it listens on.

@@ -51,8 +51,15 @@ pub async fn confirm(
     now: OffsetDateTime,
 ) -> Result<(), LinkError> {
     let stale = |_: TokenError| LinkError::Refused(STALE_CONFIRMATION);
-    let person = newsletter.token_key.verify(token, Purpose::Confirm, now).map_err(stale)?;
-    let known = newsletter.subscribers.read(&person).await.map_err(LinkError::Store)?;
+    let person = newsletter
+        .token_key
+        .verify(token, Purpose::Confirm, now)
+        .map_err(stale)?;
+    let known = newsletter
+        .subscribers
+        .read(&person)
+        .await
+        .map_err(LinkError::Store)?;
     let confirmed = known
         .subscriber
         .clone()
@@ -60,7 +67,9 @@ pub async fn confirm(
         .ok_or(LinkError::Refused(STALE_CONFIRMATION))?;
     store_change(newsletter, &person, &known, &confirmed).await?;
     let id = NewsletterConfirmed::TYPE.id_for(confirmed.subscription);
-    let event = NewsletterConfirmed { email: confirmed.email };
+    let event = NewsletterConfirmed {
+        email: confirmed.email,
+    };
     let published = newsletter.publisher.publish(request_id, id, &person, event).await;
     published.map(drop).map_err(LinkError::Publish)
 }
@@ -72,8 +81,15 @@ pub async fn unsubscribe(
     now: OffsetDateTime,
 ) -> Result<(), LinkError> {
     let stale = |_: TokenError| LinkError::Refused(STALE_UNSUBSCRIBE);
-    let person = newsletter.token_key.verify(token, Purpose::Unsubscribe, now).map_err(stale)?;
-    let known = newsletter.subscribers.read(&person).await.map_err(LinkError::Store)?;
+    let person = newsletter
+        .token_key
+        .verify(token, Purpose::Unsubscribe, now)
+        .map_err(stale)?;
+    let known = newsletter
+        .subscribers
+        .read(&person)
+        .await
+        .map_err(LinkError::Store)?;
     // Whoever is not known (any more) gets no mail from us: nothing is left to do.
     let Some(subscriber) = known.subscriber.clone() else {
         return Ok(());

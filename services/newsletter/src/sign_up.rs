@@ -58,7 +58,8 @@ pub async fn sign_up(
 
     let subscribers = &newsletter.subscribers;
     let known = subscribers.read(&person).await.map_err(SignUpError::Store)?;
-    let Some(pending) = Subscriber::signed_up(known.subscriber.as_ref(), email.clone(), now, Uuid::new_v4()) else {
+    let Some(pending) = Subscriber::signed_up(known.subscriber.as_ref(), email.clone(), now, Uuid::new_v4())
+    else {
         return Ok(());
     };
     let revision = match subscribers.write(&person, &pending, known.revision).await {
@@ -73,7 +74,12 @@ pub async fn sign_up(
     };
     newsletter
         .publisher
-        .publish(request_id, NewsletterRequested::TYPE.id_for(key), &person, requested)
+        .publish(
+            request_id,
+            NewsletterRequested::TYPE.id_for(key),
+            &person,
+            requested,
+        )
         .await
         .map_err(SignUpError::Publish)?;
     // Only now: a sign-up whose event failed must be mailed when it is repeated. If this

@@ -65,7 +65,9 @@ impl Subscribers {
         let bucket = jetstream::new(client.clone())
             .get_key_value(SUBSCRIBERS)
             .await
-            .map_err(|error| anyhow::anyhow!("bucket {SUBSCRIBERS} cannot be opened ({error}); run `sitectl setup`"))?;
+            .map_err(|error| {
+                anyhow::anyhow!("bucket {SUBSCRIBERS} cannot be opened ({error}); run `sitectl setup`")
+            })?;
         Ok(Self { client, bucket })
     }
 
@@ -79,10 +81,14 @@ impl Subscribers {
             });
         };
         let subscriber = match entry.operation {
-            Operation::Put => Some(serde_json::from_slice(&entry.value).map_err(|reason| StoreError::Unreadable {
-                person: person.clone(),
-                reason,
-            })?),
+            Operation::Put => {
+                Some(
+                    serde_json::from_slice(&entry.value).map_err(|reason| StoreError::Unreadable {
+                        person: person.clone(),
+                        reason,
+                    })?,
+                )
+            }
             Operation::Delete | Operation::Purge => None,
         };
         Ok(Known {
@@ -92,7 +98,12 @@ impl Subscribers {
     }
 
     /// Writes the record if it still is what was read at `revision`; gives the new revision.
-    pub async fn write(&self, person: &PersonId, subscriber: &Subscriber, revision: u64) -> Result<u64, StoreError> {
+    pub async fn write(
+        &self,
+        person: &PersonId,
+        subscriber: &Subscriber,
+        revision: u64,
+    ) -> Result<u64, StoreError> {
         self.connected()?;
         let value = serde_json::to_vec(subscriber).expect("a subscriber is plain values");
         if revision == 0 {

@@ -53,7 +53,12 @@ pub enum State {
 impl Subscriber {
     /// What a sign-up makes of what is known: the pending subscription to store and
     /// mail, or nothing to do.
-    pub fn signed_up(known: Option<&Self>, email: EmailAddress, now: OffsetDateTime, fresh: Uuid) -> Option<Self> {
+    pub fn signed_up(
+        known: Option<&Self>,
+        email: EmailAddress,
+        now: OffsetDateTime,
+        fresh: Uuid,
+    ) -> Option<Self> {
         let known = known.filter(|known| !matches!(known.state, State::Unsubscribed { .. }));
         match known.map(|known| &known.state) {
             Some(State::Confirmed { .. }) => return None,
@@ -115,12 +120,17 @@ mod tests {
     }
 
     fn pending() -> Subscriber {
-        sign_up(None, NOW, FIRST).expect("a first sign-up is stored").mailed(NOW)
+        sign_up(None, NOW, FIRST)
+            .expect("a first sign-up is stored")
+            .mailed(NOW)
     }
 
     #[test]
     fn a_second_mail_waits_for_a_quarter_of_an_hour() {
-        assert_eq!(sign_up(Some(&pending()), NOW + Duration::minutes(14), SECOND), None);
+        assert_eq!(
+            sign_up(Some(&pending()), NOW + Duration::minutes(14), SECOND),
+            None
+        );
         assert!(sign_up(Some(&pending()), NOW + Duration::minutes(15), SECOND).is_some());
     }
 
@@ -134,7 +144,10 @@ mod tests {
     #[test]
     fn a_confirmed_subscriber_who_signs_up_again_changes_nothing() {
         let confirmed = pending().confirmed(NOW);
-        assert_eq!(sign_up(confirmed.as_ref(), NOW + Duration::days(30), SECOND), None);
+        assert_eq!(
+            sign_up(confirmed.as_ref(), NOW + Duration::days(30), SECOND),
+            None
+        );
     }
 
     #[test]

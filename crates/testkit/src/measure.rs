@@ -1,0 +1,139 @@
+//! What the stack costs and how fast it notices: figures for `docs/performance.md`.
+
+use std::{fs, time::Duration};
+
+use anyhow::Context;
+use futures_util::future::try_join_all;
+use reqwest::{Client, StatusCode, multipart};
+use tokio::time::Instant;
+
+use crate::{Part, Stack, eventually};
+
+/// How many visitors upload at the same time, and how much each.
+const UPLOADS: u8 = 20;
+const UPLOAD_BYTES: usize = 10_000_000;
+const UPLOAD_TIME: Duration = Duration::from_secs(120);
+const NOTICE_TIME: Duration = Duration::from_secs(20);
+const BYTES_PER_KB: u64 = 1024;
+
+/// Memory of one service, in bytes.
+pub struct Memory {
+    /// Which one.
+    pub service: &'static str,
+    /// Resident while nothing happens.
+    pub idle: u64,
+    /// The most that was resident during the uploads.
+    pub peak: u64,
+}
+
+/// Memory of every service, idle and while 20 visitors upload 10 MB each.
+pub async fn memory(stack: &Stack) -> anyhow::Result<Vec<Memory>> {
+    let services = ["gateway", "contact", "newsletter", "careers", "notifier"];
+    let mut idle = Vec::new();
+    for service in services {
+        let part = stack.service(service)?;
+        idle.push(resident(part, "VmRSS")?);
+        // 5 resets the peak (proc(5)).
+        fs::write(proc_file(part, "clear_refs")?, "5")?;
+    }
+    upload_all(stack).await?;
+    services
+        .into_iter()
+        .zip(idle)
+        .map(|(service, idle)| {
+            let peak = resident(stack.service(service)?, "VmHWM")?;
+            Ok(Memory { service, idle, peak })
+        })
+        .collect()
+}
+
+/// How long `/readyz` takes to notice that NATS is away, and that it is back.
+pub struct Noticed {
+    /// From its stop to the first 503.
+    pub away: Duration,
+    /// From its answering again to the first 200.
+    pub back: Duration,
+}
+
+/// Stops NATS and starts it again, watching `/readyz`.
+pub async fn readiness(stack: &mut Stack) -> anyhow::Result<Noticed> {
+    stack.nats.stop().await?;
+    let stopped = Instant::now();
+    until(stack, StatusCode::SERVICE_UNAVAILABLE).await?;
+    let away = stopped.elapsed();
+    stack.nats.resume_from_disk().await?;
+    let answering = Instant::now();
+    until(stack, StatusCode::OK).await?;
+    Ok(Noticed {
+        away,
+        back: answering.elapsed(),
+    })
+}
+
+async fn until(stack: &Stack, status: StatusCode) -> anyhow::Result<()> {
+    let readyz = format!("{}/readyz", stack.site());
+    let http = Client::new();
+    eventually(&format!("/readyz says {status}"), NOTICE_TIME, async || {
+        let answer = http.get(&readyz).send().await.ok()?;
+        (answer.status() == status).then_some(())
+    })
+    .await
+}
+
+async fn upload_all(stack: &Stack) -> anyhow::Result<()> {
+    let url = format!("{}/api/career-application", stack.site());
+    let http = Client::builder().timeout(UPLOAD_TIME).build()?;
+    let uploads = (0..UPLOADS).map(|visitor| {
+        let form = multipart::Form::new()
+            .text("name", "Ada Lovelace")
+            .text("email", format!("ada{visitor}@example.org"))
+            .text("position", "Backend Intern")
+            .text("coverLetter", "Measured.")
+            .part(
+                "resume",
+                multipart::Part::bytes(pdf(UPLOAD_BYTES)).file_name("resume.pdf"),
+            );
+        let request = http
+            .post(&url)
+            .header("x-forwarded-for", format!("203.0.113.{visitor}"));
+        async move {
+            let answer = request.multipart(form).send().await?;
+            let status = answer.status();
+            anyhow::ensure!(
+                status.is_success(),
+                "an upload was answered {status}: {}",
+                answer.text().await?
+            );
+            Ok(())
+        }
+    });
+    try_join_all(uploads).await.map(drop)
+}
+
+/// A file of this size that is a PDF by its content.
+pub fn pdf(bytes: usize) -> Vec<u8> {
+    let mut file = b"%PDF-1.7\n".to_vec();
+    file.extend((0..bytes).map(|n| b"0123456789abcdef"[n * 7 % 16]));
+    file.truncate(bytes.saturating_sub(6));
+    file.extend(b"\n%%EOF");
+    file
+}
+
+fn resident(part: &Part, what: &str) -> anyhow::Result<u64> {
+    let status = fs::read_to_string(proc_file(part, "status")?)?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix(what)?.strip_prefix(':'));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next());
+    let kilobytes: u64 = kilobytes
+        .context("no such line in the process's status")?
+        .parse()?;
+    Ok(kilobytes * BYTES_PER_KB)
+}
+
+fn proc_file(part: &Part, file: &str) -> anyhow::Result<String> {
+    let pid = part
+        .pid()
+        .with_context(|| format!("{} does not run", part.name()))?;
+    Ok(format!("/proc/{pid}/{file}"))
+}

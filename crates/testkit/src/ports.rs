@@ -1,0 +1,99 @@
+//! Which part listens where.
+
+use std::net::TcpListener;
+
+use anyhow::Context;
+use clap::Args;
+
+/// The port of every part, on 127.0.0.1.
+#[derive(Args, Debug, Clone)]
+pub struct Ports {
+    /// Port of the site and its API
+    #[arg(long, env = "SITE_PORT", default_value_t = 8080)]
+    pub site: u16,
+    /// Port of the inbox's web page and API
+    #[arg(long, env = "INBOX_PORT", default_value_t = 1080)]
+    pub inbox: u16,
+    /// Port of the inbox's SMTP server
+    #[arg(long, env = "SMTP_PORT", default_value_t = 1025)]
+    pub smtp: u16,
+    /// Port of NATS
+    #[arg(long, env = "NATS_PORT", default_value_t = 4222)]
+    pub nats: u16,
+    /// Port of the S3 server
+    #[arg(long, env = "S3_PORT", default_value_t = 9000)]
+    pub s3: u16,
+    /// Port of the contact service
+    #[arg(long, env = "CONTACT_PORT", default_value_t = 50051)]
+    pub contact: u16,
+    /// Port of the newsletter service
+    #[arg(long, env = "NEWSLETTER_PORT", default_value_t = 50052)]
+    pub newsletter: u16,
+    /// Port of the careers service
+    #[arg(long, env = "CAREERS_PORT", default_value_t = 50053)]
+    pub careers: u16,
+    /// Port of the notifier's health
+    #[arg(long, env = "NOTIFIER_PORT", default_value_t = 50054)]
+    pub notifier: u16,
+}
+
+impl Ports {
+    /// Ports that nobody uses now.
+    pub fn free() -> anyhow::Result<Self> {
+        let [
+            site,
+            inbox,
+            smtp,
+            nats,
+            s3,
+            contact,
+            newsletter,
+            careers,
+            notifier,
+        ] = free_ports()?;
+        Ok(Self {
+            site,
+            inbox,
+            smtp,
+            nats,
+            s3,
+            contact,
+            newsletter,
+            careers,
+            notifier,
+        })
+    }
+
+    /// Fails with the first port that another program has.
+    pub fn ensure_free(&self) -> anyhow::Result<()> {
+        for (name, port, flag) in [
+            ("site", self.site, "--site"),
+            ("inbox", self.inbox, "--inbox"),
+            ("SMTP", self.smtp, "--smtp"),
+            ("NATS", self.nats, "--nats"),
+            ("S3", self.s3, "--s3"),
+            ("contact", self.contact, "--contact"),
+            ("newsletter", self.newsletter, "--newsletter"),
+            ("careers", self.careers, "--careers"),
+            ("notifier", self.notifier, "--notifier"),
+        ] {
+            TcpListener::bind(("127.0.0.1", port)).with_context(|| {
+                format!("Port {port} ({name}) is taken by another program: stop that, or choose another port with {flag}")
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Ports that nobody uses now, each a different one.
+pub(crate) fn free_ports<const N: usize>() -> anyhow::Result<[u16; N]> {
+    let held: Vec<TcpListener> = (0..N)
+        .map(|_| TcpListener::bind(("127.0.0.1", 0)))
+        .collect::<Result<_, _>>()
+        .context("no port is free")?;
+    let mut ports = [0; N];
+    for (port, listener) in ports.iter_mut().zip(&held) {
+        *port = listener.local_addr()?.port();
+    }
+    Ok(ports)
+}

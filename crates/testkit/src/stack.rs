@@ -1,0 +1,324 @@
+//! The whole stack: every part, started in order, stopped in order.
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use anyhow::Context;
+use serde::Serialize;
+use tokio::process::Command;
+use uuid::Uuid;
+
+use crate::{Inbox, Nats, Part, Ports, S3, User, eventually, root};
+
+const READY: Duration = Duration::from_secs(30);
+/// How long the files of earlier runs are kept.
+const KEEP_RUNS: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Everything, running.
+pub struct Stack {
+    /// The broker.
+    pub nats: Nats,
+    /// The bucket's server.
+    pub s3: S3,
+    /// Where all mail ends.
+    pub inbox: Inbox,
+    ports: Ports,
+    services: Vec<Part>,
+    settings: Settings,
+}
+
+/// What the services are told, kept so that one can be started anew.
+struct Settings {
+    programs: PathBuf,
+    logs: PathBuf,
+    person_key: String,
+    token_key: String,
+    gateway: Vec<(String, String)>,
+}
+
+/// Addresses and local credentials of a running stack, as written to `target/stack.json`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Running {
+    site: String,
+    inbox: InboxAt,
+    nats: NatsAt,
+    s3: BTreeMap<&'static str, String>,
+    services: BTreeMap<&'static str, String>,
+    pids: BTreeMap<String, u32>,
+    logs: PathBuf,
+}
+
+#[derive(Serialize)]
+struct InboxAt {
+    web: String,
+    smtp: String,
+}
+
+#[derive(Serialize)]
+struct NatsAt {
+    url: String,
+    users: BTreeMap<&'static str, Login>,
+}
+
+#[derive(Serialize)]
+struct Login {
+    user: &'static str,
+    password: String,
+}
+
+impl Stack {
+    /// Starts everything and waits until the gateway says that it is ready. `gateway` are
+    /// settings of the gateway on top of the usual ones.
+    pub async fn start(ports: Ports, gateway: &[(&str, &str)]) -> anyhow::Result<Self> {
+        ports.ensure_free()?;
+        let run = new_run()?;
+        let nats = Nats::start_at(ports.nats, &run.join("nats")).await?;
+        nats.provision().await?;
+        let s3 = S3::start_at(ports.s3, &run.join("s3")).await?;
+        let inbox = Inbox::start_at(ports.inbox, ports.smtp, &run.join("inbox")).await?;
+        let settings = Settings {
+            programs: programs()?,
+            logs: run.join("logs"),
+            person_key: Uuid::new_v4().to_string(),
+            token_key: Uuid::new_v4().to_string(),
+            gateway: gateway
+                .iter()
+                .map(|(name, value)| ((*name).into(), (*value).into()))
+                .collect(),
+        };
+        let mut stack = Self {
+            nats,
+            s3,
+            inbox,
+            ports,
+            services: Vec::new(),
+            settings,
+        };
+        for name in SERVICES {
+            stack.start_service(name)?;
+        }
+        stack.ready(READY).await?;
+        Ok(stack)
+    }
+
+    /// Starts one of our services, by its name.
+    pub fn start_service(&mut self, name: &str) -> anyhow::Result<()> {
+        let program = self.settings.programs.join(name);
+        anyhow::ensure!(
+            program.exists(),
+            "{name} is not built; run: cargo build --workspace"
+        );
+        let mut command = Command::new(program);
+        command.envs(self.env_of(name)).current_dir(root());
+        self.services
+            .push(Part::start(name, &self.settings.logs, command)?);
+        Ok(())
+    }
+
+    /// Takes a service out, to stop or kill it.
+    pub fn take_service(&mut self, name: &str) -> anyhow::Result<Part> {
+        let index = self.services.iter().position(|part| part.name() == name);
+        let index = index.with_context(|| format!("{name} does not run"))?;
+        Ok(self.services.swap_remove(index))
+    }
+
+    /// A service's process.
+    pub fn service(&self, name: &str) -> anyhow::Result<&Part> {
+        let part = self.services.iter().find(|part| part.name() == name);
+        part.with_context(|| format!("{name} does not run"))
+    }
+
+    /// Waits until `/readyz` says 200.
+    pub async fn ready(&mut self, within: Duration) -> anyhow::Result<()> {
+        let readyz = format!("{}/readyz", self.site());
+        let http = reqwest::Client::new();
+        let ready = eventually("the site is ready", within, async || {
+            if let Some(ended) = self.ended() {
+                return Some(Err(anyhow::anyhow!(ended)));
+            }
+            let answer = http.get(&readyz).send().await.ok()?;
+            answer.status().is_success().then_some(Ok(()))
+        });
+        ready.await?
+    }
+
+    /// What ended on its own, if anything did.
+    pub fn ended(&mut self) -> Option<String> {
+        let nats = self.nats.part_mut();
+        let parts = self
+            .services
+            .iter_mut()
+            .chain(nats)
+            .chain([self.inbox.part_mut()]);
+        parts.filter_map(Part::ended).next()
+    }
+
+    /// Address of the site and its API.
+    pub fn site(&self) -> String {
+        format!("http://127.0.0.1:{}", self.ports.site)
+    }
+
+    /// Where the services' logs are.
+    pub fn logs(&self) -> &Path {
+        &self.settings.logs
+    }
+
+    /// The ports in use.
+    pub fn ports(&self) -> &Ports {
+        &self.ports
+    }
+
+    /// Stops the services, the way in first, then what they need.
+    pub async fn stop(mut self) -> anyhow::Result<()> {
+        for part in self.services.drain(..).rev() {
+            part.stop().await?;
+        }
+        self.inbox.stop().await?;
+        self.s3.stop().await?;
+        self.nats.stop().await
+    }
+
+    /// What others need to use this stack.
+    pub fn running(&self) -> Running {
+        let login = |user: User| Login {
+            user: user.name(),
+            password: self.nats.password().to_owned(),
+        };
+        let mut pids: BTreeMap<String, u32> = BTreeMap::new();
+        let others = [self.nats.part().ok(), Some(self.inbox.part())];
+        for part in self.services.iter().chain(others.into_iter().flatten()) {
+            pids.extend(part.pid().map(|pid| (part.name().to_owned(), pid)));
+        }
+        let [endpoint, region, bucket, access_key_id, secret_access_key] =
+            self.s3.env().map(|(_, value)| value);
+        Running {
+            site: self.site(),
+            inbox: InboxAt {
+                web: self.inbox.url(),
+                smtp: format!("127.0.0.1:{}", self.ports.smtp),
+            },
+            nats: NatsAt {
+                url: self.nats.url(),
+                users: User::ALL
+                    .into_iter()
+                    .map(|user| (user.name(), login(user)))
+                    .collect(),
+            },
+            s3: BTreeMap::from([
+                ("endpoint", endpoint),
+                ("region", region),
+                ("bucket", bucket),
+                ("accessKeyId", access_key_id),
+                ("secretAccessKey", secret_access_key),
+            ]),
+            services: SERVICES
+                .into_iter()
+                .map(|name| (name, format!("http://127.0.0.1:{}", self.port_of(name))))
+                .collect(),
+            pids,
+            logs: self.settings.logs.clone(),
+        }
+    }
+
+    fn port_of(&self, name: &str) -> u16 {
+        match name {
+            "contact" => self.ports.contact,
+            "newsletter" => self.ports.newsletter,
+            "careers" => self.ports.careers,
+            "notifier" => self.ports.notifier,
+            _ => self.ports.site,
+        }
+    }
+
+    fn env_of(&self, name: &str) -> Vec<(String, String)> {
+        let own = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs
+                .iter()
+                .map(|(name, value)| ((*name).into(), (*value).into()))
+                .collect()
+        };
+        let at = |port: u16| format!("http://127.0.0.1:{port}");
+        let (person_key, token_key) = (&self.settings.person_key, &self.settings.token_key);
+        let mut env = own(&[("LISTEN", &format!("127.0.0.1:{}", self.port_of(name)))]);
+        if name != "gateway" {
+            env.extend(own(&[
+                ("NATS_URL", &self.nats.url()),
+                ("NATS_USER", name),
+                ("NATS_PASSWORD", self.nats.password()),
+                ("PERSON_KEY", person_key),
+            ]));
+        }
+        if name == "newsletter" || name == "notifier" {
+            env.extend(own(&[("TOKEN_KEY", token_key)]));
+        }
+        if name == "careers" || name == "notifier" {
+            env.extend(self.s3.env().map(|(name, value)| (name.to_owned(), value)));
+        }
+        if name == "notifier" {
+            env.extend(own(&[
+                ("SMTP_HOST", "127.0.0.1"),
+                ("SMTP_PORT", &self.ports.smtp.to_string()),
+                ("SMTP_TLS", "none"),
+                ("SITE_URL", &self.site()),
+                ("BRAND_FILE", &root().join("brand.json").to_string_lossy()),
+                ("SALES_TO", "sales@oculant.example"),
+                ("RECRUITERS_TO", "recruiters@oculant.example"),
+                ("MAIL_FROM", "Oculant <hello@oculant.example>"),
+            ]));
+        }
+        if name == "gateway" {
+            env.extend(own(&[
+                ("CONTACT_URL", &at(self.ports.contact)),
+                ("NEWSLETTER_URL", &at(self.ports.newsletter)),
+                ("CAREERS_URL", &at(self.ports.careers)),
+                // So that tests can play many visitors.
+                ("TRUSTED_PROXIES", "1"),
+            ]));
+            let site = root().join("frontends/dist");
+            if site.exists() {
+                env.extend(own(&[("SITE_DIR", &site.to_string_lossy())]));
+            }
+            env.extend(self.settings.gateway.iter().cloned());
+        }
+        env
+    }
+}
+
+/// In the order they are started; the way in comes last.
+const SERVICES: [&str; 5] = ["contact", "newsletter", "careers", "notifier", "gateway"];
+
+/// A folder for the files of this run; those of old runs are removed.
+fn new_run() -> anyhow::Result<PathBuf> {
+    let runs = root().join("target/stack");
+    fs::create_dir_all(&runs)?;
+    for entry in fs::read_dir(&runs)?.flatten() {
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = modified.map(|at| SystemTime::now().duration_since(at).unwrap_or_default());
+        if age.is_ok_and(|age| age > KEEP_RUNS) {
+            // Another run may be removing the same folder.
+            let _removed = fs::remove_dir_all(entry.path());
+        }
+    }
+    let run = runs.join(Uuid::now_v7().to_string());
+    fs::create_dir_all(&run)?;
+    Ok(run)
+}
+
+/// The folder that our binaries are built into: where this one lies, or above it for a test.
+fn programs() -> anyhow::Result<PathBuf> {
+    let here = env::current_exe()?;
+    let folder = here.parent().context("this program lies in no folder")?;
+    let folder = if folder.ends_with("deps") {
+        folder.parent()
+    } else {
+        Some(folder)
+    };
+    folder
+        .map(Path::to_owned)
+        .context("this program lies in no folder")
+}

@@ -1,0 +1,61 @@
+//! `cargo xtask measure`.
+
+use clap::ValueEnum;
+
+use crate::{
+    setup::setup,
+    step::{cargo, program, root, run},
+};
+
+const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
+
+/// What can be measured.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum What {
+    /// A release build of all services from nothing
+    Build,
+    /// Memory of each service, idle and during 20 simultaneous uploads of 10 MB
+    Memory,
+    /// How fast /readyz notices that NATS goes and comes
+    Readiness,
+}
+
+/// Measures release builds, as they would run.
+pub fn measure(what: What) -> anyhow::Result<()> {
+    setup()?;
+    match what {
+        What::Build => cold_build(),
+        What::Memory => running("memory"),
+        What::Readiness => running("readiness"),
+    }
+}
+
+fn cold_build() -> anyhow::Result<()> {
+    let folder = root().join("target/cold");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    let mut build = cargo(&["build", "--quiet", "--release", "--target-dir", "target/cold"]);
+    build.args(SERVICES.map(|service| format!("--package={service}")));
+    run(
+        "Release build of all services from nothing",
+        &mut build,
+        "The compiler's message stands above.",
+    )?;
+    Ok(std::fs::remove_dir_all(folder)?)
+}
+
+fn running(what: &str) -> anyhow::Result<()> {
+    let mut build = cargo(&["build", "--quiet", "--release", "--workspace", "--bins"]);
+    run(
+        "Release build",
+        &mut build,
+        "The compiler's message stands above.",
+    )?;
+    let mut stack = program(root().join("target/release/stack"), &["measure", what]);
+    run(
+        &format!("Measuring {what}"),
+        &mut stack,
+        "A budget is exceeded, or the stack failed: see above.",
+    )
+}

