@@ -1,0 +1,180 @@
+//! The contact service over gRPC, on a real broker.
+
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use contact::{Service, Settings};
+use site_proto::contact::v1::{SubmitRequest, contact_service_client::ContactServiceClient};
+use site_service::{drain::CancellationToken, status};
+use testkit::{Nats, User, eventually};
+use tokio_util::sync::DropGuard;
+use tonic::{Code, transport::Channel};
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
+use uuid::Uuid;
+
+const PERSON_KEY: &str = "--person-key=a key for tests, of thirty-two bytes";
+
+struct Running {
+    nats: Nats,
+    contact: ContactServiceClient<Channel>,
+    health: HealthClient<Channel>,
+    _stop: DropGuard,
+}
+
+async fn running() -> anyhow::Result<Running> {
+    let nats = Nats::start().await?;
+    let usual = ["contact", "--listen=127.0.0.1:0", PERSON_KEY].map(String::from);
+    let settings = Settings::try_parse_from(usual.into_iter().chain(nats.flags(User::Contact)))?;
+    let service = Service::build(settings).await?;
+    let address = format!("http://127.0.0.1:{}", service.port());
+    let stop = CancellationToken::new();
+    tokio::spawn(service.run(stop.clone()));
+    let channel = Channel::from_shared(address)?.connect().await?;
+    Ok(Running {
+        nats,
+        contact: ContactServiceClient::new(channel.clone()),
+        health: HealthClient::new(channel),
+        _stop: stop.drop_guard(),
+    })
+}
+
+fn message() -> SubmitRequest {
+    SubmitRequest {
+        name: "Zoë Müller".into(),
+        email: "zoe@example.org".into(),
+        message: "Two cameras,\none question.".into(),
+        idempotency_key: Uuid::new_v4().to_string(),
+    }
+}
+
+impl Running {
+    async fn becomes(&mut self, status: ServingStatus) -> anyhow::Result<Duration> {
+        let started = Instant::now();
+        let health = &mut self.health;
+        eventually(
+            &format!("health says {status:?}"),
+            Duration::from_secs(10),
+            async || {
+                let answer = health.check(HealthCheckRequest::default()).await.ok()?;
+                (answer.get_ref().status() == status).then_some(())
+            },
+        )
+        .await?;
+        Ok(started.elapsed())
+    }
+}
+
+#[tokio::test]
+async fn a_message_is_stored_before_it_is_answered() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let answer = running.contact.submit(message()).await?.into_inner();
+    let events = running.nats.events().await?;
+    let [event] = &events[..] else {
+        anyhow::bail!("one event, not {events:?}");
+    };
+    assert_eq!(event["id"], answer.event_id);
+    assert_eq!(event["type"], "site.contact.received.v1");
+    assert_eq!(event["data"]["name"], "Zoë Müller");
+    assert_eq!(event["data"]["email"], "zoe@example.org");
+    assert_eq!(event["data"]["message"], "Two cameras,\none question.");
+    let person = event["subject"].as_str().unwrap_or_default();
+    assert_eq!(person.len(), 32);
+    assert!(!person.contains("zoe"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_repeated_submission_is_stored_once() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let once = message();
+    let first = running.contact.submit(once.clone()).await?.into_inner();
+    let second = running.contact.submit(once).await?.into_inner();
+    assert_eq!(first.event_id, second.event_id);
+    assert_eq!(running.nats.events().await?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn every_field_that_is_not_right_has_a_sentence_and_nothing_is_stored() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let wrong = SubmitRequest {
+        name: String::new(),
+        email: "zoe@".into(),
+        message: "x".repeat(10_001),
+        ..message()
+    };
+    let refused = running
+        .contact
+        .submit(wrong)
+        .await
+        .expect_err("three wrong fields");
+    assert_eq!(refused.code(), Code::InvalidArgument);
+    let violations = status::violations(&refused);
+    assert_eq!(
+        violations.keys().collect::<Vec<_>>(),
+        ["email", "message", "name"]
+    );
+    assert!(
+        violations.values().all(|sentence| sentence.ends_with('.')),
+        "{violations:?}"
+    );
+    assert!(running.nats.events().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn while_nats_is_away_it_says_so_and_goes_on_by_itself_afterwards() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    running.becomes(ServingStatus::Serving).await?;
+
+    running.nats.stop().await?;
+    let started = Instant::now();
+    let refused = running.contact.submit(message()).await.expect_err("no broker");
+    assert_eq!(refused.code(), Code::Unavailable);
+    assert_eq!(status::retry_after(&refused), status::RETRY_AFTER);
+    assert!(
+        started.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        started.elapsed()
+    );
+    assert!(running.becomes(ServingStatus::NotServing).await? < Duration::from_secs(5));
+
+    running.nats.resume_from_disk().await?;
+    assert!(running.becomes(ServingStatus::Serving).await? < Duration::from_secs(5));
+    assert!(
+        running.nats.events().await?.is_empty(),
+        "the refused message was stored after all"
+    );
+    running.contact.submit(message()).await?;
+    assert_eq!(running.nats.events().await?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_broker_that_hangs_is_not_waited_for_beyond_the_deadline() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    running.nats.freeze()?;
+    let started = Instant::now();
+    let refused = running.contact.submit(message()).await.expect_err("no ack");
+    assert_eq!(refused.code(), Code::Unavailable);
+    assert!(
+        started.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        started.elapsed()
+    );
+    running.nats.thaw()
+}
+
+#[tokio::test]
+async fn it_may_publish_nothing_but_its_own_event() -> anyhow::Result<()> {
+    let running = running().await?;
+    let client = running.nats.client(User::Contact).await?;
+    client
+        .publish("site.careers.applied.someone", "forged".into())
+        .await?;
+    client.flush().await?;
+    assert!(running.nats.events().await?.is_empty());
+    Ok(())
+}
