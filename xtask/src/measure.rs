@@ -35,7 +35,7 @@ fn cold_build() -> anyhow::Result<()> {
     if folder.exists() {
         std::fs::remove_dir_all(&folder)?;
     }
-    let mut build = cargo(&["build", "--quiet", "--release", "--target-dir", "target/cold"]);
+    let mut build = cargo(&["build", "--release", "--target-dir", "target/cold"]);
     build.args(SERVICES.map(|service| format!("--package={service}")));
     run(
         "Release build of all services from nothing",
@@ -46,7 +46,7 @@ fn cold_build() -> anyhow::Result<()> {
 }
 
 fn running(what: &str) -> anyhow::Result<()> {
-    let mut build = cargo(&["build", "--quiet", "--release", "--workspace", "--bins"]);
+    let mut build = cargo(&["build", "--release", "--workspace", "--bins"]);
     run(
         "Release build",
         &mut build,

@@ -33,7 +33,7 @@ impl Count {
 pub fn test() -> anyhow::Result<()> {
     setup()?;
     lint()?;
-    let mut build = cargo(&["build", "--quiet", "--workspace", "--bins"]);
+    let mut build = cargo(&["build", "--workspace", "--bins"]);
     run(
         "Building the services",
         &mut build,

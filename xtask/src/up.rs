@@ -7,7 +7,7 @@ use crate::{front_end, setup, step};
 /// Sets up, builds, and becomes the running stack.
 pub fn up(arguments: &[String]) -> anyhow::Result<()> {
     setup::setup()?;
-    let mut build = step::cargo(&["build", "--quiet", "--workspace", "--bins"]);
+    let mut build = step::cargo(&["build", "--workspace", "--bins"]);
     step::run(
         "Building the services",
         &mut build,
