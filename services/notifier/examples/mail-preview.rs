@@ -1,0 +1,38 @@
+//! Writes every sample mail into a folder, as HTML and as text, to be looked at:
+//! `cargo run -p notifier --example mail-preview -- target/mail-preview`.
+
+use std::{fs, path::Path};
+
+use anyhow::Context;
+use clap::Parser;
+use notifier::{Settings, desk::Desk, samples};
+
+#[tokio::main]
+#[expect(clippy::print_stdout, reason = "a preview says where it is")]
+async fn main() -> anyhow::Result<()> {
+    let folder = std::env::args()
+        .nth(1)
+        .context("Name the folder to write into.")?;
+    let folder = Path::new(&folder);
+    fs::create_dir_all(folder).with_context(|| format!("{} cannot be created", folder.display()))?;
+    let brand = concat!("--brand-file=", env!("CARGO_MANIFEST_DIR"), "/../../brand.json");
+    let settings = Settings::try_parse_from([
+        "mail-preview",
+        brand,
+        "--site-url=https://oculant.example",
+        "--token-key=a key that signs only what nobody follows",
+        "--s3-access-key-id=preview",
+        "--s3-secret-access-key=preview",
+    ])?;
+    let desk = Desk::new(&settings)?;
+    for (name, letter) in samples::letters(&desk).await? {
+        let words = letter.words(&desk)?;
+        fs::write(folder.join(format!("{name}.html")), words.html)?;
+        fs::write(
+            folder.join(format!("{name}.txt")),
+            format!("Subject: {}\n\n{}", words.subject, words.text),
+        )?;
+    }
+    println!("The mails are in {}.", folder.display());
+    Ok(())
+}

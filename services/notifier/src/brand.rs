@@ -1,0 +1,124 @@
+//! The part of `brand.json` that mails show. The whole file is described by
+//! `brand.schema.json`; its other fields are for the front ends.
+
+use std::fs;
+
+use lettre::Address;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The company that the mails speak for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Brand {
+    /// Its name.
+    pub name: String,
+    /// What it is for, in a sentence.
+    pub tagline: String,
+    /// The addresses that visitors see.
+    pub emails: Emails,
+    /// Its telephone number.
+    pub phone: String,
+    /// Where its office is.
+    pub address: PostalAddress,
+}
+
+/// The addresses that visitors see.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Emails {
+    /// Questions before a purchase.
+    #[serde(deserialize_with = "address", serialize_with = "text")]
+    pub sales: Address,
+    /// Everything else.
+    #[serde(deserialize_with = "address", serialize_with = "text")]
+    pub admin: Address,
+    /// Internships.
+    #[serde(deserialize_with = "address", serialize_with = "text")]
+    pub careers: Address,
+}
+
+/// Where the office is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PostalAddress {
+    /// What stands above the city.
+    pub lines: Vec<String>,
+    /// The city.
+    pub city: String,
+    /// The country.
+    pub country: String,
+}
+
+impl Brand {
+    /// Reads the file that a setting names.
+    pub fn read(path: &str) -> Result<Self, String> {
+        let text = fs::read_to_string(path).map_err(|error| format!("it cannot be read: {error}"))?;
+        serde_json::from_str(&text).map_err(|error| format!("it is not a brand file: {error}"))
+    }
+}
+
+fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Address, D::Error> {
+    let raw = String::deserialize(deserializer)?;
+    raw.parse()
+        .map_err(|_| serde::de::Error::custom(format!("\"{raw}\" is not an e-mail address")))
+}
+
+fn text<S: Serializer>(address: &Address, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../brand.json");
+    const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../brand.schema.json");
+
+    fn json(path: &str) -> Value {
+        let text = fs::read_to_string(path).expect("it is in the repository");
+        serde_json::from_str(&text).expect("it is JSON")
+    }
+
+    #[test]
+    fn the_brand_file_is_what_its_schema_describes() {
+        let schema = jsonschema::validator_for(&json(SCHEMA)).expect("it is a schema");
+        let wrong: Vec<String> = schema
+            .iter_errors(&json(FILE))
+            .map(|error| error.to_string())
+            .collect();
+        assert_eq!(wrong, [""; 0]);
+    }
+
+    #[test]
+    fn a_misspelt_field_does_not_pass_the_schema() {
+        let schema = jsonschema::validator_for(&json(SCHEMA)).expect("it is a schema");
+        let mut brand = json(FILE);
+        brand["phnoe"] = "+91 44 0000 0000".into();
+        assert!(!schema.is_valid(&brand));
+    }
+
+    #[test]
+    fn whatever_passes_the_schema_has_what_mails_show() {
+        let mut smallest = json(FILE);
+        let required = json(SCHEMA)["required"].clone();
+        let required: Vec<&str> = required
+            .as_array()
+            .map(|names| names.iter().filter_map(Value::as_str).collect())
+            .unwrap_or_default();
+        smallest
+            .as_object_mut()
+            .expect("a brand is an object")
+            .retain(|name, _| required.contains(&name.as_str()));
+        assert!(serde_json::from_value::<Brand>(smallest).is_ok());
+    }
+
+    #[test]
+    fn a_brand_file_that_is_not_one_is_refused_with_the_reason() {
+        let refusal = Brand::read("/nowhere/brand.json").expect_err("there is none");
+        assert!(refusal.starts_with("it cannot be read"), "{refusal}");
+        let refusal = Brand::read(SCHEMA).expect_err("a schema is no brand");
+        assert!(
+            refusal.starts_with("it is not a brand file: missing field"),
+            "{refusal}"
+        );
+    }
+}

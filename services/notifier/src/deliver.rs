@@ -1,0 +1,71 @@
+//! An event comes in: unless it was delivered before, its mail is written, handed to
+//! the mail server, and remembered.
+
+use site_events::{Delivery, Outcome};
+use time::OffsetDateTime;
+use tracing::Instrument;
+
+use crate::{
+    deliveries::{self, Deliveries},
+    desk::Desk,
+    mails::{self, MailError},
+    smtp::{Smtp, SmtpError},
+};
+
+/// What a delivery works with.
+pub struct Notifier {
+    pub deliveries: Deliveries,
+    pub desk: Desk,
+    pub smtp: Smtp,
+}
+
+/// Why an event was not delivered.
+#[derive(Debug, thiserror::Error)]
+enum DeliveryError {
+    #[error(transparent)]
+    Deliveries(#[from] deliveries::Away),
+    #[error(transparent)]
+    Mail(#[from] MailError),
+    #[error(transparent)]
+    Smtp(#[from] SmtpError),
+}
+
+impl From<DeliveryError> for Outcome {
+    fn from(error: DeliveryError) -> Self {
+        let reason = error.to_string();
+        match error {
+            DeliveryError::Smtp(SmtpError::Refused(_)) => Self::Refused(reason),
+            DeliveryError::Mail(error) if error.is_final() => Self::Refused(reason),
+            DeliveryError::Deliveries(_) | DeliveryError::Mail(_) | DeliveryError::Smtp(_) => {
+                Self::Retry(reason)
+            }
+        }
+    }
+}
+
+impl Notifier {
+    /// One attempt at one event.
+    pub async fn deliver(&self, delivery: Delivery) -> Outcome {
+        match self.attempt(&delivery).await {
+            Ok(()) => Outcome::Delivered,
+            Err(error) => error.into(),
+        }
+    }
+
+    async fn attempt(&self, delivery: &Delivery) -> Result<(), DeliveryError> {
+        if self.deliveries.hold(delivery).await? {
+            tracing::info!("delivered before; nothing sent");
+            return Ok(());
+        }
+        let now = OffsetDateTime::now_utc();
+        let message = mails::write(&self.desk, delivery, now).await?;
+        let handing_over = tracing::info_span!("send mail", otel.kind = "client");
+        self.smtp.send(&message).instrument(handing_over).await?;
+        tracing::info!("mail sent");
+        // The mail is out: whatever happens now, it was delivered.
+        if let Err(error) = self.deliveries.note(delivery, now).await {
+            tracing::error!(%error, "a sent mail was not noted; if its event comes again, so will the mail");
+        }
+        Ok(())
+    }
+}

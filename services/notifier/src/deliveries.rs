@@ -1,0 +1,57 @@
+//! What was already delivered, so that an event that comes twice is mailed once.
+
+use std::time::Duration;
+
+use async_nats::jetstream::{Context, kv::Store};
+use site_events::{DELIVERIES, Delivery};
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+
+/// How often a record is tried to be written, a second apart: without it the event, if
+/// it should come again, would be mailed again.
+const ATTEMPTS: u32 = 5;
+
+/// The bucket of delivery records.
+pub struct Deliveries(Store);
+
+/// The bucket cannot be used now.
+#[derive(Debug, thiserror::Error)]
+#[error("the deliveries' bucket is away: {0}")]
+pub struct Away(String);
+
+impl Deliveries {
+    /// Opens the bucket, which must be there.
+    pub async fn open(context: &Context) -> anyhow::Result<Self> {
+        let opened = context.get_key_value(DELIVERIES).await;
+        opened.map(Self).map_err(|error| {
+            anyhow::anyhow!("bucket {DELIVERIES} cannot be opened ({error}); run `sitectl setup`")
+        })
+    }
+
+    /// Whether the receiver has it already.
+    pub async fn hold(&self, delivery: &Delivery) -> Result<bool, Away> {
+        let record = self.0.get(key(delivery)).await;
+        record
+            .map(|record| record.is_some())
+            .map_err(|error| Away(error.to_string()))
+    }
+
+    /// Notes that the receiver has it, and when.
+    pub async fn note(&self, delivery: &Delivery, now: OffsetDateTime) -> Result<(), Away> {
+        let time = now.format(&Rfc3339).unwrap_or_default();
+        let mut result = Ok(());
+        for attempt in 1..=ATTEMPTS {
+            match self.0.put(key(delivery), time.clone().into()).await {
+                Ok(_) => return Ok(()),
+                Err(error) => result = Err(Away(error.to_string())),
+            }
+            if attempt < ATTEMPTS {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        }
+        result
+    }
+}
+
+fn key(delivery: &Delivery) -> String {
+    format!("{}.{}", delivery.event_id, delivery.channel.name())
+}

@@ -1,0 +1,82 @@
+//! The desk that mails are written at: who we are, who hears of what, and the keys and
+//! templates that a mail needs.
+
+use std::time::Duration;
+
+use lettre::message::Mailbox;
+use resumes::{S3Settings, Store};
+use time::OffsetDateTime;
+use visitor::{
+    PersonId,
+    token::{Purpose, TokenKey},
+};
+
+use crate::{Brand, Settings, dkim::Signer, templates::Templates};
+
+/// How long the way out of the newsletter in a mail stays open: longer than anyone
+/// keeps a mail to unsubscribe from.
+const UNSUBSCRIBE_LIFETIME: time::Duration = time::Duration::days(5 * 365);
+
+/// Everything a mail is written with.
+pub struct Desk {
+    pub(crate) brand: Brand,
+    pub(crate) site_url: String,
+    pub(crate) from: Mailbox,
+    pub(crate) sales: Mailbox,
+    pub(crate) recruiters: Mailbox,
+    pub(crate) resumes: Store,
+    pub(crate) resume_link_lifetime: Duration,
+    pub(crate) templates: Templates,
+    pub(crate) signer: Option<Signer>,
+    token_key: TokenKey,
+}
+
+impl Desk {
+    /// Sets the desk up; reads and checks the templates.
+    pub fn new(settings: &Settings) -> anyhow::Result<Self> {
+        let brand = &settings.brand;
+        let our = |set: &Option<Mailbox>, address: &lettre::Address| {
+            set.clone()
+                .unwrap_or_else(|| Mailbox::new(Some(brand.name.clone()), address.clone()))
+        };
+        // Links are signed for the address under which they are followed.
+        let public_store = S3Settings {
+            s3_endpoint: settings
+                .s3_public_endpoint
+                .clone()
+                .unwrap_or_else(|| settings.store.s3_endpoint.clone()),
+            ..settings.store.clone()
+        };
+        let signer = Signer::new(&settings.dkim)
+            .map_err(|reason| anyhow::anyhow!("The setting DKIM_KEY is wrong: {reason}"))?;
+        Ok(Self {
+            from: our(&settings.mail_from, &brand.emails.sales),
+            sales: our(&settings.sales_to, &brand.emails.sales),
+            recruiters: our(&settings.recruiters_to, &brand.emails.careers),
+            resumes: Store::new(&public_store),
+            resume_link_lifetime: settings.resume_link_lifetime,
+            templates: Templates::new(brand, &settings.site_url)?,
+            signer,
+            token_key: settings.token_key.clone(),
+            site_url: settings.site_url.clone(),
+            brand: brand.clone(),
+        })
+    }
+
+    /// The page that asks whether to confirm a subscription.
+    pub(crate) fn confirm_page(&self, person: &PersonId, expires: OffsetDateTime) -> String {
+        let token = self.token_key.sign(Purpose::Confirm, person, expires);
+        format!("{}/?newsletter=confirm&token={token}", self.site_url)
+    }
+
+    /// The page that asks whether to unsubscribe, and the address that a mail program
+    /// unsubscribes by in one click (RFC 8058).
+    pub(crate) fn unsubscribe_links(&self, person: &PersonId, since: OffsetDateTime) -> (String, String) {
+        let expires = since + UNSUBSCRIBE_LIFETIME;
+        let token = self.token_key.sign(Purpose::Unsubscribe, person, expires);
+        (
+            format!("{}/?newsletter=unsubscribe&token={token}", self.site_url),
+            format!("{}/api/newsletter/unsubscribe?token={token}", self.site_url),
+        )
+    }
+}

@@ -1,0 +1,77 @@
+//! A visitor applied: recruiters get the application, the applicant hears that we have
+//! it and can check that the résumé arrived whole.
+
+use minijinja::{Value, context};
+use site_events::{
+    Channel, Event,
+    event::{CareersApplied, StoredResume},
+};
+use time::OffsetDateTime;
+
+use super::{MailError, answer_to, ours, visitor};
+use crate::{desk::Desk, message::Letter, wording};
+
+/// The application, to the recruiters. The résumé is a link that ends by itself, made
+/// anew for each attempt.
+pub async fn application(
+    desk: &Desk,
+    event: &Event<CareersApplied>,
+    now: OffsetDateTime,
+) -> Result<Letter, MailError> {
+    let from = &event.data;
+    let resume = match &from.resume {
+        Some(resume) => Some(linked(desk, resume, now).await?),
+        None => None,
+    };
+    let values = context! {
+        name => from.name.as_str(),
+        email => from.email.as_str(),
+        phone => from.phone.as_deref(),
+        position => from.position.as_str(),
+        experience => from.experience.as_deref(),
+        cover_letter => from.cover_letter.as_str(),
+        resume,
+        sent => wording::time(event.time),
+        event_id => event.id.to_string(),
+        can_reply => answer_to(&from.name, &from.email).is_some(),
+    };
+    let to = desk.recruiters.clone();
+    Ok(Letter {
+        reply_to: answer_to(&from.name, &from.email),
+        ..Letter::about(event, Channel::RecruiterApplication, to, values)
+    })
+}
+
+/// To the applicant; like every mail to an address that anyone may have typed, without
+/// the text that came with it.
+pub fn acknowledgement(desk: &Desk, event: &Event<CareersApplied>) -> Result<Letter, MailError> {
+    let from = &event.data;
+    let values = context! {
+        name => wording::repeatable(&from.name),
+        position => wording::repeatable(&from.position),
+        resume => from.resume.as_ref().map(described),
+        sent => wording::time(event.time),
+    };
+    let to = visitor(Some(&from.name), &from.email)?;
+    Ok(Letter {
+        reply_to: Some(ours(desk, &desk.brand.emails.careers)),
+        ..Letter::about(event, Channel::ApplicationAcknowledgement, to, values)
+    })
+}
+
+async fn linked(desk: &Desk, resume: &StoredResume, now: OffsetDateTime) -> Result<Value, MailError> {
+    let lifetime = desk.resume_link_lifetime;
+    let link = desk
+        .resumes
+        .link(&resume.key, &resume.file_name, lifetime)
+        .await?;
+    Ok(context! { link, until => wording::time(now + lifetime), ..described(resume) })
+}
+
+fn described(resume: &StoredResume) -> Value {
+    context! {
+        file_name => resume.file_name.as_str(),
+        size => wording::size(resume.size),
+        sha256 => resume.sha256.as_str(),
+    }
+}

@@ -1,0 +1,39 @@
+//! A visitor wrote to us: sales hear of it, the visitor hears that we have it.
+
+use minijinja::context;
+use site_events::{Channel, Event, event::ContactReceived};
+
+use super::{MailError, answer_to, ours, visitor};
+use crate::{desk::Desk, message::Letter, wording};
+
+/// The message, to sales. Answering the mail answers the visitor.
+pub fn lead(desk: &Desk, event: &Event<ContactReceived>) -> Letter {
+    let from = &event.data;
+    let values = context! {
+        name => from.name.as_str(),
+        email => from.email.as_str(),
+        message => from.message.as_str(),
+        sent => wording::time(event.time),
+        event_id => event.id.to_string(),
+        can_reply => answer_to(&from.name, &from.email).is_some(),
+    };
+    Letter {
+        reply_to: answer_to(&from.name, &from.email),
+        ..Letter::about(event, Channel::SalesLead, desk.sales.clone(), values)
+    }
+}
+
+/// To the visitor. It does not repeat the message: else anyone could have us send any
+/// text to any address.
+pub fn acknowledgement(desk: &Desk, event: &Event<ContactReceived>) -> Result<Letter, MailError> {
+    let from = &event.data;
+    let values = context! {
+        name => wording::repeatable(&from.name),
+        sent => wording::time(event.time),
+    };
+    let to = visitor(Some(&from.name), &from.email)?;
+    Ok(Letter {
+        reply_to: Some(ours(desk, &desk.brand.emails.sales)),
+        ..Letter::about(event, Channel::ContactAcknowledgement, to, values)
+    })
+}

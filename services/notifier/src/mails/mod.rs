@@ -1,0 +1,76 @@
+//! The mails: who gets what for which event.
+
+pub mod careers;
+pub mod contact;
+pub mod newsletter;
+
+use lettre::{Address, Message, message::Mailbox};
+use resumes::StoreError;
+use site_events::{Channel, Delivery};
+use time::OffsetDateTime;
+use visitor::EmailAddress;
+
+use crate::{desk::Desk, message::Letter, wording};
+
+/// Why a mail could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum MailError {
+    /// The event is not what its channel takes.
+    #[error("the event cannot be read: {0}")]
+    Event(#[from] serde_json::Error),
+    /// A browser takes addresses that no mail server does (`a..b@example.com`).
+    #[error("the visitor's address is not one that a mail can go to")]
+    Address,
+    /// The link to the résumé could not be made.
+    #[error(transparent)]
+    Link(#[from] StoreError),
+    /// A template asks for what it is not given.
+    #[error("the template is wrong: {0}")]
+    Template(#[from] minijinja::Error),
+    /// The parts do not make a message.
+    #[error("the message cannot be put together: {0}")]
+    Message(#[from] lettre::error::Error),
+}
+
+impl MailError {
+    /// Whether trying again is in vain. A template that is wrong is not: the next
+    /// release mends it, and the event is still there.
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::Event(_) | Self::Address | Self::Message(_) => true,
+            Self::Link(_) | Self::Template(_) => false,
+        }
+    }
+}
+
+/// The message that a delivery calls for.
+pub async fn write(desk: &Desk, delivery: &Delivery, now: OffsetDateTime) -> Result<Message, MailError> {
+    let letter = match delivery.channel {
+        Channel::SalesLead => contact::lead(desk, &delivery.event()?),
+        Channel::ContactAcknowledgement => contact::acknowledgement(desk, &delivery.event()?)?,
+        Channel::NewsletterConfirmation => newsletter::confirmation(desk, &delivery.event()?)?,
+        Channel::NewsletterWelcome => newsletter::welcome(desk, &delivery.event()?)?,
+        Channel::RecruiterApplication => careers::application(desk, &delivery.event()?, now).await?,
+        Channel::ApplicationAcknowledgement => careers::acknowledgement(desk, &delivery.event()?)?,
+    };
+    Letter::into_message(letter, desk, now)
+}
+
+/// The visitor as a recipient, by name where the name is fit to be repeated.
+fn visitor(name: Option<&str>, email: &EmailAddress) -> Result<Mailbox, MailError> {
+    let address: Address = email.as_str().parse().map_err(|_| MailError::Address)?;
+    let name = name.and_then(wording::repeatable).map(wording::one_line);
+    Ok(Mailbox::new(name, address))
+}
+
+/// The visitor as the one to answer. Where no mail can go to the address, our people
+/// still hear of the visitor, and see the address in the mail.
+fn answer_to(name: &str, email: &EmailAddress) -> Option<Mailbox> {
+    let address = email.as_str().parse().ok()?;
+    Some(Mailbox::new(Some(wording::one_line(name)), address))
+}
+
+/// One of our own addresses, by the company's name.
+fn ours(desk: &Desk, address: &Address) -> Mailbox {
+    Mailbox::new(Some(desk.brand.name.clone()), address.clone())
+}

@@ -1,0 +1,36 @@
+//! A visitor wants the newsletter: first the question whether it was them, then the
+//! welcome with the way out.
+
+use minijinja::context;
+use site_events::{
+    Channel, Event,
+    event::{NewsletterConfirmed, NewsletterRequested},
+};
+
+use super::{MailError, ours, visitor};
+use crate::{desk::Desk, message::Letter, wording};
+
+/// The confirmation link. Until it is followed, nothing else is ever sent.
+pub fn confirmation(desk: &Desk, event: &Event<NewsletterRequested>) -> Result<Letter, MailError> {
+    let values = context! {
+        link => desk.confirm_page(&event.subject, event.data.expires),
+        expires => wording::time(event.data.expires),
+    };
+    let to = visitor(None, &event.data.email)?;
+    Ok(Letter {
+        reply_to: Some(ours(desk, &desk.brand.emails.admin)),
+        ..Letter::about(event, Channel::NewsletterConfirmation, to, values)
+    })
+}
+
+/// The welcome; from here on every mail can be unsubscribed from in one click.
+pub fn welcome(desk: &Desk, event: &Event<NewsletterConfirmed>) -> Result<Letter, MailError> {
+    let (page, one_click) = desk.unsubscribe_links(&event.subject, event.time);
+    let values = context! { unsubscribe => page };
+    let to = visitor(None, &event.data.email)?;
+    Ok(Letter {
+        reply_to: Some(ours(desk, &desk.brand.emails.admin)),
+        unsubscribe: Some(one_click),
+        ..Letter::about(event, Channel::NewsletterWelcome, to, values)
+    })
+}

@@ -1,0 +1,147 @@
+//! What this service needs to know.
+
+use std::{net::SocketAddr, time::Duration};
+
+use clap::Parser;
+use lettre::message::Mailbox;
+use resumes::S3Settings;
+use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
+use visitor::token::TokenKey;
+
+use crate::{Brand, DkimSettings, SmtpSettings};
+
+/// The longest that a link to a résumé can be good: a limit of its signature scheme.
+const LONGEST_LINK_HOURS: u64 = 7 * 24;
+
+/// Sends the mails that the site's events call for.
+#[derive(Parser)]
+#[command(name = "notifier", version)]
+pub struct Settings {
+    /// Address to answer on for its health (gRPC)
+    #[arg(long, env = "LISTEN", default_value = "127.0.0.1:50054")]
+    pub listen: SocketAddr,
+    /// Key of the tokens in mailed links, at least 32 bytes, the same as the newsletter's
+    #[arg(long, env = "TOKEN_KEY", hide_env_values = true, value_parser = TokenKey::new)]
+    pub token_key: TokenKey,
+    /// Address of the site, for the links in mails
+    #[arg(long, env = "SITE_URL", default_value = "http://localhost:8080", value_parser = site_url)]
+    pub site_url: String,
+    /// File that names the company
+    #[arg(long = "brand-file", id = "brand_file", env = "BRAND_FILE", default_value = "brand.json", value_parser = Brand::read)]
+    pub brand: Brand,
+    /// Who gets contact messages; the brand's sales address by default
+    #[arg(long, env = "SALES_TO", value_parser = mailbox)]
+    pub sales_to: Option<Mailbox>,
+    /// Who gets applications; the brand's careers address by default
+    #[arg(long, env = "RECRUITERS_TO", value_parser = mailbox)]
+    pub recruiters_to: Option<Mailbox>,
+    /// Who mails are from; the brand's name and sales address by default
+    #[arg(long, env = "MAIL_FROM", value_parser = mailbox)]
+    pub mail_from: Option<Mailbox>,
+    /// How many hours a link to a résumé is good, at most 168
+    #[arg(long = "resume-link-hours", id = "resume_link_hours", env = "RESUME_LINK_HOURS", default_value = "168", value_parser = link_lifetime)]
+    pub resume_link_lifetime: Duration,
+    /// Address under which recruiters reach the store, where it differs from S3_ENDPOINT
+    #[arg(long, env = "S3_PUBLIC_ENDPOINT")]
+    pub s3_public_endpoint: Option<String>,
+    /// The bucket of résumés
+    #[command(flatten)]
+    pub store: S3Settings,
+    /// The mail server
+    #[command(flatten)]
+    pub smtp: SmtpSettings,
+    /// The signature of mails
+    #[command(flatten)]
+    pub dkim: DkimSettings,
+    /// The broker
+    #[command(flatten)]
+    pub nats: NatsSettings,
+    /// Logs and traces
+    #[command(flatten)]
+    pub telemetry: TelemetrySettings,
+}
+
+fn site_url(raw: &str) -> Result<String, &'static str> {
+    let host = ["https://", "http://"]
+        .into_iter()
+        .find_map(|scheme| raw.strip_prefix(scheme));
+    match host {
+        Some(host) if !host.is_empty() && !host.contains(char::is_whitespace) => {
+            Ok(raw.trim_end_matches('/').to_owned())
+        }
+        _ => Err("it is not an address such as https://company.com"),
+    }
+}
+
+fn mailbox(raw: &str) -> Result<Mailbox, &'static str> {
+    raw.parse()
+        .map_err(|_| "it is not an e-mail address such as sales@company.com or Sales <sales@company.com>")
+}
+
+fn link_lifetime(raw: &str) -> Result<Duration, String> {
+    match raw.parse() {
+        Ok(hours @ 1..=LONGEST_LINK_HOURS) => Ok(Duration::from_secs(hours * 60 * 60)),
+        _ => Err(format!(
+            "it is not a number of hours from 1 to {LONGEST_LINK_HOURS}"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BRAND: &str = concat!("--brand-file=", env!("CARGO_MANIFEST_DIR"), "/../../brand.json");
+
+    fn parse(flags: &[&str]) -> Result<Settings, clap::Error> {
+        let needed = [
+            "notifier",
+            "--token-key=a token key of thirty-two bytes or more",
+            "--s3-access-key-id=key",
+            "--s3-secret-access-key=secret",
+        ];
+        Settings::try_parse_from(needed.iter().chain(flags))
+    }
+
+    fn refusal(flag: &str) -> String {
+        let brand = (!flag.starts_with("--brand")).then_some(BRAND);
+        let flags: Vec<&str> = brand.into_iter().chain([flag]).collect();
+        parse(&flags)
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn the_brand_file_and_two_secrets_are_enough() {
+        assert!(parse(&[BRAND]).is_ok());
+    }
+
+    #[test]
+    fn a_wrong_setting_is_named_at_start() {
+        for (flag, named) in [
+            ("--brand-file=/nowhere/brand.json", "--brand-file"),
+            ("--site-url=company.com", "--site-url"),
+            ("--sales-to=nobody", "--sales-to"),
+            ("--recruiters-to=a b c", "--recruiters-to"),
+            ("--mail-from=<>", "--mail-from"),
+            ("--resume-link-hours=169", "--resume-link-hours"),
+            ("--smtp-tls=perhaps", "--smtp-tls"),
+            ("--smtp-timeout-seconds=0", "--smtp-timeout-seconds"),
+            ("--smtp-user=only", "--smtp-password"),
+            ("--dkim-selector=only", "--dkim-key"),
+        ] {
+            let refusal = refusal(flag);
+            assert!(refusal.contains(named), "{flag}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn a_slash_at_the_end_of_the_site_is_not_doubled_in_links() {
+        let settings = parse(&[BRAND, "--site-url=https://oculant.example/"]).ok();
+        assert_eq!(
+            settings.map(|settings| settings.site_url).as_deref(),
+            Some("https://oculant.example")
+        );
+    }
+}

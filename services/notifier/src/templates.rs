@@ -1,0 +1,112 @@
+//! The templates: a folder per mail (`subject.txt.j2`, `body.txt.j2`, `body.html.j2`)
+//! on a common base, built into the program.
+
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, syntax::SyntaxConfig, value::Serde};
+use site_events::Channel;
+
+use crate::Brand;
+
+/// The folder of one mail and its three files.
+macro_rules! folder {
+    ($name:literal) => {
+        [
+            (
+                concat!($name, "/subject.txt"),
+                include_str!(concat!("../templates/", $name, "/subject.txt.j2")),
+            ),
+            (
+                concat!($name, "/body.txt"),
+                include_str!(concat!("../templates/", $name, "/body.txt.j2")),
+            ),
+            (
+                concat!($name, "/body.html"),
+                include_str!(concat!("../templates/", $name, "/body.html.j2")),
+            ),
+        ]
+    };
+}
+
+const COMMON: [(&str, &str); 3] = [
+    ("base.txt", include_str!("../templates/base.txt.j2")),
+    ("base.html", include_str!("../templates/base.html.j2")),
+    ("parts.html", include_str!("../templates/parts.html.j2")),
+];
+
+const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len()] = [
+    folder!("sales-lead"),
+    folder!("contact-acknowledgement"),
+    folder!("newsletter-confirmation"),
+    folder!("newsletter-welcome"),
+    folder!("recruiter-application"),
+    folder!("application-acknowledgement"),
+];
+
+/// The folder of the mail that a channel sends.
+fn folder(channel: Channel) -> &'static str {
+    match channel {
+        Channel::SalesLead => "sales-lead",
+        Channel::ContactAcknowledgement => "contact-acknowledgement",
+        Channel::NewsletterConfirmation => "newsletter-confirmation",
+        Channel::NewsletterWelcome => "newsletter-welcome",
+        Channel::RecruiterApplication => "recruiter-application",
+        Channel::ApplicationAcknowledgement => "application-acknowledgement",
+    }
+}
+
+/// A mail's words, ready for an envelope.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Words {
+    /// The subject, as the template has it.
+    pub subject: String,
+    /// The plain text.
+    pub text: String,
+    /// The same as HTML.
+    pub html: String,
+}
+
+/// All templates, parsed.
+pub struct Templates(Environment<'static>);
+
+impl Templates {
+    /// Parses every template. What they show of the company is the same in every mail.
+    pub fn new(brand: &Brand, site_url: &str) -> Result<Self, minijinja::Error> {
+        let mut environment = Environment::new();
+        // A name that is not there is a mistake, never an empty place in a mail.
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_syntax(
+            SyntaxConfig::builder()
+                .trim_blocks(true)
+                .lstrip_blocks(true)
+                .keep_trailing_newline(true)
+                .build()?,
+        );
+        environment.set_auto_escape_callback(|name| {
+            if name.ends_with(".txt") {
+                AutoEscape::None
+            } else {
+                AutoEscape::Html
+            }
+        });
+        environment.add_global("brand", Serde(brand.clone()));
+        environment.add_global("site_url", site_url);
+        for (name, source) in COMMON.into_iter().chain(FOLDERS.into_iter().flatten()) {
+            environment.add_template(name, source)?;
+        }
+        Ok(Self(environment))
+    }
+
+    /// A channel's mail with these values in it.
+    pub fn render(&self, channel: Channel, values: &Value) -> Result<Words, minijinja::Error> {
+        let folder = folder(channel);
+        let render = |file: &str| {
+            self.0
+                .get_template(&format!("{folder}/{file}"))?
+                .render(values.clone())
+        };
+        Ok(Words {
+            subject: render("subject.txt")?,
+            text: render("body.txt")?,
+            html: render("body.html")?,
+        })
+    }
+}

@@ -1,0 +1,130 @@
+//! How times, sizes and names are put into words.
+
+use time::{
+    OffsetDateTime, UtcOffset, format_description::StaticFormatDescription, macros::format_description,
+};
+
+const TIME: StaticFormatDescription =
+    format_description!("[day padding:none] [month repr:long] [year], [hour]:[minute] UTC");
+
+/// The longest name or position that is repeated to whoever typed it.
+const LONGEST_REPEATED: usize = 80;
+
+/// A time as in "20 November 2026, 12:00 UTC".
+pub fn time(time: OffsetDateTime) -> String {
+    time.to_offset(UtcOffset::UTC)
+        .format(TIME)
+        .expect("every time has a day and an hour")
+}
+
+/// A size as in "184.3 kB".
+pub fn size(bytes: u64) -> String {
+    const KILO: u64 = 1_000;
+    const MEGA: u64 = 1_000_000;
+    // In tenths, rounded to the nearest.
+    let tenths = |unit: u64| (bytes * 10 + unit / 2) / unit;
+    match bytes {
+        1 => "1 byte".to_owned(),
+        0..KILO => format!("{bytes} bytes"),
+        // 999,950 bytes and more would round to "1000.0 kB".
+        KILO..999_950 => format!("{}.{} kB", tenths(KILO) / 10, tenths(KILO) % 10),
+        _ => format!("{}.{} MB", tenths(MEGA) / 10, tenths(MEGA) % 10),
+    }
+}
+
+/// The text, where it is one that may be sent to an address that anyone can type into
+/// a form. Nobody shall be able to have us send an advertisement or a link to a
+/// stranger in the place of a name.
+pub fn repeatable(text: &str) -> Option<&str> {
+    let like_a_link = |text: &str| {
+        text.contains(['/', '\\', ':', '@', '<', '>', '#', '%', '='])
+            || text
+                .split_whitespace()
+                .any(|word| word.trim_end_matches(['.', ',']).contains('.'))
+    };
+    (text.chars().count() <= LONGEST_REPEATED && !like_a_link(text)).then_some(text)
+}
+
+/// The text on a single line, fit for a header: no control characters, no runs of
+/// white space, not longer than a reader's screen is wide.
+pub fn one_line(text: &str) -> String {
+    const LONGEST: usize = 160;
+    let visible = text.replace(char::is_control, " ");
+    let mut line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((end, _)) = line.char_indices().nth(LONGEST) {
+        line.truncate(end);
+        line.push('…');
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use ::time::macros::datetime;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn sizes_read_as_a_person_would_say_them() {
+        let said: Vec<String> = [0, 1, 999, 1_000, 184_320, 999_949, 999_950, 10_485_760]
+            .into_iter()
+            .map(size)
+            .collect();
+        assert_eq!(
+            said,
+            [
+                "0 bytes",
+                "1 byte",
+                "999 bytes",
+                "1.0 kB",
+                "184.3 kB",
+                "999.9 kB",
+                "1.0 MB",
+                "10.5 MB"
+            ]
+        );
+    }
+
+    #[test]
+    fn times_are_said_in_utc() {
+        assert_eq!(
+            time(datetime!(2026-11-20 01:30 +05:30)),
+            "19 November 2026, 20:00 UTC"
+        );
+    }
+
+    #[test]
+    fn ordinary_names_are_repeated_in_every_script() {
+        for name in [
+            "Asha Rao",
+            "J. R. D. Tata",
+            "ஆஷா ராவ்",
+            "Full Stack Intern",
+            "O'Neil, Jr.",
+        ] {
+            assert_eq!(repeatable(name), Some(name));
+        }
+    }
+
+    #[test]
+    fn an_advertisement_is_not_repeated() {
+        for name in [
+            "Win now at casino.example",
+            "https://example.com",
+            "write to me@example.com",
+            &"x".repeat(81),
+        ] {
+            assert_eq!(repeatable(name), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_never_breaks(text in any::<String>()) {
+            let line = one_line(&text);
+            prop_assert!(!line.contains(char::is_control));
+            prop_assert!(line.chars().count() <= 161);
+        }
+    }
+}
