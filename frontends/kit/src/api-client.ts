@@ -1,0 +1,149 @@
+import type { components } from './api.gen.ts';
+import type { Patience } from './retry.ts';
+import { PATIENCE, retry } from './retry.ts';
+
+/** What came of a submission. */
+export type Outcome =
+  | { ok: true }
+  | {
+      ok: false;
+      /** A sentence for the visitor. */
+      message: string;
+      /** What is wrong with which field. */
+      fields: Readonly<Record<string, string>>;
+    };
+
+/** What a form says where the server says nothing. */
+export interface Sentences {
+  /** The server refused. */
+  refused: string;
+  /** The server was not reached, or its answer was not understood. */
+  unreachable: string | ((failure: Error) => string);
+}
+
+/** The bodies that the API takes as JSON. */
+export interface JsonForms {
+  '/api/contact': components['schemas']['ContactForm'];
+  '/api/newsletter': components['schemas']['NewsletterForm'];
+}
+
+interface Options {
+  sentences: Sentences;
+  patience?: Patience;
+}
+
+/** How long one attempt with a JSON body may take. */
+const JSON_DEADLINE = 30_000;
+/** How long one attempt with a file may take. */
+const UPLOAD_DEADLINE = 180_000;
+
+/** Submits a form as JSON. */
+export function postJson<Path extends keyof JsonForms>(
+  path: Path,
+  form: JsonForms[Path],
+  options: Options,
+): Promise<Outcome> {
+  return submit(options, key => send(path, key, JSON.stringify(form), JSON_DEADLINE));
+}
+
+/** Submits a form with a file. `onProgress` learns which part of it, from 0 to 1, is sent. */
+export function postMultipart(
+  path: '/api/career-application',
+  form: FormData,
+  options: Options & { onProgress?: (part: number) => void },
+): Promise<Outcome> {
+  return submit(options, key => send(path, key, form, UPLOAD_DEADLINE, options.onProgress));
+}
+
+interface Answer {
+  status: number;
+  body: string;
+}
+
+/** The server was not reached; nobody knows whether the submission arrived. */
+class Unreached extends Error {}
+
+/** All attempts have one key, so that the server stores the submission once. */
+async function submit(
+  { sentences, patience = PATIENCE }: Options,
+  attempt: (key: string) => Promise<Answer>,
+): Promise<Outcome> {
+  const key = newKey();
+  try {
+    const worthIt = (failure: unknown) => failure instanceof Unreached;
+    const answer = await retry(() => attempt(key), { ...patience, worthIt });
+    return read(answer, sentences.refused);
+  } catch (failure) {
+    const { unreachable } = sentences;
+    const error = failure instanceof Error ? failure : new Error(String(failure));
+    const message = typeof unreachable === 'string' ? unreachable : unreachable(error);
+    return { ok: false, message, fields: {} };
+  }
+}
+
+/** XMLHttpRequest, because fetch tells nothing of an upload's progress. */
+function send(
+  path: string,
+  key: string,
+  body: string | FormData,
+  deadline: number,
+  onProgress?: (part: number) => void,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', path);
+    request.timeout = deadline;
+    request.setRequestHeader('Idempotency-Key', key);
+    request.setRequestHeader('Accept', 'application/json');
+    if (typeof body === 'string') {
+      request.setRequestHeader('Content-Type', 'application/json');
+    }
+    if (onProgress) {
+      request.upload.onprogress = event => onProgress(event.loaded / event.total);
+    }
+    request.onload = () => resolve({ status: request.status, body: request.responseText });
+    request.onerror = () => reject(new Unreached());
+    request.ontimeout = () => reject(new Unreached());
+    request.send(body);
+  });
+}
+
+/** A submission counts only where both the status and the body say so. */
+function read({ status, body }: Answer, refused: string): Outcome {
+  const answer: unknown = JSON.parse(body);
+  if (!isRecord(answer)) {
+    throw new TypeError('The answer is no object');
+  }
+  if (status >= 200 && status < 300 && answer['success'] === true) {
+    return { ok: true };
+  }
+  const sentence = [answer['message'], answer['error']].find(text => typeof text === 'string');
+  return { ok: false, message: sentence || refused, fields: sentencesOf(answer['fields']) };
+}
+
+function sentencesOf(fields: unknown): Record<string, string> {
+  if (!isRecord(fields)) {
+    return {};
+  }
+  const entries = Object.entries(fields);
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** A random UUID, also where the page came over plain HTTP and `randomUUID` is missing. */
+function newKey(): string {
+  if (typeof crypto.randomUUID === 'function') {
+    return crypto.randomUUID();
+  }
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const hex = Array.from(bytes, (byte, at) => {
+    const marked = at === 6 ? (byte & 0x0f) | 0x40 : at === 8 ? (byte & 0x3f) | 0x80 : byte;
+    return marked.toString(16).padStart(2, '0');
+  }).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}

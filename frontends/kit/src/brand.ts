@@ -1,0 +1,54 @@
+import brandFile from '../../../brand.json' with { type: 'json' };
+
+/** A profile of the company elsewhere. */
+export interface Social {
+  /** Which icon it gets: `network`, `microblog`, `video` or `photos`. */
+  kind: string;
+  /** What a screen reader says. */
+  label: string;
+  url: string;
+}
+
+/** A company whose logo stands on the home page. */
+export interface Partner {
+  name: string;
+  /** File name among the partner logos. */
+  logo: string;
+  url: string;
+}
+
+/** One of the people who lead the company. */
+export interface Leader {
+  role: string;
+  name?: string;
+  profileUrl?: string;
+}
+
+/** Who the site speaks for: the content of the root `brand.json`, described in `brand.schema.json`. */
+export interface Brand {
+  name: string;
+  tagline: string;
+  blurb: string;
+  /** The site's public address, without a slash at the end. */
+  siteUrl: string;
+  /** Which home page a visitor of `/` meets: `classic` or `impact`. */
+  defaultHome: string;
+  emails: { sales: string; admin: string; careers: string };
+  phone: string;
+  address: {
+    lines: readonly string[];
+    city: string;
+    region?: string;
+    postalCode?: string;
+    country: string;
+    countryCode: string;
+    map: { latitude: number; longitude: number };
+    directionsUrl: string;
+  };
+  socials: readonly Social[];
+  partners: readonly Partner[];
+  leadership: readonly Leader[];
+}
+
+/** The brand that this build is for. */
+export const brand: Brand = brandFile;

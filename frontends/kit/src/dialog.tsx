@@ -1,0 +1,46 @@
+import type { ReactNode } from 'react';
+import { useEffect, useId, useRef } from 'react';
+
+interface DialogProps {
+  title: string;
+  state: 'open' | 'closed';
+  /** Called when the visitor closes it: with the X, or with Escape. */
+  onClose: () => void;
+  children: ReactNode;
+}
+
+/** A window over the page that keeps the focus until it is closed. */
+export function Dialog({ title, state, onClose, children }: DialogProps) {
+  const heading = useId();
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (state === 'open') {
+      dialog.current?.showModal();
+    } else {
+      dialog.current?.close();
+    }
+  }, [state]);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={heading}
+      onClose={onClose}
+      className="m-auto w-full max-w-2xl border border-line bg-raised p-6 text-ink"
+    >
+      <div className="mb-4 flex items-start justify-between gap-4">
+        <h2 id={heading} className="text-heading">
+          {title}
+        </h2>
+        <button
+          type="button"
+          aria-label="Close"
+          onClick={() => dialog.current?.close()}
+          className="size-11 shrink-0 cursor-pointer text-subheading"
+        >
+          ✕
+        </button>
+      </div>
+      {state === 'open' ? children : null}
+    </dialog>
+  );
+}

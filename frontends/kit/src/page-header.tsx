@@ -1,0 +1,50 @@
+import type { ReactNode } from 'react';
+import { Link } from './router.ts';
+
+interface PageHeaderProps {
+  title: string;
+  subtitle?: string;
+  /** Address of a picture behind the words. */
+  background?: string;
+  icon?: ReactNode;
+  /** Whether the way back home is shown. */
+  breadcrumb?: 'home' | 'none';
+  children?: ReactNode;
+}
+
+/** The top of a page: its one first-level heading and what belongs to it. */
+export function PageHeader({
+  title,
+  subtitle,
+  background,
+  icon,
+  breadcrumb = 'none',
+  children,
+}: PageHeaderProps) {
+  return (
+    <header
+      className="bg-center bg-cover"
+      style={background ? { backgroundImage: `url("${background}")` } : undefined}
+    >
+      <div className="mx-auto max-w-page px-5 py-16 md:px-8">
+        {breadcrumb === 'home' ? (
+          <nav aria-label="Breadcrumb" className="mb-4 text-small">
+            <ol className="flex gap-2">
+              <li>
+                <Link to="/" className="underline">
+                  Home
+                </Link>
+              </li>
+              <li aria-hidden="true">/</li>
+              <li aria-current="page">{title}</li>
+            </ol>
+          </nav>
+        ) : null}
+        {icon}
+        <h1 className="max-w-[16ch] text-title">{title}</h1>
+        {subtitle ? <p className="mt-6 max-w-prose text-ink-2 text-lead">{subtitle}</p> : null}
+        {children ? <div className="mt-8 flex flex-wrap gap-4">{children}</div> : null}
+      </div>
+    </header>
+  );
+}

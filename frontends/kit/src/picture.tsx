@@ -1,0 +1,83 @@
+import { useEffect, useRef, useState } from 'react';
+
+/** How far below the view a picture starts to load. */
+const MARGIN = '200px';
+
+interface PictureProps {
+  src: string;
+  alt: string;
+  width: number;
+  height: number;
+  /** A picture with priority loads at once. */
+  priority?: 'high' | 'low';
+  className?: string;
+}
+
+/** A picture that loads shortly before it comes into view and says so when it cannot. */
+export function Picture({
+  src,
+  alt,
+  width,
+  height,
+  priority = 'low',
+  className = '',
+}: PictureProps) {
+  const [state, setState] = useState<'waiting' | 'loading' | 'there' | 'failed'>(
+    priority === 'high' ? 'loading' : 'waiting',
+  );
+  const box = useRef<HTMLSpanElement>(null);
+
+  useEffect(() => {
+    const element = box.current;
+    if (!element || state !== 'waiting') {
+      return;
+    }
+    const observer = new IntersectionObserver(
+      entries => {
+        if (entries.some(entry => entry.isIntersecting)) {
+          setState('loading');
+        }
+      },
+      { rootMargin: MARGIN },
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [state]);
+
+  // It may have come, or failed, before anyone listened.
+  useEffect(() => {
+    const image = box.current?.querySelector('img');
+    if (state === 'loading' && image?.complete) {
+      setState(image.naturalWidth > 0 ? 'there' : 'failed');
+    }
+  }, [state]);
+
+  const image = (
+    <img
+      src={src}
+      alt={alt}
+      width={width}
+      height={height}
+      fetchPriority={priority === 'high' ? 'high' : 'auto'}
+      className="size-full object-cover"
+      onLoad={() => setState('there')}
+      onError={() => setState('failed')}
+    />
+  );
+  return (
+    <span
+      ref={box}
+      data-state={state}
+      style={{ aspectRatio: `${width} / ${height}` }}
+      className={`block w-full overflow-hidden bg-sunk data-[state=waiting]:motion-safe:animate-pulse ${className}`}
+    >
+      {state === 'waiting' ? <noscript>{image}</noscript> : null}
+      {state === 'loading' || state === 'there' ? image : null}
+      {state === 'failed' ? (
+        <span className="flex size-full items-center justify-center text-ink-2 text-small">
+          Image unavailable
+        </span>
+      ) : null}
+    </span>
+  );
+}

@@ -1,0 +1,35 @@
+/** How a thing that failed over the network is tried again. */
+export interface Patience {
+  /** How many more times. */
+  retries: number;
+  /** Milliseconds before the first of them; then it doubles. */
+  firstWait: number;
+  /** The longest wait. */
+  longestWait: number;
+  /** Whether trying again may help after this failure. */
+  worthIt?: (failure: unknown) => boolean;
+  /** How to wait; tests wait less. */
+  sleep?: (milliseconds: number) => Promise<void>;
+}
+
+/** What holds for every load over the network. */
+export const PATIENCE: Patience = { retries: 3, firstWait: 1000, longestWait: 30_000 };
+
+/** Calls `attempt` until it succeeds or patience ends; then its last failure is thrown. */
+export async function retry<T>(attempt: () => Promise<T>, patience: Patience = PATIENCE) {
+  const { retries, firstWait, longestWait, worthIt = () => true, sleep = pause } = patience;
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await attempt();
+    } catch (failure) {
+      if (failures >= retries || !worthIt(failure)) {
+        throw failure;
+      }
+      await sleep(Math.min(firstWait * 2 ** failures, longestWait));
+    }
+  }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,26 @@
+import type { ComponentProps } from 'react';
+import { useId } from 'react';
+
+/** A part of a page, named by its heading. */
+export function Section({
+  title,
+  lead,
+  className = '',
+  children,
+  ...rest
+}: ComponentProps<'section'> & { title: string; lead?: string }) {
+  const heading = useId();
+  return (
+    <section
+      {...rest}
+      aria-labelledby={heading}
+      className={`mx-auto max-w-page border-line border-t px-5 py-16 md:px-8 ${className}`}
+    >
+      <h2 id={heading} className="text-heading">
+        {title}
+      </h2>
+      {lead ? <p className="mt-3 max-w-prose text-ink-2 text-lead">{lead}</p> : null}
+      <div className="mt-8">{children}</div>
+    </section>
+  );
+}
