@@ -4,3 +4,4 @@ mod alone;
 mod answers;
 mod openapi;
 mod site;
+mod whole_path;

@@ -1,0 +1,373 @@
+//! From a visitor's form to the inbox, over every real part.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use nix::sys::signal::Signal;
+use reqwest::{Client, Response, StatusCode, header, multipart};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use testkit::{Ports, Stack, eventually, measure::pdf};
+use tokio::{io::AsyncWriteExt, net::TcpStream};
+
+const MAIL: Duration = Duration::from_secs(15);
+const NOTICE: Duration = Duration::from_secs(5);
+const SALES: &str = "sales@oculant.example";
+const RECRUITERS: &str = "recruiters@oculant.example";
+
+struct Site {
+    stack: Stack,
+    http: Client,
+}
+
+async fn site() -> anyhow::Result<Site> {
+    Ok(Site {
+        stack: Stack::start(Ports::free()?, &[("RATE_BURST", "100")]).await?,
+        http: Client::new(),
+    })
+}
+
+impl Site {
+    async fn post(&self, path: &str, body: &Value) -> anyhow::Result<Response> {
+        let url = format!("{}{path}", self.stack.site());
+        Ok(self.http.post(url).json(body).send().await?)
+    }
+
+    async fn apply(&self, file: Vec<u8>) -> anyhow::Result<Response> {
+        let url = format!("{}/api/career-application", self.stack.site());
+        // The file comes before the fields: parts may come in any order.
+        let form = multipart::Form::new()
+            .part("resume", multipart::Part::bytes(file).file_name("Résumé Zoë.pdf"))
+            .text("name", "Zoë Müller")
+            .text("email", "zoe@example.org")
+            .text("phone", "+91 44 0000 0000")
+            .text("position", "Backend Intern")
+            .text("experience", "2 years")
+            .text("coverLetter", "First line.\nSecond <b>line</b>.");
+        Ok(self.http.post(url).multipart(form).send().await?)
+    }
+
+    async fn readyz(&self) -> anyhow::Result<StatusCode> {
+        let url = format!("{}/readyz", self.stack.site());
+        Ok(self.http.get(url).send().await?.status())
+    }
+
+    async fn readyz_becomes(&self, status: StatusCode) -> anyhow::Result<Duration> {
+        let started = Instant::now();
+        eventually(
+            &format!("/readyz says {status}"),
+            Duration::from_secs(15),
+            async || (self.readyz().await.ok()? == status).then_some(()),
+        )
+        .await?;
+        Ok(started.elapsed())
+    }
+
+    /// Nothing was stored, published or left in the spool.
+    async fn ensure_nothing_is_left(&self) -> anyhow::Result<()> {
+        assert!(self.stack.nats.events().await?.is_empty());
+        eventually("the bucket is empty", Duration::from_secs(10), async || {
+            self.stack.s3.objects().ok()?.is_empty().then_some(())
+        })
+        .await
+    }
+}
+
+fn message() -> Value {
+    json!({ "name": "Zoë Müller", "email": "zoe@example.org", "message": "Two cameras,\none question." })
+}
+
+fn text(mail: &Value) -> &str {
+    mail["text"].as_str().unwrap_or_default()
+}
+
+/// The first link in a mail's text that holds this.
+fn link(mail: &Value, with: &str) -> anyhow::Result<String> {
+    let mut words = text(mail).split_whitespace();
+    let found = words.find(|word| word.starts_with("http") && word.contains(with));
+    found
+        .map(str::to_owned)
+        .with_context(|| format!("no link with {with} in:\n{}", text(mail)))
+}
+
+fn token(link: &str) -> anyhow::Result<String> {
+    let url = reqwest::Url::parse(link)?;
+    let token = url.query_pairs().find(|(name, _)| name == "token");
+    token.map(|(_, value)| value.into_owned()).context("no token")
+}
+
+#[tokio::test]
+async fn a_message_reaches_sales_and_is_acknowledged() -> anyhow::Result<()> {
+    let site = site().await?;
+    let answer = site.post("/api/contact", &message()).await?;
+    assert_eq!(answer.status(), StatusCode::OK);
+    let request_id = answer.headers()["x-request-id"].to_str()?.to_owned();
+    assert_eq!(answer.json::<Value>().await?["success"], json!(true));
+
+    let lead = site.stack.inbox.mails_to(SALES, 1, MAIL).await?.remove(0);
+    assert!(text(&lead).contains("Two cameras,\none question."), "{lead}");
+    assert_eq!(
+        lead["headers"]["reply-to"]
+            .as_str()
+            .map(|to| to.contains("zoe@example.org")),
+        Some(true)
+    );
+    assert_eq!(lead["headers"]["x-request-id"], request_id);
+    let acknowledged = site
+        .stack
+        .inbox
+        .mails_to("zoe@example.org", 1, MAIL)
+        .await?
+        .remove(0);
+    assert_eq!(acknowledged["headers"]["auto-submitted"], "auto-generated");
+    assert_eq!(acknowledged["headers"]["x-request-id"], request_id);
+    assert!(text(&acknowledged).contains("Zoë"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_sign_up_is_confirmed_welcomed_and_ended_by_the_links_in_its_mails() -> anyhow::Result<()> {
+    let site = site().await?;
+    let inbox = &site.stack.inbox;
+    let signed_up = site
+        .post("/api/newsletter", &json!({ "email": "zoe@example.org" }))
+        .await?;
+    assert_eq!(signed_up.status(), StatusCode::OK);
+
+    let confirmation = inbox.mails_to("zoe@example.org", 1, MAIL).await?.remove(0);
+    let token_of_mail = token(&link(&confirmation, "newsletter=confirm")?)?;
+    let confirmed = site
+        .post("/api/newsletter/confirm", &json!({ "token": token_of_mail }))
+        .await?;
+    assert_eq!(confirmed.status(), StatusCode::OK);
+
+    let mails = inbox.mails_to("zoe@example.org", 2, MAIL).await?;
+    let welcome = mails
+        .iter()
+        .find(|mail| mail["id"] != confirmation["id"])
+        .context("no welcome")?;
+    let source = inbox.source(welcome).await?;
+    assert!(
+        source.contains("List-Unsubscribe-Post: List-Unsubscribe=One-Click"),
+        "{source}"
+    );
+    let token = token(&link(welcome, "newsletter=unsubscribe")?)?;
+    let one_click = format!("{}/api/newsletter/unsubscribe?token={token}", site.stack.site());
+    // What a scanner does that opens every link must change nothing.
+    let opened = site.http.get(&one_click).send().await?;
+    assert_eq!(opened.status(), StatusCode::METHOD_NOT_ALLOWED);
+    let ended = site
+        .http
+        .post(&one_click)
+        .form(&[("List-Unsubscribe", "One-Click")])
+        .send()
+        .await?;
+    assert_eq!(ended.status(), StatusCode::OK);
+    let types: Vec<String> = site
+        .stack
+        .nats
+        .events()
+        .await?
+        .iter()
+        .filter_map(|event| event["type"].as_str().map(str::to_owned))
+        .collect();
+    assert_eq!(
+        types.last().map(String::as_str),
+        Some("site.newsletter.unsubscribed.v1")
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_resume_of_five_megabytes_reaches_the_recruiters_byte_for_byte() -> anyhow::Result<()> {
+    let site = site().await?;
+    let file = pdf(5_000_000);
+    let digest = Sha256::digest(&file)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<String>();
+    let answer = site.apply(file.clone()).await?;
+    assert_eq!(answer.status(), StatusCode::OK, "{}", answer.text().await?);
+
+    let application = site.stack.inbox.mails_to(RECRUITERS, 1, MAIL).await?.remove(0);
+    assert!(
+        application["subject"]
+            .as_str()
+            .is_some_and(|subject| subject.contains("Backend Intern"))
+    );
+    for detail in [
+        "Zoë Müller",
+        "zoe@example.org",
+        "+91 44 0000 0000",
+        "2 years",
+        "First line.",
+        &digest,
+    ] {
+        assert!(
+            text(&application).contains(detail),
+            "no {detail} in:\n{}",
+            text(&application)
+        );
+    }
+    assert!(
+        application["html"]
+            .as_str()
+            .is_some_and(|html| html.contains("&lt;b&gt;line")),
+        "not escaped"
+    );
+    let download = site.http.get(link(&application, "resumes/")?).send().await?;
+    let disposition = download.headers()[header::CONTENT_DISPOSITION].to_str()?;
+    assert!(disposition.starts_with("attachment"), "{disposition}");
+    assert!(download.bytes().await? == file, "other bytes came back");
+
+    let acknowledged = site
+        .stack
+        .inbox
+        .mails_to("zoe@example.org", 1, MAIL)
+        .await?
+        .remove(0);
+    assert!(
+        text(&acknowledged).contains(&digest) && text(&acknowledged).contains("5"),
+        "{acknowledged}"
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn invalid_input_is_named_field_by_field_and_a_robot_changes_nothing() -> anyhow::Result<()> {
+    let site = site().await?;
+    let wrong = site
+        .post("/api/contact", &json!({ "email": "zoe@", "message": "Hello" }))
+        .await?;
+    assert_eq!(wrong.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    let body: Value = wrong.json().await?;
+    assert_eq!(body["success"], json!(false));
+    assert!(
+        body["message"].is_string()
+            && body["fields"]["name"].is_string()
+            && body["fields"]["email"].is_string()
+    );
+
+    let program = site.apply(b"MZ this is a program".to_vec()).await?;
+    assert_eq!(program.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(program.json::<Value>().await?["fields"]["resume"].is_string());
+    let large = site.apply(pdf(12_000_000)).await?;
+    assert_eq!(large.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    assert!(
+        large.json::<Value>().await?["error"]
+            .as_str()
+            .is_some_and(|error| error.contains("10 MB"))
+    );
+
+    let mut robot = message();
+    robot["website"] = json!("https://spam.example");
+    assert_eq!(site.post("/api/contact", &robot).await?.status(), StatusCode::OK);
+    site.ensure_nothing_is_left().await
+}
+
+#[tokio::test]
+async fn the_same_key_has_one_effect_and_the_same_answer() -> anyhow::Result<()> {
+    let site = site().await?;
+    let send = || {
+        let request = site.http.post(format!("{}/api/contact", site.stack.site()));
+        request
+            .header("idempotency-key", "68cbf9c7-f08b-404e-92aa-bdbbd9999451")
+            .json(&message())
+            .send()
+    };
+    let (first, second) = (send().await?.text().await?, send().await?.text().await?);
+    assert_eq!(first, second);
+    assert_eq!(site.stack.nats.events().await?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn while_nats_is_away_forms_are_refused_and_afterwards_taken_again() -> anyhow::Result<()> {
+    let mut site = site().await?;
+    site.stack.nats.stop().await?;
+    let refused = site.post("/api/contact", &message()).await?;
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(refused.headers().contains_key(header::RETRY_AFTER));
+    assert!(refused.json::<Value>().await?["message"].is_string());
+    let away = site.readyz_becomes(StatusCode::SERVICE_UNAVAILABLE).await?;
+    assert!(away < NOTICE, "{away:?}");
+
+    site.stack.nats.resume_from_disk().await?;
+    let back = site.readyz_becomes(StatusCode::OK).await?;
+    assert!(back < NOTICE, "{back:?}");
+    assert!(
+        site.stack.nats.events().await?.is_empty(),
+        "what was refused was stored"
+    );
+    assert_eq!(
+        site.post("/api/contact", &message()).await?.status(),
+        StatusCode::OK
+    );
+    site.stack
+        .inbox
+        .mails_to(SALES, 1, Duration::from_secs(30))
+        .await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn while_the_bucket_is_away_applications_are_refused_and_leave_nothing() -> anyhow::Result<()> {
+    let mut site = site().await?;
+    site.stack.s3.stop().await?;
+    let refused = site.apply(pdf(1_000_000)).await?;
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(refused.headers().contains_key(header::RETRY_AFTER));
+    site.stack.s3.resume_from_disk().await?;
+    site.ensure_nothing_is_left().await?;
+    assert_eq!(site.apply(pdf(1_000_000)).await?.status(), StatusCode::OK);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_line_that_is_cut_in_the_middle_of_an_upload_leaves_nothing() -> anyhow::Result<()> {
+    let site = site().await?;
+    let mut line = TcpStream::connect(("127.0.0.1", site.stack.ports().site)).await?;
+    let head = "POST /api/career-application HTTP/1.1\r\nHost: site\r\nContent-Length: 5000000\r\n\
+                Content-Type: multipart/form-data; boundary=x\r\n\r\n\
+                --x\r\nContent-Disposition: form-data; name=\"resume\"; filename=\"cv.pdf\"\r\n\r\n";
+    line.write_all(head.as_bytes()).await?;
+    line.write_all(&pdf(4_500_000)).await?;
+    line.flush().await?;
+    drop(line);
+    site.ensure_nothing_is_left().await?;
+    assert_eq!(site.apply(pdf(1_000_000)).await?.status(), StatusCode::OK);
+    // By now the cut one would have arrived too.
+    assert_eq!(site.stack.nats.events().await?.len(), 1);
+    assert_eq!(site.stack.s3.objects()?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_is_in_flight_at_a_stop_is_finished() -> anyhow::Result<()> {
+    let mut site = site().await?;
+    let url = format!("{}/api/contact", site.stack.site());
+    let sending: Vec<_> = (0..50)
+        .map(|_| tokio::spawn(site.http.post(&url).json(&message()).send()))
+        .collect();
+    eventually("the first is answered", NOTICE, async || {
+        sending
+            .iter()
+            .any(tokio::task::JoinHandle::is_finished)
+            .then_some(())
+    })
+    .await?;
+    let gateway = site.stack.take_service("gateway")?;
+    gateway.signal(Signal::SIGTERM)?;
+    assert!(gateway.stop().await?.success());
+    let mut accepted = 0;
+    for answer in sending {
+        // A connection that the gateway never took was refused; one that it took is answered.
+        if let Ok(answer) = answer.await? {
+            assert_eq!(answer.status(), StatusCode::OK);
+            accepted += 1;
+        }
+    }
+    assert!(accepted > 0);
+    assert_eq!(site.stack.nats.events().await?.len(), accepted);
+    Ok(())
+}
