@@ -1,7 +1,7 @@
 //! Consuming a channel: every event ends delivered, waiting for its next attempt, or
 //! among the dead letters. None is dropped.
 
-use std::{future::Future, time::Duration};
+use std::{future::Future, pin::pin, time::Duration};
 
 use async_nats::jetstream::{AckKind, Context, Message, consumer::PullConsumer};
 use futures_util::StreamExt;
@@ -21,6 +21,10 @@ const SLOWEST_RETRY: Duration = Duration::from_secs(15 * 60);
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 /// How long the consumer may be silent before it is asked for anew.
 const HEARTBEAT: Duration = Duration::from_secs(5);
+
+/// How often the broker is told that a delivery is still under way: well within the ack
+/// wait, after which it would hand the event to someone else as well.
+const STILL_WORKING: Duration = Duration::from_secs(15);
 
 /// What came of one attempt to deliver.
 #[derive(Debug)]
@@ -135,13 +139,35 @@ where
     let outcome = match serde_json::from_slice::<Header>(&message.payload) {
         Ok(header) => {
             let delivery = open(&span, channel, attempt, header, &message);
-            deliver(delivery).instrument(span.clone()).await
+            let work = deliver(delivery).instrument(span.clone());
+            while_telling(work, STILL_WORKING, || tell_still_working(&message)).await
         }
         Err(error) => Outcome::Refused(format!("not an event: {error}")),
     };
     conclude(context, channel, &message, outcome, attempt, age)
         .instrument(span)
         .await;
+}
+
+async fn tell_still_working(message: &Message) {
+    if let Err(error) = message.ack_with(AckKind::Progress).await {
+        tracing::debug!(%error, "the broker was not told that the work goes on");
+    }
+}
+
+/// Does the work, and tells of it again and again until it is done.
+async fn while_telling<T, Fut: Future<Output = ()>>(
+    work: impl Future<Output = T>,
+    every: Duration,
+    mut tell: impl FnMut() -> Fut,
+) -> T {
+    let mut work = pin!(work);
+    loop {
+        match tokio::time::timeout(every, &mut work).await {
+            Ok(done) => return done,
+            Err(_) => tell().await,
+        }
+    }
 }
 
 fn open(span: &Span, channel: Channel, attempt: i64, header: Header, message: &Message) -> Delivery {
@@ -217,5 +243,27 @@ mod tests {
         assert_eq!(backoff(3, 0.0), FIRST_RETRY * 4);
         assert_eq!(backoff(1000, 0.0), SLOWEST_RETRY);
         assert_eq!(backoff(1000, 1.0), SLOWEST_RETRY.mul_f64(1.2));
+    }
+
+    #[tokio::test]
+    async fn long_work_is_told_of_until_it_is_done() {
+        let mut told = 0;
+        let (finish, finished) = tokio::sync::oneshot::channel();
+        let mut finish = Some(finish);
+        let done = while_telling(finished, Duration::from_millis(1), || {
+            told += 1;
+            if told == 3 {
+                finish.take().map(|finish| finish.send("done"));
+            }
+            std::future::ready(())
+        });
+        assert_eq!(done.await, Ok("done"));
+        assert_eq!(told, 3);
+    }
+
+    #[tokio::test]
+    async fn quick_work_is_not_told_of() {
+        let work = std::future::ready(());
+        while_telling(work, Duration::ZERO, || async { panic!("there was no need") }).await;
     }
 }
