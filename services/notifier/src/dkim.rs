@@ -10,8 +10,9 @@ use lettre::message::{
 };
 use site_service::settings::{ExposeSecret, Secret};
 
-/// What is signed. RFC 8058 (section 4) wants both unsubscribe headers among it.
-const SIGNED: [&str; 11] = [
+/// What is signed. RFC 8058 (section 4) wants both unsubscribe headers among it. Not
+/// Content-Type: lettre keeps a multipart's apart from the headers that it signs.
+const SIGNED: [&str; 10] = [
     "From",
     "To",
     "Reply-To",
@@ -22,7 +23,6 @@ const SIGNED: [&str; 11] = [
     "List-Unsubscribe",
     "List-Unsubscribe-Post",
     "MIME-Version",
-    "Content-Type",
 ];
 
 /// The key that mails are signed with; without one they are not signed.

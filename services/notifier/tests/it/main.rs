@@ -1,0 +1,3 @@
+//! The notifier as its neighbours meet it.
+
+mod snapshots;

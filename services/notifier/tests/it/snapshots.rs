@@ -1,0 +1,123 @@
+//! Each mail as it leaves: headers, text and HTML, with fixed ids and a fixed time.
+
+use std::fmt::Write;
+
+use clap::Parser;
+use notifier::{Settings, desk::Desk, samples};
+
+fn desk(more: &[&str]) -> anyhow::Result<Desk> {
+    let brand = concat!("--brand-file=", env!("CARGO_MANIFEST_DIR"), "/../../brand.json");
+    let flags = [
+        "notifier",
+        brand,
+        "--site-url=https://oculant.example",
+        "--token-key=a token key of thirty-two bytes or more",
+        "--s3-access-key-id=key",
+        "--s3-secret-access-key=secret",
+        "--sales-to=sales@oculant.example",
+        "--recruiters-to=Recruiters <recruiters@oculant.example>",
+    ];
+    Desk::new(&Settings::try_parse_from(flags.iter().chain(more))?)
+}
+
+/// The signature of a link holds the time at which it was made.
+fn without_signatures(text: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find("?x-id=") {
+        let (before, link) = rest.split_at(start);
+        let end = link
+            .find(|c: char| c == '"' || c.is_whitespace())
+            .unwrap_or(link.len());
+        kept.push_str(before);
+        kept.push_str("?[signature]");
+        rest = &link[end..];
+    }
+    kept + rest
+}
+
+#[tokio::test]
+async fn every_mail_looks_like_this() -> anyhow::Result<()> {
+    let desk = desk(&[])?;
+    for (name, letter) in samples::letters(&desk).await? {
+        let words = letter.words(&desk)?;
+        let message = letter.into_message(&desk, samples::TIME)?;
+        let mut shown = String::new();
+        write!(shown, "{}", message.headers())?;
+        write!(shown, "\n{}\n{}", words.text, words.html)?;
+        insta::assert_snapshot!(name, without_signatures(&shown));
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_same_event_makes_the_same_message() -> anyhow::Result<()> {
+    let desk = desk(&[])?;
+    let written = async || -> anyhow::Result<Vec<Vec<u8>>> {
+        let letters = samples::letters(&desk).await?;
+        letters
+            .into_iter()
+            // The one with a link that is signed anew.
+            .filter(|(name, _)| *name != "recruiter-application")
+            .map(|(_, letter)| Ok(letter.into_message(&desk, samples::TIME)?.formatted()))
+            .collect()
+    };
+    assert!(written().await? == written().await?);
+    Ok(())
+}
+
+#[tokio::test]
+async fn no_line_is_longer_than_smtp_carries_and_all_is_ascii() -> anyhow::Result<()> {
+    let desk = desk(&[])?;
+    for (name, letter) in samples::letters(&desk).await? {
+        let message = letter.into_message(&desk, samples::TIME)?.formatted();
+        assert!(message.is_ascii(), "{name} needs 8BITMIME");
+        // RFC 5322, 2.1.1
+        let longest = message.split(|byte| *byte == b'\n').map(<[u8]>::len).max();
+        assert!(longest <= Some(999), "{name}: {longest:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_a_visitor_types_stays_text() -> anyhow::Result<()> {
+    let desk = desk(&[])?;
+    for (name, letter) in samples::letters(&desk).await? {
+        let html = letter.words(&desk)?.html;
+        assert!(!html.contains("<script") && !html.contains("<b>"), "{name}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn nobody_can_have_us_send_their_words_to_a_stranger() -> anyhow::Result<()> {
+    let desk = desk(&[])?;
+    for (name, letter) in samples::letters(&desk).await? {
+        if !name.contains("acknowledgement") {
+            continue;
+        }
+        let words = letter.words(&desk)?;
+        let sent = String::from_utf8(letter.into_message(&desk, samples::TIME)?.formatted())?;
+        for typed in ["casino.example", "eleven shops", "Raspberry Pi", "alert(1)"] {
+            let found = [&words.subject, &words.text, &words.html, &sent]
+                .iter()
+                .any(|part| part.contains(typed));
+            assert!(!found, "{name} repeats \"{typed}\"");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn with_a_key_every_mail_is_signed() -> anyhow::Result<()> {
+    let desk = desk(&[
+        "--dkim-selector=site",
+        "--dkim-domain=oculant.example",
+        "--dkim-key=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+    ])?;
+    for (name, letter) in samples::letters(&desk).await? {
+        let message = letter.into_message(&desk, samples::TIME)?;
+        assert!(message.headers().get_raw("DKIM-Signature").is_some(), "{name}");
+    }
+    Ok(())
+}
