@@ -1,0 +1,7 @@
+import type { Remote } from '../build/remote.ts';
+
+/** What the blog offers to the shell. */
+export const blog: Remote = {
+  name: 'blog',
+  exposes: ['blog-list', 'blog-post', 'blog-teasers'],
+};

@@ -1,0 +1,32 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+const TEXT = /\.(html|js|mjs|css|svg|json|txt|xml|vtt|webmanifest)$/;
+/** Below this the headers weigh more than what is saved. */
+const WORTHWHILE = 256;
+
+const brotli = promisify(brotliCompress);
+const zip = promisify(gzip);
+
+/** Lays a Brotli and a gzip twin beside each text file of a folder, so that no server has to. */
+export async function compressIn(folder: string): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter(entry => entry.isFile() && TEXT.test(entry.name));
+  await Promise.all(files.map(entry => compress(join(entry.parentPath, entry.name))));
+}
+
+async function compress(file: string) {
+  const text = await readFile(file);
+  if (text.length < WORTHWHILE || file.endsWith('_routes.json')) {
+    return;
+  }
+  const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
+  await Promise.all([
+    brotli(text, { params }).then(smaller => writeFile(`${file}.br`, smaller)),
+    zip(text, { level: constants.Z_BEST_COMPRESSION }).then(smaller =>
+      writeFile(`${file}.gz`, smaller),
+    ),
+  ]);
+}

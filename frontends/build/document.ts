@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { frontends } from './places.ts';
+import type { Area, Rendered } from './rendered.ts';
+
+/** What a build made: the files of each chunk by the chunk's name. */
+type Parts = Record<string, readonly string[]>;
+
+/** All that pages are put together from. */
+export interface SiteParts {
+  shell: Parts;
+  remotes: readonly { name: string; address: string; version: string; parts: Parts }[];
+}
+
+const themeScript = readFileSync(join(frontends, 'shell/src/theme-boot.js'), 'utf8');
+/** Lets the one inline script through the Content Security Policy. */
+export const themeScriptHash = `sha256-${createHash('sha256').update(themeScript).digest('base64')}`;
+
+/** The whole document of a page. */
+export function document(page: Rendered, parts: SiteParts): string {
+  const { head, body } = split(page.html);
+  const files = filesOf(page, parts);
+  return [
+    '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<script>${themeScript}</script>`,
+    ...files.fonts.map(font => `<link rel="preload" href="${font}" as="font" type="font/woff2" crossorigin>`),
+    ...files.styles.map(style => `<link rel="stylesheet" href="${style}">`),
+    ...files.scripts.map(script => `<script defer src="${script}"></script>`),
+    ...files.later.map(file => `<link rel="preload" href="${file}" as="script" fetchpriority="low">`),
+    ...parts.remotes.map(({ name, version }) => `<meta name="remote:${name}" content="${version}">`),
+    '<link rel="icon" href="/favicon.svg" type="image/svg+xml">',
+    head,
+    `</head><body><div id="root">${body}</div></body></html>`,
+  ].join('');
+}
+
+/** What the shell's outermost element begins with. */
+const START = '<div data-site';
+
+/** React puts a page's title and the like before everything else; they belong into the head. */
+function split(html: string) {
+  const start = html.indexOf(START);
+  if (start < 0) {
+    throw new Error(`A page does not begin with ${START}`);
+  }
+  return { head: html.slice(0, start), body: html.slice(start) };
+}
+
+function filesOf(page: Rendered, parts: SiteParts) {
+  const main = parts.shell['main'] ?? [];
+  const chunk = page.chunk ? (parts.shell[page.chunk] ?? []) : [];
+  const areas = page.areas.map(area => filesOfArea(area, parts));
+  return {
+    fonts: main.filter(is('woff2')).filter(font => font.includes('/geist-latin')),
+    styles: [...main, ...chunk, ...areas.flatMap(area => area.styles)].filter(is('css')),
+    scripts: main.filter(is('js')),
+    later: [...chunk.filter(is('js')), ...areas.flatMap(area => area.scripts)],
+  };
+}
+
+/** A remote's scripts are asked for ahead only where they bring what the visitor came for. */
+function filesOfArea({ remote, module, weight }: Area, parts: SiteParts) {
+  const found = parts.remotes.find(({ name }) => name === remote);
+  const files = found?.parts[module];
+  if (!(found && files)) {
+    throw new Error(`${remote} does not expose ${module}`);
+  }
+  const scripts = [`${found.address}remoteEntry.js`, ...files.filter(is('js'))];
+  return { styles: files.filter(is('css')), scripts: weight === 'page' ? scripts : [] };
+}
+
+function is(extension: string) {
+  return (file: string) => file.endsWith(`.${extension}`);
+}

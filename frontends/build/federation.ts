@@ -1,0 +1,48 @@
+import { ModuleFederationPlugin } from '@module-federation/enhanced/rspack';
+import type { Remote } from './remote.ts';
+
+/**
+ * What the shell and all remotes have one of: React, and the router with its context. The router is
+ * our facade, because a shared package is bundled whole.
+ */
+const SHARED = ['react', 'react-dom', '@site/kit/router.ts'];
+
+/** Where a remote's files are on the site. */
+export function addressOf({ name }: Remote): string {
+  return `/remotes/${name}/`;
+}
+
+/** The shell's part. A dead remote harms nobody: nothing of it is asked for before it is needed. */
+export function host(remotes: readonly Remote[]) {
+  return new ModuleFederationPlugin({
+    ...COMMON,
+    name: 'shell',
+    remotes: Object.fromEntries(
+      remotes.map(remote => [remote.name, `${remote.name}@${addressOf(remote)}remoteEntry.js`]),
+    ),
+    shared: shared({ eager: true }),
+    experiments: { provideExternalRuntime: true, optimization: { target: 'web' } },
+  });
+}
+
+/** A remote's part. It brings nothing that the shell has. */
+export function guest({ name, exposes }: Remote) {
+  return new ModuleFederationPlugin({
+    ...COMMON,
+    name,
+    filename: 'remoteEntry.js',
+    exposes: Object.fromEntries(
+      exposes.map(name => [`./${name}`, { import: `./src/${name}.tsx`, name }]),
+    ),
+    shared: shared({ import: false }),
+    experiments: { externalRuntime: true, optimization: { target: 'web' } },
+  });
+}
+
+const COMMON = { dts: false, dev: false, manifest: false, shareStrategy: 'loaded-first' } as const;
+
+function shared(how: { eager: true } | { import: false }) {
+  return Object.fromEntries(
+    SHARED.map(name => [name, { ...how, singleton: true, requiredVersion: false as const }]),
+  );
+}

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { frontends, root } from './places.ts';
+
+/** A front end that the shell loads while it runs. */
+export interface Remote {
+  /** Its folder here, and its name in addresses and imports. */
+  name: string;
+  /** The modules it offers: files of its `src`, each with a component as its default. */
+  exposes: readonly string[];
+}
+
+/** What a remote's build is made from, in a word: two builds of the same have the same version. */
+export function versionOf(remote: Remote): string {
+  const hash = createHash('sha256');
+  for (const folder of [join(frontends, remote.name), join(frontends, 'kit')]) {
+    for (const file of filesIn(join(folder, 'src'))) {
+      hash.update(file.slice(folder.length)).update(readFileSync(file));
+    }
+  }
+  for (const file of ['brand.json', 'package-lock.json']) {
+    hash.update(readFileSync(join(root, file)));
+  }
+  return hash.digest('hex').slice(0, 12);
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name))
+    .sort();
+}

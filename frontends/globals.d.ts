@@ -1,0 +1,2 @@
+/** Which build of a remote this is. */
+declare const REMOTE_VERSION: string;

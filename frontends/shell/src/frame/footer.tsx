@@ -1,0 +1,107 @@
+import { brand } from '@site/kit/brand.ts';
+import { Link } from '@site/kit/router.ts';
+import { services } from '../content/services.ts';
+import type { IconName } from './icon.tsx';
+import { Icon } from './icon.tsx';
+import { Logo } from './logo.tsx';
+
+const QUICK_LINKS = [
+  { title: 'Home', path: '/' },
+  { title: 'About', path: '/about' },
+  { title: 'Services', path: '/services' },
+  { title: 'Solutions', path: '/solutions' },
+  { title: 'Blog', path: '/blog' },
+  { title: 'Contact', path: '/contact' },
+];
+
+const SERVICES = [
+  'retail-wholesale-high-risk',
+  'banks-atms-financial',
+  'industry-smart-factories',
+  'smart-cities-infrastructure',
+];
+
+const ICONS: Readonly<Record<string, IconName>> = {
+  network: 'network',
+  microblog: 'microblog',
+  video: 'video',
+  photos: 'photos',
+};
+
+/** The end of a page. It shows only on pages that ask for it with `WithFooter`. */
+export function Footer() {
+  const ours = services.filter(({ id }) => SERVICES.includes(id));
+  const { phone, emails, address } = brand;
+  return (
+    <footer className="site-footer border-line border-t bg-sunk">
+      <div className="mx-auto grid max-w-page gap-10 px-5 py-16 sm:grid-cols-2 md:px-8 lg:grid-cols-[1.6fr_1fr_1.2fr_1.4fr]">
+        <div>
+          <Logo />
+          <p className="mt-4 max-w-prose text-ink-2 text-small">{brand.blurb}</p>
+          <ul className="-ml-2.5 mt-4 flex gap-1">
+            {brand.socials.map(social => (
+              <li key={social.url}>
+                <a
+                  href={social.url}
+                  aria-label={social.label}
+                  target="_blank"
+                  rel="noopener"
+                  className="inline-flex size-11 items-center justify-center text-ink-2 hover:text-ink"
+                >
+                  <Icon name={ICONS[social.kind] ?? 'network'} className="size-5" />
+                </a>
+              </li>
+            ))}
+          </ul>
+        </div>
+        <Links title="Quick Links" links={QUICK_LINKS} />
+        <Links
+          title="Our Services"
+          links={ours.map(({ id, menu }) => ({ title: menu, path: `/services/${id}` }))}
+        />
+        <div>
+          <h2 className="font-semibold">Contact</h2>
+          <address className="mt-3 text-ink-2 text-small not-italic">
+            <a href={`tel:${phone.replaceAll(' ', '')}`} className="flex min-h-11 items-center">
+              {phone}
+            </a>
+            <a href={`mailto:${emails.admin}`} className="flex min-h-11 items-center">
+              {emails.admin}
+            </a>
+            <span className="mt-2 block">
+              {[...address.lines, address.city, address.country].join(', ')}
+            </span>
+          </address>
+        </div>
+      </div>
+      <div className="mx-auto flex max-w-page flex-wrap items-center gap-x-8 px-5 pb-8 text-ink-2 text-small md:px-8">
+        <p className="mr-auto">
+          © <span suppressHydrationWarning={true}>{new Date().getFullYear()}</span> {brand.name}
+        </p>
+        <Link to="/privacy" className="inline-flex min-h-11 items-center">
+          Privacy Policy
+        </Link>
+        <Link to="/terms" className="inline-flex min-h-11 items-center">
+          Terms of Service
+        </Link>
+      </div>
+    </footer>
+  );
+}
+
+function Links({ title, links }: { title: string; links: { title: string; path: string }[] }) {
+  return (
+    <nav aria-label={title}>
+      <h2 className="font-semibold">{title}</h2>
+      <ul className="mt-3 text-ink-2 text-small">
+        {links.map(link => (
+          <li key={link.path}>
+            <Link to={link.path} className="flex min-h-11 items-center hover:text-ink">
+              {link.title}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}

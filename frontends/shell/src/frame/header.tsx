@@ -1,0 +1,49 @@
+import { ButtonLink } from '@site/kit/button.tsx';
+import { Link, useLocation } from '@site/kit/router.ts';
+import { useState } from 'react';
+import { DesktopNavigation } from './desktop-navigation.tsx';
+import { Icon } from './icon.tsx';
+import { Logo } from './logo.tsx';
+import { MobileMenu } from './mobile-menu.tsx';
+import { ThemeSwitch } from './theme-switch.tsx';
+import { useScrolled } from './use-scrolled.ts';
+
+const MENU = 'mobile-menu';
+
+/** The bar at the top of every page. */
+export function Header() {
+  const isScrolled = useScrolled();
+  const { pathname } = useLocation();
+  // The menu is open for the page it was opened on, so that a change of the page closes it.
+  const [openOn, setOpenOn] = useState<string>();
+  const isOpen = openOn === pathname;
+  return (
+    <header
+      data-raised={isScrolled || isOpen}
+      onKeyDown={event => event.key === 'Escape' && setOpenOn(undefined)}
+      className="group fixed inset-x-0 top-0 z-20 border-line border-b bg-paper transition-shadow data-[raised=true]:shadow-header"
+    >
+      <div className="mx-auto flex h-header max-w-page items-center gap-4 px-5 transition-[height] group-data-[raised=true]:h-16 md:px-8">
+        <Link to="/" className="mr-auto py-2">
+          <Logo />
+        </Link>
+        <DesktopNavigation key={pathname} />
+        <ThemeSwitch />
+        <ButtonLink to="/contact" className="hidden min-h-11 px-4 text-small lg:inline-flex">
+          Get Demo
+        </ButtonLink>
+        <button
+          type="button"
+          aria-label="Menu"
+          aria-expanded={isOpen}
+          aria-controls={MENU}
+          onClick={() => setOpenOn(isOpen ? undefined : pathname)}
+          className="inline-flex size-11 cursor-pointer items-center justify-center lg:hidden"
+        >
+          <Icon name={isOpen ? 'close' : 'menu'} />
+        </button>
+      </div>
+      <MobileMenu id={MENU} key={pathname} isOpen={isOpen} />
+    </header>
+  );
+}

@@ -1,0 +1,56 @@
+import { brand } from '@site/kit/brand.ts';
+import { PageHeader } from '@site/kit/page-header.tsx';
+import { PageMeta } from '@site/kit/page-meta.tsx';
+import { WithFooter } from '@site/kit/with-footer.tsx';
+import type { IconName } from './icon.tsx';
+import { Icon } from './icon.tsx';
+
+/** A part of a legal text. */
+export interface Clause {
+  title: string;
+  paragraphs: readonly string[];
+}
+
+interface LegalPageProps {
+  title: string;
+  description: string;
+  path: string;
+  icon: IconName;
+  clauses: readonly Clause[];
+}
+
+/** A legal text, clause by clause. */
+export function LegalPage({ title, description, path, icon, clauses }: LegalPageProps) {
+  return (
+    <>
+      <PageMeta title={title} description={description} path={path} />
+      <PageHeader
+        title={title}
+        subtitle="Last updated April 30, 2025"
+        breadcrumb="home"
+        icon={<Icon name={icon} className="mb-5 size-9 text-seen-ink" />}
+      />
+      <div className="mx-auto max-w-page px-5 pb-20 md:px-8">
+        {clauses.map(clause => (
+          <section key={clause.title} className="max-w-prose border-line border-t py-8">
+            <h2 className="text-subheading">{clause.title}</h2>
+            {clause.paragraphs.map(paragraph => (
+              <p key={paragraph} className="mt-3 text-ink-2">
+                {paragraph}
+              </p>
+            ))}
+          </section>
+        ))}
+      </div>
+      <WithFooter />
+    </>
+  );
+}
+
+/** Where the company can be written to. */
+export const postalAddress: string = [
+  brand.name,
+  ...brand.address.lines,
+  brand.address.city,
+  brand.address.country,
+].join(', ');

@@ -1,0 +1,98 @@
+import { Button } from '@site/kit/button.tsx';
+import { Dialog } from '@site/kit/dialog.tsx';
+import { useSearchParams } from '@site/kit/router.ts';
+import { useHydrated } from '@site/kit/use-hydrated.ts';
+import { useState } from 'react';
+import { postJson } from '@site/kit/api-client.ts';
+
+const FAILED = 'This did not work. Try again in a moment.';
+const SENTENCES = { refused: FAILED, unreachable: FAILED };
+
+const WORDS = {
+  confirm: {
+    title: 'Confirm your subscription',
+    question: 'You asked for our newsletter with this address. Shall we send it from now on?',
+    button: 'Confirm',
+    done: 'Thank you. Your subscription is confirmed; a welcome mail is on its way.',
+  },
+  unsubscribe: {
+    title: 'Unsubscribe',
+    question: 'Shall we stop sending you our newsletter?',
+    button: 'Unsubscribe',
+    done: 'You are unsubscribed. You will get no more newsletters from us.',
+  },
+} as const;
+
+type Action = keyof typeof WORDS;
+type State = { is: 'asking' | 'sending' | 'done' } | { is: 'failed'; message: string };
+
+/**
+ * What the links of newsletter mails open. It asks first: a mail scanner that follows links must
+ * change nothing.
+ */
+export function NewsletterLink() {
+  const isHydrated = useHydrated();
+  const [search, setSearch] = useSearchParams();
+  const action = search.get('newsletter');
+  const token = search.get('token');
+  if (!(isHydrated && token && isAction(action))) {
+    return null;
+  }
+
+  function close() {
+    setSearch(
+      before => {
+        before.delete('newsletter');
+        before.delete('token');
+        return before;
+      },
+      { replace: true },
+    );
+  }
+  return <Question key={token} action={action} token={token} onClose={close} />;
+}
+
+function isAction(action: string | null): action is Action {
+  return action !== null && Object.hasOwn(WORDS, action);
+}
+
+interface QuestionProps {
+  action: Action;
+  token: string;
+  onClose: () => void;
+}
+
+function Question({ action, token, onClose }: QuestionProps) {
+  const [state, setState] = useState<State>({ is: 'asking' });
+  const words = WORDS[action];
+
+  async function send() {
+    setState({ is: 'sending' });
+    const outcome = await postJson(
+      `/api/newsletter/${action}`,
+      { token },
+      { sentences: SENTENCES },
+    );
+    setState(outcome.ok ? { is: 'done' } : { is: 'failed', message: outcome.message });
+  }
+
+  return (
+    <Dialog title={words.title} state="open" onClose={onClose}>
+      <p role="status" className="max-w-prose text-ink-2">
+        {state.is === 'done' ? words.done : words.question}
+      </p>
+      <p role="alert" className="mt-3 text-alert-ink">
+        {state.is === 'failed' ? state.message : null}
+      </p>
+      <div className="mt-6 flex flex-wrap gap-4">
+        {state.is === 'done' ? (
+          <Button onClick={onClose}>Close</Button>
+        ) : (
+          <Button onClick={send} disabled={state.is === 'sending'}>
+            {state.is === 'sending' ? 'Sending...' : words.button}
+          </Button>
+        )}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,32 @@
+import { useSyncExternalStore } from 'react';
+
+/** Under this key the visitor's choice is kept; `theme-boot.js` reads it before the first paint. */
+const KEY = 'theme';
+
+/** Which theme the page is in. */
+export type Theme = 'light' | 'dark';
+
+/** The page's theme, once React has taken the page over: only the browser knows it. */
+export function useTheme(): Theme | undefined {
+  return useSyncExternalStore(subscribe, current, () => undefined);
+}
+
+/** Changes the theme and keeps the choice. */
+export function chooseTheme(theme: Theme): void {
+  document.documentElement.classList.toggle('dark', theme === 'dark');
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    // Storage may be forbidden: the choice then holds for this page.
+  }
+}
+
+function current(): Theme {
+  return document.documentElement.classList.contains('dark') ? 'dark' : 'light';
+}
+
+function subscribe(onChange: () => void) {
+  const observer = new MutationObserver(onChange);
+  observer.observe(document.documentElement, { attributeFilter: ['class'] });
+  return () => observer.disconnect();
+}

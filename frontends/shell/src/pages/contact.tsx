@@ -1,0 +1,75 @@
+import { Accordion } from '@site/kit/accordion.tsx';
+import { brand } from '@site/kit/brand.ts';
+import { ButtonLink } from '@site/kit/button.tsx';
+import { PageHeader } from '@site/kit/page-header.tsx';
+import { PageMeta } from '@site/kit/page-meta.tsx';
+import { Section } from '@site/kit/section.tsx';
+import { questions } from '../content/questions.ts';
+import type { IconName } from '../frame/icon.tsx';
+import { Icon } from '../frame/icon.tsx';
+import { ContactForm } from './contact-form.tsx';
+
+const SUBTITLE = 'Tell us what your cameras should have noticed. We read every message.';
+const { emails, phone, address } = brand;
+
+/** `/contact` */
+export default function Contact() {
+  return (
+    <>
+      <PageMeta title="Contact" description={SUBTITLE} path="/contact" />
+      <PageHeader
+        title="Let's Connect"
+        subtitle={SUBTITLE}
+        breadcrumb="home"
+        icon={<Icon name="mail" className="mb-5 size-9 text-seen-ink" />}
+      />
+      <Section title="Send us a message">
+        <div className="grid gap-12 lg:grid-cols-[1fr_1.2fr]">
+          <div className="max-w-prose text-ink-2">
+            <p className="text-lead">
+              The team replies within 24 hours, typically within 2 business hours.
+            </p>
+            <p className="mt-4">
+              Questions before you buy? Write to{' '}
+              <a href={`mailto:${emails.sales}`} className="text-ink underline">
+                {emails.sales}
+              </a>
+              .
+            </p>
+          </div>
+          <ContactForm />
+        </div>
+      </Section>
+      <Section title="Frequently asked">
+        <Accordion items={questions} />
+      </Section>
+      <Section title="Other ways to reach us">
+        <ul className="grid gap-5 md:grid-cols-3">
+          <Way icon="mail" title="Email" text={emails.sales} href={`mailto:${emails.sales}`} />
+          <Way icon="phone" title="Call" text={phone} href={`tel:${phone.replaceAll(' ', '')}`} />
+          <Way
+            icon="place"
+            title="Visit"
+            text={[...address.lines, address.city].join(', ')}
+            href={address.directionsUrl}
+          />
+        </ul>
+        <ButtonLink to={address.directionsUrl} kind="quiet" target="_blank" rel="noopener" className="mt-8">
+          Get Directions
+        </ButtonLink>
+      </Section>
+    </>
+  );
+}
+
+function Way({ icon, title, text, href }: { icon: IconName; title: string; text: string; href: string }) {
+  return (
+    <li className="border border-line bg-raised p-6">
+      <Icon name={icon} className="mb-4 size-7 text-seen-ink" />
+      <h3 className="text-subheading">{title}</h3>
+      <a href={href} className="mt-1.5 inline-flex min-h-11 items-center text-ink-2 underline">
+        {text}
+      </a>
+    </li>
+  );
+}

@@ -1,0 +1,27 @@
+import { ButtonLink } from '@site/kit/button.tsx';
+import { PageHeader } from '@site/kit/page-header.tsx';
+import { PageMeta } from '@site/kit/page-meta.tsx';
+import { useLocation } from '@site/kit/router.ts';
+import { WithFooter } from '@site/kit/with-footer.tsx';
+import { useEffect } from 'react';
+
+/** Every address that names nothing. */
+export default function NotFound() {
+  const { pathname } = useLocation();
+  useEffect(() => {
+    // The specification asks for it; it is no error of the page's.
+    console.info(`404: there is no page at ${pathname}`);
+  }, [pathname]);
+  return (
+    <>
+      <PageMeta title="Page not found" description="There is no page at this address." />
+      <PageHeader
+        title="Oops! Page not found"
+        subtitle="We looked at every frame. There is nothing at this address."
+      >
+        <ButtonLink to="/">Return to Home</ButtonLink>
+      </PageHeader>
+      <WithFooter />
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+import { Button } from '@site/kit/button.tsx';
+import { memo, Suspense, useSyncExternalStore } from 'react';
+import type { Progress, RemoteLoad } from './remote-load.ts';
+import { remoteLoad } from './remote-load.ts';
+import { remotes } from './remotes.ts';
+
+type Name = keyof typeof remotes;
+
+const loads = Object.fromEntries(
+  Object.entries(remotes).map(([name, source]) => [name, remoteLoad(source)]),
+) as Record<Name, RemoteLoad>;
+
+/** A part of a page that a remote fills. Whatever happens to the remote stays within it. */
+export function RemoteArea({ of }: { of: Name }) {
+  const load = loads[of];
+  const progress = useProgress(load);
+  return (
+    <div data-area={remotes[of].name}>
+      {progress === 'failed' ? <Failed onRetry={load.start} /> : null}
+      <Content key={progress === 'ready-anew' ? 'anew' : 'taken over'} load={load} />
+    </div>
+  );
+}
+
+/** Memoised, because React gives up HTML that it has not taken over yet when its parent renders. */
+const Content = memo(({ load }: { load: RemoteLoad }) => (
+  <Suspense fallback={<Waiting load={load} />}>
+    <load.Component />
+  </Suspense>
+));
+
+function Waiting({ load }: { load: RemoteLoad }) {
+  return useProgress(load) === 'failed' ? null : (
+    <p role="status" className="mx-auto max-w-page px-5 py-16 text-ink-2 md:px-8">
+      Loading…
+    </p>
+  );
+}
+
+function Failed({ onRetry }: { onRetry: () => void }) {
+  return (
+    <div role="alert" className="mx-auto max-w-page px-5 py-16 md:px-8">
+      <p className="max-w-prose text-lead">This part of the site did not load.</p>
+      <p className="mt-2 mb-6 max-w-prose text-ink-2">
+        Everything else keeps working. Check your connection, or try again in a moment.
+      </p>
+      <Button kind="quiet" onClick={onRetry}>
+        Retry
+      </Button>
+    </div>
+  );
+}
+
+function useProgress({ subscribe, progress }: RemoteLoad): Progress {
+  return useSyncExternalStore(subscribe, progress, () => 'idle');
+}

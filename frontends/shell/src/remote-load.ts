@@ -1,0 +1,96 @@
+import { retry } from '@site/kit/retry.ts';
+import type { ComponentType } from 'react';
+import { lazy } from 'react';
+
+/** What a remote's module holds. */
+export interface RemoteModule {
+  default: ComponentType;
+  /** Which build of the remote it is from. */
+  version: string;
+}
+
+/** Where a part of the shell that a remote fills comes from. */
+export interface RemoteSource {
+  name: string;
+  load: () => Promise<RemoteModule | null>;
+}
+
+/** How far a remote's module is. */
+export type Progress = 'idle' | 'loading' | 'failed' | 'ready' | 'ready-anew';
+
+/** After this long a visitor is told; the load goes on. */
+const SLOW = 8000;
+
+/** A remote's module on its way, once for the whole page. */
+export interface RemoteLoad {
+  /** Suspends until the module is there, however often loading it fails meanwhile. */
+  Component: ComponentType;
+  start: () => void;
+  progress: () => Progress;
+  subscribe: (onChange: () => void) => () => void;
+}
+
+/**
+ * Prepares a remote's module to be loaded. A failure never reaches React: HTML that was rendered
+ * ahead of time stays, and the area says what is wrong beside it. Where that HTML is of another
+ * build than the module, the progress ends at `ready-anew`: then the HTML must not be taken over.
+ */
+export function remoteLoad({ name, load }: RemoteSource): RemoteLoad {
+  const listeners = new Set<() => void>();
+  const { promise, resolve } = Promise.withResolvers<RemoteModule>();
+  let progress: Progress = 'idle';
+
+  function change(next: Progress) {
+    progress = next;
+    for (const listener of listeners) {
+      listener();
+    }
+  }
+
+  function isThere() {
+    return progress === 'ready' || progress === 'ready-anew';
+  }
+
+  function failWhere(expected: boolean) {
+    if (expected && !isThere()) {
+      change('failed');
+    }
+  }
+
+  function start() {
+    if (progress === 'loading' || isThere()) {
+      return;
+    }
+    change('loading');
+    const slow = setTimeout(() => failWhere(true), SLOW);
+    retry(async () => (await load()) ?? Promise.reject(new Error(`${name} is not there`)))
+      .then(module => {
+        const rendered = renderedVersion(name);
+        change(rendered === undefined || rendered === module.version ? 'ready' : 'ready-anew');
+        resolve(module);
+      })
+      .catch(() => failWhere(true))
+      .finally(() => clearTimeout(slow));
+  }
+
+  return {
+    Component: lazy(() => {
+      start();
+      return promise;
+    }),
+    start,
+    progress: () => progress,
+    subscribe(onChange) {
+      listeners.add(onChange);
+      return () => listeners.delete(onChange);
+    },
+  };
+}
+
+/** The build that the page's HTML was rendered with. */
+function renderedVersion(name: string): string | undefined {
+  if (typeof document === 'undefined') {
+    return undefined;
+  }
+  return document.querySelector<HTMLMetaElement>(`meta[name="remote:${name}"]`)?.content;
+}

@@ -1,0 +1,102 @@
+import { matchPath } from '@site/kit/router.ts';
+import type { ComponentType } from 'react';
+import type { Area } from '../../build/rendered.ts';
+import { overviewIds, services } from './content/services.ts';
+import { lazyPage } from './lazy-page.ts';
+import { Home } from './pages/home.tsx';
+import { RemoteArea } from './remote-area.tsx';
+
+interface SiteRoute {
+  /** A pattern of the router. */
+  path: string;
+  Page: ComponentType;
+  /** The chunk of a page that is not in the shell's first one. */
+  chunk?: string;
+  areas?: readonly Area[];
+}
+
+/** Every screen of the site, in the order of the specification's route table. */
+export const routes: readonly SiteRoute[] = [
+  {
+    path: '/',
+    Page: Home,
+    areas: [{ remote: 'blog', module: 'blog-teasers', weight: 'extra' }],
+  },
+  {
+    path: '/about',
+    chunk: 'about',
+    Page: lazyPage(() => import(/* webpackChunkName: "about" */ './pages/about.tsx')),
+  },
+  {
+    path: '/contact',
+    chunk: 'contact',
+    Page: lazyPage(() => import(/* webpackChunkName: "contact" */ './pages/contact.tsx')),
+  },
+  {
+    path: '/blog',
+    Page: () => <RemoteArea of="blogList" />,
+    areas: [{ remote: 'blog', module: 'blog-list', weight: 'page' }],
+  },
+  {
+    path: '/blog/*',
+    Page: () => <RemoteArea of="blogPost" />,
+    areas: [{ remote: 'blog', module: 'blog-post', weight: 'page' }],
+  },
+  {
+    path: '/services',
+    chunk: 'services',
+    Page: lazyPage(() => import(/* webpackChunkName: "services" */ './pages/services.tsx')),
+  },
+  {
+    path: '/services/*',
+    chunk: 'service',
+    Page: lazyPage(() => import(/* webpackChunkName: "service" */ './pages/service.tsx')),
+  },
+  {
+    path: '/solutions',
+    chunk: 'solutions',
+    Page: lazyPage(() => import(/* webpackChunkName: "solutions" */ './pages/solutions.tsx')),
+  },
+  {
+    path: '/privacy',
+    chunk: 'privacy',
+    Page: lazyPage(() => import(/* webpackChunkName: "privacy" */ './pages/privacy.tsx')),
+  },
+  {
+    path: '/terms',
+    chunk: 'terms',
+    Page: lazyPage(() => import(/* webpackChunkName: "terms" */ './pages/terms.tsx')),
+  },
+  {
+    path: '/careers',
+    Page: () => <RemoteArea of="careersPage" />,
+    areas: [{ remote: 'careers', module: 'careers-page', weight: 'page' }],
+  },
+  {
+    path: '*',
+    chunk: 'not-found',
+    Page: lazyPage(() => import(/* webpackChunkName: "not-found" */ './pages/not-found.tsx')),
+  },
+];
+
+/** Every address of the shell's own that gets a page. */
+export const shellPaths: readonly string[] = [
+  ...routes.map(({ path }) => path).filter(path => !path.includes('*') && !isRemote(path)),
+  ...services.map(({ id }) => `/services/${id}`),
+];
+
+/** Where an address leads that only leads on. */
+export function redirectOf(path: string): string | undefined {
+  const id = path.replace(/^\/services\//, '');
+  return overviewIds[id] ? `/services/${overviewIds[id]}` : undefined;
+}
+
+/** The route that shows an address. */
+export function routeOf(path: string): { chunk?: string | undefined; areas: readonly Area[] } {
+  const found = routes.find(route => matchPath(route.path, path));
+  return { chunk: found?.chunk, areas: found?.areas ?? [] };
+}
+
+function isRemote(path: string): boolean {
+  return routeOf(path).areas.some(({ weight }) => weight === 'page');
+}

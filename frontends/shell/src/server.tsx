@@ -1,0 +1,41 @@
+import { StaticRouter } from '@site/kit/static-router.ts';
+import { paths as blogPaths } from 'blog/paths';
+import { paths as careersPaths } from 'careers/paths';
+import { prerender } from 'react-dom/static';
+import type { Rendered } from '../../build/rendered.ts';
+import { App } from './app.tsx';
+import { overviewIds } from './content/services.ts';
+import { routeOf, shellPaths } from './routes.tsx';
+
+/** Every address that gets a page of its own. */
+export const pages: readonly string[] = [...shellPaths, ...blogPaths, ...careersPaths];
+
+/** Pages for addresses that name nothing, by the prefix they stand for. */
+export const notFound = [
+  { prefix: '/', page: '404.html' },
+  { prefix: '/blog/', page: 'blog/404.html' },
+  { prefix: '/services/', page: 'services/404.html' },
+];
+
+/** Addresses that only lead on. */
+export const redirects = Object.entries(overviewIds).map(([from, to]) => ({
+  from: `/services/${from}`,
+  to: `/services/${to}`,
+}));
+
+/** Renders the page at an address. */
+export async function render(path: string): Promise<Rendered> {
+  const failures: unknown[] = [];
+  const { prelude } = await prerender(
+    <StaticRouter location={path}>
+      <App />
+    </StaticRouter>,
+    { progressiveChunkSize: Number.POSITIVE_INFINITY, onError: failure => void failures.push(failure) },
+  );
+  const html = await new Response(prelude).text();
+  if (failures.length > 0) {
+    throw new AggregateError(failures, `${path} cannot be rendered`);
+  }
+  const { chunk, areas } = routeOf(path);
+  return { html, chunk, areas };
+}
