@@ -25,11 +25,17 @@ export function document(page: Rendered, parts: SiteParts): string {
     '<!doctype html><html lang="en"><head><meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<script>${themeScript}</script>`,
-    ...files.fonts.map(font => `<link rel="preload" href="${font}" as="font" type="font/woff2" crossorigin>`),
+    ...files.fonts.map(
+      font => `<link rel="preload" href="${font}" as="font" type="font/woff2" crossorigin>`,
+    ),
     ...files.styles.map(style => `<link rel="stylesheet" href="${style}">`),
     ...files.scripts.map(script => `<script defer src="${script}"></script>`),
-    ...files.later.map(file => `<link rel="preload" href="${file}" as="script" fetchpriority="low">`),
-    ...parts.remotes.map(({ name, version }) => `<meta name="remote:${name}" content="${version}">`),
+    ...files.later.map(
+      file => `<link rel="preload" href="${file}" as="script" fetchpriority="low">`,
+    ),
+    ...parts.remotes.map(
+      ({ name, version }) => `<meta name="remote:${name}" content="${version}">`,
+    ),
     '<link rel="icon" href="/favicon.svg" type="image/svg+xml">',
     head,
     `</head><body><div id="root">${body}</div></body></html>`,

@@ -87,14 +87,20 @@ function statsOf(name: string): StatsCompilation {
   if (!found) {
     throw new Error(`Nothing was built that is called ${name}`);
   }
-  return found.toJson({ all: false, chunkGroups: true, chunkGroupAuxiliary: true, publicPath: true });
+  return found.toJson({
+    all: false,
+    chunkGroups: true,
+    chunkGroupAuxiliary: true,
+    publicPath: true,
+  });
 }
 
 function compile(configurations: Configuration[]): Promise<MultiStats> {
   const compiler = rspack(configurations);
   return new Promise((resolve, reject) => {
     compiler.run((failure, result) => {
-      const done = failure ?? (result?.hasErrors() ? new Error(result.toString('errors-only')) : null);
+      const done =
+        failure ?? (result?.hasErrors() ? new Error(result.toString('errors-only')) : null);
       if (done || !result) {
         reject(done);
       } else {

@@ -2,27 +2,41 @@ import type { ComponentProps } from 'react';
 import { Link } from './router.ts';
 
 const look =
-  'inline-flex min-h-12 items-center justify-center rounded-control px-5 font-semibold no-underline ' +
-  'disabled:opacity-60 data-[kind=main]:bg-seen data-[kind=main]:text-on-seen ' +
+  'inline-flex min-h-12 cursor-pointer items-center justify-center rounded-control px-5 font-semibold ' +
+  'no-underline data-[size=small]:min-h-11 data-[size=small]:px-4 data-[size=small]:text-small ' +
+  'disabled:cursor-default disabled:opacity-60 data-[kind=main]:bg-seen data-[kind=main]:text-on-seen ' +
   'data-[kind=quiet]:border data-[kind=quiet]:border-field-line data-[kind=quiet]:text-ink';
 
-type Kind = 'main' | 'quiet';
+interface Look {
+  kind?: 'main' | 'quiet';
+  size?: 'normal' | 'small';
+}
 
 /** Something to press that acts on this page. */
 export function Button({
   kind = 'main',
+  size = 'normal',
   className = '',
   type = 'button',
   ...rest
-}: ComponentProps<'button'> & { kind?: Kind }) {
-  return <button {...rest} type={type} data-kind={kind} className={`${look} ${className}`} />;
+}: ComponentProps<'button'> & Look) {
+  return (
+    <button
+      {...rest}
+      type={type}
+      data-kind={kind}
+      data-size={size}
+      className={`${look} ${className}`}
+    />
+  );
 }
 
 /** A link that looks like a button. */
 export function ButtonLink({
   kind = 'main',
+  size = 'normal',
   className = '',
   ...rest
-}: ComponentProps<typeof Link> & { kind?: Kind }) {
-  return <Link {...rest} data-kind={kind} className={`${look} ${className}`} />;
+}: ComponentProps<typeof Link> & Look) {
+  return <Link {...rest} data-kind={kind} data-size={size} className={`${look} ${className}`} />;
 }

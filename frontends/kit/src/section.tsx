@@ -11,16 +11,14 @@ export function Section({
 }: ComponentProps<'section'> & { title: string; lead?: string }) {
   const heading = useId();
   return (
-    <section
-      {...rest}
-      aria-labelledby={heading}
-      className={`mx-auto max-w-page border-line border-t px-5 py-16 md:px-8 ${className}`}
-    >
-      <h2 id={heading} className="text-heading">
-        {title}
-      </h2>
-      {lead ? <p className="mt-3 max-w-prose text-ink-2 text-lead">{lead}</p> : null}
-      <div className="mt-8">{children}</div>
+    <section {...rest} aria-labelledby={heading} className={`border-line border-t ${className}`}>
+      <div className="mx-auto max-w-page px-5 py-16 md:px-8">
+        <h2 id={heading} className="text-heading">
+          {title}
+        </h2>
+        {lead ? <p className="mt-3 max-w-prose text-ink-2 text-lead">{lead}</p> : null}
+        <div className="mt-8">{children}</div>
+      </div>
     </section>
   );
 }

@@ -56,17 +56,53 @@ export class Scene {
 
   /** A flat rectangle on the floor. */
   slab(x: number, y: number, w: number, d: number, ink: Ink, depth: number): void {
-    const corners: Point[] = [[x, y], [x + w, y], [x + w, y + d], [x, y + d]];
+    const corners: Point[] = [
+      [x, y],
+      [x + w, y],
+      [x + w, y + d],
+      [x, y + d],
+    ];
     this.shape(corners, ink, depth);
   }
 
   /** A box that stands at a corner, with its width, depth and height. */
-  box([x, y, z = 0]: Point, [w, d, h]: readonly [number, number, number], material: Material = materials.plain): void {
+  box(
+    [x, y, z = 0]: Point,
+    [w, d, h]: readonly [number, number, number],
+    material: Material = materials.plain,
+  ): void {
     const depth = x + y + w + d + z * 0.01;
     const ink = (fill: string) => ({ fill, stroke: 'var(--stroke)' });
-    this.shape([[x, y + d, z], [x + w, y + d, z], [x + w, y + d, z + h], [x, y + d, z + h]], ink(material.left), depth);
-    this.shape([[x + w, y, z], [x + w, y + d, z], [x + w, y + d, z + h], [x + w, y, z + h]], ink(material.right), depth);
-    this.shape([[x, y, z + h], [x + w, y, z + h], [x + w, y + d, z + h], [x, y + d, z + h]], ink(material.top), depth + 0.001);
+    this.shape(
+      [
+        [x, y + d, z],
+        [x + w, y + d, z],
+        [x + w, y + d, z + h],
+        [x, y + d, z + h],
+      ],
+      ink(material.left),
+      depth,
+    );
+    this.shape(
+      [
+        [x + w, y, z],
+        [x + w, y + d, z],
+        [x + w, y + d, z + h],
+        [x + w, y, z + h],
+      ],
+      ink(material.right),
+      depth,
+    );
+    this.shape(
+      [
+        [x, y, z + h],
+        [x + w, y, z + h],
+        [x + w, y + d, z + h],
+        [x, y + d, z + h],
+      ],
+      ink(material.top),
+      depth + 0.001,
+    );
   }
 
   /** Lines on the floor, one per unit. */

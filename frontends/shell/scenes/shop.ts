@@ -9,8 +9,26 @@ export function shop(): Scene {
   const scene = new Scene(34);
   scene.slab(0, 0, 9, 9, { fill: 'var(--raised)', stroke: 'var(--line)' }, -50);
   scene.grid(9, 9);
-  wall(scene, [[0, 0], [9, 0], [9, 0, 2.6], [0, 0, 2.6]], 'var(--face-r)');
-  wall(scene, [[0, 0], [0, 9], [0, 9, 2.6], [0, 0, 2.6]], 'var(--face-l)');
+  wall(
+    scene,
+    [
+      [0, 0],
+      [9, 0],
+      [9, 0, 2.6],
+      [0, 0, 2.6],
+    ],
+    'var(--face-r)',
+  );
+  wall(
+    scene,
+    [
+      [0, 0],
+      [0, 9],
+      [0, 9, 2.6],
+      [0, 0, 2.6],
+    ],
+    'var(--face-l)',
+  );
   shelf(scene, 1.2);
   shelf(scene, 3.7);
   scene.box([6.6, 5.6], [0.9, 2.6, 0.8]);

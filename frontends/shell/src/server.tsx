@@ -30,7 +30,10 @@ export async function render(path: string): Promise<Rendered> {
     <StaticRouter location={path}>
       <App />
     </StaticRouter>,
-    { progressiveChunkSize: Number.POSITIVE_INFINITY, onError: failure => void failures.push(failure) },
+    {
+      progressiveChunkSize: Number.POSITIVE_INFINITY,
+      onError: failure => void failures.push(failure),
+    },
   );
   const html = await new Response(prelude).text();
   if (failures.length > 0) {

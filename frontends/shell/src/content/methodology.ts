@@ -22,6 +22,7 @@ export const phases: readonly { title: string; description: string }[] = [
   },
   {
     title: 'Ongoing Excellence',
-    description: '24/7 monitoring, updates and support, so that the system is better next year than today.',
+    description:
+      '24/7 monitoring, updates and support, so that the system is better next year than today.',
   },
 ];

@@ -1,9 +1,10 @@
 import { Link, NavLink } from '@site/kit/router.ts';
 import type { FocusEvent } from 'react';
-import { useId, useState } from 'react';
+import { useCallback, useId, useState } from 'react';
 import { navigation } from '../content/navigation.ts';
 import { services } from '../content/services.ts';
 import { Icon } from './icon.tsx';
+import { useEscape } from './use-escape.ts';
 
 const look = 'py-3 text-ink-2 text-small hover:text-ink aria-[current=page]:text-ink';
 
@@ -32,6 +33,10 @@ export function DesktopNavigation() {
 function ServicesMenu({ title, path }: { title: string; path: string }) {
   const [isOpen, setIsOpen] = useState(false);
   const panel = useId();
+  useEscape(
+    isOpen,
+    useCallback(() => setIsOpen(false), []),
+  );
 
   function closeWhereLeft(event: FocusEvent) {
     if (!event.currentTarget.contains(event.relatedTarget)) {
@@ -40,11 +45,9 @@ function ServicesMenu({ title, path }: { title: string; path: string }) {
   }
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: hovering only adds to what the button does
     <li
       onPointerEnter={event => event.pointerType === 'mouse' && setIsOpen(true)}
       onPointerLeave={event => event.pointerType === 'mouse' && setIsOpen(false)}
-      onKeyDown={event => event.key === 'Escape' && setIsOpen(false)}
       onBlur={closeWhereLeft}
       className="flex items-center"
     >

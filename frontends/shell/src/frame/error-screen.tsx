@@ -25,7 +25,11 @@ class ErrorBoundary extends Component<Boundary, { failed?: { path: string; messa
 
   override render() {
     const { failed } = this.state;
-    return failed?.path === this.props.path ? <Screen message={failed.message} /> : this.props.children;
+    return failed?.path === this.props.path ? (
+      <Screen message={failed.message} />
+    ) : (
+      this.props.children
+    );
   }
 }
 

@@ -1,11 +1,12 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import { Link, useLocation } from '@site/kit/router.ts';
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { DesktopNavigation } from './desktop-navigation.tsx';
 import { Icon } from './icon.tsx';
 import { Logo } from './logo.tsx';
 import { MobileMenu } from './mobile-menu.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';
+import { useEscape } from './use-escape.ts';
 import { useScrolled } from './use-scrolled.ts';
 
 const MENU = 'mobile-menu';
@@ -17,10 +18,13 @@ export function Header() {
   // The menu is open for the page it was opened on, so that a change of the page closes it.
   const [openOn, setOpenOn] = useState<string>();
   const isOpen = openOn === pathname;
+  useEscape(
+    isOpen,
+    useCallback(() => setOpenOn(undefined), []),
+  );
   return (
     <header
       data-raised={isScrolled || isOpen}
-      onKeyDown={event => event.key === 'Escape' && setOpenOn(undefined)}
       className="group fixed inset-x-0 top-0 z-20 border-line border-b bg-paper transition-shadow data-[raised=true]:shadow-header"
     >
       <div className="mx-auto flex h-header max-w-page items-center gap-4 px-5 transition-[height] group-data-[raised=true]:h-16 md:px-8">
@@ -29,9 +33,11 @@ export function Header() {
         </Link>
         <DesktopNavigation key={pathname} />
         <ThemeSwitch />
-        <ButtonLink to="/contact" className="hidden min-h-11 px-4 text-small lg:inline-flex">
-          Get Demo
-        </ButtonLink>
+        <div className="hidden lg:block">
+          <ButtonLink to="/contact" size="small">
+            Get Demo
+          </ButtonLink>
+        </div>
         <button
           type="button"
           aria-label="Menu"

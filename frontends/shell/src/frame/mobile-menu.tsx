@@ -64,7 +64,10 @@ function Dropdown({ title, path, isOpen, onToggle }: DropdownProps) {
           onClick={onToggle}
           className="inline-flex size-12 cursor-pointer items-center justify-center"
         >
-          <Icon name="down" className={`size-5 transition-transform ${isOpen ? 'rotate-180' : ''}`} />
+          <Icon
+            name="down"
+            className={`size-5 transition-transform ${isOpen ? 'rotate-180' : ''}`}
+          />
         </button>
       </div>
       <ul id={list} hidden={!isOpen} className="max-h-[500px] overflow-y-auto pb-3">

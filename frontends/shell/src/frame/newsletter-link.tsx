@@ -1,9 +1,9 @@
+import { postJson } from '@site/kit/api-client.ts';
 import { Button } from '@site/kit/button.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
 import { useSearchParams } from '@site/kit/router.ts';
 import { useHydrated } from '@site/kit/use-hydrated.ts';
 import { useState } from 'react';
-import { postJson } from '@site/kit/api-client.ts';
 
 const FAILED = 'This did not work. Try again in a moment.';
 const SENTENCES = { refused: FAILED, unreachable: FAILED };

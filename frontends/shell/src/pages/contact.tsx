@@ -54,7 +54,13 @@ export default function Contact() {
             href={address.directionsUrl}
           />
         </ul>
-        <ButtonLink to={address.directionsUrl} kind="quiet" target="_blank" rel="noopener" className="mt-8">
+        <ButtonLink
+          to={address.directionsUrl}
+          kind="quiet"
+          target="_blank"
+          rel="noopener"
+          className="mt-8"
+        >
           Get Directions
         </ButtonLink>
       </Section>
@@ -62,7 +68,17 @@ export default function Contact() {
   );
 }
 
-function Way({ icon, title, text, href }: { icon: IconName; title: string; text: string; href: string }) {
+function Way({
+  icon,
+  title,
+  text,
+  href,
+}: {
+  icon: IconName;
+  title: string;
+  text: string;
+  href: string;
+}) {
   return (
     <li className="border border-line bg-raised p-6">
       <Icon name={icon} className="mb-4 size-7 text-seen-ink" />

@@ -22,7 +22,10 @@ export function Home() {
         <ol className="grid gap-5 sm:grid-cols-2 lg:grid-cols-6">
           {phases.map((phase, at) => (
             <li key={phase.title} className={at < 3 ? 'lg:col-span-2' : 'lg:col-span-3'}>
-              <Reveal delay={at * STAGGER} className="card-seen h-full border border-line bg-raised p-6">
+              <Reveal
+                delay={at * STAGGER}
+                className="card-seen h-full border border-line bg-raised p-6"
+              >
                 <p className="mb-4 font-mono text-seen-ink text-small">{`0${at + 1}`}</p>
                 <h3 className="text-subheading">{phase.title}</h3>
                 <p className="mt-1.5 text-ink-2">{phase.description}</p>

@@ -29,7 +29,10 @@ function Detail({ service }: { service: Service }) {
       <Section title="In figures">
         <dl className="grid border border-line sm:grid-cols-3">
           {stats.map(stat => (
-            <div key={stat.label} className="flex flex-col-reverse justify-end border-line border-l p-6">
+            <div
+              key={stat.label}
+              className="flex flex-col-reverse justify-end border-line border-l p-6"
+            >
               <dt>{stat.label}</dt>
               <dd className="mb-1.5 font-semibold text-heading">{stat.value}</dd>
             </div>

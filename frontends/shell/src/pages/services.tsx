@@ -7,7 +7,8 @@ import { Section } from '@site/kit/section.tsx';
 import { services } from '../content/services.ts';
 import { Icon } from '../frame/icon.tsx';
 
-const SUBTITLE = 'A jeweller and a junction need different eyes. Six services, each for one kind of place.';
+const SUBTITLE =
+  'A jeweller and a junction need different eyes. Six services, each for one kind of place.';
 
 /** `/services` */
 export default function Services() {
@@ -25,7 +26,10 @@ export default function Services() {
                 <Icon name={service.icon} className="mb-4 size-8 text-seen-ink" />
                 <h3 className="text-subheading">{service.title}</h3>
                 <p className="mt-2 mb-4 grow text-ink-2">{service.description}</p>
-                <Link to={`/services/${service.id}`} className="inline-flex min-h-11 items-center underline">
+                <Link
+                  to={`/services/${service.id}`}
+                  className="inline-flex min-h-11 items-center underline"
+                >
                   Learn More<span className="sr-only"> about {service.title}</span>
                 </Link>
               </Card>

@@ -1,5 +1,5 @@
-import drawing from './shop.svg';
 import { Detection } from './detection.tsx';
+import drawing from './shop.svg';
 
 /** A shop as its camera sees it. */
 export function ShopScene() {

@@ -1,0 +1,15 @@
+import { defineConfig } from '@playwright/test';
+import { CHROMIUM } from './frontends/build/chromium.ts';
+
+/** Browser tests run against the running stack: `cargo xtask test` starts one of its own. */
+export default defineConfig({
+  testDir: 'frontends',
+  testMatch: '*/tests/browser/**/*.test.ts',
+  outputDir: 'target/playwright',
+  fullyParallel: true,
+  workers: 2,
+  forbidOnly: true,
+  timeout: 60_000,
+  reporter: 'list',
+  use: { launchOptions: CHROMIUM, locale: 'en-US', trace: 'retain-on-failure' },
+});
