@@ -1,3 +1,8 @@
 //! The notifier as its neighbours meet it.
 
+mod mail_server;
+mod mails;
+mod outages;
+mod refusals;
+mod running;
 mod snapshots;

@@ -1,0 +1,235 @@
+//! Each event, and the mails that arrive because of it.
+
+use anyhow::Context;
+use resumes::{ResumeKey, Store};
+use serde_json::Value;
+use site_events::{
+    Channel,
+    event::{NewsletterConfirmed, NewsletterUnsubscribed, StoredResume},
+};
+use testkit::{Inbox, Nats, S3};
+use time::OffsetDateTime;
+use uuid::Uuid;
+use visitor::{
+    EmailAddress,
+    token::{Purpose, TokenKey},
+};
+
+use crate::running::{
+    RECRUITERS, REQUEST, Running, SALES, SOON, Site, TOKEN_KEY, application, message, person,
+};
+
+const VISITOR: &str = "zoe@example.org";
+
+struct Scene {
+    nats: Nats,
+    inbox: Inbox,
+    site: Site,
+    _notifier: Running,
+}
+
+async fn scene(more: &[String]) -> anyhow::Result<Scene> {
+    let (nats, inbox) = tokio::try_join!(Nats::start(), Inbox::start())?;
+    Ok(Scene {
+        _notifier: Running::start(&nats, inbox.smtp_port(), more).await?,
+        site: Site::on(&nats).await?,
+        nats,
+        inbox,
+    })
+}
+
+impl Scene {
+    /// The one mail to this address.
+    async fn mail(&self, address: &str) -> anyhow::Result<Value> {
+        let mails = self.inbox.mails_to(address, 1, SOON).await?;
+        let [mail] = &mails[..] else {
+            anyhow::bail!("one mail to {address}, not {}", mails.len());
+        };
+        Ok(mail.clone())
+    }
+}
+
+fn header<'a>(mail: &'a Value, name: &str) -> Option<&'a str> {
+    mail["headers"][name].as_str()
+}
+
+/// The token of the first link that asks for it.
+fn token(text: &str) -> anyhow::Result<&str> {
+    let (_, rest) = text.split_once("token=").context("no link with a token")?;
+    let end = rest.find(|c: char| c.is_whitespace() || c == '>' || c == '"');
+    Ok(&rest[..end.unwrap_or(rest.len())])
+}
+
+fn ensure_token_is_for(token: &str, purpose: Purpose) -> anyhow::Result<()> {
+    let key = TokenKey::new(TOKEN_KEY)?;
+    let holder = key.verify(token, purpose, OffsetDateTime::now_utc())?;
+    anyhow::ensure!(holder == person(VISITOR)?, "the token is somebody else's");
+    Ok(())
+}
+
+/// What every mail carries so that it can be found again.
+fn ensure_it_tells_its_event(mail: &Value, event: Uuid, channel: Channel) {
+    let id = format!("<{event}.{}@oculant.example>", channel.name());
+    assert_eq!(header(mail, "message-id"), Some(id.as_str()));
+    assert_eq!(header(mail, "x-event-id"), Some(event.to_string().as_str()));
+    assert_eq!(header(mail, "x-request-id"), Some(REQUEST));
+    assert_eq!(mail["from"][0]["address"], "hello@oculant.example");
+    let both = ["text", "html"].map(|part| mail[part].as_str().is_some_and(|part| !part.is_empty()));
+    assert_eq!(both, [true, true], "text and HTML");
+}
+
+#[tokio::test]
+async fn a_contact_message_reaches_sales_and_is_acknowledged() -> anyhow::Result<()> {
+    let scene = scene(&[]).await?;
+    let event = scene.site.publish(VISITOR, message(VISITOR)?).await?;
+
+    let lead = scene.mail(SALES).await?;
+    ensure_it_tells_its_event(&lead, event, Channel::SalesLead);
+    assert_eq!(lead["replyTo"][0]["address"], VISITOR);
+    assert_eq!(lead["replyTo"][0]["name"], "Zoë Müller");
+    assert_eq!(header(&lead, "auto-submitted"), None);
+    let text = lead["text"].as_str().unwrap_or_default();
+    assert!(text.contains("Two cameras,\none question."), "{text}");
+
+    let acknowledgement = scene.mail(VISITOR).await?;
+    ensure_it_tells_its_event(&acknowledgement, event, Channel::ContactAcknowledgement);
+    assert_eq!(acknowledgement["to"][0]["name"], "Zoë Müller");
+    assert_eq!(acknowledgement["replyTo"][0]["address"], "hello@oculant.example");
+    assert_eq!(header(&acknowledgement, "auto-submitted"), Some("auto-generated"));
+    assert!(!acknowledgement.to_string().contains("Two cameras"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_newsletter_sign_up_is_asked_to_confirm_and_nothing_else() -> anyhow::Result<()> {
+    let scene = scene(&[]).await?;
+    let event = scene.site.request_newsletter(VISITOR).await?;
+
+    let mail = scene.mail(VISITOR).await?;
+    ensure_it_tells_its_event(&mail, event, Channel::NewsletterConfirmation);
+    assert_eq!(header(&mail, "auto-submitted"), Some("auto-generated"));
+    assert_eq!(
+        header(&mail, "list-unsubscribe"),
+        None,
+        "they are no subscriber yet"
+    );
+    let text = mail["text"].as_str().unwrap_or_default();
+    assert!(
+        text.contains("https://oculant.example/?newsletter=confirm&token="),
+        "{text}"
+    );
+    ensure_token_is_for(token(text)?, Purpose::Confirm)
+}
+
+#[tokio::test]
+async fn a_subscriber_is_welcomed_with_a_way_out_in_one_click() -> anyhow::Result<()> {
+    let scene = scene(&[]).await?;
+    let email = EmailAddress::parse(VISITOR)?;
+    let event = scene.site.publish(VISITOR, NewsletterConfirmed { email }).await?;
+
+    let mail = scene.mail(VISITOR).await?;
+    ensure_it_tells_its_event(&mail, event, Channel::NewsletterWelcome);
+    // As it came over the wire: the inbox takes list headers apart.
+    let source = scene.inbox.source(&mail).await?.replace("\r\n ", " ");
+    let out = source
+        .lines()
+        .find_map(|line| line.strip_prefix("List-Unsubscribe: "));
+    let out = out.context("no List-Unsubscribe")?;
+    assert!(
+        out.starts_with("<https://oculant.example/api/newsletter/unsubscribe?token="),
+        "{out}"
+    );
+    ensure_token_is_for(token(out)?, Purpose::Unsubscribe)?;
+    assert!(source.contains("\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n"));
+    let text = mail["text"].as_str().unwrap_or_default();
+    ensure_token_is_for(token(text)?, Purpose::Unsubscribe)
+}
+
+#[tokio::test]
+async fn whoever_leaves_the_newsletter_is_left_alone() -> anyhow::Result<()> {
+    let scene = scene(&[]).await?;
+    let email = EmailAddress::parse(VISITOR)?;
+    scene
+        .site
+        .publish(VISITOR, NewsletterUnsubscribed { email })
+        .await?;
+    scene.site.contact("another@example.org").await?;
+    scene.mail("another@example.org").await?;
+    scene.mail(SALES).await?;
+    assert_eq!(scene.inbox.mails().await?.len(), 2);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_application_reaches_the_recruiters_with_a_link_to_its_resume() -> anyhow::Result<()> {
+    let s3 = S3::start().await?;
+    let scene = scene(&s3.flags()).await?;
+    let content = b"%PDF-1.7 a life in one page";
+    let key = ResumeKey::new(&person(VISITOR)?, Uuid::new_v4(), "Résumé.pdf");
+    let file = tempfile::NamedTempFile::new()?;
+    std::fs::write(file.path(), content)?;
+    let store = Store::new(&s3.settings()?);
+    store.put(&key, file.path(), "application/pdf").await?;
+    let mut applied = application(VISITOR)?;
+    applied.resume = Some(StoredResume {
+        key: key.to_string(),
+        file_name: "resume.pdf".to_owned(),
+        content_type: "application/pdf".to_owned(),
+        size: content.len() as u64,
+        sha256: "0f".repeat(32),
+    });
+    let event = scene.site.publish(VISITOR, applied).await?;
+
+    let mail = scene.mail(RECRUITERS).await?;
+    ensure_it_tells_its_event(&mail, event, Channel::RecruiterApplication);
+    assert_eq!(mail["replyTo"][0]["address"], VISITOR);
+    assert_eq!(header(&mail, "auto-submitted"), None);
+    let text = mail["text"].as_str().unwrap_or_default();
+    for field in [
+        "Zoë Müller",
+        VISITOR,
+        "+91 98400 00000",
+        "Backend Intern",
+        "not given",
+        "I would like to.",
+    ] {
+        assert!(text.contains(field), "no \"{field}\" in:\n{text}");
+    }
+    let link = text.lines().find(|line| line.starts_with(&s3.url()));
+    let answer = reqwest::get(link.context("no link to the résumé")?).await?;
+    let answer = answer.error_for_status()?;
+    let disposition = answer.headers().get("content-disposition");
+    let disposition = disposition.context("no Content-Disposition")?.to_str()?;
+    assert_eq!(disposition, "attachment; filename=\"resume.pdf\"");
+    assert_eq!(&answer.bytes().await?[..], content);
+
+    let acknowledgement = scene.mail(VISITOR).await?;
+    ensure_it_tells_its_event(&acknowledgement, event, Channel::ApplicationAcknowledgement);
+    assert_eq!(
+        acknowledgement["replyTo"][0]["address"],
+        "careers@oculant.example"
+    );
+    assert_eq!(header(&acknowledgement, "auto-submitted"), Some("auto-generated"));
+    assert!(!acknowledgement.to_string().contains("I would like to."));
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_event_that_comes_again_is_mailed_once() -> anyhow::Result<()> {
+    let scene = scene(&[]).await?;
+    let event = scene.site.contact(VISITOR).await?;
+    let channels = [Channel::SalesLead, Channel::ContactAcknowledgement];
+    for channel in channels {
+        scene.site.settled(channel, SOON).await?;
+        let delivered = scene.site.delivered_at(event, channel).await?;
+        assert!(delivered.is_some(), "{channel:?} left no record");
+    }
+
+    scene.site.publish_again(&scene.nats, event).await?;
+    assert_eq!(scene.nats.events().await?.len(), 2, "the broker took it for new");
+    for channel in channels {
+        scene.site.settled(channel, SOON).await?;
+    }
+    assert_eq!(scene.inbox.mails().await?.len(), 2);
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! What becomes of the mails while something that they need is away, the notifier
+//! itself included.
+
+use std::{collections::HashMap, fs, path::Path, time::Duration};
+
+use anyhow::Context;
+use nix::sys::signal::Signal;
+use site_events::Channel;
+use testkit::{Inbox, Nats, Part, eventually};
+use tokio::{net::TcpListener, process::Command, time::timeout};
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
+
+use crate::{
+    mail_server::{Answer, MailServer},
+    running::{Running, SALES, SOON, Site, flags},
+};
+
+const VISITOR: &str = "zoe@example.org";
+/// What a notifier may have under way at once: four mails of each of the two channels
+/// of a contact message.
+const UNDER_WAY: usize = 8;
+
+/// A notifier in a process of its own, to be killed.
+fn process(nats: &Nats, smtp_port: u16, logs: &Path) -> anyhow::Result<Part> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_notifier"));
+    command.args(flags(nats, smtp_port, &[]));
+    Part::start("notifier", logs, command)
+}
+
+#[tokio::test]
+async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result<()> {
+    let (nats, inbox) = tokio::try_join!(Nats::start(), Inbox::start())?;
+    let logs = tempfile::TempDir::new()?;
+    let site = Site::on(&nats).await?;
+    site.shorten_the_ack_wait(Duration::from_secs(2)).await?;
+    let visitors: Vec<String> = (0..40).map(|n| format!("visitor-{n}@example.org")).collect();
+    for visitor in &visitors {
+        site.contact(visitor).await?;
+    }
+
+    let notifier = process(&nats, inbox.smtp_port(), logs.path())?;
+    inbox.mails_to(SALES, 3, SOON).await?;
+    // Whatever is under way now stays so until the kill.
+    inbox.part().signal(Signal::SIGSTOP)?;
+    notifier.kill().await?;
+    inbox.part().signal(Signal::SIGCONT)?;
+    let left = site.open(Channel::ContactAcknowledgement).await?;
+    assert!(left > 0, "it was killed too late to show anything");
+
+    let notifier = process(&nats, inbox.smtp_port(), logs.path())?;
+    site.settled(Channel::SalesLead, SOON).await?;
+    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    let mails = inbox.mails().await?;
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for mail in &mails {
+        let to = mail["to"][0]["address"].as_str().context("a mail to nobody")?;
+        *counts.entry(to).or_default() += 1;
+    }
+    for visitor in &visitors {
+        assert!(counts.contains_key(visitor.as_str()), "no mail to {visitor}");
+    }
+    assert!(counts.get(SALES) >= Some(&visitors.len()), "{counts:?}");
+    let twice = mails.len() - 2 * visitors.len();
+    assert!(twice <= UNDER_WAY, "{twice} mails came twice");
+
+    assert!(notifier.stop().await?.success());
+    let log = fs::read_to_string(logs.path().join("notifier.log"))?;
+    for ours_alone in ["example.org", "Müller", "one question"] {
+        assert!(!log.contains(ours_alone), "the log holds \"{ours_alone}\"");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn told_to_stop_it_finishes_what_is_under_way_and_begins_nothing() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|to, _| if to == VISITOR { Answer::Hold } else { Answer::Take }).await?;
+    let site = Site::on(&nats).await?;
+    let mut notifier = Running::start(&nats, server.port(), &[]).await?;
+    let event = site.contact(VISITOR).await?;
+    eventually("the mail is under way", SOON, async || {
+        (server.held() == 1).then_some(())
+    })
+    .await?;
+    site.settled(Channel::SalesLead, SOON).await?;
+
+    notifier.tell_to_stop();
+    site.contact("later@example.org").await?;
+    server.go_on();
+    notifier.stopped().await?;
+    assert_eq!(server.taken(VISITOR).len(), 1);
+    let noted = site.delivered_at(event, Channel::ContactAcknowledgement).await?;
+    assert!(noted.is_some(), "the next notifier would send it again");
+    assert_eq!(server.attempts("later@example.org"), 0);
+    assert_eq!(site.open(Channel::ContactAcknowledgement).await?, 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn while_nats_is_away_it_says_so_and_goes_on_by_itself_afterwards() -> anyhow::Result<()> {
+    let mut nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let notifier = Running::start(&nats, server.port(), &[]).await?;
+    let address = format!("http://127.0.0.1:{}", notifier.port);
+    let mut health = HealthClient::new(tonic::transport::Channel::from_shared(address)?.connect().await?);
+    let mut becomes = async |status: ServingStatus| {
+        eventually(&format!("health says {status:?}"), SOON, async || {
+            let answer = health.check(HealthCheckRequest::default()).await.ok()?;
+            (answer.get_ref().status() == status).then_some(())
+        })
+        .await
+    };
+    becomes(ServingStatus::Serving).await?;
+    nats.stop().await?;
+    becomes(ServingStatus::NotServing).await?;
+    nats.resume_from_disk().await?;
+    becomes(ServingStatus::Serving).await?;
+
+    Site::on(&nats).await?.contact(VISITOR).await?;
+    eventually("the mail is sent", SOON, async || {
+        (server.taken(VISITOR).len() == 1).then_some(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_mail_whose_record_cannot_be_written_for_a_while_is_still_sent_once() -> anyhow::Result<()> {
+    let mut nats = Nats::start().await?;
+    let server = MailServer::start(|to, _| if to == VISITOR { Answer::Hold } else { Answer::Take }).await?;
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let event = site.contact(VISITOR).await?;
+    eventually("the mail is under way", SOON, async || {
+        (server.held() == 1).then_some(())
+    })
+    .await?;
+
+    nats.stop().await?;
+    server.go_on();
+    eventually("the mail is taken", SOON, async || {
+        (server.taken(VISITOR).len() == 1).then_some(())
+    })
+    .await?;
+    nats.resume_from_disk().await?;
+    let site = Site::on(&nats).await?;
+    eventually("the record is written", SOON, async || {
+        let channel = Channel::ContactAcknowledgement;
+        site.delivered_at(event, channel).await.ok().flatten()
+    })
+    .await?;
+    assert_eq!(server.taken(VISITOR).len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn while_the_mail_server_is_away_mails_wait_for_it() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let broken = TcpListener::bind("127.0.0.1:0").await?;
+    let port = broken.local_addr()?.port();
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, port, &[]).await?;
+    site.contact(VISITOR).await?;
+    site.request_newsletter("asha@example.org").await?;
+    // Each of the three mails finds nobody who would listen.
+    for _ in 0..3 {
+        drop(timeout(SOON, broken.accept()).await??);
+    }
+    drop(broken);
+
+    let server = MailServer::start_at(port, |_, _| Answer::Take).await?;
+    for to in [VISITOR, "asha@example.org", SALES] {
+        eventually(&format!("the mail to {to}"), SOON, async || {
+            (server.taken(to).len() == 1).then_some(())
+        })
+        .await?;
+    }
+    assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}

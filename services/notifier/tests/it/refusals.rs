@@ -1,0 +1,180 @@
+//! Mail servers that refuse, hesitate, hang or hang up.
+
+use site_events::Channel;
+use testkit::{Nats, eventually};
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+
+use crate::{
+    mail_server::{Answer, MailServer},
+    running::{Running, SALES, SOON, Site, person},
+};
+
+async fn taken(server: &MailServer, to: &str, count: usize) -> anyhow::Result<()> {
+    eventually(&format!("{count} mails to {to}"), SOON, async || {
+        (server.taken(to).len() >= count).then_some(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_refused_recipient_is_a_dead_letter_at_once_and_holds_up_nobody() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|to, _| match to {
+        "gone@example.org" => Answer::ToRecipient("550 5.1.1 <gone@example.org>: gone is no user here"),
+        "crowded@example.org" => Answer::ToContent("552 5.2.2 Mailbox full"),
+        _ => Answer::Take,
+    })
+    .await?;
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let before = OffsetDateTime::now_utc();
+    site.contact("gone@example.org").await?;
+    site.request_newsletter("crowded@example.org").await?;
+    site.contact("zoe@example.org").await?;
+
+    taken(&server, "zoe@example.org", 1).await?;
+    taken(&server, SALES, 2).await?;
+    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    site.settled(Channel::NewsletterConfirmation, SOON).await?;
+
+    let events = nats.events().await?;
+    let mut dead_letters = nats.dead_letters().await?;
+    dead_letters.sort_by_key(|letter| letter.subject.to_string());
+    assert_eq!(dead_letters.len(), 2);
+    for (letter, email, channel, event, reason) in [
+        (
+            &dead_letters[0],
+            "gone@example.org",
+            Channel::ContactAcknowledgement,
+            &events[0],
+            "(550): 5.1.1 [address] [address] is no user here",
+        ),
+        (
+            &dead_letters[1],
+            "crowded@example.org",
+            Channel::NewsletterConfirmation,
+            &events[1],
+            "(552): 5.2.2 Mailbox full",
+        ),
+    ] {
+        let subject = format!("dead.{}.{}", channel.name(), person(email)?);
+        assert_eq!(letter.subject.as_str(), subject);
+        let buried: serde_json::Value = serde_json::from_slice(&letter.payload)?;
+        assert_eq!(&buried, event, "the event is unchanged");
+        let header = |name: &str| {
+            let header = letter.headers.as_ref().and_then(|headers| headers.get(name));
+            header.map(|value| value.as_str()).unwrap_or_default()
+        };
+        assert!(
+            header("Dead-Letter-Error").contains(reason),
+            "{}",
+            header("Dead-Letter-Error")
+        );
+        assert_eq!(header("Dead-Letter-Attempts"), "1");
+        let time = OffsetDateTime::parse(header("Dead-Letter-Time"), &Rfc3339)?;
+        assert!(time >= before && time <= OffsetDateTime::now_utc(), "{time}");
+        assert_eq!(server.attempts(email), 1, "a refused mail is not tried again");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_a_server_could_not_take_at_first_is_delivered_once() -> anyhow::Result<()> {
+    let visitors = [
+        "greylisted@example.org",
+        "busy@example.org",
+        "cut@example.org",
+        "lucky@example.org",
+    ];
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|to, attempt| match (to, attempt) {
+        ("greylisted@example.org", 1) => Answer::ToRecipient("450 4.2.0 Greylisted, come back later"),
+        ("busy@example.org", 1) => Answer::ToContent("451 4.3.0 Try again"),
+        ("cut@example.org", 1) => Answer::HangUp,
+        _ => Answer::Take,
+    })
+    .await?;
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    for visitor in visitors {
+        site.contact(visitor).await?;
+    }
+
+    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    site.settled(Channel::SalesLead, SOON).await?;
+    for visitor in visitors {
+        let attempts = if visitor == "lucky@example.org" { 1 } else { 2 };
+        assert_eq!(server.attempts(visitor), attempts, "{visitor}");
+        assert_eq!(server.taken(visitor).len(), 1, "{visitor}");
+    }
+    assert_eq!(
+        server.taken(SALES).len(),
+        visitors.len(),
+        "sales' mails repeat with nobody's"
+    );
+    assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_on_some_mails_holds_up_no_others() -> anyhow::Result<()> {
+    // As many as a channel has under way at once.
+    let stuck = ["one", "two", "three", "four"].map(|name| format!("{name}@stuck.example"));
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|to, attempt| {
+        if to.ends_with("@stuck.example") && attempt == 1 {
+            Answer::Hold
+        } else {
+            Answer::Take
+        }
+    })
+    .await?;
+    let site = Site::on(&nats).await?;
+    let patience = ["--smtp-timeout-seconds=4".to_owned()];
+    let _notifier = Running::start(&nats, server.port(), &patience).await?;
+    for visitor in &stuck {
+        site.contact(visitor).await?;
+    }
+    eventually("all four hang", SOON, async || {
+        (server.held() == stuck.len()).then_some(())
+    })
+    .await?;
+
+    site.request_newsletter("asha@example.org").await?;
+    taken(&server, "asha@example.org", 1).await?;
+    taken(&server, SALES, stuck.len()).await?;
+    assert_eq!(
+        server.held(),
+        stuck.len(),
+        "the others waited for the hanging ones"
+    );
+
+    // The same channel goes on as soon as patience with the four is over, and they come
+    // back by themselves.
+    site.contact("zoe@example.org").await?;
+    taken(&server, "zoe@example.org", 1).await?;
+    for visitor in &stuck {
+        taken(&server, visitor, 1).await?;
+    }
+    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    for visitor in &stuck {
+        assert_eq!((server.attempts(visitor), server.taken(visitor).len()), (2, 1));
+    }
+    assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn one_connection_carries_many_mails() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    for number in 0..20 {
+        site.request_newsletter(&format!("visitor-{number}@example.org"))
+            .await?;
+    }
+    site.settled(Channel::NewsletterConfirmation, SOON).await?;
+    assert!(server.connections() <= 4, "{} connections", server.connections());
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! A notifier on a real broker, and the events that the other services would publish.
+
+use std::time::Duration;
+
+use async_nats::jetstream::{self, consumer::PullConsumer};
+use clap::Parser;
+use notifier::{Service, Settings};
+use site_events::{
+    Channel, DELIVERIES, EventData, Publisher, SITE,
+    event::{CareersApplied, ContactReceived, NewsletterRequested},
+};
+use site_service::{RequestId, drain::CancellationToken};
+use testkit::{Nats, User, eventually};
+use time::{OffsetDateTime, macros::datetime};
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+use visitor::{EmailAddress, PersonId, PersonKey};
+
+pub const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
+pub const SALES: &str = "sales@oculant.example";
+pub const RECRUITERS: &str = "recruiters@oculant.example";
+pub const REQUEST: &str = "visit-0001";
+/// Longer than the first retry of an event takes (5 to 6 s).
+pub const SOON: Duration = Duration::from_secs(15);
+
+/// What the notifier is told, in the form that its command line takes.
+pub fn flags(nats: &Nats, smtp_port: u16, more: &[String]) -> Vec<String> {
+    let usual = [
+        "--listen=127.0.0.1:0".to_owned(),
+        concat!("--brand-file=", env!("CARGO_MANIFEST_DIR"), "/../../brand.json").to_owned(),
+        "--site-url=https://oculant.example".to_owned(),
+        format!("--token-key={TOKEN_KEY}"),
+        format!("--sales-to={SALES}"),
+        format!("--recruiters-to={RECRUITERS}"),
+        "--mail-from=Oculant <hello@oculant.example>".to_owned(),
+        format!("--smtp-port={smtp_port}"),
+        // Given again by a test that follows a link.
+        "--s3-access-key-id=nobody".to_owned(),
+        "--s3-secret-access-key=nothing".to_owned(),
+    ];
+    let mut flags: Vec<String> = usual.into();
+    for flag in more {
+        let name = flag.split('=').next().unwrap_or_default();
+        flags.retain(|usual| usual.split('=').next() != Some(name));
+        flags.push(flag.clone());
+    }
+    flags.extend(nats.flags(User::Notifier));
+    flags
+}
+
+/// A notifier in this process.
+pub struct Running {
+    pub port: u16,
+    stop: CancellationToken,
+    task: JoinHandle<anyhow::Result<()>>,
+}
+
+impl Running {
+    pub async fn start(nats: &Nats, smtp_port: u16, more: &[String]) -> anyhow::Result<Self> {
+        let program = std::iter::once("notifier".to_owned());
+        let settings = Settings::try_parse_from(program.chain(flags(nats, smtp_port, more)))?;
+        let service = Service::build(settings).await?;
+        let stop = CancellationToken::new();
+        Ok(Self {
+            port: service.port(),
+            task: tokio::spawn(service.run(stop.clone())),
+            stop,
+        })
+    }
+
+    /// Tells it to stop, without waiting for that.
+    pub fn tell_to_stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// Waits until it has stopped.
+    pub async fn stopped(&mut self) -> anyhow::Result<()> {
+        (&mut self.task).await?
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        self.task.abort();
+    }
+}
+
+/// The site's other services: they publish, and look at what became of it.
+pub struct Site {
+    client: async_nats::Client,
+    context: jetstream::Context,
+}
+
+impl Site {
+    pub async fn on(nats: &Nats) -> anyhow::Result<Self> {
+        let client = nats.client(User::Operator).await?;
+        let context = jetstream::new(client.clone());
+        Ok(Self { client, context })
+    }
+
+    /// Publishes an event as a service does; gives its id.
+    pub async fn publish<D: EventData>(&self, email: &str, data: D) -> anyhow::Result<Uuid> {
+        let id = D::TYPE.id_for(Uuid::new_v4());
+        let publisher = Publisher::new(self.client.clone());
+        let request = RequestId::accept(Some(REQUEST));
+        publisher.publish(&request, id, &person(email)?, data).await?;
+        Ok(id)
+    }
+
+    /// Publishes the same event again, as a replay does: the broker, which would know it
+    /// by its message id, takes it for a new one.
+    pub async fn publish_again(&self, nats: &Nats, id: Uuid) -> anyhow::Result<()> {
+        for event in nats.events().await? {
+            if event["id"] != id.to_string() {
+                continue;
+            }
+            let event_type = event["type"].as_str().unwrap_or_default();
+            let prefix = event_type.trim_end_matches(".v1");
+            let subject = format!("{prefix}.{}", event["subject"].as_str().unwrap_or_default());
+            let payload = serde_json::to_vec(&event)?;
+            self.context.publish(subject, payload.into()).await?.await?;
+            return Ok(());
+        }
+        anyhow::bail!("there is no event {id}")
+    }
+
+    /// How many events of the channel wait for their outcome.
+    pub async fn open(&self, channel: Channel) -> anyhow::Result<u64> {
+        let mut consumer = self.consumer(channel).await?;
+        let info = consumer.info().await?;
+        Ok(info.num_pending + u64::try_from(info.num_ack_pending)?)
+    }
+
+    /// Waits until no event of the channel waits for its outcome any more.
+    pub async fn settled(&self, channel: Channel, within: Duration) -> anyhow::Result<()> {
+        let what = format!("{} has settled its events", channel.name());
+        eventually(&what, within, async || {
+            (self.open(channel).await.ok()? == 0).then_some(())
+        })
+        .await
+    }
+
+    /// Has the broker wait only this long for the outcome of a delivery, so that a test
+    /// need not wait a minute for what a dead notifier had taken.
+    pub async fn shorten_the_ack_wait(&self, ack_wait: Duration) -> anyhow::Result<()> {
+        for channel in Channel::ALL {
+            let consumer = self.consumer(channel).await?;
+            let known = &consumer.cached_info().config;
+            let config = jetstream::consumer::pull::Config {
+                durable_name: known.durable_name.clone(),
+                filter_subject: known.filter_subject.clone(),
+                ack_policy: known.ack_policy,
+                max_deliver: known.max_deliver,
+                ack_wait,
+                ..Default::default()
+            };
+            self.context.create_consumer_on_stream(config, SITE).await?;
+        }
+        Ok(())
+    }
+
+    /// When the delivery record of this event and channel was made.
+    pub async fn delivered_at(&self, id: Uuid, channel: Channel) -> anyhow::Result<Option<OffsetDateTime>> {
+        let deliveries = self.context.get_key_value(DELIVERIES).await?;
+        let record = deliveries.get(format!("{id}.{}", channel.name())).await?;
+        let time = record.map(|time| String::from_utf8(time.to_vec())).transpose()?;
+        let format = &time::format_description::well_known::Rfc3339;
+        Ok(time
+            .map(|time| OffsetDateTime::parse(&time, format))
+            .transpose()?)
+    }
+
+    async fn consumer(&self, channel: Channel) -> anyhow::Result<PullConsumer> {
+        let consumer = self.context.get_consumer_from_stream(channel.name(), SITE).await;
+        consumer.map_err(|error| anyhow::anyhow!("{}: {error}", channel.name()))
+    }
+
+    /// A visitor writes to us.
+    pub async fn contact(&self, email: &str) -> anyhow::Result<Uuid> {
+        self.publish(email, message(email)?).await
+    }
+
+    /// A visitor asks for the newsletter.
+    pub async fn request_newsletter(&self, email: &str) -> anyhow::Result<Uuid> {
+        self.publish(email, request(email)?).await
+    }
+}
+
+pub fn person(email: &str) -> anyhow::Result<PersonId> {
+    let key = PersonKey::new("a person key of thirty-two bytes or more")?;
+    Ok(key.person(&EmailAddress::parse(email)?))
+}
+
+pub fn message(email: &str) -> anyhow::Result<ContactReceived> {
+    Ok(ContactReceived {
+        name: "Zoë Müller".to_owned(),
+        email: EmailAddress::parse(email)?,
+        message: "Two cameras,\none question.".to_owned(),
+    })
+}
+
+pub fn request(email: &str) -> anyhow::Result<NewsletterRequested> {
+    Ok(NewsletterRequested {
+        email: EmailAddress::parse(email)?,
+        expires: datetime!(2126-11-20 12:00 UTC),
+    })
+}
+
+pub fn application(email: &str) -> anyhow::Result<CareersApplied> {
+    Ok(CareersApplied {
+        name: "Zoë Müller".to_owned(),
+        email: EmailAddress::parse(email)?,
+        phone: Some("+91 98400 00000".to_owned()),
+        position: "Backend Intern".to_owned(),
+        experience: None,
+        cover_letter: "I would like to.".to_owned(),
+        resume: None,
+    })
+}
