@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Link } from './router.ts';
+import { Link } from '@site/kit/router.ts';
 
 interface PageHeaderProps {
   title: string;

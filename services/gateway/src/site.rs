@@ -166,20 +166,16 @@ impl Site {
 async fn serve(State(site): State<Arc<Site>>, request: Request) -> Response {
     let is_immutable = is_immutable(request.uri().path());
     let mut response = site.answer(request).await;
-    let keep = if is_immutable && response.status().is_success() {
+    let is_there = response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED;
+    let keep = if is_immutable && is_there {
         FOREVER
     } else {
         ASK_EACH_TIME
     };
-    let is_page = response
-        .headers()
-        .get(header::CONTENT_TYPE)
-        .is_some_and(|value| value.as_bytes().starts_with(b"text/html"));
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, keep);
-    if is_page {
-        headers.insert(header::CONTENT_SECURITY_POLICY, site.policy.clone());
-    }
+    // Whatever its type: "not modified" has none, yet its headers replace those of the page kept.
+    headers.insert(header::CONTENT_SECURITY_POLICY, site.policy.clone());
     response
 }
 

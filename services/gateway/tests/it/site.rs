@@ -145,6 +145,23 @@ async fn pages_run_no_script_but_ours() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A browser replaces the headers of the page it kept by those of the answer that says "not modified".
+#[tokio::test]
+async fn what_a_browser_still_has_keeps_its_headers() -> anyhow::Result<()> {
+    let (gateway, _folder) = site().await?;
+    for path in ["/", "/assets/main.1a2b.js"] {
+        let first = gateway.get(path).send().await?;
+        let modified = &first.headers()[header::LAST_MODIFIED];
+        let again = gateway.get(path).header(header::IF_MODIFIED_SINCE, modified);
+        let again = again.send().await?;
+        assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
+        for name in [header::CACHE_CONTROL, header::CONTENT_SECURITY_POLICY] {
+            assert_eq!(again.headers()[&name], first.headers()[&name], "{path} {name}");
+        }
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn a_folder_that_holds_no_site_ends_the_start() {
     let started = Gateway::start(&["--site-dir", "/nowhere"]).await;

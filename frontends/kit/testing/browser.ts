@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test as base, expect } from '@playwright/test';
+
+/** What browser tests need of the file that a running stack writes. */
+export interface Stack {
+  /** Address of the site. */
+  site: string;
+  inbox: { web: string };
+  pids: Record<string, number>;
+}
+
+/** A mail as the inbox tells of it. */
+export interface Mail {
+  id: string;
+  subject: string;
+  text: string;
+  html: string;
+  to: { address: string; name: string }[];
+  headers: Record<string, string>;
+}
+
+interface Fixtures {
+  stack: Stack;
+  /** The first mail to an address that holds a text, once it is there. */
+  mailTo: (address: string, text: string) => Promise<Mail>;
+  /** What the console said. A test that says nothing of it wants it empty. */
+  said: string[];
+}
+
+const file = process.env['STACK_FILE'] ?? join(import.meta.dirname, '../../../target/stack.json');
+
+/** A test in a browser, by a visitor of its own, against the running stack. */
+export const test = base.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
+  stack: async ({}, use) => use(JSON.parse(readFileSync(file, 'utf8'))),
+  baseURL: async ({ stack }, use) => use(stack.site),
+  // A network address of its own, so that no test uses up another one's rate limit.
+  // biome-ignore lint/correctness/noEmptyPattern: see above
+  extraHTTPHeaders: async ({}, use) =>
+    use({ 'X-Forwarded-For': `10.${byte()}.${byte()}.${byte()}` }),
+  mailTo: async ({ stack }, use) => use((address, text) => mailTo(stack, address, text)),
+  said: [
+    async ({ page }, use) => {
+      const said: string[] = [];
+      page.on('console', message => said.push(message.text()));
+      page.on('pageerror', failure => said.push(String(failure)));
+      await use(said);
+      expect(said, 'the console stays silent').toEqual([]);
+    },
+    { auto: true },
+  ],
+});
+
+/** An e-mail address that no other test has. */
+export function someone(name = 'visitor'): string {
+  return `${name}-${crypto.randomUUID().slice(0, 8)}@example.com`;
+}
+
+async function mailTo(stack: Stack, address: string, text: string): Promise<Mail> {
+  let found: Mail | undefined;
+  await expect
+    .poll(
+      async () => {
+        const all: Mail[] = await (await fetch(`${stack.inbox.web}/email`)).json();
+        found = all.find(
+          mail => mail.to.some(to => to.address === address) && JSON.stringify(mail).includes(text),
+        );
+        return found?.subject;
+      },
+      { message: `a mail to ${address} with "${text}"`, timeout: 20_000 },
+    )
+    .toBeTruthy();
+  if (!found) {
+    throw new Error('There is no such mail');
+  }
+  return found;
+}
+
+function byte(): number {
+  return Math.floor(Math.random() * 254) + 1;
+}
+
+export { expect };

@@ -1,0 +1,114 @@
+import { expect, someone, test } from '../../../kit/testing/browser.ts';
+
+const SALES = 'sales@oculant.example';
+
+test('a message reaches sales, and the visitor is told', async ({ page, mailTo }) => {
+  const email = someone('asha');
+  await page.goto('/contact');
+  await page.getByLabel('Full Name').fill('Asha Rao');
+  await page.getByLabel('Email Address').fill(email);
+  await page.getByLabel('Your Message').fill('Two shops, fourteen cameras.\n“How soon?”');
+  await page.getByRole('button', { name: 'Send Message' }).click();
+
+  await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
+  await expect(page.getByText(email)).toBeVisible();
+
+  const lead = await mailTo(SALES, email);
+  expect(lead.text).toContain('Asha Rao');
+  expect(lead.text).toContain('“How soon?”');
+  expect(lead.headers['reply-to']).toContain(email);
+  const acknowledgement = await mailTo(email, 'Asha');
+  expect(acknowledgement.headers['auto-submitted']).toBe('auto-generated');
+});
+
+test('the success is shown for five seconds, then the form is back and empty', async ({ page }) => {
+  await page.clock.install();
+  await page.goto('/contact');
+  await page.getByLabel('Full Name').fill('Asha Rao');
+  await page.getByLabel('Email Address').fill(someone());
+  await page.getByLabel('Your Message').fill('Hello');
+  await page.getByRole('button', { name: 'Send Message' }).click();
+  await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
+
+  await page.clock.runFor(4_900);
+  await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
+  await page.clock.runFor(200);
+  await expect(page.getByText('Message Sent Successfully!')).toBeHidden();
+  for (const label of ['Full Name', 'Email Address', 'Your Message']) {
+    await expect(page.getByLabel(label)).toHaveValue('');
+  }
+});
+
+test('what is wrong is said beside its field, and nothing that was typed is lost', async ({
+  page,
+  said,
+}) => {
+  await page.goto('/contact');
+  await page.getByLabel('Full Name').fill('   ');
+  await page.getByLabel('Email Address').fill('asha@example.com');
+  await page.getByLabel('Your Message').fill('Hello');
+  await page.getByRole('button', { name: 'Send Message' }).click();
+
+  await expect(page.getByRole('alert')).toBeFocused();
+  const name = page.getByLabel('Full Name');
+  await expect(name).toHaveAttribute('aria-invalid', 'true');
+  await expect(name).toHaveAccessibleDescription(/name/i);
+  await expect(page.getByLabel('Your Message')).toHaveValue('Hello');
+  expect(said.splice(0)).toEqual([expect.stringContaining('422')]);
+});
+
+test('without its required fields the form is not sent', async ({ page }) => {
+  await page.goto('/contact');
+  await page.getByRole('button', { name: 'Send Message' }).click();
+  await expect(page.getByLabel('Full Name')).toBeFocused();
+  await page.getByLabel('Full Name').fill('Asha');
+  await page.getByLabel('Email Address').fill('asha@');
+  await page.getByRole('button', { name: 'Send Message' }).click();
+  await expect(page.getByLabel('Email Address')).toBeFocused();
+});
+
+test('a draft survives a reload', async ({ page }) => {
+  await page.goto('/contact');
+  await page.getByLabel('Full Name').fill('Asha Rao');
+  await page.getByLabel('Your Message').fill('Half a sent');
+  await page.reload();
+  await expect(page.getByLabel('Full Name')).toHaveValue('Asha Rao');
+  await expect(page.getByLabel('Your Message')).toHaveValue('Half a sent');
+});
+
+test('an answer that gets lost is asked for again under the same key, and one mail is sent', async ({
+  page,
+  mailTo,
+  said,
+  stack,
+}) => {
+  const email = someone();
+  const keys: (string | undefined)[] = [];
+  await page.route('**/api/contact', async route => {
+    keys.push(route.request().headers()['idempotency-key']);
+    if (keys.length === 1) {
+      // The server gets it, the browser never hears of it.
+      await route.fetch();
+      await route.abort('connectionreset');
+    } else {
+      await route.continue();
+    }
+  });
+  await page.goto('/contact');
+  await page.getByLabel('Full Name').fill('Asha Rao');
+  await page.getByLabel('Email Address').fill(email);
+  await page.getByLabel('Your Message').fill('Once only');
+  await page.getByRole('button', { name: 'Send Message' }).click();
+  await expect(page.getByRole('button', { name: 'Sending...' })).toBeDisabled();
+  await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
+  expect(keys).toHaveLength(2);
+  expect(keys[0]).toBe(keys[1]);
+
+  await mailTo(email, 'Asha');
+  await mailTo(SALES, email);
+  const all: { to: { address: string }[] }[] = await (
+    await fetch(`${stack.inbox.web}/email`)
+  ).json();
+  expect(all.filter(mail => mail.to.some(to => to.address === email))).toHaveLength(1);
+  expect(said.splice(0)).toEqual([expect.stringContaining('ERR_CONNECTION_RESET')]);
+});

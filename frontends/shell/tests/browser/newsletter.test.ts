@@ -1,0 +1,62 @@
+import { expect, someone, test } from '../../../kit/testing/browser.ts';
+
+test('a visitor signs up, confirms, is welcomed, and leaves again', async ({
+  page,
+  stack,
+  mailTo,
+}) => {
+  const email = someone('reader');
+  await page.goto('/blog');
+  await page.getByLabel('Email Address').first().fill(email);
+  await page.getByRole('button', { name: 'Subscribe' }).first().click();
+  await expect(page.getByText('Thank you for subscribing!')).toBeVisible();
+  await expect(page.getByLabel('Email Address').first()).toHaveValue('');
+
+  const confirmation = await mailTo(email, 'newsletter=confirm');
+  await page.goto(linkIn(confirmation.text, 'confirm', stack.site));
+  const dialog = page.getByRole('dialog', { name: 'Confirm your subscription' });
+  await dialog.getByRole('button', { name: 'Confirm' }).click();
+  await expect(dialog.getByText('Your subscription is confirmed')).toBeVisible();
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await expect(dialog).toBeHidden();
+  await expect(page).toHaveURL('/');
+
+  const welcome = await mailTo(email, 'newsletter=unsubscribe');
+  expect(welcome.headers['list-unsubscribe-post']).toBe('List-Unsubscribe=One-Click');
+  await page.goto(linkIn(welcome.text, 'unsubscribe', stack.site));
+  const goodbye = page.getByRole('dialog', { name: 'Unsubscribe' });
+  await goodbye.getByRole('button', { name: 'Unsubscribe' }).click();
+  await expect(goodbye.getByText('You are unsubscribed.')).toBeVisible();
+});
+
+test('opening a link of a mail alone changes nothing', async ({ page, mailTo, stack }) => {
+  const email = someone('scanner');
+  await page.goto('/blog');
+  await page.getByLabel('Email Address').first().fill(email);
+  await page.getByRole('button', { name: 'Subscribe' }).first().click();
+  const confirmation = await mailTo(email, 'newsletter=confirm');
+
+  const posts: string[] = [];
+  page.on('request', request => request.method() === 'POST' && posts.push(request.url()));
+  await page.goto(linkIn(confirmation.text, 'confirm', stack.site));
+  await expect(page.getByRole('dialog')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toBeHidden();
+  expect(posts).toEqual([]);
+});
+
+test('a forged link is refused with a sentence', async ({ page, said }) => {
+  await page.goto('/?newsletter=confirm&token=forged');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Confirm' }).click();
+  await expect(dialog.getByRole('alert')).toHaveText(/\w+ .*\./);
+  await expect(dialog.getByRole('button', { name: 'Confirm' })).toBeEnabled();
+  expect(said.splice(0)).toEqual([expect.stringMatching(/4\d\d/)]);
+});
+
+/** Mails name the site's public address; the stack under test has another. */
+function linkIn(text: string, action: string, site: string): string {
+  const link = text.match(/https?:\/\/\S+/g)?.find(url => url.includes(`newsletter=${action}`));
+  const { search } = new URL(link ?? 'missing:');
+  return `${site}/${search}`;
+}

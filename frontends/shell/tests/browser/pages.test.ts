@@ -1,0 +1,114 @@
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, test } from '../../../kit/testing/browser.ts';
+
+const ROUTES = {
+  '/': 'Your cameras already see it. Now someone notices.',
+  '/about': 'Pioneering AI Security',
+  '/contact': "Let's Connect",
+  '/blog/ai-advancements': /.+/,
+  '/blog': /.+/,
+  '/services': 'Tailored Security Services',
+  '/services/traffic-public-safety': /.+/,
+  '/solutions': 'Advanced Security Solutions',
+  '/privacy': 'Privacy Policy',
+  '/terms': 'Terms of Service',
+  '/careers': /.+/,
+};
+
+for (const [route, heading] of Object.entries(ROUTES)) {
+  test(`${route} is taken over by React without a word`, async ({ page }) => {
+    const answer = await page.goto(route);
+    expect(answer?.status()).toBe(200);
+    await isHydrated(page);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText(heading);
+    await expect(page).toHaveTitle(/Oculant/);
+    await expect(page.locator('head meta[name="description"]')).toHaveCount(1);
+    await expect(page.locator('head title')).toHaveCount(1);
+    await expect(page.locator('link[rel="canonical"]')).toHaveAttribute(
+      'href',
+      `https://oculant.example${route}`,
+    );
+  });
+
+  test(`${route} is read without JavaScript`, async ({ browser, stack }) => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(stack.site + route);
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    await expect(page.getByText('Loading…')).toHaveCount(0);
+    await context.close();
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    test(`${route} has nothing for axe to find, ${colorScheme}`, async ({ page }) => {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      for (const width of [390, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(route);
+        await isHydrated(page);
+        const { violations } = await new AxeBuilder({ page }).analyze();
+        expect(violations.map(({ id, nodes }) => [id, nodes.map(node => node.html)])).toEqual([]);
+      }
+    });
+  }
+
+  test(`${route} does not scroll sideways at 320 pixels`, async ({ page }) => {
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.goto(route);
+    const { content, view } = await page.evaluate(() => ({
+      content: document.documentElement.scrollWidth,
+      view: document.documentElement.clientWidth,
+    }));
+    expect(content).toBe(view);
+  });
+}
+
+for (const [route, heading] of [
+  ['/no-such-page', 'Oops! Page not found'],
+  ['/blog/no-such-post', 'Blog Post Not Found'],
+  ['/services/no-such-service', 'Service Not Found'],
+] as const) {
+  test(`${route} is answered with status 404 and a page that leads on`, async ({ page, said }) => {
+    const answer = await page.goto(route);
+    expect(answer?.status()).toBe(404);
+    await isHydrated(page);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText(heading);
+    await expect(page.getByRole('contentinfo')).toBeVisible();
+    expect(said.splice(0).filter(text => !text.startsWith('404: there is no page'))).toEqual([
+      expect.stringContaining('status of 404'),
+    ]);
+  });
+}
+
+test('the 404 page leads home', async ({ page, said }) => {
+  await page.goto('/no-such-page');
+  await page.getByRole('link', { name: 'Return to Home' }).click();
+  await expect(page).toHaveURL('/');
+  expect(said.splice(0).join()).toContain('/no-such-page');
+});
+
+test('an overview name of a service leads to its page', async ({ page }) => {
+  await page.goto('/services/retail');
+  await expect(page).toHaveURL('/services/retail-wholesale-high-risk');
+});
+
+test('every page is shown from its top', async ({ page }) => {
+  await page.goto('/terms');
+  await isHydrated(page);
+  await page.evaluate(() => scrollTo(0, 900));
+  await page.getByRole('link', { name: 'About', exact: true }).first().click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Pioneering AI Security');
+  await expect.poll(() => page.evaluate(() => scrollY)).toBe(0);
+});
+
+/** React marks what it has taken over. */
+async function isHydrated(page: Page) {
+  await expect
+    .poll(() =>
+      page.evaluate(() =>
+        Object.keys(document.querySelector('main h1') ?? {}).some(key => key.startsWith('__react')),
+      ),
+    )
+    .toBe(true);
+}
