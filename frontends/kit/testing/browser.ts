@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Locator } from '@playwright/test';
 import { test as base, expect } from '@playwright/test';
 
 /** What browser tests need of the file that a running stack writes. */
@@ -55,6 +56,13 @@ export const test = base.extend<Fixtures>({
 /** An e-mail address that no other test has. */
 export function someone(name = 'visitor'): string {
   return `${name}-${crypto.randomUUID().slice(0, 8)}@example.com`;
+}
+
+/** Waits until React has taken an element over: before that, nothing happens when it is pressed. */
+export async function hydrated(element: Locator): Promise<void> {
+  await expect
+    .poll(() => element.evaluate(node => Object.keys(node).some(key => key.startsWith('__react'))))
+    .toBe(true);
 }
 
 async function mailTo(stack: Stack, address: string, text: string): Promise<Mail> {

@@ -1,6 +1,5 @@
 import AxeBuilder from '@axe-core/playwright';
-import type { Page } from '@playwright/test';
-import { expect, test } from '../../../kit/testing/browser.ts';
+import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
 
 const ROUTES = {
   '/': 'Your cameras already see it. Now someone notices.',
@@ -20,7 +19,7 @@ for (const [route, heading] of Object.entries(ROUTES)) {
   test(`${route} is taken over by React without a word`, async ({ page }) => {
     const answer = await page.goto(route);
     expect(answer?.status()).toBe(200);
-    await isHydrated(page);
+    await hydrated(page.locator('main h1'));
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(heading);
     await expect(page).toHaveTitle(/Oculant/);
     await expect(page.locator('head meta[name="description"]')).toHaveCount(1);
@@ -46,7 +45,7 @@ for (const [route, heading] of Object.entries(ROUTES)) {
       for (const width of [390, 1440]) {
         await page.setViewportSize({ width, height: 900 });
         await page.goto(route);
-        await isHydrated(page);
+        await hydrated(page.locator('main h1'));
         const { violations } = await new AxeBuilder({ page }).analyze();
         expect(violations.map(({ id, nodes }) => [id, nodes.map(node => node.html)])).toEqual([]);
       }
@@ -72,7 +71,7 @@ for (const [route, heading] of [
   test(`${route} is answered with status 404 and a page that leads on`, async ({ page, said }) => {
     const answer = await page.goto(route);
     expect(answer?.status()).toBe(404);
-    await isHydrated(page);
+    await hydrated(page.locator('main h1'));
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(heading);
     await expect(page.getByRole('contentinfo')).toBeVisible();
     expect(said.splice(0).filter(text => !text.startsWith('404: there is no page'))).toEqual([
@@ -95,20 +94,9 @@ test('an overview name of a service leads to its page', async ({ page }) => {
 
 test('every page is shown from its top', async ({ page }) => {
   await page.goto('/terms');
-  await isHydrated(page);
+  await hydrated(page.locator('main h1'));
   await page.evaluate(() => scrollTo(0, 900));
   await page.getByRole('link', { name: 'About', exact: true }).first().click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Pioneering AI Security');
   await expect.poll(() => page.evaluate(() => scrollY)).toBe(0);
 });
-
-/** React marks what it has taken over. */
-async function isHydrated(page: Page) {
-  await expect
-    .poll(() =>
-      page.evaluate(() =>
-        Object.keys(document.querySelector('main h1') ?? {}).some(key => key.startsWith('__react')),
-      ),
-    )
-    .toBe(true);
-}

@@ -1,0 +1,113 @@
+import type { Page } from '@playwright/test';
+import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
+
+const FAILED = 'This part of the site did not load.';
+const UNREACHABLE = expect.stringMatching(/ERR_FAILED|Federation Runtime|preloaded/);
+
+test('a remote that is down costs the home page only its own area', async ({ page, said }) => {
+  await page.route('**/remotes/blog/**', route => route.abort());
+  await page.goto('/');
+  const area = page.locator('[data-area="blog"]');
+  await expect(area.getByText(FAILED)).toBeVisible({ timeout: 12_000 });
+  // What was rendered ahead of time stays, and its links lead on.
+  await expect(area.getByRole('heading', { name: 'Latest Insights' })).toBeVisible();
+  await page.getByRole('link', { name: 'About', exact: true }).first().click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Pioneering AI Security');
+  await theConsoleTellsOfNothingElse(said);
+});
+
+test('a remote that comes back is there after Retry', async ({ page, said }) => {
+  await page.route('**/remotes/careers/**', route => route.abort());
+  await page.goto('/about');
+  await page.getByRole('link', { name: 'Careers', exact: true }).first().click();
+  await expect(page.getByText(FAILED)).toBeVisible({ timeout: 12_000 });
+  await expect(page.getByRole('button', { name: 'Apply Now' })).toHaveCount(0);
+
+  await page.unroute('**/remotes/careers/**');
+  await page.getByRole('button', { name: 'Retry' }).click();
+  await expect(page.getByText(FAILED)).toBeHidden();
+  await page.getByRole('button', { name: 'Apply Now' }).first().click();
+  await expect(page.getByRole('dialog')).toBeVisible();
+  await theConsoleTellsOfNothingElse(said);
+});
+
+test('a remote that is slow is waited for, and after eight seconds the visitor is told', async ({
+  page,
+}) => {
+  const letGo = await hold(page, '**/remotes/careers/remoteEntry.js');
+  await page.goto('/about');
+  await page.clock.install();
+  await page.getByRole('link', { name: 'Careers', exact: true }).first().click();
+  await expect(page.getByText('Loading…')).toBeVisible();
+  await page.clock.runFor(7_900);
+  await expect(page.getByText(FAILED)).toBeHidden();
+  await page.clock.runFor(200);
+  await expect(page.getByText(FAILED)).toBeVisible();
+
+  letGo();
+  await expect(page.getByRole('button', { name: 'Apply Now' }).first()).toBeVisible();
+  await expect(page.getByText(FAILED)).toBeHidden();
+});
+
+test('a page of a remote that is down is read as it was rendered, and taken over after Retry', async ({
+  page,
+  said,
+}) => {
+  await page.route('**/remotes/careers/**', route => route.abort());
+  await page.goto('/careers');
+  await expect(page.getByText(FAILED)).toBeVisible({ timeout: 12_000 });
+  await expect(page.getByText('Computer Vision Intern').first()).toBeVisible();
+
+  await page.unroute('**/remotes/careers/**');
+  await page.getByRole('button', { name: 'Retry' }).click();
+  await expect(page.getByText(FAILED)).toBeHidden();
+  await hydrated(page.getByRole('button', { name: 'Apply Now' }).first());
+  await page.getByRole('button', { name: 'Apply Now' }).first().click();
+  await expect(page.getByRole('dialog')).toBeVisible();
+  await theConsoleTellsOfNothingElse(said);
+});
+
+test('a corrupt remote costs only its own area', async ({ page, said }) => {
+  await page.route('**/remotes/blog/remoteEntry.js', route =>
+    route.fulfill({ contentType: 'text/javascript', body: 'throw new Error("corrupt")' }),
+  );
+  await page.goto('/about');
+  await page.getByRole('link', { name: 'Blogs', exact: true }).first().click();
+  await expect(page.getByText(FAILED)).toBeVisible({ timeout: 12_000 });
+  await page.getByRole('link', { name: 'Contact', exact: true }).first().click();
+  await expect(page.getByLabel('Full Name')).toBeEditable();
+  said.splice(0);
+});
+
+test('a remote of another build than the page is shown anew, without a word', async ({ page }) => {
+  await page.route('**/careers', async route => {
+    const answer = await route.fetch();
+    const html = await answer.text();
+    const older = html
+      .replace(/(<meta name="remote:careers" content=")[^"]*/, '$1older')
+      .replaceAll('Computer Vision Intern', 'Lamplighter');
+    expect(older).not.toBe(html);
+    await route.fulfill({ response: answer, body: older });
+  });
+  await page.goto('/careers');
+  await expect(page.getByText('Computer Vision Intern').first()).toBeVisible();
+  await expect(page.getByText('Lamplighter')).toHaveCount(0);
+  await page.getByRole('button', { name: 'Apply Now' }).first().click();
+  await expect(page.getByRole('dialog')).toBeVisible();
+});
+
+/** Holds back a file until the returned function is called. */
+async function hold(page: Page, file: string): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(file, async route => {
+    await promise;
+    await route.continue();
+  });
+  return resolve;
+}
+
+async function theConsoleTellsOfNothingElse(said: string[]) {
+  for (const text of said.splice(0)) {
+    expect(text).toEqual(UNREACHABLE);
+  }
+}
