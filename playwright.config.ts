@@ -4,7 +4,11 @@ import { CHROMIUM } from './frontends/build/chromium.ts';
 /** Browser tests run against the running stack: `cargo xtask test` starts one of its own. */
 export default defineConfig({
   testDir: 'frontends',
-  testMatch: '*/tests/browser/**/*.test.ts',
+  projects: [
+    { name: 'site', testMatch: '*/tests/browser/**/*.test.ts', testIgnore: '**/outages.test.ts' },
+    // They stop parts of the stack that all tests share.
+    { name: 'outages', testMatch: '*/tests/browser/**/outages.test.ts', dependencies: ['site'] },
+  ],
   outputDir: 'target/playwright',
   fullyParallel: true,
   workers: 2,

@@ -1,0 +1,47 @@
+import { expect, someone, test } from '../../../kit/testing/browser.ts';
+
+// These stop a part that all tests share: they run after all others, one at a time.
+
+test('while the broker is away a message is refused with a sentence, and sent once it is back', async ({
+  page,
+  stack,
+  mailTo,
+  said,
+}) => {
+  const email = someone();
+  await page.goto('/contact');
+  await page.getByLabel('Full Name').fill('Asha Rao');
+  await page.getByLabel('Email Address').fill(email);
+  await page.getByLabel('Your Message').fill('Are you there?');
+
+  const broker = stack.pids['nats'];
+  if (!broker) {
+    throw new Error('The stack does not tell which process the broker is');
+  }
+  process.kill(broker, 'SIGSTOP');
+  try {
+    await expect.poll(() => readiness(stack.site), { timeout: 5_000 }).toBe(503);
+    const answer = page.waitForResponse('**/api/contact');
+    await page.getByRole('button', { name: 'Send Message' }).click();
+    const refused = await answer;
+    expect(refused.status()).toBe(503);
+    expect(Number(refused.headers()['retry-after'])).toBeGreaterThan(0);
+    const { message } = await refused.json();
+    await expect(page.getByRole('alert')).toHaveText(message);
+    await expect(page.getByRole('alert')).toBeFocused();
+    await expect(page.getByLabel('Full Name')).toHaveValue('Asha Rao');
+    await expect(page.getByLabel('Email Address')).toHaveValue(email);
+    await expect(page.getByLabel('Your Message')).toHaveValue('Are you there?');
+  } finally {
+    process.kill(broker, 'SIGCONT');
+  }
+  await expect.poll(() => readiness(stack.site), { timeout: 5_000 }).toBe(200);
+  await page.getByRole('button', { name: 'Send Message' }).click();
+  await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
+  await mailTo('sales@oculant.example', email);
+  expect(said.splice(0)).toEqual([expect.stringContaining('503')]);
+});
+
+async function readiness(site: string): Promise<number> {
+  return (await fetch(`${site}/readyz`)).status;
+}
