@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Configuration, RuleSetRule } from '@rspack/core';
 import { DefinePlugin } from '@rspack/core';
-import { addressOf, guest, host } from './federation.ts';
+import { addressOf, esRuntime, guest, host } from './federation.ts';
 import { dist, frontends, scratch } from './places.ts';
 import type { Remote } from './remote.ts';
 import { versionOf } from './remote.ts';
@@ -92,6 +92,7 @@ function common(mode: Mode, name: string, folder: string, address: string): Conf
         { ...IMAGES_AND_FONTS, type: 'asset/resource' },
       ],
     },
+    resolve: { alias: esRuntime },
     performance: false,
     stats: 'errors-warnings',
   };

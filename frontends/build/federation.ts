@@ -1,5 +1,8 @@
+import { createRequire } from 'node:module';
 import { ModuleFederationPlugin } from '@module-federation/enhanced/rspack';
 import type { Remote } from './remote.ts';
+
+const require = createRequire(import.meta.url);
 
 /**
  * What the shell and all remotes have one of: React, and the router with its context. The router is
@@ -21,7 +24,10 @@ export function host(remotes: readonly Remote[]) {
       remotes.map(remote => [remote.name, `${remote.name}@${addressOf(remote)}remoteEntry.js`]),
     ),
     shared: shared({ eager: true }),
-    experiments: { provideExternalRuntime: true, optimization: { target: 'web' } },
+    experiments: {
+      provideExternalRuntime: true,
+      optimization: { target: 'web', disableSnapshot: true },
+    },
   });
 }
 
@@ -35,9 +41,20 @@ export function guest({ name, exposes }: Remote) {
       exposes.map(name => [`./${name}`, { import: `./src/${name}.tsx`, name }]),
     ),
     shared: shared({ import: false }),
-    experiments: { externalRuntime: true, optimization: { target: 'web' } },
+    experiments: { externalRuntime: true, optimization: { target: 'web', disableSnapshot: true } },
   });
 }
+
+/**
+ * The federation's runtime as ES modules, of which only what is used stays in the bundle. The plugin
+ * itself names the CommonJS files.
+ */
+export const esRuntime: Record<string, string> = Object.fromEntries(
+  ['runtime', 'runtime-core', 'sdk', 'webpack-bundler-runtime'].map(name => {
+    const common = require.resolve(`@module-federation/${name}`);
+    return [common, common.replace(/\.cjs$/, '.js')];
+  }),
+);
 
 const COMMON = { dts: false, dev: false, manifest: false, shareStrategy: 'loaded-first' } as const;
 
