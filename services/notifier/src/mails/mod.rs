@@ -15,8 +15,9 @@ use crate::{desk::Desk, message::Letter, wording};
 /// Why a mail could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum MailError {
-    /// The event is not what its channel takes.
-    #[error("the event cannot be read: {0}")]
+    /// The event is not what its channel takes. Only the place is told: the reader's own
+    /// words repeat the value, which may be a visitor's name or message.
+    #[error("the event cannot be read: it is not what its type says (line {}, column {})", .0.line(), .0.column())]
     Event(#[from] serde_json::Error),
     /// A browser takes addresses that no mail server does (`a..b@example.com`).
     #[error("the visitor's address is not one that a mail can go to")]

@@ -3,6 +3,7 @@
 use site_events::Channel;
 use testkit::{Nats, eventually};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use uuid::Uuid;
 
 use crate::{
     mail_server::{Answer, MailServer},
@@ -176,5 +177,45 @@ async fn one_connection_carries_many_mails() -> anyhow::Result<()> {
     }
     site.settled(Channel::NewsletterConfirmation, SOON).await?;
     assert!(server.connections() <= 4, "{} connections", server.connections());
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_event_that_cannot_be_read_is_a_dead_letter_whose_reason_repeats_nothing() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let person = person("zoe@example.org")?;
+    let event = serde_json::json!({
+        "specversion": "1.0",
+        "id": Uuid::new_v4(),
+        "source": "/services/newsletter",
+        "type": "site.newsletter.requested.v1",
+        "subject": person,
+        "time": "2026-11-20T12:00:00Z",
+        "datacontenttype": "application/json",
+        "requestid": "visit-0001",
+        "data": "Zoë, zoe@example.org, wants the newsletter",
+    });
+    let subject = format!("site.newsletter.requested.{person}");
+    site.publish_raw(&subject, event.to_string()).await?;
+    site.request_newsletter("asha@example.org").await?;
+
+    taken(&server, "asha@example.org", 1).await?;
+    site.settled(Channel::NewsletterConfirmation, SOON).await?;
+    let dead_letters = nats.dead_letters().await?;
+    let [letter] = &dead_letters[..] else {
+        anyhow::bail!("one dead letter, not {}", dead_letters.len());
+    };
+    assert_eq!(
+        serde_json::from_slice::<serde_json::Value>(&letter.payload)?,
+        event
+    );
+    let headers = letter.headers.as_ref();
+    let reason = headers.and_then(|headers| headers.get("Dead-Letter-Error"));
+    let reason = reason.map(|reason| reason.as_str()).unwrap_or_default();
+    assert!(reason.starts_with("the event cannot be read"), "{reason}");
+    assert!(!reason.contains("example.org"), "{reason}");
     Ok(())
 }

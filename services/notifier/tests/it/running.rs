@@ -125,6 +125,13 @@ impl Site {
         anyhow::bail!("there is no event {id}")
     }
 
+    /// Publishes what no service of ours would.
+    pub async fn publish_raw(&self, subject: &str, payload: String) -> anyhow::Result<()> {
+        let subject = subject.to_owned();
+        self.context.publish(subject, payload.into()).await?.await?;
+        Ok(())
+    }
+
     /// How many events of the channel wait for their outcome.
     pub async fn open(&self, channel: Channel) -> anyhow::Result<u64> {
         let mut consumer = self.consumer(channel).await?;
