@@ -49,6 +49,7 @@ struct Book {
     taken: Vec<(String, String)>,
     held: usize,
     connections: usize,
+    logins: usize,
 }
 
 impl MailServer {
@@ -105,6 +106,11 @@ impl MailServer {
             let taken = book.taken.iter().filter(|(to, _)| to == recipient);
             taken.map(|(_, content)| content.clone()).collect()
         })
+    }
+
+    /// How often somebody tried to log in.
+    pub fn logins(&self) -> usize {
+        self.desk.book(|book| book.logins)
     }
 
     /// How many connections were made.
@@ -167,6 +173,11 @@ async fn converse(socket: TcpStream, desk: &FrontDesk, go_on: &CancellationToken
                 let (recipient, answer) = to.take().context("DATA before RCPT")?;
                 say(&mut client, "354 Go ahead").await?;
                 receive(&mut client, recipient, answer, desk, go_on).await?;
+            }
+            "EHLO" => say(&mut client, "250-mail.test\r\n250 AUTH PLAIN LOGIN").await?,
+            "AUTH" => {
+                desk.book(|book| book.logins += 1);
+                say(&mut client, "535 5.7.8 Authentication credentials invalid").await?;
             }
             "QUIT" => return say(&mut client, "221 Bye").await,
             _ => say(&mut client, "250 OK").await?,

@@ -1,5 +1,7 @@
 //! Mail servers that refuse, hesitate, hang or hang up.
 
+use std::time::Duration;
+
 use site_events::Channel;
 use testkit::{Nats, eventually};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -181,6 +183,23 @@ async fn one_connection_carries_many_mails() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
+async fn an_address_that_no_mail_can_go_to_still_reaches_sales() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    // Browsers take two dots in a row.
+    site.contact("a..b@example.org").await?;
+
+    taken(&server, SALES, 1).await?;
+    let lead = &server.taken(SALES)[0];
+    assert!(!lead.contains("Reply-To:"), "{lead}");
+    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    assert_eq!(nats.dead_letters().await?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
 async fn an_event_that_cannot_be_read_is_a_dead_letter_whose_reason_repeats_nothing() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| Answer::Take).await?;
@@ -217,5 +236,74 @@ async fn an_event_that_cannot_be_read_is_a_dead_letter_whose_reason_repeats_noth
     let reason = reason.map(|reason| reason.as_str()).unwrap_or_default();
     assert!(reason.starts_with("the event cannot be read"), "{reason}");
     assert!(!reason.contains("example.org"), "{reason}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_mail_server_that_was_restarted_costs_no_mail_an_attempt() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let port = server.port();
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, port, &[]).await?;
+    site.contact("zoe@example.org").await?;
+    taken(&server, "zoe@example.org", 1).await?;
+    taken(&server, SALES, 1).await?;
+
+    drop(server);
+    let server = eventually("the port is free again", SOON, async || {
+        MailServer::start_at(port, |_, _| Answer::Take).await.ok()
+    })
+    .await?;
+    site.contact("asha@example.org").await?;
+    // Sooner than any event is tried again.
+    let at_once = Duration::from_secs(4);
+    site.settled(Channel::ContactAcknowledgement, at_once).await?;
+    site.settled(Channel::SalesLead, at_once).await?;
+    assert_eq!(server.taken("asha@example.org").len(), 1);
+    assert_eq!(server.taken(SALES).len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn without_the_encryption_that_is_set_nothing_is_said_and_nothing_is_lost() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let site = Site::on(&nats).await?;
+    let secure = [
+        "--smtp-tls=starttls".to_owned(),
+        "--smtp-user=notifier".to_owned(),
+        "--smtp-password=a password".to_owned(),
+    ];
+    let _notifier = Running::start(&nats, server.port(), &secure).await?;
+    site.request_newsletter("zoe@example.org").await?;
+    eventually("it tried twice", SOON, async || {
+        (server.connections() == 2).then_some(())
+    })
+    .await?;
+    assert_eq!(server.logins(), 0, "the password was said in the clear");
+    assert_eq!(server.attempts("zoe@example.org"), 0);
+    assert_eq!(site.open(Channel::NewsletterConfirmation).await?, 1);
+    assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_refused_login_is_tried_again_and_condemns_no_mail() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let site = Site::on(&nats).await?;
+    let login = [
+        "--smtp-user=notifier".to_owned(),
+        "--smtp-password=a stale password".to_owned(),
+    ];
+    let _notifier = Running::start(&nats, server.port(), &login).await?;
+    site.request_newsletter("zoe@example.org").await?;
+    eventually("it tried twice", SOON, async || {
+        (server.connections() == 2 && server.logins() >= 2).then_some(())
+    })
+    .await?;
+    assert_eq!(site.open(Channel::NewsletterConfirmation).await?, 1);
+    assert!(nats.dead_letters().await?.is_empty());
     Ok(())
 }
