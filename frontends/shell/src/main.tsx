@@ -1,18 +1,23 @@
 import { BrowserRouter } from '@site/kit/router.ts';
 import { StrictMode } from 'react';
-import { hydrateRoot } from 'react-dom/client';
+import { createRoot, hydrateRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import './styles.css';
 
-const root = document.getElementById('root');
-if (!root) {
-  throw new Error('The page has no element with the id "root"');
-}
-hydrateRoot(
-  root,
+const site = (
   <StrictMode>
     <BrowserRouter>
       <App />
     </BrowserRouter>
-  </StrictMode>,
+  </StrictMode>
 );
+const root = document.getElementById('root');
+if (!root) {
+  throw new Error('The page has no element with the id "root"');
+}
+// The development server does not render pages ahead of time.
+if (root.hasChildNodes()) {
+  hydrateRoot(root, site);
+} else {
+  createRoot(root).render(site);
+}

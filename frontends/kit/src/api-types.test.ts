@@ -1,0 +1,12 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import openapiTS, { astToString } from 'openapi-typescript';
+import { expect, test } from 'vitest';
+
+test('the types are those of the API as it is: npm run generate -w frontends/kit', async () => {
+  const { dirname } = import.meta;
+  const description = pathToFileURL(join(dirname, '../../../docs/openapi.json'));
+  const written = await readFile(join(dirname, 'api.gen.ts'), 'utf8');
+  expect(written).toContain(astToString(await openapiTS(description)));
+});
