@@ -1,5 +1,5 @@
-import type { ComponentProps } from 'react';
 import { Link } from '@site/kit/router.ts';
+import type { ComponentProps } from 'react';
 
 const look =
   'inline-flex min-h-12 cursor-pointer items-center justify-center rounded-control px-5 font-semibold ' +

@@ -1,5 +1,5 @@
-import type { ReactNode } from 'react';
 import { Link } from '@site/kit/router.ts';
+import type { ReactNode } from 'react';
 
 interface PageHeaderProps {
   title: string;
