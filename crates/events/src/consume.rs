@@ -142,7 +142,12 @@ where
             let work = deliver(delivery).instrument(span.clone());
             while_telling(work, STILL_WORKING, || tell_still_working(&message)).await
         }
-        Err(error) => Outcome::Refused(format!("not an event: {error}")),
+        // The reader's own words may repeat what a visitor wrote.
+        Err(error) => Outcome::Refused(format!(
+            "not an event: unreadable at line {}, column {}",
+            error.line(),
+            error.column()
+        )),
     };
     conclude(context, channel, &message, outcome, attempt, age)
         .instrument(span)
