@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { frontends } from './places.ts';
+import { dist, frontends } from './places.ts';
 import type { Area, Rendered } from './rendered.ts';
 
 /** What a build made: the files of each chunk by the chunk's name. */
@@ -28,7 +28,9 @@ export function document(page: Rendered, parts: SiteParts): string {
     ...files.fonts.map(
       font => `<link rel="preload" href="${font}" as="font" type="font/woff2" crossorigin>`,
     ),
-    ...files.styles.map(style => `<link rel="stylesheet" href="${style}">`),
+    // Within the page: one trip less before the first paint.
+    `<style>${files.style}</style>`,
+    ...files.remoteStyles.map(style => `<link rel="stylesheet" href="${style}">`),
     ...files.scripts.map(script => `<script defer src="${script}"></script>`),
     ...files.later.map(
       file => `<link rel="preload" href="${file}" as="script" fetchpriority="low">`,
@@ -60,7 +62,9 @@ function filesOf(page: Rendered, parts: SiteParts) {
   const areas = page.areas.map(area => filesOfArea(area, parts));
   return {
     fonts: main.filter(is('woff2')).filter(font => font.includes('/geist-latin')),
-    styles: [...main, ...chunk, ...areas.flatMap(area => area.styles)].filter(is('css')),
+    style: [...main, ...chunk].filter(is('css')).map(textOf).join(''),
+    // Linked, because whoever loads a remote looks for its stylesheet among the page's links.
+    remoteStyles: areas.flatMap(area => area.styles),
     scripts: main.filter(is('js')),
     later: [...chunk.filter(is('js')), ...areas.flatMap(area => area.scripts)],
   };
@@ -75,6 +79,10 @@ function filesOfArea({ remote, module, weight }: Area, parts: SiteParts) {
   }
   const scripts = [`${found.address}remoteEntry.js`, ...files.filter(is('js'))];
   return { styles: files.filter(is('css')), scripts: weight === 'page' ? scripts : [] };
+}
+
+function textOf(address: string): string {
+  return readFileSync(join(dist, address), 'utf8');
 }
 
 function is(extension: string) {
