@@ -1,7 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-
-/** How far below the view a picture starts to load. */
-const MARGIN = '200px';
+import { onNear } from './on-near.ts';
 
 interface PictureProps {
   src: string;
@@ -28,20 +26,10 @@ export function Picture({
   const box = useRef<HTMLSpanElement>(null);
 
   useEffect(() => {
-    const element = box.current;
-    if (!element || state !== 'waiting') {
-      return;
+    if (state === 'waiting') {
+      return onNear(box.current, () => setState('loading'));
     }
-    const observer = new IntersectionObserver(
-      entries => {
-        if (entries.some(entry => entry.isIntersecting)) {
-          setState('loading');
-        }
-      },
-      { rootMargin: MARGIN },
-    );
-    observer.observe(element);
-    return () => observer.disconnect();
+    return undefined;
   }, [state]);
 
   // It may have come, or failed, before anyone listened.

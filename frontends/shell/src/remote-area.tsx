@@ -1,5 +1,6 @@
 import { Button } from '@site/kit/button.tsx';
-import { memo, Suspense, useSyncExternalStore } from 'react';
+import { onNear } from '@site/kit/on-near.ts';
+import { memo, Suspense, useEffect, useRef, useSyncExternalStore } from 'react';
 import type { Progress, RemoteLoad } from './remote-load.ts';
 import { remoteLoad } from './remote-load.ts';
 import { remotes } from './remotes.ts';
@@ -10,12 +11,20 @@ const loads = Object.fromEntries(
   Object.entries(remotes).map(([name, source]) => [name, remoteLoad(source)]),
 ) as Record<Name, RemoteLoad>;
 
+interface RemoteAreaProps {
+  of: Name;
+  /** When to load it: at once, or when it comes near the view. */
+  when?: 'now' | 'near';
+}
+
 /** A part of a page that a remote fills. Whatever happens to the remote stays within it. */
-export function RemoteArea({ of }: { of: Name }) {
+export function RemoteArea({ of, when = 'now' }: RemoteAreaProps) {
   const load = loads[of];
   const progress = useProgress(load);
+  const area = useRef<HTMLDivElement>(null);
+  useEffect(() => (when === 'now' ? load.start() : onNear(area.current, load.start)), [when, load]);
   return (
-    <div data-area={remotes[of].name}>
+    <div ref={area} data-area={remotes[of].name}>
       {progress === 'failed' ? <Failed onRetry={load.start} /> : null}
       <Content key={progress === 'ready-anew' ? 'anew' : 'taken over'} load={load} />
     </div>

@@ -75,7 +75,10 @@ export function remoteLoad({ name, load }: RemoteSource): RemoteLoad {
 
   return {
     Component: lazy(() => {
-      start();
+      // In a browser the area decides when: see `RemoteArea`.
+      if (typeof window === 'undefined') {
+        start();
+      }
       return promise;
     }),
     start,

@@ -35,7 +35,7 @@ export function Home() {
         </ol>
       </Section>
       <CallToAction />
-      <RemoteArea of="blogTeasers" />
+      <RemoteArea of="blogTeasers" when="near" />
       <WithFooter />
     </>
   );

@@ -8,12 +8,25 @@ test('a remote that is down costs the home page only its own area', async ({ pag
   await page.route('**/remotes/blog/**', route => route.abort());
   await page.goto('/');
   const area = page.locator('[data-area="blog"]');
+  await area.scrollIntoViewIfNeeded();
   await expect(area.getByText(FAILED)).toBeVisible({ timeout: 12_000 });
   // What was rendered ahead of time stays, and its links lead on.
   await expect(area.getByRole('heading', { name: 'Latest Insights' })).toBeVisible();
   await page.getByRole('link', { name: 'About', exact: true }).first().click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Pioneering AI Security');
   await theConsoleTellsOfNothingElse(said);
+});
+
+test('the home page asks for the blog when its teasers come near the view', async ({ page }) => {
+  const asked: string[] = [];
+  page.on('request', request => asked.push(new URL(request.url()).pathname));
+  await page.goto('/', { waitUntil: 'networkidle' });
+  const entry = '/remotes/blog/remoteEntry.js';
+  expect(asked).not.toContain(entry);
+  const area = page.locator('[data-area="blog"]');
+  await area.scrollIntoViewIfNeeded();
+  await hydrated(area.getByRole('heading', { name: 'Latest Insights' }));
+  expect(asked).toContain(entry);
 });
 
 test('a remote that comes back is there after Retry', async ({ page, said }) => {
