@@ -7,6 +7,8 @@ export type Outcome =
   | { ok: true }
   | {
       ok: false;
+      /** Whether the visitor called it off. */
+      isCancelled?: boolean;
       /** A sentence for the visitor. */
       message: string;
       /** What is wrong with which field. */
@@ -25,11 +27,15 @@ export interface Sentences {
 export interface JsonForms {
   '/api/contact': components['schemas']['ContactForm'];
   '/api/newsletter': components['schemas']['NewsletterForm'];
+  '/api/newsletter/confirm': components['schemas']['TokenForm'];
+  '/api/newsletter/unsubscribe': components['schemas']['TokenForm'];
 }
 
 interface Options {
   sentences: Sentences;
   patience?: Patience;
+  /** Calls the submission off. */
+  signal?: AbortSignal;
 }
 
 /** How long one attempt with a JSON body may take. */
@@ -43,7 +49,9 @@ export function postJson<Path extends keyof JsonForms>(
   form: JsonForms[Path],
   options: Options,
 ): Promise<Outcome> {
-  return submit(options, key => send(path, key, JSON.stringify(form), JSON_DEADLINE));
+  const body = JSON.stringify(form);
+  const { signal } = options;
+  return submit(options, path + body, key => send({ path, key, body, signal }, JSON_DEADLINE));
 }
 
 /** Submits a form with a file. `onProgress` learns which part of it, from 0 to 1, is sent. */
@@ -52,7 +60,11 @@ export function postMultipart(
   form: FormData,
   options: Options & { onProgress?: (part: number) => void },
 ): Promise<Outcome> {
-  return submit(options, key => send(path, key, form, UPLOAD_DEADLINE, options.onProgress));
+  const { signal, onProgress } = options;
+  const request = { path, body: form, signal, onProgress };
+  return submit(options, path + fingerprint(form), key =>
+    send({ ...request, key }, UPLOAD_DEADLINE),
+  );
 }
 
 interface Answer {
@@ -63,32 +75,53 @@ interface Answer {
 /** The server was not reached; nobody knows whether the submission arrived. */
 class Unreached extends Error {}
 
-/** All attempts have one key, so that the server stores the submission once. */
+/** The visitor called it off. */
+class Cancelled extends Error {}
+
+/** The keys of submissions that may or may not have arrived, by what was submitted. */
+const unanswered = new Map<string, string>();
+
+/**
+ * All attempts have one key, so that the server stores the submission once. A visitor who presses the
+ * button again after a failure makes another attempt, not another submission.
+ */
 async function submit(
   { sentences, patience = PATIENCE }: Options,
+  content: string,
   attempt: (key: string) => Promise<Answer>,
 ): Promise<Outcome> {
-  const key = newKey();
+  const key = unanswered.get(content) ?? newKey();
+  unanswered.set(content, key);
   try {
     const worthIt = (failure: unknown) => failure instanceof Unreached;
     const answer = await retry(() => attempt(key), { ...patience, worthIt });
+    unanswered.delete(content);
     return read(answer, sentences.refused);
   } catch (failure) {
     const { unreachable } = sentences;
     const error = failure instanceof Error ? failure : new Error(String(failure));
     const message = typeof unreachable === 'string' ? unreachable : unreachable(error);
-    return { ok: false, message, fields: {} };
+    return { ok: false, isCancelled: failure instanceof Cancelled, message, fields: {} };
   }
 }
 
+function fingerprint(form: FormData): string {
+  const parts = Array.from(form, ([name, value]) =>
+    typeof value === 'string' ? [name, value] : [name, value.name, value.size, value.lastModified],
+  );
+  return JSON.stringify(parts);
+}
+
+interface Request {
+  path: string;
+  key: string;
+  body: string | FormData;
+  signal?: AbortSignal | undefined;
+  onProgress?: ((part: number) => void) | undefined;
+}
+
 /** XMLHttpRequest, because fetch tells nothing of an upload's progress. */
-function send(
-  path: string,
-  key: string,
-  body: string | FormData,
-  deadline: number,
-  onProgress?: (part: number) => void,
-): Promise<Answer> {
+function send({ path, key, body, signal, onProgress }: Request, deadline: number): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('POST', path);
@@ -102,9 +135,15 @@ function send(
       request.upload.onprogress = event => onProgress(event.loaded / event.total);
     }
     request.onload = () => resolve({ status: request.status, body: request.responseText });
-    request.onerror = () => reject(new Unreached());
+    request.onerror = () => reject(signal?.aborted ? new Cancelled() : new Unreached());
     request.ontimeout = () => reject(new Unreached());
-    request.send(body);
+    request.onabort = () => reject(new Cancelled());
+    signal?.addEventListener('abort', () => request.abort(), { once: true });
+    if (signal?.aborted) {
+      reject(new Cancelled());
+    } else {
+      request.send(body);
+    }
   });
 }
 

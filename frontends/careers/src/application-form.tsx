@@ -1,0 +1,143 @@
+import { postMultipart } from '@site/kit/api-client.ts';
+import { Bait, baitIn } from '@site/kit/bait.tsx';
+import { Button } from '@site/kit/button.tsx';
+import { Field, TextField } from '@site/kit/field.tsx';
+import { notify } from '@site/kit/notices.tsx';
+import { useDraft } from '@site/kit/use-draft.ts';
+import type { FormEvent } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { ResumeField } from './resume-field.tsx';
+
+const EMPTY = { name: '', email: '', phone: '', position: '', experience: '', coverLetter: '' };
+const FAILED = 'Failed to submit application. Please try again.';
+const SENTENCES = { refused: FAILED, unreachable: FAILED };
+const NO_RESUME = 'Choose your résumé.';
+
+type State =
+  | { is: 'idle' }
+  | { is: 'submitting'; progress: number }
+  | { is: 'failed'; message: string; fields: Readonly<Record<string, string>> };
+
+interface ApplicationFormProps {
+  /** The title of the position applied for, empty where none is chosen yet. */
+  position: string;
+  /** Called when it is over: sent, or called off. */
+  onOver: () => void;
+}
+
+/** An application for a position. */
+export function ApplicationForm({ position, onOver }: ApplicationFormProps) {
+  const [values, change, forget] = useDraft('application', EMPTY);
+  const [resume, setResume] = useState<File>();
+  const [state, setState] = useState<State>({ is: 'idle' });
+  const running = useRef<AbortController>(undefined);
+  const form = useRef<HTMLFormElement>(null);
+
+  // The position that was pressed counts for more than the one of a draft.
+  useEffect(() => {
+    if (position) {
+      change({ position });
+    }
+  }, [position, change]);
+  // What the window is closed on is called off.
+  useEffect(() => () => running.current?.abort(), []);
+  useEffect(() => {
+    if (state.is === 'failed') {
+      const first = form.current?.querySelector<HTMLElement>('[aria-invalid]');
+      (first ?? form.current?.querySelector<HTMLElement>('[role=alert]'))?.focus();
+    }
+  }, [state]);
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const website = baitIn(event.currentTarget);
+    if (!resume) {
+      setState({ is: 'failed', message: NO_RESUME, fields: { resume: NO_RESUME } });
+      return;
+    }
+    running.current = new AbortController();
+    setState({ is: 'submitting', progress: 0 });
+    const outcome = await postMultipart('/api/career-application', data(values, website, resume), {
+      sentences: SENTENCES,
+      signal: running.current.signal,
+      onProgress: progress => setState({ is: 'submitting', progress }),
+    });
+    if (outcome.ok) {
+      forget();
+      notify({
+        kind: 'success',
+        title: 'Application Submitted!',
+        text: "Thank you for your interest. We'll get back to you soon.",
+      });
+      onOver();
+    } else if (outcome.isCancelled) {
+      setState({ is: 'idle' });
+    } else {
+      setState({ is: 'failed', message: outcome.message, fields: outcome.fields });
+      notify({ kind: 'error', title: 'Error', text: outcome.message });
+    }
+  }
+
+  function cancel() {
+    if (state.is === 'submitting') {
+      running.current?.abort();
+    } else {
+      onOver();
+    }
+  }
+
+  const wrong = state.is === 'failed' ? state.fields : {};
+  const field = (name: keyof typeof EMPTY, label: string, maxLength: number) => ({
+    name,
+    label,
+    maxLength,
+    value: values[name],
+    error: wrong[name],
+    onChange: (event: { target: { value: string } }) => change({ [name]: event.target.value }),
+  });
+  return (
+    <form ref={form} onSubmit={submit}>
+      <div className="grid gap-x-5 sm:grid-cols-2">
+        <Field {...field('name', 'Full Name', 200)} autoComplete="name" required />
+        <Field {...field('email', 'Email', 254)} type="email" autoComplete="email" required />
+        <Field {...field('phone', 'Phone Number', 40)} type="tel" autoComplete="tel" />
+        <Field {...field('experience', 'Years of Experience', 200)} placeholder="3-5 years" />
+      </div>
+      <Field {...field('position', 'Position', 200)} required />
+      <TextField {...field('coverLetter', 'Cover Letter', 20_000)} rows={6} required />
+      <ResumeField
+        file={resume}
+        onChoose={setResume}
+        error={wrong['resume']}
+        progress={state.is === 'submitting' ? state.progress : undefined}
+      />
+      <Bait />
+      {state.is === 'failed' ? (
+        <p
+          role="alert"
+          tabIndex={-1}
+          className="mb-5 border-alert border-l-4 bg-sunk px-4 py-3 text-alert-ink"
+        >
+          {state.message}
+        </p>
+      ) : null}
+      <div className="flex flex-wrap gap-4">
+        <Button type="submit" disabled={state.is === 'submitting'}>
+          {state.is === 'submitting' ? 'Sending...' : 'Submit Application'}
+        </Button>
+        <Button kind="quiet" onClick={cancel}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function data(values: typeof EMPTY, website: string, resume: File): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ ...values, website })) {
+    form.append(name, value);
+  }
+  form.append('resume', resume);
+  return form;
+}

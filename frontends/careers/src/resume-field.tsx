@@ -1,0 +1,88 @@
+import type { DragEvent } from 'react';
+import { useId, useRef, useState } from 'react';
+import { ACCEPTED, faultOf, sizeOf } from './resume.ts';
+
+interface ResumeFieldProps {
+  file: File | undefined;
+  onChoose: (file: File | undefined) => void;
+  /** What the server or the form finds wrong with it. */
+  error: string | undefined;
+  /** Which part of it is sent, from 0 to 1, while it is. */
+  progress: number | undefined;
+}
+
+/** A résumé, chosen or dropped. What cannot be one is refused before anything is sent. */
+export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProps) {
+  const id = useId();
+  const picker = useRef<HTMLInputElement>(null);
+  const [fault, setFault] = useState<string>();
+  const wrong = fault ?? error;
+
+  async function choose(chosen: File | undefined) {
+    const found = chosen && (await faultOf(chosen));
+    setFault(found);
+    if (chosen) {
+      onChoose(found ? undefined : chosen);
+    }
+  }
+
+  function drop(event: DragEvent) {
+    event.preventDefault();
+    choose(event.dataTransfer.files[0]);
+  }
+
+  return (
+    <fieldset
+      onDragOver={event => event.preventDefault()}
+      onDrop={drop}
+      className="mb-5 min-w-0 rounded-control border border-field-line border-dashed p-4"
+    >
+      <label htmlFor={id} className="font-medium text-small">
+        Resume/CV
+      </label>
+      <p className="text-ink-2 text-small">
+        PDF, DOC or DOCX, up to 10 MiB. Choose it or drop it here.
+      </p>
+      <input
+        ref={picker}
+        id={id}
+        type="file"
+        accept={ACCEPTED}
+        aria-invalid={wrong ? true : undefined}
+        aria-describedby={wrong ? `${id}-error` : undefined}
+        onChange={event => {
+          choose(event.target.files?.[0]);
+          // So that the same file can be chosen again after it was removed.
+          event.target.value = '';
+        }}
+        className="mt-3 block min-h-11 w-full text-small file:mr-4 file:min-h-11 file:cursor-pointer file:rounded-control file:border file:border-field-line file:border-solid file:bg-raised file:px-4 file:font-semibold file:text-ink"
+      />
+      {file ? (
+        <div className="mt-3 flex items-center gap-3">
+          <p className="min-w-0 grow break-words">
+            {file.name} <span className="text-ink-2">({sizeOf(file.size)})</span>
+          </p>
+          <button
+            type="button"
+            disabled={progress !== undefined}
+            onClick={() => {
+              onChoose(undefined);
+              picker.current?.focus();
+            }}
+            className="min-h-11 cursor-pointer px-2 text-small underline disabled:opacity-60"
+          >
+            Remove
+          </button>
+        </div>
+      ) : null}
+      {progress === undefined ? null : (
+        <progress aria-label="Upload" value={progress} max={1} className="mt-3 h-2 w-full" />
+      )}
+      {wrong ? (
+        <p id={`${id}-error`} className="mt-2 text-alert-ink text-small">
+          {wrong}
+        </p>
+      ) : null}
+    </fieldset>
+  );
+}

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { faultOf, LARGEST, sizeOf } from './resume.ts';
+
+const pdf = (size: number) => new Blob(['%PDF-1.7\n', new Uint8Array(size - 9)]);
+
+test.each([
+  ['a PDF', new Blob(['%PDF-1.4 …'])],
+  ['a DOC', new Blob([new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0])])],
+  ['a DOCX', new Blob([new Uint8Array([0x50, 0x4b, 3, 4, 20])])],
+  ['the largest', pdf(LARGEST)],
+])('%s may be sent', async (_, file) => {
+  expect(await faultOf(file)).toBeUndefined();
+});
+
+test.each([
+  ['one byte too many', pdf(LARGEST + 1), 'larger than 10 MiB'],
+  ['nothing in it', new Blob([]), 'empty'],
+  ['a text that is called a PDF', new File(['Dear all'], 'resume.pdf'), 'PDF, DOC or DOCX'],
+  ['fewer bytes than a type has', new Blob(['%P']), 'PDF, DOC or DOCX'],
+])('%s is refused with a sentence', async (_, file, sentence) => {
+  expect(await faultOf(file)).toContain(sentence);
+});
+
+test('sizes are told as people say them', () => {
+  expect(sizeOf(1)).toBe('1 KiB');
+  expect(sizeOf(5 * 1024 * 1024)).toBe('5.0 MiB');
+});

@@ -1,0 +1,169 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Page } from '@playwright/test';
+import { expect, someone, test } from '../../../kit/testing/browser.ts';
+
+const RECRUITERS = 'recruiters@oculant.example';
+const MEGABYTE = 1024 * 1024;
+
+test('an application reaches the recruiters, and its link returns the very same résumé', async ({
+  page,
+  mailTo,
+}) => {
+  const email = someone('ravi');
+  const resume = pdf(5 * MEGABYTE);
+  const sha256 = createHash('sha256').update(resume).digest('hex');
+  await page.goto('/careers');
+  await page.getByRole('button', { name: 'Apply for this position' }).nth(2).click();
+  const modal = page.getByRole('dialog', { name: 'Computer Vision Intern' });
+  await expect(modal.getByLabel('Position')).toHaveValue('Computer Vision Intern');
+  await fill(page, email);
+  await modal.getByLabel('Phone Number').fill('+91 98765 43210');
+  await modal.getByLabel('Years of Experience').fill('1 year');
+  await attach(page, 'Ravi Kumar – résumé.pdf', resume);
+  await submit(page);
+
+  await expect(page.getByText('Application Submitted!')).toBeVisible();
+  await expect(
+    page.getByText("Thank you for your interest. We'll get back to you soon."),
+  ).toBeVisible();
+  await expect(page.getByRole('dialog')).toBeHidden();
+
+  const mail = await mailTo(RECRUITERS, email);
+  expect(mail.subject).toContain('Computer Vision Intern');
+  expect(mail.headers['reply-to']).toContain(email);
+  for (const field of [
+    'Ravi Kumar',
+    '+91 98765 43210',
+    '1 year',
+    'I count people for fun.',
+    sha256,
+  ]) {
+    expect(mail.text).toContain(field);
+  }
+  const link = mail.text.match(/https?:\/\/\S+resumes\S+/)?.[0] ?? 'no link';
+  const answer = await fetch(link);
+  expect(answer.headers.get('content-disposition')).toContain('attachment');
+  const received = Buffer.from(await answer.arrayBuffer());
+  expect(received.equals(resume)).toBe(true);
+
+  const acknowledgement = await mailTo(email, sha256);
+  expect(acknowledgement.text).toContain('résumé.pdf');
+});
+
+test('what is no résumé is refused before anything is sent', async ({ page }) => {
+  const posts: string[] = [];
+  page.on('request', request => request.method() === 'POST' && posts.push(request.url()));
+  await page.goto('/careers');
+  await page.getByRole('button', { name: 'Apply Now' }).first().click();
+  await page.getByRole('dialog').getByLabel('Position').fill('AI Intern');
+  await fill(page, someone());
+  await attach(page, 'resume.pdf', Buffer.from('I am only called a PDF'));
+  await expect(
+    page
+      .getByRole('dialog')
+      .getByText(/PDF, DOC or DOCX/i)
+      .last(),
+  ).toBeVisible();
+  await attach(page, 'resume.pdf', pdf(10 * MEGABYTE + 1));
+  await expect(
+    page
+      .getByRole('dialog')
+      .getByText(/10 MiB|10 MB/)
+      .last(),
+  ).toBeVisible();
+  await submit(page);
+  await expect(page.getByRole('dialog')).toBeVisible();
+  expect(posts).toEqual([]);
+});
+
+test('a refused application stays as it was typed, with the server’s sentence', async ({
+  page,
+  said,
+}) => {
+  await page.route('**/api/career-application', route =>
+    route.fulfill({
+      status: 503,
+      json: { success: false, error: 'We cannot take applications right now.' },
+    }),
+  );
+  await page.goto('/careers');
+  await page.getByRole('button', { name: 'Apply for this position' }).first().click();
+  await fill(page, 'ravi@example.com');
+  await attach(page, 'resume.pdf', pdf(1000));
+  await submit(page);
+  const modal = page.getByRole('dialog', { name: 'Marketing Intern' });
+  await expect(modal.getByText('We cannot take applications right now.')).toBeVisible();
+  await expect(modal.getByLabel('Full Name')).toHaveValue('Ravi Kumar');
+  await expect(modal.getByText('resume.pdf')).toBeVisible();
+  said.splice(0);
+});
+
+test('a lost connection is tried again under the same key, and one application arrives', async ({
+  page,
+  mailTo,
+  stack,
+  said,
+}) => {
+  const email = someone('ravi');
+  const keys: (string | undefined)[] = [];
+  await page.route('**/api/career-application', async route => {
+    keys.push(route.request().headers()['idempotency-key']);
+    await (keys.length === 1 ? route.abort('connectionreset') : route.continue());
+  });
+  await page.goto('/careers');
+  await page.getByRole('button', { name: 'Apply for this position' }).first().click();
+  await fill(page, email);
+  await attach(page, 'resume.pdf', pdf(200_000));
+  await submit(page);
+  await expect(page.getByText('Application Submitted!')).toBeVisible();
+  expect(keys).toHaveLength(2);
+  expect(keys[0]).toBe(keys[1]);
+  await mailTo(RECRUITERS, email);
+  await mailTo(email, 'resume.pdf');
+  const all: { text: string }[] = await (await fetch(`${stack.inbox.web}/email`)).json();
+  expect(
+    all.filter(mail => mail.text?.includes(email) && mail.text.includes('Cover')),
+  ).toHaveLength(1);
+  said.splice(0);
+});
+
+test('the modal closes by X, Cancel and Escape, and gives the focus back', async ({ page }) => {
+  await page.goto('/careers');
+  const opener = page.getByRole('button', { name: 'Apply Now' }).first();
+  for (const close of [
+    () => page.getByRole('dialog').getByRole('button', { name: 'Close' }).click(),
+    () => page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click(),
+    () => page.keyboard.press('Escape'),
+  ]) {
+    await opener.click();
+    await expect(page.getByRole('dialog', { name: 'Position' })).toBeVisible();
+    await close();
+    await expect(page.getByRole('dialog')).toBeHidden();
+    await expect(opener).toBeFocused();
+  }
+});
+
+async function fill(page: Page, email: string) {
+  const modal = page.getByRole('dialog');
+  await modal.getByLabel('Full Name').fill('Ravi Kumar');
+  await modal.getByLabel('Email').fill(email);
+  await modal.getByLabel('Cover Letter').fill('I count people for fun.');
+}
+
+async function attach(page: Page, name: string, buffer: Buffer) {
+  const file = { name, mimeType: 'application/pdf', buffer };
+  await page.getByRole('dialog').locator('input[type="file"]').setInputFiles(file);
+}
+
+async function submit(page: Page) {
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /Submit/ })
+    .click();
+}
+
+/** A file of that size which is a PDF as far as its first bytes tell. */
+function pdf(size: number): Buffer {
+  const [start, end] = [Buffer.from('%PDF-1.7\n'), Buffer.from('\n%%EOF\n')];
+  return Buffer.concat([start, randomBytes(size - start.length - end.length), end]);
+}
