@@ -221,7 +221,7 @@ impl EventData for CareersApplied {
 pub struct StoredResume {
     /// Its key in the bucket.
     pub key: String,
-    /// The file name, made safe.
+    /// The file's name, as its owner calls it.
     pub file_name: String,
     /// The media type its content has.
     pub content_type: String,

@@ -7,6 +7,8 @@ use visitor::PersonId;
 
 /// The longest file name kept, in bytes: well inside S3's limit of 1,024 for a key.
 const MAX_NAME_BYTES: usize = 120;
+/// What a file without a name is called.
+const NAMELESS: &str = "resume";
 
 /// `resumes/<person>/<application id>/<file name made safe>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,11 +36,28 @@ impl fmt::Display for ResumeKey {
     }
 }
 
+/// The last part of a file name as its owner calls it, for people to read: without
+/// characters that nobody sees, which could make it read as another name.
+pub fn readable_file_name(raw: &str) -> String {
+    let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
+    let visible: Vec<char> = last.chars().filter(|c| !is_invisible(*c)).collect();
+    let tail = visible.len().saturating_sub(MAX_NAME_BYTES);
+    match visible[tail..].iter().collect::<String>().trim() {
+        "" => NAMELESS.to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// Control characters and those that turn the direction of text (UAX #9).
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
 /// The last part of a file name with nothing in it that a key, a header or a file
 /// system could take for something else.
 pub fn safe_file_name(raw: &str) -> String {
-    let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
-    let plain: String = last
+    let plain: String = readable_file_name(raw)
         .chars()
         .map(|c| {
             if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') {
@@ -51,7 +70,7 @@ pub fn safe_file_name(raw: &str) -> String {
     let plain = plain.trim_matches('.');
     let tail = plain.len().saturating_sub(MAX_NAME_BYTES);
     match &plain[tail..] {
-        "" => "resume".to_owned(),
+        "" => NAMELESS.to_owned(),
         name => name.to_owned(),
     }
 }
@@ -67,6 +86,16 @@ mod tests {
         assert_eq!(safe_file_name("a\"; filename=\"b.pdf"), "a___filename__b.pdf");
         assert_eq!(safe_file_name(".."), "resume");
         assert_eq!(safe_file_name("résumé.pdf"), "r_sum_.pdf");
+    }
+
+    #[test]
+    fn people_read_the_name_that_they_gave() {
+        assert_eq!(
+            readable_file_name("/home/zoë/Résumé – Zoë.pdf"),
+            "Résumé – Zoë.pdf"
+        );
+        assert_eq!(readable_file_name("cv\u{202e}fdp.exe\r\n"), "cvfdp.exe");
+        assert_eq!(readable_file_name("\u{200b}"), "resume");
     }
 
     #[test]

@@ -20,7 +20,8 @@ use aws_smithy_http_client::tls::{self, rustls_provider::CryptoMode};
 use clap::Args;
 use site_service::settings::{ExposeSecret, Secret};
 
-pub use key::{ResumeKey, safe_file_name};
+use key::safe_file_name;
+pub use key::{ResumeKey, readable_file_name};
 
 /// Where the bucket is and who we are there.
 #[derive(Args, Debug, Clone)]

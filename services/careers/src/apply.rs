@@ -200,7 +200,7 @@ impl Upload {
             store: store.clone(),
             stored: StoredResume {
                 key: key.to_string(),
-                file_name: resumes::safe_file_name(&spooled.file_name),
+                file_name: resumes::readable_file_name(&spooled.file_name),
                 content_type: kind.content_type().to_owned(),
                 size: spooled.size,
                 sha256: spooled.sha256.clone(),

@@ -200,6 +200,7 @@ async fn a_resume_of_five_megabytes_reaches_the_recruiters_byte_for_byte() -> an
         "zoe@example.org",
         "+91 44 0000 0000",
         "2 years",
+        "Résumé Zoë.pdf",
         "First line.",
         &digest,
     ] {
