@@ -7,6 +7,12 @@ import { WithFooter } from '@site/kit/with-footer.tsx';
 import { phases } from '../content/methodology.ts';
 import { RemoteArea } from '../remote-area.tsx';
 import { ShopScene } from '../scenes/shop-scene.tsx';
+import { latePart, WhenNear } from '../when-near.tsx';
+import { Partners } from './home/partners.tsx';
+
+const solutionsPreview = latePart(
+  () => import(/* webpackChunkName: "solutions-preview" */ './home/solutions-preview.tsx'),
+);
 
 /** Milliseconds between one card of the methodology and the next. */
 const STAGGER = 150;
@@ -18,6 +24,7 @@ export function Home() {
       <PageMeta description={brand.blurb} path="/" />
       <Hero />
       <Introduction />
+      <WhenNear part={solutionsPreview} />
       <Section title="From first walk-through to round-the-clock watch" id="methodology">
         <ol className="grid gap-5 sm:grid-cols-2 lg:grid-cols-6">
           {phases.map((phase, at) => (
@@ -36,6 +43,7 @@ export function Home() {
       </Section>
       <CallToAction />
       <RemoteArea of="blogTeasers" when="near" />
+      <Partners />
       <WithFooter />
     </>
   );

@@ -1,0 +1,39 @@
+import { brand } from '@site/kit/brand.ts';
+import { Reveal } from '@site/kit/reveal.tsx';
+import { Section } from '@site/kit/section.tsx';
+
+const STAGGER = 100;
+/** So many logos load at once, in a small size; the others load late, in a large one. */
+const EAGER = 2;
+const SMALL = { width: 80, height: 32 };
+const LARGE = { width: 200, height: 80 };
+
+/** Who stands behind the company. */
+export function Partners() {
+  return (
+    <Section title="Supported by Industry Leaders">
+      <ul className="grid grid-cols-2 items-center gap-8 lg:grid-cols-4">
+        {brand.partners.map((partner, at) => (
+          <li key={partner.url}>
+            <Reveal delay={at * STAGGER}>
+              <a
+                href={partner.url}
+                target="_blank"
+                rel="noopener"
+                className="flex min-h-20 items-center justify-center border border-line p-4"
+              >
+                <img
+                  src={`/partners/${partner.logo}`}
+                  alt={partner.name}
+                  loading={at < EAGER ? 'eager' : 'lazy'}
+                  {...(at < EAGER ? SMALL : LARGE)}
+                  className="h-10 w-40"
+                />
+              </a>
+            </Reveal>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

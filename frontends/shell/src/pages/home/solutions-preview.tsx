@@ -1,0 +1,46 @@
+import { Reveal } from '@site/kit/reveal.tsx';
+import { Link } from '@site/kit/router.ts';
+import { Section } from '@site/kit/section.tsx';
+import { solutions } from '../../content/solutions.ts';
+
+/** Of all solutions, those that most conversations begin with. */
+const SHOWN = [
+  'advanced-threat-detection',
+  'smart-alert-system',
+  'web-ai-dashboard',
+  'device-health-check',
+  'deployment-options',
+  'custom-ai-models',
+];
+const STAGGER = 100;
+
+/** Some solutions, with the way to all of them. */
+export default function SolutionsPreview() {
+  const shown = solutions.filter(({ id }) => SHOWN.includes(id));
+  return (
+    <Section
+      title="Twelve solutions, one pair of eyes"
+      lead="Start with what hurts most. Each of them works alone, and all of them share one dashboard."
+    >
+      <ul className="grid gap-x-10 sm:grid-cols-2 lg:grid-cols-3">
+        {shown.map(({ id, title, description }, at) => (
+          <li key={id}>
+            <Reveal delay={at * STAGGER} className="h-full border-line border-t py-6">
+              <h3 className="text-subheading">
+                <Link to={`/solutions#${id}`} className="hover:underline">
+                  {title}
+                </Link>
+              </h3>
+              <p className="mt-1.5 text-ink-2">{description}</p>
+            </Reveal>
+          </li>
+        ))}
+      </ul>
+      <p className="mt-4">
+        <Link to="/solutions" className="inline-flex min-h-11 items-center underline">
+          Explore Solutions
+        </Link>
+      </p>
+    </Section>
+  );
+}
