@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { include: ['frontends/*/src/**/*.test.{ts,tsx}', 'frontends/build/**/*.test.ts'] },
+  test: { include: ['frontends/*/src/**/*.test.{ts,tsx}', 'frontends/**/build/**/*.test.ts'] },
 });

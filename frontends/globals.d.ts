@@ -1,3 +1,5 @@
+/// <reference types="@rspack/core/module" />
+
 /** Which build of a remote this is. */
 declare const REMOTE_VERSION: string;
 

@@ -60,6 +60,7 @@ export function server(mode: Mode, remotes: readonly Remote[]): Configuration {
     module: {
       rules: [
         typescript,
+        articles,
         { test: /\.css$/, type: 'asset/source' },
         { oneOf: [...ofRemotes, asset('/')] },
       ],
@@ -88,6 +89,7 @@ function common(mode: Mode, name: string, folder: string, address: string): Conf
     module: {
       rules: [
         typescript,
+        articles,
         { test: /\.css$/, type: 'css/auto', use: [postcss] },
         { ...IMAGES_AND_FONTS, type: 'asset/resource' },
       ],
@@ -113,6 +115,12 @@ const typescript: RuleSetRule = {
       },
     },
   },
+};
+
+const articles: RuleSetRule = {
+  test: /\.md$/,
+  type: 'javascript/auto',
+  use: join(frontends, 'blog/build/post-loader.ts'),
 };
 
 const postcss = {

@@ -1,7 +1,6 @@
 import { postJson } from '@site/kit/api-client.ts';
 import { Button } from '@site/kit/button.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
-import { useSearchParams } from '@site/kit/router.ts';
 import { useHydrated } from '@site/kit/use-hydrated.ts';
 import { useState } from 'react';
 
@@ -32,24 +31,20 @@ type State = { is: 'asking' | 'sending' | 'done' } | { is: 'failed'; message: st
  */
 export function NewsletterLink() {
   const isHydrated = useHydrated();
-  const [search, setSearch] = useSearchParams();
+  const [isClosed, setIsClosed] = useState(false);
+  const search = new URLSearchParams(isHydrated ? location.search : '');
   const action = search.get('newsletter');
   const token = search.get('token');
-  if (!(isHydrated && token && isAction(action))) {
+  if (isClosed || !token || !isAction(action)) {
     return null;
   }
 
+  // Past the router: it would first wait for every part of the page that is not loaded yet.
   function close() {
-    setSearch(
-      before => {
-        before.delete('newsletter');
-        before.delete('token');
-        return before;
-      },
-      { replace: true },
-    );
+    history.replaceState(history.state, '', location.pathname);
+    setIsClosed(true);
   }
-  return <Question key={token} action={action} token={token} onClose={close} />;
+  return <Question action={action} token={token} onClose={close} />;
 }
 
 function isAction(action: string | null): action is Action {

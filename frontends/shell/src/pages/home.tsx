@@ -61,7 +61,7 @@ function Hero() {
         <p className="mt-6 mb-8 max-w-[34em] text-ink-2 text-lead">{brand.blurb}</p>
         <div className="flex flex-wrap gap-3.5">
           <ButtonLink to="/contact">Request a Consultation</ButtonLink>
-          <ButtonLink to="/#methodology" kind="quiet">
+          <ButtonLink to="#methodology" reloadDocument kind="quiet">
             See how it works
           </ButtonLink>
         </div>

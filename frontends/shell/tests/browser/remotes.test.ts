@@ -17,6 +17,22 @@ test('a remote that is down costs the home page only its own area', async ({ pag
   await theConsoleTellsOfNothingElse(said);
 });
 
+test('on a page whose remote is down the shell goes on working', async ({ page, said }) => {
+  await page.route('**/remotes/blog/**', route => route.abort());
+  await page.goto('/?newsletter=confirm&token=any');
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+  await expect(page.getByRole('dialog')).toBeHidden();
+  await expect(page).toHaveURL('/');
+  await page.getByRole('link', { name: 'See how it works' }).click();
+  await expect(page.getByText('Discovery Audit')).toBeInViewport();
+  await page.locator('[data-area="blog"]').scrollIntoViewIfNeeded();
+  await expect(page.getByText(FAILED)).toBeVisible({ timeout: 12_000 });
+  await page.getByRole('button', { name: 'Dark theme' }).click();
+  await page.getByRole('link', { name: 'Terms of Service' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Terms of Service');
+  await theConsoleTellsOfNothingElse(said);
+});
+
 test('the home page asks for the blog when its teasers come near the view', async ({ page }) => {
   const asked: string[] = [];
   page.on('request', request => asked.push(new URL(request.url()).pathname));

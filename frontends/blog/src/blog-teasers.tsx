@@ -1,0 +1,30 @@
+import { Link } from '@site/kit/router.ts';
+import { Section } from '@site/kit/section.tsx';
+import { PostCard } from './post-card.tsx';
+import { posts } from './posts.ts';
+import './styles.css';
+
+const SHOWN = 3;
+
+/** Which build this is. */
+export const version = REMOTE_VERSION;
+
+/** The home page's newest articles. */
+export default function BlogTeasers() {
+  return (
+    <Section title="Latest Insights">
+      <ul className="grid gap-5 md:grid-cols-3">
+        {posts.slice(0, SHOWN).map(post => (
+          <li key={post.id}>
+            <PostCard post={post} />
+          </li>
+        ))}
+      </ul>
+      <p className="mt-8">
+        <Link to="/blog" className="underline">
+          View all blog posts
+        </Link>
+      </p>
+    </Section>
+  );
+}
