@@ -39,6 +39,9 @@ export function document(page: Rendered, parts: SiteParts): string {
       ({ name, version }) => `<meta name="remote:${name}" content="${version}">`,
     ),
     '<link rel="icon" href="/favicon.svg" type="image/svg+xml">',
+    '<link rel="apple-touch-icon" href="/apple-touch-icon.png">',
+    '<link rel="manifest" href="/site.webmanifest">',
+    '<link rel="alternate" type="application/atom+xml" href="/blog/feed.xml" title="Blog">',
     head,
     `</head><body><div id="root">${body}</div></body></html>`,
   ].join('');

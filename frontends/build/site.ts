@@ -7,6 +7,7 @@ import { compressIn } from './compress.ts';
 import { remote, server, shell } from './configurations.ts';
 import { document, themeScriptHash } from './document.ts';
 import { addressOf } from './federation.ts';
+import { signposts } from './find.ts';
 import { dist, frontends, scratch } from './places.ts';
 import { versionOf } from './remote.ts';
 import { remotes } from './remotes.ts';
@@ -19,6 +20,8 @@ interface Server {
   /** Pages for addresses that name nothing, by the prefix they stand for. */
   notFound: readonly { prefix: string; page: string }[];
   redirects: readonly { from: string; to: string }[];
+  /** The blog's Atom feed. */
+  feed: string;
   render: (path: string) => Promise<Rendered>;
 }
 
@@ -48,6 +51,12 @@ for (const { prefix, page } of site.notFound) {
   // Any address below the prefix that names nothing shows what all of them show.
   await writePage(page, `${prefix}nothing-here`);
 }
+for (const [name, content] of Object.entries({
+  ...signposts(site.pages, new Date()),
+  'blog/feed.xml': site.feed,
+})) {
+  await write(name, content);
+}
 await writeFile(
   join(dist, '_routes.json'),
   JSON.stringify({
@@ -62,9 +71,13 @@ const pages = site.pages.length + site.notFound.length;
 console.log(`Built ${pages} pages in ${((Date.now() - started) / 1000).toFixed(1)} s`);
 
 async function writePage(file: string, path: string) {
+  await write(file, document(await site.render(path), parts));
+}
+
+async function write(file: string, content: string) {
   const target = join(dist, file);
   await mkdir(dirname(target), { recursive: true });
-  await writeFile(target, document(await site.render(path), parts));
+  await writeFile(target, content);
 }
 
 function fileOf(path: string): string {

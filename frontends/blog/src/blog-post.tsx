@@ -1,9 +1,12 @@
+import { brand } from '@site/kit/brand.ts';
 import { ButtonLink } from '@site/kit/button.tsx';
 import { NewsletterForm } from '@site/kit/newsletter-form.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Link, useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
+import type { Thing } from '@site/kit/structured-data.tsx';
+import { breadcrumbs, organization, StructuredData } from '@site/kit/structured-data.tsx';
 import { WithFooter } from '@site/kit/with-footer.tsx';
 import { use } from 'react';
 import type { PostSummary, PostText } from './post.ts';
@@ -26,7 +29,19 @@ function Article({ post, text }: { post: PostSummary; text: Promise<PostText> })
   const { html } = use(text);
   return (
     <article>
-      <PageMeta title={post.title} description={post.excerpt} path={`/blog/${post.id}`} />
+      <PageMeta
+        title={post.title}
+        description={post.excerpt}
+        path={`/blog/${post.id}`}
+        kind="article"
+      />
+      <StructuredData data={articleOf(post)} />
+      <StructuredData
+        data={breadcrumbs(
+          { title: 'Blog', path: '/blog' },
+          { title: post.title, path: `/blog/${post.id}` },
+        )}
+      />
       <header className="mx-auto max-w-page px-5 pt-12 pb-10 md:px-8">
         <Link to="/blog" className="inline-flex min-h-11 items-center underline">
           Back to Blog
@@ -49,6 +64,18 @@ function Article({ post, text }: { post: PostSummary; text: Promise<PostText> })
       </Section>
     </article>
   );
+}
+
+function articleOf(post: PostSummary): Thing {
+  return {
+    '@type': 'Article',
+    headline: post.title,
+    description: post.excerpt,
+    datePublished: post.published,
+    author: { '@type': 'Organization', name: `${post.author}, ${brand.name}`, url: brand.siteUrl },
+    publisher: organization,
+    mainEntityOfPage: `${brand.siteUrl}/blog/${post.id}`,
+  };
 }
 
 function NotFound() {

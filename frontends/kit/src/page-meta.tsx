@@ -6,19 +6,35 @@ interface PageMetaProps {
   description: string;
   /** The page's one address on the site; a page without one asks not to be indexed. */
   path?: string;
+  /** Address of the picture that previews show, 1200 by 630 pixels. */
+  picture?: string;
+  kind?: 'website' | 'article';
 }
 
-/** What search engines and previews are told of a page. */
-export function PageMeta({ title, description, path }: PageMetaProps) {
+/** What search engines and previews are told of a page (Open Graph, https://ogp.me). */
+export function PageMeta({
+  title,
+  description,
+  path,
+  picture = '/preview.png',
+  kind = 'website',
+}: PageMetaProps) {
   const full = title ? `${title} | ${brand.name}` : `${brand.name}: ${brand.tagline}`;
   return (
     <>
       <title>{full}</title>
       <meta name="description" content={description} />
+      <meta property="og:type" content={kind} />
+      <meta property="og:site_name" content={brand.name} />
       <meta property="og:title" content={full} />
       <meta property="og:description" content={description} />
+      <meta property="og:image" content={`${brand.siteUrl}${picture}`} />
+      <meta name="twitter:card" content="summary_large_image" />
       {path ? (
-        <link rel="canonical" href={`${brand.siteUrl}${path}`} />
+        <>
+          <meta property="og:url" content={`${brand.siteUrl}${path}`} />
+          <link rel="canonical" href={`${brand.siteUrl}${path}`} />
+        </>
       ) : (
         <meta name="robots" content="noindex" />
       )}

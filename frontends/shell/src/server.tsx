@@ -1,4 +1,5 @@
 import { StaticRouter } from '@site/kit/static-router.ts';
+import { feed } from 'blog/feed';
 import { paths as blogPaths } from 'blog/paths';
 import { paths as careersPaths } from 'careers/paths';
 import { prerender } from 'react-dom/static';
@@ -6,6 +7,8 @@ import type { Rendered } from '../../build/rendered.ts';
 import { App } from './app.tsx';
 import { overviewIds } from './content/services.ts';
 import { routeOf, shellPaths } from './routes.tsx';
+
+export { feed };
 
 /** Every address that gets a page of its own. */
 export const pages: readonly string[] = [...shellPaths, ...blogPaths, ...careersPaths];

@@ -4,6 +4,7 @@ import { ButtonLink } from '@site/kit/button.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Section } from '@site/kit/section.tsx';
+import { StructuredData } from '@site/kit/structured-data.tsx';
 import { questions } from '../content/questions.ts';
 import type { IconName } from '../frame/icon.tsx';
 import { Icon } from '../frame/icon.tsx';
@@ -12,11 +13,21 @@ import { ContactForm } from './contact-form.tsx';
 const SUBTITLE = 'Tell us what your cameras should have noticed. We read every message.';
 const { emails, phone, address } = brand;
 
+const FAQ = {
+  '@type': 'FAQPage',
+  mainEntity: questions.map(({ title, content }) => ({
+    '@type': 'Question',
+    name: title,
+    acceptedAnswer: { '@type': 'Answer', text: content },
+  })),
+};
+
 /** `/contact` */
 export default function Contact() {
   return (
     <>
       <PageMeta title="Contact" description={SUBTITLE} path="/contact" />
+      <StructuredData data={FAQ} />
       <PageHeader
         title="Let's Connect"
         subtitle={SUBTITLE}

@@ -3,6 +3,7 @@ import { ButtonLink } from '@site/kit/button.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
+import { organization, StructuredData } from '@site/kit/structured-data.tsx';
 import { WithFooter } from '@site/kit/with-footer.tsx';
 import { phases } from '../content/methodology.ts';
 import { RemoteArea } from '../remote-area.tsx';
@@ -22,6 +23,7 @@ export function Home() {
   return (
     <>
       <PageMeta description={brand.blurb} path="/" />
+      <StructuredData data={organization} />
       <Hero />
       <Introduction />
       <WhenNear part={solutionsPreview} />

@@ -3,6 +3,7 @@ import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Navigate, useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
+import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
 import { WithFooter } from '@site/kit/with-footer.tsx';
 import type { Service } from '../content/services.ts';
 import { overviewIds, services } from '../content/services.ts';
@@ -23,6 +24,12 @@ function Detail({ service }: { service: Service }) {
   return (
     <>
       <PageMeta title={title} description={description} path={`/services/${id}`} />
+      <StructuredData
+        data={breadcrumbs(
+          { title: 'Services', path: '/services' },
+          { title, path: `/services/${id}` },
+        )}
+      />
       <PageHeader title={title} subtitle={description}>
         <ButtonLink to="/contact">Request a Demo</ButtonLink>
       </PageHeader>

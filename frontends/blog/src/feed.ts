@@ -1,0 +1,32 @@
+import { brand } from '@site/kit/brand.ts';
+import { Feed } from 'feed';
+import { posts } from './posts.ts';
+
+const address = `${brand.siteUrl}/blog`;
+
+function atom(): string {
+  const feed = new Feed({
+    id: address,
+    link: address,
+    title: `${brand.name}: Blog`,
+    copyright: brand.name,
+    updated: new Date(posts[0]?.published ?? 0),
+    feedLinks: { atom: `${address}/feed.xml` },
+  });
+  for (const post of posts) {
+    const url = `${address}/${post.id}`;
+    feed.addItem({
+      id: url,
+      link: url,
+      title: post.title,
+      description: post.excerpt,
+      date: new Date(post.published),
+      author: [{ name: `${post.author}, ${brand.name}` }],
+      category: [{ name: post.category }],
+    });
+  }
+  return feed.atom1();
+}
+
+/** All articles for feed readers (Atom, RFC 4287). */
+export const feed: string = atom();

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { signposts } from './find.ts';
+
+const files = signposts(['/', '/blog/a-post'], new Date('2026-11-20T10:00:00Z'));
+
+test('the sitemap names every page at its one address', () => {
+  expect(files['sitemap.xml']?.match(/<loc>[^<]*/g)).toEqual([
+    '<loc>https://oculant.example/',
+    '<loc>https://oculant.example/blog/a-post',
+  ]);
+});
+
+test('robots are told where the sitemap is', () => {
+  expect(files['robots.txt']).toContain('Sitemap: https://oculant.example/sitemap.xml');
+});
+
+test('security.txt names a contact and expires within a year (RFC 9116)', () => {
+  const text = files['.well-known/security.txt'];
+  expect(text).toContain('Contact: mailto:admin@oculant.example');
+  expect(text).toContain('Expires: 2027-05-01T00:00:00.000Z');
+});
+
+test('the manifest is JSON with icons', () => {
+  expect(JSON.parse(files['site.webmanifest'] ?? '')).toMatchObject({
+    name: 'Oculant',
+    icons: [{ sizes: '192x192' }, { sizes: '512x512' }],
+  });
+});

@@ -1,0 +1,53 @@
+import { brand } from './brand.ts';
+
+/** What schema.org calls a thing: its type and its properties. */
+export interface Thing {
+  '@type': string;
+  [property: string]: unknown;
+}
+
+/** Tells search engines what a page is about (JSON-LD, https://schema.org). */
+export function StructuredData({ data }: { data: Thing }) {
+  const json = JSON.stringify({ '@context': 'https://schema.org', ...data });
+  return (
+    <script
+      type="application/ld+json"
+      // biome-ignore lint/security/noDangerouslySetInnerHtml: our own data, and no tag can begin in it
+      dangerouslySetInnerHTML={{ __html: json.replaceAll('<', '\\u003c') }}
+    />
+  );
+}
+
+/** The company. */
+export const organization: Thing = {
+  '@type': 'Organization',
+  '@id': `${brand.siteUrl}/#organization`,
+  name: brand.name,
+  url: brand.siteUrl,
+  logo: `${brand.siteUrl}/icon-512.png`,
+  description: brand.blurb,
+  foundingDate: '2024',
+  email: brand.emails.sales,
+  telephone: brand.phone,
+  address: {
+    '@type': 'PostalAddress',
+    streetAddress: brand.address.lines.join(', '),
+    addressLocality: brand.address.city,
+    addressRegion: brand.address.region,
+    addressCountry: brand.address.countryCode,
+  },
+  sameAs: brand.socials.map(({ url }) => url),
+};
+
+/** The way to a page, from the home page on. */
+export function breadcrumbs(...steps: readonly { title: string; path: string }[]): Thing {
+  return {
+    '@type': 'BreadcrumbList',
+    itemListElement: [{ title: 'Home', path: '/' }, ...steps].map(({ title, path }, at) => ({
+      '@type': 'ListItem',
+      position: at + 1,
+      name: title,
+      item: `${brand.siteUrl}${path}`,
+    })),
+  };
+}
