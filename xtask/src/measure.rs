@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use crate::{
+    front_end,
     setup::setup,
     step::{cargo, program, root, run},
 };
@@ -18,6 +19,8 @@ pub enum What {
     Memory,
     /// How fast /readyz notices that NATS goes and comes
     Readiness,
+    /// What Lighthouse says of each kind of page
+    Web,
 }
 
 /// Measures release builds, as they would run.
@@ -27,6 +30,7 @@ pub fn measure(what: What) -> anyhow::Result<()> {
         What::Build => cold_build(),
         What::Memory => running("memory"),
         What::Readiness => running("readiness"),
+        What::Web => web(),
     }
 }
 
@@ -55,6 +59,25 @@ fn running(what: &str) -> anyhow::Result<()> {
     let mut stack = program(root().join("target/release/stack"), &["measure", what]);
     run(
         &format!("Measuring {what}"),
+        &mut stack,
+        "A budget is exceeded, or the stack failed: see above.",
+    )
+}
+
+fn web() -> anyhow::Result<()> {
+    let mut build = cargo(&["build", "--workspace", "--bins"]);
+    run(
+        "Building the services",
+        &mut build,
+        "The compiler's message stands above.",
+    )?;
+    front_end::build_where_changed()?;
+    let mut stack = program(
+        root().join("target/debug/stack"),
+        &["run", "npm", "run", "--silent", "measure"],
+    );
+    run(
+        "Measuring the site",
         &mut stack,
         "A budget is exceeded, or the stack failed: see above.",
     )
