@@ -37,7 +37,7 @@ struct Settings {
     logs: PathBuf,
     person_key: String,
     token_key: String,
-    gateway: Vec<(String, String)>,
+    more: Vec<(String, String)>,
 }
 
 /// Addresses and local credentials of a running stack, as written to `target/stack.json`.
@@ -72,9 +72,9 @@ struct Login {
 }
 
 impl Stack {
-    /// Starts everything and waits until the gateway says that it is ready. `gateway` are
-    /// settings of the gateway on top of the usual ones.
-    pub async fn start(ports: Ports, gateway: &[(&str, &str)]) -> anyhow::Result<Self> {
+    /// Starts everything and waits until the gateway says that it is ready. `settings`
+    /// are given to every service on top of its usual ones.
+    pub async fn start(ports: Ports, settings: &[(&str, &str)]) -> anyhow::Result<Self> {
         ports.ensure_free()?;
         let run = new_run()?;
         let nats = Nats::start_at(ports.nats, &run.join("nats")).await?;
@@ -86,7 +86,7 @@ impl Stack {
             logs: run.join("logs"),
             person_key: Uuid::new_v4().to_string(),
             token_key: Uuid::new_v4().to_string(),
-            gateway: gateway
+            more: settings
                 .iter()
                 .map(|(name, value)| ((*name).into(), (*value).into()))
                 .collect(),
@@ -283,8 +283,8 @@ impl Stack {
             if site.exists() {
                 env.extend(own(&[("SITE_DIR", &site.to_string_lossy())]));
             }
-            env.extend(self.settings.gateway.iter().cloned());
         }
+        env.extend(self.settings.more.iter().cloned());
         env
     }
 }

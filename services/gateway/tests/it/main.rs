@@ -4,4 +4,5 @@ mod alone;
 mod answers;
 mod openapi;
 mod site;
+mod traces;
 mod whole_path;
