@@ -1,6 +1,5 @@
 import { Accordion } from '@site/kit/accordion.tsx';
 import { brand } from '@site/kit/brand.ts';
-import { ButtonLink } from '@site/kit/button.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Section } from '@site/kit/section.tsx';
@@ -9,6 +8,7 @@ import { questions } from '../content/questions.ts';
 import type { IconName } from '../frame/icon.tsx';
 import { Icon } from '../frame/icon.tsx';
 import { ContactForm } from './contact-form.tsx';
+import { OfficeMap } from './office-map.tsx';
 
 const SUBTITLE = 'Tell us what your cameras should have noticed. We read every message.';
 const { emails, phone, address } = brand;
@@ -65,15 +65,9 @@ export default function Contact() {
             href={address.directionsUrl}
           />
         </ul>
-        <ButtonLink
-          to={address.directionsUrl}
-          kind="quiet"
-          target="_blank"
-          rel="noopener"
-          className="mt-8"
-        >
-          Get Directions
-        </ButtonLink>
+        <div className="mt-12">
+          <OfficeMap />
+        </div>
       </Section>
     </>
   );

@@ -30,9 +30,10 @@ test('the success is shown for five seconds, then the form is back and empty', a
   await page.getByRole('button', { name: 'Send Message' }).click();
   await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
 
-  await page.clock.runFor(4_900);
+  // The clock also goes on by itself meanwhile.
+  await page.clock.runFor(3_500);
   await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
-  await page.clock.runFor(200);
+  await page.clock.runFor(1_600);
   await expect(page.getByText('Message Sent Successfully!')).toBeHidden();
   for (const label of ['Full Name', 'Email Address', 'Your Message']) {
     await expect(page.getByLabel(label)).toHaveValue('');
@@ -111,4 +112,33 @@ test('an answer that gets lost is asked for again under the same key, and one ma
   ).json();
   expect(all.filter(mail => mail.to.some(to => to.address === email))).toHaveLength(1);
   expect(said.splice(0)).toEqual([expect.stringContaining('ERR_CONNECTION_RESET')]);
+});
+
+test('the map is asked for only when the visitor wants it', async ({ page }) => {
+  const asked: string[] = [];
+  await page.route(/openstreetmap/, route => {
+    asked.push(route.request().url());
+    return route.fulfill({ contentType: 'text/html', body: '<p>A map</p>' });
+  });
+  await page.goto('/contact', { waitUntil: 'networkidle' });
+  await expect(page.getByRole('link', { name: 'Get Directions' })).toHaveAttribute(
+    'target',
+    '_blank',
+  );
+  expect(asked).toEqual([]);
+  await page.getByRole('button', { name: 'Show map' }).click();
+  await expect(page.frameLocator('iframe').getByText('A map')).toBeVisible();
+  expect(asked).toEqual([expect.stringContaining('marker=13.0827%2C80.2707')]);
+});
+
+test('of the questions one is open at a time', async ({ page }) => {
+  await page.goto('/contact');
+  const questions = page.locator('details');
+  await expect(questions).toHaveCount(5);
+  await questions.nth(0).locator('summary').click();
+  await expect(questions.nth(0)).toHaveAttribute('open');
+  await questions.nth(3).locator('summary').click();
+  await expect(questions.nth(0)).not.toHaveAttribute('open');
+  await questions.nth(3).locator('summary').click();
+  await expect(page.locator('details[open]')).toHaveCount(0);
 });

@@ -68,9 +68,9 @@ test('a remote that is slow is waited for, and after eight seconds the visitor i
   await page.clock.install();
   await page.getByRole('link', { name: 'Careers', exact: true }).first().click();
   await expect(page.getByText('Loading…')).toBeVisible();
-  await page.clock.runFor(7_900);
+  await page.clock.runFor(6_500);
   await expect(page.getByText(FAILED)).toBeHidden();
-  await page.clock.runFor(200);
+  await page.clock.runFor(1_600);
   await expect(page.getByText(FAILED)).toBeVisible();
 
   letGo();

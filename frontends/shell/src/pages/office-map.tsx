@@ -1,0 +1,54 @@
+import { brand } from '@site/kit/brand.ts';
+import { Button } from '@site/kit/button.tsx';
+import { useState } from 'react';
+
+const { map, directionsUrl } = brand.address;
+/** How much of the surroundings the map shows, in degrees. */
+const AROUND = 0.01;
+
+/** Where the office is. The map's provider learns of a visitor only when the visitor asks for the map. */
+export function OfficeMap() {
+  const [isShown, setIsShown] = useState(false);
+  return (
+    <div>
+      {isShown ? (
+        <iframe
+          src={mapAddress()}
+          title="Map of our office"
+          className="h-[26rem] w-full border border-line"
+        />
+      ) : (
+        <div className="grid h-[26rem] place-items-center border border-line bg-sunk p-6 text-center">
+          <div>
+            <p className="mx-auto mb-5 max-w-[44ch] text-ink-2">
+              The map comes from OpenStreetMap, which then sees your network address.
+            </p>
+            <Button kind="quiet" onClick={() => setIsShown(true)}>
+              Show map
+            </Button>
+          </div>
+        </div>
+      )}
+      <a
+        href={directionsUrl}
+        target="_blank"
+        rel="noopener"
+        className="mt-4 inline-flex min-h-11 items-center underline"
+      >
+        Get Directions
+      </a>
+    </div>
+  );
+}
+
+/** https://wiki.openstreetmap.org/wiki/Export */
+function mapAddress(): string {
+  const { latitude, longitude } = map;
+  const box = [longitude - AROUND, latitude - AROUND, longitude + AROUND, latitude + AROUND];
+  const query = new URLSearchParams({
+    bbox: box.join(','),
+    layer: 'mapnik',
+    marker: `${latitude},${longitude}`,
+  });
+  return `https://www.openstreetmap.org/export/embed.html?${query}`;
+}
