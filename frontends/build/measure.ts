@@ -5,23 +5,12 @@ import type { Result } from 'lighthouse';
 import lighthouse from 'lighthouse';
 import { CHROMIUM } from './chromium.ts';
 import { root } from './places.ts';
+import { ROUTES } from './routes.ts';
 
 // Runs Lighthouse (mobile, simulated slow 4G) on each kind of route of the running stack and prints a
 // table, timings as the median of three. Ends with 1 where a budget is exceeded that does not depend on
 // the machine's mood: `cargo xtask measure web`.
 
-const ROUTES = [
-  '/',
-  '/about',
-  '/contact',
-  '/blog',
-  '/blog/ai-advancements',
-  '/services',
-  '/services/traffic-public-safety',
-  '/solutions',
-  '/privacy',
-  '/careers',
-];
 const RUNS = 3;
 const KILOBYTE = 1000;
 /** For the first view of `/`. */

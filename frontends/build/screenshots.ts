@@ -4,29 +4,16 @@ import type { Browser } from '@playwright/test';
 import { chromium } from '@playwright/test';
 import { CHROMIUM } from './chromium.ts';
 import { root } from './places.ts';
+import { ROUTES } from './routes.ts';
 
 // Takes a picture of each route of the running stack in three sizes and both themes, into
 // target/screenshots: `npm run screenshots [-- <route> …]`. Whatever the console says is printed.
 
+const NOT_FOUND = ['/no-such-page', '/blog/no-such-post', '/services/no-such-service'];
 const SIZES = [
   { name: 'phone', width: 390, height: 844 },
   { name: 'tablet', width: 768, height: 1024 },
   { name: 'desktop', width: 1440, height: 900 },
-];
-const ROUTES = [
-  '/',
-  '/about',
-  '/contact',
-  '/blog',
-  '/blog/ai-advancements',
-  '/services',
-  '/services/traffic-public-safety',
-  '/solutions',
-  '/privacy',
-  '/terms',
-  '/careers',
-  '/no-such-page',
-  '/blog/no-such-post',
 ];
 
 const stack = JSON.parse(readFileSync(join(root, 'target/stack.json'), 'utf8'));
@@ -34,7 +21,7 @@ const folder = join(root, 'target/screenshots');
 mkdirSync(folder, { recursive: true });
 const chosen = process.argv.slice(2);
 const browser = await chromium.launch(CHROMIUM);
-for (const route of chosen.length > 0 ? chosen : ROUTES) {
+for (const route of chosen.length > 0 ? chosen : [...ROUTES, ...NOT_FOUND]) {
   for (const size of SIZES) {
     for (const colorScheme of ['light', 'dark'] as const) {
       await picture(browser, route, size, colorScheme);

@@ -1,0 +1,14 @@
+/** One page of each kind: what is photographed and measured. */
+export const ROUTES: readonly string[] = [
+  '/',
+  '/about',
+  '/contact',
+  '/blog',
+  '/blog/ai-advancements',
+  '/services',
+  '/services/traffic-public-safety',
+  '/solutions',
+  '/privacy',
+  '/terms',
+  '/careers',
+];
