@@ -1,6 +1,10 @@
-import { basename } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { LoaderContext } from '@rspack/core';
 import { readPost } from './post.ts';
+
+/** Where the pictures are, seen from an article. */
+const PICTURES = '../src/pictures';
 
 /**
  * Makes a module of an article. Imported as it is, the module holds the summary and a way to load the
@@ -12,8 +16,17 @@ export default function postLoader(this: LoaderContext, source: string): string 
   if (this.resourceQuery === '?text') {
     return `export const html = ${JSON.stringify(html)}; export const headings = ${JSON.stringify(headings)};`;
   }
+  const picture = `${PICTURES}/${summary.id}.svg`;
+  const drawn = join(dirname(this.resourcePath), picture);
+  if (!existsSync(drawn)) {
+    this.addMissingDependency(drawn);
+    throw new Error(
+      `${file} has no picture; draw one as frontends/blog/src/pictures/${summary.id}.svg`,
+    );
+  }
   return [
-    `export const summary = ${JSON.stringify(summary)};`,
+    `import picture from ${JSON.stringify(picture)};`,
+    `export const summary = { ...${JSON.stringify(summary)}, picture };`,
     `export const load = () => import(/* webpackChunkName: "post-${summary.id}" */ ${JSON.stringify(`./${file}?text`)});`,
   ].join('\n');
 }

@@ -7,7 +7,9 @@ const HEAD = {
   excerpt: 'What it is about.',
   published: '"2025-04-15"',
   category: 'Privacy',
-  author: 'the CTO',
+  author: 'CTO',
+  authorTitle: 'Chief Technology Officer',
+  pictureAlt: 'A drawing.',
 };
 
 function file(head: Partial<typeof HEAD>, body = 'Words.') {
@@ -21,7 +23,9 @@ test('an article has its summary, its text and its headings', () => {
     file({}, '## What *is* it?\n\nThis.\n'),
   );
   expect(summary).toMatchObject({ id: 'a-post', category: 'Privacy', readMinutes: 1 });
-  expect(html).toBe('<h2 id="what-is-it">What <em>is</em> it?</h2>\n<p>This.</p>\n');
+  expect(html).toBe(
+    '<h2 id="what-is-it"><a class="anchor" href="#what-is-it">What <em>is</em> it?</a></h2>\n<p>This.</p>\n',
+  );
   expect(headings).toEqual([{ id: 'what-is-it', text: 'What is it?' }]);
 });
 
@@ -30,12 +34,39 @@ test('two hundred words are a minute', () => {
   expect(readPost('a-post.md', file({}, body)).summary.readMinutes).toBe(7);
 });
 
+test('marks are no words', () => {
+  const table = '| A | B |\n| --- | --- |\n| one | two |\n\n- three\n';
+  const body = `${table.repeat(50)}[four](https://example.com/a-long-address)`;
+  expect(readPost('a-post.md', file({}, body)).summary.readMinutes).toBe(1);
+});
+
+test('the contents name sections, not what is below them', () => {
+  expect(readPost('a-post.md', file({}, '## One\n\n### Two\n')).headings).toEqual([
+    { id: 'one', text: 'One' },
+  ]);
+});
+
+test('a table can be scrolled by keyboard and says what it is', () => {
+  const { html } = readPost(
+    'a-post.md',
+    file({}, '| Place | *Days* |\n| --- | --- |\n| Yard | 7 |\n'),
+  );
+  expect(html).toContain('role="region" aria-label="Table: Place, Days" tabindex="0"');
+  expect(html).toContain('<th>Place</th>');
+  expect(html).toContain('<td>Yard</td>');
+});
+
 test.each([
   ['no front matter', 'Just words.', 'does not begin with front matter'],
   ['a title that is missing', file({ title: '' }), 'has no title'],
   ['an unknown category', file({ category: 'Gossip' }), 'known are Technology, Privacy'],
-  ['a date that is none', file({ published: 'soon' }), 'write it as 2025-04-15'],
-  ['the id of another file', file({ id: 'other' }), 'must be the same'],
+  ['a date that is none', file({ published: 'soon' }), 'write it as "2025-04-15"'],
+  ['a picture without words', file({ pictureAlt: '' }), 'has no pictureAlt'],
+  ['front matter that is no YAML', file({ title: '"open' }), 'is no YAML'],
+  ['a field that is there twice', file({ title: 'A\ntitle: B' }), 'is no YAML'],
+  ['a heading that is there twice', file({}, '## Why\n\n## Why?\n'), 'two headings'],
+  ['a date of another form', file({ published: '"April 15, 2025"' }), 'write it as "2025-04-15"'],
+  ['the id of the file it was copied from', file({ id: 'other' }), 'must be the same'],
 ])('%s is said in a sentence', (_, source, sentence) => {
   expect(() => readPost('a-post.md', source)).toThrow(sentence);
 });

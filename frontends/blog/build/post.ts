@@ -1,11 +1,14 @@
+import type { Tokens } from 'marked';
 import { Marked } from 'marked';
 import { parse } from 'yaml';
-import type { Post, PostSummary } from '../src/post.ts';
+import type { Heading, Post } from '../src/post.ts';
 import { categories } from '../src/post.ts';
 
 /** How many words a minute has. */
 const WORDS_PER_MINUTE = 200;
 const FRONT_MATTER = /^---\n(.*?)\n---\n(.*)$/s;
+/** The headings that the table of contents names. */
+const SECTION = 2;
 
 /** Reads an article: Markdown after front matter in YAML. Says in a sentence what is wrong with it. */
 export function readPost(file: string, source: string): Post {
@@ -13,28 +16,51 @@ export function readPost(file: string, source: string): Post {
   if (head === undefined || body === undefined) {
     throw new Error(`${file} does not begin with front matter between two lines of ---`);
   }
-  const headings: Post['headings'] = [];
+  return { summary: summaryOf(file, yamlIn(file, head), body), ...textOf(file, body) };
+}
+
+function textOf(file: string, body: string) {
+  const headings: Heading[] = [];
+  const taken = new Set<string>();
   const marked = new Marked({
     renderer: {
       heading({ tokens, depth, text }) {
         const id = slugOf(text);
-        headings.push({ id, text: plain(text) });
-        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+        if (taken.has(id)) {
+          throw new Error(`${file} has two headings that a link finds at #${id}; reword one`);
+        }
+        taken.add(id);
+        if (depth === SECTION) {
+          headings.push({ id, text: plain(text) });
+        }
+        const inner = this.parser.parseInline(tokens);
+        return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${inner}</a></h${depth}>\n`;
       },
       // A wide table scrolls within itself; the keyboard must reach it.
-      table(token) {
-        const row = (cells: typeof token.header, tag: string) =>
-          `<tr>${cells.map(cell => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('')}</tr>`;
-        const rows = token.rows.map(cells => row(cells, 'td')).join('');
-        return `<div class="table" role="region" aria-label="Table" tabindex="0"><table><thead>${row(token.header, 'th')}</thead><tbody>${rows}</tbody></table></div>\n`;
+      table({ header, rows }) {
+        const label = header.map(({ text }) => plain(text)).join(', ');
+        const cell = ({ tokens, header }: Tokens.TableCell) =>
+          `<${header ? 'th' : 'td'}>${this.parser.parseInline(tokens)}</${header ? 'th' : 'td'}>`;
+        const row = (cells: readonly Tokens.TableCell[]) => `<tr>${cells.map(cell).join('')}</tr>`;
+        return (
+          `<div class="table" role="region" aria-label="Table: ${label}" tabindex="0"><table>` +
+          `<thead>${row(header)}</thead><tbody>${rows.map(row).join('')}</tbody></table></div>\n`
+        );
       },
     },
   });
-  const html = marked.parse(body, { async: false });
-  return { summary: summaryOf(file, parse(head), body), html, headings };
+  return { html: marked.parse(body, { async: false }), headings };
 }
 
-function summaryOf(file: string, head: unknown, body: string): PostSummary {
+function yamlIn(file: string, head: string): unknown {
+  try {
+    return parse(head);
+  } catch (failure) {
+    throw new Error(`${file} has front matter that is no YAML`, { cause: failure });
+  }
+}
+
+function summaryOf(file: string, head: unknown, body: string): Post['summary'] {
   const values: Record<string, unknown> = Object(head);
   const text = (name: string) => {
     const value = values[name];
@@ -50,8 +76,8 @@ function summaryOf(file: string, head: unknown, body: string): PostSummary {
     );
   }
   const published = text('published');
-  if (Number.isNaN(Date.parse(published))) {
-    throw new Error(`${file} has the date "${published}"; write it as 2025-04-15`);
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(published) || Number.isNaN(Date.parse(published))) {
+    throw new Error(`${file} has the date "${published}"; write it as "2025-04-15"`);
   }
   const id = text('id');
   if (`${id}.md` !== file) {
@@ -64,7 +90,9 @@ function summaryOf(file: string, head: unknown, body: string): PostSummary {
     published,
     category,
     author: text('author'),
-    readMinutes: Math.max(1, Math.round(plain(body).split(/\s+/).length / WORDS_PER_MINUTE)),
+    authorTitle: text('authorTitle'),
+    readMinutes: Math.max(1, Math.round(wordsIn(body) / WORDS_PER_MINUTE)),
+    pictureAlt: text('pictureAlt'),
   };
 }
 
@@ -73,6 +101,13 @@ function slugOf(heading: string): string {
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '');
+}
+
+/** What is read: neither the marks of lists and tables nor the addresses of links. */
+function wordsIn(body: string): number {
+  return plain(body)
+    .split(/\s+/)
+    .filter(word => /[\p{L}\p{N}]/u.test(word)).length;
 }
 
 /** Without Markdown's marks. */

@@ -10,20 +10,33 @@ export interface PostSummary {
   /** The day it was published, as `2025-04-15`. */
   published: string;
   category: (typeof categories)[number];
+  /** Whose role it was to write it, as the brand file names the role. */
   author: string;
+  /** That role in full. */
+  authorTitle: string;
   /** How long reading it takes, at 200 words a minute. */
   readMinutes: number;
+  /** Address of its picture. */
+  picture: string;
+  /** The picture in words. */
+  pictureAlt: string;
+}
+
+/** A heading within an article, and where a link finds it. */
+export interface Heading {
+  id: string;
+  text: string;
 }
 
 /** The text of an article. */
 export interface PostText {
   html: string;
-  headings: { id: string; text: string }[];
+  headings: readonly Heading[];
 }
 
-/** A whole article. */
+/** A whole article as its file holds it; only the build knows its picture's address. */
 export interface Post extends PostText {
-  summary: PostSummary;
+  summary: Omit<PostSummary, 'picture'>;
 }
 
 /** The date as people read it. */

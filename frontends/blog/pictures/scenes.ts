@@ -1,0 +1,237 @@
+import { inks, materials, Scene } from './isometric.ts';
+
+/** A platform: an argument that is about to become a fight. */
+function platform(): Scene {
+  const scene = new Scene(32, [338, 104]);
+  scene.ground(13, 8);
+  scene.slab([0, 0], [13, 2.5], inks.path);
+  for (let at = 0; at < 13; at += 1) {
+    scene.slab([at + 0.3, 0.2], [0.25, 2.1], inks.grid);
+  }
+  const windows = [0, 1, 2, 3, 4, 5].map(at =>
+    scene.face(
+      [1.6 + at * 1.75, 2.3, 1.1],
+      [1.15, 0, 0],
+      [0, 0, 0.65],
+      at === 4 ? inks.lit : inks.glass,
+    ),
+  );
+  const doors = [0, 1, 2, 3, 4].map(at =>
+    scene.face([2.83 + at * 1.75, 2.3, 0.3], [0.44, 0, 0], [0, 0, 1.5], materials.low.left),
+  );
+  scene.box([1.2, 0.3, 0.2], [11, 2, 2], materials.plain, [...windows, ...doors].join(''));
+  scene.slab([0, 3], [13, 0.16], inks.lit);
+  scene.box([1, 6.4], [2.2, 0.6, 0.4], materials.low);
+  scene.box([9.4, 6.4], [2.2, 0.6, 0.4], materials.low);
+  for (const x of [0.6, 6.2]) {
+    scene.post([x, 5.2], 3);
+  }
+  scene.box([0.6, 5.1, 2.5], [5.6, 0.2, 0.5], materials.dark);
+  scene.box([11.6, 4.4], [0.5, 0.4, 0.5], materials.ware);
+  scene.detect([11.85, 4.6], [42, 40], 'left bag 0.96');
+  scene.person([2.2, 4.1], 'person 0.98');
+  scene.person([4.3, 7.2], 'person 0.99');
+  scene.person([8, 3.9]);
+  scene.person([6.7, 5.5], '', 'alert');
+  scene.person([7.2, 5.4], '', 'alert');
+  scene.detect([6.95, 5.45], [64, 50], 'dispute 0.91', 'alert');
+  scene.camera([0.6, 5.2, 3], [7, 5.8]);
+  return scene;
+}
+
+/** A reception: people are found, and nobody is known. */
+function reception(): Scene {
+  const scene = new Scene(34, [400, 118]);
+  scene.ground(9, 9);
+  scene.wall([0, 0], [9, 0, 2.6]);
+  scene.wall([0, 0], [0, 9, 2.6]);
+  scene.onWall([5.4, 0, 0], [1.5, 0, 2], inks.glass);
+  scene.onWall([2.2, 0, 1.1], [2.2, 0, 0.9], materials.low.left);
+  scene.onWall([0, 5.2, 0.9], [0, 2.4, 1.1], inks.glass);
+  scene.box([0.3, 0.4], [0.9, 0.9, 2], materials.dark, rackLights(scene));
+  scene.detect([0.8, 0.9], [66, 96], 'stays here');
+  scene.box([3.6, 2.6], [3.4, 0.8, 0.9]);
+  scene.box([4.2, 2.75, 0.9], [0.5, 0.3, 0.4], materials.glass);
+  scene.box([0.7, 4.4], [0.9, 2.6, 0.45], materials.low);
+  scene.box([0.5, 7.9], [0.5, 0.5, 0.5], materials.low);
+  scene.tree([0.75, 8.15]);
+  scene.person([5.3, 2]);
+  scene.person([5.2, 4.6], 'person · no name');
+  scene.person([2.6, 6.2], 'person · no name');
+  scene.person([7.9, 5.6], 'person · no name');
+  scene.camera([0.1, 0.1, 2.6], [4.6, 5.2]);
+  return scene;
+}
+
+function rackLights(scene: Scene): string {
+  return [0, 1, 2, 3, 4]
+    .map(at =>
+      scene.face(
+        [1.2, 0.55, 0.3 + at * 0.33],
+        [0, 0.6, 0],
+        [0, 0, 0.14],
+        at % 2 ? inks.lit : inks.glass,
+      ),
+    )
+    .join('');
+}
+
+/** A control room in which one screen of many has something to say. */
+function controlRoom(): Scene {
+  const scene = new Scene(34, [400, 118]);
+  scene.ground(9, 9);
+  scene.wall([0, 0], [9, 0, 2.8]);
+  scene.wall([0, 0], [0, 9, 2.8]);
+  for (let row = 0; row < 3; row += 1) {
+    for (let at = 0; at < 7; at += 1) {
+      const isLit = row === 1 && at === 4;
+      scene.onWall(
+        [0.5 + at * 1.15, 0, 0.4 + row * 0.75],
+        [1, 0, 0.6],
+        isLit ? inks.lit : materials.dark.right,
+      );
+    }
+  }
+  scene.onWall([0, 1.4, 0.6], [0, 6, 1.7], materials.dark.right);
+  for (const [x, y] of [
+    [2, 3],
+    [5, 3],
+    [2, 6],
+    [5, 6],
+  ] as const) {
+    scene.box([x, y], [2.2, 0.9, 0.75]);
+    scene.box([x + 0.2, y + 0.2, 0.75], [0.8, 0.12, 0.5], materials.dark);
+    scene.box([x + 1.2, y + 0.2, 0.75], [0.8, 0.12, 0.5], materials.dark);
+    scene.box([x + 0.85, y + 1.2], [0.5, 0.5, 0.4], materials.low);
+  }
+  scene.person([7.9, 3.1], 'operator 0.99');
+  scene.box([7.7, 7.2], [0.7, 0.7, 0.35], materials.ware);
+  scene.detect([8.05, 7.55], [52, 46], 'edge box 0.97');
+  scene.detect([5.6, 0, 1.05], [60, 62], 'yard fence 0.94', 'alert');
+  scene.camera([0.1, 0.1, 2.8], [4.8, 5.4]);
+  return scene;
+}
+
+/** The gates of an office: a face that is known, one that is not, and one that is nobody's business. */
+function gates(): Scene {
+  const scene = new Scene(32, [372, 112]);
+  scene.ground(11, 9);
+  scene.wall([0, 0], [11, 0, 2.6]);
+  scene.wall([0, 0], [0, 9, 2.6]);
+  for (const x of [1.2, 7.6]) {
+    scene.onWall([x, 0, 0], [1.1, 0, 2], inks.glass);
+    scene.onWall([x + 1.2, 0, 0], [1.1, 0, 2], inks.glass);
+  }
+  scene.onWall([4.3, 0, 1], [2.4, 0, 0.8], materials.low.left);
+  for (const x of [1.4, 3.6, 5.8, 8]) {
+    scene.box([x, 3.4], [0.5, 2, 0.9]);
+    scene.box([x + 0.1, 5, 0.9], [0.3, 0.3, 0.25], materials.glass);
+  }
+  scene.box([1.9, 4.3, 0.2], [1.7, 0.08, 0.55], materials.glass);
+  scene.box([6.3, 4.3, 0.2], [1.7, 0.08, 0.55], materials.glass);
+  scene.box([9.3, 5.2], [1.2, 2.6, 0.9]);
+  scene.box([0.5, 6.2], [0.5, 0.5, 0.5], materials.low);
+  scene.tree([0.75, 6.45]);
+  scene.person([4.9, 2.1]);
+  scene.person([4.85, 4.6]);
+  head(scene, [4.85, 4.6], 'match 0.98');
+  scene.person([7.2, 6.2], '', 'alert');
+  head(scene, [7.2, 6.2], 'not enrolled', 'alert');
+  scene.person([3, 7], 'person · not asked');
+  scene.person([10, 4.9]);
+  scene.camera([4.9, 0.05, 2.6], [5.2, 5.6]);
+  return scene;
+}
+
+/** Only a head is looked at, not who carries it. */
+function head(
+  scene: Scene,
+  [x, y]: readonly [number, number],
+  label: string,
+  kind: 'seen' | 'alert' = 'seen',
+) {
+  scene.detect([x, y, 0.6], [24, 24], label, kind);
+}
+
+/** A house and its garden: a parcel, a visitor, and a cat that wakes nobody. */
+function house(): Scene {
+  const scene = new Scene(33, [392, 136]);
+  scene.ground(11, 10);
+  scene.slab([7.4, 0], [1.8, 10], inks.path);
+  scene.slab([5.2, 4.3], [2.2, 0.9], materials.low.top);
+  const windows = [0.8, 3.6].map(x =>
+    scene.face([x + 0.6, 4.6, 0.8], [1, 0, 0], [0, 0, 0.8], inks.lit),
+  );
+  const side = [1.4, 3].map((y, at) =>
+    scene.face(
+      [5.2, y, at ? 0 : 0.8],
+      [0, 0.7, 0],
+      [0, 0, at ? 1.5 : 0.7],
+      at ? materials.low.top : inks.glass,
+    ),
+  );
+  scene.box([0.8, 0.8], [4.4, 3.8, 2], materials.plain, [...windows, ...side].join(''));
+  scene.roof([0.6, 0.6, 2], [4.8, 4.2, 1.5]);
+  scene.box([0.4, 9.4], [6.4, 0.12, 0.5], materials.low);
+  scene.box([6.9, 6.2], [0.12, 3.3, 0.5], materials.low);
+  scene.box([6.9, 0.2], [0.12, 3.2, 0.5], materials.low);
+  scene.tree([1.6, 7.6]);
+  scene.tree([3.2, 8.4]);
+  scene.car([7.85, 0.6], 'y');
+  scene.detect([8.3, 1.6], [74, 62], 'car 0.99');
+  scene.box([5.5, 4.5], [0.5, 0.5, 0.4], materials.ware);
+  scene.detect([5.75, 4.75], [40, 40], 'parcel 0.97');
+  scene.person([7.1, 5.1], 'visitor 0.96');
+  scene.box([4.6, 7.6], [0.5, 0.16, 0.2], materials.pale);
+  scene.box([5, 7.58, 0.14], [0.2, 0.2, 0.2], materials.pale);
+  scene.detect([4.9, 7.7], [42, 34], 'cat 0.99 · asleep');
+  scene.camera([5.2, 4.6, 2], [6, 6]);
+  return scene;
+}
+
+/** A supermarket from its shelves to its tills, in one view. */
+function store(): Scene {
+  const scene = new Scene(30, [362, 92]);
+  scene.ground(13, 10);
+  scene.wall([0, 0], [13, 0, 2.4]);
+  scene.wall([0, 0], [0, 10, 2.4]);
+  scene.box([1, 0.2], [8, 0.7, 1.5], materials.glass);
+  for (const x of [1.2, 3.6, 6]) {
+    scene.box([x, 2], [0.9, 4, 1.2]);
+    for (let at = 0; at < 5; at += 1) {
+      const height = 0.2 + 0.12 * ((at + x) % 3);
+      scene.box(
+        [x + 0.15, 2.2 + at * 0.75, 1.2],
+        [0.55, 0.5, height],
+        at % 2 ? materials.pale : materials.ware,
+      );
+    }
+  }
+  for (const x of [2, 4.6, 7.2]) {
+    scene.box([x, 7.4], [0.7, 1.9, 0.65]);
+    scene.box([x + 0.15, 7.6, 0.65], [0.4, 0.4, 0.35], materials.glass);
+  }
+  for (const y of [3.2, 5.6]) {
+    scene.box([12.2, y], [0.2, 0.9, 1.4], materials.pale);
+  }
+  scene.box([10, 1], [1.3, 1.3, 0.6], materials.low);
+  scene.box([10.2, 1.2, 0.6], [0.9, 0.9, 0.3], materials.ware);
+  scene.person([5.2, 3.4], 'concealing 0.91', 'alert');
+  scene.person([2.8, 4.6], 'person 0.98');
+  scene.person([9.2, 4.6], 'staff 0.99');
+  scene.person([4, 8.3]);
+  scene.person([6.5, 8.5], 'at the till 0.97');
+  scene.person([10.9, 6.6]);
+  scene.camera([0.1, 0.1, 2.4], [5, 4.6]);
+  return scene;
+}
+
+/** The scene of each article. */
+export const scenes: Readonly<Record<string, () => Scene>> = {
+  'ai-advancements': platform,
+  'privacy-security': reception,
+  'future-trends': controlRoom,
+  'facial-recognition': gates,
+  'smart-home': house,
+  'case-study': store,
+};
