@@ -10,3 +10,19 @@ declare module '*.svg' {
   const address: string;
   export default address;
 }
+declare module '*.webp' {
+  const address: string;
+  export default address;
+}
+declare module '*.webm' {
+  const address: string;
+  export default address;
+}
+declare module '*.mp4' {
+  const address: string;
+  export default address;
+}
+declare module '*.vtt' {
+  const address: string;
+  export default address;
+}

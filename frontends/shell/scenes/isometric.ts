@@ -119,7 +119,7 @@ export class Scene {
     const [x, y] = this.at(point);
     const fill = mood === 'calm' ? 'var(--face-t)' : mixed('alert', 45);
     this.add(
-      point[0] + point[1] + 0.6,
+      point[0] + point[1] + 0.9,
       `<g transform="translate(${x} ${y}) scale(${round(this.unit / 34)})">` +
         '<ellipse rx="10" ry="5" fill="var(--stroke)" opacity=".22"/>' +
         `<g fill="${fill}" stroke="var(--stroke)" stroke-width="1.3">` +
@@ -142,11 +142,16 @@ export class Scene {
 
   /** The drawing, to be shown by a `<use>` of its id `scene`. */
   toSvg(viewBox: string): string {
-    const painted = [...this.things].sort((a, b) => a.depth - b.depth).map(({ svg }) => svg);
     return (
       `<svg xmlns="http://www.w3.org/2000/svg"><symbol id="scene" viewBox="${viewBox}">` +
-      `<g stroke-linejoin="round">${painted.join('')}</g></symbol></svg>\n`
+      `${this.toDrawing()}</symbol></svg>\n`
     );
+  }
+
+  /** What is drawn, without a frame. */
+  toDrawing(): string {
+    const painted = [...this.things].sort((a, b) => a.depth - b.depth).map(({ svg }) => svg);
+    return `<g stroke-linejoin="round">${painted.join('')}</g>`;
   }
 
   private segment(from: Point, to: Point): string {

@@ -4,8 +4,8 @@ import { materials, Scene } from './isometric.ts';
 /** What the picture shows of the world. */
 export const VIEW_BOX = '-275 -100 550 440';
 
-/** A shop with two shelves, a till, three customers and one of the staff. */
-export function shop(): Scene {
+/** A shop with two shelves and a till. Whoever comes last looks suspicious. */
+export function shop({ people }: { people: readonly Point[] }): Scene {
   const scene = new Scene(34);
   scene.slab(0, 0, 9, 9, { fill: 'var(--raised)', stroke: 'var(--line)' }, -50);
   scene.grid(9, 9);
@@ -33,10 +33,9 @@ export function shop(): Scene {
   shelf(scene, 3.7);
   scene.box([6.6, 5.6], [0.9, 2.6, 0.8]);
   scene.box([6.75, 6.3, 0.8], [0.4, 0.5, 0.3], materials.glass);
-  scene.person([2.95, 3.2]);
-  scene.person([5.7, 3], 'suspicious');
-  scene.person([8.1, 6.7]);
-  scene.person([3, 7.6]);
+  for (const [at, place] of people.entries()) {
+    scene.person(place, at === people.length - 1 ? 'suspicious' : 'calm');
+  }
   scene.camera([0.15, 0.15, 2.5], [4.6, 4.2]);
   return scene;
 }

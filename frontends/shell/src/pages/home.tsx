@@ -4,8 +4,10 @@ import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 import { organization, StructuredData } from '@site/kit/structured-data.tsx';
+import { useHydrated } from '@site/kit/use-hydrated.ts';
 import { WithFooter } from '@site/kit/with-footer.tsx';
 import { phases } from '../content/methodology.ts';
+import { lazyPage } from '../lazy-page.ts';
 import { RemoteArea } from '../remote-area.tsx';
 import { ShopScene } from '../scenes/shop-scene.tsx';
 import { latePart, WhenNear } from '../when-near.tsx';
@@ -18,14 +20,17 @@ const solutionsPreview = latePart(
 /** Milliseconds between one card of the methodology and the next. */
 const STAGGER = 150;
 
-/** `/` */
+const Impact = lazyPage(() => import(/* webpackChunkName: "impact" */ './impact.tsx'));
+
+/** `/`, with one of two openings: the brand's, or the one that `?variant=` asks for. */
 export function Home() {
+  const isHydrated = useHydrated();
+  const asked = isHydrated ? new URLSearchParams(location.search).get('variant') : null;
   return (
     <>
       <PageMeta description={brand.blurb} path="/" />
       <StructuredData data={organization} />
-      <Hero />
-      <Introduction />
+      {(asked ?? brand.defaultHome) === 'impact' ? <Impact /> : <Classic />}
       <WhenNear part={solutionsPreview} />
       <Section title="From first walk-through to round-the-clock watch" id="methodology">
         <ol className="grid gap-5 sm:grid-cols-2 lg:grid-cols-6">
@@ -47,6 +52,15 @@ export function Home() {
       <RemoteArea of="blogTeasers" when="near" />
       <Partners />
       <WithFooter />
+    </>
+  );
+}
+
+function Classic() {
+  return (
+    <>
+      <Hero />
+      <Introduction />
     </>
   );
 }

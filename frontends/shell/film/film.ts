@@ -1,0 +1,152 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from '@playwright/test';
+import { CHROMIUM } from '../../build/chromium.ts';
+import { frontends, root } from '../../build/places.ts';
+import { shop } from '../scenes/shop.ts';
+import { actors, LENGTH, lines } from './story.ts';
+
+// Renders the promotional film from our own scene, frame by frame: `npm run film`. Needs ffmpeg.
+
+const FRAMES_PER_SECOND = 25;
+const SIZE = { width: 1200, height: 675 };
+const folder = join(frontends, 'shell/src/film');
+
+const font = (name: string) =>
+  readFileSync(
+    join(root, `node_modules/@fontsource-variable/${name}/files/${name}-latin-wght-normal.woff2`),
+  ).toString('base64');
+const tokens = readFileSync(join(frontends, 'kit/src/tokens.css'), 'utf8');
+const dark = tokens.slice(tokens.indexOf('.dark {'), tokens.indexOf('@layer base'));
+const style = [
+  dark.replace('.dark', ':root'),
+  `@font-face { font-family: Geist; src: url(data:font/woff2;base64,${font('geist')}); font-weight: 100 900 }`,
+  `@font-face { font-family: "Geist Mono"; src: url(data:font/woff2;base64,${font('geist-mono')}); font-weight: 100 900 }`,
+].join('\n');
+const page = readFileSync(join(import.meta.dirname, 'film.html'), 'utf8').replace(
+  '/* TOKENS */',
+  style,
+);
+
+const frames = mkdtempSync(join(tmpdir(), 'film-'));
+const browser = await chromium.launch(CHROMIUM);
+// 1280 by 720 pixels: codecs want even numbers.
+const tab = await browser.newPage({ viewport: SIZE, deviceScaleFactor: 1280 / SIZE.width });
+await tab.setContent(page);
+await tab.evaluate(() => document.fonts.ready);
+for (let frame = 0; frame < LENGTH * FRAMES_PER_SECOND; frame += 1) {
+  await tab.evaluate(show, pictureAt(frame / FRAMES_PER_SECOND));
+  await tab.screenshot({ path: join(frames, `${String(frame).padStart(4, '0')}.png`) });
+}
+await browser.close();
+
+const input = [
+  '-y',
+  '-loglevel',
+  'error',
+  '-framerate',
+  `${FRAMES_PER_SECOND}`,
+  '-i',
+  `${frames}/%04d.png`,
+];
+encode('film.webm', ['-c:v', 'libvpx-vp9', '-crf', '36', '-b:v', '0', '-row-mt', '1']);
+encode('film.mp4', ['-c:v', 'libx264', '-crf', '26', '-preset', 'slow', '-movflags', '+faststart']);
+execFileSync('ffmpeg', [
+  '-y',
+  '-loglevel',
+  'error',
+  '-i',
+  join(frames, '0180.png'),
+  '-quality',
+  '80',
+  join(folder, 'poster.webp'),
+]);
+writeFileSync(join(folder, 'captions.vtt'), captions());
+rmSync(frames, { recursive: true });
+
+function encode(name: string, codec: readonly string[]) {
+  execFileSync('ffmpeg', [...input, ...codec, '-pix_fmt', 'yuv420p', '-an', join(folder, name)]);
+}
+
+interface Picture {
+  world: string;
+  status: string;
+  words: string;
+  scan: number;
+}
+
+function pictureAt(time: number): Picture {
+  const scene = shop({ people: actors.map(actor => placeOf(actor.path, time)) });
+  const line = lines.find(({ from, to }) => time >= from && time < to);
+  const found = actors
+    .filter(actor => time >= actor.found)
+    .map(actor => {
+      const [x, y] = scene.at(placeOf(actor.path, time));
+      const isAlarm = actor.alarm !== undefined && time >= actor.alarm.from;
+      return detection(x, y, isAlarm ? (actor.alarm?.label ?? '') : actor.label, isAlarm);
+    });
+  return {
+    world: `${scene.toDrawing()}${found.join('')}`,
+    status: line?.status ?? '',
+    words: line?.words ?? '',
+    scan: ((time % 4) / 4) * SIZE.height,
+  };
+}
+
+/** Runs in the page. */
+function show({ world, status, words, scan }: Picture) {
+  const set = (id: string, change: (element: HTMLElement) => void) => {
+    const element = document.getElementById(id);
+    if (element) {
+      change(element);
+    }
+  };
+  set('world', element => {
+    element.innerHTML = world;
+  });
+  set('line', element => {
+    element.textContent = status;
+  });
+  set('words', element => {
+    element.textContent = words;
+  });
+  set('scan', element => {
+    element.style.top = `${scan}px`;
+  });
+}
+
+/** Between two steps people walk evenly. */
+function placeOf(path: (typeof actors)[number]['path'], time: number): [number, number] {
+  const next = path.findIndex(step => step.at > time);
+  const after = path[next === -1 ? path.length - 1 : next];
+  const before = path[next === -1 ? path.length - 1 : Math.max(next - 1, 0)];
+  if (!(after && before)) {
+    throw new Error('An actor has no path');
+  }
+  const part = after.at === before.at ? 0 : (time - before.at) / (after.at - before.at);
+  return [before.x + (after.x - before.x) * part, before.y + (after.y - before.y) * part];
+}
+
+function detection(x: number, y: number, label: string, isAlarm: boolean): string {
+  const [left, top, width, height, corner] = [x - 15, y - 39, 30, 44, 7];
+  const right = left + width;
+  const bottom = top + height;
+  const brackets =
+    `M${left} ${top + corner}v${-corner}h${corner}M${right - corner} ${top}h${corner}v${corner}` +
+    `M${right} ${bottom - corner}v${corner}h${-corner}M${left + corner} ${bottom}h${-corner}v${-corner}`;
+  return (
+    `<g class="detection" style="--kind: var(--${isAlarm ? 'alert' : 'seen'})">` +
+    `<rect class="fine" x="${left}" y="${top}" width="${width}" height="${height}"/><path d="${brackets}"/>` +
+    `<g transform="translate(${left} ${top - 17})"><rect class="tag" width="${6.1 * label.length + 10}" height="15"/>` +
+    `<text x="5" y="11">${label}</text></g></g>`
+  );
+}
+
+/** https://www.w3.org/TR/webvtt1/ */
+function captions(): string {
+  const clock = (seconds: number) => `00:${String(seconds).padStart(2, '0')}.000`;
+  const cues = lines.map(({ from, to, words }) => `${clock(from)} --> ${clock(to)}\n${words}`);
+  return `WEBVTT\n\n${cues.join('\n\n')}\n`;
+}

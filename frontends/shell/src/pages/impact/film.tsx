@@ -1,0 +1,94 @@
+import { useRef, useState } from 'react';
+import captions from '../../film/captions.vtt';
+import mp4 from '../../film/film.mp4';
+import webm from '../../film/film.webm';
+import poster from '../../film/poster.webp';
+
+type State = 'not started' | 'playing' | 'paused';
+
+/** The promotional film, behind its picture until a visitor plays it. */
+export function Film() {
+  const video = useRef<HTMLVideoElement>(null);
+  const [state, setState] = useState<State>('not started');
+  const [progress, setProgress] = useState(0);
+  const [hasNativeControls, setHasNativeControls] = useState(false);
+
+  async function play() {
+    const element = video.current;
+    setState('playing');
+    try {
+      await element?.play();
+    } catch {
+      // A browser that allows no sound allows a silent film; the visitor gets its own controls.
+      if (element) {
+        element.muted = true;
+        setHasNativeControls(true);
+        await element.play().catch(() => setState('paused'));
+      }
+    }
+  }
+
+  function reset() {
+    setState('not started');
+    setProgress(0);
+    setHasNativeControls(false);
+    if (video.current) {
+      video.current.currentTime = 0;
+    }
+  }
+
+  const isPlaying = state === 'playing';
+  return (
+    <div className="w-full max-w-[400px] md:max-w-[600px]">
+      <div className="relative aspect-video overflow-hidden border border-line bg-sunk">
+        <video
+          ref={video}
+          // Nothing of it is fetched before it is played.
+          preload="none"
+          playsInline
+          controls={hasNativeControls}
+          width={600}
+          height={337.5}
+          aria-label="Promotional film"
+          onPlay={() => setState('playing')}
+          onPause={() => setState(before => (before === 'not started' ? before : 'paused'))}
+          onTimeUpdate={({ currentTarget: { currentTime, duration } }) =>
+            setProgress(duration > 0 ? currentTime / duration : 0)
+          }
+          onEnded={reset}
+          className="absolute inset-0 size-full"
+        >
+          <source src={webm} type="video/webm" />
+          <source src={mp4} type="video/mp4" />
+          <track kind="captions" src={captions} srcLang="en" label="English" default />
+        </video>
+        {state === 'not started' ? (
+          <img
+            src={poster}
+            alt="A shop at night, seen by a camera that has found someone hiding goods"
+            width={600}
+            height={337.5}
+            className="absolute inset-0 size-full object-cover"
+          />
+        ) : null}
+        {hasNativeControls ? null : (
+          <button
+            type="button"
+            aria-label={isPlaying ? 'Pause' : 'Play'}
+            onClick={() => (isPlaying ? video.current?.pause() : play())}
+            className="absolute inset-0 size-full cursor-pointer"
+          >
+            {isPlaying ? null : (
+              <span className="absolute inset-0 m-auto flex size-16 items-center justify-center rounded-control bg-seen">
+                <svg viewBox="0 0 24 24" width="28" height="28" aria-hidden="true">
+                  <path d="M7 4l13 8-13 8z" fill="var(--on-seen)" />
+                </svg>
+              </span>
+            )}
+          </button>
+        )}
+      </div>
+      <progress aria-label="Film" value={progress} max={1} className="film-progress" />
+    </div>
+  );
+}
