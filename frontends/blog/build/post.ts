@@ -44,7 +44,7 @@ function textOf(file: string, body: string) {
         const row = (cells: readonly Tokens.TableCell[]) => `<tr>${cells.map(cell).join('')}</tr>`;
         return (
           `<div class="table" role="region" aria-label="Table: ${label}" tabindex="0"><table>` +
-          `<thead>${row(header)}</thead><tbody>${rows.map(row).join('')}</tbody></table></div>\n`
+          `<thead>${row(header)}</thead><tbody>${rows.map(row).join('')}</tbody></table></section>\n`
         );
       },
     },

@@ -13,7 +13,7 @@ export function MobileMenu({ id, isOpen }: { id: string; isOpen: boolean }) {
   return (
     <nav
       id={id}
-      aria-label="Main"
+      aria-label="Menu"
       hidden={!isOpen}
       className="max-h-[calc(100dvh-4rem)] overflow-y-auto border-line border-t px-5 pt-2 pb-6 md:px-8 lg:hidden"
     >
