@@ -43,7 +43,7 @@ function textOf(file: string, body: string) {
           `<${header ? 'th' : 'td'}>${this.parser.parseInline(tokens)}</${header ? 'th' : 'td'}>`;
         const row = (cells: readonly Tokens.TableCell[]) => `<tr>${cells.map(cell).join('')}</tr>`;
         return (
-          `<div class="table" role="region" aria-label="Table: ${label}" tabindex="0"><table>` +
+          `<section class="table" aria-label="Table: ${label}" tabindex="0"><table>` +
           `<thead>${row(header)}</thead><tbody>${rows.map(row).join('')}</tbody></table></section>\n`
         );
       },
