@@ -3,15 +3,21 @@ import { ButtonLink } from '@site/kit/button.tsx';
 import { NewsletterForm } from '@site/kit/newsletter-form.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import { Picture } from '@site/kit/picture.tsx';
 import { Link, useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import type { Thing } from '@site/kit/structured-data.tsx';
 import { breadcrumbs, organization, StructuredData } from '@site/kit/structured-data.tsx';
 import { WithFooter } from '@site/kit/with-footer.tsx';
-import { use } from 'react';
-import type { PostSummary, PostText } from './post.ts';
-import { dateOf } from './post.ts';
-import { posts, textOf } from './posts.ts';
+import { ArticleText } from './article-text.tsx';
+import { authorOf, authorThing } from './author.ts';
+import { AuthorCard } from './author-card.tsx';
+import type { PostSummary } from './post.ts';
+import { dateOf, PICTURE_SIZE } from './post.ts';
+import { PostCard } from './post-card.tsx';
+import { posts } from './posts.ts';
+import { relatedTo } from './related.ts';
+import { ShareLinks } from './share-links.tsx';
 import './styles.css';
 
 /** Which build this is. */
@@ -21,48 +27,78 @@ export const version = REMOTE_VERSION;
 export default function BlogPost() {
   const { '*': id = '' } = useParams();
   const post = posts.find(candidate => candidate.id === id);
-  const text = textOf(id);
-  return post && text ? <Article key={id} post={post} text={text} /> : <NotFound />;
+  return post ? <Article key={id} post={post} /> : <NotFound />;
 }
 
-function Article({ post, text }: { post: PostSummary; text: Promise<PostText> }) {
-  const { html } = use(text);
+function Article({ post }: { post: PostSummary }) {
   return (
-    <article>
-      <PageMeta
-        title={post.title}
-        description={post.excerpt}
-        path={`/blog/${post.id}`}
-        kind="article"
-      />
-      <StructuredData data={articleOf(post)} />
-      <StructuredData
-        data={breadcrumbs(
-          { title: 'Blog', path: '/blog' },
-          { title: post.title, path: `/blog/${post.id}` },
-        )}
-      />
-      <header className="mx-auto max-w-page px-5 pt-12 pb-10 md:px-8">
-        <Link to="/blog" className="inline-flex min-h-11 items-center underline">
-          Back to Blog
-        </Link>
-        <p className="mt-6 font-mono text-seen-ink text-small">{post.category}</p>
-        <h1 className="mt-3 max-w-[22ch] text-title">{post.title}</h1>
-        <p className="mt-6 flex flex-wrap gap-x-6 text-ink-2">
-          <time dateTime={post.published}>{dateOf(post)}</time>
-          <span>{post.readMinutes} min read</span>
-          <span>By {post.author}</span>
-        </p>
-      </header>
-      <div
-        className="article mx-auto max-w-page px-5 pb-16 md:px-8"
-        // biome-ignore lint/security/noDangerouslySetInnerHtml: our own articles, made at build time
-        dangerouslySetInnerHTML={{ __html: html }}
-      />
-      <Section title="Stay in the Loop">
+    <>
+      <article>
+        <About post={post} />
+        <Top post={post} />
+        <ArticleText id={post.id}>
+          <ShareLinks address={addressOf(post)} title={post.title} />
+          <AuthorCard author={authorOf(post)} />
+        </ArticleText>
+      </article>
+      <Section
+        title={`${brand.name} Insights Newsletter`}
+        lead="One mail per article. If it was dull, one click ends it."
+      >
         <NewsletterForm />
       </Section>
-    </article>
+      <Section title="Related Posts">
+        <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
+          {relatedTo(post, posts).map(related => (
+            <li key={related.id} className="md:last:hidden lg:last:block">
+              <PostCard post={related} />
+            </li>
+          ))}
+        </ul>
+      </Section>
+      <Section
+        title="Stay in the Loop"
+        lead="Read this far? The next one can come to you."
+        className="bg-sunk"
+      >
+        <NewsletterForm />
+      </Section>
+    </>
+  );
+}
+
+/** What machines are told. */
+function About({ post }: { post: PostSummary }) {
+  const path = `/blog/${post.id}`;
+  return (
+    <>
+      <PageMeta title={post.title} description={post.excerpt} path={path} kind="article" />
+      <StructuredData data={articleOf(post)} />
+      <StructuredData
+        data={breadcrumbs({ title: 'Blog', path: '/blog' }, { title: post.title, path })}
+      />
+    </>
+  );
+}
+
+function Top({ post }: { post: PostSummary }) {
+  return (
+    <header className="mx-auto grid max-w-page items-center gap-x-14 gap-y-10 px-5 pt-8 pb-14 md:px-8 lg:grid-cols-2 lg:pt-12">
+      <div>
+        <Link to="/blog" className="inline-flex min-h-11 items-center gap-2 underline">
+          <span aria-hidden="true">←</span>Back to Blog
+        </Link>
+        <p className="mt-6 font-mono text-seen-ink text-small">{post.category}</p>
+        <h1 className="mt-3 text-balance text-heading">{post.title}</h1>
+        <p className="mt-5 text-ink-2 text-lead">{post.excerpt}</p>
+        <p className="mt-6 flex flex-wrap gap-x-6 gap-y-1 text-ink-2 text-small">
+          <time dateTime={post.published}>{dateOf(post)}</time>
+          <span>{post.readMinutes} min read</span>
+          <span>By {authorOf(post).byline}</span>
+        </p>
+      </div>
+      <Picture src={post.picture} alt={post.pictureAlt} {...PICTURE_SIZE} priority="high" />
+    </header>
   );
 }
 
@@ -71,11 +107,17 @@ function articleOf(post: PostSummary): Thing {
     '@type': 'Article',
     headline: post.title,
     description: post.excerpt,
+    image: brand.siteUrl + post.picture,
+    articleSection: post.category,
     datePublished: post.published,
-    author: { '@type': 'Organization', name: `${post.author}, ${brand.name}`, url: brand.siteUrl },
+    author: authorThing(post),
     publisher: organization,
-    mainEntityOfPage: `${brand.siteUrl}/blog/${post.id}`,
+    mainEntityOfPage: addressOf(post),
   };
+}
+
+function addressOf({ id }: PostSummary): string {
+  return `${brand.siteUrl}/blog/${id}`;
 }
 
 function NotFound() {

@@ -1,3 +1,4 @@
+import { Reveal } from '@site/kit/reveal.tsx';
 import { Link } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { PostCard } from './post-card.tsx';
@@ -5,6 +6,8 @@ import { posts } from './posts.ts';
 import './styles.css';
 
 const SHOWN = 3;
+/** Milliseconds between one card and the next. */
+const STAGGER = 100;
 
 /** Which build this is. */
 export const version = REMOTE_VERSION;
@@ -13,15 +16,17 @@ export const version = REMOTE_VERSION;
 export default function BlogTeasers() {
   return (
     <Section title="Latest Insights">
-      <ul className="grid gap-5 md:grid-cols-3">
-        {posts.slice(0, SHOWN).map(post => (
-          <li key={post.id}>
-            <PostCard post={post} />
+      <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
+        {posts.slice(0, SHOWN).map((post, at) => (
+          <li key={post.id} className="md:last:hidden lg:last:block">
+            <Reveal delay={at * STAGGER} className="h-full">
+              <PostCard post={post} />
+            </Reveal>
           </li>
         ))}
       </ul>
       <p className="mt-8">
-        <Link to="/blog" className="underline">
+        <Link to="/blog" className="inline-flex min-h-11 items-center underline">
           View all blog posts
         </Link>
       </p>

@@ -1,5 +1,6 @@
 import { brand } from '@site/kit/brand.ts';
 import { Feed } from 'feed';
+import { authorOf } from './author.ts';
 import { posts } from './posts.ts';
 
 const address = `${brand.siteUrl}/blog`;
@@ -21,7 +22,7 @@ function atom(): string {
       title: post.title,
       description: post.excerpt,
       date: new Date(post.published),
-      author: [{ name: `${post.author}, ${brand.name}` }],
+      author: [{ name: `${authorOf(post).name}, ${brand.name}` }],
       category: [{ name: post.category }],
     });
   }

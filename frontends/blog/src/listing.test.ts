@@ -1,26 +1,13 @@
 import { expect, test } from 'vitest';
+import { anyPost } from './any-post.ts';
 import { filters, listingOf, searchOf, sentenceOf } from './listing.ts';
-import type { PostSummary } from './post.ts';
 
 const posts = (
   ['Technology', 'Privacy', 'Trends', 'Technology', 'Residential', 'Case Study'] as const
-).map((category, at) => post(`post-${at + 1}`, category));
-const many = Array.from({ length: 13 }, (_, at) => post(`post-${at + 1}`, 'Trends'));
-
-function post(id: string, category: PostSummary['category']): PostSummary {
-  return {
-    id,
-    category,
-    title: id,
-    excerpt: id,
-    published: '2025-04-15',
-    author: 'CTO',
-    authorTitle: 'Chief Technology Officer',
-    readMinutes: 6,
-    picture: `/${id}.svg`,
-    pictureAlt: id,
-  };
-}
+).map((category, at) => anyPost({ id: `post-${at + 1}`, category }));
+const many = Array.from({ length: 13 }, (_, at) =>
+  anyPost({ id: `post-${at + 1}`, category: 'Trends' }),
+);
 
 function at(search: string, among = posts) {
   return listingOf(among, new URLSearchParams(search));

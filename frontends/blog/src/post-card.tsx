@@ -1,24 +1,37 @@
+import { Picture } from '@site/kit/picture.tsx';
 import { Link } from '@site/kit/router.ts';
 import type { PostSummary } from './post.ts';
-import { dateOf } from './post.ts';
+import { dateOf, PICTURE_SIZE } from './post.ts';
 
-/** An article in a list. */
-export function PostCard({ post }: { post: PostSummary }) {
+interface PostCardProps {
+  post: PostSummary;
+  /** Whether its picture is among the first that a visitor sees. */
+  priority?: 'high' | 'low';
+}
+
+/** An article in a list. All of the card leads to it. */
+export function PostCard({ post, priority = 'low' }: PostCardProps) {
   return (
-    <article className="flex h-full flex-col border border-line bg-raised p-6">
-      <p className="flex justify-between gap-4 font-mono text-small">
-        <span className="text-seen-ink">{post.category}</span>
-        <span className="text-ink-2">{post.readMinutes} min read</span>
-      </p>
-      <h3 className="mt-3 text-subheading">
-        <Link to={`/blog/${post.id}`} className="hover:underline">
-          {post.title}
-        </Link>
-      </h3>
-      <p className="mt-2 grow text-ink-2">{post.excerpt}</p>
-      <p className="mt-4 text-ink-2 text-small">
-        <time dateTime={post.published}>{dateOf(post)}</time>
-      </p>
+    <article className="post-card relative flex h-full flex-col border border-line bg-raised">
+      <Picture src={post.picture} alt={post.pictureAlt} {...PICTURE_SIZE} priority={priority} />
+      <div className="flex grow flex-col p-6">
+        <p className="flex justify-between gap-4 font-mono text-small">
+          <span className="text-seen-ink">{post.category}</span>
+          <span className="text-ink-2">{post.readMinutes} min read</span>
+        </p>
+        <h3 className="mt-3 text-balance text-subheading">
+          <Link
+            to={`/blog/${post.id}`}
+            className="after:absolute after:inset-0 after:content-[''] hover:underline"
+          >
+            {post.title}
+          </Link>
+        </h3>
+        <p className="mt-2 grow text-ink-2">{post.excerpt}</p>
+        <p className="mt-4 text-ink-2 text-small">
+          <time dateTime={post.published}>{dateOf(post)}</time>
+        </p>
+      </div>
     </article>
   );
 }

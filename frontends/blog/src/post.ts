@@ -43,3 +43,6 @@ export interface Post extends PostText {
 export function dateOf({ published }: PostSummary): string {
   return new Date(published).toLocaleDateString('en-US', { dateStyle: 'long', timeZone: 'UTC' });
 }
+
+/** All pictures have one size. */
+export const PICTURE_SIZE = { width: 800, height: 450 } as const;

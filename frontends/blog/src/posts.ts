@@ -16,13 +16,8 @@ const modules: readonly PostModule[] = context
 /** All articles, newest first. */
 export const posts: readonly PostSummary[] = modules.map(({ summary }) => summary);
 
-const texts = new Map<string, Promise<PostText>>();
-
-/** The text of an article, loaded once. */
-export function textOf(id: string): Promise<PostText> | undefined {
+/** Fetches the text of an article. */
+export function loadText(id: string): Promise<PostText> {
   const found = modules.find(({ summary }) => summary.id === id);
-  if (found && !texts.has(id)) {
-    texts.set(id, found.load());
-  }
-  return texts.get(id);
+  return found ? found.load() : Promise.reject(new Error(`There is no article ${id}`));
 }

@@ -1,0 +1,16 @@
+import type { PostSummary } from './post.ts';
+
+const SHOWN = 3;
+
+/** What to read next: first what is of the same category, then what is new. */
+export function relatedTo(
+  { id, category }: PostSummary,
+  posts: readonly PostSummary[],
+): readonly PostSummary[] {
+  const others = posts.filter(post => post.id !== id);
+  const [same, rest] = [
+    others.filter(post => post.category === category),
+    others.filter(post => post.category !== category),
+  ];
+  return [...same, ...rest].slice(0, SHOWN);
+}

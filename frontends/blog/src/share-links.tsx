@@ -1,0 +1,22 @@
+import { sharesOf } from './share.ts';
+
+/** Tells others of an article; nothing is asked of those places before a reader goes there. */
+export function ShareLinks({ address, title }: { address: string; title: string }) {
+  return (
+    <div className="mt-12 flex flex-wrap items-center gap-2 border-line border-t pt-6">
+      <h2 className="mr-3 font-semibold">Share this article</h2>
+      {sharesOf(address, title).map(({ name, url }) => (
+        <a
+          key={name}
+          href={url}
+          target="_blank"
+          rel="noopener"
+          className="inline-flex min-h-11 items-center rounded-control border border-field-line px-4 font-semibold text-small hover:border-ink"
+        >
+          {name}
+          <span className="sr-only"> (opens a new window)</span>
+        </a>
+      ))}
+    </div>
+  );
+}
