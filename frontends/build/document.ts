@@ -13,9 +13,14 @@ export interface SiteParts {
   remotes: readonly { name: string; address: string; version: string; parts: Parts }[];
 }
 
-const themeScript = readFileSync(join(frontends, 'shell/src/theme-boot.js'), 'utf8');
-/** Lets the one inline script through the Content Security Policy. */
-export const themeScriptHash = `sha256-${createHash('sha256').update(themeScript).digest('base64')}`;
+/** The two scripts that stand in every page. */
+const inline = ['theme-start.js', 'start.js'].map(file =>
+  readFileSync(join(frontends, 'shell/src', file), 'utf8'),
+);
+/** What lets them through the Content Security Policy. */
+export const scriptHashes: readonly string[] = inline.map(
+  script => `sha256-${createHash('sha256').update(script).digest('base64')}`,
+);
 
 /** The whole document of a page. */
 export function document(page: Rendered, parts: SiteParts): string {
@@ -24,17 +29,15 @@ export function document(page: Rendered, parts: SiteParts): string {
   return [
     '<!doctype html><html lang="en"><head><meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<script>${themeScript}</script>`,
+    ...inline.map(script => `<script>${script}</script>`),
     ...files.fonts.map(
       font => `<link rel="preload" href="${font}" as="font" type="font/woff2" crossorigin>`,
     ),
     // Within the page: one trip less before the first paint.
     `<style>${files.style}</style>`,
     ...files.remoteStyles.map(style => `<link rel="stylesheet" href="${style}">`),
-    ...files.scripts.map(script => `<script defer src="${script}"></script>`),
-    ...files.later.map(
-      file => `<link rel="preload" href="${file}" as="script" fetchpriority="low">`,
-    ),
+    ...files.scripts.map(script => `<meta name="script" content="${script}">`),
+    ...files.later.map(file => `<meta name="later" content="${file}">`),
     ...parts.remotes.map(
       ({ name, version }) => `<meta name="remote:${name}" content="${version}">`,
     ),

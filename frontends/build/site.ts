@@ -5,7 +5,7 @@ import type { Configuration, MultiStats, StatsCompilation } from '@rspack/core';
 import { rspack } from '@rspack/core';
 import { compressIn } from './compress.ts';
 import { remote, server, shell } from './configurations.ts';
-import { document, themeScriptHash } from './document.ts';
+import { document, scriptHashes } from './document.ts';
 import { addressOf } from './federation.ts';
 import { signposts } from './find.ts';
 import { dist, frontends, scratch } from './places.ts';
@@ -62,7 +62,7 @@ await writeFile(
   JSON.stringify({
     redirects: site.redirects,
     notFound: site.notFound,
-    scriptHashes: [themeScriptHash],
+    scriptHashes,
     frameSources: ['https://www.openstreetmap.org'],
   }),
 );

@@ -1,14 +1,15 @@
 import { postMultipart } from '@site/kit/api-client.ts';
-import { Bait, baitIn } from '@site/kit/bait.tsx';
+import { BAIT, Bait } from '@site/kit/bait.tsx';
 import { Button } from '@site/kit/button.tsx';
 import { Field, TextField } from '@site/kit/field.tsx';
 import { notify } from '@site/kit/notices.tsx';
+import { textsOf } from '@site/kit/texts-of.ts';
 import { useDraft } from '@site/kit/use-draft.ts';
 import type { FormEvent } from 'react';
 import { useEffect, useRef, useState } from 'react';
 import { ResumeField } from './resume-field.tsx';
 
-const EMPTY = { name: '', email: '', phone: '', position: '', experience: '', coverLetter: '' };
+const FIELDS = ['name', 'email', 'phone', 'position', 'experience', 'coverLetter'] as const;
 const FAILED = 'Failed to submit application. Please try again.';
 const SENTENCES = { refused: FAILED, unreachable: FAILED };
 const NO_RESUME = 'Choose your résumé.';
@@ -27,18 +28,10 @@ interface ApplicationFormProps {
 
 /** An application for a position. */
 export function ApplicationForm({ position, onOver }: ApplicationFormProps) {
-  const [values, change, forget] = useDraft('application', EMPTY);
+  const { form, save, forget } = useDraft('application');
   const [resume, setResume] = useState<File>();
   const [state, setState] = useState<State>({ is: 'idle' });
   const running = useRef<AbortController>(undefined);
-  const form = useRef<HTMLFormElement>(null);
-
-  // The position that was pressed counts for more than the one of a draft.
-  useEffect(() => {
-    if (position) {
-      change({ position });
-    }
-  }, [position, change]);
   // What the window is closed on is called off.
   useEffect(() => () => running.current?.abort(), []);
   useEffect(() => {
@@ -46,18 +39,18 @@ export function ApplicationForm({ position, onOver }: ApplicationFormProps) {
       const first = form.current?.querySelector<HTMLElement>('[aria-invalid]');
       (first ?? form.current?.querySelector<HTMLElement>('[role=alert]'))?.focus();
     }
-  }, [state]);
+  }, [state, form]);
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const website = baitIn(event.currentTarget);
+    const texts = textsOf(event.currentTarget, [...FIELDS, BAIT]);
     if (!resume) {
       setState({ is: 'failed', message: NO_RESUME, fields: { resume: NO_RESUME } });
       return;
     }
     running.current = new AbortController();
     setState({ is: 'submitting', progress: 0 });
-    const outcome = await postMultipart('/api/career-application', data(values, website, resume), {
+    const outcome = await postMultipart('/api/career-application', data(texts, resume), {
       sentences: SENTENCES,
       signal: running.current.signal,
       onProgress: progress => setState({ is: 'submitting', progress }),
@@ -87,23 +80,22 @@ export function ApplicationForm({ position, onOver }: ApplicationFormProps) {
   }
 
   const wrong = state.is === 'failed' ? state.fields : {};
-  const field = (name: keyof typeof EMPTY, label: string, maxLength: number) => ({
+  const field = (name: (typeof FIELDS)[number], label: string, maxLength: number) => ({
     name,
     label,
     maxLength,
-    value: values[name],
     error: wrong[name],
-    onChange: (event: { target: { value: string } }) => change({ [name]: event.target.value }),
   });
   return (
-    <form ref={form} onSubmit={submit}>
+    <form ref={form} onInput={save} onSubmit={submit}>
       <div className="grid gap-x-5 sm:grid-cols-2">
         <Field {...field('name', 'Full Name', 200)} autoComplete="name" required />
         <Field {...field('email', 'Email', 254)} type="email" autoComplete="email" required />
         <Field {...field('phone', 'Phone Number', 40)} type="tel" autoComplete="tel" />
         <Field {...field('experience', 'Years of Experience', 200)} placeholder="3-5 years" />
       </div>
-      <Field {...field('position', 'Position', 200)} required />
+      {/* The position that was pressed counts for more than the one of a draft. */}
+      <Field {...field('position', 'Position', 200)} defaultValue={position} required />
       <TextField {...field('coverLetter', 'Cover Letter', 20_000)} rows={6} required />
       <ResumeField
         file={resume}
@@ -133,9 +125,9 @@ export function ApplicationForm({ position, onOver }: ApplicationFormProps) {
   );
 }
 
-function data(values: typeof EMPTY, website: string, resume: File): FormData {
+function data(texts: Record<string, string>, resume: File): FormData {
   const form = new FormData();
-  for (const [name, value] of Object.entries({ ...values, website })) {
+  for (const [name, value] of Object.entries(texts)) {
     form.append(name, value);
   }
   form.append('resume', resume);

@@ -1,5 +1,5 @@
-/** What the API calls it. */
-const NAME = 'website';
+/** What the API calls the field that no person fills in. */
+export const BAIT = 'website';
 
 /** A field that no person sees, so that whoever fills it in is a machine. */
 export function Bait() {
@@ -7,14 +7,8 @@ export function Bait() {
     <div hidden>
       <label>
         Leave this empty
-        <input name={NAME} type="text" tabIndex={-1} autoComplete="off" />
+        <input name={BAIT} type="text" tabIndex={-1} autoComplete="off" />
       </label>
     </div>
   );
-}
-
-/** What was filled into a form's bait. */
-export function baitIn(form: HTMLFormElement): string {
-  const value = new FormData(form).get(NAME);
-  return typeof value === 'string' ? value : '';
 }

@@ -1,9 +1,11 @@
 import type { FormEvent } from 'react';
 import { useState } from 'react';
 import { postJson } from './api-client.ts';
-import { Bait, baitIn } from './bait.tsx';
+import { BAIT, Bait } from './bait.tsx';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
+import { textsOf } from './texts-of.ts';
+import { useHydrated } from './use-hydrated.ts';
 
 const FAILED = 'Subscription failed. Try again.';
 const SENTENCES = { refused: FAILED, unreachable: FAILED };
@@ -12,16 +14,17 @@ type State = { is: 'idle' | 'submitting' | 'success' } | { is: 'error'; message:
 
 /** Signs an address up for the newsletter. */
 export function NewsletterForm() {
-  const [email, setEmail] = useState('');
   const [state, setState] = useState<State>({ is: 'idle' });
+  const isHydrated = useHydrated();
 
   async function subscribe(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const form = { email, website: baitIn(event.currentTarget) };
+    const form = event.currentTarget;
     setState({ is: 'submitting' });
-    const outcome = await postJson('/api/newsletter', form, { sentences: SENTENCES });
+    const texts = textsOf(form, ['email', BAIT]);
+    const outcome = await postJson('/api/newsletter', texts, { sentences: SENTENCES });
     if (outcome.ok) {
-      setEmail('');
+      form.reset();
       setState({ is: 'success' });
     } else {
       setState({ is: 'error', message: outcome.message });
@@ -34,14 +37,14 @@ export function NewsletterForm() {
         label="Email Address"
         type="email"
         name="email"
+        inputMode="email"
         autoComplete="email"
         maxLength={254}
         required
-        value={email}
-        onChange={event => setEmail(event.target.value)}
       />
       <Bait />
-      <Button type="submit" disabled={state.is === 'submitting'}>
+      {/* Before the application has started the browser would send it by itself, to nowhere. */}
+      <Button type="submit" disabled={!isHydrated || state.is === 'submitting'}>
         Subscribe
       </Button>
       <p role="status" className="mt-3 text-good-ink">

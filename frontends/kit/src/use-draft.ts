@@ -1,31 +1,48 @@
-import { useCallback, useEffect, useState } from 'react';
+import type { RefObject } from 'react';
+import { useCallback, useEffect, useRef } from 'react';
+
+/** What a form needs to keep a draft. */
+export interface Draft {
+  form: RefObject<HTMLFormElement | null>;
+  /** For the form's `onInput`. */
+  save: () => void;
+  forget: () => void;
+}
 
 /**
- * What a visitor has typed into a form, kept for the tab so that an accidental reload loses none of
- * it. Returns the values, a way to change some of them, and one to forget them.
+ * Keeps what a visitor types into a form for the tab, so that an accidental reload loses none of it. The
+ * fields hold their own values: so what was typed before the application started stays there, too.
  */
-export function useDraft<Values extends Record<string, string>>(name: string, empty: Values) {
+export function useDraft(name: string): Draft {
   const key = `draft:${name}`;
-  // A form's empty values never change; the first ones stand for all.
-  const [start] = useState(empty);
-  const [values, setValues] = useState(start);
+  const form = useRef<HTMLFormElement>(null);
 
-  useEffect(() => setValues({ ...start, ...stored(key) }), [key, start]);
+  useEffect(() => {
+    const draft = stored(key);
+    for (const field of fieldsOf(form.current)) {
+      field.value ||= draft[field.name] ?? '';
+    }
+  }, [key]);
 
-  const change = useCallback(
-    (changed: Partial<Values>) =>
-      setValues(before => {
-        const after = { ...before, ...changed };
-        store(key, JSON.stringify(after));
-        return after;
-      }),
-    [key],
+  const save = useCallback(() => {
+    const values = fieldsOf(form.current).map(({ name: field, value }) => [field, value]);
+    store(key, JSON.stringify(Object.fromEntries(values)));
+  }, [key]);
+  const forget = useCallback(() => store(key, null), [key]);
+  return { form, save, forget };
+}
+
+type TextField = HTMLInputElement | HTMLTextAreaElement;
+
+function fieldsOf(form: HTMLFormElement | null): TextField[] {
+  return Array.from(form?.elements ?? []).filter(isTextField);
+}
+
+function isTextField(element: Element): element is TextField {
+  return (
+    element instanceof HTMLTextAreaElement ||
+    (element instanceof HTMLInputElement && element.type !== 'file')
   );
-  const forget = useCallback(() => {
-    store(key, null);
-    setValues(start);
-  }, [key, start]);
-  return [values, change, forget] as const;
 }
 
 /** Storage may be full or forbidden; then there is no draft, and the form works all the same. */

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Under this key the visitor's choice is kept; `theme-boot.js` reads it before the first paint. */
+/** Under this key the visitor's choice is kept; `theme-start.js` reads it before the first paint. */
 const KEY = 'theme';
 
 /** Which theme the page is in. */

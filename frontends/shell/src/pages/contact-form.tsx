@@ -1,12 +1,13 @@
 import { postJson } from '@site/kit/api-client.ts';
-import { Bait, baitIn } from '@site/kit/bait.tsx';
+import { BAIT, Bait } from '@site/kit/bait.tsx';
 import { Button } from '@site/kit/button.tsx';
 import { Field, TextField } from '@site/kit/field.tsx';
+import { textsOf } from '@site/kit/texts-of.ts';
 import { useDraft } from '@site/kit/use-draft.ts';
+import { useHydrated } from '@site/kit/use-hydrated.ts';
 import type { FormEvent } from 'react';
 import { useEffect, useRef, useState } from 'react';
 
-const EMPTY = { name: '', email: '', message: '' };
 /** How long the visitor is told of the success, in milliseconds. */
 const SUCCESS_SHOWN_FOR = 5000;
 const SENTENCES = {
@@ -22,8 +23,10 @@ type State =
 
 /** The form of the contact page. */
 export function ContactForm() {
-  const [values, change, forget] = useDraft('contact', EMPTY);
+  const { form, save, forget } = useDraft('contact');
   const [state, setState] = useState<State>({ is: 'idle' });
+  // Before that the browser would submit it by itself, to nowhere.
+  const isHydrated = useHydrated();
 
   useEffect(() => {
     if (state.is === 'success') {
@@ -33,15 +36,13 @@ export function ContactForm() {
     return undefined;
   }, [state]);
 
-  async function send(website: string) {
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const texts = textsOf(event.currentTarget, ['name', 'email', 'message', BAIT]);
     setState({ is: 'submitting' });
-    const outcome = await postJson(
-      '/api/contact',
-      { ...values, website },
-      { sentences: SENTENCES },
-    );
+    const outcome = await postJson('/api/contact', texts, { sentences: SENTENCES });
     if (outcome.ok) {
-      setState({ is: 'success', email: values.email });
+      setState({ is: 'success', email: texts.email });
       forget();
     } else {
       setState({ is: 'failed', message: outcome.message, fields: outcome.fields });
@@ -52,22 +53,16 @@ export function ContactForm() {
     return <Success email={state.email} />;
   }
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    send(baitIn(event.currentTarget));
-  }
   const wrong = state.is === 'failed' ? state.fields : {};
   return (
-    <form onSubmit={submit}>
+    <form ref={form} onInput={save} onSubmit={submit}>
       <Field
         label="Full Name"
         name="name"
         autoComplete="name"
         maxLength={200}
         required
-        value={values.name}
         error={wrong['name']}
-        onChange={event => change({ name: event.target.value })}
       />
       <Field
         label="Email Address"
@@ -77,9 +72,7 @@ export function ContactForm() {
         autoComplete="email"
         maxLength={254}
         required
-        value={values.email}
         error={wrong['email']}
-        onChange={event => change({ email: event.target.value })}
       />
       <TextField
         label="Your Message"
@@ -87,13 +80,11 @@ export function ContactForm() {
         rows={4}
         maxLength={10_000}
         required
-        value={values.message}
         error={wrong['message']}
-        onChange={event => change({ message: event.target.value })}
       />
       <Bait />
       {state.is === 'failed' ? <Failure message={state.message} /> : null}
-      <Button type="submit" disabled={state.is === 'submitting'}>
+      <Button type="submit" disabled={!isHydrated || state.is === 'submitting'}>
         {state.is === 'submitting' ? 'Sending...' : 'Send Message'}
       </Button>
     </form>

@@ -68,6 +68,27 @@ test('without its required fields the form is not sent', async ({ page }) => {
   await expect(page.getByLabel('Email Address')).toBeFocused();
 });
 
+test('what is typed before the application has started stays, and is not sent too early', async ({
+  page,
+}) => {
+  const started = Promise.withResolvers<void>();
+  await page.route('**/assets/main.*.js', async route => {
+    await started.promise;
+    await route.continue();
+  });
+  await page.goto('/contact');
+  await page.getByLabel('Full Name').fill('Asha Rao');
+  await page.getByLabel('Email Address').fill('asha@example.com');
+  await page.getByLabel('Your Message').fill('Typed at once');
+  await page.getByLabel('Email Address').press('Enter');
+  await expect(page.getByRole('button', { name: 'Send Message' })).toBeDisabled();
+  started.resolve();
+  await expect(page.getByRole('button', { name: 'Send Message' })).toBeEnabled();
+  await expect(page.getByLabel('Full Name')).toHaveValue('Asha Rao');
+  await expect(page.getByLabel('Your Message')).toHaveValue('Typed at once');
+  await expect(page).toHaveURL('/contact');
+});
+
 test('a draft survives a reload', async ({ page }) => {
   await page.goto('/contact');
   await page.getByLabel('Full Name').fill('Asha Rao');
