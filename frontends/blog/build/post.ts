@@ -38,7 +38,10 @@ function textOf(file: string, body: string) {
       },
       // A wide table scrolls within itself; the keyboard must reach it.
       table({ header, rows }) {
-        const label = header.map(({ text }) => plain(text)).join(', ');
+        const label = header
+          .map(({ text }) => plain(text))
+          .join(', ')
+          .replaceAll('"', '&quot;');
         const cell = ({ tokens, header }: Tokens.TableCell) =>
           `<${header ? 'th' : 'td'}>${this.parser.parseInline(tokens)}</${header ? 'th' : 'td'}>`;
         const row = (cells: readonly Tokens.TableCell[]) => `<tr>${cells.map(cell).join('')}</tr>`;

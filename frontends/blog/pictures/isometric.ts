@@ -23,7 +23,7 @@ const WIDTH = 800;
 const HEIGHT = 450;
 /** Advance of a letter, as a part of the size of type: what monospaced faces agree on. */
 const LETTER = 0.6;
-const TYPE = 14;
+const TYPE = 16;
 
 /**
  * An image knows nothing of the page's theme, so the pictures are what a monitor shows: dark on both. The
@@ -226,8 +226,8 @@ export class Scene {
     this.over.push(`<path d="${corners}" stroke="${inks[kind]}" stroke-width="2.4"/>`);
     const text = round(label.length * TYPE * LETTER);
     this.over.push(
-      `<g transform="translate(${round(x - 1)} ${round(y - 22)})" stroke="none"><rect width="${round(text + 12)}" height="19" fill="${inks[kind]}"/>` +
-        `<text x="6" y="14" fill="${inks.onSeen}" textLength="${text}">${label}</text></g>`,
+      `<g transform="translate(${round(x - 1)} ${round(y - 24)})" stroke="none"><rect width="${round(text + 12)}" height="21" fill="${inks[kind]}"/>` +
+        `<text x="6" y="15.5" fill="${inks.onSeen}" textLength="${text}">${label}</text></g>`,
     );
   }
 

@@ -2,7 +2,7 @@ import { inks, materials, Scene } from './isometric.ts';
 
 /** A platform: an argument that is about to become a fight. */
 function platform(): Scene {
-  const scene = new Scene(32, [338, 104]);
+  const scene = new Scene(38, [318, 80]);
   scene.ground(13, 8);
   scene.slab([0, 0], [13, 2.5], inks.path);
   for (let at = 0; at < 13; at += 1) {
@@ -28,37 +28,37 @@ function platform(): Scene {
   }
   scene.box([0.6, 5.1, 2.5], [5.6, 0.2, 0.5], materials.dark);
   scene.box([11.6, 4.4], [0.5, 0.4, 0.5], materials.ware);
-  scene.detect([11.85, 4.6], [42, 40], 'left bag 0.96');
+  scene.detect([11.85, 4.6], [50, 46], 'left bag 0.96');
   scene.person([2.2, 4.1], 'person 0.98');
   scene.person([4.3, 7.2], 'person 0.99');
-  scene.person([8, 3.9]);
+  scene.person([8.6, 3.8]);
   scene.person([6.7, 5.5], '', 'alert');
   scene.person([7.2, 5.4], '', 'alert');
-  scene.detect([6.95, 5.45], [64, 50], 'dispute 0.91', 'alert');
+  scene.detect([6.95, 5.45], [76, 60], 'dispute 0.91', 'alert');
   scene.camera([0.6, 5.2, 3], [7, 5.8]);
   return scene;
 }
 
 /** A reception: people are found, and nobody is known. */
 function reception(): Scene {
-  const scene = new Scene(34, [400, 118]);
+  const scene = new Scene(41, [400, 124]);
   scene.ground(9, 9);
   scene.wall([0, 0], [9, 0, 2.6]);
   scene.wall([0, 0], [0, 9, 2.6]);
   scene.onWall([5.4, 0, 0], [1.5, 0, 2], inks.glass);
   scene.onWall([2.2, 0, 1.1], [2.2, 0, 0.9], materials.low.left);
   scene.onWall([0, 5.2, 0.9], [0, 2.4, 1.1], inks.glass);
-  scene.box([0.3, 0.4], [0.9, 0.9, 2], materials.dark, rackLights(scene));
-  scene.detect([0.8, 0.9], [66, 96], 'stays here');
+  scene.box([7.4, 0.3], [0.9, 0.9, 2], materials.dark, rackLights(scene));
+  scene.detect([7.85, 0.75], [84, 128], 'stays here');
   scene.box([3.6, 2.6], [3.4, 0.8, 0.9]);
   scene.box([4.2, 2.75, 0.9], [0.5, 0.3, 0.4], materials.glass);
   scene.box([0.7, 4.4], [0.9, 2.6, 0.45], materials.low);
   scene.box([0.5, 7.9], [0.5, 0.5, 0.5], materials.low);
   scene.tree([0.75, 8.15]);
   scene.person([5.3, 2]);
-  scene.person([5.2, 4.6], 'person · no name');
-  scene.person([2.6, 6.2], 'person · no name');
-  scene.person([7.9, 5.6], 'person · no name');
+  scene.person([6.3, 5.2], 'person · no name');
+  scene.person([2.3, 5], 'person · no name');
+  scene.person([3.9, 8.2], 'person · no name');
   scene.camera([0.1, 0.1, 2.6], [4.6, 5.2]);
   return scene;
 }
@@ -67,7 +67,7 @@ function rackLights(scene: Scene): string {
   return [0, 1, 2, 3, 4]
     .map(at =>
       scene.face(
-        [1.2, 0.55, 0.3 + at * 0.33],
+        [8.3, 0.45, 0.3 + at * 0.33],
         [0, 0.6, 0],
         [0, 0, 0.14],
         at % 2 ? inks.lit : inks.glass,
@@ -78,7 +78,7 @@ function rackLights(scene: Scene): string {
 
 /** A control room in which one screen of many has something to say. */
 function controlRoom(): Scene {
-  const scene = new Scene(34, [400, 118]);
+  const scene = new Scene(41, [400, 131]);
   scene.ground(9, 9);
   scene.wall([0, 0], [9, 0, 2.8]);
   scene.wall([0, 0], [0, 9, 2.8]);
@@ -104,17 +104,17 @@ function controlRoom(): Scene {
     scene.box([x + 1.2, y + 0.2, 0.75], [0.8, 0.12, 0.5], materials.dark);
     scene.box([x + 0.85, y + 1.2], [0.5, 0.5, 0.4], materials.low);
   }
-  scene.person([7.9, 3.1], 'operator 0.99');
-  scene.box([7.7, 7.2], [0.7, 0.7, 0.35], materials.ware);
-  scene.detect([8.05, 7.55], [52, 46], 'edge box 0.97');
-  scene.detect([5.6, 0, 1.05], [60, 62], 'yard fence 0.94', 'alert');
+  scene.person([7.9, 2.3], 'operator 0.99');
+  scene.box([7.9, 5.9], [0.7, 0.7, 0.35], materials.ware);
+  scene.detect([8.25, 6.25], [62, 54], 'edge box 0.97');
+  scene.detect([5.6, 0, 1.05], [68, 70], 'yard fence 0.94', 'alert');
   scene.camera([0.1, 0.1, 2.8], [4.8, 5.4]);
   return scene;
 }
 
 /** The gates of an office: a face that is known, one that is not, and one that is nobody's business. */
 function gates(): Scene {
-  const scene = new Scene(32, [372, 112]);
+  const scene = new Scene(38, [372, 115]);
   scene.ground(11, 9);
   scene.wall([0, 0], [11, 0, 2.6]);
   scene.wall([0, 0], [0, 9, 2.6]);
@@ -135,9 +135,9 @@ function gates(): Scene {
   scene.person([4.9, 2.1]);
   scene.person([4.85, 4.6]);
   head(scene, [4.85, 4.6], 'match 0.98');
-  scene.person([7.2, 6.2], '', 'alert');
-  head(scene, [7.2, 6.2], 'not enrolled', 'alert');
-  scene.person([3, 7], 'person · not asked');
+  scene.person([7.4, 6.6], '', 'alert');
+  head(scene, [7.4, 6.6], 'not enrolled', 'alert');
+  scene.person([2.2, 8.2], 'person · not asked');
   scene.person([10, 4.9]);
   scene.camera([4.9, 0.05, 2.6], [5.2, 5.6]);
   return scene;
@@ -150,15 +150,15 @@ function head(
   label: string,
   kind: 'seen' | 'alert' = 'seen',
 ) {
-  scene.detect([x, y, 0.6], [24, 24], label, kind);
+  scene.detect([x, y, 0.6], [28, 28], label, kind);
 }
 
 /** A house and its garden: a parcel, a visitor, and a cat that wakes nobody. */
 function house(): Scene {
-  const scene = new Scene(33, [392, 136]);
+  const scene = new Scene(40, [385, 110]);
   scene.ground(11, 10);
   scene.slab([7.4, 0], [1.8, 10], inks.path);
-  scene.slab([5.2, 4.3], [2.2, 0.9], materials.low.top);
+  scene.slab([5.2, 2.9], [2.2, 0.9], materials.low.top);
   const windows = [0.8, 3.6].map(x =>
     scene.face([x + 0.6, 4.6, 0.8], [1, 0, 0], [0, 0, 0.8], inks.lit),
   );
@@ -173,25 +173,25 @@ function house(): Scene {
   scene.box([0.8, 0.8], [4.4, 3.8, 2], materials.plain, [...windows, ...side].join(''));
   scene.roof([0.6, 0.6, 2], [4.8, 4.2, 1.5]);
   scene.box([0.4, 9.4], [6.4, 0.12, 0.5], materials.low);
-  scene.box([6.9, 6.2], [0.12, 3.3, 0.5], materials.low);
-  scene.box([6.9, 0.2], [0.12, 3.2, 0.5], materials.low);
+  scene.box([6.9, 4.6], [0.12, 4.92, 0.5], materials.low);
+  scene.box([6.9, 0.2], [0.12, 2.2, 0.5], materials.low);
   scene.tree([1.6, 7.6]);
   scene.tree([3.2, 8.4]);
   scene.car([7.85, 0.6], 'y');
-  scene.detect([8.3, 1.6], [74, 62], 'car 0.99');
-  scene.box([5.5, 4.5], [0.5, 0.5, 0.4], materials.ware);
-  scene.detect([5.75, 4.75], [40, 40], 'parcel 0.97');
-  scene.person([7.1, 5.1], 'visitor 0.96');
+  scene.detect([8.3, 1.6], [96, 76], 'car 0.99');
+  scene.box([5.5, 3.9], [0.5, 0.5, 0.4], materials.ware);
+  scene.detect([5.75, 4.15], [46, 46], 'parcel 0.97');
+  scene.person([8.4, 5.6], 'visitor 0.96');
   scene.box([4.6, 7.6], [0.5, 0.16, 0.2], materials.pale);
   scene.box([5, 7.58, 0.14], [0.2, 0.2, 0.2], materials.pale);
-  scene.detect([4.9, 7.7], [42, 34], 'cat 0.99 · asleep');
+  scene.detect([4.9, 7.7], [50, 40], 'cat 0.99 · asleep');
   scene.camera([5.2, 4.6, 2], [6, 6]);
   return scene;
 }
 
 /** A supermarket from its shelves to its tills, in one view. */
 function store(): Scene {
-  const scene = new Scene(30, [362, 92]);
+  const scene = new Scene(36, [355, 104]);
   scene.ground(13, 10);
   scene.wall([0, 0], [13, 0, 2.4]);
   scene.wall([0, 0], [0, 10, 2.4]);
@@ -216,13 +216,13 @@ function store(): Scene {
   }
   scene.box([10, 1], [1.3, 1.3, 0.6], materials.low);
   scene.box([10.2, 1.2, 0.6], [0.9, 0.9, 0.3], materials.ware);
-  scene.person([5.2, 3.4], 'concealing 0.91', 'alert');
-  scene.person([2.8, 4.6], 'person 0.98');
-  scene.person([9.2, 4.6], 'staff 0.99');
-  scene.person([4, 8.3]);
-  scene.person([6.5, 8.5], 'at the till 0.97');
-  scene.person([10.9, 6.6]);
-  scene.camera([0.1, 0.1, 2.4], [5, 4.6]);
+  scene.person([7.5, 3.6], 'concealing 0.91', 'alert');
+  scene.person([2.9, 6.6], 'person 0.98');
+  scene.person([9.8, 4.4], 'staff 0.99');
+  scene.person([4, 8.4]);
+  scene.person([6.5, 8.6], 'at the till 0.97');
+  scene.person([10.9, 6.8]);
+  scene.camera([0.1, 0.1, 2.4], [7, 4.6]);
   return scene;
 }
 

@@ -31,7 +31,7 @@ export default function BlogList() {
       <Articles />
       <Section
         title="Stay in the Loop"
-        lead="A new article now and then, and nothing else. We know what it is like to get too many alerts."
+        lead="New articles by mail, now and then. We know what it is like to get too many alerts."
       >
         <NewsletterForm />
       </Section>

@@ -48,9 +48,9 @@ function Article({ post }: { post: PostSummary }) {
         <NewsletterForm />
       </Section>
       <Section title="Related Posts">
-        <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
+        <ul className="grid gap-5 md:grid-cols-3">
           {relatedTo(post, posts).map(related => (
-            <li key={related.id} className="md:last:hidden lg:last:block">
+            <li key={related.id}>
               <PostCard post={related} />
             </li>
           ))}

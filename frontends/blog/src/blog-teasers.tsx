@@ -16,9 +16,9 @@ export const version = REMOTE_VERSION;
 export default function BlogTeasers() {
   return (
     <Section title="Latest Insights">
-      <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
+      <ul className="grid gap-5 md:grid-cols-3">
         {posts.slice(0, SHOWN).map((post, at) => (
-          <li key={post.id} className="md:last:hidden lg:last:block">
+          <li key={post.id}>
             <Reveal delay={at * STAGGER} className="h-full">
               <PostCard post={post} />
             </Reveal>

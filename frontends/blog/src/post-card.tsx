@@ -14,8 +14,8 @@ export function PostCard({ post, priority = 'low' }: PostCardProps) {
   return (
     <article className="post-card relative flex h-full flex-col border border-line bg-raised">
       <Picture src={post.picture} alt={post.pictureAlt} {...PICTURE_SIZE} priority={priority} />
-      <div className="flex grow flex-col p-6">
-        <p className="flex justify-between gap-4 font-mono text-small">
+      <div className="flex grow flex-col p-5 lg:p-6">
+        <p className="flex flex-wrap justify-between gap-x-4 font-mono text-small">
           <span className="text-seen-ink">{post.category}</span>
           <span className="text-ink-2">{post.readMinutes} min read</span>
         </p>
