@@ -1,7 +1,7 @@
 import { onNear } from '@site/kit/on-near.ts';
 import { retry } from '@site/kit/retry.ts';
 import type { ComponentType } from 'react';
-import { lazy, Suspense, useEffect, useRef } from 'react';
+import { lazy, memo, Suspense, useEffect, useRef } from 'react';
 
 /** A part of a page whose code is not fetched before `start`. */
 export interface LatePart {
@@ -22,8 +22,11 @@ export function latePart(load: () => Promise<{ default: ComponentType }>): LateP
   return { Part, start: started.resolve };
 }
 
-/** Shows a part whose code is fetched when it comes near the view. */
-export function WhenNear({ part: { Part, start } }: { part: LatePart }) {
+/**
+ * Shows a part whose code is fetched when it comes near the view. Memoised, because React gives up HTML
+ * that it has not taken over yet when its parent renders.
+ */
+export const WhenNear = memo(({ part: { Part, start } }: { part: LatePart }) => {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => onNear(box.current, start), [start]);
   return (
@@ -33,4 +36,4 @@ export function WhenNear({ part: { Part, start } }: { part: LatePart }) {
       </Suspense>
     </div>
   );
-}
+});

@@ -1,0 +1,40 @@
+import type { Page } from '@playwright/test';
+import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
+
+test('notices appear at the bottom right, three at once, for four seconds (section 9)', async ({
+  page,
+}) => {
+  await page.goto('/about');
+  await hydrated(page.locator('main h1'));
+  for (const title of ['One', 'Two', 'Three', 'Four']) {
+    await tell(page, title);
+  }
+  const region = page.getByRole('region', { name: /^Notifications/ });
+  await expect(region.locator('[data-sonner-toaster]')).toHaveAttribute('data-x-position', 'right');
+  await expect(region.locator('[data-sonner-toaster]')).toHaveAttribute(
+    'data-y-position',
+    'bottom',
+  );
+  await expect(region.locator('[data-visible="true"]')).toHaveCount(3);
+  await expect(region.getByText('Four', { exact: true })).toBeVisible();
+  await page.mouse.move(0, 0);
+  await expect(region.getByText('Four', { exact: true })).toBeHidden({ timeout: 6_000 });
+});
+
+test('Alt+T leads the keyboard to the notices (section 9)', async ({ page }) => {
+  await page.goto('/about');
+  await hydrated(page.locator('main h1'));
+  await tell(page, 'Something happened');
+  await expect(page.getByText('Something happened')).toBeVisible();
+  await page.keyboard.press('Alt+KeyT');
+  await expect(page.locator('[data-sonner-toaster]')).toBeFocused();
+});
+
+async function tell(page: Page, title: string) {
+  await page.evaluate(
+    detail => {
+      window.dispatchEvent(new CustomEvent('site:notice', { detail }));
+    },
+    { kind: 'success', title, text: 'A text' },
+  );
+}
