@@ -36,7 +36,7 @@ function Text({ id, children }: ArticleTextProps) {
   }
   return (
     <div className="grid gap-16 lg:grid-cols-[minmax(0,70ch)_minmax(0,1fr)]">
-      <div>
+      <div className="min-w-0">
         <div
           className="article"
           data-text={id}
@@ -64,7 +64,7 @@ function Contents({ headings }: { headings: readonly Heading[] }) {
           <li key={id}>
             <a
               href={`#${id}`}
-              className="inline-flex min-h-9 items-center py-1 text-ink-2 text-small hover:text-ink hover:underline"
+              className="flex min-h-11 items-center text-ink-2 text-small hover:text-ink hover:underline"
             >
               {text}
             </a>

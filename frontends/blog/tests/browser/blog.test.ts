@@ -1,0 +1,115 @@
+import type { Page } from '@playwright/test';
+import { expect, hydrated, someone, test } from '../../../kit/testing/browser.ts';
+
+const NEWEST = 'AI advancements in video surveillance: from recording to noticing';
+
+test('categories narrow the list, say how many are left, and are in the address', async ({
+  page,
+}) => {
+  await page.goto('/blog');
+  await hydrated(page.locator('main h1'));
+  await expect(cards(page)).toHaveCount(6);
+  await page.getByRole('button', { name: 'Technology' }).click();
+  await expect(page).toHaveURL('/blog?category=technology');
+  await expect(page.getByText('2 articles in Technology')).toHaveRole('status');
+  await expect(cards(page)).toHaveCount(2);
+
+  await page.goBack();
+  await expect(cards(page)).toHaveCount(6);
+  await page.getByRole('button', { name: 'Case Studies' }).click();
+  await page.reload();
+  await expect(cards(page)).toHaveText([/retail chain/]);
+  await expect(page.getByRole('button', { name: 'Case Studies' })).toHaveAttribute(
+    'aria-pressed',
+    'true',
+  );
+  await page.getByRole('button', { name: 'All', exact: true }).click();
+  await expect(page).toHaveURL('/blog');
+});
+
+test('pages that no article fills yet are named and disabled', async ({ page }) => {
+  await page.goto('/blog?page=2');
+  await hydrated(page.locator('main h1'));
+  await expect(cards(page)).toHaveCount(6);
+  const pages = page.getByRole('navigation', { name: 'Pages' }).getByRole('button');
+  await expect(pages).toHaveText(['Previous', '1', '2', '3', 'Next']);
+  await expect(page.getByRole('button', { name: '1', exact: true })).toHaveAttribute(
+    'aria-current',
+    'page',
+  );
+  for (const name of ['Previous', '2', '3', 'Next']) {
+    await expect(page.getByRole('button', { name, exact: true })).toBeDisabled();
+  }
+});
+
+test('an article tells who wrote it, where its sections are and how to share it', async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.goto('/blog/ai-advancements');
+  await hydrated(page.locator('main h1'));
+  for (const text of ['April 15, 2025', '10 min read', 'By the CTO']) {
+    await expect(page.getByText(text).first()).toBeVisible();
+  }
+  await page.getByRole('navigation', { name: 'On this page' }).getByText('References').click();
+  await expect(page).toHaveURL('/blog/ai-advancements#references');
+  await expect(page.getByRole('heading', { name: 'References' })).toBeInViewport();
+
+  const facebook = page.getByRole('link', { name: 'Facebook' });
+  await expect(facebook).toHaveAttribute(
+    'href',
+    'https://www.facebook.com/sharer/sharer.php?u=https%3A%2F%2Foculant.example%2Fblog%2Fai-advancements',
+  );
+  for (const name of ['Facebook', 'Twitter', 'LinkedIn']) {
+    const link = page.getByRole('link', { name });
+    await expect(link).toHaveAttribute('target', '_blank');
+    await expect(link).toHaveAttribute('rel', 'noopener');
+  }
+  await page.getByRole('link', { name: 'Back to Blog' }).click();
+  await expect(page).toHaveURL('/blog');
+});
+
+test('both forms of an article sign up', async ({ page, mailTo }) => {
+  await page.goto('/blog/smart-home');
+  await hydrated(page.locator('main h1'));
+  for (const name of ['Oculant Insights Newsletter', 'Stay in the Loop']) {
+    const email = someone('article');
+    const form = page.getByRole('region', { name });
+    await form.getByLabel('Email Address').fill(email);
+    await form.getByRole('button', { name: 'Subscribe' }).click();
+    await expect(form.getByText('Thank you for subscribing!')).toBeVisible();
+    await mailTo(email, 'newsletter=confirm');
+  }
+});
+
+test('an article that was rendered ahead of time fetches its text not once more', async ({
+  page,
+}) => {
+  const asked: string[] = [];
+  page.on('request', request => asked.push(request.url()));
+  await page.goto('/blog/ai-advancements', { waitUntil: 'networkidle' });
+  await hydrated(page.locator('.article'));
+  expect(asked.filter(url => url.includes('/post-'))).toEqual([]);
+});
+
+test('a text that does not load costs its own place only, and comes with Retry', async ({
+  page,
+  said,
+}) => {
+  await page.route('**/assets/post-*', route => route.abort());
+  await page.goto('/blog');
+  await hydrated(page.locator('main h1'));
+  await page.getByRole('link', { name: NEWEST }).click();
+  await expect(page.getByText('The text of this article did not load.')).toBeVisible({
+    timeout: 12_000,
+  });
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(NEWEST);
+  await page.unroute('**/assets/post-*');
+  await page.getByRole('button', { name: 'Retry' }).click();
+  await expect(page.getByRole('heading', { name: 'Physics still applies' })).toBeVisible();
+  expect(said.splice(0).filter(text => !text.includes('ERR_FAILED'))).toEqual([]);
+});
+
+function cards(page: Page) {
+  return page.getByRole('region', { name: 'Latest Articles' }).getByRole('article');
+}
