@@ -4,7 +4,7 @@ import { sharesOf } from './share.ts';
 export function ShareLinks({ address, title }: { address: string; title: string }) {
   return (
     <div className="mt-12 flex flex-wrap items-center gap-2 border-line border-t pt-6">
-      <h2 className="mr-3 font-semibold">Share this article</h2>
+      <h2 className="mr-3 w-full font-semibold sm:w-auto">Share this article</h2>
       {sharesOf(address, title).map(({ name, url }) => (
         <a
           key={name}
