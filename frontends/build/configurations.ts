@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Configuration, RuleSetRule } from '@rspack/core';
 import { DefinePlugin } from '@rspack/core';
 import { addressOf, esRuntime, guest, host } from './federation.ts';
-import { dist, frontends, scratch } from './places.ts';
+import { brandFile, dist, frontends, root, scratch } from './places.ts';
 import type { Remote } from './remote.ts';
 import { versionOf } from './remote.ts';
 
@@ -52,6 +52,7 @@ export function server(mode: Mode, remotes: readonly Remote[]): Configuration {
     resolve: {
       ...base.resolve,
       alias: {
+        ...base.resolve?.alias,
         [join(frontends, 'shell/src/remotes.ts')]: join(frontends, 'shell/src/remotes.server.ts'),
         ...Object.fromEntries(remotes.map(({ name }) => [name, join(frontends, name, 'src')])),
       },
@@ -94,7 +95,7 @@ function common(mode: Mode, name: string, folder: string, address: string): Conf
         { ...IMAGES_AND_FONTS, type: 'asset/resource' },
       ],
     },
-    resolve: { alias: esRuntime },
+    resolve: { alias: { ...esRuntime, [join(root, 'brand.json')]: brandFile } },
     performance: false,
     stats: 'errors-warnings',
   };

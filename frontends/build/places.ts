@@ -6,6 +6,8 @@ export const frontends: string = dirname(dirname(fileURLToPath(import.meta.url))
 /** The checkout. */
 export const root: string = dirname(frontends);
 /** Where the built site goes: what the gateway's SITE_DIR names. */
-export const dist: string = join(frontends, 'dist');
+export const dist: string = process.env['SITE_OUT'] ?? join(frontends, 'dist');
 /** What the build needs and visitors do not get. */
-export const scratch: string = join(frontends, 'shell', 'dist');
+export const scratch: string = `${dist}.server`;
+/** Who the site speaks for. */
+export const brandFile: string = process.env['BRAND_FILE'] ?? join(root, 'brand.json');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { frontends, root } from './places.ts';
+import { brandFile, frontends, root } from './places.ts';
 
 /** A front end that the shell loads while it runs. */
 export interface Remote {
@@ -19,8 +19,8 @@ export function versionOf(remote: Remote): string {
       hash.update(file.slice(folder.length)).update(readFileSync(file));
     }
   }
-  for (const file of ['brand.json', 'package-lock.json']) {
-    hash.update(readFileSync(join(root, file)));
+  for (const file of [brandFile, join(root, 'package-lock.json')]) {
+    hash.update(readFileSync(file));
   }
   return hash.digest('hex').slice(0, 12);
 }

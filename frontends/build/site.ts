@@ -7,7 +7,6 @@ import { compressIn } from './compress.ts';
 import { remote, server, shell } from './configurations.ts';
 import { document, scriptHashes } from './document.ts';
 import { addressOf } from './federation.ts';
-import { signposts } from './find.ts';
 import { dist, frontends, scratch } from './places.ts';
 import { versionOf } from './remote.ts';
 import { remotes } from './remotes.ts';
@@ -20,6 +19,8 @@ interface Server {
   /** Pages for addresses that name nothing, by the prefix they stand for. */
   notFound: readonly { prefix: string; page: string }[];
   redirects: readonly { from: string; to: string }[];
+  /** Files by which machines find their way, by name. */
+  signposts: (pages: readonly string[], today: Date) => Record<string, string>;
   /** The blog's Atom feed. */
   feed: string;
   render: (path: string) => Promise<Rendered>;
@@ -52,7 +53,7 @@ for (const { prefix, page } of site.notFound) {
   await writePage(page, `${prefix}nothing-here`);
 }
 for (const [name, content] of Object.entries({
-  ...signposts(site.pages, new Date()),
+  ...site.signposts(site.pages, new Date()),
   'blog/feed.xml': site.feed,
 })) {
   await write(name, content);

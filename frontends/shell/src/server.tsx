@@ -3,12 +3,13 @@ import { feed } from 'blog/feed';
 import { paths as blogPaths } from 'blog/paths';
 import { paths as careersPaths } from 'careers/paths';
 import { prerender } from 'react-dom/static';
+import { signposts } from '../../build/find.ts';
 import type { Rendered } from '../../build/rendered.ts';
 import { App } from './app.tsx';
 import { overviewIds } from './content/services.ts';
 import { routeOf, shellPaths } from './routes.tsx';
 
-export { feed };
+export { feed, signposts };
 
 /** Every address that gets a page of its own. */
 export const pages: readonly string[] = [...shellPaths, ...blogPaths, ...careersPaths];
