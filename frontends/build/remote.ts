@@ -14,9 +14,9 @@ export interface Remote {
 /** What a remote's build is made from, in a word: two builds of the same have the same version. */
 export function versionOf(remote: Remote): string {
   const hash = createHash('sha256');
-  for (const folder of [join(frontends, remote.name), join(frontends, 'kit')]) {
-    for (const file of filesIn(join(folder, 'src'))) {
-      hash.update(file.slice(folder.length)).update(readFileSync(file));
+  for (const folder of [remote.name, 'kit', 'build']) {
+    for (const file of filesIn(join(frontends, folder))) {
+      hash.update(file.slice(frontends.length)).update(readFileSync(file));
     }
   }
   for (const file of [brandFile, join(root, 'package-lock.json')]) {
@@ -25,9 +25,13 @@ export function versionOf(remote: Remote): string {
   return hash.digest('hex').slice(0, 12);
 }
 
+/** What lies in a front end's folder and is no part of it. */
+const NOT_BUILT = /\/(node_modules|tests|testing)\/|\.test\.tsx?$|README\.md$/;
+
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
     .map(entry => join(entry.parentPath, entry.name))
+    .filter(file => !NOT_BUILT.test(file.slice(frontends.length)))
     .sort();
 }

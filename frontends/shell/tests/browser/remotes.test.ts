@@ -48,6 +48,7 @@ test('the home page asks for the blog when its teasers come near the view', asyn
 test('a remote that comes back is there after Retry', async ({ page, said }) => {
   await page.route('**/remotes/careers/**', route => route.abort());
   await page.goto('/about');
+  await hydrated(page.locator('main h1'));
   await page.getByRole('link', { name: 'Careers', exact: true }).first().click();
   await expect(page.getByText(FAILED)).toBeVisible({ timeout: 12_000 });
   await expect(page.getByRole('button', { name: 'Apply Now' })).toHaveCount(0);
@@ -65,6 +66,7 @@ test('a remote that is slow is waited for, and after eight seconds the visitor i
 }) => {
   const letGo = await hold(page, '**/remotes/careers/remoteEntry.js');
   await page.goto('/about');
+  await hydrated(page.locator('main h1'));
   await page.clock.install();
   await page.getByRole('link', { name: 'Careers', exact: true }).first().click();
   await expect(page.getByText('Loading…')).toBeVisible();
@@ -101,6 +103,7 @@ test('a corrupt remote costs only its own area', async ({ page, said }) => {
     route.fulfill({ contentType: 'text/javascript', body: 'throw new Error("corrupt")' }),
   );
   await page.goto('/about');
+  await hydrated(page.locator('main h1'));
   await page.getByRole('link', { name: 'Blogs', exact: true }).first().click();
   await expect(page.getByText(FAILED)).toBeVisible({ timeout: 12_000 });
   await page.getByRole('link', { name: 'Contact', exact: true }).first().click();
