@@ -1,53 +1,104 @@
+import { brand } from '@site/kit/brand.ts';
 import { Button } from '@site/kit/button.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Section } from '@site/kit/section.tsx';
+import type { Thing } from '@site/kit/structured-data.tsx';
+import { organization, StructuredData } from '@site/kit/structured-data.tsx';
 import { useState } from 'react';
 import { ApplicationForm } from './application-form.tsx';
+import { PositionList } from './position-list.tsx';
+import type { Position } from './positions.ts';
 import { positions } from './positions.ts';
+import type { Reason } from './why.ts';
+import { perks, reasons } from './why.ts';
 import './styles.css';
 
 /** Which build this is. */
 export const version = REMOTE_VERSION;
 
+const SUBTITLE = 'Ten internships for students and freshers, remote or in Chennai.';
+
 /** `/careers` */
 export default function CareersPage() {
   // What is applied for: nothing, or something not yet said ('').
-  const [position, setPosition] = useState<string>();
-  const close = () => setPosition(undefined);
+  const [applied, setApplied] = useState<string>();
+  const close = () => setApplied(undefined);
   return (
     <>
-      <PageMeta
-        title="Careers"
-        description="Internships for students and freshers, remote or in Chennai."
-        path="/careers"
-      />
-      <PageHeader
-        title="Careers"
-        subtitle="Internships for students and freshers, remote or in Chennai."
-      >
-        <Button onClick={() => setPosition('')}>Apply Now</Button>
+      <PageMeta title="Careers" description={SUBTITLE} path="/careers" />
+      {positions.map(position => (
+        <StructuredData key={position.id} data={jobPosting(position)} />
+      ))}
+      <PageHeader title="Teach machines to notice" subtitle={SUBTITLE}>
+        <Button onClick={() => setApplied('')}>Apply Now</Button>
+        <noscript>
+          <p className="max-w-prose text-ink-2">
+            The form needs JavaScript. Without it, send your résumé to{' '}
+            <a href={`mailto:${brand.emails.careers}`}>{brand.emails.careers}</a>.
+          </p>
+        </noscript>
       </PageHeader>
-      <Section title="Open Positions">
-        <ul>
-          {positions.map(title => (
-            <li key={title} className="flex flex-wrap items-center gap-4 border-line border-t py-4">
-              <h3 className="grow text-subheading">{title}</h3>
-              <Button kind="quiet" onClick={() => setPosition(title)}>
-                Apply for this position
-              </Button>
+      <Section title="Why Work With Us">
+        <ul className="grid gap-5 md:grid-cols-3">
+          {reasons.map(({ title, text }) => (
+            <li key={title} className="border border-line bg-raised p-6">
+              <h3 className="text-subheading">{title}</h3>
+              <p className="mt-1.5 text-ink-2">{text}</p>
             </li>
           ))}
         </ul>
       </Section>
+      <Section title="Open Positions">
+        <PositionList onApply={({ title }) => setApplied(title)} />
+      </Section>
+      <Section title="Benefits and Perks">
+        <ul className="grid border-line border-t border-l sm:grid-cols-2 lg:grid-cols-4">
+          {perks.map(perk => (
+            <Perk key={perk.title} {...perk} />
+          ))}
+        </ul>
+      </Section>
       <Dialog
-        title={position || 'Position'}
-        state={position === undefined ? 'closed' : 'open'}
+        title={applied || 'Position'}
+        state={applied === undefined ? 'closed' : 'open'}
         onClose={close}
       >
-        <ApplicationForm position={position ?? ''} onOver={close} />
+        <ApplicationForm position={applied ?? ''} onOver={close} />
       </Dialog>
     </>
   );
+}
+
+function Perk({ title, text }: Reason) {
+  return (
+    <li className="border-line border-r border-b p-6">
+      <h3 className="font-semibold">{title}</h3>
+      <p className="mt-1 text-ink-2 text-small">{text}</p>
+    </li>
+  );
+}
+
+/** When the positions were opened. */
+const OPENED = '2025-04-30';
+
+/** https://schema.org/JobPosting, with what search engines ask for. */
+function jobPosting({ id, title, description, requirements, benefits }: Position): Thing {
+  return {
+    '@type': 'JobPosting',
+    identifier: { '@type': 'PropertyValue', name: brand.name, value: String(id) },
+    title,
+    description,
+    qualifications: requirements.join('; '),
+    jobBenefits: benefits.join('; '),
+    datePosted: OPENED,
+    employmentType: 'INTERN',
+    directApply: true,
+    url: `${brand.siteUrl}/careers?position=${id}`,
+    hiringOrganization: { '@type': 'Organization', name: brand.name, sameAs: brand.siteUrl },
+    jobLocation: { '@type': 'Place', address: organization['address'] },
+    jobLocationType: 'TELECOMMUTE',
+    applicantLocationRequirements: { '@type': 'Country', name: brand.address.country },
+  };
 }

@@ -1,13 +1,194 @@
-/** The internships that are open. */
-export const positions: readonly string[] = [
-  'Marketing Intern',
-  'Video Editing Intern',
-  'Computer Vision Intern',
-  'Data Annotation/Analytics Intern',
-  'Business Development Intern',
-  'AI Intern',
-  'Backend Intern',
-  'Frontend Intern',
-  'Full Stack Intern',
-  'Cloud Engineering Intern',
+/** The parts of the company that take interns. */
+export const departments = ['Marketing', 'Media', 'Engineering', 'Data', 'Business'] as const;
+
+/** An internship that is open. */
+export interface Position {
+  /** From 1 on; part of the address that opens it. */
+  id: number;
+  title: string;
+  department: (typeof departments)[number];
+  description: string;
+  requirements: readonly string[];
+  benefits: readonly string[];
+}
+
+/** What holds for every position. */
+export const TERMS = {
+  type: 'Internship',
+  experience: 'Student / Fresher',
+  location: 'Remote / Chennai',
+} as const;
+
+/** All internships that are open. */
+export const positions: readonly Position[] = [
+  {
+    id: 1,
+    title: 'Marketing Intern',
+    department: 'Marketing',
+    description:
+      'Explain what a camera understands to people who have a shop to run. You write, measure what was read, and write it better.',
+    requirements: [
+      'Clear written English; a second Indian language helps',
+      'Something you have published: a blog, a campus paper, a channel',
+      'Comfort with a spreadsheet and an unflattering number',
+    ],
+    benefits: [
+      'Your name under what you write',
+      'A campaign of your own from idea to figures',
+      'Weekly review with the people who talk to customers',
+    ],
+  },
+  {
+    id: 2,
+    title: 'Video Editing Intern',
+    department: 'Media',
+    description:
+      'Turn hours of footage and screen recordings into ninety seconds that a busy manager watches to the end.',
+    requirements: [
+      'A short reel, cut by you',
+      'Working knowledge of one editing program and of sound',
+      'An eye for captions: most people watch without sound',
+    ],
+    benefits: [
+      'A reel of published films',
+      'Access to licensed tools and music',
+      'Shoots at real sites, with those who install there',
+    ],
+  },
+  {
+    id: 3,
+    title: 'Computer Vision Intern',
+    department: 'Engineering',
+    description:
+      'Train, test and prune the models that find people, vehicles and trouble in ordinary CCTV footage, and find out why they were wrong last night.',
+    requirements: [
+      'Python and PyTorch or a similar framework, shown by a project',
+      'Linear algebra and probability that you can use, not only recite',
+      'Patience for looking at pictures that a model got wrong',
+    ],
+    benefits: [
+      'GPU time, and data that was collected with consent',
+      'A result of yours running on a device at a customer’s site',
+      'A paper-reading hour every week',
+    ],
+  },
+  {
+    id: 4,
+    title: 'Data Annotation/Analytics Intern',
+    department: 'Data',
+    description:
+      'Label what models learn from, measure how far two people agree on it, and turn both into figures that decide what is trained next.',
+    requirements: [
+      'Care that outlasts the thousandth picture',
+      'SQL or Python for counting and plotting',
+      'The habit of asking where a number comes from',
+    ],
+    benefits: [
+      'Training in measurement and in data protection',
+      'Work that every model of ours depends on',
+      'A way into the vision team for those who want it',
+    ],
+  },
+  {
+    id: 5,
+    title: 'Business Development Intern',
+    department: 'Business',
+    description:
+      'Find the places that need us, learn what keeps their managers awake, and prepare the first conversation.',
+    requirements: [
+      'Ease on the telephone and in a shop you have never been to',
+      'Research that ends in one page, not in twenty',
+      'Tamil, Hindi or another Indian language beside English',
+    ],
+    benefits: [
+      'Visits to customers from the second week on',
+      'Coaching by our sales lead',
+      'A share in the deal that you opened, as a line in your reference',
+    ],
+  },
+  {
+    id: 6,
+    title: 'AI Intern',
+    department: 'Engineering',
+    description:
+      'Work on what comes after detection: tracking, behaviour, and alerts that can give a reason a guard accepts.',
+    requirements: [
+      'Solid Python and one machine-learning project from data to result',
+      'Curiosity about why a model decides as it does',
+      'Readiness to test an idea before you defend it',
+    ],
+    benefits: [
+      'A mentor from the AI team for the whole time',
+      'Compute for your own experiments',
+      'Your work presented to the company, by you',
+    ],
+  },
+  {
+    id: 7,
+    title: 'Backend Intern',
+    department: 'Engineering',
+    description:
+      'Build services that take events from thousands of cameras and lose none of them, in Rust, over gRPC and message streams.',
+    requirements: [
+      'One language with types, known well; Rust can be learned here',
+      'An idea of what happens between a socket and a disk',
+      'Tests written because you want to sleep',
+    ],
+    benefits: [
+      'Code of yours in production within a month',
+      'Reviews that explain, by people with time for them',
+      'On-call shadowing, without the pager',
+    ],
+  },
+  {
+    id: 8,
+    title: 'Frontend Intern',
+    department: 'Engineering',
+    description:
+      'Make a dashboard that a guard reads in a second at three in the morning, with React, TypeScript and restraint.',
+    requirements: [
+      'HTML, CSS and TypeScript, shown by something we can open',
+      'Attention to keyboards, screen readers and slow telephones',
+      'A feeling for when a page is finished',
+    ],
+    benefits: [
+      'Work beside a designer',
+      'Usability sessions with real operators',
+      'A component of yours in every product we ship',
+    ],
+  },
+  {
+    id: 9,
+    title: 'Full Stack Intern',
+    department: 'Engineering',
+    description:
+      'Take a feature from the first sketch to the database and back, and be the one who knows how all of it fits.',
+    requirements: [
+      'A small application of yours, running somewhere',
+      'SQL, HTTP and one front-end framework',
+      'Questions asked early',
+    ],
+    benefits: [
+      'A feature of your own, start to finish',
+      'Mentors on both sides of the API',
+      'A say in how we build',
+    ],
+  },
+  {
+    id: 10,
+    title: 'Cloud Engineering Intern',
+    department: 'Engineering',
+    description:
+      'Run it all: clusters, edge devices in back rooms, updates that nobody notices, and dashboards that tell the truth.',
+    requirements: [
+      'Linux without fear; containers and one cloud, at least tried',
+      'Scripts instead of clicks',
+      'The wish to know why, after it works again',
+    ],
+    benefits: [
+      'Credits for certification exams',
+      'Hands on a real fleet of edge devices',
+      'Incident reviews without blame',
+    ],
+  },
 ];

@@ -13,7 +13,7 @@ test('an application reaches the recruiters, and its link returns the very same 
   const resume = pdf(5 * MEGABYTE);
   const sha256 = createHash('sha256').update(resume).digest('hex');
   await page.goto('/careers');
-  await page.getByRole('button', { name: 'Apply for this position' }).nth(2).click();
+  await applyFor(page, 'Computer Vision Intern');
   const modal = page.getByRole('dialog', { name: 'Computer Vision Intern' });
   await expect(modal.getByLabel('Position')).toHaveValue('Computer Vision Intern');
   await fill(page, email);
@@ -87,7 +87,7 @@ test('a refused application stays as it was typed, with the server’s sentence'
     }),
   );
   await page.goto('/careers');
-  await page.getByRole('button', { name: 'Apply for this position' }).first().click();
+  await applyFor(page, 'Marketing Intern');
   await fill(page, 'ravi@example.com');
   await attach(page, 'resume.pdf', pdf(1000));
   await submit(page);
@@ -111,7 +111,7 @@ test('a lost connection is tried again under the same key, and one application a
     await (keys.length === 1 ? route.abort('connectionreset') : route.continue());
   });
   await page.goto('/careers');
-  await page.getByRole('button', { name: 'Apply for this position' }).first().click();
+  await applyFor(page, 'Marketing Intern');
   await fill(page, email);
   await attach(page, 'resume.pdf', pdf(200_000));
   await submit(page);
@@ -142,6 +142,14 @@ test('the modal closes by X, Cancel and Escape, and gives the focus back', async
     await expect(opener).toBeFocused();
   }
 });
+
+async function applyFor(page: Page, title: string) {
+  const position = page
+    .locator('details')
+    .filter({ has: page.getByRole('heading', { name: title }) });
+  await position.locator('summary').click();
+  await position.getByRole('button', { name: 'Apply for this position' }).click();
+}
 
 async function fill(page: Page, email: string) {
   const modal = page.getByRole('dialog');
