@@ -1,28 +1,151 @@
+import type { Leader } from '@site/kit/brand.ts';
 import { brand } from '@site/kit/brand.ts';
 import { ButtonLink } from '@site/kit/button.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
+import { organization, StructuredData } from '@site/kit/structured-data.tsx';
 
 const SUBTITLE = 'We teach cameras to notice, and to know when to keep quiet.';
+const STAGGER = 100;
+
+const JOURNEY = [
+  {
+    when: '2024',
+    title: 'Founded',
+    text: 'Our founder had watched enough recordings of things that nobody had watched in time, and started the company.',
+  },
+  {
+    when: '2024',
+    title: 'Pre-incubation',
+    text: 'The incubator of a technology institute took us in, with desks, mentors and hard questions.',
+  },
+  {
+    when: 'Present',
+    title: 'Leading innovation',
+    text: 'Members of a cloud and a GPU startup programme, we read video in real time for thousands of locations.',
+  },
+];
 
 /** `/about` */
 export default function About() {
   return (
     <>
       <PageMeta title="About" description={SUBTITLE} path="/about" />
+      <StructuredData data={organization} />
       <PageHeader title="Pioneering AI Security" subtitle={SUBTITLE} />
-      <Section
-        title="Our Vision"
-        lead={`${brand.name} was founded in 2024 and pre-incubated at a technology institute in Chennai. We want the camera over the door to be as useful as the guard beside it: it sees, it understands, and it says so in time.`}
-      >
-        <ButtonLink to="/solutions" kind="quiet">
-          See our solutions
-        </ButtonLink>
+      <Section title="Our Vision">
+        <div className="grid gap-8 lg:grid-cols-[1.4fr_1fr]">
+          <p className="max-w-prose text-lead">
+            The camera over the door should be as useful as the guard beside it: it sees, it
+            understands, and it says so in time. Not to watch more people, but to need fewer people
+            who only watch.
+          </p>
+          <div>
+            <p className="mb-6 text-ink-2">
+              What that takes is twelve building blocks that work with the cameras you have.
+            </p>
+            <ButtonLink to="/solutions" kind="quiet">
+              Explore Solutions
+            </ButtonLink>
+          </div>
+        </div>
       </Section>
-      <Section title="Ready to Enhance Your Security?">
+      <Section title="Our Journey">
+        <ol className="border-seen border-l-2">
+          {JOURNEY.map(({ when, title, text }, at) => (
+            <li key={title} className="relative pb-10 pl-8 last:pb-0">
+              <span
+                aria-hidden="true"
+                className="absolute top-1.5 -left-[7px] size-3 border-2 border-seen bg-paper"
+              />
+              <Reveal delay={at * STAGGER}>
+                <p className="font-mono text-seen-ink text-small">{when}</p>
+                <h3 className="mt-1 text-subheading">{title}</h3>
+                <p className="mt-1.5 max-w-prose text-ink-2">{text}</p>
+              </Reveal>
+            </li>
+          ))}
+        </ol>
+      </Section>
+      <Section title="Meet Our Leadership">
+        <ul className="grid gap-8 sm:grid-cols-2 lg:grid-cols-4">
+          {brand.leadership.map(leader => (
+            <Person key={leader.role} {...leader} />
+          ))}
+        </ul>
+      </Section>
+      <Section
+        title="Ready to Enhance Your Security?"
+        lead="Ask us anything about your site. The first answer is free, and so is the second."
+      >
         <ButtonLink to="/contact">Request a Consultation</ButtonLink>
       </Section>
     </>
   );
+}
+
+/** Someone who leads the company. Without a name in the brand file the role stands for the person. */
+function Person({ role, name, profileUrl }: Leader) {
+  return (
+    <li>
+      <Monogram of={name ?? role} />
+      <h3 className="mt-4 text-subheading">{name ?? role}</h3>
+      {name ? <p className="text-ink-2">{role}</p> : null}
+      {profileUrl ? (
+        <a
+          href={profileUrl}
+          target="_blank"
+          rel="noopener"
+          aria-label={`Professional network: ${name ?? role}`}
+          className="inline-flex min-h-11 items-center text-ink-2 text-small underline"
+        >
+          Professional network
+        </a>
+      ) : null}
+    </li>
+  );
+}
+
+/** A face that nobody has to have: initials, found by the machine. */
+function Monogram({ of }: { of: string }) {
+  return (
+    <svg
+      viewBox="0 0 200 200"
+      role="img"
+      aria-label={`Monogram: ${of}`}
+      className="w-full border border-line bg-sunk"
+    >
+      <path
+        d="M100 108a34 34 0 1 0 0-68 34 34 0 0 0 0 68z"
+        fill="var(--face-l)"
+        stroke="var(--stroke)"
+      />
+      <path d="M36 200c4-46 28-74 64-74s60 28 64 74" fill="var(--face-r)" stroke="var(--stroke)" />
+      <text
+        x="100"
+        y="84"
+        textAnchor="middle"
+        fontSize="26"
+        fontWeight="600"
+        fill="var(--ink)"
+        fontFamily="var(--sans)"
+      >
+        {initialsOf(of)}
+      </text>
+      <path
+        d="M56 44V28h16M128 28h16v16M144 104v16h-16M72 120H56v-16"
+        fill="none"
+        stroke="var(--seen)"
+        strokeWidth="3"
+      />
+    </svg>
+  );
+}
+
+function initialsOf(words: string): string {
+  const short = words.match(/^[A-Z]{2,3}$/)?.[0];
+  const initials = words.match(/\b[A-Z]/g)?.join('') ?? '';
+  return short ?? initials.slice(0, 3);
 }
