@@ -2,6 +2,7 @@ import { ButtonLink } from '@site/kit/button.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Section } from '@site/kit/section.tsx';
+import type { Solution } from '../content/solutions.ts';
 import { solutions } from '../content/solutions.ts';
 
 const SUBTITLE = 'Twelve building blocks. Take the ones your site needs, and add others later.';
@@ -14,16 +15,75 @@ export default function Solutions() {
       <PageHeader title="Advanced Security Solutions" subtitle={SUBTITLE}>
         <ButtonLink to="/contact">Request a Demo</ButtonLink>
       </PageHeader>
-      <Section title="All twelve">
-        <ul className="grid gap-x-10 gap-y-8 md:grid-cols-2">
-          {solutions.map(({ id, title, description }) => (
-            <li key={id} id={id} className="border-line border-t pt-5">
-              <h3 className="text-subheading">{title}</h3>
-              <p className="mt-1.5 text-ink-2">{description}</p>
-            </li>
-          ))}
-        </ul>
+      <div className="border-line border-t">
+        <div className="mx-auto grid max-w-page gap-x-12 px-5 py-12 md:px-8 lg:grid-cols-[17rem_1fr]">
+          <Index />
+          <div>
+            {solutions.map((solution, at) => (
+              <Detail key={solution.id} solution={solution} at={at} />
+            ))}
+          </div>
+        </div>
+      </div>
+      <Section
+        title="Ready to Enhance Your Security?"
+        lead="Not sure which of them you need? Most people start with one camera and one question."
+      >
+        <ButtonLink to="/contact">Request a Consultation</ButtonLink>
       </Section>
     </>
+  );
+}
+
+function Index() {
+  return (
+    <nav
+      aria-label="Solutions"
+      className="mb-8 lg:sticky lg:top-24 lg:mb-0 lg:self-start lg:border-line lg:border-l"
+    >
+      <ol className="grid sm:grid-cols-2 lg:grid-cols-1">
+        {solutions.map(({ id, title }) => (
+          <li key={id}>
+            <a
+              href={`#${id}`}
+              className="flex min-h-11 items-center text-ink-2 text-small hover:text-ink lg:pl-5"
+            >
+              {title}
+            </a>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
+function Detail({
+  solution: { id, title, description, features },
+  at,
+}: {
+  solution: Solution;
+  at: number;
+}) {
+  return (
+    <section
+      id={id}
+      aria-labelledby={`${id}-title`}
+      className="grid gap-x-10 gap-y-5 border-line border-t py-10 first:border-t-0 first:pt-0 md:grid-cols-2"
+    >
+      <div>
+        <p className="font-mono text-seen-ink text-small">{String(at + 1).padStart(2, '0')}</p>
+        <h2 id={`${id}-title`} className="mt-2 text-heading">
+          {title}
+        </h2>
+        <p className="mt-3 text-ink-2">{description}</p>
+      </div>
+      <ul className="self-center border-seen border-l-2 pl-6">
+        {features.map(feature => (
+          <li key={feature} className="py-1.5">
+            {feature}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
