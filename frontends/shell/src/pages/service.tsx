@@ -1,12 +1,21 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
-import { Navigate, useParams } from '@site/kit/router.ts';
+import { Link, Navigate, useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
 import { WithFooter } from '@site/kit/with-footer.tsx';
+import type { ServiceDetail } from '../content/service-details.ts';
+import { details } from '../content/service-details.ts';
 import type { Service } from '../content/services.ts';
 import { overviewIds, services } from '../content/services.ts';
+import { solutions } from '../content/solutions.ts';
+import { Icon } from '../frame/icon.tsx';
+
+/** So many other services a page names. */
+const OTHERS = 3;
+/** So much of another service's description is shown. */
+const SHOWN_CHARACTERS = 60;
 
 /** `/services/{serviceId}` */
 export default function ServicePage() {
@@ -16,37 +25,153 @@ export default function ServicePage() {
     return <Navigate to={`/services/${elsewhere}`} replace={true} />;
   }
   const service = services.find(candidate => candidate.id === id);
-  return service ? <Detail service={service} /> : <NotFound />;
+  const detail = details[id];
+  return service && detail ? <Detail service={service} detail={detail} /> : <NotFound />;
 }
 
-function Detail({ service }: { service: Service }) {
-  const { id, title, description, stats } = service;
+function Detail({ service, detail }: { service: Service; detail: ServiceDetail }) {
+  const { id, title, description } = service;
+  const crumbs = breadcrumbs(
+    { title: 'Services', path: '/services' },
+    { title, path: `/services/${id}` },
+  );
   return (
     <>
       <PageMeta title={title} description={description} path={`/services/${id}`} />
-      <StructuredData
-        data={breadcrumbs(
-          { title: 'Services', path: '/services' },
-          { title, path: `/services/${id}` },
-        )}
-      />
+      <StructuredData data={crumbs} />
       <PageHeader title={title} subtitle={description}>
         <ButtonLink to="/contact">Request a Demo</ButtonLink>
       </PageHeader>
-      <Section title="In figures">
-        <dl className="grid border border-line sm:grid-cols-3">
-          {stats.map(stat => (
-            <div
-              key={stat.label}
-              className="flex flex-col-reverse justify-end border-line border-l p-6"
-            >
-              <dt>{stat.label}</dt>
-              <dd className="mb-1.5 font-semibold text-heading">{stat.value}</dd>
-            </div>
+      <Figures {...service} />
+      <About service={service} detail={detail} />
+      <Section title="Key Features">
+        <ul className="grid gap-5 sm:grid-cols-2 lg:grid-cols-3">
+          {detail.features.map(feature => (
+            <li key={feature.title} className="card-seen border border-line bg-raised p-6">
+              <h3 className="text-subheading">{feature.title}</h3>
+              <p className="mt-1.5 text-ink-2">{feature.description}</p>
+            </li>
           ))}
-        </dl>
+        </ul>
+      </Section>
+      <Section title="Recommended Services">
+        <ul className="grid gap-x-10 sm:grid-cols-2 lg:grid-cols-3">
+          {solutions
+            .filter(solution => detail.recommended.includes(solution.id))
+            .map(solution => (
+              <li key={solution.id} className="border-line border-t py-5">
+                <h3 className="flex items-center gap-3 text-subheading">
+                  <Icon name="shield" className="size-6 text-seen-ink" />
+                  <Link to={`/solutions#${solution.id}`} className="hover:underline">
+                    {solution.title}
+                  </Link>
+                </h3>
+                <p className="mt-1.5 text-ink-2">{solution.description}</p>
+              </li>
+            ))}
+        </ul>
+      </Section>
+      <Workflow {...detail} />
+      <Section
+        title="Ready to Enhance Your Security?"
+        lead="Show us a floor plan and an hour of footage. We will show you what your cameras already know."
+      >
+        <div className="flex flex-wrap gap-4">
+          <ButtonLink to="/contact">Request a Demo</ButtonLink>
+          <ButtonLink to="/services" kind="quiet">
+            View All Services
+          </ButtonLink>
+        </div>
       </Section>
     </>
+  );
+}
+
+function Figures({ stats }: Service) {
+  return (
+    <div className="mx-auto max-w-page px-5 pb-16 md:px-8">
+      <dl className="grid border border-line sm:grid-cols-3">
+        {stats.map(stat => (
+          <div
+            key={stat.label}
+            className="flex flex-col-reverse justify-end border-line border-t p-6 first:border-t-0 sm:border-t-0 sm:border-l sm:first:border-l-0"
+          >
+            <dt className="text-ink-2">{stat.label}</dt>
+            <dd className="mb-1.5 font-semibold text-heading">{stat.value}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+function About({ service, detail }: { service: Service; detail: ServiceDetail }) {
+  return (
+    <Section title="What it is about">
+      <div className="grid gap-12 lg:grid-cols-[1.7fr_1fr]">
+        <div className="max-w-prose">
+          <Icon name={service.icon} className="mb-8 size-28 text-seen-ink" />
+          {detail.paragraphs.map(paragraph => (
+            <p key={paragraph} className="mb-5">
+              {paragraph}
+            </p>
+          ))}
+        </div>
+        <aside>
+          <div className="border border-line bg-raised p-6">
+            <h3 className="text-subheading">Key Benefits</h3>
+            <ul className="mt-3 mb-6 list-[square] pl-5 text-ink-2">
+              {detail.benefits.map(benefit => (
+                <li key={benefit} className="mt-1.5">
+                  {benefit}
+                </li>
+              ))}
+            </ul>
+            <ButtonLink to="/contact">Request a Demo</ButtonLink>
+          </div>
+          <nav aria-label="Explore Other Services" className="mt-8">
+            <h3 className="text-subheading">Explore Other Services</h3>
+            <ul className="mt-3">
+              {services
+                .filter(({ id }) => id !== service.id)
+                .slice(0, OTHERS)
+                .map(other => (
+                  <li key={other.id} className="border-line border-t">
+                    <Link to={`/services/${other.id}`} className="block py-3 hover:bg-sunk">
+                      <span className="block font-semibold">{other.title}</span>
+                      <span className="block text-ink-2 text-small">
+                        {`${other.description.slice(0, SHOWN_CHARACTERS)}…`}
+                      </span>
+                    </Link>
+                  </li>
+                ))}
+            </ul>
+          </nav>
+        </aside>
+      </div>
+    </Section>
+  );
+}
+
+/** Step by step, on wide screens to the left and to the right in turn. */
+function Workflow({ workflow }: ServiceDetail) {
+  return (
+    <Section title="How It Works">
+      <ol className="relative md:before:absolute md:before:inset-y-0 md:before:left-1/2 md:before:border-line md:before:border-l">
+        {workflow.map(({ emoji, title, description }, at) => (
+          <li
+            key={title}
+            className={`py-4 md:w-1/2 ${at % 2 === 0 ? 'md:pr-12 md:text-right' : 'md:ml-auto md:pl-12'}`}
+          >
+            <span aria-hidden="true" className="text-heading">
+              {emoji}
+            </span>
+            <h3 className="mt-1 text-subheading">{title}</h3>
+            <p className="mt-1 text-ink-2">{description}</p>
+          </li>
+        ))}
+      </ol>
+    </Section>
   );
 }
 

@@ -67,3 +67,31 @@ test('each service states its three figures (section 3)', async ({ page }) => {
     await expect(page.locator('main dd')).toHaveText([...figures]);
   }
 });
+
+test('a service is told in full (sections 2, 3 and 9)', async ({ page }) => {
+  for (const id of Object.values(DETAIL)) {
+    await page.goto(`/services/${id}`);
+    const itemsOf = (name: string) => page.getByRole('region', { name }).getByRole('listitem');
+    await expect(itemsOf('Key Features')).toHaveCount(6);
+    await expect(itemsOf('Recommended Services')).toHaveCount(6);
+    await expect(itemsOf('How It Works')).toHaveCount(6);
+    const benefits = await page
+      .locator('aside')
+      .filter({ hasText: 'Key Benefits' })
+      .locator('div > ul > li')
+      .count();
+    expect(benefits, id).toBeGreaterThanOrEqual(5);
+    await expect(page.locator('main').getByRole('link', { name: 'Request a Demo' })).toHaveCount(3);
+
+    const others = page
+      .getByRole('navigation', { name: 'Explore Other Services' })
+      .getByRole('link');
+    await expect(others).toHaveCount(3);
+    for (const other of await others.all()) {
+      const words = await other.locator('span').last().textContent();
+      expect(words?.length).toBe(61);
+      expect(words?.endsWith('…')).toBe(true);
+      expect(await other.getAttribute('href')).not.toBe(`/services/${id}`);
+    }
+  }
+});
