@@ -82,6 +82,7 @@ for (const [route, heading] of [
 
 test('the 404 page leads home', async ({ page, said }) => {
   await page.goto('/no-such-page');
+  await hydrated(page.locator('main h1'));
   await page.getByRole('link', { name: 'Return to Home' }).click();
   await expect(page).toHaveURL('/');
   expect(said.splice(0).join()).toContain('/no-such-page');
