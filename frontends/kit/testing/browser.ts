@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Locator } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { test as base, expect } from '@playwright/test';
 
 /** What browser tests need of the file that a running stack writes. */
@@ -40,6 +40,15 @@ export const test = base.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: see above
   extraHTTPHeaders: async ({}, use) =>
     use({ 'X-Forwarded-For': `10.${byte()}.${byte()}.${byte()}` }),
+  page: async ({ page }, use) => {
+    const goto = page.goto.bind(page);
+    page.goto = async (url, options) => {
+      const answer = await goto(url, options);
+      await started(page, options?.waitUntil);
+      return answer;
+    };
+    await use(page);
+  },
   mailTo: async ({ stack }, use) => use((address, text) => mailTo(stack, address, text)),
   said: [
     async ({ page }, use) => {
@@ -58,11 +67,21 @@ export function someone(name = 'visitor'): string {
   return `${name}-${crypto.randomUUID().slice(0, 8)}@example.com`;
 }
 
+/** A page is pressed no sooner than its application has started, or has had the time to. */
+async function started(page: Page, waitUntil: string | undefined) {
+  if (waitUntil !== 'commit') {
+    const heading = page.locator('main h1');
+    await hydrated(heading, 5_000).catch(() => undefined);
+  }
+}
+
 /** Waits until React has taken an element over: before that, nothing happens when it is pressed. */
-export async function hydrated(element: Locator): Promise<void> {
-  await expect
-    .poll(() => element.evaluate(node => Object.keys(node).some(key => key.startsWith('__react'))))
-    .toBe(true);
+export async function hydrated(element: Locator, timeout = 10_000): Promise<void> {
+  const isTakenOver = () =>
+    element.evaluate(node => Object.keys(node).some(key => key.startsWith('__react')), null, {
+      timeout,
+    });
+  await expect.poll(isTakenOver, { timeout }).toBe(true);
 }
 
 async function mailTo(stack: Stack, address: string, text: string): Promise<Mail> {

@@ -76,7 +76,7 @@ test('what is typed before the application has started stays, and is not sent to
     await started.promise;
     await route.continue();
   });
-  await page.goto('/contact');
+  await page.goto('/contact', { waitUntil: 'commit' });
   await page.getByLabel('Full Name').fill('Asha Rao');
   await page.getByLabel('Email Address').fill('asha@example.com');
   await page.getByLabel('Your Message').fill('Typed at once');
