@@ -95,6 +95,14 @@ test('a refused application stays as it was typed, with the server’s sentence'
   await expect(modal.getByText('We cannot take applications right now.')).toBeVisible();
   await expect(modal.getByLabel('Full Name')).toHaveValue('Ravi Kumar');
   await expect(modal.getByText('resume.pdf')).toBeVisible();
+
+  await page.unroute('**/api/career-application');
+  await page.route('**/api/career-application', route =>
+    route.fulfill({ json: { success: false } }),
+  );
+  await submit(page);
+  await expect(modal.getByText('Failed to submit application. Please try again.')).toBeVisible();
+  await expect(page.getByText('Error', { exact: true }).first()).toBeVisible();
   said.splice(0);
 });
 
