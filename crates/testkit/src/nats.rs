@@ -142,8 +142,14 @@ impl Nats {
     }
 
     /// Freezes it: connections stand, nothing is answered.
-    pub fn freeze(&self) -> anyhow::Result<()> {
-        self.part()?.signal(Signal::SIGSTOP)
+    pub async fn freeze(&self) -> anyhow::Result<()> {
+        let part = self.part()?;
+        part.signal(Signal::SIGSTOP)?;
+        // A thread that runs just then still finishes what it is at.
+        eventually("every thread of NATS stands still", PATIENCE, async || {
+            part.is_frozen().ok()?.then_some(())
+        })
+        .await
     }
 
     /// Lets it go on after [`Self::freeze`].

@@ -82,6 +82,24 @@ impl Part {
         kill(Pid::from_raw(i32::try_from(pid)?), signal).with_context(|| format!("{signal} to {}", self.name))
     }
 
+    /// Whether each of its threads is stopped (proc(5)).
+    pub fn is_frozen(&self) -> anyhow::Result<bool> {
+        let pid = self
+            .pid()
+            .with_context(|| format!("{} does not run", self.name))?;
+        for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
+            let stat = fs::read_to_string(thread?.path().join("stat"))?;
+            // The state follows the name, which stands in brackets and may hold anything.
+            let state = stat
+                .rsplit_once(')')
+                .and_then(|(_, rest)| rest.split_whitespace().next());
+            if state != Some("T") {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Stops it: SIGTERM, and SIGKILL where that is not obeyed.
     pub async fn stop(mut self) -> anyhow::Result<ExitStatus> {
         if self.child.try_wait()?.is_none() {

@@ -155,7 +155,7 @@ async fn while_nats_is_away_it_says_so_and_goes_on_by_itself_afterwards() -> any
 #[tokio::test]
 async fn a_broker_that_hangs_is_not_waited_for_beyond_the_deadline() -> anyhow::Result<()> {
     let mut running = running().await?;
-    running.nats.freeze()?;
+    running.nats.freeze().await?;
     let started = Instant::now();
     let refused = running.contact.submit(message()).await.expect_err("no ack");
     assert_eq!(refused.code(), Code::Unavailable);
