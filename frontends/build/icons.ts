@@ -31,15 +31,15 @@ await picture(
     body { box-sizing: border-box; height: 630px; display: grid; grid-template-columns: 560px 1fr; align-items: center;
       gap: 24px; padding: 0 56px; background: var(--paper); color: var(--ink); font-family: Geist }
     .name { display: flex; gap: 14px; align-items: center; font-size: 30px; font-weight: 640; margin-bottom: 36px }
-    .name svg { width: 44px } h1 { margin: 0; font-size: 62px; line-height: 1.02; letter-spacing: -0.04em; font-weight: 620 }
+    .name svg { width: 44px } div + svg { width: 620px; height: auto } h1 { margin: 0; font-size: 62px; line-height: 1.02; letter-spacing: -0.04em; font-weight: 620 }
   </style>
   <div><div class="name">${mark}${brand.name}</div><h1>${brand.tagline}</h1></div>
-  ${scene.replace('</svg>', '<use href="#scene" x="-275" y="-100" width="550" height="440"/></svg>').replace('<svg ', '<svg viewBox="-275 -100 550 440" ')}`,
+  ${scene}`,
 );
 await browser.close();
 
 async function picture(name: string, width: number, height: number, content: string) {
-  const page = await browser.newPage({ viewport: { width, height } });
+  const page = await browser.newPage({ viewport: { width, height }, reducedMotion: 'reduce' });
   await page.setContent(`<!doctype html><style>body{margin:0}</style>${content}`);
   await page.evaluate(() => document.fonts.ready);
   await page.screenshot({ path: join(folder, `${name}.png`) });

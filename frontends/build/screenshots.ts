@@ -20,7 +20,9 @@ const stack = JSON.parse(readFileSync(join(root, 'target/stack.json'), 'utf8'));
 const folder = join(root, 'target/screenshots');
 mkdirSync(folder, { recursive: true });
 const chosen = process.argv.slice(2);
-const browser = await chromium.launch(CHROMIUM);
+// Pictures do not hear of a page's reduced motion, only of the whole browser's.
+const args = [...(CHROMIUM.args ?? []), '--force-prefers-reduced-motion'];
+const browser = await chromium.launch({ ...CHROMIUM, args });
 for (const route of chosen.length > 0 ? chosen : [...ROUTES, ...NOT_FOUND]) {
   for (const size of SIZES) {
     for (const colorScheme of ['light', 'dark'] as const) {

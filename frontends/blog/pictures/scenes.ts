@@ -1,9 +1,12 @@
-import { inks, materials, Scene } from './isometric.ts';
+import { inks, materials, Scene } from '../../kit/drawing/scene.ts';
+
+const PICTURE = [800, 450] as const;
+const TYPE = 15;
 
 /** A platform: an argument that is about to become a fight. */
 function platform(): Scene {
-  const scene = new Scene(38, [318, 80]);
-  scene.ground(13, 8);
+  const scene = new Scene([13, 8, 2.6], PICTURE, TYPE);
+  scene.ground();
   scene.slab([0, 0], [13, 2.5], inks.path);
   for (let at = 0; at < 13; at += 1) {
     scene.slab([at + 0.3, 0.2], [0.25, 2.1], inks.grid);
@@ -28,28 +31,26 @@ function platform(): Scene {
   }
   scene.box([0.6, 5.1, 2.5], [5.6, 0.2, 0.5], materials.dark);
   scene.box([11.6, 4.4], [0.5, 0.4, 0.5], materials.ware);
-  scene.detect([11.85, 4.6], [50, 46], 'left bag 0.96');
+  scene.detect([11.85, 4.6], { size: [50, 46], label: 'left bag 0.96' });
   scene.person([2.2, 4.1], 'person 0.98');
   scene.person([4.3, 7.2], 'person 0.99');
   scene.person([8.6, 3.8]);
   scene.person([6.7, 5.5], '', 'alert');
   scene.person([7.2, 5.4], '', 'alert');
-  scene.detect([6.95, 5.45], [76, 60], 'dispute 0.91', 'alert');
+  scene.detect([6.95, 5.45], { size: [76, 60], label: 'dispute 0.91', kind: 'alert' });
   scene.camera([0.6, 5.2, 3], [7, 5.8]);
   return scene;
 }
 
 /** A reception: people are found, and nobody is known. */
 function reception(): Scene {
-  const scene = new Scene(41, [400, 124]);
-  scene.ground(9, 9);
-  scene.wall([0, 0], [9, 0, 2.6]);
-  scene.wall([0, 0], [0, 9, 2.6]);
+  const scene = new Scene([9, 9, 2.6], PICTURE, TYPE);
+  scene.room();
   scene.onWall([5.4, 0, 0], [1.5, 0, 2], inks.glass);
   scene.onWall([2.2, 0, 1.1], [2.2, 0, 0.9], materials.low.left);
   scene.onWall([0, 5.2, 0.9], [0, 2.4, 1.1], inks.glass);
   scene.box([7.4, 0.3], [0.9, 0.9, 2], materials.dark, rackLights(scene));
-  scene.detect([7.85, 0.75], [84, 128], 'stays here');
+  scene.detect([7.85, 0.75], { size: [84, 128], label: 'stays here' });
   scene.box([3.6, 2.6], [3.4, 0.8, 0.9]);
   scene.box([4.2, 2.75, 0.9], [0.5, 0.3, 0.4], materials.glass);
   scene.box([0.7, 4.4], [0.9, 2.6, 0.45], materials.low);
@@ -78,10 +79,8 @@ function rackLights(scene: Scene): string {
 
 /** A control room in which one screen of many has something to say. */
 function controlRoom(): Scene {
-  const scene = new Scene(41, [400, 131]);
-  scene.ground(9, 9);
-  scene.wall([0, 0], [9, 0, 2.8]);
-  scene.wall([0, 0], [0, 9, 2.8]);
+  const scene = new Scene([9, 9, 2.8], PICTURE, TYPE);
+  scene.room();
   for (let row = 0; row < 3; row += 1) {
     for (let at = 0; at < 7; at += 1) {
       const isLit = row === 1 && at === 4;
@@ -106,18 +105,16 @@ function controlRoom(): Scene {
   }
   scene.person([7.9, 2.3], 'operator 0.99');
   scene.box([7.9, 5.9], [0.7, 0.7, 0.35], materials.ware);
-  scene.detect([8.25, 6.25], [62, 54], 'edge box 0.97');
-  scene.detect([5.6, 0, 1.05], [68, 70], 'yard fence 0.94', 'alert');
+  scene.detect([8.25, 6.25], { size: [62, 54], label: 'edge box 0.97' });
+  scene.detect([5.6, 0, 1.05], { size: [68, 70], label: 'yard fence 0.94', kind: 'alert' });
   scene.camera([0.1, 0.1, 2.8], [4.8, 5.4]);
   return scene;
 }
 
 /** The gates of an office: a face that is known, one that is not, and one that is nobody's business. */
 function gates(): Scene {
-  const scene = new Scene(38, [372, 115]);
-  scene.ground(11, 9);
-  scene.wall([0, 0], [11, 0, 2.6]);
-  scene.wall([0, 0], [0, 9, 2.6]);
+  const scene = new Scene([11, 9, 2.6], PICTURE, TYPE);
+  scene.room();
   for (const x of [1.2, 7.6]) {
     scene.onWall([x, 0, 0], [1.1, 0, 2], inks.glass);
     scene.onWall([x + 1.2, 0, 0], [1.1, 0, 2], inks.glass);
@@ -150,13 +147,13 @@ function head(
   label: string,
   kind: 'seen' | 'alert' = 'seen',
 ) {
-  scene.detect([x, y, 0.6], [28, 28], label, kind);
+  scene.detect([x, y, 0.6], { size: [28, 28], label, kind });
 }
 
 /** A house and its garden: a parcel, a visitor, and a cat that wakes nobody. */
 function house(): Scene {
-  const scene = new Scene(40, [385, 110]);
-  scene.ground(11, 10);
+  const scene = new Scene([11, 10, 3], PICTURE, TYPE);
+  scene.ground();
   scene.slab([7.4, 0], [1.8, 10], inks.path);
   scene.slab([5.2, 2.9], [2.2, 0.9], materials.low.top);
   const windows = [0.8, 3.6].map(x =>
@@ -178,23 +175,21 @@ function house(): Scene {
   scene.tree([1.6, 7.6]);
   scene.tree([3.2, 8.4]);
   scene.car([7.85, 0.6], 'y');
-  scene.detect([8.3, 1.6], [96, 76], 'car 0.99');
+  scene.detect([8.3, 1.6], { size: [96, 76], label: 'car 0.99' });
   scene.box([5.5, 3.9], [0.5, 0.5, 0.4], materials.ware);
-  scene.detect([5.75, 4.15], [46, 46], 'parcel 0.97');
+  scene.detect([5.75, 4.15], { size: [46, 46], label: 'parcel 0.97' });
   scene.person([8.4, 5.6], 'visitor 0.96');
   scene.box([4.6, 7.6], [0.5, 0.16, 0.2], materials.pale);
   scene.box([5, 7.58, 0.14], [0.2, 0.2, 0.2], materials.pale);
-  scene.detect([4.9, 7.7], [50, 40], 'cat 0.99 · asleep');
+  scene.detect([4.9, 7.7], { size: [50, 40], label: 'cat 0.99 · asleep' });
   scene.camera([5.2, 4.6, 2], [6, 6]);
   return scene;
 }
 
 /** A supermarket from its shelves to its tills, in one view. */
 function store(): Scene {
-  const scene = new Scene(36, [355, 104]);
-  scene.ground(13, 10);
-  scene.wall([0, 0], [13, 0, 2.4]);
-  scene.wall([0, 0], [0, 10, 2.4]);
+  const scene = new Scene([13, 10, 2.4], PICTURE, TYPE);
+  scene.room();
   scene.box([1, 0.2], [8, 0.7, 1.5], materials.glass);
   for (const x of [1.2, 3.6, 6]) {
     scene.box([x, 2], [0.9, 4, 1.2]);

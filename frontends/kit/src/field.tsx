@@ -1,5 +1,5 @@
-import type { ComponentProps, ReactNode } from 'react';
-import { useId } from 'react';
+import type { ComponentProps, InputEvent, ReactNode } from 'react';
+import { useId, useState } from 'react';
 
 interface Words {
   label: string;
@@ -7,16 +7,32 @@ interface Words {
   error?: string | undefined;
 }
 
+/** From this part of the limit on, visitors are told how much is left. */
+const NEAR = 0.9;
+
 const look =
   'mt-1.5 block w-full rounded-control border border-field-line bg-raised px-3.5 py-3 text-ink ' +
   'aria-invalid:border-2 aria-invalid:border-alert';
 
 /** A line of text to fill in. */
-export function Field({ label, error, className = '', ...rest }: ComponentProps<'input'> & Words) {
+export function Field({
+  label,
+  error,
+  maxLength,
+  className = '',
+  ...rest
+}: ComponentProps<'input'> & Words) {
   const id = useId();
+  const limit = useLimit(maxLength);
   return (
-    <Labelled id={id} label={label} error={error}>
-      <input {...rest} id={id} {...described(id, error)} className={`${look} ${className}`} />
+    <Labelled id={id} label={label} error={error} left={limit.left}>
+      <input
+        {...rest}
+        id={id}
+        onInput={limit.check}
+        {...described(id, error, limit.left)}
+        className={`${look} ${className}`}
+      />
     </Labelled>
   );
 }
@@ -25,18 +41,48 @@ export function Field({ label, error, className = '', ...rest }: ComponentProps<
 export function TextField({
   label,
   error,
+  maxLength,
   className = '',
   ...rest
 }: ComponentProps<'textarea'> & Words) {
   const id = useId();
+  const limit = useLimit(maxLength);
   return (
-    <Labelled id={id} label={label} error={error}>
-      <textarea {...rest} id={id} {...described(id, error)} className={`${look} ${className}`} />
+    <Labelled id={id} label={label} error={error} left={limit.left}>
+      <textarea
+        {...rest}
+        id={id}
+        onInput={limit.check}
+        {...described(id, error, limit.left)}
+        className={`${look} ${className}`}
+      />
     </Labelled>
   );
 }
 
-function Labelled({ id, label, error, children }: Words & { id: string; children: ReactNode }) {
+/**
+ * Watches a limit in characters. The attribute `maxlength` would cut off what is pasted, and nobody would
+ * notice; so everything is kept, and what is too long is said.
+ */
+function useLimit(most = Number.POSITIVE_INFINITY) {
+  const [left, setLeft] = useState<number>();
+  function check({ currentTarget: field }: InputEvent<HTMLInputElement | HTMLTextAreaElement>) {
+    const length = Array.from(field.value).length;
+    setLeft(length >= most * NEAR ? most - length : undefined);
+    field.setCustomValidity(
+      length > most ? `Use at most ${most.toLocaleString('en')} characters.` : '',
+    );
+  }
+  return { left, check };
+}
+
+interface Around extends Words {
+  id: string;
+  /** How many characters are left, where that is few. */
+  left: number | undefined;
+}
+
+function Labelled({ id, label, error, left, children }: Around & { children: ReactNode }) {
   return (
     <div className="mb-4">
       <label htmlFor={id} className="font-medium text-small">
@@ -48,10 +94,25 @@ function Labelled({ id, label, error, children }: Words & { id: string; children
           {error}
         </p>
       ) : null}
+      {left === undefined ? null : (
+        <p
+          id={`${id}-limit`}
+          data-over={left < 0}
+          className="mt-1.5 font-mono text-ink-2 text-small data-[over=true]:text-alert-ink"
+        >
+          {left < 0
+            ? `${(-left).toLocaleString('en')} characters too many`
+            : `${left.toLocaleString('en')} characters left`}
+        </p>
+      )}
     </div>
   );
 }
 
-function described(id: string, error: string | undefined) {
-  return error ? { 'aria-invalid': true, 'aria-describedby': `${id}-error` } : {};
+function described(id: string, error: string | undefined, left: number | undefined) {
+  const by = [error ? `${id}-error` : '', left === undefined ? '' : `${id}-limit`].filter(Boolean);
+  return {
+    'aria-invalid': error ? true : undefined,
+    'aria-describedby': by.length > 0 ? by.join(' ') : undefined,
+  };
 }

@@ -5,7 +5,8 @@ import { retry } from './retry.ts';
 
 /** Something that just happened, told in the corner. */
 export interface Notice {
-  kind: 'success' | 'error';
+  /** An overlay replaces the overlay before it, and stays a little longer. */
+  kind: 'success' | 'error' | 'overlay';
   title: string;
   text: string;
 }
@@ -19,6 +20,8 @@ declare global {
 const NOTICE = 'site:notice';
 const SHOWN_AT_ONCE = 3;
 const SHOWN_FOR = 4000;
+/** The specification's second toast system: one at a time. */
+const OVERLAY = { id: 'overlay', duration: 5000 };
 
 /** Shows a notice, from whichever front end. */
 export function notify(notice: Notice): void {
@@ -33,7 +36,11 @@ export function Notices() {
       const { kind, title, text } = event.detail;
       const sonner = await retry(() => import('sonner'));
       setToaster(() => sonner.Toaster);
-      sonner.toast[kind](title, { description: text });
+      if (kind === 'overlay') {
+        sonner.toast.message(title, { description: text, ...OVERLAY });
+      } else {
+        sonner.toast[kind](title, { description: text });
+      }
     }
     window.addEventListener(NOTICE, show);
     return () => window.removeEventListener(NOTICE, show);

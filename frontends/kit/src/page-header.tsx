@@ -9,6 +9,8 @@ interface PageHeaderProps {
   icon?: ReactNode;
   /** Whether the way back home is shown. */
   breadcrumb?: 'home' | 'none';
+  /** What stands beside the words, or below them on narrow screens. */
+  picture?: ReactNode;
   children?: ReactNode;
 }
 
@@ -19,6 +21,7 @@ export function PageHeader({
   background,
   icon,
   breadcrumb = 'none',
+  picture,
   children,
 }: PageHeaderProps) {
   return (
@@ -26,24 +29,30 @@ export function PageHeader({
       className="bg-center bg-cover"
       style={background ? { backgroundImage: `url("${background}")` } : undefined}
     >
-      <div className="mx-auto max-w-page px-5 py-16 md:px-8">
-        {breadcrumb === 'home' ? (
-          <nav aria-label="Breadcrumb" className="mb-4 text-small">
-            <ol className="flex gap-2">
-              <li>
-                <Link to="/" className="underline">
-                  Home
-                </Link>
-              </li>
-              <li aria-hidden="true">/</li>
-              <li aria-current="page">{title}</li>
-            </ol>
-          </nav>
-        ) : null}
-        {icon}
-        <h1 className="max-w-[16ch] text-title">{title}</h1>
-        {subtitle ? <p className="mt-6 max-w-prose text-ink-2 text-lead">{subtitle}</p> : null}
-        {children ? <div className="mt-8 flex flex-wrap gap-4">{children}</div> : null}
+      <div
+        data-beside={picture ? '' : undefined}
+        className="mx-auto grid max-w-page items-center gap-10 px-5 py-16 md:px-8 data-beside:lg:grid-cols-[1.02fr_1fr]"
+      >
+        <div className="fade-up">
+          {breadcrumb === 'home' ? (
+            <nav aria-label="Breadcrumb" className="mb-4 text-small">
+              <ol className="flex gap-2">
+                <li>
+                  <Link to="/" className="underline">
+                    Home
+                  </Link>
+                </li>
+                <li aria-hidden="true">/</li>
+                <li aria-current="page">{title}</li>
+              </ol>
+            </nav>
+          ) : null}
+          {icon}
+          <h1 className="max-w-[16ch] text-title">{title}</h1>
+          {subtitle ? <p className="mt-6 max-w-prose text-ink-2 text-lead">{subtitle}</p> : null}
+          {children ? <div className="mt-8 flex flex-wrap gap-4">{children}</div> : null}
+        </div>
+        {picture}
       </div>
     </header>
   );

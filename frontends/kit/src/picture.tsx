@@ -57,7 +57,7 @@ export function Picture({
       ref={box}
       data-state={state}
       style={{ aspectRatio: `${width} / ${height}` }}
-      className={`block w-full overflow-hidden bg-sunk data-[state=waiting]:motion-safe:animate-pulse ${className}`}
+      className={`block w-full overflow-hidden data-[state=failed]:bg-sunk data-[state=waiting]:bg-sunk data-[state=waiting]:motion-safe:animate-pulse ${className}`}
     >
       {state === 'waiting' ? <noscript>{image}</noscript> : null}
       {state === 'loading' || state === 'there' ? image : null}

@@ -1,5 +1,6 @@
 import type { RefObject } from 'react';
 import { useCallback, useEffect, useRef } from 'react';
+import { notify } from './notices.tsx';
 
 /** What a form needs to keep a draft. */
 export interface Draft {
@@ -19,8 +20,17 @@ export function useDraft(name: string): Draft {
 
   useEffect(() => {
     const draft = stored(key);
-    for (const field of fieldsOf(form.current)) {
-      field.value ||= draft[field.name] ?? '';
+    const lost = fieldsOf(form.current).filter(field => !field.value && draft[field.name]);
+    for (const field of lost) {
+      field.value = draft[field.name] ?? '';
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+    }
+    if (lost.length > 0) {
+      notify({
+        kind: 'overlay',
+        title: 'Your draft is back',
+        text: 'We kept what you typed. Your browser forgets it with this tab.',
+      });
     }
   }, [key]);
 

@@ -78,17 +78,17 @@ interface Picture {
 }
 
 function pictureAt(time: number): Picture {
-  const scene = shop({ people: actors.map(actor => placeOf(actor.path, time)) });
+  const scene = shop();
+  for (const actor of actors) {
+    const place = placeOf(actor.path, time);
+    const isAlarm = actor.alarm !== undefined && time >= actor.alarm.from;
+    const kind = isAlarm ? 'alert' : 'seen';
+    const label = isAlarm ? (actor.alarm?.label ?? '') : actor.label;
+    scene.person(place, time >= actor.found ? label : '', kind);
+  }
   const line = lines.find(({ from, to }) => time >= from && time < to);
-  const found = actors
-    .filter(actor => time >= actor.found)
-    .map(actor => {
-      const [x, y] = scene.at(placeOf(actor.path, time));
-      const isAlarm = actor.alarm !== undefined && time >= actor.alarm.from;
-      return detection(x, y, isAlarm ? (actor.alarm?.label ?? '') : actor.label, isAlarm);
-    });
   return {
-    world: `${scene.toDrawing()}${found.join('')}`,
+    world: scene.toDrawing(),
     status: line?.status ?? '',
     words: line?.words ?? '',
     scan: ((time % 4) / 4) * SIZE.height,
@@ -127,21 +127,6 @@ function placeOf(path: (typeof actors)[number]['path'], time: number): [number, 
   }
   const part = after.at === before.at ? 0 : (time - before.at) / (after.at - before.at);
   return [before.x + (after.x - before.x) * part, before.y + (after.y - before.y) * part];
-}
-
-function detection(x: number, y: number, label: string, isAlarm: boolean): string {
-  const [left, top, width, height, corner] = [x - 15, y - 39, 30, 44, 7];
-  const right = left + width;
-  const bottom = top + height;
-  const brackets =
-    `M${left} ${top + corner}v${-corner}h${corner}M${right - corner} ${top}h${corner}v${corner}` +
-    `M${right} ${bottom - corner}v${corner}h${-corner}M${left + corner} ${bottom}h${-corner}v${-corner}`;
-  return (
-    `<g class="detection" style="--kind: var(--${isAlarm ? 'alert' : 'seen'})">` +
-    `<rect class="fine" x="${left}" y="${top}" width="${width}" height="${height}"/><path d="${brackets}"/>` +
-    `<g transform="translate(${left} ${top - 17})"><rect class="tag" width="${6.1 * label.length + 10}" height="15"/>` +
-    `<text x="5" y="11">${label}</text></g></g>`
-  );
 }
 
 /** https://www.w3.org/TR/webvtt1/ */

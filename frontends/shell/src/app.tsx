@@ -1,15 +1,17 @@
 import { Notices } from '@site/kit/notices.tsx';
 import { Route, Routes } from '@site/kit/router.ts';
-import { Suspense } from 'react';
+import { Suspense, ViewTransition } from 'react';
 import { ErrorScreen } from './frame/error-screen.tsx';
 import { Footer } from './frame/footer.tsx';
 import { Header } from './frame/header.tsx';
 import { NewsletterLink } from './frame/newsletter-link.tsx';
 import { ScrollToTop } from './frame/scroll-to-top.tsx';
+import { usePrefetch } from './prefetch.ts';
 import { routes } from './routes.tsx';
 
 /** The whole site. */
 export function App() {
+  usePrefetch();
   return (
     <div data-site="" className="flex min-h-dvh flex-col">
       <a href="#main" className="skip-link">
@@ -18,13 +20,15 @@ export function App() {
       <Header />
       <main id="main" tabIndex={-1} className="grow pt-header outline-none">
         <ErrorScreen>
-          <Suspense>
-            <Routes>
-              {routes.map(({ path, Page }) => (
-                <Route key={path} path={path} element={<Page />} />
-              ))}
-            </Routes>
-          </Suspense>
+          <ViewTransition>
+            <Suspense>
+              <Routes>
+                {routes.map(({ path, Page }) => (
+                  <Route key={path} path={path} element={<Page />} />
+                ))}
+              </Routes>
+            </Suspense>
+          </ViewTransition>
         </ErrorScreen>
       </main>
       <Footer />

@@ -1,10 +1,20 @@
 import { retry } from '@site/kit/retry.ts';
-import type { ComponentType, LazyExoticComponent } from 'react';
+import type { ComponentType } from 'react';
 import { lazy } from 'react';
 
-/** A page of the shell that is loaded when it is first shown. */
-export function lazyPage(
-  load: () => Promise<{ default: ComponentType }>,
-): LazyExoticComponent<ComponentType> {
-  return lazy(() => retry(load));
+/** A page that is loaded when it is first shown, or before. */
+export interface LazyPage {
+  Page: ComponentType;
+  /** Fetches it ahead. Should that fail, it is fetched again when it is shown. */
+  prefetch: () => void;
+}
+
+/** Prepares a page of the shell to be loaded. */
+export function lazyPage(load: () => Promise<{ default: ComponentType }>): LazyPage {
+  return {
+    Page: lazy(() => retry(load)),
+    prefetch() {
+      load().catch(() => undefined);
+    },
+  };
 }

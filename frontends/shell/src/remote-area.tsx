@@ -11,6 +11,11 @@ const loads = Object.fromEntries(
   Object.entries(remotes).map(([name, source]) => [name, remoteLoad(source)]),
 ) as Record<Name, RemoteLoad>;
 
+/** How to fetch what fills an area ahead. */
+export function prefetchArea(of: Name): () => void {
+  return loads[of].start;
+}
+
 interface RemoteAreaProps {
   of: Name;
   /** When to load it: at once, or when it comes near the view. */

@@ -4,12 +4,14 @@ import type { Area } from '../../build/rendered.ts';
 import { overviewIds, services } from './content/services.ts';
 import { lazyPage } from './lazy-page.ts';
 import { Home } from './pages/home.tsx';
-import { RemoteArea } from './remote-area.tsx';
+import { prefetchArea, RemoteArea } from './remote-area.tsx';
 
 interface SiteRoute {
   /** A pattern of the router. */
   path: string;
   Page: ComponentType;
+  /** Fetches the page ahead, where it is not in the shell's first chunk. */
+  prefetch?: () => void;
   /** The chunk of a page that is not in the shell's first one. */
   chunk?: string;
   areas?: readonly Area[];
@@ -25,59 +27,67 @@ export const routes: readonly SiteRoute[] = [
   {
     path: '/about',
     chunk: 'about',
-    Page: lazyPage(() => import(/* webpackChunkName: "about" */ './pages/about.tsx')),
+    ...lazyPage(() => import(/* webpackChunkName: "about" */ './pages/about.tsx')),
   },
   {
     path: '/contact',
     chunk: 'contact',
-    Page: lazyPage(() => import(/* webpackChunkName: "contact" */ './pages/contact.tsx')),
+    ...lazyPage(() => import(/* webpackChunkName: "contact" */ './pages/contact.tsx')),
   },
   {
     path: '/blog',
     Page: () => <RemoteArea of="blogList" />,
+    prefetch: prefetchArea('blogList'),
     areas: [{ remote: 'blog', module: 'blog-list', weight: 'page' }],
   },
   {
     path: '/blog/*',
     Page: () => <RemoteArea of="blogPost" />,
+    prefetch: prefetchArea('blogPost'),
     areas: [{ remote: 'blog', module: 'blog-post', weight: 'page' }],
   },
   {
     path: '/services',
     chunk: 'services',
-    Page: lazyPage(() => import(/* webpackChunkName: "services" */ './pages/services.tsx')),
+    ...lazyPage(() => import(/* webpackChunkName: "services" */ './pages/services.tsx')),
   },
   {
     path: '/services/*',
     chunk: 'service',
-    Page: lazyPage(() => import(/* webpackChunkName: "service" */ './pages/service.tsx')),
+    ...lazyPage(() => import(/* webpackChunkName: "service" */ './pages/service.tsx')),
   },
   {
     path: '/solutions',
     chunk: 'solutions',
-    Page: lazyPage(() => import(/* webpackChunkName: "solutions" */ './pages/solutions.tsx')),
+    ...lazyPage(() => import(/* webpackChunkName: "solutions" */ './pages/solutions.tsx')),
   },
   {
     path: '/privacy',
     chunk: 'privacy',
-    Page: lazyPage(() => import(/* webpackChunkName: "privacy" */ './pages/privacy.tsx')),
+    ...lazyPage(() => import(/* webpackChunkName: "privacy" */ './pages/privacy.tsx')),
   },
   {
     path: '/terms',
     chunk: 'terms',
-    Page: lazyPage(() => import(/* webpackChunkName: "terms" */ './pages/terms.tsx')),
+    ...lazyPage(() => import(/* webpackChunkName: "terms" */ './pages/terms.tsx')),
   },
   {
     path: '/careers',
     Page: () => <RemoteArea of="careersPage" />,
+    prefetch: prefetchArea('careersPage'),
     areas: [{ remote: 'careers', module: 'careers-page', weight: 'page' }],
   },
   {
     path: '*',
     chunk: 'not-found',
-    Page: lazyPage(() => import(/* webpackChunkName: "not-found" */ './pages/not-found.tsx')),
+    ...lazyPage(() => import(/* webpackChunkName: "not-found" */ './pages/not-found.tsx')),
   },
 ];
+
+/** Fetches the code of the page at an address ahead. */
+export function prefetchPage(path: string): void {
+  routes.find(route => matchPath(route.path, path))?.prefetch?.();
+}
 
 /** Every address of the shell's own that gets a page. */
 export const shellPaths: readonly string[] = [

@@ -1,5 +1,7 @@
 /** What a service's own page tells beyond the lists. */
 export interface ServiceDetail {
+  /** What its scene shows, in words. */
+  sceneAlt: string;
   benefits: readonly string[];
   /** What it is about, at length. */
   paragraphs: readonly string[];
@@ -12,6 +14,8 @@ export interface ServiceDetail {
 /** All details, by the service's id. */
 export const details: Readonly<Record<string, ServiceDetail>> = {
   'retail-wholesale-high-risk': {
+    sceneAlt:
+      'A shop with shelves, fridges and a till: a queue, a delivery and a gap on a shelf found, one person marked for concealing something',
     benefits: [
       'Staff are told while the goods are still in the building',
       'Shrinkage gets an address: this shelf, this hour',
@@ -70,6 +74,8 @@ export const details: Readonly<Record<string, ServiceDetail>> = {
     ],
   },
   'banks-atms-financial': {
+    sceneAlt:
+      'A bank lobby with cash machines and a counter: a covered lens, someone too long at a slot, a fallen person and a car backing up marked as alerts',
     benefits: [
       'Tampering is noticed before the first card is read',
       'Alerts reach the control room in under two seconds',
@@ -135,6 +141,8 @@ export const details: Readonly<Record<string, ServiceDetail>> = {
     ],
   },
   'industry-smart-factories': {
+    sceneAlt:
+      'A factory hall with a line, a press and a forklift: a missing helmet, someone in the danger zone and vapour marked as alerts',
     benefits: [
       'Near misses are counted before they become accidents',
       'Rules hold on the night shift, too',
@@ -197,6 +205,8 @@ export const details: Readonly<Record<string, ServiceDetail>> = {
     ],
   },
   'traffic-public-safety': {
+    sceneAlt:
+      'A crossroads: a car that drives the wrong way, a stopped one, a near miss and someone on the road marked as alerts, an ambulance found',
     benefits: [
       'The control room knows before the first call',
       'Emergency services find a way that is already clear',
@@ -254,6 +264,8 @@ export const details: Readonly<Record<string, ServiceDetail>> = {
     ],
   },
   'smart-cities-infrastructure': {
+    sceneAlt:
+      'A square between houses: a crowd counted, a bag left behind and an intruder at a substation marked as alerts, windows masked',
     benefits: [
       'One picture for police, fire and operators',
       'Crowds are thinned before they press',
@@ -308,6 +320,8 @@ export const details: Readonly<Record<string, ServiceDetail>> = {
     ],
   },
   'corporate-residential': {
+    sceneAlt:
+      'An office beside a house: someone after hours and someone tailgating marked as alerts, a visitor, a parcel and a cat found',
     benefits: [
       'Who belongs passes unbothered',
       'Who does not is announced in under three seconds',

@@ -1,5 +1,6 @@
 import { brand } from '@site/kit/brand.ts';
 import { Link } from '@site/kit/router.ts';
+import { Tooltip } from '@site/kit/tooltip.tsx';
 import { services } from '../content/services.ts';
 import type { IconName } from './icon.tsx';
 import { Icon } from './icon.tsx';
@@ -41,15 +42,17 @@ export function Footer() {
           <ul className="-ml-2.5 mt-4 flex gap-1">
             {brand.socials.map(social => (
               <li key={social.url}>
-                <a
-                  href={social.url}
-                  aria-label={social.label}
-                  target="_blank"
-                  rel="noopener"
-                  className="inline-flex size-11 items-center justify-center text-ink-2 hover:text-ink"
-                >
-                  <Icon name={ICONS[social.kind] ?? 'network'} className="size-5" />
-                </a>
+                <Tooltip words={social.label}>
+                  <a
+                    href={social.url}
+                    aria-label={social.label}
+                    target="_blank"
+                    rel="noopener"
+                    className="inline-flex size-11 items-center justify-center text-ink-2 hover:text-ink"
+                  >
+                    <Icon name={ICONS[social.kind] ?? 'network'} className="size-5" />
+                  </a>
+                </Tooltip>
               </li>
             ))}
           </ul>

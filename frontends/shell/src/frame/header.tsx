@@ -25,7 +25,7 @@ export function Header() {
   return (
     <header
       data-raised={isScrolled || isOpen}
-      className="group fixed inset-x-0 top-0 z-20 border-line border-b bg-paper transition-shadow data-[raised=true]:shadow-header"
+      className="site-header group fixed inset-x-0 top-0 z-20 border-line border-b bg-paper transition-shadow data-[raised=true]:shadow-header"
     >
       <div className="mx-auto flex h-header max-w-page items-center gap-4 px-5 transition-[height] group-data-[raised=true]:h-16 md:px-8">
         <Link to="/" className="mr-auto py-2">

@@ -1,6 +1,7 @@
 import { brand } from '@site/kit/brand.ts';
 import { ButtonLink } from '@site/kit/button.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import { Picture } from '@site/kit/picture.tsx';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 import { organization, StructuredData } from '@site/kit/structured-data.tsx';
@@ -9,7 +10,7 @@ import { WithFooter } from '@site/kit/with-footer.tsx';
 import { phases } from '../content/methodology.ts';
 import { lazyPage } from '../lazy-page.ts';
 import { RemoteArea } from '../remote-area.tsx';
-import { ShopScene } from '../scenes/shop-scene.tsx';
+import { opening } from '../scenes/scenes.ts';
 import { latePart, WhenNear } from '../when-near.tsx';
 import { Partners } from './home/partners.tsx';
 
@@ -20,7 +21,7 @@ const solutionsPreview = latePart(
 /** Milliseconds between one card of the methodology and the next. */
 const STAGGER = 150;
 
-const Impact = lazyPage(() => import(/* webpackChunkName: "impact" */ './impact.tsx'));
+const { Page: Impact } = lazyPage(() => import(/* webpackChunkName: "impact" */ './impact.tsx'));
 
 /** `/`, with one of two openings: the brand's, or the one that `?variant=` asks for. */
 export function Home() {
@@ -68,7 +69,7 @@ function Classic() {
 function Hero() {
   return (
     <header className="mx-auto grid max-w-page items-center gap-8 px-5 pt-10 pb-16 md:px-8 lg:grid-cols-[1.02fr_1fr] lg:pt-16">
-      <div>
+      <div className="fade-up">
         <p className="mb-5 flex items-center gap-2.5 font-mono text-seen-ink text-small">
           <span aria-hidden="true" className="size-2 rounded-full bg-alert" />
           cam-04 · 3 people · 1 alert
@@ -82,7 +83,11 @@ function Hero() {
           </ButtonLink>
         </div>
       </div>
-      <ShopScene />
+      <Picture
+        {...opening}
+        priority="high"
+        alt="A shop seen by a camera: shoppers, staff and a queue found, one person marked as an alert"
+      />
     </header>
   );
 }

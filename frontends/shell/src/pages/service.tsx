@@ -1,6 +1,7 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import { Picture } from '@site/kit/picture.tsx';
 import { Link, Navigate, useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
@@ -10,7 +11,9 @@ import { details } from '../content/service-details.ts';
 import type { Service } from '../content/services.ts';
 import { overviewIds, services } from '../content/services.ts';
 import { solutions } from '../content/solutions.ts';
-import { Icon } from '../frame/icon.tsx';
+import type { SceneOfService } from '../scenes/scenes.ts';
+import { scenes } from '../scenes/scenes.ts';
+import { SOLUTION_PICTURE, solutionPictures } from '../scenes/solution-pictures.ts';
 
 /** So many other services a page names. */
 const OTHERS = 3;
@@ -26,10 +29,21 @@ export default function ServicePage() {
   }
   const service = services.find(candidate => candidate.id === id);
   const detail = details[id];
-  return service && detail ? <Detail service={service} detail={detail} /> : <NotFound />;
+  const scene = scenes[id];
+  return service && detail && scene ? (
+    <Detail service={service} detail={detail} scene={scene} />
+  ) : (
+    <NotFound />
+  );
 }
 
-function Detail({ service, detail }: { service: Service; detail: ServiceDetail }) {
+interface DetailProps {
+  service: Service;
+  detail: ServiceDetail;
+  scene: SceneOfService;
+}
+
+function Detail({ service, detail, scene }: DetailProps) {
   const { id, title, description } = service;
   const crumbs = breadcrumbs(
     { title: 'Services', path: '/services' },
@@ -39,29 +53,41 @@ function Detail({ service, detail }: { service: Service; detail: ServiceDetail }
     <>
       <PageMeta title={title} description={description} path={`/services/${id}`} />
       <StructuredData data={crumbs} />
-      <PageHeader title={title} subtitle={description}>
+      <PageHeader
+        title={title}
+        subtitle={description}
+        picture={<Picture {...scene.whole} priority="high" alt={detail.sceneAlt} />}
+      >
         <ButtonLink to="/contact">Request a Demo</ButtonLink>
       </PageHeader>
       <Figures {...service} />
-      <About service={service} detail={detail} />
+      <About service={service} detail={detail} scene={scene} />
       <Section title="Key Features">
         <ul className="grid gap-5 sm:grid-cols-2 lg:grid-cols-3">
-          {detail.features.map(feature => (
-            <li key={feature.title} className="card-seen border border-line bg-raised p-6">
-              <h3 className="text-subheading">{feature.title}</h3>
-              <p className="mt-1.5 text-ink-2">{feature.description}</p>
+          {detail.features.map((feature, at) => (
+            <li key={feature.title} className="card-seen border border-line bg-raised">
+              <CloseUp of={scene.features[at]} />
+              <div className="border-line border-t p-6">
+                <h3 className="text-subheading">{feature.title}</h3>
+                <p className="mt-1.5 text-ink-2">{feature.description}</p>
+              </div>
             </li>
           ))}
         </ul>
       </Section>
       <Section title="Recommended Services">
-        <ul className="grid gap-x-10 sm:grid-cols-2 lg:grid-cols-3">
+        <ul className="grid gap-x-10 gap-y-8 sm:grid-cols-2 lg:grid-cols-3">
           {solutions
             .filter(solution => detail.recommended.includes(solution.id))
             .map(solution => (
-              <li key={solution.id} className="border-line border-t py-5">
-                <h3 className="flex items-center gap-3 text-subheading">
-                  <Icon name="shield" className="size-6 text-seen-ink" />
+              <li key={solution.id} className="border-line border-t pt-5">
+                <Picture
+                  src={solutionPictures[solution.id] ?? ''}
+                  {...SOLUTION_PICTURE}
+                  alt=""
+                  className="mb-3 max-w-72"
+                />
+                <h3 className="text-subheading">
                   <Link to={`/solutions#${solution.id}`} className="hover:underline">
                     {solution.title}
                   </Link>
@@ -105,12 +131,17 @@ function Figures({ stats }: Service) {
   );
 }
 
-function About({ service, detail }: { service: Service; detail: ServiceDetail }) {
+/** What a camera would show of a feature. The words beside it say the same. */
+function CloseUp({ of }: { of: SceneOfService['main'] | undefined }) {
+  return of ? <Picture {...of} alt="" /> : null;
+}
+
+function About({ service, detail, scene }: DetailProps) {
   return (
     <Section title="What it is about">
       <div className="grid gap-12 lg:grid-cols-[1.7fr_1fr]">
         <div className="max-w-prose">
-          <Icon name={service.icon} className="mb-8 size-28 text-seen-ink" />
+          <Picture {...scene.main} alt="" className="mb-8 border border-line bg-raised" />
           {detail.paragraphs.map(paragraph => (
             <p key={paragraph} className="mb-5">
               {paragraph}

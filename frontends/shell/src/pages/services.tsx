@@ -1,12 +1,16 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import { Picture } from '@site/kit/picture.tsx';
 import { Section } from '@site/kit/section.tsx';
 import type { OverviewService } from '../content/overview.ts';
 import { overview, tiles } from '../content/overview.ts';
 import { overviewIds } from '../content/services.ts';
-import { Icon } from '../frame/icon.tsx';
+import type { SceneOfService } from '../scenes/scenes.ts';
+import { scenes } from '../scenes/scenes.ts';
 
+/** So many of the pictures are asked for before anything else. */
+const PRELOADED = 3;
 const SUBTITLE =
   'A jeweller and a junction need different eyes. Six services, each for one kind of place.';
 
@@ -20,15 +24,15 @@ export default function Services() {
       </PageHeader>
       <Section title="Six kinds of places">
         <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
-          {overview.map(service => (
+          {overview.map((service, at) => (
             <li key={service.id}>
-              <Card {...service} />
+              <Card service={service} priority={at < PRELOADED ? 'high' : 'low'} />
             </li>
           ))}
         </ul>
       </Section>
-      {overview.map(service => (
-        <Detail key={service.id} {...service} />
+      {overview.map((service, at) => (
+        <Detail key={service.id} service={service} side={at % 2 === 0 ? 'left' : 'right'} />
       ))}
       <Section title="Why Choose Our Security Solutions">
         <ul className="grid border-line border-t border-l sm:grid-cols-2 lg:grid-cols-4">
@@ -58,10 +62,16 @@ export default function Services() {
   );
 }
 
-function Card({ id, title, description, icon, features }: OverviewService) {
+function sceneOf({ id }: OverviewService): SceneOfService | undefined {
+  return scenes[overviewIds[id] ?? ''];
+}
+
+function Card({ service, priority }: { service: OverviewService; priority: 'high' | 'low' }) {
+  const { id, title, description, features } = service;
+  const scene = sceneOf(service);
   return (
     <article className="card-seen flex h-full flex-col border border-line bg-raised p-6">
-      <Icon name={icon} className="mb-4 size-10 text-seen-ink" />
+      {scene ? <Picture {...scene.whole} alt="" priority={priority} className="mb-5" /> : null}
       <h3 className="text-subheading">{title}</h3>
       <p className="mt-2 text-ink-2">{description}</p>
       <h4 className="mt-4 font-semibold text-small">Key Features</h4>
@@ -82,12 +92,20 @@ function Card({ id, title, description, icon, features }: OverviewService) {
   );
 }
 
-function Detail({ id, title, description, icon, benefits, useCases }: OverviewService) {
+function Detail({ service, side }: { service: OverviewService; side: 'left' | 'right' }) {
+  const { id, title, description, benefits, useCases } = service;
+  const scene = sceneOf(service);
   return (
     <Section id={id} title={title} lead={description}>
-      <div className="grid gap-10 lg:grid-cols-[1fr_1.6fr]">
+      <div data-side={side} className="group grid gap-x-12 gap-y-10 lg:grid-cols-2">
+        {scene ? (
+          <Picture
+            {...scene.main}
+            alt=""
+            className="self-start border border-line bg-raised group-data-[side=right]:lg:order-last"
+          />
+        ) : null}
         <div>
-          <Icon name={icon} className="mb-6 size-24 text-seen-ink" />
           <h3 className="text-subheading">Key Benefits</h3>
           <ul className="mt-3 mb-6 list-[square] pl-5 text-ink-2">
             {benefits.map(benefit => (
@@ -100,9 +118,9 @@ function Detail({ id, title, description, icon, benefits, useCases }: OverviewSe
             Learn More<span className="sr-only"> about {title}</span>
           </ButtonLink>
         </div>
-        <div>
+        <div className="lg:order-last lg:col-span-2">
           <h3 className="text-subheading">How {title} Works in Practice</h3>
-          <ol className="mt-4 grid border-line border-t sm:grid-cols-2 sm:gap-x-8">
+          <ol className="mt-4 grid border-line border-t sm:grid-cols-2 sm:gap-x-8 lg:grid-cols-3">
             {useCases.map(useCase => (
               <li key={useCase} className="border-line border-b py-4">
                 {useCase}

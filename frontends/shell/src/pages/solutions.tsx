@@ -1,9 +1,11 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import { Picture } from '@site/kit/picture.tsx';
 import { Section } from '@site/kit/section.tsx';
 import type { Solution } from '../content/solutions.ts';
 import { solutions } from '../content/solutions.ts';
+import { SOLUTION_PICTURE, solutionPictures } from '../scenes/solution-pictures.ts';
 
 const SUBTITLE = 'Twelve building blocks. Take the ones your site needs, and add others later.';
 
@@ -76,14 +78,20 @@ function Detail({
           {title}
         </h2>
         <p className="mt-3 text-ink-2">{description}</p>
+        <ul className="mt-5 border-seen border-l-2 pl-6">
+          {features.map(feature => (
+            <li key={feature} className="py-1.5">
+              {feature}
+            </li>
+          ))}
+        </ul>
       </div>
-      <ul className="self-center border-seen border-l-2 pl-6">
-        {features.map(feature => (
-          <li key={feature} className="py-1.5">
-            {feature}
-          </li>
-        ))}
-      </ul>
+      <Picture
+        src={solutionPictures[id] ?? ''}
+        {...SOLUTION_PICTURE}
+        alt=""
+        className={`self-center ${at % 2 === 0 ? '' : 'md:order-first'}`}
+      />
     </section>
   );
 }

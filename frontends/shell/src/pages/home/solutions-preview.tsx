@@ -1,7 +1,9 @@
+import { Picture } from '@site/kit/picture.tsx';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Link } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { solutions } from '../../content/solutions.ts';
+import { SOLUTION_PICTURE, solutionPictures } from '../../scenes/solution-pictures.ts';
 
 /** Of all solutions, those that most conversations begin with. */
 const SHOWN = [
@@ -26,6 +28,12 @@ export default function SolutionsPreview() {
         {shown.map(({ id, title, description }, at) => (
           <li key={id}>
             <Reveal delay={at * STAGGER} className="h-full border-line border-t py-6">
+              <Picture
+                src={solutionPictures[id] ?? ''}
+                {...SOLUTION_PICTURE}
+                alt=""
+                className="mb-4 max-w-80"
+              />
               <h3 className="text-subheading">
                 <Link to={`/solutions#${id}`} className="hover:underline">
                   {title}

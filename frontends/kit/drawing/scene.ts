@@ -1,0 +1,538 @@
+import { palettes } from './palettes.ts';
+
+/** A point of the world: x to the right and down, y to the left and down, z up, in unit cubes. */
+export type Point = readonly [x: number, y: number, z?: number];
+/** Width along x, depth along y, height. */
+export type Size = readonly [w: number, d: number, h: number];
+
+/** The inks of a box: its top, its left and its right face. */
+export interface Material {
+  top: string;
+  left: string;
+  right: string;
+}
+
+/** How certain the machine is of what it found, and what that asks of people. */
+export type Kind = 'seen' | 'alert';
+
+/** What is found: the box around it on the picture, and what the machine takes it for. */
+interface Find {
+  size: readonly [number, number];
+  label: string;
+  kind?: Kind;
+}
+
+/** A way that is gone again and again: people turn round at its end, vehicles leave the picture. */
+export interface Way {
+  to: Point;
+  seconds: number;
+  /** So much of the time has gone when the picture opens, in seconds. */
+  since?: number;
+}
+
+/** The part of the world that a thing fills. */
+interface Solid {
+  from: readonly [number, number, number];
+  to: readonly [number, number, number];
+  svg: string;
+}
+
+const COS = Math.cos(Math.PI / 6);
+const SIN = 0.5;
+/** Advance of a letter, as a part of the size of type: what monospaced faces agree on. */
+const LETTER = 0.6;
+
+/** The inks of all our scenes: the kit's tokens, so that a scene follows the theme. */
+export const inks = {
+  ground: 'var(--raised)',
+  path: 'var(--road)',
+  grid: 'var(--line)',
+  line: 'var(--stroke)',
+  seen: 'var(--seen)',
+  alert: 'var(--alert)',
+  onSeen: 'var(--on-seen)',
+  lit: 'var(--lit)',
+  glass: 'color-mix(in srgb,var(--stroke) 30%,var(--face-r))',
+  screen: 'var(--screen)',
+} as const;
+
+const tinted = (ink: string, part: number): Material => ({
+  top: `color-mix(in srgb,${ink} ${part}%,var(--face-t))`,
+  left: `color-mix(in srgb,${ink} ${part}%,var(--face-l))`,
+  right: `color-mix(in srgb,${ink} ${part}%,var(--face-r))`,
+});
+
+/** What things are made of. */
+export const materials = {
+  plain: { top: 'var(--face-t)', left: 'var(--face-l)', right: 'var(--face-r)' },
+  low: { top: 'var(--face-l)', left: 'var(--face-r)', right: 'var(--road)' },
+  ware: tinted(inks.seen, 55),
+  pale: tinted(inks.line, 14),
+  glass: tinted(inks.line, 34),
+  dark: tinted(inks.screen, 82),
+  warm: tinted(inks.alert, 50),
+} as const satisfies Record<string, Material>;
+
+/**
+ * A world of unit cubes seen from the south, drawn in the hand of all our scenes and fitted into a
+ * picture. The picture is a file of its own that follows the colour scheme of where it stands.
+ */
+export class Scene {
+  private readonly flat: string[] = [];
+  private readonly solids: Solid[] = [];
+  private readonly over: string[] = [];
+  private readonly world: Size;
+  private readonly picture: readonly [number, number];
+  private readonly unit: number;
+  private readonly origin: readonly [number, number];
+  /** The size of the labels. */
+  private readonly type: number;
+  private finds = 0;
+
+  constructor(world: Size, picture: readonly [number, number] = [800, 520], type = 12) {
+    const [w, d, h] = world;
+    const [width, height] = picture;
+    const margin = 16;
+    this.world = world;
+    this.picture = picture;
+    this.type = type;
+    this.unit = Math.min(
+      (width - 2 * margin) / ((w + d) * COS),
+      (height - 2 * margin) / ((w + d) * SIN + h),
+    );
+    const used = [(w + d) * COS * this.unit, ((w + d) * SIN + h) * this.unit] as const;
+    this.origin = [
+      (width - used[0]) / 2 + d * COS * this.unit,
+      (height - used[1]) / 2 + h * this.unit,
+    ];
+  }
+
+  /** The ground that everything stands on. */
+  ground(fill: string = inks.ground): void {
+    const [w, d] = this.world;
+    this.slab([0, 0], [w, d], fill, inks.grid);
+    const lines = [
+      ...range(w).map(x => this.segment([x, 0], [x, d])),
+      ...range(d).map(y => this.segment([0, y], [w, y])),
+    ];
+    this.flat.push(`<path d="${lines.join('')}" stroke="${inks.grid}" stroke-width=".8"/>`);
+  }
+
+  /** The two walls at the back of a room. */
+  room(): void {
+    const [w, d, h] = this.world;
+    this.ground();
+    this.onWall([0, 0], [w, 0, h], materials.plain.right);
+    this.onWall([0, 0], [0, d, h], materials.plain.left);
+  }
+
+  /** A flat rectangle that lies below all things. */
+  slab(point: Point, [w, d]: readonly [number, number], fill: string, stroke = 'none'): void {
+    this.flat.push(this.face(point, [w, 0, 0], [0, d, 0], fill, ` stroke="${stroke}"`));
+  }
+
+  /** A zone that is drawn on the ground for the machine alone. */
+  zone(point: Point, [w, d]: readonly [number, number], kind: Kind = 'seen'): void {
+    const ink = ` fill-opacity=".16" stroke="${inks[kind]}" stroke-width="1.6" stroke-dasharray="6 5"`;
+    this.flat.push(this.face(point, [w, 0, 0], [0, d, 0], inks[kind], ink));
+  }
+
+  /** A line on the ground, such as where people walked. */
+  trail(points: readonly Point[], ink: string = inks.seen): void {
+    const corners = points.map(point => this.at(point).join(' ')).join('L');
+    this.flat.push(
+      `<path d="M${corners}" stroke="${ink}" stroke-width="2.2" stroke-dasharray="1 6" stroke-linecap="round"/>`,
+    );
+  }
+
+  /** A line through the air: what is connected with what. */
+  wire(points: readonly Point[], ink: string = inks.line): void {
+    const corners = points.map(point => this.at(point).join(' ')).join('L');
+    this.over.push(
+      `<path d="M${corners}" stroke="${ink}" stroke-width="1.6" stroke-dasharray="4 4"/>`,
+    );
+  }
+
+  /** Something flat on a wall: along x where it has a width, along y where it has a depth. */
+  onWall(point: Point, [w, d, h]: Size, fill: string): void {
+    this.flat.push(this.face(point, [w, d, 0], [0, 0, h], fill));
+  }
+
+  /** Words on a wall along x, or on one along y. */
+  sign(point: Point, along: 'x' | 'y', words: string, size = 0.34): void {
+    const [x, y] = this.at(point);
+    const slope = along === 'x' ? SIN : -SIN;
+    this.flat.push(
+      `<text transform="matrix(${round(COS)} ${slope} 0 1 ${x} ${y})" fill="${inks.line}" stroke="none" font-size="${round(size * this.unit)}">${words}</text>`,
+    );
+  }
+
+  /** A box, its shadow, and what is drawn upon it. */
+  box(point: Point, size: Size, material: Material = materials.plain, upon = ''): void {
+    this.shadow(point, size);
+    this.solid(point, size, this.block(point, size, material) + upon);
+  }
+
+  /** The three visible faces of a box. */
+  block([x, y, z = 0]: Point, [w, d, h]: Size, { top, left, right }: Material): string {
+    return [
+      this.face([x, y + d, z], [w, 0, 0], [0, 0, h], left),
+      this.face([x + w, y, z], [0, d, 0], [0, 0, h], right),
+      this.face([x, y, z + h], [w, 0, 0], [0, d, 0], top),
+    ].join('');
+  }
+
+  /** A roof with its ridge along x. */
+  roof([x, y, z = 0]: Point, [w, d, h]: Size): void {
+    const { top, left, right } = materials.plain;
+    const slope = this.face([x, y + d, z], [w, 0, 0], [0, -d / 2, h], left);
+    const gable = this.outline(
+      [
+        [x + w, y, z],
+        [x + w, y + d, z],
+        [x + w, y + d / 2, z + h],
+      ],
+      right,
+    );
+    const back = this.outline(
+      [
+        [x, y, z],
+        [x + w, y, z],
+        [x + w, y + d / 2, z + h],
+        [x, y + d / 2, z + h],
+      ],
+      top,
+    );
+    this.solid([x, y, z], [w, d, h], back + slope + gable);
+  }
+
+  /** Rows of windows on the two visible faces of a building; every so-many-th is lit. */
+  windows([x, y]: Point, [w, d, h]: Size, every = 5): string {
+    const panes: string[] = [];
+    const levels = range(Math.floor((h - 0.5) / 0.7) - 1);
+    for (const level of levels) {
+      const z = 0.4 + level * 0.7;
+      for (const at of range(Math.floor((w - 0.2) / 0.55) - 1)) {
+        const fill = (at * 3 + level * 2) % every === 0 ? inks.lit : inks.glass;
+        panes.push(this.face([x + 0.2 + at * 0.55, y + d, z], [0.3, 0, 0], [0, 0, 0.36], fill));
+      }
+      for (const at of range(Math.floor((d - 0.2) / 0.55) - 1)) {
+        const fill = (at * 2 + level * 3 + 1) % every === 0 ? inks.lit : inks.glass;
+        panes.push(this.face([x + w, y + 0.2 + at * 0.55, z], [0, 0.3, 0], [0, 0, 0.36], fill));
+      }
+    }
+    return `<g stroke-width=".5">${panes.join('')}</g>`;
+  }
+
+  /** A parallelogram, to be drawn upon a box. */
+  face(
+    point: Point,
+    along: readonly number[],
+    up: readonly number[],
+    fill: string,
+    more = '',
+  ): string {
+    const [a1 = 0, a2 = 0, a3 = 0] = along;
+    const [u1 = 0, u2 = 0, u3 = 0] = up;
+    const [x, y, z = 0] = point;
+    const second: Point = [x + a1, y + a2, z + a3];
+    const third: Point = [x + a1 + u1, y + a2 + u2, z + a3 + u3];
+    return this.outline([point, second, third, [x + u1, y + u2, z + u3]], fill, more);
+  }
+
+  /** A thin post. */
+  post([x, y, z = 0]: Point, h: number): void {
+    const path = this.segment([x, y, z], [x, y, z + h]);
+    this.solid([x, y, z], [0.05, 0.05, h], `<path d="${path}" stroke-width="2.4"/>`);
+  }
+
+  /** A fence of bars between two points on a line along x or y. */
+  fence(from: Point, to: Point, h = 0.9): void {
+    const [[x1, y1], [x2, y2]] = [from, to];
+    const length = Math.max(x2 - x1, y2 - y1);
+    const bars = range(Math.round(length / 0.35)).map(at => {
+      const part = (at * 0.35) / length;
+      const foot: Point = [x1 + (x2 - x1) * part, y1 + (y2 - y1) * part];
+      return this.segment(foot, [foot[0], foot[1], h]);
+    });
+    const rails = [h * 0.35, h].map(z => this.segment([x1, y1, z], [x2, y2, z]));
+    this.solid(
+      [x1, y1, 0],
+      [Math.max(x2 - x1, 0.04), Math.max(y2 - y1, 0.04), h],
+      `<path d="${[...bars, ...rails].join('')}"/>`,
+    );
+  }
+
+  /** A tree, round as an architect's. */
+  tree([x, y, z = 0]: Point): void {
+    const [px, py] = this.at([x, y, z]);
+    const size = this.unit * 0.5;
+    const crown = `<circle cx="${px}" cy="${round(py - size * 2.4)}" r="${round(size)}" fill="${materials.plain.left}"/>`;
+    this.shadow([x - 0.1, y - 0.1, z], [0.4, 0.3, 1.6]);
+    this.solid(
+      [x - 0.2, y - 0.2, z],
+      [0.4, 0.4, 1.6],
+      `<path d="M${px} ${py}v-${round(size * 1.4)}"/>${crown}`,
+    );
+  }
+
+  /** Someone who stands there, and what the machine says of them. */
+  person(point: Point, label = '', kind: Kind = 'seen'): void {
+    this.someone(point, [point, point], this.figure(point, kind));
+    if (label) {
+      this.detectPerson(point, label, kind);
+    }
+  }
+
+  /** Someone who walks to and fro. */
+  walker(point: Point, way: Way, label = ''): void {
+    const motion = this.motion('walk', point, way);
+    this.someone(point, [point, way.to], `<g${motion}>${this.figure(point, 'seen')}</g>`);
+    if (label) {
+      this.detectPerson(point, label, 'seen', motion);
+    }
+  }
+
+  /** Someone who lies on the ground, along y. */
+  fallen([x, y]: Point, label: string): void {
+    const [px, py] = this.at([x, y]);
+    const scale = round(this.unit / 31);
+    this.solid(
+      [x - 0.2, y - 0.5, 0],
+      [0.4, 1, 0.2],
+      `<g transform="translate(${px} ${py}) rotate(62)${scale === 1 ? '' : ` scale(${scale})`}" fill="${materials.warm.top}">` +
+        '<path d="M-6 12v-20a6 6 0 0 1 12 0v20a6 3 0 0 1-12 0z"/><circle cy="-20" r="5.4"/></g>',
+    );
+    this.detect([x, y + 0.2], { size: [62, 44], label, kind: 'alert' });
+  }
+
+  /** A car or a van that stands along x or y. */
+  car(point: Point, along: 'x' | 'y', material: Material = materials.plain, h = 0.3): void {
+    const length = along === 'x' ? ([1.9, 0.9] as const) : ([0.9, 1.9] as const);
+    this.shadow(point, [length[0], length[1], 0.7]);
+    this.solid([point[0], point[1], 0], [...length, 1], this.body(point, along, material, h));
+  }
+
+  /** A car that drives along x or y and comes again. */
+  driver(
+    point: Point,
+    way: Way,
+    { label = '', kind = 'seen' as Kind, material = materials.plain as Material, h = 0.3 } = {},
+  ): void {
+    const along = way.to[1] === point[1] ? 'x' : 'y';
+    const motion = this.motion('drive', point, way);
+    const [x, y] = [Math.min(point[0], way.to[0]), Math.min(point[1], way.to[1])];
+    const [w, d] = along === 'x' ? [1.9, 0.9] : [0.9, 1.9];
+    const swept: Size = [
+      Math.abs(way.to[0] - point[0]) + w,
+      Math.abs(way.to[1] - point[1]) + d,
+      0.9,
+    ];
+    this.solid([x, y, 0], swept, `<g${motion}>${this.body(point, along, material, h)}</g>`);
+    if (label) {
+      this.detect([point[0] + w / 2, point[1] + d / 2], { size: [76, 56], label, kind }, motion);
+    }
+  }
+
+  /** A box that travels, such as on a belt. */
+  travelling(point: Point, size: Size, way: Way, material: Material = materials.ware): void {
+    const motion = this.motion('drive', point, way);
+    const [x, y, z = 0] = point;
+    const swept: Size = [
+      Math.abs(way.to[0] - x) + size[0],
+      Math.abs(way.to[1] - y) + size[1],
+      size[2],
+    ];
+    this.solid(
+      [Math.min(x, way.to[0]), Math.min(y, way.to[1]), z],
+      swept,
+      `<g${motion}>${this.block(point, size, material)}</g>`,
+    );
+  }
+
+  /** A camera, and the part of the ground that it sees. */
+  camera(point: Point, target?: Point): void {
+    const [x, y] = this.at(point);
+    if (target) {
+      const [tx, ty] = this.at(target);
+      const [near, far] = [this.unit * 2.1, this.unit * 0.7];
+      this.flat.push(
+        `<path d="M${x} ${y}L${round(tx - near)} ${round(ty - far / 4)} ${round(tx + near)} ${round(ty + far)}z" fill="var(--cone)" stroke="none"/>`,
+      );
+    }
+    this.over.push(
+      `<g transform="translate(${x} ${y})" stroke="none"><rect x="-10" y="-7" width="20" height="12" rx="2" fill="var(--ink)"/><circle cx="5" cy="-1" r="3" fill="${inks.seen}"/></g>`,
+    );
+  }
+
+  /** Corner brackets around something that stands at a point, with what the machine takes it for. */
+  detect(point: Point, { size: [w, h], label, kind = 'seen' }: Find, motion = ''): void {
+    const [px, py] = this.at(point);
+    const scale = this.unit / 34;
+    const [width, height] = [w * scale, h * scale];
+    const [x, y] = [round(px - width / 2), round(py - height + 6 * scale)];
+    const corner = Math.min(9 * scale, width / 3);
+    const [iw, ih] = [round(width - 2 * corner), round(height - 2 * corner)];
+    const c = round(corner);
+    const corners = `M${x} ${round(y + corner)}v-${c}h${c}m${iw} 0h${c}v${c}m0 ${ih}v${c}h-${c}m-${iw} 0h-${c}v-${c}`;
+    const text = round(label.length * this.type * LETTER);
+    const [high, pad] = [round(this.type * 1.35), round(this.type * 0.36)];
+    const tag =
+      `<g transform="translate(${round(x - 1)} ${round(y - high - 3)})" stroke="none"><rect width="${round(text + 2 * pad)}" height="${high}" fill="${inks[kind]}"/>` +
+      `<text x="${pad}" y="${this.type}" fill="${kind === 'alert' ? 'var(--on-alert)' : inks.onSeen}" textLength="${text}">${label}</text></g>`;
+    this.finds += 1;
+    const box = `<path d="${corners}" stroke="${inks[kind]}" stroke-width="2.4"/>`;
+    const lock = ` class="lock" style="animation-delay:${round(0.2 + 0.35 * this.finds)}s"`;
+    this.over.push(`<g${motion}><g${lock}>${box}${tag}</g></g>`);
+  }
+
+  /** The part of the picture around a point, as a view box: a picture of its own. */
+  closeUp(point: Point, width = 250): string {
+    const height = Math.round(width * 0.6);
+    const [x, y] = this.at(point);
+    const [w, h] = this.picture;
+    const left = Math.min(Math.max(Math.round(x - width / 2), 0), w - width);
+    const top = Math.min(Math.max(Math.round(y - height / 2), 0), h - height);
+    return `${left},${top},${width},${height}`;
+  }
+
+  /** The picture as a file. */
+  toSvg(): string {
+    const [w, h] = this.picture;
+    return (
+      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}">` +
+      `<style>${palettes}${MOTION}</style>${this.toDrawing()}</svg>\n`
+    );
+  }
+
+  /** What is drawn, without a frame and without colours of its own. */
+  toDrawing(): string {
+    const style = `font-family="Geist Mono,ui-monospace,Menlo,Consolas,monospace" font-size="${this.type}" font-weight="600"`;
+    const solids = inOrder(this.solids).map(({ svg }) => svg);
+    return (
+      `<g fill="none" stroke="${inks.line}" stroke-linejoin="round" ${style}>` +
+      `${[...this.flat, ...solids, ...this.over].join('')}</g>`
+    );
+  }
+
+  /** Where a point of the world is on the picture. */
+  at([x, y, z = 0]: Point): [number, number] {
+    const [left, top] = this.origin;
+    return [
+      round(left + (x - y) * COS * this.unit),
+      round(top + (x + y) * SIN * this.unit - z * this.unit),
+    ];
+  }
+
+  private someone([x, y, z = 0]: Point, [from, to]: readonly [Point, Point], svg: string) {
+    const [low, high] = [
+      [Math.min(from[0], to[0], x), Math.min(from[1], to[1], y)] as const,
+      [Math.max(from[0], to[0], x), Math.max(from[1], to[1], y)] as const,
+    ];
+    this.solid(
+      [low[0] - 0.15, low[1] - 0.15, z],
+      [high[0] - low[0] + 0.3, high[1] - low[1] + 0.3, 1.1],
+      svg,
+    );
+  }
+
+  private detectPerson(point: Point, label: string, kind: Kind, motion = '') {
+    this.detect(point, { size: [33, 48], label, kind }, motion);
+  }
+
+  private figure(point: Point, kind: Kind): string {
+    const [x, y] = this.at(point);
+    const fill = kind === 'alert' ? materials.warm.top : 'var(--figure)';
+    const scale = round(this.unit / 31);
+    return (
+      `<g transform="translate(${x} ${y})${scale === 1 ? '' : ` scale(${scale})`}">` +
+      `<ellipse rx="10" ry="5" fill="${inks.line}" stroke="none" opacity=".22"/><g fill="${fill}">` +
+      '<path d="M-6 0v-14a6 6 0 0 1 12 0v14a6 3 0 0 1-12 0z"/><circle cy="-27" r="5.4"/></g></g>'
+    );
+  }
+
+  private body([x, y]: Point, along: 'x' | 'y', material: Material, h: number): string {
+    const [w, d] = along === 'x' ? [1.9, 0.9] : [0.9, 1.9];
+    const cabin: Size = along === 'x' ? [1, 0.74, h] : [0.74, 1, h];
+    const glass = h > 0.4 ? material : materials.glass;
+    return (
+      this.block([x, y, 0.12], [w, d, 0.36], material) +
+      this.block([x + (w - cabin[0]) / 2, y + (d - cabin[1]) / 2, 0.48], cabin, glass)
+    );
+  }
+
+  private motion(kind: 'walk' | 'drive', from: Point, { to, seconds, since = 0 }: Way): string {
+    const [x, y] = this.at(from);
+    const [tx, ty] = this.at(to);
+    const delay = since ? `;animation-delay:-${since}s` : '';
+    return ` class="${kind}" style="--x:${round(tx - x)}px;--y:${round(ty - y)}px;animation-duration:${seconds}s${delay}"`;
+  }
+
+  private shadow([x, y, z = 0]: Point, [w, d, h]: Size) {
+    if (z === 0) {
+      const length = Math.min(0.35 * h, 0.9, this.world[0] - x - w);
+      const ink = ' stroke="none" opacity=".13"';
+      if (length > 0.02) {
+        this.flat.push(this.face([x + w, y, 0], [length, 0, 0], [0, d, 0], inks.line, ink));
+      }
+    }
+  }
+
+  private solid([x, y, z = 0]: Point, [w, d, h]: Size, svg: string) {
+    this.solids.push({ from: [x, y, z], to: [x + w, y + d, z + h], svg });
+  }
+
+  private outline(points: readonly Point[], fill: string, more = ''): string {
+    const [first = [0, 0], ...rest] = points.map(point => this.at(point));
+    let last = first;
+    const steps = rest.map(([x, y]) => {
+      const step = `l${round(x - last[0])} ${round(y - last[1])}`;
+      last = [x, y];
+      return step;
+    });
+    return `<path fill="${fill}"${more} d="M${first[0]} ${first[1]}${steps.join('')}z"/>`;
+  }
+
+  private segment(from: Point, to: Point): string {
+    return `M${this.at(from).join(' ')}L${this.at(to).join(' ')}`;
+  }
+}
+
+const MOTION =
+  '.drive{transform:translate(calc(var(--x)*.6),calc(var(--y)*.6))}' +
+  '@media (prefers-reduced-motion:no-preference){' +
+  '.lock{animation:lock .7s cubic-bezier(.2,.8,.2,1) backwards;transform-box:fill-box;transform-origin:center}' +
+  '@keyframes lock{from{opacity:0;transform:scale(1.35)}}' +
+  '.walk{animation:walk ease-in-out infinite alternate}' +
+  '@keyframes walk{0%,12%{transform:none}88%,to{transform:translate(var(--x),var(--y))}}' +
+  '.drive{animation:drive linear infinite}' +
+  '@keyframes drive{0%{opacity:0;transform:none}6%,94%{opacity:1}to{opacity:0;transform:translate(var(--x),var(--y))}}}';
+
+/** Things behind others first. Sorting by distance alone fails where a long thing stands beside a short one. */
+function inOrder(solids: readonly Solid[]): Solid[] {
+  const done = new Set<Solid>();
+  const painted: Solid[] = [];
+  const visit = (solid: Solid) => {
+    if (!done.has(solid)) {
+      done.add(solid);
+      solids.filter(other => isBehind(other, solid)).forEach(visit);
+      painted.push(solid);
+    }
+  };
+  solids.forEach(visit);
+  return painted;
+}
+
+function isBehind(a: Solid, b: Solid): boolean {
+  const before = (one: Solid, other: Solid) =>
+    one.to.some((end, axis) => end <= (other.from[axis] ?? Number.NEGATIVE_INFINITY) + 0.001);
+  return before(a, b) && !before(b, a);
+}
+
+function range(to: number): number[] {
+  return Array.from({ length: Math.max(to + 1, 0) }, (_, at) => at);
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

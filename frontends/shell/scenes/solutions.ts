@@ -1,0 +1,392 @@
+import { inks, materials, Scene } from '../../kit/drawing/scene.ts';
+
+const PICTURE = [480, 320] as const;
+
+function threatDetection(): Scene {
+  const scene = vignette([6, 5, 2]);
+  scene.ground();
+  scene.slab([0, 3.6], [6, 1.4], inks.path);
+  const shed = [0.4, 0.4, 0] as const;
+  scene.box(shed, [2.4, 1.5, 1.5], materials.plain, shutter(scene));
+  for (const [x, y, z] of [
+    [3.4, 0.6, 0],
+    [4.2, 0.6, 0],
+    [3.7, 0.6, 0.6],
+  ] as const) {
+    scene.box([x, y, z], [0.7, 0.7, 0.6], z ? materials.pale : materials.ware);
+  }
+  scene.fence([0.2, 3.4], [5.8, 3.4], 1.1);
+  scene.person([3.2, 2.9], 'intruder 0.97', 'alert');
+  scene.person([5.1, 4.2], 'person 0.98');
+  scene.post([5.7, 0.4], 2);
+  scene.camera([5.7, 0.4, 2.1], [3.4, 2.6]);
+  return scene;
+}
+
+function shutter(scene: Scene): string {
+  return [0.2, 0.4, 0.6, 0.8, 1]
+    .map(z => scene.face([0.9, 1.9, z], [1.3, 0, 0], [0, 0, 0.16], inks.glass))
+    .join('');
+}
+
+function surveillanceAnalytics(): Scene {
+  const scene = vignette([6, 5, 1.6]);
+  scene.ground();
+  const heat = [
+    [2, 2, 70],
+    [3, 2, 45],
+    [2, 3, 45],
+    [3, 3, 28],
+    [1, 2, 24],
+    [4, 2, 16],
+    [1, 3, 14],
+    [4, 3, 12],
+  ] as const;
+  for (const [x, y, part] of heat) {
+    scene.slab([x, y], [1, 1], `color-mix(in srgb,var(--seen) ${part}%,var(--raised))`, inks.grid);
+  }
+  scene.box([0.6, 0.4], [4.6, 0.7, 1.1], materials.plain, wares(scene));
+  scene.person([2.4, 2.6]);
+  scene.person([2.9, 2.2]);
+  scene.person([2.4, 3.5], 'dwell 74 s');
+  scene.person([4.6, 3.6]);
+  return scene;
+}
+
+function wares(scene: Scene): string {
+  return [0, 1, 2, 3, 4, 5, 6]
+    .flatMap(at =>
+      [0.2, 0.65].map(z =>
+        scene.face(
+          [0.75 + at * 0.62, 1.1, z],
+          [0.42, 0, 0],
+          [0, 0, 0.3],
+          at % 3 ? materials.pale.left : materials.ware.left,
+        ),
+      ),
+    )
+    .join('');
+}
+
+function alertSystem(): Scene {
+  const scene = vignette([6, 5, 2.4]);
+  scene.ground();
+  scene.box([2.6, 2], [0.9, 0.9, 1], materials.plain);
+  scene.box([2.75, 2.15, 1], [0.6, 0.6, 0.5], materials.warm);
+  scene.detect([3.05, 2.45, 0.9], { size: [58, 60], label: 'alert 0.8 s', kind: 'alert' });
+  phone(scene, [0.5, 3.4], [0.8, 1.3]);
+  phone(scene, [4.6, 3.2], [0.8, 1.3]);
+  laptop(scene, [0.6, 0.6]);
+  scene.box(
+    [4.6, 0.6],
+    [1, 0.7, 0.5],
+    materials.pale,
+    scene.face([4.6, 1.3, 0.5], [0.5, -0.35, 0], [0.5, 0.35, 0], materials.plain.top),
+  );
+  for (const end of [
+    [0.9, 4, 0.1],
+    [5, 3.9, 0.1],
+    [1.3, 1.2, 0.4],
+    [5.1, 1, 0.5],
+  ] as const) {
+    scene.trail([[3.05, 2.45, 0], end]);
+  }
+  return scene;
+}
+
+function mobileApp(): Scene {
+  const scene = vignette([6, 5, 1.2]);
+  scene.ground();
+  scene.box(
+    [1.2, 0.9],
+    [3.8, 3.2, 0.22],
+    materials.dark,
+    [
+      scene.face([1.4, 1.1, 0.22], [3.4, 0, 0], [0, 2.8, 0], inks.ground),
+      scene.face([1.4, 1.1, 0.22], [3.4, 0, 0], [0, 0.5, 0], materials.ware.top),
+      ...[0, 1].map(at =>
+        scene.face([1.6, 1.85 + at * 0.95, 0.22], [1.4, 0, 0], [0, 0.75, 0], materials.pale.left),
+      ),
+      ...[0, 1].map(at =>
+        scene.face(
+          [3.2, 1.85 + at * 0.95, 0.22],
+          [1.4, 0, 0],
+          [0, 0.75, 0],
+          at ? materials.warm.left : materials.pale.left,
+        ),
+      ),
+    ].join(''),
+  );
+  scene.detect([3.9, 3.3, 0.3], { size: [52, 40], label: 'back door', kind: 'alert' });
+  return scene;
+}
+
+function dashboard(): Scene {
+  const scene = vignette([6, 5, 2.6]);
+  scene.ground();
+  const bars = [0.5, 0.9, 0.7, 1.2, 0.6].map((h, at) =>
+    scene.face(
+      [1.2 + at * 0.36, 1.62, 0.75],
+      [0.22, 0, 0],
+      [0, 0, h],
+      at === 3 ? materials.ware.left : inks.glass,
+    ),
+  );
+  const feeds = [0, 1].flatMap(row =>
+    [0, 1].map(at =>
+      scene.face(
+        [3.2 + at * 0.85, 1.62, 0.8 + row * 0.68],
+        [0.72, 0, 0],
+        [0, 0, 0.54],
+        row && at ? inks.lit : materials.pale.left,
+      ),
+    ),
+  );
+  scene.box([2.5, 1.3], [1, 0.3, 0.6], materials.dark);
+  scene.box(
+    [0.9, 1.4, 0.5],
+    [4.2, 0.22, 1.8],
+    materials.dark,
+    [scene.face([1, 1.62, 0.6], [4, 0, 0], [0, 0, 1.6], inks.ground), ...bars, ...feeds].join(''),
+  );
+  scene.box([1.6, 3.2], [2.2, 0.7, 0.1], materials.pale);
+  scene.box([4.2, 3.3], [0.4, 0.55, 0.12], materials.pale);
+  scene.detect([4.45, 1.62, 1.5], { size: [54, 50], label: 'cam-04' });
+  return scene;
+}
+
+function healthCheck(): Scene {
+  const scene = vignette([6, 5, 2.2]);
+  scene.ground();
+  const cameras = [
+    [0.8, 0.9],
+    [2.6, 0.9],
+    [4.4, 0.9],
+    [0.8, 3.2],
+    [2.6, 3.2],
+    [4.4, 3.2],
+  ] as const;
+  for (const [at, [x, y]] of cameras.entries()) {
+    scene.box([x - 0.25, y - 0.25], [0.5, 0.5, 0.14], materials.low);
+    scene.post([x, y, 0.14], 1.1);
+    scene.box(
+      [x - 0.18, y - 0.3, 1.2],
+      [0.36, 0.75, 0.3],
+      at === 4 ? materials.warm : materials.plain,
+    );
+    scene.box(
+      [x - 0.1, y + 0.45, 1.26],
+      [0.2, 0.06, 0.18],
+      at === 4 ? materials.dark : materials.ware,
+    );
+  }
+  scene.detect([2.6, 3.4, 0.9], { size: [54, 50], label: 'lens dirty', kind: 'alert' });
+  return scene;
+}
+
+function deployment(): Scene {
+  const scene = vignette([6, 5, 2.6]);
+  scene.ground();
+  scene.box(
+    [0.6, 3],
+    [1.4, 1.2, 0.5],
+    materials.plain,
+    [0, 1, 2]
+      .map(at =>
+        scene.face(
+          [0.8 + at * 0.4, 4.2, 0.18],
+          [0.24, 0, 0],
+          [0, 0, 0.14],
+          at === 1 ? inks.lit : inks.glass,
+        ),
+      )
+      .join(''),
+  );
+  scene.detect([1.3, 3.7, 0.1], { size: [78, 50], label: 'edge 12 ms' });
+  rack(scene, [4, 0.6]);
+  cloud(scene, [3.2, 2.2]);
+  scene.trail([
+    [2, 3.4],
+    [3.4, 3.4],
+    [3.4, 2.8],
+  ]);
+  return scene;
+}
+
+function cloud(scene: Scene, [x, y]: readonly [number, number]) {
+  scene.box([x, y, 1], [1.9, 1, 0.5], materials.pale);
+  scene.box([x + 0.35, y + 0.15, 1.5], [1.1, 0.7, 0.4], materials.pale);
+  scene.detect([x + 0.95, y + 0.5, 1], { size: [112, 66], label: 'cloud' });
+}
+
+function customModels(): Scene {
+  const scene = vignette([6, 5, 2.4]);
+  scene.ground();
+  for (const [at, size] of [4, 3.2, 2.4, 1.6].entries()) {
+    const [x, y, z] = [3 - size / 2, 2.5 - size * 0.42, 0.2 + at * 0.55] as const;
+    const cells = [...Array(Math.round(size * 1.5)).keys()].flatMap(i =>
+      [...Array(Math.round(size * 1.2)).keys()].map(j =>
+        scene.face(
+          [x + 0.15 + i * 0.62, y + 0.15 + j * 0.62, z + 0.14],
+          [0.4, 0, 0],
+          [0, 0.4, 0],
+          (i * 2 + j * 3 + at) % 4 ? materials.pale.top : materials.ware.top,
+        ),
+      ),
+    );
+    scene.box(
+      [x, y, z],
+      [size, size * 0.84, 0.14],
+      materials.plain,
+      at === 3 ? cells.slice(0, 2).join('') : cells.join(''),
+    );
+  }
+  scene.detect([3, 2.5, 1.9], { size: [66, 44], label: 'your case 0.96' });
+  return scene;
+}
+
+function activity(): Scene {
+  const scene = vignette([6, 5, 1.8]);
+  scene.ground();
+  for (const [at, h] of [0.5, 0.8, 0.6, 1.1, 1.5, 0.9, 0.7].entries()) {
+    scene.box([0.6 + at * 0.7, 0.5], [0.45, 0.6, h], at === 4 ? materials.ware : materials.plain);
+  }
+  scene.trail([
+    [0.4, 4.4],
+    [1.8, 2.4],
+    [3.6, 2.8],
+    [5.6, 1.8],
+  ]);
+  scene.trail(
+    [
+      [0.4, 2.2],
+      [2.4, 3.8],
+      [4.2, 3.6],
+      [5.6, 4.4],
+    ],
+    inks.line,
+  );
+  scene.person([3.6, 2.8], 'path 14 m');
+  scene.person([2.4, 3.8]);
+  return scene;
+}
+
+function dataProtection(): Scene {
+  const scene = vignette([6, 5, 2.2]);
+  scene.ground();
+  rack(scene, [0.6, 0.6]);
+  rack(scene, [0.6, 2.2]);
+  const door = [
+    scene.face([2.9, 3.5, 0.2], [1.5, 0, 0], [0, 0, 1.5], materials.low.left),
+    scene.face([3.4, 3.5, 0.7], [0.5, 0, 0], [0, 0, 0.5], inks.lit),
+    scene.face([3.02, 3.5, 0.85], [0.14, 0, 0], [0, 0, 0.3], inks.screen),
+  ];
+  scene.box([2.6, 1.6], [2.1, 1.9, 1.9], materials.plain, door.join(''));
+  scene.detect([3.65, 3.5, 0.5], { size: [62, 62], label: 'AES-256' });
+  return scene;
+}
+
+function accessControl(): Scene {
+  const scene = vignette([6, 5, 2.2]);
+  scene.ground();
+  scene.slab([2.7, 0], [1, 5], inks.path);
+  for (const x of [1.2, 2.4, 3.7, 4.9]) {
+    scene.box([x, 1.8], [0.3, 1.4, 0.9], materials.pale);
+    scene.box([x + 0.05, 2.8, 0.9], [0.2, 0.28, 0.2], materials.dark);
+  }
+  scene.box([1.5, 2.3, 0.25], [0.9, 0.06, 0.5], materials.glass);
+  scene.box([4, 2.3, 0.25], [0.9, 0.06, 0.5], materials.glass);
+  scene.person([3.2, 1.2]);
+  scene.person([3.2, 2.6], 'badge 0.99');
+  scene.person([4.6, 4], 'no badge', 'alert');
+  return scene;
+}
+
+function networkSecurity(): Scene {
+  const scene = vignette([6, 5, 2.2]);
+  scene.ground();
+  rack(scene, [0.5, 1.4]);
+  const bricks = [0, 1, 2, 3].flatMap(row =>
+    [0, 1, 2, 3].map(at =>
+      scene.face(
+        [3.2, 0.7 + at * 0.9 + (row % 2) * 0.2, 0.08 + row * 0.4],
+        [0, 0.7, 0],
+        [0, 0, 0.3],
+        row === 1 && at === 2 ? materials.ware.right : materials.pale.right,
+      ),
+    ),
+  );
+  scene.box(
+    [2.9, 0.6],
+    [0.3, 3.9, 1.7],
+    materials.plain,
+    `<g stroke-width=".6">${bricks.join('')}</g>`,
+  );
+  for (const [y, kind] of [
+    [1, 'plain'],
+    [2.5, 'ware'],
+    [4, 'warm'],
+  ] as const) {
+    scene.box([4.6, y, 0], [0.45, 0.45, 0.45], materials[kind]);
+  }
+  scene.trail([
+    [4.6, 2.7],
+    [1.6, 2.7],
+  ]);
+  scene.detect([4.8, 4.2], { size: [46, 46], label: 'blocked', kind: 'alert' });
+  return scene;
+}
+
+function rack(scene: Scene, [x, y]: readonly [number, number]) {
+  const units = [0, 1, 2, 3].map(at =>
+    scene.face(
+      [x + 1, y + 0.15, 0.2 + at * 0.38],
+      [0, 0.7, 0],
+      [0, 0, 0.24],
+      at === 2 ? inks.lit : inks.glass,
+    ),
+  );
+  scene.box([x, y], [1, 1, 1.8], materials.plain, units.join(''));
+}
+
+function phone(scene: Scene, [x, y]: readonly [number, number], [w, d]: readonly [number, number]) {
+  scene.box(
+    [x, y],
+    [w, d, 0.1],
+    materials.dark,
+    [
+      scene.face([x + 0.08, y + 0.1, 0.1], [w - 0.16, 0, 0], [0, d - 0.2, 0], inks.ground),
+      scene.face([x + 0.16, y + 0.2, 0.1], [w - 0.32, 0, 0], [0, 0.3, 0], materials.warm.top),
+    ].join(''),
+  );
+}
+
+function laptop(scene: Scene, [x, y]: readonly [number, number]) {
+  scene.box([x, y + 0.15], [1.4, 0.9, 0.08], materials.pale);
+  scene.box(
+    [x, y, 0.08],
+    [1.4, 0.08, 0.9],
+    materials.dark,
+    scene.face([x + 0.1, y + 0.08, 0.18], [1.2, 0, 0], [0, 0, 0.7], materials.ware.left),
+  );
+}
+
+function vignette(world: readonly [number, number, number]): Scene {
+  return new Scene(world, PICTURE, 15);
+}
+
+/** What shows each solution, by its id. */
+export const solutionScenes: Readonly<Record<string, () => Scene>> = {
+  'advanced-threat-detection': threatDetection,
+  'visual-surveillance-analytics': surveillanceAnalytics,
+  'smart-alert-system': alertSystem,
+  'mobile-app-services': mobileApp,
+  'web-ai-dashboard': dashboard,
+  'device-health-check': healthCheck,
+  'deployment-options': deployment,
+  'custom-ai-models': customModels,
+  'activity-analytics': activity,
+  'data-protection': dataProtection,
+  'access-control': accessControl,
+  'network-security': networkSecurity,
+};
