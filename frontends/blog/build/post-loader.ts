@@ -24,9 +24,12 @@ export default function postLoader(this: LoaderContext, source: string): string 
       `${file} has no picture; draw one as frontends/blog/src/pictures/${summary.id}.svg`,
     );
   }
+  const preview = `${PICTURES}/${summary.id}.jpg`;
+  const hasPreview = existsSync(join(dirname(this.resourcePath), preview));
   return [
     `import picture from ${JSON.stringify(picture)};`,
-    `export const summary = { ...${JSON.stringify(summary)}, picture };`,
+    hasPreview ? `import preview from ${JSON.stringify(preview)};` : 'const preview = undefined;',
+    `export const summary = { ...${JSON.stringify(summary)}, picture, preview };`,
     `export const load = () => import(/* webpackChunkName: "post-${summary.id}" */ ${JSON.stringify(`./${file}?text`)});`,
   ].join('\n');
 }

@@ -1,10 +1,31 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Preview } from '../../build/previews.ts';
+import { drawPreviews } from '../../build/previews.ts';
+import { readPost } from '../build/post.ts';
 import { scenes } from './scenes.ts';
 
-// Draws the articles' pictures anew: `npm run draw -w frontends/blog`.
+// Draws the articles' pictures anew, and the previews of all articles: `npm run draw -w frontends/blog`.
 const folder = join(import.meta.dirname, '../src/pictures');
+const posts = join(import.meta.dirname, '../posts');
 mkdirSync(folder, { recursive: true });
 for (const [id, scene] of Object.entries(scenes)) {
   writeFileSync(join(folder, `${id}.svg`), scene().toSvg());
+}
+await drawPreviews([
+  preview('blog', 'Blog', 'future-trends'),
+  ...readdirSync(posts).map(previewOf),
+]);
+
+function previewOf(file: string): Preview {
+  const { summary } = readPost(basename(file), readFileSync(join(posts, file), 'utf8'));
+  return preview(summary.id, summary.title, summary.id);
+}
+
+function preview(name: string, title: string, picture: string): Preview {
+  return {
+    file: join(folder, `${name}.jpg`),
+    title,
+    scene: readFileSync(join(folder, `${picture}.svg`), 'utf8'),
+  };
 }

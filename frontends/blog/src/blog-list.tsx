@@ -11,6 +11,7 @@ import { Pages } from './pages.tsx';
 import { PostCard } from './post-card.tsx';
 import { posts } from './posts.ts';
 import './styles.css';
+import preview from './pictures/blog.jpg';
 
 /** Which build this is. */
 export const version = REMOTE_VERSION;
@@ -26,7 +27,7 @@ const NO_SEARCH = new URLSearchParams();
 export default function BlogList() {
   return (
     <>
-      <PageMeta title="Blog" description={SUBTITLE} path="/blog" />
+      <PageMeta title="Blog" description={SUBTITLE} path="/blog" picture={preview} />
       <PageHeader title={TITLE} subtitle={SUBTITLE} />
       <Articles />
       <Section

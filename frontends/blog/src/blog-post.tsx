@@ -72,7 +72,13 @@ function About({ post }: { post: PostSummary }) {
   const path = `/blog/${post.id}`;
   return (
     <>
-      <PageMeta title={post.title} description={post.excerpt} path={path} kind="article" />
+      <PageMeta
+        title={post.title}
+        description={post.excerpt}
+        path={path}
+        kind="article"
+        picture={post.preview}
+      />
       <StructuredData data={articleOf(post)} />
       <StructuredData
         data={breadcrumbs({ title: 'Blog', path: '/blog' }, { title: post.title, path })}

@@ -1,3 +1,4 @@
+import { Card } from '@site/kit/card.tsx';
 import { Picture } from '@site/kit/picture.tsx';
 import { Link } from '@site/kit/router.ts';
 import type { PostSummary } from './post.ts';
@@ -12,7 +13,7 @@ interface PostCardProps {
 /** An article in a list. All of the card leads to it. */
 export function PostCard({ post, priority = 'low' }: PostCardProps) {
   return (
-    <article className="post-card relative flex h-full flex-col border border-line bg-raised">
+    <Card className="flex h-full flex-col">
       <Picture src={post.picture} alt={post.pictureAlt} {...PICTURE_SIZE} priority={priority} />
       <div className="flex grow flex-col p-5 lg:p-6">
         <p className="flex flex-wrap justify-between gap-x-4 font-mono text-small">
@@ -32,6 +33,6 @@ export function PostCard({ post, priority = 'low' }: PostCardProps) {
           <time dateTime={post.published}>{dateOf(post)}</time>
         </p>
       </div>
-    </article>
+    </Card>
   );
 }

@@ -18,6 +18,8 @@ export interface PostSummary {
   readMinutes: number;
   /** Address of its picture. */
   picture: string;
+  /** Address of what previews of the article show; without one, they show the site's. */
+  preview?: string | undefined;
   /** The picture in words. */
   pictureAlt: string;
 }
@@ -36,7 +38,7 @@ export interface PostText {
 
 /** A whole article as its file holds it; only the build knows its picture's address. */
 export interface Post extends PostText {
-  summary: Omit<PostSummary, 'picture'>;
+  summary: Omit<PostSummary, 'picture' | 'preview'>;
 }
 
 /** The date as people read it. */

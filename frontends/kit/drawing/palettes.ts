@@ -25,7 +25,7 @@ const NAMES = [
 export const palettes: string = `svg{${colours(':root')}}@media (prefers-color-scheme:dark){svg{${colours('.dark')}}}`;
 
 function colours(selector: string): string {
-  const rule = tokens.slice(tokens.indexOf(`\n${selector} {`));
+  const rule = tokens.slice(tokens.indexOf(`\n${selector}`));
   const block = rule.slice(0, rule.indexOf('}'));
   return NAMES.map(name => {
     const value = block.match(new RegExp(`--${name}: ([^;]+);`))?.[1];

@@ -12,7 +12,7 @@ const NEAR = 0.9;
 
 const look =
   'mt-1.5 block w-full rounded-control border border-field-line bg-raised px-3.5 py-3 text-ink ' +
-  'aria-invalid:border-2 aria-invalid:border-alert';
+  'disabled:opacity-60 aria-invalid:border-2 aria-invalid:border-alert';
 
 /** A line of text to fill in. */
 export function Field({

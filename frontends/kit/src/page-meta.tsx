@@ -7,7 +7,7 @@ interface PageMetaProps {
   /** The page's one address on the site; a page without one asks not to be indexed. */
   path?: string;
   /** Address of the picture that previews show, 1200 by 630 pixels. */
-  picture?: string;
+  picture?: string | undefined;
   kind?: 'website' | 'article';
 }
 
@@ -16,7 +16,7 @@ export function PageMeta({
   title,
   description,
   path,
-  picture = '/preview.png',
+  picture = '/previews/home.jpg',
   kind = 'website',
 }: PageMetaProps) {
   const full = title ? `${title} | ${brand.name}` : `${brand.name}: ${brand.tagline}`;

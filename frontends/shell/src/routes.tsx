@@ -77,6 +77,14 @@ export const routes: readonly SiteRoute[] = [
     prefetch: prefetchArea('careersPage'),
     areas: [{ remote: 'careers', module: 'careers-page', weight: 'page' }],
   },
+  ...(process.env['NODE_ENV'] === 'development'
+    ? [
+        {
+          path: '/design',
+          ...lazyPage(() => import(/* webpackChunkName: "design" */ './pages/design.tsx')),
+        },
+      ]
+    : []),
   {
     path: '*',
     chunk: 'not-found',

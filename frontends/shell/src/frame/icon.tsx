@@ -25,6 +25,9 @@ const drawings = {
 /** What there is a drawing of. */
 export type IconName = keyof typeof drawings;
 
+/** All of them. */
+export const iconNames: readonly IconName[] = Object.keys(drawings).filter(isName);
+
 /** A small drawing beside words that say the same. */
 export function Icon({ name, className = 'size-6' }: { name: IconName; className?: string }) {
   return (
@@ -41,4 +44,8 @@ export function Icon({ name, className = 'size-6' }: { name: IconName; className
       <path d={drawings[name]} />
     </svg>
   );
+}
+
+function isName(name: string): name is IconName {
+  return name in drawings;
 }

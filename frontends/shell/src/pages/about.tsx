@@ -32,7 +32,7 @@ const JOURNEY = [
 export default function About() {
   return (
     <>
-      <PageMeta title="About" description={SUBTITLE} path="/about" />
+      <PageMeta title="About" description={SUBTITLE} path="/about" picture="/previews/about.jpg" />
       <StructuredData data={organization} />
       <PageHeader title="Pioneering AI Security" subtitle={SUBTITLE} />
       <Section title="Our Vision">

@@ -26,7 +26,12 @@ const FAQ = {
 export default function Contact() {
   return (
     <>
-      <PageMeta title="Contact" description={SUBTITLE} path="/contact" />
+      <PageMeta
+        title="Contact"
+        description={SUBTITLE}
+        path="/contact"
+        picture="/previews/contact.jpg"
+      />
       <StructuredData data={FAQ} />
       <PageHeader
         title="Let's Connect"

@@ -1,4 +1,5 @@
 import { ButtonLink } from '@site/kit/button.tsx';
+import { Card } from '@site/kit/card.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Picture } from '@site/kit/picture.tsx';
@@ -51,7 +52,12 @@ function Detail({ service, detail, scene }: DetailProps) {
   );
   return (
     <>
-      <PageMeta title={title} description={description} path={`/services/${id}`} />
+      <PageMeta
+        title={title}
+        description={description}
+        path={`/services/${id}`}
+        picture={`/previews/${id}.jpg`}
+      />
       <StructuredData data={crumbs} />
       <PageHeader
         title={title}
@@ -65,12 +71,14 @@ function Detail({ service, detail, scene }: DetailProps) {
       <Section title="Key Features">
         <ul className="grid gap-5 sm:grid-cols-2 lg:grid-cols-3">
           {detail.features.map((feature, at) => (
-            <li key={feature.title} className="card-seen border border-line bg-raised">
-              <CloseUp of={scene.features[at]} />
-              <div className="border-line border-t p-6">
-                <h3 className="text-subheading">{feature.title}</h3>
-                <p className="mt-1.5 text-ink-2">{feature.description}</p>
-              </div>
+            <li key={feature.title}>
+              <Card className="h-full">
+                <CloseUp of={scene.features[at]} />
+                <div className="border-line border-t p-6">
+                  <h3 className="text-subheading">{feature.title}</h3>
+                  <p className="mt-1.5 text-ink-2">{feature.description}</p>
+                </div>
+              </Card>
             </li>
           ))}
         </ul>

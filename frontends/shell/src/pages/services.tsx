@@ -1,4 +1,5 @@
 import { ButtonLink } from '@site/kit/button.tsx';
+import { Card } from '@site/kit/card.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Picture } from '@site/kit/picture.tsx';
@@ -18,7 +19,12 @@ const SUBTITLE =
 export default function Services() {
   return (
     <>
-      <PageMeta title="Services" description={SUBTITLE} path="/services" />
+      <PageMeta
+        title="Services"
+        description={SUBTITLE}
+        path="/services"
+        picture="/previews/services.jpg"
+      />
       <PageHeader title="Tailored Security Services" subtitle={SUBTITLE}>
         <ButtonLink to="/contact">Get Started</ButtonLink>
       </PageHeader>
@@ -26,7 +32,7 @@ export default function Services() {
         <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
           {overview.map((service, at) => (
             <li key={service.id}>
-              <Card service={service} priority={at < PRELOADED ? 'high' : 'low'} />
+              <Overview service={service} priority={at < PRELOADED ? 'high' : 'low'} />
             </li>
           ))}
         </ul>
@@ -66,11 +72,11 @@ function sceneOf({ id }: OverviewService): SceneOfService | undefined {
   return scenes[overviewIds[id] ?? ''];
 }
 
-function Card({ service, priority }: { service: OverviewService; priority: 'high' | 'low' }) {
+function Overview({ service, priority }: { service: OverviewService; priority: 'high' | 'low' }) {
   const { id, title, description, features } = service;
   const scene = sceneOf(service);
   return (
-    <article className="card-seen flex h-full flex-col border border-line bg-raised p-6">
+    <Card className="flex h-full flex-col p-6">
       {scene ? <Picture {...scene.whole} alt="" priority={priority} className="mb-5" /> : null}
       <h3 className="text-subheading">{title}</h3>
       <p className="mt-2 text-ink-2">{description}</p>
@@ -88,7 +94,7 @@ function Card({ service, priority }: { service: OverviewService; priority: 'high
           Get Started
         </ButtonLink>
       </p>
-    </article>
+    </Card>
   );
 }
 

@@ -13,7 +13,12 @@ const SUBTITLE = 'Twelve building blocks. Take the ones your site needs, and add
 export default function Solutions() {
   return (
     <>
-      <PageMeta title="Solutions" description={SUBTITLE} path="/solutions" />
+      <PageMeta
+        title="Solutions"
+        description={SUBTITLE}
+        path="/solutions"
+        picture="/previews/solutions.jpg"
+      />
       <PageHeader title="Advanced Security Solutions" subtitle={SUBTITLE}>
         <ButtonLink to="/contact">Request a Demo</ButtonLink>
       </PageHeader>
