@@ -7,7 +7,8 @@ import { root } from './places.ts';
 import { ROUTES } from './routes.ts';
 
 // Takes a picture of each route of the running stack in three sizes and both themes, into
-// target/screenshots: `npm run screenshots [-- <route> …]`. Whatever the console says is printed.
+// target/screenshots: `npm run screenshots [-- <route> …]`. Whatever the console says is printed. When all are
+// taken, the tops of the pages make docs/contact-sheet.jpg.
 
 const NOT_FOUND = ['/no-such-page', '/blog/no-such-post', '/services/no-such-service'];
 const SIZES = [
@@ -15,6 +16,8 @@ const SIZES = [
   { name: 'tablet', width: 768, height: 1024 },
   { name: 'desktop', width: 1440, height: 900 },
 ];
+
+const THEMES = ['light', 'dark'] as const;
 
 const stack = JSON.parse(readFileSync(join(root, 'target/stack.json'), 'utf8'));
 const folder = join(root, 'target/screenshots');
@@ -25,12 +28,41 @@ const args = [...(CHROMIUM.args ?? []), '--force-prefers-reduced-motion'];
 const browser = await chromium.launch({ ...CHROMIUM, args });
 for (const route of chosen.length > 0 ? chosen : [...ROUTES, ...NOT_FOUND]) {
   for (const size of SIZES) {
-    for (const colorScheme of ['light', 'dark'] as const) {
+    for (const colorScheme of THEMES) {
       await picture(browser, route, size, colorScheme);
     }
   }
 }
+if (chosen.length === 0) {
+  await contactSheet(browser);
+}
 await browser.close();
+
+/** The tops of all pages on one sheet, a row for each. */
+async function contactSheet(from: Browser) {
+  const rows = [...ROUTES, ...NOT_FOUND].map(route => {
+    const pictures = SIZES.flatMap(({ name, width }) =>
+      THEMES.map(theme => {
+        const png = readFileSync(join(folder, fileOf(route, name, theme))).toString('base64');
+        return `<div style="width:${Math.round(width / 5)}px"><img src="data:image/png;base64,${png}"></div>`;
+      }),
+    );
+    return `<h2>${route}</h2><section>${pictures.join('')}</section>`;
+  });
+  const page = await from.newPage({ viewport: { width: 1140, height: 800 } });
+  await page.setContent(
+    `<!doctype html><style>body{margin:16px;background:#777;font:600 13px sans-serif;color:#fff}
+    h2{font:inherit;margin:12px 0 4px}section{display:flex;gap:8px}section>div{height:190px;overflow:hidden;flex:none}
+    img{width:100%;display:block}</style>${rows.join('')}`,
+  );
+  const path = join(root, 'docs/contact-sheet.jpg');
+  await page.screenshot({ path, fullPage: true, type: 'jpeg', quality: 80 });
+  await page.close();
+}
+
+function fileOf(route: string, size: string, theme: string): string {
+  return `${route.replaceAll('/', '_')}-${size}-${theme}.png`;
+}
 
 async function picture(
   from: Browser,
@@ -55,7 +87,6 @@ async function picture(
     scrollTo(0, 0);
   });
   await page.waitForLoadState('networkidle');
-  const file = `${route.replaceAll('/', '_')}-${name}-${colorScheme}.png`;
-  await page.screenshot({ path: join(folder, file), fullPage: true });
+  await page.screenshot({ path: join(folder, fileOf(route, name, colorScheme)), fullPage: true });
   await page.close();
 }

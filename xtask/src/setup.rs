@@ -71,7 +71,10 @@ fn nats_server() -> anyhow::Result<()> {
 fn chromium() -> anyhow::Result<()> {
     match answers("chromium", "--version") {
         Some(_) => Ok(()),
-        None => apt("chromium", "Chromium, for the browser tests"),
+        None => apt(
+            &["chromium", "fonts-noto-color-emoji"],
+            "Chromium and its emoji, for the browser tests",
+        ),
     }
 }
 
@@ -102,11 +105,11 @@ fn front_end_packages() -> anyhow::Result<()> {
     Ok(stamp.set_modified(std::time::SystemTime::now())?)
 }
 
-fn apt(package: &str, what: &str) -> anyhow::Result<()> {
+fn apt(packages: &[&str], what: &str) -> anyhow::Result<()> {
     let is_root = program("id", &["-u"])
         .output()
         .is_ok_and(|id| id.stdout.starts_with(b"0\n"));
-    let otherwise = format!("Install it yourself: sudo apt-get install {package}");
+    let otherwise = format!("Install it yourself: sudo apt-get install {}", packages.join(" "));
     let apt_get = |arguments: &[&str]| -> Command {
         let mut command = if is_root {
             program("apt-get", arguments)
@@ -123,15 +126,8 @@ fn apt(package: &str, what: &str) -> anyhow::Result<()> {
         &mut apt_get(&["update", "--quiet", "--quiet"]),
         &otherwise,
     )?;
-    let mut install = apt_get(&[
-        "install",
-        "--yes",
-        "--quiet",
-        "--quiet",
-        "--no-install-recommends",
-        package,
-    ]);
-    run(&format!("Installing {what}"), &mut install, &otherwise)
+    let mut install = apt_get(&["install", "--yes", "--quiet", "--quiet", "--no-install-recommends"]);
+    run(&format!("Installing {what}"), install.args(packages), &otherwise)
 }
 
 /// The first two numbers in a version.

@@ -1,5 +1,6 @@
 import { Notices } from '@site/kit/notices.tsx';
-import { Route, Routes } from '@site/kit/router.ts';
+import { Route, Routes, useLocation } from '@site/kit/router.ts';
+import type { ReactNode } from 'react';
 import { Suspense, ViewTransition } from 'react';
 import { ErrorScreen } from './frame/error-screen.tsx';
 import { Footer } from './frame/footer.tsx';
@@ -11,6 +12,7 @@ import { routes } from './routes.tsx';
 
 /** The whole site. */
 export function App() {
+  const { pathname } = useLocation();
   usePrefetch();
   return (
     <div data-site="" className="flex min-h-dvh flex-col">
@@ -20,15 +22,15 @@ export function App() {
       <Header />
       <main id="main" tabIndex={-1} className="grow pt-header outline-none">
         <ErrorScreen>
-          <ViewTransition>
-            <Suspense>
+          <Suspense>
+            <PageTransition key={pathname}>
               <Routes>
                 {routes.map(({ path, Page }) => (
                   <Route key={path} path={path} element={<Page />} />
                 ))}
               </Routes>
-            </Suspense>
-          </ViewTransition>
+            </PageTransition>
+          </Suspense>
         </ErrorScreen>
       </main>
       <Footer />
@@ -36,5 +38,18 @@ export function App() {
       <NewsletterLink />
       <Notices />
     </div>
+  );
+}
+
+/**
+ * Animates the change from one page to another, and nothing else. Not in pages rendered ahead of time: there
+ * React would move what holds pictures to the end and put it back by inline scripts, which our Content
+ * Security Policy forbids.
+ */
+function PageTransition({ children }: { children: ReactNode }) {
+  return typeof window === 'undefined' ? (
+    children
+  ) : (
+    <ViewTransition update="none">{children}</ViewTransition>
   );
 }

@@ -1,6 +1,7 @@
 import { brand } from '@site/kit/brand.ts';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
 import { WithFooter } from '@site/kit/with-footer.tsx';
 import type { IconName } from './icon.tsx';
 import { Icon } from './icon.tsx';
@@ -24,6 +25,7 @@ export function LegalPage({ title, description, path, icon, clauses }: LegalPage
   return (
     <>
       <PageMeta title={title} description={description} path={path} />
+      <StructuredData data={breadcrumbs({ title, path })} />
       <PageHeader
         title={title}
         subtitle="Last updated April 30, 2025"

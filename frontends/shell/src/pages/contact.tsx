@@ -3,7 +3,7 @@ import { brand } from '@site/kit/brand.ts';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Section } from '@site/kit/section.tsx';
-import { StructuredData } from '@site/kit/structured-data.tsx';
+import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
 import { questions } from '../content/questions.ts';
 import type { IconName } from '../frame/icon.tsx';
 import { Icon } from '../frame/icon.tsx';
@@ -33,6 +33,7 @@ export default function Contact() {
         picture="/previews/contact.jpg"
       />
       <StructuredData data={FAQ} />
+      <StructuredData data={breadcrumbs({ title: 'Contact', path: '/contact' })} />
       <PageHeader
         title="Let's Connect"
         subtitle={SUBTITLE}

@@ -163,3 +163,27 @@ test('of the questions one is open at a time', async ({ page }) => {
   await questions.nth(3).locator('summary').click();
   await expect(page.locator('details[open]')).toHaveCount(0);
 });
+
+test('a limit is shown when near, and what is pasted beyond it is kept, not cut (section 5)', async ({
+  page,
+}) => {
+  await page.goto('/contact');
+  const message = page.getByLabel('Your Message');
+  await message.fill('x'.repeat(8_999));
+  await expect(page.getByText(/characters left/)).toHaveCount(0);
+  await message.fill('x'.repeat(9_000));
+  await expect(page.getByText('1,000 characters left')).toBeVisible();
+  await message.fill('x'.repeat(10_003));
+  await expect(page.getByText('3 characters too many')).toBeVisible();
+  await expect(message).toHaveValue('x'.repeat(10_003));
+  await page.getByLabel('Full Name').fill('Asha');
+  await page.getByLabel('Email Address').fill('asha@example.com');
+  const asked: string[] = [];
+  page.on('request', request => asked.push(request.url()));
+  await page.getByRole('button', { name: 'Send Message' }).click();
+  await expect(message).toBeFocused();
+  expect(
+    await message.evaluate(field => 'validationMessage' in field && field.validationMessage),
+  ).toBe('Use at most 10,000 characters.');
+  expect(asked.some(url => url.includes('/api/'))).toBe(false);
+});

@@ -18,13 +18,21 @@ test('the theme follows the system, then the visitor’s choice, from the first 
   await expect(page.locator('html')).not.toHaveClass('dark');
 });
 
-test('the header is raised once the page is scrolled past 20 pixels', async ({ page }) => {
+test('past 20 pixels the header gains a shadow and loses padding (sections 2 and 9)', async ({
+  page,
+}) => {
   await page.goto('/');
   const header = page.getByRole('banner').first();
+  const height = () => header.evaluate(element => element.getBoundingClientRect().height);
+  const high = await height();
   await page.evaluate(() => scrollTo(0, 20));
   await expect(header).toHaveAttribute('data-raised', 'false');
   await page.evaluate(() => scrollTo(0, 21));
   await expect(header).toHaveAttribute('data-raised', 'true');
+  await expect.poll(height).toBeLessThan(high);
+  await expect
+    .poll(() => header.evaluate(element => getComputedStyle(element).boxShadow))
+    .toContain('24px');
 });
 
 test('the services open by mouse and by keyboard, and close again', async ({ page }) => {

@@ -52,14 +52,37 @@ for (const [route, heading] of Object.entries(ROUTES)) {
     });
   }
 
-  test(`${route} does not scroll sideways at 320 pixels`, async ({ page }) => {
-    await page.setViewportSize({ width: 320, height: 640 });
+  test(`${route} does not scroll sideways at 320 pixels, nor at 200 % zoom`, async ({ page }) => {
     await page.goto(route);
-    const { content, view } = await page.evaluate(() => ({
-      content: document.documentElement.scrollWidth,
-      view: document.documentElement.clientWidth,
-    }));
-    expect(content).toBe(view);
+    // A desktop of 1280 by 800 at 200 % has 640 by 400.
+    for (const [width, height] of [
+      [320, 640],
+      [640, 400],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      const { content, view } = await page.evaluate(() => ({
+        content: document.documentElement.scrollWidth,
+        view: document.documentElement.clientWidth,
+      }));
+      expect(content, `${width} pixels`).toBe(view);
+    }
+  });
+
+  test(`${route} has nothing to touch that is smaller than 44 pixels`, async ({ page }) => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(route);
+    const small = await page
+      .locator('button, summary, input:not([type=file]), textarea, a[data-kind], footer a')
+      .evaluateAll(all =>
+        all
+          .filter(element => element.checkVisibility({ visibilityProperty: true }))
+          .map(element => ({ element, box: element.getBoundingClientRect() }))
+          .filter(({ box }) => box.width > 1 && (box.height < 44 || box.width < 24))
+          .map(
+            ({ element, box }) => `${element.outerHTML.slice(0, 120)} ${box.width}×${box.height}`,
+          ),
+      );
+    expect(small).toEqual([]);
   });
 }
 

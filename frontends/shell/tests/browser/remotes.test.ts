@@ -70,6 +70,8 @@ test('a remote that is slow is waited for, and after eight seconds the visitor i
   await page.clock.install();
   await page.getByRole('link', { name: 'Careers', exact: true }).first().click();
   await expect(page.getByText('Loading…')).toBeVisible();
+  // The change of the page is animated by the browser's clock, not by the test's.
+  await page.evaluate(() => Promise.all(document.getAnimations().map(({ finished }) => finished)));
   await page.clock.runFor(6_500);
   await expect(page.getByText(FAILED)).toBeHidden();
   await page.clock.runFor(1_600);

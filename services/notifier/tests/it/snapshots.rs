@@ -109,6 +109,33 @@ async fn nobody_can_have_us_send_their_words_to_a_stranger() -> anyhow::Result<(
 }
 
 #[tokio::test]
+async fn changing_the_brand_file_alone_changes_who_every_mail_speaks_for() -> anyhow::Result<()> {
+    let ours = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../brand.json"))?;
+    let folder = tempfile::tempdir()?;
+    let theirs = folder.path().join("brand.json");
+    let text = ours.replace("Oculant", "Nightjar").replace("oculant", "nightjar");
+    std::fs::write(&theirs, text.replace("Chennai", "Berlin"))?;
+    let desk = Desk::new(&Settings::try_parse_from([
+        "notifier",
+        &format!("--brand-file={}", theirs.display()),
+        "--site-url=https://nightjar.example",
+        "--token-key=a token key of thirty-two bytes or more",
+        "--s3-access-key-id=key",
+        "--s3-secret-access-key=secret",
+    ])?)?;
+    for (name, letter) in samples::letters(&desk).await? {
+        let words = letter.words(&desk)?;
+        let headers = letter.into_message(&desk, samples::TIME)?.headers().to_string();
+        assert!(words.html.contains("Nightjar"), "{name} does not name the company");
+        assert!(headers.contains("nightjar.example"), "{name} is from somebody else");
+        for part in [&words.subject, &words.text, &words.html, &headers] {
+            assert!(!part.to_lowercase().contains("oculant"), "{name}: {part}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn with_a_key_every_mail_is_signed() -> anyhow::Result<()> {
     let desk = desk(&[
         "--dkim-selector=site",

@@ -1,0 +1,78 @@
+import type { Result } from 'lighthouse';
+import lighthouse from 'lighthouse';
+
+const KILOBYTE = 1000;
+/** For the first view of `/`. */
+const FIRST_VIEW = { script: 120, total: 250 };
+const LARGEST_SHIFT = 0.01;
+
+/** What Lighthouse says of a route on a phone with a slow connection. */
+export interface Row {
+  route: string;
+  performance: number;
+  accessibility: number;
+  'best practices': number;
+  SEO: number;
+  'LCP ms': number;
+  'TBT ms': number;
+  CLS: number;
+  'JS kB': number;
+  'all kB': number;
+  requests: number;
+}
+
+/** Runs Lighthouse in the browser that listens on a port. */
+export async function audited(site: string, route: string, port: number): Promise<Row> {
+  const result = await lighthouse(site + route, {
+    port,
+    onlyCategories: ['performance', 'accessibility', 'best-practices', 'seo'],
+    logLevel: 'error',
+  });
+  if (!result) {
+    throw new Error(`Lighthouse says nothing of ${route}`);
+  }
+  return rowOf(route, result.lhr);
+}
+
+function rowOf(route: string, { categories, audits }: Result): Row {
+  const score = (name: string) => Math.round((categories[name]?.score ?? 0) * 100);
+  const value = (name: string) => audits[name]?.numericValue ?? Number.NaN;
+  const requests = itemsOf(audits['network-requests']?.details);
+  const bytes = (of: typeof requests) =>
+    Math.round(of.reduce((sum, { transferSize = 0 }) => sum + transferSize, 0) / KILOBYTE);
+  return {
+    route,
+    performance: score('performance'),
+    accessibility: score('accessibility'),
+    'best practices': score('best-practices'),
+    SEO: score('seo'),
+    'LCP ms': Math.round(value('largest-contentful-paint')),
+    'TBT ms': Math.round(value('total-blocking-time')),
+    CLS: Number(value('cumulative-layout-shift').toFixed(3)),
+    'JS kB': bytes(requests.filter(({ resourceType }) => resourceType === 'Script')),
+    'all kB': bytes(requests),
+    requests: requests.length,
+  };
+}
+
+function itemsOf(details: unknown): { transferSize?: number; resourceType?: string }[] {
+  const isTable = typeof details === 'object' && details !== null && 'items' in details;
+  return isTable && Array.isArray(details.items) ? details.items : [];
+}
+
+/** Which budgets a route exceeds, of those that do not depend on the machine's mood. */
+export function faultsOf(row: Row): string[] {
+  const faults = (['accessibility', 'best practices', 'SEO'] as const)
+    .filter(name => row[name] < 100)
+    .map(name => `${row.route}: ${name} is ${row[name]}, not 100`);
+  if (row.CLS > LARGEST_SHIFT) {
+    faults.push(`${row.route}: the layout shifts by ${row.CLS}`);
+  }
+  if (row.route === '/' && row['JS kB'] > FIRST_VIEW.script) {
+    faults.push(`/: ${row['JS kB']} kB of JavaScript, allowed are ${FIRST_VIEW.script}`);
+  }
+  if (row.route === '/' && row['all kB'] > FIRST_VIEW.total) {
+    faults.push(`/: ${row['all kB']} kB in all, allowed are ${FIRST_VIEW.total}`);
+  }
+  return faults;
+}

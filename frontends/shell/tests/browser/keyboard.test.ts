@@ -1,0 +1,101 @@
+import type { Page } from '@playwright/test';
+import { expect, someone, test } from '../../../kit/testing/browser.ts';
+
+// What a visitor without a mouse does, from the first key to the last.
+
+test('the menu of a phone: opened, walked through, closed', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/');
+  const menu = page.getByRole('button', { name: 'Menu' });
+  await tabTo(page, menu);
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('navigation', { name: 'Menu' })).toBeVisible();
+  const services = page.getByRole('button', { name: 'All services' });
+  await tabTo(page, services);
+  await page.keyboard.press('Space');
+  await expect(services).toHaveAttribute('aria-expanded', 'true');
+  const list = page.getByRole('navigation', { name: 'Menu' }).locator('ul ul');
+  expect(await list.evaluate(element => getComputedStyle(element).maxHeight)).toBe('500px');
+  await tabTo(page, list.getByRole('link', { name: /Bank Security/ }));
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL('/services/banks-atms-financial');
+  await expect(menu).toHaveAttribute('aria-expanded', 'false');
+
+  await menu.focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Escape');
+  await expect(menu).toHaveAttribute('aria-expanded', 'false');
+});
+
+test('the questions: opened by Enter and Space, one at a time', async ({ page }) => {
+  await page.goto('/contact');
+  const questions = page.locator('summary');
+  await questions.first().focus();
+  await page.keyboard.press('Enter');
+  await expect(page.locator('details[open]')).toHaveCount(1);
+  await page.keyboard.press('Tab');
+  await expect(questions.nth(1)).toBeFocused();
+  await page.keyboard.press('Space');
+  await expect(page.locator('details[open] summary')).toHaveText(
+    (await questions.nth(1).textContent()) ?? 'a question',
+  );
+  await page.keyboard.press('Space');
+  await expect(page.locator('details[open]')).toHaveCount(0);
+});
+
+test('the application: the focus goes in, stays in, and comes back', async ({ page }) => {
+  await page.goto('/careers');
+  const apply = page.getByRole('button', { name: 'Apply Now' });
+  await tabTo(page, apply);
+  await page.keyboard.press('Enter');
+  const modal = page.getByRole('dialog');
+  await expect(modal).toBeVisible();
+  // A browser's own bar takes its turn in the round; the page behind the modal does not.
+  for (let press = 0; press < 24; press += 1) {
+    await page.keyboard.press('Tab');
+    const where = await page.evaluate(() => {
+      const { activeElement } = document;
+      return activeElement === document.body || activeElement?.closest('dialog')
+        ? 'inside'
+        : 'outside';
+    });
+    expect(where).toBe('inside');
+  }
+  await page.keyboard.press('Escape');
+  await expect(modal).toBeHidden();
+  await expect(apply).toBeFocused();
+});
+
+test('the contact form: filled in and sent', async ({ page, mailTo }) => {
+  const email = someone('keys');
+  await page.goto('/contact');
+  await tabTo(page, page.getByLabel('Full Name'));
+  await page.keyboard.type('Asha Rao');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type(email);
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('Without a mouse.');
+  await tabTo(page, page.getByRole('button', { name: 'Send Message' }));
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
+  await mailTo('sales@oculant.example', email);
+});
+
+test('the newsletter: signed up with Enter', async ({ page }) => {
+  await page.goto('/blog');
+  const email = page.getByLabel('Email Address').first();
+  await tabTo(page, email);
+  await page.keyboard.type(someone('keys'));
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('Thank you for subscribing!')).toBeVisible();
+});
+
+async function tabTo(page: Page, target: ReturnType<Page['getByRole']>) {
+  for (let press = 0; press < 60; press += 1) {
+    if (await target.evaluate(element => element === document.activeElement)) {
+      return;
+    }
+    await page.keyboard.press('Tab');
+  }
+  throw new Error('The keyboard does not get there');
+}
