@@ -56,7 +56,7 @@ function Contents({ headings }: { headings: readonly Heading[] }) {
       aria-labelledby="contents"
       className="sticky top-28 hidden max-h-[calc(100vh-8rem)] self-start overflow-y-auto border-line border-l pl-6 lg:block"
     >
-      <h2 id="contents" className="font-mono text-seen-ink text-small">
+      <h2 id="contents" className="font-semibold text-seen-ink text-small">
         On this page
       </h2>
       <ol className="mt-3">

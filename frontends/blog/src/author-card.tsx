@@ -40,7 +40,7 @@ function Monogram({ text }: { text: string }) {
         y="46"
         textAnchor="middle"
         fill="currentColor"
-        className="font-mono text-subheading"
+        className="font-semibold text-subheading"
       >
         {text}
       </text>

@@ -53,7 +53,7 @@ function Articles() {
     <Section title="Latest Articles" id={ARTICLES}>
       <div className="mb-8 flex flex-wrap items-center justify-between gap-x-8 gap-y-4">
         <Filters chosen={listing.filter} onChoose={filter => setSearch(searchOf(filter))} />
-        <p role="status" className="font-mono text-ink-2 text-small">
+        <p role="status" className="text-ink-2 text-small">
           {sentenceOf(listing)}
         </p>
       </div>

@@ -94,7 +94,7 @@ function Top({ post }: { post: PostSummary }) {
         <Link to="/blog" className="inline-flex min-h-11 items-center gap-2 underline">
           <span aria-hidden="true">←</span>Back to Blog
         </Link>
-        <p className="mt-6 font-mono text-seen-ink text-small">{post.category}</p>
+        <p className="mt-6 font-semibold text-seen-ink text-small">{post.category}</p>
         <h1 className="mt-3 text-balance text-heading">{post.title}</h1>
         <p className="mt-5 text-ink-2 text-lead">{post.excerpt}</p>
         <p className="mt-6 flex flex-wrap gap-x-6 gap-y-1 text-ink-2 text-small">

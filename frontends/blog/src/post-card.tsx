@@ -16,8 +16,8 @@ export function PostCard({ post, priority = 'low' }: PostCardProps) {
     <Card className="flex h-full flex-col">
       <Picture src={post.picture} alt={post.pictureAlt} {...PICTURE_SIZE} priority={priority} />
       <div className="flex grow flex-col p-5 lg:p-6">
-        <p className="flex flex-wrap justify-between gap-x-4 font-mono text-small">
-          <span className="text-seen-ink">{post.category}</span>
+        <p className="flex flex-wrap justify-between gap-x-4 text-small">
+          <span className="font-semibold text-seen-ink">{post.category}</span>
           <span className="text-ink-2">{post.readMinutes} min read</span>
         </p>
         <h3 className="mt-3 text-balance text-subheading">

@@ -29,7 +29,7 @@ export function PositionList({ onApply }: { onApply: (position: Position) => voi
           </button>
         ))}
       </div>
-      <p role="status" className="mt-4 font-mono text-ink-2 text-small">
+      <p role="status" className="mt-4 text-ink-2 text-small">
         {shown.length === 1 ? '1 position' : `${shown.length} positions`}
       </p>
       <ul className="mt-4 border-line border-b">

@@ -98,7 +98,7 @@ function Labelled({ id, label, error, left, children }: Around & { children: Rea
         <p
           id={`${id}-limit`}
           data-over={left < 0}
-          className="mt-1.5 font-mono text-ink-2 text-small data-[over=true]:text-alert-ink"
+          className="mt-1.5 text-ink-2 text-small tabular-nums data-[over=true]:text-alert-ink"
         >
           {left < 0
             ? `${(-left).toLocaleString('en')} characters too many`

@@ -1,7 +1,9 @@
 // Starts the application once the page is painted: until then its scripts would only take bandwidth
 // from what the visitor sees. Links and text work without them.
-addEventListener('load', () => {
-  requestAnimationFrame(() => setTimeout(start));
+addEventListener('load', async () => {
+  const first = Array.from(document.querySelectorAll('img[fetchpriority=high]'));
+  await Promise.allSettled(first.map(picture => picture.decode()));
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(start, 50)));
 });
 
 function start() {

@@ -61,7 +61,7 @@ export default function About() {
                 className="absolute top-1.5 -left-[7px] size-3 border-2 border-seen bg-paper"
               />
               <Reveal delay={at * STAGGER}>
-                <p className="font-mono text-seen-ink text-small">{when}</p>
+                <p className="font-semibold text-seen-ink text-small">{when}</p>
                 <h3 className="mt-1 text-subheading">{title}</h3>
                 <p className="mt-1.5 max-w-prose text-ink-2">{text}</p>
               </Reveal>
