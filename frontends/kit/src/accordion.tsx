@@ -16,8 +16,10 @@ export function Accordion({ items }: { items: readonly AccordionItem[] }) {
   return (
     <div className="border-line border-b">
       {items.map(item => (
-        <details key={item.title} name={group} className="border-line border-t">
-          <summary className="cursor-pointer py-4 font-semibold">{item.title}</summary>
+        <details key={item.title} name={group} className="group border-line border-t">
+          <summary className="flex cursor-pointer list-none items-center justify-between gap-4 py-4 font-semibold after:font-normal after:text-heading after:text-ink-2 after:leading-none after:content-['+'] group-open:after:content-['−'] [&::-webkit-details-marker]:hidden">
+            {item.title}
+          </summary>
           <div className="max-w-prose pb-6 text-ink-2">{item.content}</div>
         </details>
       ))}

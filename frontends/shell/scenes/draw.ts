@@ -9,6 +9,7 @@ import { bankCloseUps, bankScene } from './bank.ts';
 import { cityCloseUps, cityScene } from './city.ts';
 import { factoryCloseUps, factoryScene } from './factory.ts';
 import { junctionCloseUps, junctionScene } from './junction.ts';
+import { nothingScene } from './nothing.ts';
 import { officeCloseUps, officeScene } from './office.ts';
 import { shopCloseUps, shopScene } from './shop.ts';
 import { solutionScenes } from './solutions.ts';
@@ -35,7 +36,7 @@ for (const [name, [draw, points]] of Object.entries(services)) {
     features: points.map(point => scene.closeUp(point)),
   };
 }
-for (const [id, draw] of Object.entries(solutionScenes)) {
+for (const [id, draw] of Object.entries({ ...solutionScenes, nothing: nothingScene })) {
   writeFileSync(join(folder, `${id}.svg`), draw().toSvg());
 }
 writeFileSync(join(folder, 'close-ups.json'), `${JSON.stringify(closeUps, null, 2)}\n`);

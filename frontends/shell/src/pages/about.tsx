@@ -3,9 +3,11 @@ import { brand } from '@site/kit/brand.ts';
 import { ButtonLink } from '@site/kit/button.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import { Picture } from '@site/kit/picture.tsx';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 import { organization, StructuredData } from '@site/kit/structured-data.tsx';
+import { scenes } from '../scenes/scenes.ts';
 
 const SUBTITLE = 'We teach cameras to notice, and to know when to keep quiet.';
 const STAGGER = 100;
@@ -28,13 +30,19 @@ const JOURNEY = [
   },
 ];
 
+const city = scenes['smart-cities-infrastructure'];
+
 /** `/about` */
 export default function About() {
   return (
     <>
       <PageMeta title="About" description={SUBTITLE} path="/about" picture="/previews/about.jpg" />
       <StructuredData data={organization} />
-      <PageHeader title="Pioneering AI Security" subtitle={SUBTITLE} />
+      <PageHeader
+        title="Pioneering AI Security"
+        subtitle={SUBTITLE}
+        picture={city ? <Picture {...city.whole} alt="" priority="high" /> : null}
+      />
       <Section title="Our Vision">
         <div className="grid gap-8 lg:grid-cols-[1.4fr_1fr]">
           <p className="max-w-prose text-lead">

@@ -1,9 +1,11 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import { Picture } from '@site/kit/picture.tsx';
 import { useLocation } from '@site/kit/router.ts';
 import { WithFooter } from '@site/kit/with-footer.tsx';
 import { useEffect } from 'react';
+import { emptyRoom } from '../scenes/scenes.ts';
 
 /** Every address that names nothing. */
 export default function NotFound() {
@@ -18,6 +20,7 @@ export default function NotFound() {
       <PageHeader
         title="Oops! Page not found"
         subtitle="We looked at every frame. There is nothing at this address."
+        picture={<Picture {...emptyRoom} alt="" priority="high" />}
       >
         <ButtonLink to="/">Return to Home</ButtonLink>
       </PageHeader>

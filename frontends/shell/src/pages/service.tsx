@@ -13,7 +13,7 @@ import type { Service } from '../content/services.ts';
 import { overviewIds, services } from '../content/services.ts';
 import { solutions } from '../content/solutions.ts';
 import type { SceneOfService } from '../scenes/scenes.ts';
-import { scenes } from '../scenes/scenes.ts';
+import { emptyRoom, scenes } from '../scenes/scenes.ts';
 import { SOLUTION_PICTURE, solutionPictures } from '../scenes/solution-pictures.ts';
 
 /** So many other services a page names. */
@@ -221,6 +221,7 @@ function NotFound() {
       <PageHeader
         title="Service Not Found"
         subtitle="The service you're looking for does not exist or has been moved."
+        picture={<Picture {...emptyRoom} alt="" priority="high" />}
       >
         <ButtonLink to="/services">View All Services</ButtonLink>
       </PageHeader>

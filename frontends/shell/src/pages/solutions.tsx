@@ -19,7 +19,18 @@ export default function Solutions() {
         path="/solutions"
         picture="/previews/solutions.jpg"
       />
-      <PageHeader title="Advanced Security Solutions" subtitle={SUBTITLE}>
+      <PageHeader
+        title="Advanced Security Solutions"
+        subtitle={SUBTITLE}
+        picture={
+          <Picture
+            src={solutionPictures['custom-ai-models'] ?? ''}
+            {...SOLUTION_PICTURE}
+            alt=""
+            priority="high"
+          />
+        }
+      >
         <ButtonLink to="/contact">Request a Demo</ButtonLink>
       </PageHeader>
       <div className="border-line border-t">

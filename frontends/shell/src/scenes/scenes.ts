@@ -3,6 +3,7 @@ import city from './city.svg';
 import closeUps from './close-ups.json' with { type: 'json' };
 import factory from './factory.svg';
 import junction from './junction.svg';
+import nothing from './nothing.svg';
 import office from './office.svg';
 import shop from './shop.svg';
 
@@ -32,6 +33,9 @@ export const scenes: Readonly<Record<string, SceneOfService>> = {
   'smart-cities-infrastructure': scene(city, closeUps.city),
   'corporate-residential': scene(office, closeUps.office),
 };
+
+/** An empty room, for pages that are not there. */
+export const emptyRoom: Drawing = { src: nothing, width: 480, height: 320 };
 
 /** The shop, with which the site opens. */
 export const opening: Drawing = { src: shop, width: 800, height: 520 };
