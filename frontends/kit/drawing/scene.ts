@@ -22,6 +22,20 @@ interface Find {
   kind?: Kind;
 }
 
+/** A rectangle of the picture. */
+interface Area {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+/** A find with its label, as it is drawn. */
+interface Drawn {
+  area: Area;
+  svg: string;
+}
+
 /** A way that is gone again and again: people turn round at its end, vehicles leave the picture. */
 export interface Way {
   to: Point;
@@ -87,7 +101,9 @@ export class Scene {
   private readonly origin: readonly [number, number];
   /** The size of the labels. */
   private readonly type: number;
-  private finds = 0;
+  private readonly finds: Drawn[] = [];
+  private readonly tags: Area[] = [];
+  private readonly closeUps: Area[] = [];
 
   constructor(world: Size, picture: readonly [number, number] = [800, 520], type = 12) {
     const [w, d, h] = world;
@@ -375,25 +391,57 @@ export class Scene {
     const [iw, ih] = [round(width - 2 * corner), round(height - 2 * corner)];
     const c = round(corner);
     const corners = `M${x} ${round(y + corner)}v-${c}h${c}m${iw} 0h${c}v${c}m0 ${ih}v${c}h-${c}m-${iw} 0h-${c}v-${c}`;
-    const text = round(label.length * this.type * LETTER);
+    const words = round(label.length * this.type * LETTER);
     const [high, pad] = [round(this.type * 1.35), round(this.type * 0.36)];
-    const tag =
-      `<g transform="translate(${round(x - 1)} ${round(y - high - 3)})" stroke="none"><rect width="${round(text + 2 * pad)}" height="${high}" fill="${inks[kind]}"/>` +
-      `<text x="${pad}" y="${this.type}" fill="${kind === 'alert' ? 'var(--on-alert)' : inks.onSeen}" textLength="${text}">${label}</text></g>`;
-    this.finds += 1;
+    const tag = this.placeFor({ left: x, top: y, width, height }, round(words + 2 * pad), high);
+    const text =
+      `<g transform="translate(${tag.left} ${tag.top})" stroke="none"><rect width="${tag.width}" height="${high}" fill="${inks[kind]}"/>` +
+      `<text x="${pad}" y="${this.type}" fill="${kind === 'alert' ? 'var(--on-alert)' : inks.onSeen}" textLength="${words}">${label}</text></g>`;
     const box = `<path d="${corners}" stroke="${inks[kind]}" stroke-width="2.4"/>`;
-    const lock = ` class="lock" style="animation-delay:${round(0.2 + 0.35 * this.finds)}s"`;
-    this.over.push(`<g${motion}><g${lock}>${box}${tag}</g></g>`);
+    const lock = ` class="lock" style="animation-delay:${round(0.55 + 0.35 * this.finds.length)}s"`;
+    const [left, top] = [Math.min(x, tag.left), Math.min(y, tag.top)];
+    const area = {
+      left,
+      top,
+      width: Math.max(x + width, tag.left + tag.width) - left,
+      height: Math.max(y + height, tag.top + high) - top,
+    };
+    this.tags.push(tag);
+    this.finds.push({ area, svg: `<g${motion}><g${lock}>${box}${text}</g></g>` });
   }
 
-  /** The part of the picture around a point, as a view box: a picture of its own. */
-  closeUp(point: Point, width = 250): string {
+  /** Where a label stands at a box: above it, below it, or aligned with its right side, where there is room. */
+  private placeFor(box: Area, width: number, height: number): Area {
+    const [above, below] = [round(box.top - height - 3), round(box.top + box.height + 3)];
+    const [left, right] = [round(box.left - 1), round(box.left + box.width + 1 - width)];
+    const places = [
+      { left, top: above, width, height },
+      { left: right, top: above, width, height },
+      { left, top: below, width, height },
+      { left: right, top: below, width, height },
+    ];
+    const isFree = (place: Area) =>
+      isWithin(place, this.whole()) && !this.tags.some(other => overlap(place, other));
+    return places.find(isFree) ?? { left, top: above, width, height };
+  }
+
+  private whole(): Area {
+    const [width, height] = this.picture;
+    return { left: 0, top: 0, width, height };
+  }
+
+  /**
+   * Makes the part of the picture around a point a picture of its own, which shows only what is found wholly
+   * within it. Returns its name: the fragment under which the file shows it, and its size.
+   */
+  closeUp(point: Point, width = 270): { name: string; width: number; height: number } {
     const height = Math.round(width * 0.6);
     const [x, y] = this.at(point);
     const [w, h] = this.picture;
     const left = Math.min(Math.max(Math.round(x - width / 2), 0), w - width);
     const top = Math.min(Math.max(Math.round(y - height / 2), 0), h - height);
-    return `${left},${top},${width},${height}`;
+    this.closeUps.push({ left, top, width, height });
+    return { name: `v${this.closeUps.length}`, width, height };
   }
 
   /** The picture as a file. */
@@ -401,7 +449,7 @@ export class Scene {
     const [w, h] = this.picture;
     return (
       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}">` +
-      `<style>${palettes}${MOTION}</style>${this.toDrawing()}</svg>\n`
+      `<style>${palettes}${MOTION}${this.views().rules}</style>${this.views().elements}${this.toDrawing()}</svg>\n`
     );
   }
 
@@ -411,8 +459,27 @@ export class Scene {
     const solids = inOrder(this.solids).map(({ svg }) => svg);
     return (
       `<g fill="none" stroke="${inks.line}" stroke-linejoin="round" ${style}>` +
-      `${[...this.flat, ...solids, ...this.over].join('')}</g>`
+      `${[...this.flat, ...solids, ...this.over].join('')}` +
+      `${this.finds.map(({ svg }, at) => `<g class="find f${at}">${svg}</g>`).join('')}</g>`
     );
+  }
+
+  /** https://www.w3.org/TR/SVG2/linking.html#ViewElement */
+  private views(): { elements: string; rules: string } {
+    const elements = this.closeUps.map(
+      ({ left, top, width, height }, at) =>
+        `<view id="v${at + 1}" viewBox="${left} ${top} ${width} ${height}"/>`,
+    );
+    const shown = this.closeUps.flatMap((closeUp, at) =>
+      this.finds.flatMap(({ area }, find) =>
+        isWithin(area, closeUp) ? [`#v${at + 1}:target~g .f${find}`] : [],
+      ),
+    );
+    const rules = this.closeUps.length > 0 ? 'view:target~g .find{display:none}' : '';
+    return {
+      elements: elements.join(''),
+      rules: shown.length > 0 ? `${rules}${shown.join(',')}{display:inline}` : rules,
+    };
   }
 
   /** Where a point of the world is on the picture. */
@@ -527,6 +594,24 @@ function isBehind(a: Solid, b: Solid): boolean {
   const before = (one: Solid, other: Solid) =>
     one.to.some((end, axis) => end <= (other.from[axis] ?? Number.NEGATIVE_INFINITY) + 0.001);
   return before(a, b) && !before(b, a);
+}
+
+function isWithin(area: Area, frame: Area): boolean {
+  return (
+    area.left >= frame.left &&
+    area.top >= frame.top &&
+    area.left + area.width <= frame.left + frame.width &&
+    area.top + area.height <= frame.top + frame.height
+  );
+}
+
+function overlap(a: Area, b: Area): boolean {
+  return (
+    a.left < b.left + b.width &&
+    b.left < a.left + a.width &&
+    a.top < b.top + b.height &&
+    b.top < a.top + a.height
+  );
 }
 
 function range(to: number): number[] {

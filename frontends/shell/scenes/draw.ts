@@ -17,6 +17,8 @@ import { solutionScenes } from './solutions.ts';
 // Draws all scenes anew, notes where in them the close-ups are, and makes the pages' previews of them:
 // `npm run draw`.
 
+type CloseUp = ReturnType<Scene['closeUp']>;
+
 const services: Record<string, [() => Scene, readonly Point[]]> = {
   shop: [shopScene, shopCloseUps],
   bank: [bankScene, bankCloseUps],
@@ -26,15 +28,15 @@ const services: Record<string, [() => Scene, readonly Point[]]> = {
   office: [officeScene, officeCloseUps],
 };
 const folder = join(import.meta.dirname, '../src/scenes');
-const closeUps: Record<string, { main: string; features: string[] }> = {};
+const closeUps: Record<string, { main: CloseUp; features: CloseUp[] }> = {};
 for (const [name, [draw, points]] of Object.entries(services)) {
   const scene = draw();
-  writeFileSync(join(folder, `${name}.svg`), scene.toSvg());
   const [first = [0, 0]] = points;
   closeUps[name] = {
     main: scene.closeUp(first, 430),
     features: points.map(point => scene.closeUp(point)),
   };
+  writeFileSync(join(folder, `${name}.svg`), scene.toSvg());
 }
 for (const [id, draw] of Object.entries({ ...solutionScenes, nothing: nothingScene })) {
   writeFileSync(join(folder, `${id}.svg`), draw().toSvg());

@@ -5,7 +5,7 @@ const places = {
   gear: [8.8, 2.6, 0.6],
   zone: [3.9, 6.5, 0.6],
   forklift: [9.2, 6.9, 0.5],
-  smoke: [1.4, 1.5, 1.4],
+  smoke: [1.4, 1.5, 2.2],
   lift: [6.4, 8.2, 0.4],
   line: [5.2, 3.6, 0.7],
 } as const satisfies Record<string, Point>;

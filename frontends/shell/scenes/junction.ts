@@ -5,7 +5,7 @@ const places = {
   wrongWay: [9.7, 6.9, 0.3],
   stopped: [5.2, 10.4, 0.3],
   onTheRoad: [7.2, 5.5, 0.5],
-  queue: [2.4, 6.8, 0.3],
+  queue: [2.4, 6.8, 1.3],
   greenWave: [5.2, 2.2, 0.3],
   nearMiss: [6.9, 9.3, 0.3],
 } as const satisfies Record<string, Point>;

@@ -6,7 +6,7 @@ const places = {
   visitors: [6, 1.9, 0.6],
   afterHours: [1.6, 2, 0.6],
   parcels: [9.2, 4.1, 0.3],
-  parking: [10.6, 8.3, 0.3],
+  parking: [10.4, 8.1, 0.9],
   perimeter: [6.6, 9.1, 0.4],
 } as const satisfies Record<string, Point>;
 

@@ -43,7 +43,7 @@ const places = {
   sweeping: [4.4, 4.4, 1],
   till: [7.4, 6.6, 0.5],
   backDoor: [0.7, 7.6, 0.4],
-  queue: [6.1, 7, 0.5],
+  queue: [6.1, 6.4, 1],
   shelf: [4.4, 5.8, 1],
 } as const satisfies Record<string, Point>;
 

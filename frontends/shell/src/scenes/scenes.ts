@@ -40,7 +40,17 @@ export const emptyRoom: Drawing = { src: nothing, width: 480, height: 320 };
 /** The shop, with which the site opens. */
 export const opening: Drawing = { src: shop, width: 800, height: 520 };
 
-function scene(src: string, parts: { main: string; features: readonly string[] }): SceneOfService {
+/** A part of a drawing that is shown on its own, under the name of its view. */
+interface CloseUp {
+  name: string;
+  width: number;
+  height: number;
+}
+
+function scene(
+  src: string,
+  parts: { main: CloseUp; features: readonly CloseUp[] },
+): SceneOfService {
   return {
     whole: { src, width: 800, height: 520 },
     main: part(src, parts.main),
@@ -48,8 +58,7 @@ function scene(src: string, parts: { main: string; features: readonly string[] }
   };
 }
 
-/** https://www.w3.org/TR/SVG2/linking.html#SVGFragmentIdentifiers */
-function part(src: string, viewBox: string): Drawing {
-  const [, , width = 0, height = 0] = viewBox.split(',').map(Number);
-  return { src: `${src}#svgView(viewBox(${viewBox}))`, width, height };
+/** https://www.w3.org/TR/SVG2/linking.html#ViewElement */
+function part(src: string, { name, width, height }: CloseUp): Drawing {
+  return { src: `${src}#${name}`, width, height };
 }

@@ -126,8 +126,14 @@ async fn changing_the_brand_file_alone_changes_who_every_mail_speaks_for() -> an
     for (name, letter) in samples::letters(&desk).await? {
         let words = letter.words(&desk)?;
         let headers = letter.into_message(&desk, samples::TIME)?.headers().to_string();
-        assert!(words.html.contains("Nightjar"), "{name} does not name the company");
-        assert!(headers.contains("nightjar.example"), "{name} is from somebody else");
+        assert!(
+            words.html.contains("Nightjar"),
+            "{name} does not name the company"
+        );
+        assert!(
+            headers.contains("nightjar.example"),
+            "{name} is from somebody else"
+        );
         for part in [&words.subject, &words.text, &words.html, &headers] {
             assert!(!part.to_lowercase().contains("oculant"), "{name}: {part}");
         }
