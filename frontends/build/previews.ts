@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from '@playwright/test';
 import { chromium } from '@playwright/test';
-import { brand } from '../kit/src/brand.ts';
 import { CHROMIUM } from './chromium.ts';
 import { frontends, root } from './places.ts';
 
-/** What previews of a page show of it (Open Graph, https://ogp.me). */
+/** What previews of a page show of it (Open Graph, https://ogp.me): not the company's name, which one file says. */
 export interface Preview {
   /** Where the picture goes. */
   file: string;
@@ -26,8 +25,7 @@ const style = `
   @font-face { font-family: Geist; src: url(data:font/woff2;base64,${font}); font-weight: 100 900 }
   body { box-sizing: border-box; height: 630px; display: grid; grid-template-columns: 540px 1fr; align-items: center;
     gap: 8px; margin: 0; padding: 0 12px 0 56px; background: var(--paper); color: var(--ink); font-family: Geist }
-  .name { display: flex; gap: 14px; align-items: center; font-size: 30px; font-weight: 640; margin-bottom: 36px }
-  .name svg { width: 44px }
+  .mark svg { width: 56px; margin-bottom: 32px }
   h1 { margin: 0; font-size: 60px; line-height: 1.02; letter-spacing: -0.04em; font-weight: 620; text-wrap: balance }
   h1[data-long] { font-size: 48px }
   div + svg { width: 100%; height: auto }`;
@@ -46,7 +44,7 @@ async function draw(browser: Browser, { file, title, scene }: Preview) {
   const size = title.length > 36 ? ' data-long' : '';
   await page.setContent(
     `<!doctype html><style>${style}</style>` +
-      `<div><div class="name">${mark}${brand.name}</div><h1${size}>${title}</h1></div>${scene}`,
+      `<div><div class="mark">${mark}</div><h1${size}>${title}</h1></div>${scene}`,
   );
   await page.evaluate(() => document.fonts.ready);
   await page.screenshot({ path: file, type: 'jpeg', quality: 84 });

@@ -15,7 +15,8 @@ beforeAll(() => {
     .replaceAll('oculant.example', 'nightjar.example')
     .replaceAll('oculant', 'nightjar')
     .replace('+91 44 0000 0000', '+49 30 1234567')
-    .replace('Chennai', 'Berlin');
+    .replace('Chennai', 'Berlin')
+    .replace('"defaultHome": "classic"', '"defaultHome": "impact"');
   writeFileSync(join(folder, 'brand.json'), theirs);
   execFileSync(process.execPath, [join(root, 'frontends/build/site.ts')], {
     env: { ...process.env, SITE_OUT: out, BRAND_FILE: join(folder, 'brand.json') },
@@ -25,7 +26,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 test('changing the brand file alone leaves nothing of the former company', () => {
   const files = readdirSync(out, { recursive: true, withFileTypes: true }).filter(
-    entry => entry.isFile() && /\.(html|js|xml|txt|json|webmanifest|css)$/.test(entry.name),
+    entry => entry.isFile() && /\.(html|js|xml|txt|json|webmanifest|css|svg|vtt)$/.test(entry.name),
   );
   expect(files.length).toBeGreaterThan(40);
   const left = files.filter(file =>
@@ -36,6 +37,7 @@ test('changing the brand file alone leaves nothing of the former company', () =>
 
 test.each([
   ['index.html', 'Nightjar: Your cameras already see it.'],
+  ['index.html', 'AI. DATA. IMPACT.'],
   ['index.html', '"addressLocality":"Berlin"'],
   ['contact.html', 'mailto:hello@nightjar.example'],
   ['contact.html', '+49 30 1234567'],

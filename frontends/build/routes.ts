@@ -1,6 +1,7 @@
 /** One page of each kind: what is photographed and measured. */
 export const ROUTES: readonly string[] = [
   '/',
+  '/?variant=impact',
   '/about',
   '/contact',
   '/blog',

@@ -44,15 +44,15 @@ async function contactSheet(from: Browser) {
     const pictures = SIZES.flatMap(({ name, width }) =>
       THEMES.map(theme => {
         const png = readFileSync(join(folder, fileOf(route, name, theme))).toString('base64');
-        return `<div style="width:${Math.round(width / 5)}px"><img src="data:image/png;base64,${png}"></div>`;
+        return `<div style="width:${Math.round(width / 4)}px"><img src="data:image/png;base64,${png}"></div>`;
       }),
     );
     return `<h2>${route}</h2><section>${pictures.join('')}</section>`;
   });
-  const page = await from.newPage({ viewport: { width: 1140, height: 800 } });
+  const page = await from.newPage({ viewport: { width: 1400, height: 800 } });
   await page.setContent(
     `<!doctype html><style>body{margin:16px;background:#777;font:600 13px sans-serif;color:#fff}
-    h2{font:inherit;margin:12px 0 4px}section{display:flex;gap:8px}section>div{height:190px;overflow:hidden;flex:none}
+    h2{font:inherit;margin:12px 0 4px}section{display:flex;gap:8px}section>div{height:420px;overflow:hidden;flex:none}
     img{width:100%;display:block}</style>${rows.join('')}`,
   );
   const path = join(root, 'docs/contact-sheet.jpg');
@@ -61,7 +61,7 @@ async function contactSheet(from: Browser) {
 }
 
 function fileOf(route: string, size: string, theme: string): string {
-  return `${route.replaceAll('/', '_')}-${size}-${theme}.png`;
+  return `${route.replaceAll(/[/?=]/g, '_')}-${size}-${theme}.png`;
 }
 
 async function picture(

@@ -18,6 +18,8 @@ interface Server {
   pages: readonly string[];
   /** Pages for addresses that name nothing, by the prefix they stand for. */
   notFound: readonly { prefix: string; page: string }[];
+  /** Pages that a parameter of the query chooses instead of the one at their address. */
+  variants: readonly { path: string; parameter: string; page: string }[];
   redirects: readonly { from: string; to: string }[];
   /** Files by which machines find their way, by name. */
   signposts: (pages: readonly string[], today: Date) => Record<string, string>;
@@ -48,6 +50,9 @@ const parts = {
 for (const path of site.pages) {
   await writePage(fileOf(path), path);
 }
+for (const { path, parameter, page } of site.variants) {
+  await writePage(page, `${path}?${parameter}`);
+}
 for (const { prefix, page } of site.notFound) {
   // Any address below the prefix that names nothing shows what all of them show.
   await writePage(page, `${prefix}nothing-here`);
@@ -63,12 +68,13 @@ await writeFile(
   JSON.stringify({
     redirects: site.redirects,
     notFound: site.notFound,
+    variants: site.variants,
     scriptHashes,
     frameSources: ['https://www.openstreetmap.org'],
   }),
 );
 await compressIn(dist);
-const pages = site.pages.length + site.notFound.length;
+const pages = site.pages.length + site.variants.length + site.notFound.length;
 console.log(`Built ${pages} pages in ${((Date.now() - started) / 1000).toFixed(1)} s`);
 
 async function writePage(file: string, path: string) {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Preview } from '../../build/previews.ts';
 import { drawPreviews } from '../../build/previews.ts';
 import type { Point, Scene } from '../../kit/drawing/scene.ts';
-import { brand } from '../../kit/src/brand.ts';
 import { services as details } from '../src/content/services.ts';
 import { bankCloseUps, bankScene } from './bank.ts';
 import { cityCloseUps, cityScene } from './city.ts';
@@ -54,7 +53,7 @@ const SCENE_OF: Readonly<Record<string, string>> = {
 const previews = join(import.meta.dirname, '../public/previews');
 mkdirSync(previews, { recursive: true });
 await drawPreviews([
-  preview('home', brand.tagline, 'shop'),
+  preview('home', 'AI that watches, so that someone notices', 'shop'),
   preview('about', 'Pioneering AI Security', 'city'),
   preview('contact', 'Let’s Connect', 'office'),
   preview('services', 'Tailored Security Services', 'junction'),

@@ -7,6 +7,7 @@ import { signposts } from '../../build/find.ts';
 import type { Rendered } from '../../build/rendered.ts';
 import { App } from './app.tsx';
 import { overviewIds } from './content/services.ts';
+import { openingOf, openings } from './openings.ts';
 import { routeOf, shellPaths } from './routes.tsx';
 
 export { feed, signposts };
@@ -20,6 +21,13 @@ export const notFound = [
   { prefix: '/blog/', page: 'blog/404.html' },
   { prefix: '/services/', page: 'services/404.html' },
 ];
+
+/** Pages that a parameter of the query chooses instead of the one at their address. */
+export const variants = openings.map(opening => ({
+  path: '/',
+  parameter: `variant=${opening}`,
+  page: `index.${opening}.html`,
+}));
 
 /** Addresses that only lead on. */
 export const redirects = Object.entries(overviewIds).map(([from, to]) => ({
@@ -43,6 +51,8 @@ export async function render(path: string): Promise<Rendered> {
   if (failures.length > 0) {
     throw new AggregateError(failures, `${path} cannot be rendered`);
   }
-  const { chunk, areas } = routeOf(path);
-  return { html, chunk, areas };
+  const { pathname, search } = new URL(path, 'http://site');
+  const { chunk, areas } = routeOf(pathname);
+  const opening = pathname === '/' && openingOf(search) === 'impact' ? 'impact' : undefined;
+  return { html, chunk: chunk ?? opening, areas };
 }

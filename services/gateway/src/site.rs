@@ -26,6 +26,7 @@ pub struct Site {
     files: ServeDir,
     redirects: BTreeMap<String, String>,
     not_found: Vec<NotFound>,
+    variants: Vec<Variant>,
     policy: HeaderValue,
 }
 
@@ -40,6 +41,7 @@ struct NotFound {
 struct RoutesFile {
     redirects: Vec<RedirectEntry>,
     not_found: Vec<NotFoundEntry>,
+    variants: Vec<Variant>,
     script_hashes: Vec<String>,
     frame_sources: Vec<String>,
 }
@@ -53,6 +55,15 @@ struct RedirectEntry {
 #[derive(Deserialize)]
 struct NotFoundEntry {
     prefix: String,
+    page: String,
+}
+
+/// The page that a parameter of the query chooses instead of the one at its path.
+#[derive(Deserialize)]
+struct Variant {
+    path: String,
+    /// Name and value, as in `variant=impact`.
+    parameter: String,
     page: String,
 }
 
@@ -91,6 +102,7 @@ impl Site {
                 .map(|entry| (entry.from, entry.to))
                 .collect(),
             not_found,
+            variants: routes.variants,
             policy: policy(&routes.script_hashes, &routes.frame_sources).with_context(wrong)?,
         })
     }
@@ -109,7 +121,8 @@ impl Site {
         }
         let path = request.uri().path().to_owned();
         let (mut parts, body) = request.into_parts();
-        parts.uri = file_of(&path).parse().unwrap_or(parts.uri);
+        let file = self.variant_of(&parts.uri).unwrap_or_else(|| file_of(&path));
+        parts.uri = file.parse().unwrap_or(parts.uri);
         let (method, headers) = (parts.method.clone(), parts.headers.clone());
         let found = match path.strip_prefix('/') {
             Some(ROUTES) => None,
@@ -125,6 +138,15 @@ impl Site {
             Some(found) if found.status() != StatusCode::NOT_FOUND => found,
             _ => self.nothing_here(&path, method, headers).await,
         }
+    }
+
+    fn variant_of(&self, uri: &Uri) -> Option<String> {
+        let parameters = uri.query()?;
+        let chosen = |variant: &&Variant| {
+            variant.path == uri.path() && parameters.split('&').any(|given| given == variant.parameter)
+        };
+        let variant = self.variants.iter().find(chosen)?;
+        Some(format!("/{}", variant.page))
     }
 
     /// Each page has one address: without its `.html`, without a slash at the end.

@@ -27,6 +27,9 @@ test('an application reaches the recruiters, and its link returns the very same 
     page.getByText("Thank you for your interest. We'll get back to you soon."),
   ).toBeVisible();
   await expect(page.getByRole('dialog')).toBeHidden();
+  await page.getByRole('button', { name: 'Apply Now' }).first().click();
+  await expect(page.getByRole('dialog').getByLabel('Full Name')).toHaveValue('');
+  await expect(page.getByRole('dialog').getByLabel('Cover Letter')).toHaveValue('');
 
   const mail = await mailTo(RECRUITERS, email);
   expect(mail.subject).toContain('Computer Vision Intern');
@@ -183,3 +186,20 @@ function pdf(size: number): Buffer {
   const [start, end] = [Buffer.from('%PDF-1.7\n'), Buffer.from('\n%%EOF\n')];
   return Buffer.concat([start, randomBytes(size - start.length - end.length), end]);
 }
+
+test('a draft of an application survives a reload and going away (section 4)', async ({ page }) => {
+  await page.goto('/careers');
+  await page.getByRole('button', { name: 'Apply Now' }).first().click();
+  await page.getByLabel('Cover Letter').fill('I count people for fun.');
+  await page.reload();
+  const opened = async () => {
+    await page.getByRole('button', { name: 'Apply Now' }).first().click();
+    return page.getByLabel('Cover Letter');
+  };
+  await expect(await opened()).toHaveValue('I count people for fun.');
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'About', exact: true }).first().click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Pioneering AI Security');
+  await page.goBack();
+  await expect(await opened()).toHaveValue('I count people for fun.');
+});

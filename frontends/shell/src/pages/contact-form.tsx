@@ -45,6 +45,8 @@ export function ContactForm() {
       setState({ is: 'success', email: texts.email });
       forget();
     } else {
+      // Section 8 of the specification asks for it.
+      console.error(outcome.message);
       setState({ is: 'failed', message: outcome.message, fields: outcome.fields });
     }
   }

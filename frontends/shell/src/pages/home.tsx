@@ -3,12 +3,13 @@ import { ButtonLink } from '@site/kit/button.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Picture } from '@site/kit/picture.tsx';
 import { Reveal } from '@site/kit/reveal.tsx';
+import { useLocation } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { organization, StructuredData } from '@site/kit/structured-data.tsx';
-import { useHydrated } from '@site/kit/use-hydrated.ts';
 import { WithFooter } from '@site/kit/with-footer.tsx';
 import { phases } from '../content/methodology.ts';
 import { lazyPage } from '../lazy-page.ts';
+import { openingOf } from '../openings.ts';
 import { RemoteArea } from '../remote-area.tsx';
 import { opening } from '../scenes/scenes.ts';
 import { latePart, WhenNear } from '../when-near.tsx';
@@ -25,13 +26,12 @@ const { Page: Impact } = lazyPage(() => import(/* webpackChunkName: "impact" */ 
 
 /** `/`, with one of two openings: the brand's, or the one that `?variant=` asks for. */
 export function Home() {
-  const isHydrated = useHydrated();
-  const asked = isHydrated ? new URLSearchParams(location.search).get('variant') : null;
+  const { search } = useLocation();
   return (
     <>
       <PageMeta description={brand.blurb} path="/" />
       <StructuredData data={organization} />
-      {(asked ?? brand.defaultHome) === 'impact' ? <Impact /> : <Classic />}
+      {openingOf(search) === 'impact' ? <Impact /> : <Classic />}
       <WhenNear part={solutionsPreview} />
       <Section title="From first walk-through to round-the-clock watch" id="methodology">
         <ol className="grid gap-5 sm:grid-cols-2 lg:grid-cols-6">

@@ -55,7 +55,10 @@ test('what is wrong is said beside its field, and nothing that was typed is lost
   await expect(name).toHaveAttribute('aria-invalid', 'true');
   await expect(name).toHaveAccessibleDescription(/name/i);
   await expect(page.getByLabel('Your Message')).toHaveValue('Hello');
-  expect(said.splice(0)).toEqual([expect.stringContaining('422')]);
+  expect(said.splice(0)).toEqual([
+    expect.stringContaining('422'),
+    'Please check the marked fields.',
+  ]);
 });
 
 test('without its required fields the form is not sent', async ({ page }) => {
@@ -186,4 +189,31 @@ test('a limit is shown when near, and what is pasted beyond it is kept, not cut 
     await message.evaluate(field => 'validationMessage' in field && field.validationMessage),
   ).toBe('Use at most 10,000 characters.');
   expect(asked.some(url => url.includes('/api/'))).toBe(false);
+});
+
+test('what stands beside the form: the promise, the address for buyers, three ways (sections 2 and 9)', async ({
+  page,
+}) => {
+  await page.goto('/contact');
+  const main = page.getByRole('main');
+  await expect(main.getByText(/within 24 hours, typically within 2 business hours/)).toBeVisible();
+  await expect(main.getByRole('link', { name: 'hello@oculant.example' }).first()).toHaveAttribute(
+    'href',
+    'mailto:hello@oculant.example',
+  );
+  await expect(page.getByLabel('Your Message')).toHaveAttribute('rows', '4');
+  await expect(page.getByLabel('Email Address')).toHaveAttribute('type', 'email');
+  for (const way of ['Email', 'Call', 'Visit']) {
+    await expect(main.getByRole('heading', { name: way, exact: true })).toBeVisible();
+  }
+});
+
+test('a draft survives going away and coming back (section 4)', async ({ page }) => {
+  await page.goto('/contact');
+  await page.getByLabel('Your Message').fill('Half a sent');
+  await page.getByRole('link', { name: 'About', exact: true }).first().click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Pioneering AI Security');
+  await page.goBack();
+  await expect(page.getByLabel('Your Message')).toHaveValue('Half a sent');
+  await expect(page.getByText('Your draft is back')).toBeVisible();
 });

@@ -30,6 +30,40 @@ test('what comes into view fades in, one card 150 milliseconds after the other (
   );
 });
 
+test('teasers and partners fade in 100 milliseconds after one another, at a tenth in view (section 9)', async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 1280, height: 600 });
+  await page.goto('/');
+  const delaysIn = (name: string) =>
+    page
+      .getByRole('region', { name })
+      .locator('[style*="--reveal-delay"]')
+      .evaluateAll(all =>
+        all.map(card => getComputedStyle(card).getPropertyValue('--reveal-delay')),
+      );
+  expect(await delaysIn('Supported by Industry Leaders')).toEqual([
+    '0ms',
+    '100ms',
+    '200ms',
+    '300ms',
+  ]);
+  await page.getByRole('region', { name: 'Latest Insights' }).scrollIntoViewIfNeeded();
+  await expect.poll(() => delaysIn('Latest Insights')).toEqual(['0ms', '100ms', '200ms']);
+
+  const card = page.locator('#methodology [style*="--reveal-delay"]').nth(4);
+  await page.evaluate(() => scrollTo(0, 0));
+  const { top, height } = await card.evaluate(box => {
+    const { y, height } = box.getBoundingClientRect();
+    return { top: y + scrollY, height };
+  });
+  // What is hidden has slid down by 1.5rem.
+  await page.evaluate(y => scrollTo(0, y), top - 600 - 24 + height * 0.05);
+  await expect(card).toHaveAttribute('data-reveal', 'hidden');
+  await page.evaluate(y => scrollTo(0, y), top - 600 + height * 0.15);
+  await expect(card).toHaveAttribute('data-reveal', 'shown');
+});
+
 test('who wants no motion sees everything at once', async ({ page }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto('/');

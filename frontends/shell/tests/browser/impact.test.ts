@@ -17,6 +17,10 @@ test('the other opening of the home page (section 1)', async ({ page }) => {
   ]);
   const link = (name: string) => page.locator('main').getByRole('link', { name });
   await expect(link('Get a Demo')).toHaveAttribute('href', '/contact');
+  await expect(link('Explore Solutions').first()).toHaveAttribute('href', '/solutions');
+  await expect(
+    page.getByText(/everyday data into actionable intelligence for safer, smarter management/),
+  ).toBeVisible();
   await expect(link('Explore all features')).toHaveAttribute('href', '/solutions');
 });
 

@@ -35,6 +35,9 @@ test('every page of the sitemap is valid HTML whose structured data a validator 
     for (const type of Object.keys(data.jsonld)) {
       types.add(type);
     }
+    if (path === '/') {
+      expect(data.jsonld['Organization']).toMatchObject([{ foundingDate: '2024' }]);
+    }
     const issues = await new Validator().validate(data);
     expect(
       issues.filter(({ severity }) => severity === 'ERROR'),

@@ -18,7 +18,9 @@ test('notices appear at the bottom right, three at once, for four seconds (secti
   await expect(region.locator('[data-visible="true"]')).toHaveCount(3);
   await expect(region.getByText('Four', { exact: true })).toBeVisible();
   await page.mouse.move(0, 0);
+  const from = Date.now();
   await expect(region.getByText('Four', { exact: true })).toBeHidden({ timeout: 6_000 });
+  expect(Date.now() - from).toBeGreaterThan(2_500);
 });
 
 test('Alt+T leads the keyboard to the notices (section 9)', async ({ page }) => {

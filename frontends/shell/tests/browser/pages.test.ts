@@ -103,6 +103,45 @@ for (const [route, heading] of [
   });
 }
 
+const OTHERS = [
+  '/?variant=impact',
+  ...['/no-such-page', '/blog/no-such-post', '/services/no-such-service'],
+  ...['retail-wholesale-high-risk', 'banks-atms-financial', 'industry-smart-factories'].map(
+    of('services'),
+  ),
+  ...['smart-cities-infrastructure', 'corporate-residential'].map(of('services')),
+  ...['privacy-security', 'future-trends', 'facial-recognition', 'smart-home', 'case-study'].map(
+    of('blog'),
+  ),
+];
+
+for (const route of OTHERS) {
+  test(`${route} has nothing for axe to find, in both themes, and fits 320 pixels`, async ({
+    page,
+    said,
+  }) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      for (const width of [320, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(route);
+        await hydrated(page.locator('main h1'));
+        const { violations } = await new AxeBuilder({ page }).analyze();
+        expect(violations.map(({ id, nodes }) => [id, nodes.map(node => node.html)])).toEqual([]);
+        const spare = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        );
+        expect(spare).toBe(0);
+      }
+    }
+    expect(said.splice(0).filter(text => !text.includes('404'))).toEqual([]);
+  });
+}
+
+function of(parent: string) {
+  return (id: string) => `/${parent}/${id}`;
+}
+
 test('the 404 page leads home', async ({ page, said }) => {
   await page.goto('/no-such-page');
   await hydrated(page.locator('main h1'));

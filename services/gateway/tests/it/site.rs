@@ -10,6 +10,7 @@ use crate::alone::Gateway;
 const ROUTES: &str = r#"{
     "redirects": [{ "from": "/services/retail", "to": "/services/retail-wholesale-high-risk" }],
     "notFound": [{ "prefix": "/", "page": "/404.html" }, { "prefix": "/blog/", "page": "/blog/404.html" }],
+    "variants": [{ "path": "/", "parameter": "variant=impact", "page": "index.impact.html" }],
     "scriptHashes": ["sha256-abc="],
     "frameSources": ["https://maps.example"]
 }"#;
@@ -24,6 +25,7 @@ async fn site() -> anyhow::Result<(Gateway, TempDir)> {
     };
     write("_routes.json", ROUTES.as_bytes())?;
     write("index.html", b"<h1>Home</h1>")?;
+    write("index.impact.html", b"<h1>Impact</h1>")?;
     write("blog.html", b"<h1>Blog</h1>")?;
     write("blog/case-study.html", b"<h1>Case</h1>")?;
     write("404.html", b"<h1>Oops! Page not found</h1>")?;
@@ -41,7 +43,10 @@ async fn each_page_has_one_address() -> anyhow::Result<()> {
     let (gateway, _folder) = site().await?;
     for (path, content) in [
         ("/", "<h1>Home</h1>"),
+        ("/?utm_source=mail&variant=impact", "<h1>Impact</h1>"),
+        ("/?variant=other", "<h1>Home</h1>"),
         ("/blog", "<h1>Blog</h1>"),
+        ("/blog?variant=impact", "<h1>Blog</h1>"),
         ("/blog/case-study?page=2", "<h1>Case</h1>"),
     ] {
         let page = gateway.get(path).send().await?;

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { PATIENCE, retry } from './retry.ts';
+
+function recorder() {
+  const waits: number[] = [];
+  return {
+    waits,
+    sleep: async (milliseconds: number) => {
+      waits.push(milliseconds);
+    },
+  };
+}
+
+test('three retries, one second doubling (section 9)', async () => {
+  const { waits, sleep } = recorder();
+  let attempts = 0;
+  const always = () => {
+    attempts += 1;
+    return Promise.reject(new Error('no network'));
+  };
+  await expect(retry(always, { ...PATIENCE, sleep })).rejects.toThrow('no network');
+  expect(attempts).toBe(4);
+  expect(waits).toEqual([1000, 2000, 4000]);
+});
+
+test('no wait is longer than thirty seconds (section 9)', async () => {
+  const { waits, sleep } = recorder();
+  const always = () => Promise.reject(new Error('no network'));
+  await expect(retry(always, { ...PATIENCE, retries: 7, sleep })).rejects.toThrow();
+  expect(waits.slice(-3)).toEqual([16_000, 30_000, 30_000]);
+});
+
+test('what succeeds is not asked for again, and what is not worth it neither', async () => {
+  const { waits, sleep } = recorder();
+  let attempts = 0;
+  const second = async () => {
+    attempts += 1;
+    if (attempts < 2) {
+      throw new Error('no network');
+    }
+    return 'there';
+  };
+  expect(await retry(second, { ...PATIENCE, sleep })).toBe('there');
+  expect(waits).toEqual([1000]);
+  const worthIt = () => false;
+  const refused = () => Promise.reject(new Error('refused'));
+  await expect(retry(refused, { ...PATIENCE, worthIt, sleep })).rejects.toThrow('refused');
+  expect(waits).toHaveLength(1);
+});
