@@ -28,9 +28,7 @@ const args = [...(CHROMIUM.args ?? []), '--force-prefers-reduced-motion'];
 const browser = await chromium.launch({ ...CHROMIUM, args });
 for (const route of chosen.length > 0 ? chosen : [...ROUTES, ...NOT_FOUND]) {
   for (const size of SIZES) {
-    for (const colorScheme of THEMES) {
-      await picture(browser, route, size, colorScheme);
-    }
+    await Promise.all(THEMES.map(theme => picture(browser, route, size, theme)));
   }
 }
 if (chosen.length === 0) {
