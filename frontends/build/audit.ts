@@ -1,5 +1,8 @@
+import type { LaunchedChrome } from 'chrome-launcher';
+import { launch } from 'chrome-launcher';
 import type { Result } from 'lighthouse';
 import lighthouse from 'lighthouse';
+import { CHROMIUM } from './chromium.ts';
 
 const KILOBYTE = 1000;
 /** For the first view of `/`. */
@@ -19,6 +22,14 @@ export interface Row {
   'JS kB': number;
   'all kB': number;
   requests: number;
+}
+
+/** Starts a browser for Lighthouse. */
+export function launchForAudit(): Promise<LaunchedChrome> {
+  return launch({
+    chromePath: CHROMIUM.executablePath ?? '',
+    chromeFlags: ['--headless=new', ...(CHROMIUM.args ?? [])],
+  });
 }
 
 /** Runs Lighthouse in the browser that listens on a port. */

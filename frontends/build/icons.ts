@@ -17,7 +17,7 @@ for (const size of [180, 192, 512]) {
 await browser.close();
 
 async function picture(name: string, width: number, height: number, content: string) {
-  const page = await browser.newPage({ viewport: { width, height }, reducedMotion: 'reduce' });
+  const page = await browser.newPage({ viewport: { width, height } });
   await page.setContent(`<!doctype html><style>body{margin:0}</style>${content}`);
   await page.evaluate(() => document.fonts.ready);
   await page.screenshot({ path: join(folder, `${name}.png`) });

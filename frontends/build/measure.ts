@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from '@playwright/test';
-import { launch } from 'chrome-launcher';
 import type { Row } from './audit.ts';
-import { audited, faultsOf } from './audit.ts';
+import { audited, faultsOf, launchForAudit } from './audit.ts';
 import { CHROMIUM } from './chromium.ts';
 import { root } from './places.ts';
 import { CHANGES, timeToPage } from './route-change.ts';
@@ -19,10 +18,7 @@ const AHEAD = 1500;
 const stack = JSON.parse(
   process.env['STACK_FILE'] ? read(process.env['STACK_FILE']) : read('target/stack.json'),
 );
-const browser = await launch({
-  chromePath: CHROMIUM.executablePath ?? '',
-  chromeFlags: ['--headless=new', ...(CHROMIUM.args ?? [])],
-});
+const browser = await launchForAudit();
 const chosen = process.argv.slice(2);
 const rows: Row[] = [];
 for (const route of chosen.length > 0 ? chosen : ROUTES) {

@@ -10,8 +10,8 @@ export interface Preview {
   /** Where the picture goes. */
   file: string;
   title: string;
-  /** A drawing, as text. */
-  scene: string;
+  /** The file of a drawing. */
+  drawing: string;
 }
 
 const SIZE = { width: 1200, height: 630 };
@@ -39,12 +39,12 @@ export async function drawPreviews(previews: readonly Preview[]): Promise<void> 
   await browser.close();
 }
 
-async function draw(browser: Browser, { file, title, scene }: Preview) {
+async function draw(browser: Browser, { file, title, drawing }: Preview) {
   const page = await browser.newPage({ viewport: SIZE, reducedMotion: 'reduce' });
   const size = title.length > 36 ? ' data-long' : '';
   await page.setContent(
     `<!doctype html><style>${style}</style>` +
-      `<div><div class="mark">${mark}</div><h1${size}>${title}</h1></div>${scene}`,
+      `<div><div class="mark">${mark}</div><h1${size}>${title}</h1></div>${readFileSync(drawing, 'utf8')}`,
   );
   await page.evaluate(() => document.fonts.ready);
   await page.screenshot({ path: file, type: 'jpeg', quality: 84 });

@@ -26,6 +26,6 @@ function preview(name: string, title: string, picture: string): Preview {
   return {
     file: join(folder, `${name}.jpg`),
     title,
-    scene: readFileSync(join(folder, `${picture}.svg`), 'utf8'),
+    drawing: join(folder, `${picture}.svg`),
   };
 }

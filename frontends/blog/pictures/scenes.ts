@@ -1,4 +1,5 @@
-import { inks, materials, Scene } from '../../kit/drawing/scene.ts';
+import { inks, materials } from '../../kit/drawing/materials.ts';
+import { Scene } from '../../kit/drawing/scene.ts';
 
 const PICTURE = [800, 450] as const;
 const TYPE = 15;

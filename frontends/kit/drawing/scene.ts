@@ -1,40 +1,16 @@
+import type { Find, Kind } from './finds.ts';
+import { Finds } from './finds.ts';
+import type { Material } from './materials.ts';
+import { inks, materials } from './materials.ts';
+import type { Solid } from './order.ts';
+import { inOrder } from './order.ts';
 import { palettes } from './palettes.ts';
+import { round } from './round.ts';
 
 /** A point of the world: x to the right and down, y to the left and down, z up, in unit cubes. */
 export type Point = readonly [x: number, y: number, z?: number];
 /** Width along x, depth along y, height. */
 export type Size = readonly [w: number, d: number, h: number];
-
-/** The inks of a box: its top, its left and its right face. */
-export interface Material {
-  top: string;
-  left: string;
-  right: string;
-}
-
-/** How certain the machine is of what it found, and what that asks of people. */
-export type Kind = 'seen' | 'alert';
-
-/** What is found: the box around it on the picture, and what the machine takes it for. */
-interface Find {
-  size: readonly [number, number];
-  label: string;
-  kind?: Kind;
-}
-
-/** A rectangle of the picture. */
-interface Area {
-  left: number;
-  top: number;
-  width: number;
-  height: number;
-}
-
-/** A find with its label, as it is drawn. */
-interface Drawn {
-  area: Area;
-  svg: string;
-}
 
 /** A way that is gone again and again: people turn round at its end, vehicles leave the picture. */
 export interface Way {
@@ -44,49 +20,8 @@ export interface Way {
   since?: number;
 }
 
-/** The part of the world that a thing fills. */
-interface Solid {
-  from: readonly [number, number, number];
-  to: readonly [number, number, number];
-  svg: string;
-}
-
 const COS = Math.cos(Math.PI / 6);
 const SIN = 0.5;
-/** Advance of a letter, as a part of the size of type: what monospaced faces agree on. */
-const LETTER = 0.6;
-
-/** The inks of all our scenes: the kit's tokens, so that a scene follows the theme. */
-export const inks = {
-  ground: 'var(--raised)',
-  path: 'var(--road)',
-  grid: 'var(--line)',
-  line: 'var(--stroke)',
-  seen: 'var(--seen)',
-  alert: 'var(--alert)',
-  onSeen: 'var(--on-seen)',
-  lit: 'var(--lit)',
-  glass: 'color-mix(in srgb,var(--stroke) 30%,var(--face-r))',
-  screen: 'var(--screen)',
-} as const;
-
-const tinted = (ink: string, part: number): Material => ({
-  top: `color-mix(in srgb,${ink} ${part}%,var(--face-t))`,
-  left: `color-mix(in srgb,${ink} ${part}%,var(--face-l))`,
-  right: `color-mix(in srgb,${ink} ${part}%,var(--face-r))`,
-});
-
-/** What things are made of. */
-export const materials = {
-  plain: { top: 'var(--face-t)', left: 'var(--face-l)', right: 'var(--face-r)' },
-  low: { top: 'var(--face-l)', left: 'var(--face-r)', right: 'var(--road)' },
-  ware: tinted(inks.seen, 55),
-  pale: tinted(inks.line, 14),
-  glass: tinted(inks.line, 34),
-  dark: tinted(inks.screen, 82),
-  warm: tinted(inks.alert, 50),
-} as const satisfies Record<string, Material>;
-
 /**
  * A world of unit cubes seen from the south, drawn in the hand of all our scenes and fitted into a
  * picture. The picture is a file of its own that follows the colour scheme of where it stands.
@@ -97,13 +32,9 @@ export class Scene {
   private readonly over: string[] = [];
   private readonly world: Size;
   private readonly picture: readonly [number, number];
+  private readonly finds: Finds;
   private readonly unit: number;
   private readonly origin: readonly [number, number];
-  /** The size of the labels. */
-  private readonly type: number;
-  private readonly finds: Drawn[] = [];
-  private readonly tags: Area[] = [];
-  private readonly closeUps: Area[] = [];
 
   constructor(world: Size, picture: readonly [number, number] = [800, 520], type = 12) {
     const [w, d, h] = world;
@@ -111,7 +42,7 @@ export class Scene {
     const margin = 16;
     this.world = world;
     this.picture = picture;
-    this.type = type;
+    this.finds = new Finds(picture, type);
     this.unit = Math.min(
       (width - 2 * margin) / ((w + d) * COS),
       (height - 2 * margin) / ((w + d) * SIN + h),
@@ -124,9 +55,9 @@ export class Scene {
   }
 
   /** The ground that everything stands on. */
-  ground(fill: string = inks.ground): void {
+  ground(): void {
     const [w, d] = this.world;
-    this.slab([0, 0], [w, d], fill, inks.grid);
+    this.slab([0, 0], [w, d], inks.ground, inks.grid);
     const lines = [
       ...range(w).map(x => this.segment([x, 0], [x, d])),
       ...range(d).map(y => this.segment([0, y], [w, y])),
@@ -158,14 +89,6 @@ export class Scene {
     const corners = points.map(point => this.at(point).join(' ')).join('L');
     this.flat.push(
       `<path d="M${corners}" stroke="${ink}" stroke-width="2.2" stroke-dasharray="1 6" stroke-linecap="round"/>`,
-    );
-  }
-
-  /** A line through the air: what is connected with what. */
-  wire(points: readonly Point[], ink: string = inks.line): void {
-    const corners = points.map(point => this.at(point).join(' ')).join('L');
-    this.over.push(
-      `<path d="M${corners}" stroke="${ink}" stroke-width="1.6" stroke-dasharray="4 4"/>`,
     );
   }
 
@@ -386,62 +309,16 @@ export class Scene {
     const [px, py] = this.at(point);
     const scale = this.unit / 34;
     const [width, height] = [w * scale, h * scale];
-    const [x, y] = [round(px - width / 2), round(py - height + 6 * scale)];
-    const corner = Math.min(9 * scale, width / 3);
-    const [iw, ih] = [round(width - 2 * corner), round(height - 2 * corner)];
-    const c = round(corner);
-    const corners = `M${x} ${round(y + corner)}v-${c}h${c}m${iw} 0h${c}v${c}m0 ${ih}v${c}h-${c}m-${iw} 0h-${c}v-${c}`;
-    const words = round(label.length * this.type * LETTER);
-    const [high, pad] = [round(this.type * 1.35), round(this.type * 0.36)];
-    const tag = this.placeFor({ left: x, top: y, width, height }, round(words + 2 * pad), high);
-    const text =
-      `<g transform="translate(${tag.left} ${tag.top})" stroke="none"><rect width="${tag.width}" height="${high}" fill="${inks[kind]}"/>` +
-      `<text x="${pad}" y="${this.type}" fill="${kind === 'alert' ? 'var(--on-alert)' : inks.onSeen}" textLength="${words}">${label}</text></g>`;
-    const box = `<path d="${corners}" stroke="${inks[kind]}" stroke-width="2.4"/>`;
-    const lock = ` class="lock" style="animation-delay:${round(0.55 + 0.35 * this.finds.length)}s"`;
-    const [left, top] = [Math.min(x, tag.left), Math.min(y, tag.top)];
-    const area = {
-      left,
-      top,
-      width: Math.max(x + width, tag.left + tag.width) - left,
-      height: Math.max(y + height, tag.top + high) - top,
-    };
-    this.tags.push(tag);
-    this.finds.push({ area, svg: `<g${motion}><g${lock}>${box}${text}</g></g>` });
-  }
-
-  /** Where a label stands at a box: above it, below it, or aligned with its right side, where there is room. */
-  private placeFor(box: Area, width: number, height: number): Area {
-    const [above, below] = [round(box.top - height - 3), round(box.top + box.height + 3)];
-    const [left, right] = [round(box.left - 1), round(box.left + box.width + 1 - width)];
-    const places = [
-      { left, top: above, width, height },
-      { left: right, top: above, width, height },
-      { left, top: below, width, height },
-      { left: right, top: below, width, height },
-    ];
-    const isFree = (place: Area) =>
-      isWithin(place, this.whole()) && !this.tags.some(other => overlap(place, other));
-    return places.find(isFree) ?? { left, top: above, width, height };
-  }
-
-  private whole(): Area {
-    const [width, height] = this.picture;
-    return { left: 0, top: 0, width, height };
+    const box = { left: round(px - width / 2), top: round(py - height + 6 * scale), width, height };
+    this.finds.add({ box, corner: Math.min(9 * scale, width / 3), label, kind }, motion);
   }
 
   /**
    * Makes the part of the picture around a point a picture of its own, which shows only what is found wholly
-   * within it. Returns its name: the fragment under which the file shows it, and its size.
+   * within it: the file shows it under the fragment `#v1`, the next one under `#v2`.
    */
-  closeUp(point: Point, width = 270): { name: string; width: number; height: number } {
-    const height = Math.round(width * 0.6);
-    const [x, y] = this.at(point);
-    const [w, h] = this.picture;
-    const left = Math.min(Math.max(Math.round(x - width / 2), 0), w - width);
-    const top = Math.min(Math.max(Math.round(y - height / 2), 0), h - height);
-    this.closeUps.push({ left, top, width, height });
-    return { name: `v${this.closeUps.length}`, width, height };
+  closeUp(point: Point, width: number): void {
+    this.finds.closeUp(this.at(point), width);
   }
 
   /** The picture as a file. */
@@ -449,37 +326,18 @@ export class Scene {
     const [w, h] = this.picture;
     return (
       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}">` +
-      `<style>${palettes}${MOTION}${this.views().rules}</style>${this.views().elements}${this.toDrawing()}</svg>\n`
+      `<style>${palettes}${MOTION}${this.finds.rules()}</style>${this.finds.views()}${this.toDrawing()}</svg>\n`
     );
   }
 
   /** What is drawn, without a frame and without colours of its own. */
   toDrawing(): string {
-    const style = `font-family="Geist Mono,ui-monospace,Menlo,Consolas,monospace" font-size="${this.type}" font-weight="600"`;
+    const style = `font-family="Geist Mono,ui-monospace,Menlo,Consolas,monospace" font-size="${this.finds.type}" font-weight="600"`;
     const solids = inOrder(this.solids).map(({ svg }) => svg);
     return (
       `<g fill="none" stroke="${inks.line}" stroke-linejoin="round" ${style}>` +
-      `${[...this.flat, ...solids, ...this.over].join('')}` +
-      `${this.finds.map(({ svg }, at) => `<g class="find f${at}">${svg}</g>`).join('')}</g>`
+      `${[...this.flat, ...solids, ...this.over].join('')}${this.finds.toDrawing()}</g>`
     );
-  }
-
-  /** https://www.w3.org/TR/SVG2/linking.html#ViewElement */
-  private views(): { elements: string; rules: string } {
-    const elements = this.closeUps.map(
-      ({ left, top, width, height }, at) =>
-        `<view id="v${at + 1}" viewBox="${left} ${top} ${width} ${height}"/>`,
-    );
-    const shown = this.closeUps.flatMap((closeUp, at) =>
-      this.finds.flatMap(({ area }, find) =>
-        isWithin(area, closeUp) ? [`#v${at + 1}:target~g .f${find}`] : [],
-      ),
-    );
-    const rules = this.closeUps.length > 0 ? 'view:target~g .find{display:none}' : '';
-    return {
-      elements: elements.join(''),
-      rules: shown.length > 0 ? `${rules}${shown.join(',')}{display:inline}` : rules,
-    };
   }
 
   /** Where a point of the world is on the picture. */
@@ -575,49 +433,6 @@ const MOTION =
   '.drive{animation:drive linear infinite}' +
   '@keyframes drive{0%{opacity:0;transform:none}6%,94%{opacity:1}to{opacity:0;transform:translate(var(--x),var(--y))}}}';
 
-/** Things behind others first. Sorting by distance alone fails where a long thing stands beside a short one. */
-function inOrder(solids: readonly Solid[]): Solid[] {
-  const done = new Set<Solid>();
-  const painted: Solid[] = [];
-  const visit = (solid: Solid) => {
-    if (!done.has(solid)) {
-      done.add(solid);
-      solids.filter(other => isBehind(other, solid)).forEach(visit);
-      painted.push(solid);
-    }
-  };
-  solids.forEach(visit);
-  return painted;
-}
-
-function isBehind(a: Solid, b: Solid): boolean {
-  const before = (one: Solid, other: Solid) =>
-    one.to.some((end, axis) => end <= (other.from[axis] ?? Number.NEGATIVE_INFINITY) + 0.001);
-  return before(a, b) && !before(b, a);
-}
-
-function isWithin(area: Area, frame: Area): boolean {
-  return (
-    area.left >= frame.left &&
-    area.top >= frame.top &&
-    area.left + area.width <= frame.left + frame.width &&
-    area.top + area.height <= frame.top + frame.height
-  );
-}
-
-function overlap(a: Area, b: Area): boolean {
-  return (
-    a.left < b.left + b.width &&
-    b.left < a.left + a.width &&
-    a.top < b.top + b.height &&
-    b.top < a.top + a.height
-  );
-}
-
 function range(to: number): number[] {
   return Array.from({ length: Math.max(to + 1, 0) }, (_, at) => at);
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }

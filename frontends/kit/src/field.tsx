@@ -7,6 +7,9 @@ interface Words {
   error?: string | undefined;
 }
 
+/** What a field accepts of an element; it listens to the input itself. */
+type Native<Element extends 'input' | 'textarea'> = Omit<ComponentProps<Element>, 'onInput'>;
+
 /** From this part of the limit on, visitors are told how much is left. */
 const NEAR = 0.9;
 
@@ -21,7 +24,7 @@ export function Field({
   maxLength,
   className = '',
   ...rest
-}: ComponentProps<'input'> & Words) {
+}: Native<'input'> & Words) {
   const id = useId();
   const limit = useLimit(maxLength);
   return (
@@ -44,7 +47,7 @@ export function TextField({
   maxLength,
   className = '',
   ...rest
-}: ComponentProps<'textarea'> & Words) {
+}: Native<'textarea'> & Words) {
   const id = useId();
   const limit = useLimit(maxLength);
   return (

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
 import type { Locator, Page } from '@playwright/test';
 import { test as base, expect } from '@playwright/test';
 
@@ -102,6 +103,36 @@ async function mailTo(stack: Stack, address: string, text: string): Promise<Mail
     throw new Error('There is no such mail');
   }
   return found;
+}
+
+/** Shows a notice, as a remote does. */
+export async function tell(
+  page: Page,
+  title: string,
+  kind: 'success' | 'error' | 'overlay' = 'success',
+): Promise<void> {
+  await page.evaluate(
+    detail => {
+      window.dispatchEvent(new CustomEvent('site:notice', { detail }));
+    },
+    { kind, title, text: 'What happened.' },
+  );
+}
+
+/** Expects that axe finds nothing wrong with what is shown. */
+export async function expectAccessible(page: Page, where = 'as it is'): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const found = violations.map(({ id, nodes }) => [id, nodes.map(node => node.html)]);
+  expect(found, where).toEqual([]);
+}
+
+/** Expects that nothing must be scrolled sideways at a size of the window. */
+export async function expectFits(page: Page, width: number, height: number): Promise<void> {
+  await page.setViewportSize({ width, height });
+  const spare = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(spare, `${width} pixels`).toBe(0);
 }
 
 function byte(): number {

@@ -1,9 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Preview } from '../../build/previews.ts';
 import { drawPreviews } from '../../build/previews.ts';
 import type { Point, Scene } from '../../kit/drawing/scene.ts';
 import { services as details } from '../src/content/services.ts';
+import { CLOSE_UP_WIDTHS } from '../src/scenes/close-ups.ts';
 import { bankCloseUps, bankScene } from './bank.ts';
 import { cityCloseUps, cityScene } from './city.ts';
 import { factoryCloseUps, factoryScene } from './factory.ts';
@@ -13,58 +14,45 @@ import { officeCloseUps, officeScene } from './office.ts';
 import { shopCloseUps, shopScene } from './shop.ts';
 import { solutionScenes } from './solutions.ts';
 
-// Draws all scenes anew, notes where in them the close-ups are, and makes the pages' previews of them:
-// `npm run draw`.
-
-type CloseUp = ReturnType<Scene['closeUp']>;
+// Draws all scenes anew, and makes the pages' previews of them: `npm run draw`.
 
 const services: Record<string, [() => Scene, readonly Point[]]> = {
-  shop: [shopScene, shopCloseUps],
-  bank: [bankScene, bankCloseUps],
-  factory: [factoryScene, factoryCloseUps],
-  junction: [junctionScene, junctionCloseUps],
-  city: [cityScene, cityCloseUps],
-  office: [officeScene, officeCloseUps],
+  'retail-wholesale-high-risk': [shopScene, shopCloseUps],
+  'banks-atms-financial': [bankScene, bankCloseUps],
+  'industry-smart-factories': [factoryScene, factoryCloseUps],
+  'traffic-public-safety': [junctionScene, junctionCloseUps],
+  'smart-cities-infrastructure': [cityScene, cityCloseUps],
+  'corporate-residential': [officeScene, officeCloseUps],
 };
 const folder = join(import.meta.dirname, '../src/scenes');
-const closeUps: Record<string, { main: CloseUp; features: CloseUp[] }> = {};
-for (const [name, [draw, points]] of Object.entries(services)) {
+for (const [id, [draw, points]] of Object.entries(services)) {
   const scene = draw();
   const [first = [0, 0]] = points;
-  closeUps[name] = {
-    main: scene.closeUp(first, 430),
-    features: points.map(point => scene.closeUp(point)),
-  };
-  writeFileSync(join(folder, `${name}.svg`), scene.toSvg());
+  scene.closeUp(first, CLOSE_UP_WIDTHS.main);
+  for (const point of points) {
+    scene.closeUp(point, CLOSE_UP_WIDTHS.feature);
+  }
+  writeFileSync(drawing(id), scene.toSvg());
 }
 for (const [id, draw] of Object.entries({ ...solutionScenes, nothing: nothingScene })) {
-  writeFileSync(join(folder, `${id}.svg`), draw().toSvg());
+  writeFileSync(drawing(id), draw().toSvg());
 }
-writeFileSync(join(folder, 'close-ups.json'), `${JSON.stringify(closeUps, null, 2)}\n`);
 
-const SCENE_OF: Readonly<Record<string, string>> = {
-  'retail-wholesale-high-risk': 'shop',
-  'banks-atms-financial': 'bank',
-  'industry-smart-factories': 'factory',
-  'traffic-public-safety': 'junction',
-  'smart-cities-infrastructure': 'city',
-  'corporate-residential': 'office',
-};
 const previews = join(import.meta.dirname, '../public/previews');
 mkdirSync(previews, { recursive: true });
 await drawPreviews([
-  preview('home', 'AI that watches, so that someone notices', 'shop'),
-  preview('about', 'Pioneering AI Security', 'city'),
-  preview('contact', 'Let’s Connect', 'office'),
-  preview('services', 'Tailored Security Services', 'junction'),
+  preview('home', 'AI that watches, so that someone notices', 'retail-wholesale-high-risk'),
+  preview('about', 'Pioneering AI Security', 'smart-cities-infrastructure'),
+  preview('contact', 'Let’s Connect', 'corporate-residential'),
+  preview('services', 'Tailored Security Services', 'traffic-public-safety'),
   preview('solutions', 'Advanced Security Solutions', 'custom-ai-models'),
-  ...details.map(({ id, title }) => preview(id, title, SCENE_OF[id] ?? 'shop')),
+  ...details.map(({ id, title }) => preview(id, title, id)),
 ]);
 
 function preview(name: string, title: string, scene: string): Preview {
-  return {
-    file: join(previews, `${name}.jpg`),
-    title,
-    scene: readFileSync(join(folder, `${scene}.svg`), 'utf8'),
-  };
+  return { file: join(previews, `${name}.jpg`), title, drawing: drawing(scene) };
+}
+
+function drawing(id: string): string {
+  return join(folder, `${id}.svg`);
 }

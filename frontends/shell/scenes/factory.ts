@@ -1,5 +1,6 @@
+import { inks, materials } from '../../kit/drawing/materials.ts';
 import type { Point } from '../../kit/drawing/scene.ts';
-import { inks, materials, Scene } from '../../kit/drawing/scene.ts';
+import { Scene } from '../../kit/drawing/scene.ts';
 
 const places = {
   gear: [8.8, 2.6, 0.6],

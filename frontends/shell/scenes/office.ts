@@ -1,5 +1,6 @@
+import { inks, materials } from '../../kit/drawing/materials.ts';
 import type { Point } from '../../kit/drawing/scene.ts';
-import { inks, materials, Scene } from '../../kit/drawing/scene.ts';
+import { Scene } from '../../kit/drawing/scene.ts';
 
 const places = {
   tailgating: [3.5, 4, 0.5],

@@ -76,7 +76,7 @@ function idle(): Promise<void> {
   });
 }
 
-/** https://wicg.github.io/savedata/ */
+/** https://drafts.csswg.org/mediaqueries-5/#prefers-reduced-data */
 function isSaving(): boolean {
   return matchMedia('(prefers-reduced-data: reduce)').matches;
 }

@@ -7,6 +7,7 @@ import { Section } from '@site/kit/section.tsx';
 import type { OverviewService } from '../content/overview.ts';
 import { overview, tiles } from '../content/overview.ts';
 import { overviewIds } from '../content/services.ts';
+import { Icon } from '../frame/icon.tsx';
 import type { SceneOfService } from '../scenes/scenes.ts';
 import { scenes } from '../scenes/scenes.ts';
 
@@ -73,12 +74,15 @@ function sceneOf({ id }: OverviewService): SceneOfService | undefined {
 }
 
 function Overview({ service, priority }: { service: OverviewService; priority: 'high' | 'low' }) {
-  const { id, title, description, features } = service;
+  const { id, title, description, icon, features } = service;
   const scene = sceneOf(service);
   return (
     <Card className="flex h-full flex-col p-6">
       {scene ? <Picture {...scene.whole} alt="" priority={priority} className="mb-5" /> : null}
-      <h3 className="text-subheading">{title}</h3>
+      <h3 className="flex items-center gap-3 text-subheading">
+        <Icon name={icon} className="size-6 shrink-0 text-seen-ink" />
+        {title}
+      </h3>
       <p className="mt-2 text-ink-2">{description}</p>
       <h4 className="mt-4 font-semibold text-small">Key Features</h4>
       <ul className="mt-1 mb-5 grow list-[square] pl-5 text-ink-2 text-small">

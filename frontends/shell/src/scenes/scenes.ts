@@ -1,11 +1,11 @@
-import bank from './bank.svg';
-import city from './city.svg';
-import closeUps from './close-ups.json' with { type: 'json' };
-import factory from './factory.svg';
-import junction from './junction.svg';
+import bank from './banks-atms-financial.svg';
+import { CLOSE_UP_WIDTHS, closeUpHeight } from './close-ups.ts';
+import office from './corporate-residential.svg';
+import factory from './industry-smart-factories.svg';
 import nothing from './nothing.svg';
-import office from './office.svg';
-import shop from './shop.svg';
+import shop from './retail-wholesale-high-risk.svg';
+import city from './smart-cities-infrastructure.svg';
+import junction from './traffic-public-safety.svg';
 
 /** A drawn place, and the parts of it that are shown on their own. */
 export interface SceneOfService {
@@ -24,41 +24,37 @@ export interface Drawing {
   height: number;
 }
 
+const WHOLE = { width: 800, height: 520 };
+/** Every service has as many features. */
+const FEATURES = 6;
+
 /** The place of each service, by the service's id. */
 export const scenes: Readonly<Record<string, SceneOfService>> = {
-  'retail-wholesale-high-risk': scene(shop, closeUps.shop),
-  'banks-atms-financial': scene(bank, closeUps.bank),
-  'industry-smart-factories': scene(factory, closeUps.factory),
-  'traffic-public-safety': scene(junction, closeUps.junction),
-  'smart-cities-infrastructure': scene(city, closeUps.city),
-  'corporate-residential': scene(office, closeUps.office),
+  'retail-wholesale-high-risk': scene(shop),
+  'banks-atms-financial': scene(bank),
+  'industry-smart-factories': scene(factory),
+  'traffic-public-safety': scene(junction),
+  'smart-cities-infrastructure': scene(city),
+  'corporate-residential': scene(office),
 };
 
 /** An empty room, for pages that are not there. */
 export const emptyRoom: Drawing = { src: nothing, width: 480, height: 320 };
 
 /** The shop, with which the site opens. */
-export const opening: Drawing = { src: shop, width: 800, height: 520 };
+export const opening: Drawing = { src: shop, ...WHOLE };
 
-/** A part of a drawing that is shown on its own, under the name of its view. */
-interface CloseUp {
-  name: string;
-  width: number;
-  height: number;
-}
-
-function scene(
-  src: string,
-  parts: { main: CloseUp; features: readonly CloseUp[] },
-): SceneOfService {
+function scene(src: string): SceneOfService {
   return {
-    whole: { src, width: 800, height: 520 },
-    main: part(src, parts.main),
-    features: parts.features.map(feature => part(src, feature)),
+    whole: { src, ...WHOLE },
+    main: closeUp(src, 1, CLOSE_UP_WIDTHS.main),
+    features: Array.from({ length: FEATURES }, (_, at) =>
+      closeUp(src, at + 2, CLOSE_UP_WIDTHS.feature),
+    ),
   };
 }
 
 /** https://www.w3.org/TR/SVG2/linking.html#ViewElement */
-function part(src: string, { name, width, height }: CloseUp): Drawing {
-  return { src: `${src}#${name}`, width, height };
+function closeUp(src: string, number: number, width: number): Drawing {
+  return { src: `${src}#v${number}`, width, height: closeUpHeight(width) };
 }

@@ -1,6 +1,4 @@
-import { launch } from 'chrome-launcher';
-import { audited, faultsOf } from '../../../build/audit.ts';
-import { CHROMIUM } from '../../../build/chromium.ts';
+import { audited, faultsOf, launchForAudit } from '../../../build/audit.ts';
 import { ROUTES } from '../../../build/routes.ts';
 import { expect, test } from '../../../kit/testing/browser.ts';
 
@@ -8,10 +6,7 @@ import { expect, test } from '../../../kit/testing/browser.ts';
 
 for (const route of ROUTES) {
   test(`${route} keeps the budgets that Lighthouse can see on any machine`, async ({ stack }) => {
-    const browser = await launch({
-      chromePath: CHROMIUM.executablePath ?? '',
-      chromeFlags: ['--headless=new', ...(CHROMIUM.args ?? [])],
-    });
+    const browser = await launchForAudit();
     try {
       expect(faultsOf(await audited(stack.site, route, browser.port))).toEqual([]);
     } finally {

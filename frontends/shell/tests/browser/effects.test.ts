@@ -1,6 +1,5 @@
-import type { Page } from '@playwright/test';
 import { CHANGES, timeToPage } from '../../../build/route-change.ts';
-import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
+import { expect, hydrated, tell, test } from '../../../kit/testing/browser.ts';
 
 test('what heads a page fades up after 100 ms, in 700 ms (section 9)', async ({ page }) => {
   for (const route of ['/', '/services', '/blog']) {
@@ -71,9 +70,9 @@ test('an overlay notice takes the place of the one before and stays 5000 ms (sec
   page,
 }) => {
   await page.goto('/about');
-  await tell(page, 'First');
+  await tell(page, 'First', 'overlay');
   await expect(page.getByText('First', { exact: true })).toBeVisible();
-  await tell(page, 'Second');
+  await tell(page, 'Second', 'overlay');
   await expect(page.getByText('Second', { exact: true })).toBeVisible();
   await expect(page.getByText('First', { exact: true })).toHaveCount(0);
   await expect(page.locator('[data-sonner-toast]')).toHaveCount(1);
@@ -122,13 +121,4 @@ test('pages change with a view transition where the browser has them', async ({ 
 function styleOf(element: Element) {
   const { animationName, animationDelay, animationDuration } = getComputedStyle(element);
   return { name: animationName, delay: animationDelay, duration: animationDuration };
-}
-
-async function tell(page: Page, title: string) {
-  await page.evaluate(
-    detail => {
-      window.dispatchEvent(new CustomEvent('site:notice', { detail }));
-    },
-    { kind: 'overlay' as const, title, text: 'A text' },
-  );
 }

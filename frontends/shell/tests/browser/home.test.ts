@@ -53,15 +53,18 @@ test('teasers and partners fade in 100 milliseconds after one another, at a tent
 
   const card = page.locator('#methodology [style*="--reveal-delay"]').nth(4);
   await page.evaluate(() => scrollTo(0, 0));
-  const { top, height } = await card.evaluate(box => {
-    const { y, height } = box.getBoundingClientRect();
-    return { top: y + scrollY, height };
-  });
-  // What is hidden has slid down by 1.5rem.
-  await page.evaluate(y => scrollTo(0, y), top - 600 - 24 + height * 0.05);
+  // Measured anew each time: what is loaded late above it moves it.
+  const showPart = (part: number) =>
+    card.evaluate((box, part) => {
+      const { top, height } = box.getBoundingClientRect();
+      scrollBy(0, top - innerHeight + height * part);
+    }, part);
+  await showPart(0.05);
   await expect(card).toHaveAttribute('data-reveal', 'hidden');
-  await page.evaluate(y => scrollTo(0, y), top - 600 + height * 0.15);
-  await expect(card).toHaveAttribute('data-reveal', 'shown');
+  await expect(async () => {
+    await showPart(0.15);
+    await expect(card).toHaveAttribute('data-reveal', 'shown', { timeout: 500 });
+  }).toPass();
 });
 
 test('who wants no motion sees everything at once', async ({ page }) => {

@@ -1,5 +1,4 @@
-import type { Page } from '@playwright/test';
-import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
+import { expect, hydrated, tell, test } from '../../../kit/testing/browser.ts';
 
 test('notices appear at the bottom right, three at once, for four seconds (section 9)', async ({
   page,
@@ -31,12 +30,3 @@ test('Alt+T leads the keyboard to the notices (section 9)', async ({ page }) => 
   await page.keyboard.press('Alt+KeyT');
   await expect(page.locator('[data-sonner-toaster]')).toBeFocused();
 });
-
-async function tell(page: Page, title: string) {
-  await page.evaluate(
-    detail => {
-      window.dispatchEvent(new CustomEvent('site:notice', { detail }));
-    },
-    { kind: 'success', title, text: 'A text' },
-  );
-}

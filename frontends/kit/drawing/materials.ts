@@ -1,0 +1,37 @@
+/** The inks of a box: its top, its left and its right face. */
+export interface Material {
+  top: string;
+  left: string;
+  right: string;
+}
+
+/** The inks of all our scenes: the kit's tokens, so that a scene follows the theme. */
+export const inks = {
+  ground: 'var(--raised)',
+  path: 'var(--road)',
+  grid: 'var(--line)',
+  line: 'var(--stroke)',
+  seen: 'var(--seen)',
+  alert: 'var(--alert)',
+  onSeen: 'var(--on-seen)',
+  lit: 'var(--lit)',
+  glass: 'color-mix(in srgb,var(--stroke) 30%,var(--face-r))',
+  screen: 'var(--screen)',
+} as const;
+
+const tinted = (ink: string, part: number): Material => ({
+  top: `color-mix(in srgb,${ink} ${part}%,var(--face-t))`,
+  left: `color-mix(in srgb,${ink} ${part}%,var(--face-l))`,
+  right: `color-mix(in srgb,${ink} ${part}%,var(--face-r))`,
+});
+
+/** What things are made of. */
+export const materials = {
+  plain: { top: 'var(--face-t)', left: 'var(--face-l)', right: 'var(--face-r)' },
+  low: { top: 'var(--face-l)', left: 'var(--face-r)', right: 'var(--road)' },
+  ware: tinted(inks.seen, 55),
+  pale: tinted(inks.line, 14),
+  glass: tinted(inks.line, 34),
+  dark: tinted(inks.screen, 82),
+  warm: tinted(inks.alert, 50),
+} as const satisfies Record<string, Material>;
