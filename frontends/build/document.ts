@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Parts } from './compile.ts';
 import { dist, frontends } from './places.ts';
 import type { Area, Rendered } from './rendered.ts';
-
-/** What a build made: the files of each chunk by the chunk's name. */
-type Parts = Record<string, readonly string[]>;
 
 /** All that pages are put together from. */
 export interface SiteParts {
@@ -36,7 +34,7 @@ export function document(page: Rendered, parts: SiteParts): string {
     ...styles(page, files),
     ...files.scripts.map(script => `<meta name="script" content="${script}">`),
     ...files.later.map(file => `<meta name="later" content="${file}">`),
-    ...parts.remotes.map(
+    ...versions(page, parts).map(
       ({ name, version }) => `<meta name="remote:${name}" content="${version}">`,
     ),
     '<link rel="icon" href="/favicon.svg" type="image/svg+xml">',
@@ -58,6 +56,11 @@ function split(html: string) {
     throw new Error(`A page does not begin with ${START}`);
   }
   return { head: html.slice(0, start), body: html.slice(start) };
+}
+
+/** Of which builds of remotes the page's HTML is. */
+function versions({ areas }: Rendered, { remotes }: SiteParts) {
+  return remotes.filter(({ name }) => areas.some(({ remote }) => remote === name));
 }
 
 function filesOf(page: Rendered, parts: SiteParts) {

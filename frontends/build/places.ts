@@ -9,5 +9,7 @@ export const root: string = dirname(frontends);
 export const dist: string = process.env['SITE_OUT'] ?? join(frontends, 'dist');
 /** What the build needs and visitors do not get. */
 export const scratch: string = `${dist}.server`;
+/** What the site in `dist` was put together from; beside it, because it is none of the visitors' business. */
+export const partsFile: string = `${dist}.parts.json`;
 /** Who the site speaks for. */
 export const brandFile: string = process.env['BRAND_FILE'] ?? join(root, 'brand.json');

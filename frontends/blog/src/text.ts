@@ -1,4 +1,4 @@
-import { retry } from '@site/kit/retry.ts';
+import { loadCode } from '@site/kit/load-code.ts';
 import type { PostText } from './post.ts';
 import { loadText } from './posts.ts';
 
@@ -16,7 +16,7 @@ export function textOf(id: string): Promise<PostText | 'failed'> {
   const rendered = renderedText(id);
   const text = rendered
     ? Promise.resolve(rendered)
-    : retry(() => loadText(id)).catch(() => 'failed' as const);
+    : loadCode(() => loadText(id)).catch(() => 'failed' as const);
   texts.set(id, text);
   return text;
 }

@@ -98,6 +98,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/remote-failure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Counts a part of the site that a browser could not load. */
+        post: operations["report"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -193,6 +210,23 @@ export interface components {
              * @default
              */
             website: string;
+        };
+        /**
+         * @description Why a part is not there.
+         * @enum {string}
+         */
+        Reason: "unreachable" | "slow" | "broken";
+        /**
+         * @description The front ends that are loaded while the page is open.
+         * @enum {string}
+         */
+        Remote: "blog" | "careers";
+        /** @description A part of the site that a browser could not load. */
+        RemoteFailure: {
+            /** @description What happened to it */
+            reason: components["schemas"]["Reason"];
+            /** @description The front end that the part is from */
+            remote: components["schemas"]["Remote"];
         };
         /** @description What a link in a mail carried. */
         TokenForm: {
@@ -423,6 +457,39 @@ export interface operations {
                 };
             };
             /** @description The token is not valid */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+        };
+    };
+    report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RemoteFailure"];
+            };
+        };
+        responses: {
+            /** @description The failure is counted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            /** @description The report was not understood, or one too many */
             "4XX": {
                 headers: {
                     [name: string]: unknown;

@@ -7,7 +7,7 @@ export interface Patience {
   /** The longest wait. */
   longestWait: number;
   /** Whether trying again may help after this failure. */
-  worthIt?: (failure: unknown) => boolean;
+  worthIt?: (failure: unknown) => boolean | Promise<boolean>;
   /** How to wait; tests wait less. */
   sleep?: (milliseconds: number) => Promise<void>;
 }
@@ -22,7 +22,7 @@ export async function retry<T>(attempt: () => Promise<T>, patience: Patience = P
     try {
       return await attempt();
     } catch (failure) {
-      if (failures >= retries || !worthIt(failure)) {
+      if (failures >= retries || !(await worthIt(failure))) {
         throw failure;
       }
       await sleep(Math.min(firstWait * 2 ** failures, longestWait));

@@ -121,7 +121,9 @@ export async function tell(
 
 /** Expects that axe finds nothing wrong with what is shown. */
 export async function expectAccessible(page: Page, where = 'as it is'): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
+  const { violations } = await new AxeBuilder({ page })
+    .options({ resultTypes: ['violations'] })
+    .analyze();
   const found = violations.map(({ id, nodes }) => [id, nodes.map(node => node.html)]);
   expect(found, where).toEqual([]);
 }

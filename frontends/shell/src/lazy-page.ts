@@ -1,4 +1,4 @@
-import { retry } from '@site/kit/retry.ts';
+import { loadCode } from '@site/kit/load-code.ts';
 import type { ComponentType } from 'react';
 import { lazy } from 'react';
 
@@ -12,7 +12,7 @@ export interface LazyPage {
 /** Prepares a page of the shell to be loaded. */
 export function lazyPage(load: () => Promise<{ default: ComponentType }>): LazyPage {
   return {
-    Page: lazy(() => retry(load)),
+    Page: lazy(() => loadCode(load)),
     prefetch() {
       load().catch(() => undefined);
     },

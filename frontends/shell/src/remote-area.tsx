@@ -28,9 +28,17 @@ export function RemoteArea({ of, when = 'now' }: RemoteAreaProps) {
   const progress = useProgress(load);
   const area = useRef<HTMLDivElement>(null);
   useEffect(() => (when === 'now' ? load.start() : onNear(area.current, load.start)), [when, load]);
+  const isReplaced = progress === 'gone' && when === 'now';
+  useEffect(() => {
+    if (isReplaced) {
+      load.startAnew();
+    }
+  }, [isReplaced, load]);
   return (
     <div ref={area} data-area={remotes[of].name}>
       {progress === 'failed' ? <Failed onRetry={load.start} /> : null}
+      {/* The page is loaded again only for what the visitor came for, or asks for. */}
+      {progress === 'gone' && !isReplaced ? <Failed onRetry={load.startAnew} /> : null}
       <Content key={progress === 'ready-anew' ? 'anew' : 'taken over'} load={load} />
     </div>
   );

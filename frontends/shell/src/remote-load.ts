@@ -1,6 +1,8 @@
-import { retry } from '@site/kit/retry.ts';
+import { isGone, loadPageAgain, retryCode } from '@site/kit/load-code.ts';
 import type { ComponentType } from 'react';
 import { lazy } from 'react';
+import type { RemoteFailure } from './remote-failure.ts';
+import { reportFailure } from './remote-failure.ts';
 
 /** What a remote's module holds. */
 export interface RemoteModule {
@@ -11,12 +13,12 @@ export interface RemoteModule {
 
 /** Where a part of the shell that a remote fills comes from. */
 export interface RemoteSource {
-  name: string;
+  name: RemoteFailure['remote'];
   load: () => Promise<RemoteModule | null>;
 }
 
 /** How far a remote's module is. */
-export type Progress = 'idle' | 'loading' | 'failed' | 'ready' | 'ready-anew';
+export type Progress = 'idle' | 'loading' | 'failed' | 'gone' | 'ready' | 'ready-anew';
 
 /** After this long a visitor is told; the load goes on. */
 const SLOW = 8000;
@@ -26,6 +28,8 @@ export interface RemoteLoad {
   /** Suspends until the module is there, however often loading it fails meanwhile. */
   Component: ComponentType;
   start: () => void;
+  /** Where it is gone because a newer build has taken its place: loads the page in that build. */
+  startAnew: () => void;
   progress: () => Progress;
   subscribe: (onChange: () => void) => () => void;
 }
@@ -39,6 +43,7 @@ export function remoteLoad({ name, load }: RemoteSource): RemoteLoad {
   const listeners = new Set<() => void>();
   const { promise, resolve } = Promise.withResolvers<RemoteModule>();
   let progress: Progress = 'idle';
+  let lastFailure: unknown;
 
   function change(next: Progress) {
     progress = next;
@@ -51,9 +56,19 @@ export function remoteLoad({ name, load }: RemoteSource): RemoteLoad {
     return progress === 'ready' || progress === 'ready-anew';
   }
 
-  function failWhere(expected: boolean) {
-    if (expected && !isThere()) {
+  function fail(reason: RemoteFailure['reason']) {
+    if (!isThere()) {
+      reportFailure({ remote: name, reason });
       change('failed');
+    }
+  }
+
+  async function explain(failure: unknown) {
+    lastFailure = failure;
+    if (!isThere() && (await isGone(failure))) {
+      change('gone');
+    } else {
+      fail((await isServed(name)) ? 'broken' : 'unreachable');
     }
   }
 
@@ -62,14 +77,14 @@ export function remoteLoad({ name, load }: RemoteSource): RemoteLoad {
       return;
     }
     change('loading');
-    const slow = setTimeout(() => failWhere(true), SLOW);
-    retry(async () => (await load()) ?? Promise.reject(new Error(`${name} is not there`)))
+    const slow = setTimeout(() => fail('slow'), SLOW);
+    retryCode(async () => (await load()) ?? Promise.reject(new Error(`${name} is not there`)))
       .then(module => {
         const rendered = renderedVersion(name);
         change(rendered === undefined || rendered === module.version ? 'ready' : 'ready-anew');
         resolve(module);
       })
-      .catch(() => failWhere(true))
+      .catch(explain)
       .finally(() => clearTimeout(slow));
   }
 
@@ -82,12 +97,24 @@ export function remoteLoad({ name, load }: RemoteSource): RemoteLoad {
       return promise;
     }),
     start,
+    startAnew() {
+      if (!loadPageAgain(lastFailure)) {
+        fail('broken');
+      }
+    },
     progress: () => progress,
     subscribe(onChange) {
       listeners.add(onChange);
       return () => listeners.delete(onChange);
     },
   };
+}
+
+async function isServed(name: string): Promise<boolean> {
+  const answer = await fetch(`/remotes/${name}/remoteEntry.js`, { method: 'HEAD' }).catch(
+    () => undefined,
+  );
+  return answer?.ok ?? false;
 }
 
 /** The build that the page's HTML was rendered with. */

@@ -1,4 +1,5 @@
 import { loadRemote } from '@module-federation/enhanced/runtime';
+import type { RemoteSource } from './remote-load.ts';
 
 /**
  * The one place where the shell meets its remotes. `remotes.server.ts` is its twin for rendering the
@@ -21,4 +22,4 @@ export const remotes = {
     name: 'careers',
     load: () => loadRemote<typeof import('careers/careers-page')>('careers/careers-page'),
   },
-};
+} satisfies Record<string, RemoteSource>;

@@ -1,16 +1,24 @@
-//! How often one address may send a form (GCRA).
+//! How often one address may send a form or a report (GCRA).
 
 use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     num::NonZeroU32,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
+use axum::{
+    extract::{ConnectInfo, Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
 use governor::{
     DefaultKeyedRateLimiter, Quota, RateLimiter,
     clock::{Clock, DefaultClock},
 };
+use http::StatusCode;
+
+use crate::{address::visitor_address, refusal::Refusal, settings::Settings};
 
 /// How many addresses are remembered one by one. Beyond that, neighbours share a limit,
 /// so that a flood from many addresses cannot fill the memory.
@@ -18,7 +26,39 @@ const ADDRESSES: usize = 50_000;
 /// Forgetting looks at every address, so a flood must not make us do it each time.
 const FORGET_EVERY: Duration = Duration::from_secs(1);
 
-/// The limit of one form.
+/// The limit of one route, held against visitors' addresses.
+pub struct Limited {
+    limit: RateLimit,
+    trusted_proxies: usize,
+}
+
+impl Limited {
+    /// The limit of the settings.
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            limit: RateLimit::new(settings.rate_per_minute, settings.rate_burst),
+            trusted_proxies: settings.trusted_proxies,
+        }
+    }
+}
+
+/// Lets a request pass, or says when to come back; before anything of its body is read.
+pub async fn admit(
+    State(limited): State<Arc<Limited>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let address = visitor_address(request.headers(), peer, limited.trusted_proxies);
+    match limited.limit.admit(address) {
+        Ok(()) => next.run(request).await,
+        Err(wait) => Refusal::of(StatusCode::TOO_MANY_REQUESTS)
+            .retry_after(wait)
+            .into_response(),
+    }
+}
+
+/// The limit itself.
 pub struct RateLimit {
     limiter: DefaultKeyedRateLimiter<IpAddr>,
     forgot: Mutex<Instant>,

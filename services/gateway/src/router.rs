@@ -18,6 +18,7 @@ use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer, trace::TraceLaye
 use crate::{
     api,
     forwarding::{Services, channel},
+    limits::{self, Limited},
     readiness,
     refusal::{self, Refusal},
     security_headers,
@@ -32,6 +33,8 @@ const JSON_BYTES: usize = 256 * 1024;
 /// The largest multipart body that is read at all. The résumé's own limit is lower and
 /// is the careers service's to hold, which can name it.
 const MULTIPART_BYTES: usize = 64 * 1024 * 1024;
+/// The largest report of a browser.
+const REPORT_BYTES: usize = 1024;
 /// How long a form without a file may take, from its headers to its answer.
 const FORM_TIME: Duration = Duration::from_secs(15);
 
@@ -95,6 +98,16 @@ pub fn router(app: App, settings: &Settings) -> anyhow::Result<Router> {
             )
             .layer(from_fn(unread_body::take_in)),
         );
+    let reports = Router::new().route(
+        "/api/remote-failure",
+        post(api::remote_failure::report)
+            .layer(DefaultBodyLimit::max(REPORT_BYTES))
+            .layer(from_fn(|request, next| within(FORM_TIME, request, next)))
+            .layer(from_fn_with_state(
+                Arc::new(Limited::new(settings)),
+                limits::admit,
+            )),
+    );
     let others = Router::new()
         .route("/api/newsletter/confirm", post(api::newsletter::confirm))
         .route("/api/newsletter/unsubscribe", post(api::newsletter::unsubscribe))
@@ -110,6 +123,7 @@ pub fn router(app: App, settings: &Settings) -> anyhow::Result<Router> {
         None => Router::new(),
     };
     let mut router = forms
+        .merge(reports)
         .merge(others)
         .with_state(app)
         .merge(site)
@@ -146,9 +160,10 @@ where
         .layer(DefaultBodyLimit::max(bytes))
         .layer(from_fn(move |request, next| within(time, request, next)))
         .layer(from_fn_with_state(
-            Arc::new(Form::new(name, settings)),
-            submissions::admit,
+            Arc::new(Limited::new(settings)),
+            limits::admit,
         ))
+        .layer(from_fn_with_state(Arc::new(Form::new(name)), submissions::count))
 }
 
 async fn within(time: Duration, request: Request, next: Next) -> Response {

@@ -1,22 +1,18 @@
-//! What every form does before its body is read and after it was answered.
+//! What comes of every form, counted.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
-    extract::{ConnectInfo, Request, State},
+    extract::{Request, State},
     middleware::Next,
-    response::{IntoResponse, Response},
+    response::Response,
 };
 use http::StatusCode;
 use opentelemetry::{KeyValue, global, metrics::Counter};
 
-use crate::{address::visitor_address, limits::RateLimit, refusal::Refusal, settings::Settings};
-
-/// One form's limit and counter.
+/// One form's counter.
 pub struct Form {
     name: &'static str,
-    limit: RateLimit,
-    trusted_proxies: usize,
     submissions: Counter<u64>,
 }
 
@@ -26,12 +22,10 @@ pub struct Form {
 pub struct Spam;
 
 impl Form {
-    /// The form of this name with the limits of the settings.
-    pub fn new(name: &'static str, settings: &Settings) -> Self {
+    /// The counter of the form of this name.
+    pub fn new(name: &'static str) -> Self {
         Self {
             name,
-            limit: RateLimit::new(settings.rate_per_minute, settings.rate_burst),
-            trusted_proxies: settings.trusted_proxies,
             submissions: global::meter("gateway").u64_counter("site.submissions").build(),
         }
     }
@@ -58,20 +52,9 @@ impl Form {
     }
 }
 
-/// Holds the rate limit against the visitor's address and counts the outcome.
-pub async fn admit(
-    State(form): State<Arc<Form>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let address = visitor_address(request.headers(), peer, form.trusted_proxies);
-    let answer = match form.limit.admit(address) {
-        Ok(()) => next.run(request).await,
-        Err(wait) => Refusal::of(StatusCode::TOO_MANY_REQUESTS)
-            .retry_after(wait)
-            .into_response(),
-    };
+/// Counts what the form answered.
+pub async fn count(State(form): State<Arc<Form>>, request: Request, next: Next) -> Response {
+    let answer = next.run(request).await;
     form.count(&answer);
     answer
 }

@@ -61,12 +61,37 @@ test('a remote that comes back is there after Retry', async ({ page, said }) => 
   await theConsoleTellsOfNothingElse(said);
 });
 
+test('a remote that dies between two clicks costs only its own area, and operators learn of it', async ({
+  page,
+  said,
+}) => {
+  const reports = reportsOf(page);
+  await page.goto('/blog');
+  await hydrated(page.locator('main h1'));
+  await page.route('**/remotes/blog/**', route => route.abort());
+  await page.getByRole('button', { name: 'Technology' }).click();
+  await expect(page.getByText('2 articles in Technology')).toBeVisible();
+  await page.getByRole('article').first().getByRole('link').click();
+  await expect(page.getByText(FAILED)).toBeVisible({ timeout: 12_000 });
+  expect(reports).toEqual([{ remote: 'blog', reason: 'unreachable' }]);
+
+  await page.getByRole('link', { name: 'About', exact: true }).first().click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Pioneering AI Security');
+  await page.goBack();
+  await expect(page.getByText(FAILED)).toBeVisible({ timeout: 12_000 });
+  await page.unroute('**/remotes/blog/**');
+  await page.getByRole('button', { name: 'Retry' }).click();
+  await expect(page.getByRole('heading', { name: 'Physics still applies' })).toBeVisible();
+  await theConsoleTellsOfNothingElse(said);
+});
+
 test('a remote that is slow is waited for, and after eight seconds the visitor is told', async ({
   page,
 }) => {
   const letGo = await hold(page, '**/remotes/careers/remoteEntry.js');
   await page.goto('/about');
   await hydrated(page.locator('main h1'));
+  const reports = reportsOf(page);
   await page.clock.install();
   await page.getByRole('link', { name: 'Careers', exact: true }).first().click();
   await expect(page.getByText('Loading…')).toBeVisible();
@@ -76,6 +101,7 @@ test('a remote that is slow is waited for, and after eight seconds the visitor i
   await expect(page.getByText(FAILED)).toBeHidden();
   await page.clock.runFor(1_600);
   await expect(page.getByText(FAILED)).toBeVisible();
+  expect(reports).toEqual([{ remote: 'careers', reason: 'slow' }]);
 
   letGo();
   await expect(page.getByRole('button', { name: 'Apply Now' }).first()).toBeVisible();
@@ -101,6 +127,7 @@ test('a page of a remote that is down is read as it was rendered, and taken over
 });
 
 test('a corrupt remote costs only its own area', async ({ page, said }) => {
+  const reports = reportsOf(page);
   await page.route('**/remotes/blog/remoteEntry.js', route =>
     route.fulfill({ contentType: 'text/javascript', body: 'throw new Error("corrupt")' }),
   );
@@ -108,6 +135,7 @@ test('a corrupt remote costs only its own area', async ({ page, said }) => {
   await hydrated(page.locator('main h1'));
   await page.getByRole('link', { name: 'Blogs', exact: true }).first().click();
   await expect(page.getByText(FAILED)).toBeVisible({ timeout: 12_000 });
+  expect(reports).toEqual([{ remote: 'blog', reason: 'broken' }]);
   await page.getByRole('link', { name: 'Contact', exact: true }).first().click();
   await expect(page.getByLabel('Full Name')).toBeEditable();
   said.splice(0);
@@ -129,6 +157,17 @@ test('a remote of another build than the page is shown anew, without a word', as
   await page.getByRole('button', { name: 'Apply Now' }).first().click();
   await expect(page.getByRole('dialog')).toBeVisible();
 });
+
+/** What the page tells the operators of. */
+function reportsOf(page: Page): unknown[] {
+  const reports: unknown[] = [];
+  page.on('request', request => {
+    if (request.url().endsWith('/api/remote-failure')) {
+      reports.push(request.postDataJSON());
+    }
+  });
+  return reports;
+}
 
 /** Holds back a file until the returned function is called. */
 async function hold(page: Page, file: string): Promise<() => void> {

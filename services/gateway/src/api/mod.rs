@@ -1,10 +1,11 @@
-//! The public API: one file per form.
+//! The public API: one file per form, and one for what browsers report.
 
 pub mod careers;
 pub mod contact;
 pub mod newsletter;
 pub mod openapi;
 mod parts;
+pub mod remote_failure;
 
 use std::{collections::BTreeMap, convert::Infallible};
 

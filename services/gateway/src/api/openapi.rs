@@ -3,13 +3,13 @@
 use axum::Json;
 use utoipa::OpenApi;
 
-use super::{careers, contact, newsletter};
+use super::{careers, contact, newsletter, remote_failure};
 
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Site API",
-        description = "The forms of the public site. Every answer is JSON and carries `x-request-id`.",
+        description = "The forms of the public site, and what browsers report of it. Every answer is JSON and carries `x-request-id`.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     paths(
@@ -18,6 +18,7 @@ use super::{careers, contact, newsletter};
         newsletter::confirm,
         newsletter::unsubscribe,
         careers::apply,
+        remote_failure::report,
     )
 )]
 struct Api;

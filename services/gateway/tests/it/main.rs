@@ -2,7 +2,9 @@
 
 mod alone;
 mod answers;
+mod collector;
 mod openapi;
+mod remote_failures;
 mod site;
 mod traces;
 mod whole_path;

@@ -1,0 +1,79 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { SiteParts } from './document.ts';
+import { document, scriptHashes } from './document.ts';
+import { dist, scratch } from './places.ts';
+import type { Rendered } from './rendered.ts';
+
+/** What the build needs of the shell's server build. */
+interface Server {
+  /** Every address that gets a page of its own. */
+  pages: readonly string[];
+  /** Pages for addresses that name nothing, by the prefix they stand for. */
+  notFound: readonly { prefix: string; page: string }[];
+  /** Pages that a parameter of the query chooses instead of the one at their address. */
+  variants: readonly { path: string; parameter: string; page: string }[];
+  redirects: readonly { from: string; to: string }[];
+  /** Files by which machines find their way, by name. */
+  signposts: (pages: readonly string[], today: Date) => Record<string, string>;
+  /** The blog's Atom feed. */
+  feed: string;
+  render: (path: string) => Promise<Rendered>;
+}
+
+/**
+ * Renders the pages and writes them, or only those that need to be, and what machines read beside them. Says which
+ * pages there are, and how many of them were written.
+ */
+export async function writePages(
+  parts: SiteParts,
+  needsTo: (page: Rendered) => boolean = () => true,
+): Promise<{ files: readonly string[]; written: number }> {
+  const site: Server = await import(pathToFileURL(join(scratch, 'server.mjs')).href);
+  let written = 0;
+  const files = filesOf(site);
+  for (const [file, path] of files) {
+    const page = await site.render(path);
+    if (needsTo(page)) {
+      await write(file, document(page, parts));
+      written += 1;
+    }
+  }
+  for (const [name, content] of Object.entries({
+    ...site.signposts(site.pages, new Date()),
+    'blog/feed.xml': site.feed,
+    '_routes.json': JSON.stringify({
+      redirects: site.redirects,
+      notFound: site.notFound,
+      variants: site.variants,
+      scriptHashes,
+      frameSources: ['https://www.openstreetmap.org'],
+    }),
+  })) {
+    await write(name, content);
+  }
+  return { files: files.map(([file]) => file), written };
+}
+
+/** Every page's file, and an address that shows the page. */
+function filesOf({ pages, variants, notFound }: Server): [file: string, path: string][] {
+  return [
+    ...pages.map((path): [string, string] => [
+      path === '/' ? 'index.html' : `${path.slice(1)}.html`,
+      path,
+    ]),
+    ...variants.map(({ path, parameter, page }): [string, string] => [
+      page,
+      `${path}?${parameter}`,
+    ]),
+    // Any address below the prefix that names nothing shows what all of them show.
+    ...notFound.map(({ prefix, page }): [string, string] => [page, `${prefix}nothing-here`]),
+  ];
+}
+
+async function write(file: string, content: string) {
+  const target = join(dist, file);
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(target, content);
+}

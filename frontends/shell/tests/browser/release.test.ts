@@ -1,0 +1,134 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { dist } from '../../../build/places.ts';
+import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
+import type { Checkout } from '../../../kit/testing/checkout.ts';
+import { checkout } from '../../../kit/testing/checkout.ts';
+import type { Gateway } from '../../../kit/testing/gateway.ts';
+import { gateway } from '../../../kit/testing/gateway.ts';
+
+// A blog with one more article is released alone. One test after the other: each finds what the one before left.
+test.describe.configure({ mode: 'serial' });
+
+const TITLE = 'A camera that was only dusty';
+const POST = `---
+id: dusty
+title: ${TITLE}
+excerpt: Before anything intelligent, a cloth.
+published: "2026-01-15"
+category: Technology
+author: CTO
+authorTitle: Chief Technology Officer
+pictureAlt: An aisle of a shop
+---
+
+Somebody wiped the lens, and the whole fleet of models improved overnight.
+`;
+
+let sources: Checkout;
+let served: Gateway;
+let site: string;
+let opened: Page;
+const said: string[] = [];
+
+test.beforeAll(async ({ browser }) => {
+  sources = checkout();
+  site = join(sources.folder, 'site');
+  cpSync(dist, site, { recursive: true });
+  cpSync(`${dist}.parts.json`, `${site}.parts.json`);
+  served = await gateway(site);
+  opened = await browser.newPage();
+  opened.on('console', message => said.push(message.text()));
+  opened.on('pageerror', failure => said.push(String(failure)));
+});
+test.afterAll(async () => {
+  await opened.close();
+  served.stop();
+  sources.remove();
+});
+
+test('before it, the blog has six articles', async () => {
+  await opened.goto(`${served.site}/blog`);
+  await hydrated(opened.locator('main h1'));
+  await expect(opened.getByRole('article')).toHaveCount(6);
+});
+
+test('a changed blog is shown by the unchanged shell once its own folder is swapped', async ({
+  page,
+  said,
+}) => {
+  const blog = join(sources.folder, 'frontends/blog');
+  writeFileSync(join(blog, 'posts/dusty.md'), POST);
+  copyFileSync(join(blog, 'src/pictures/smart-home.svg'), join(blog, 'src/pictures/dusty.svg'));
+  const next = join(sources.folder, 'next');
+  run('site.ts', next);
+  rmSync(join(site, 'remotes/blog'), { recursive: true });
+  renameSync(join(next, 'remotes/blog'), join(site, 'remotes/blog'));
+
+  await page.goto(`${served.site}/`);
+  const teasers = page.getByRole('region', { name: 'Latest Insights' });
+  await teasers.scrollIntoViewIfNeeded();
+  await expect(teasers.getByRole('article').first()).toContainText(TITLE);
+  await page.goto(`${served.site}/blog`);
+  await expect(page.getByRole('article').first()).toContainText(TITLE);
+  await page.getByRole('button', { name: '2', exact: true }).click();
+  await expect(page.getByText('7 articles, showing 7 to 7')).toBeVisible();
+  // The HTML that was rendered with the former build still names its stylesheet and pictures.
+  said.splice(0);
+});
+
+test('a page that was open before goes on working', async () => {
+  await opened.getByRole('button', { name: 'Technology' }).click();
+  await expect(opened.getByText('2 articles in Technology')).toBeVisible();
+  // The files of that build are gone: the browser loads the page anew, by itself.
+  await opened.getByRole('article').first().getByRole('link').click();
+  await expect(opened.getByRole('heading', { name: 'Physics still applies' })).toBeVisible();
+  expect(await opened.evaluate(() => performance.getEntriesByType('navigation')[0])).toMatchObject({
+    type: 'reload',
+  });
+  await hydrated(opened.locator('main h1'));
+  await opened.getByRole('link', { name: 'Back to Blog' }).click();
+  await expect(opened.getByRole('article').first()).toContainText(TITLE);
+  expect(said.filter(text => /unhandled|uncaught/i.test(text))).toEqual([]);
+});
+
+test('a release renders the remote’s pages, too: a new file is a new post everywhere', async ({
+  page,
+  browser,
+}) => {
+  const shellsOwn = () => readFileSync(join(site, 'about.html'), 'utf8');
+  const before = shellsOwn();
+  run('release.ts', site, 'blog');
+  expect(shellsOwn()).toBe(before);
+
+  for (const file of ['index.html', 'blog.html', 'blog/dusty.html', 'blog/feed.xml']) {
+    expect(readFileSync(join(site, file), 'utf8'), file).toContain(TITLE);
+  }
+  expect(readFileSync(join(site, 'sitemap.xml'), 'utf8')).toContain('/blog/dusty<');
+  await page.goto(`${served.site}/blog/dusty`);
+  await hydrated(page.locator('main h1'));
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(TITLE);
+  await page.goto(`${served.site}/blog`);
+  await expect(page.getByRole('article').first()).toContainText(TITLE);
+
+  const reader = await browser.newPage({ javaScriptEnabled: false });
+  await reader.goto(`${served.site}/blog/dusty`);
+  await expect(reader.getByText('Somebody wiped the lens')).toBeVisible();
+  await reader.close();
+});
+
+test('a post whose file is deleted is gone after the next release', async ({ request }) => {
+  rmSync(join(sources.folder, 'frontends/blog/posts/dusty.md'));
+  run('release.ts', site, 'blog');
+  const answer = await request.get(`${served.site}/blog/dusty`);
+  expect(answer.status()).toBe(404);
+  expect(await (await request.get(`${served.site}/blog`)).text()).not.toContain(TITLE);
+});
+
+function run(program: string, out: string, ...rest: string[]) {
+  execFileSync(process.execPath, [join(sources.folder, 'frontends/build', program), ...rest], {
+    env: { ...process.env, SITE_OUT: out },
+  });
+}

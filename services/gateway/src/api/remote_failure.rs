@@ -1,0 +1,80 @@
+//! `POST /api/remote-failure`: how operators learn that a part of the site does not reach its visitors.
+
+use axum::Json;
+use opentelemetry::{KeyValue, global};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::{Accepted, JsonForm};
+
+/// A part of the site that a browser could not load.
+#[derive(Deserialize, ToSchema)]
+pub struct RemoteFailure {
+    /// The front end that the part is from
+    remote: Remote,
+    /// What happened to it
+    reason: Reason,
+}
+
+/// The front ends that are loaded while the page is open.
+#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Remote {
+    Blog,
+    Careers,
+}
+
+/// Why a part is not there.
+#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Reason {
+    /// It did not arrive, however often it was asked for
+    Unreachable,
+    /// It has not arrived after eight seconds
+    Slow,
+    /// It arrived and cannot be run
+    Broken,
+}
+
+impl Remote {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Blog => "blog",
+            Self::Careers => "careers",
+        }
+    }
+}
+
+impl Reason {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Unreachable => "unreachable",
+            Self::Slow => "slow",
+            Self::Broken => "broken",
+        }
+    }
+}
+
+/// Counts a part of the site that a browser could not load.
+#[utoipa::path(
+    post,
+    path = "/api/remote-failure",
+    request_body = RemoteFailure,
+    responses(
+        (status = 200, description = "The failure is counted", body = Accepted),
+        (status = "4XX", description = "The report was not understood, or one too many", body = super::Failed),
+    )
+)]
+pub async fn report(JsonForm(RemoteFailure { remote, reason }): JsonForm<RemoteFailure>) -> Json<Accepted> {
+    let (remote, reason) = (remote.name(), reason.name());
+    global::meter("gateway")
+        .u64_counter("site.remote.failures")
+        .with_description("Parts of the site that browsers could not load")
+        .build()
+        .add(
+            1,
+            &[KeyValue::new("remote", remote), KeyValue::new("reason", reason)],
+        );
+    tracing::warn!(remote, reason, "a browser could not load a part of the site");
+    Accepted::YES
+}
