@@ -4,4 +4,5 @@ import type { Remote } from '../build/remote.ts';
 export const blog: Remote = {
   name: 'blog',
   exposes: ['blog-list', 'blog-post', 'blog-teasers'],
+  port: 8091,
 };

@@ -34,6 +34,15 @@ export function remote(mode: Mode, which: Remote): Configuration {
   };
 }
 
+/** A remote without the shell, and with all that the shell would bring. */
+export function alone(mode: Mode, which: Remote): Configuration {
+  return {
+    ...common(mode, which.name, join(scratch, which.name), '/'),
+    entry: { main: './src/alone.tsx' },
+    plugins: [version(which)],
+  };
+}
+
 /** What the build runs to render the pages: the shell with the remotes' sources in it. */
 export function server(mode: Mode, remotes: readonly Remote[]): Configuration {
   const base = common(mode, 'shell', scratch, '/');

@@ -9,6 +9,8 @@ export interface Remote {
   name: string;
   /** The modules it offers: files of its `src`, each with a component as its default. */
   exposes: readonly string[];
+  /** Where its own development server listens. */
+  port: number;
 }
 
 /** What a remote's build is made from, in a word: two builds of the same have the same version. */

@@ -4,4 +4,5 @@ import type { Remote } from '../build/remote.ts';
 export const careers: Remote = {
   name: 'careers',
   exposes: ['careers-page'],
+  port: 8092,
 };

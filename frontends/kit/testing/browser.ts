@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
-import type { Locator, Page } from '@playwright/test';
+import type { ConsoleMessage, Locator, Page } from '@playwright/test';
 import { test as base, expect } from '@playwright/test';
+import { devServer } from './dev-server.ts';
+import type { Program } from './program.ts';
 
 /** What browser tests need of the file that a running stack writes. */
 export interface Stack {
@@ -22,10 +24,18 @@ export interface Mail {
   headers: Record<string, string>;
 }
 
+/** What a project of Playwright's configuration says. */
+export interface Options {
+  /** The remote that is shown by its own development server, without the shell. */
+  alone: string | undefined;
+}
+
 interface Fixtures {
   stack: Stack;
   /** The first mail to an address that holds a text, once it is there. */
   mailTo: (address: string, text: string) => Promise<Mail>;
+  /** All mails to an address that hold a text, by now. */
+  mailsTo: (address: string, text: string) => Promise<Mail[]>;
   /** What the console said. A test that says nothing of it wants it empty. */
   said: string[];
 }
@@ -33,10 +43,19 @@ interface Fixtures {
 const file = process.env['STACK_FILE'] ?? join(import.meta.dirname, '../../../target/stack.json');
 
 /** A test in a browser, by a visitor of its own, against the running stack. */
-export const test = base.extend<Fixtures>({
+export const test = base.extend<Fixtures, Options & { own: Program | undefined }>({
+  alone: [undefined, { option: true, scope: 'worker' }],
+  own: [
+    async ({ alone }, use) => {
+      const server = alone ? await devServer(alone, file) : undefined;
+      await use(server);
+      server?.stop();
+    },
+    { scope: 'worker' },
+  ],
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
   stack: async ({}, use) => use(JSON.parse(readFileSync(file, 'utf8'))),
-  baseURL: async ({ stack }, use) => use(stack.site),
+  baseURL: async ({ stack, own }, use) => use(own?.site ?? stack.site),
   // A network address of its own, so that no test uses up another one's rate limit.
   // biome-ignore lint/correctness/noEmptyPattern: see above
   extraHTTPHeaders: async ({}, use) =>
@@ -51,10 +70,13 @@ export const test = base.extend<Fixtures>({
     await use(page);
   },
   mailTo: async ({ stack }, use) => use((address, text) => mailTo(stack, address, text)),
+  mailsTo: async ({ stack }, use) => use((address, text) => mailsTo(stack, address, text)),
   said: [
-    async ({ page }, use) => {
+    async ({ page, alone }, use) => {
       const said: string[] = [];
-      page.on('console', message => said.push(message.text()));
+      // React's development build recommends its tools.
+      const isHint = (message: ConsoleMessage) => alone && message.type() === 'info';
+      page.on('console', message => isHint(message) || said.push(message.text()));
       page.on('pageerror', failure => said.push(String(failure)));
       await use(said);
       expect(said, 'the console stays silent').toEqual([]);
@@ -90,10 +112,7 @@ async function mailTo(stack: Stack, address: string, text: string): Promise<Mail
   await expect
     .poll(
       async () => {
-        const all: Mail[] = await (await fetch(`${stack.inbox.web}/email`)).json();
-        found = all.find(
-          mail => mail.to.some(to => to.address === address) && JSON.stringify(mail).includes(text),
-        );
+        [found] = await mailsTo(stack, address, text);
         return found?.subject;
       },
       { message: `a mail to ${address} with "${text}"`, timeout: 20_000 },
@@ -103,6 +122,13 @@ async function mailTo(stack: Stack, address: string, text: string): Promise<Mail
     throw new Error('There is no such mail');
   }
   return found;
+}
+
+async function mailsTo({ inbox }: Stack, address: string, text: string): Promise<Mail[]> {
+  const all: Mail[] = await (await fetch(`${inbox.web}/email`)).json();
+  return all.filter(
+    mail => mail.to.some(to => to.address === address) && JSON.stringify(mail).includes(text),
+  );
 }
 
 /** Shows a notice, as a remote does. */

@@ -82,7 +82,7 @@ test('both forms of an article sign up', async ({ page, mailTo }) => {
   }
 });
 
-test('an article that was rendered ahead of time fetches its text not once more', async ({
+test('an article that was rendered ahead of time fetches its text not once more @shell', async ({
   page,
 }) => {
   const asked: string[] = [];

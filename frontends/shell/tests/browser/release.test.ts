@@ -6,8 +6,8 @@ import { dist } from '../../../build/places.ts';
 import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
 import type { Checkout } from '../../../kit/testing/checkout.ts';
 import { checkout } from '../../../kit/testing/checkout.ts';
-import type { Gateway } from '../../../kit/testing/gateway.ts';
 import { gateway } from '../../../kit/testing/gateway.ts';
+import type { Program } from '../../../kit/testing/program.ts';
 
 // A blog with one more article is released alone. One test after the other: each finds what the one before left.
 test.describe.configure({ mode: 'serial' });
@@ -28,7 +28,7 @@ Somebody wiped the lens, and the whole fleet of models improved overnight.
 `;
 
 let sources: Checkout;
-let served: Gateway;
+let served: Program;
 let site: string;
 let opened: Page;
 const said: string[] = [];

@@ -1,0 +1,8 @@
+import { showAlone } from '@site/kit/alone.tsx';
+import { Navigate } from '@site/kit/router.ts';
+import CareersPage from './careers-page.tsx';
+
+showAlone({
+  name: 'careers',
+  pages: { '/': () => <Navigate to="/careers" replace />, '/careers': CareersPage },
+});
