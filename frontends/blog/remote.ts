@@ -1,8 +1,8 @@
 import type { Remote } from '../build/remote.ts';
 
 /** What the blog offers to the shell. */
-export const blog: Remote = {
+export const blog = {
   name: 'blog',
   exposes: ['blog-list', 'blog-post', 'blog-teasers'],
   port: 8091,
-};
+} as const satisfies Remote;

@@ -1,14 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { ModuleFederationPlugin } from '@module-federation/enhanced/rspack';
+import { frontends } from './places.ts';
 import type { Remote } from './remote.ts';
 
 const require = createRequire(import.meta.url);
 
 /**
- * What the shell and all remotes have one of: React, and the router with its context. The router is
- * our facade, because a shared package is bundled whole.
+ * What the shell and all remotes have one of, and the packages that is from: React, and the router with its context.
+ * The router is our facade, because a shared package is bundled whole.
  */
-const SHARED = ['react', 'react-dom', '@site/kit/router.ts'];
+const SHARED = { react: 'react', 'react-dom': 'react-dom', '@site/kit/router.ts': '@site/kit' };
 
 /** Where a remote's files are on the site. */
 export function addressOf({ name }: Remote): string {
@@ -23,7 +26,7 @@ export function host(remotes: readonly Remote[]) {
     remotes: Object.fromEntries(
       remotes.map(remote => [remote.name, `${remote.name}@${addressOf(remote)}remoteEntry.js`]),
     ),
-    shared: shared({ eager: true }),
+    shared: shared(name => ({ eager: true, version: versionOf(name), requiredVersion: false })),
     experiments: {
       provideExternalRuntime: true,
       optimization: { target: 'web', disableSnapshot: true },
@@ -40,7 +43,7 @@ export function guest({ name, exposes }: Remote) {
     exposes: Object.fromEntries(
       exposes.map(name => [`./${name}`, { import: `./src/${name}.tsx`, name }]),
     ),
-    shared: shared({ import: false }),
+    shared: shared(wanted(name)),
     experiments: { externalRuntime: true, optimization: { target: 'web', disableSnapshot: true } },
   });
 }
@@ -58,8 +61,27 @@ export const esRuntime: Record<string, string> = Object.fromEntries(
 
 const COMMON = { dts: false, dev: false, manifest: false, shareStrategy: 'loaded-first' } as const;
 
-function shared(how: { eager: true } | { import: false }) {
+function shared(how: (name: string) => object) {
   return Object.fromEntries(
-    SHARED.map(name => [name, { ...how, singleton: true, requiredVersion: false as const }]),
+    Object.entries(SHARED).map(([module, name]) => [module, { ...how(name), singleton: true }]),
   );
+}
+
+/** What a remote wants of the shell: the versions that its package file declares. Another one must not load. */
+function wanted(remote: string) {
+  const { peerDependencies } = packageIn(join(frontends, remote, 'package.json'));
+  return (name: string) => ({
+    import: false,
+    requiredVersion: peerDependencies?.[name] ?? false,
+    strictVersion: true,
+  });
+}
+
+function versionOf(name: string): string {
+  const file = name === '@site/kit' ? join(frontends, 'kit/package.json') : `${name}/package.json`;
+  return packageIn(require.resolve(file)).version;
+}
+
+function packageIn(file: string): { version: string; peerDependencies?: Record<string, string> } {
+  return JSON.parse(readFileSync(file, 'utf8'));
 }

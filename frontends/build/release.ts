@@ -8,17 +8,14 @@ import type { SiteParts } from './document.ts';
 import { writePages } from './pages.ts';
 import { dist, partsFile, scratch } from './places.ts';
 import { versionOf } from './remote.ts';
-import { remotes } from './remotes.ts';
+import { remoteCalled, remotes } from './remotes.ts';
 
 // Releases one remote into a site that is there, and renders the pages that show it: `npm run release -- blog`.
 // The shell and the other remotes stay as they are. Files of the remote's former build stay, too: pages
 // that are open in a browser may ask for them.
 
 const started = Date.now();
-const which = remotes.find(({ name }) => name === process.argv[2]);
-if (!which) {
-  throw new Error(`Say which remote: ${remotes.map(({ name }) => name).join(' or ')}`);
-}
+const which = remoteCalled(process.argv[2]);
 if (!existsSync(partsFile)) {
   throw new Error(`There is no site in ${dist}: build it whole first, with npm run build`);
 }

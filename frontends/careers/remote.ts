@@ -1,8 +1,8 @@
 import type { Remote } from '../build/remote.ts';
 
 /** What careers offers to the shell. */
-export const careers: Remote = {
+export const careers = {
   name: 'careers',
   exposes: ['careers-page'],
   port: 8092,
-};
+} as const satisfies Remote;

@@ -1,11 +1,19 @@
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../../..');
 /** What the front ends are built from. */
-const SOURCES = ['frontends', 'brand.json', 'package.json', 'package-lock.json'];
+const SOURCES = [
+  'frontends',
+  'brand.json',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.base.json',
+];
 const NOT_SOURCES = /\/(node_modules|dist)(\/|\.|$)/;
+/** Our own packages. */
+const OURS = '@site';
 
 /** A copy of the front ends' sources that a test may change and build. */
 export interface Checkout {
@@ -13,8 +21,11 @@ export interface Checkout {
   remove: () => void;
 }
 
-/** Copies the front ends' sources; what they depend on is shared. */
-export function checkout(): Checkout {
+/**
+ * Copies the front ends' sources. What they depend on is shared, but for packages in whose place another one is to be
+ * found.
+ */
+export function checkout(replaced: Readonly<Record<string, string>> = {}): Checkout {
   const folder = mkdtempSync(join(tmpdir(), 'site-'));
   for (const name of SOURCES) {
     cpSync(join(root, name), join(folder, name), {
@@ -22,6 +33,13 @@ export function checkout(): Checkout {
       filter: file => !NOT_SOURCES.test(file.slice(root.length)),
     });
   }
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const packages = join(folder, 'node_modules');
+  mkdirSync(join(packages, OURS), { recursive: true });
+  for (const name of readdirSync(join(root, 'node_modules')).filter(name => name !== OURS)) {
+    symlinkSync(join(root, 'node_modules', replaced[name] ?? name), join(packages, name));
+  }
+  for (const name of readdirSync(join(root, 'node_modules', OURS))) {
+    symlinkSync(join(folder, 'frontends', name), join(packages, OURS, name));
+  }
   return { folder, remove: () => rmSync(folder, { recursive: true }) };
 }

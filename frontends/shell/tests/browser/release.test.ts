@@ -63,7 +63,7 @@ test('a changed blog is shown by the unchanged shell once its own folder is swap
   writeFileSync(join(blog, 'posts/dusty.md'), POST);
   copyFileSync(join(blog, 'src/pictures/smart-home.svg'), join(blog, 'src/pictures/dusty.svg'));
   const next = join(sources.folder, 'next');
-  run('site.ts', next);
+  run('one.ts', next, 'blog');
   rmSync(join(site, 'remotes/blog'), { recursive: true });
   renameSync(join(next, 'remotes/blog'), join(site, 'remotes/blog'));
 
