@@ -58,15 +58,7 @@ export function server(mode: Mode, remotes: readonly Remote[]): Configuration {
     target: 'node24',
     entry: { server: './src/server.tsx' },
     output: { ...base.output, filename: '[name].mjs', library: { type: 'module' }, module: true },
-    resolve: {
-      ...base.resolve,
-      alias: {
-        ...base.resolve?.alias,
-        [join(frontends, 'shell/src/remotes.ts')]: join(frontends, 'shell/src/remotes.server.ts'),
-        ...Object.fromEntries(remotes.map(({ name }) => [name, join(frontends, name, 'src')])),
-      },
-      extensions: ['.tsx', '.ts', '...'],
-    },
+    resolve: withSources(base, remotes),
     module: {
       rules: [
         typescript,
@@ -76,7 +68,43 @@ export function server(mode: Mode, remotes: readonly Remote[]): Configuration {
       ],
     },
     optimization: { minimize: false, splitChunks: false },
-    plugins: [new DefinePlugin({ REMOTE_VERSION: JSON.stringify('server') })],
+    plugins: [new DefinePlugin({ REMOTE_VERSION: JSON.stringify(NO_REMOTE) })],
+  };
+}
+
+/** The version of remotes that are no remotes, but compiled into what loads them. */
+export const NO_REMOTE = 'none';
+
+/** What browsers would load if there were no remotes: all front ends as one. To see what federation costs. */
+export function oneBundle(mode: Mode, remotes: readonly Remote[]): Configuration {
+  const base = common(mode, 'shell', dist, '/');
+  const ofRemotes = remotes.map(
+    (which): RuleSetRule => ({
+      ...IMAGES_AND_FONTS,
+      include: join(frontends, which.name, 'src'),
+      type: 'asset/resource',
+      generator: { publicPath: addressOf(which), outputPath: addressOf(which).slice(1) },
+    }),
+  );
+  return {
+    ...base,
+    entry: { main: './src/main.tsx' },
+    resolve: withSources(base, remotes),
+    module: { rules: [...(base.module?.rules ?? []), ...ofRemotes] },
+    plugins: [new DefinePlugin({ REMOTE_VERSION: JSON.stringify(NO_REMOTE) })],
+  };
+}
+
+/** Finds the remotes' sources in the place of the remotes. */
+function withSources({ resolve }: Configuration, remotes: readonly Remote[]) {
+  return {
+    ...resolve,
+    alias: {
+      ...resolve?.alias,
+      [join(frontends, 'shell/src/remotes.ts')]: join(frontends, 'shell/src/remotes.server.ts'),
+      ...Object.fromEntries(remotes.map(({ name }) => [name, join(frontends, name, 'src')])),
+    },
+    extensions: ['.tsx', '.ts', '...'],
   };
 }
 

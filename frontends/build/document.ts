@@ -8,7 +8,13 @@ import type { Area, Rendered } from './rendered.ts';
 /** All that pages are put together from. */
 export interface SiteParts {
   shell: Parts;
-  remotes: readonly { name: string; address: string; version: string; parts: Parts }[];
+  remotes: readonly {
+    name: string;
+    /** What has to be loaded before any of its parts. */
+    entry?: string;
+    version: string;
+    parts: Parts;
+  }[];
 }
 
 /** The two scripts that stand in every page. */
@@ -97,7 +103,7 @@ function filesOfArea({ remote, module, weight }: Area, parts: SiteParts) {
   if (!(found && files)) {
     throw new Error(`${remote} does not expose ${module}`);
   }
-  const scripts = [`${found.address}remoteEntry.js`, ...files.filter(is('js'))];
+  const scripts = [...(found.entry ? [found.entry] : []), ...files.filter(is('js'))];
   return { styles: files.filter(is('css')), scripts: weight === 'page' ? scripts : [] };
 }
 

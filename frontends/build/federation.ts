@@ -18,13 +18,18 @@ export function addressOf({ name }: Remote): string {
   return `/remotes/${name}/`;
 }
 
+/** What of a remote is loaded first. */
+export function entryOf(remote: Remote): string {
+  return `${addressOf(remote)}remoteEntry.js`;
+}
+
 /** The shell's part. A dead remote harms nobody: nothing of it is asked for before it is needed. */
 export function host(remotes: readonly Remote[]) {
   return new ModuleFederationPlugin({
     ...COMMON,
     name: 'shell',
     remotes: Object.fromEntries(
-      remotes.map(remote => [remote.name, `${remote.name}@${addressOf(remote)}remoteEntry.js`]),
+      remotes.map(remote => [remote.name, `${remote.name}@${entryOf(remote)}`]),
     ),
     shared: shared(name => ({ eager: true, version: versionOf(name), requiredVersion: false })),
     experiments: {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { compile } from './compile.ts';
 import { compressIn } from './compress.ts';
 import { remote, server, shell } from './configurations.ts';
-import { addressOf } from './federation.ts';
+import { entryOf } from './federation.ts';
 import { writePages } from './pages.ts';
 import { dist, frontends, partsFile, scratch } from './places.ts';
 import { versionOf } from './remote.ts';
@@ -23,7 +23,7 @@ const parts = {
   shell: partsOf('shell'),
   remotes: remotes.map(which => ({
     name: which.name,
-    address: addressOf(which),
+    entry: entryOf(which),
     version: versionOf(which),
     parts: partsOf(which.name),
   })),

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use crate::{
     front_end,
     setup::setup,
-    step::{cargo, program, root, run},
+    step::{cargo, npm, program, root, run},
 };
 
 const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
@@ -21,6 +21,8 @@ pub enum What {
     Readiness,
     /// What Lighthouse says of each kind of page
     Web,
+    /// What a first view costs with remotes, against the same pages as one bundle
+    Federation,
 }
 
 /// Measures release builds, as they would run.
@@ -31,6 +33,7 @@ pub fn measure(what: What) -> anyhow::Result<()> {
         What::Memory => running("memory"),
         What::Readiness => running("readiness"),
         What::Web => web(),
+        What::Federation => federation(),
     }
 }
 
@@ -65,13 +68,7 @@ fn running(what: &str) -> anyhow::Result<()> {
 }
 
 fn web() -> anyhow::Result<()> {
-    let mut build = cargo(&["build", "--workspace", "--bins"]);
-    run(
-        "Building the services",
-        &mut build,
-        "The compiler's message stands above.",
-    )?;
-    front_end::build_where_changed()?;
+    built()?;
     let mut stack = program(
         root().join("target/debug/stack"),
         &["run", "npm", "run", "--silent", "measure"],
@@ -81,4 +78,24 @@ fn web() -> anyhow::Result<()> {
         &mut stack,
         "A budget is exceeded, or the stack failed: see above.",
     )
+}
+
+fn federation() -> anyhow::Result<()> {
+    built()?;
+    run(
+        "Measuring federation",
+        &mut npm("measure:federation", &[]),
+        "A page could not be measured: see above.",
+    )
+}
+
+/// What a newcomer runs: debug builds of the services, and the site.
+fn built() -> anyhow::Result<()> {
+    let mut build = cargo(&["build", "--workspace", "--bins"]);
+    run(
+        "Building the services",
+        &mut build,
+        "The compiler's message stands above.",
+    )?;
+    front_end::build_where_changed()
 }
