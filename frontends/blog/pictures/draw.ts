@@ -3,17 +3,18 @@ import { basename, join } from 'node:path';
 import type { Preview } from '../../build/previews.ts';
 import { drawPreviews } from '../../build/previews.ts';
 import { readPost } from '../build/post.ts';
+import { kiosk } from './kiosk.ts';
 import { scenes } from './scenes.ts';
 
 // Draws the articles' pictures anew, and the previews of all articles: `npm run draw -w frontends/blog`.
 const folder = join(import.meta.dirname, '../src/pictures');
 const posts = join(import.meta.dirname, '../posts');
 mkdirSync(folder, { recursive: true });
-for (const [id, scene] of Object.entries(scenes)) {
+for (const [id, scene] of Object.entries({ ...scenes, kiosk })) {
   writeFileSync(join(folder, `${id}.svg`), scene().toSvg());
 }
 await drawPreviews([
-  preview('blog', 'Blog', 'future-trends'),
+  preview('blog', 'Insights, mostly about noticing', 'kiosk'),
   ...readdirSync(posts).map(previewOf),
 ]);
 

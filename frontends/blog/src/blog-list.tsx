@@ -2,6 +2,7 @@ import { Button } from '@site/kit/button.tsx';
 import { NewsletterForm } from '@site/kit/newsletter-form.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import { Picture } from '@site/kit/picture.tsx';
 import { useSearchParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { useHydrated } from '@site/kit/use-hydrated.ts';
@@ -12,6 +13,7 @@ import { PostCard } from './post-card.tsx';
 import { posts } from './posts.ts';
 import './styles.css';
 import preview from './pictures/blog.jpg';
+import kiosk from './pictures/kiosk.svg';
 
 /** Which build this is. */
 export const version = REMOTE_VERSION;
@@ -28,7 +30,11 @@ export default function BlogList() {
   return (
     <>
       <PageMeta title="Blog" description={SUBTITLE} path="/blog" picture={preview} />
-      <PageHeader title={TITLE} subtitle={SUBTITLE} />
+      <PageHeader
+        title={TITLE}
+        subtitle={SUBTITLE}
+        picture={<Picture src={kiosk} width={800} height={520} alt="" priority="high" />}
+      />
       <Articles />
       <Section
         title="Stay in the Loop"
@@ -58,9 +64,9 @@ function Articles() {
         </p>
       </div>
       <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
-        {listing.shown.map((post, at) => (
+        {listing.shown.map(post => (
           <li key={post.id}>
-            <PostCard post={post} priority={at === 0 ? 'high' : 'low'} />
+            <PostCard post={post} />
           </li>
         ))}
       </ul>
@@ -77,7 +83,7 @@ function Filters({ chosen, onChoose }: { chosen: Filter; onChoose: (filter: Filt
         <Button
           key={filter.label}
           size="small"
-          kind={filter === chosen ? 'main' : 'quiet'}
+          kind={filter === chosen ? 'chosen' : 'quiet'}
           aria-pressed={filter === chosen}
           onClick={() => onChoose(filter)}
         >

@@ -24,7 +24,7 @@ export function Pages({ listing: { page, pages }, onTurn }: PagesProps) {
         {pages.map(({ number }) => (
           <li key={number}>
             {number === page ? (
-              <Button size="small" aria-current="page" className="min-w-11">
+              <Button size="small" kind="chosen" aria-current="page" className="min-w-11">
                 {number}
               </Button>
             ) : (

@@ -4,17 +4,11 @@ import { Link } from '@site/kit/router.ts';
 import type { PostSummary } from './post.ts';
 import { dateOf, PICTURE_SIZE } from './post.ts';
 
-interface PostCardProps {
-  post: PostSummary;
-  /** Whether its picture is among the first that a visitor sees. */
-  priority?: 'high' | 'low';
-}
-
 /** An article in a list. All of the card leads to it. */
-export function PostCard({ post, priority = 'low' }: PostCardProps) {
+export function PostCard({ post }: { post: PostSummary }) {
   return (
     <Card className="flex h-full flex-col">
-      <Picture src={post.picture} alt={post.pictureAlt} {...PICTURE_SIZE} priority={priority} />
+      <Picture src={post.picture} alt={post.pictureAlt} {...PICTURE_SIZE} />
       <div className="flex grow flex-col p-5 lg:p-6">
         <p className="flex flex-wrap justify-between gap-x-4 text-small">
           <span className="font-semibold text-seen-ink">{post.category}</span>

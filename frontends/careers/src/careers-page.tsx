@@ -1,8 +1,10 @@
 import { brand } from '@site/kit/brand.ts';
 import { Button } from '@site/kit/button.tsx';
+import { Card } from '@site/kit/card.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import { Picture } from '@site/kit/picture.tsx';
 import { Section } from '@site/kit/section.tsx';
 import type { Thing } from '@site/kit/structured-data.tsx';
 import { organization, StructuredData } from '@site/kit/structured-data.tsx';
@@ -14,6 +16,8 @@ import { positions } from './positions.ts';
 import type { Reason } from './why.ts';
 import { perks, reasons } from './why.ts';
 import './styles.css';
+import preview from './pictures/careers.jpg';
+import workshop from './pictures/workshop.svg';
 
 /** Which build this is. */
 export const version = REMOTE_VERSION;
@@ -27,11 +31,15 @@ export default function CareersPage() {
   const close = () => setApplied(undefined);
   return (
     <>
-      <PageMeta title="Careers" description={SUBTITLE} path="/careers" />
+      <PageMeta title="Careers" description={SUBTITLE} path="/careers" picture={preview} />
       {positions.map(position => (
         <StructuredData key={position.id} data={jobPosting(position)} />
       ))}
-      <PageHeader title="Teach machines to notice" subtitle={SUBTITLE}>
+      <PageHeader
+        title="Teach machines to notice"
+        subtitle={SUBTITLE}
+        picture={<Picture src={workshop} width={800} height={520} alt="" priority="high" />}
+      >
         <Button onClick={() => setApplied('')}>Apply Now</Button>
         <noscript>
           <p className="max-w-prose text-ink-2">
@@ -43,9 +51,11 @@ export default function CareersPage() {
       <Section title="Why Work With Us">
         <ul className="grid gap-5 md:grid-cols-3">
           {reasons.map(({ title, text }) => (
-            <li key={title} className="border border-line bg-raised p-6">
-              <h3 className="text-subheading">{title}</h3>
-              <p className="mt-1.5 text-ink-2">{text}</p>
+            <li key={title}>
+              <Card className="h-full p-6">
+                <h3 className="text-subheading">{title}</h3>
+                <p className="mt-1.5 text-ink-2">{text}</p>
+              </Card>
             </li>
           ))}
         </ul>

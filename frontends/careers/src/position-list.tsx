@@ -18,15 +18,15 @@ export function PositionList({ onApply }: { onApply: (position: Position) => voi
     <>
       <div className="flex flex-wrap gap-2">
         {(['All', ...departments] as const).map(department => (
-          <button
+          <Button
             key={department}
-            type="button"
+            kind={department === filter ? 'chosen' : 'quiet'}
+            size="small"
             aria-pressed={department === filter}
             onClick={() => setFilter(department)}
-            className="min-h-11 cursor-pointer rounded-control border border-field-line px-4 text-small aria-pressed:border-ink aria-pressed:bg-ink aria-pressed:text-paper"
           >
             {department}
-          </button>
+          </Button>
         ))}
       </div>
       <p role="status" className="mt-4 text-ink-2 text-small">

@@ -55,8 +55,14 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
           // So that the same file can be chosen again after it was removed.
           event.target.value = '';
         }}
-        className="mt-3 block min-h-11 w-full text-small file:mr-4 file:min-h-11 file:cursor-pointer file:rounded-control file:border file:border-field-line file:border-solid file:bg-raised file:px-4 file:font-semibold file:text-ink"
+        className="peer sr-only"
       />
+      <label
+        htmlFor={id}
+        className="mt-3 inline-flex min-h-11 cursor-pointer items-center rounded-control border border-field-line bg-raised px-4 font-semibold text-small peer-focus-visible:outline-3 peer-focus-visible:outline-seen peer-focus-visible:outline-offset-2"
+      >
+        {file ? 'Choose another file' : 'Choose a file'}
+      </label>
       {file ? (
         <div className="mt-3 flex items-center gap-3">
           <p className="min-w-0 grow break-words">
@@ -76,7 +82,12 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
         </div>
       ) : null}
       {progress === undefined ? null : (
-        <progress aria-label="Upload" value={progress} max={1} className="mt-3 h-2 w-full" />
+        <progress
+          aria-label="Upload"
+          value={progress}
+          max={1}
+          className="mt-3 h-2 w-full accent-seen-ink"
+        />
       )}
       {wrong ? (
         <p id={`${id}-error`} className="mt-2 text-alert-ink text-small">

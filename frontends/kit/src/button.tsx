@@ -5,10 +5,12 @@ const look =
   'inline-flex min-h-12 cursor-pointer items-center justify-center rounded-control px-5 font-semibold ' +
   'no-underline data-[size=small]:min-h-11 data-[size=small]:px-4 data-[size=small]:text-small ' +
   'disabled:cursor-default disabled:opacity-60 data-[kind=main]:bg-seen data-[kind=main]:text-on-seen ' +
-  'data-[kind=quiet]:border data-[kind=quiet]:border-field-line data-[kind=quiet]:text-ink';
+  'data-[kind=quiet]:border data-[kind=quiet]:border-field-line data-[kind=quiet]:text-ink ' +
+  'data-[kind=chosen]:bg-ink data-[kind=chosen]:text-paper';
 
 interface Look {
-  kind?: 'main' | 'quiet';
+  /** The main action, another one, or the chosen one of several. */
+  kind?: 'main' | 'quiet' | 'chosen';
   size?: 'normal' | 'small';
 }
 

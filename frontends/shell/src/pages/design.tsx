@@ -60,6 +60,7 @@ function Primitives({ theme }: { theme: string }) {
           <Button disabled>Disabled</Button>
           <Button size="small">Small</Button>
           <Button kind="quiet">Quiet</Button>
+          <Button kind="chosen">Chosen</Button>
           <Button kind="quiet" size="small">
             Quiet and small
           </Button>
