@@ -1,5 +1,6 @@
 import { Button } from '@site/kit/button.tsx';
 import { onNear } from '@site/kit/on-near.ts';
+import type { ComponentType } from 'react';
 import { memo, Suspense, useEffect, useRef, useSyncExternalStore } from 'react';
 import type { Progress, RemoteLoad } from './remote-load.ts';
 import { remoteLoad } from './remote-load.ts';
@@ -20,10 +21,12 @@ interface RemoteAreaProps {
   of: Name;
   /** When to load it: at once, or when it comes near the view. */
   when?: 'now' | 'near';
+  /** What stands there until it is loaded. */
+  Placeholder?: ComponentType;
 }
 
 /** A part of a page that a remote fills. Whatever happens to the remote stays within it. */
-export function RemoteArea({ of, when = 'now' }: RemoteAreaProps) {
+export function RemoteArea({ of, when = 'now', Placeholder = Loading }: RemoteAreaProps) {
   const load = loads[of];
   const progress = useProgress(load);
   const area = useRef<HTMLDivElement>(null);
@@ -39,20 +42,33 @@ export function RemoteArea({ of, when = 'now' }: RemoteAreaProps) {
       {progress === 'failed' ? <Failed onRetry={load.start} /> : null}
       {/* The page is loaded again only for what the visitor came for, or asks for. */}
       {progress === 'gone' && !isReplaced ? <Failed onRetry={load.startAnew} /> : null}
-      <Content key={progress === 'ready-anew' ? 'anew' : 'taken over'} load={load} />
+      <Content
+        key={progress === 'ready-anew' ? 'anew' : 'taken over'}
+        load={load}
+        Placeholder={Placeholder}
+      />
     </div>
   );
 }
 
 /** Memoised, because React gives up HTML that it has not taken over yet when its parent renders. */
-const Content = memo(({ load }: { load: RemoteLoad }) => (
-  <Suspense fallback={<Waiting load={load} />}>
+const Content = memo(({ load, Placeholder }: ContentProps) => (
+  <Suspense fallback={<Waiting load={load} Placeholder={Placeholder} />}>
     <load.Component />
   </Suspense>
 ));
 
-function Waiting({ load }: { load: RemoteLoad }) {
-  return useProgress(load) === 'failed' ? null : (
+interface ContentProps {
+  load: RemoteLoad;
+  Placeholder: ComponentType;
+}
+
+function Waiting({ load, Placeholder }: ContentProps) {
+  return useProgress(load) === 'failed' ? null : <Placeholder />;
+}
+
+function Loading() {
+  return (
     <p role="status" className="mx-auto max-w-page px-5 py-16 text-ink-2 md:px-8">
       Loading…
     </p>

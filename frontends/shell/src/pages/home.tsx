@@ -14,6 +14,7 @@ import { RemoteArea } from '../remote-area.tsx';
 import { opening } from '../scenes/scenes.ts';
 import { latePart, WhenNear } from '../when-near.tsx';
 import { Partners } from './home/partners.tsx';
+import { TeasersPlaceholder } from './home/teasers-placeholder.tsx';
 
 const solutionsPreview = latePart(
   () => import(/* webpackChunkName: "solutions-preview" */ './home/solutions-preview.tsx'),
@@ -50,7 +51,7 @@ export function Home() {
         </ol>
       </Section>
       <CallToAction />
-      <RemoteArea of="blogTeasers" when="near" />
+      <RemoteArea of="blogTeasers" when="near" Placeholder={TeasersPlaceholder} />
       <Partners />
       <WithFooter />
     </>

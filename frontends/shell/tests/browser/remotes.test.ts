@@ -45,6 +45,19 @@ test('the home page asks for the blog when its teasers come near the view', asyn
   expect(asked).toContain(entry);
 });
 
+test('the shell keeps the place of the teasers until they are there', async ({ page }) => {
+  const letGo = await hold(page, '**/remotes/blog/remoteEntry.js');
+  await page.goto('/about');
+  await hydrated(page.locator('main h1'));
+  await page.getByRole('link', { name: 'Home', exact: true }).first().click();
+  const teasers = page.getByRole('region', { name: 'Latest Insights' });
+  await teasers.scrollIntoViewIfNeeded();
+  await expect(teasers.getByRole('status')).toHaveText('Loading…');
+  await expect(teasers.getByRole('article')).toHaveCount(0);
+  letGo();
+  await expect(teasers.getByRole('article')).toHaveCount(3);
+});
+
 test('a remote that comes back is there after Retry', async ({ page, said }) => {
   await page.route('**/remotes/careers/**', route => route.abort());
   await page.goto('/about');
