@@ -6,7 +6,7 @@ import { readPost } from './post.ts';
 const folder = join(import.meta.dirname, '../posts');
 const articles = readdirSync(folder)
   .map(file => readPost(file, readFileSync(join(folder, file), 'utf8')))
-  .sort((a, b) => b.summary.published.localeCompare(a.summary.published));
+  .sort((a, b) => b.summary.date.localeCompare(a.summary.date));
 
 test('the first six articles take as long to read as the specification says', () => {
   const minutes = articles.map(({ summary }) => [summary.id, summary.readMinutes]);
@@ -35,7 +35,7 @@ test.each(articles.map(article => [article.summary.id, article] as const))(
   },
 );
 
-test.each(['title', 'excerpt', 'pictureAlt', 'published'] as const)(
+test.each(['title', 'excerpt', 'pictureAlt', 'date'] as const)(
   'no two articles share their %s',
   field => {
     const values = articles.map(({ summary }) => summary[field]);

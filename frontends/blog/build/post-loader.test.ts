@@ -1,4 +1,12 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,11 +27,11 @@ beforeEach(() => {
 
 afterEach(() => rmSync(blog, { recursive: true }));
 
-function write(id: string, published: string, body = 'Words.') {
+function write(id: string, date: string, body = 'Words.') {
   draw(id);
   writeFileSync(
     join(blog, `posts/${id}.md`),
-    `---\nid: ${id}\ntitle: ${id}\nexcerpt: E\npublished: "${published}"\ncategory: Privacy\nauthor: CTO\nauthorTitle: T\npictureAlt: P\n---\n${body}\n`,
+    `---\nid: ${id}\ntitle: ${id}\nexcerpt: E\ndate: "${date}"\ncategory: Privacy\nauthor: CTO\nauthorTitle: T\nimage: ${id}.svg\npictureAlt: P\n---\n${body}\n`,
   );
 }
 
@@ -86,11 +94,22 @@ test('a text is a file of its own, which the list does not bring', async () => {
   expect(files).toEqual(expect.arrayContaining(['post-first.cjs', 'post-second.cjs']));
 });
 
-test('an article without a picture stops the build with a sentence', async () => {
+test('an article that names no image shows the newsstand', async () => {
+  write('bare', '2025-01-01');
+  const file = join(blog, 'posts/bare.md');
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^(image|pictureAlt).*\n/gm, ''));
+  draw('kiosk');
+  expect((await build()).hasErrors()).toBe(false);
+  const { posts } = createRequire(import.meta.url)(join(blog, 'out/posts.cjs'));
+  expect(posts[0]).toMatchObject({ picture: '/kiosk.svg' });
+  expect(posts[0].pictureAlt).toContain('newsstand');
+});
+
+test('an image that is not there stops the build with a sentence', async () => {
   write('bare', '2025-01-01');
   rmSync(join(blog, 'src/pictures/bare.svg'));
   const said = (await build()).toString('errors-only');
   expect(said).toContain(
-    'bare.md has no picture; draw one as frontends/blog/src/pictures/bare.svg',
+    'bare.md names an image that is not there: frontends/blog/src/pictures/bare.svg',
   );
 });

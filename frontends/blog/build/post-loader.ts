@@ -12,16 +12,16 @@ const PICTURES = '../src/pictures';
  */
 export default function postLoader(this: LoaderContext, source: string): string {
   const file = basename(this.resourcePath);
-  const { summary, html, headings } = readPost(file, source);
+  const { summary, image, html, headings } = readPost(file, source);
   if (this.resourceQuery === '?text') {
     return `export const html = ${JSON.stringify(html)}; export const headings = ${JSON.stringify(headings)};`;
   }
-  const picture = `${PICTURES}/${summary.id}.svg`;
+  const picture = `${PICTURES}/${image}`;
   const drawn = join(dirname(this.resourcePath), picture);
   if (!existsSync(drawn)) {
     this.addMissingDependency(drawn);
     throw new Error(
-      `${file} has no picture; draw one as frontends/blog/src/pictures/${summary.id}.svg`,
+      `${file} names an image that is not there: frontends/blog/src/pictures/${image}`,
     );
   }
   const preview = `${PICTURES}/${summary.id}.jpg`;

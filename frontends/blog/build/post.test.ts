@@ -5,10 +5,11 @@ const HEAD = {
   id: 'a-post',
   title: 'A post',
   excerpt: 'What it is about.',
-  published: '"2025-04-15"',
+  date: '"2025-04-15"',
   category: 'Privacy',
   author: 'CTO',
   authorTitle: 'Chief Technology Officer',
+  image: 'a-post.svg',
   pictureAlt: 'A drawing.',
 };
 
@@ -60,12 +61,12 @@ test.each([
   ['no front matter', 'Just words.', 'does not begin with front matter'],
   ['a title that is missing', file({ title: '' }), 'has no title'],
   ['an unknown category', file({ category: 'Gossip' }), 'known are Technology, Privacy'],
-  ['a date that is none', file({ published: 'soon' }), 'write it as "2025-04-15"'],
+  ['a date that is none', file({ date: 'soon' }), 'write it as "2025-04-15"'],
   ['a picture without words', file({ pictureAlt: '' }), 'has no pictureAlt'],
   ['front matter that is no YAML', file({ title: '"open' }), 'is no YAML'],
   ['a field that is there twice', file({ title: 'A\ntitle: B' }), 'is no YAML'],
   ['a heading that is there twice', file({}, '## Why\n\n## Why?\n'), 'two headings'],
-  ['a date of another form', file({ published: '"April 15, 2025"' }), 'write it as "2025-04-15"'],
+  ['a date of another form', file({ date: '"April 15, 2025"' }), 'write it as "2025-04-15"'],
   ['the id of the file it was copied from', file({ id: 'other' }), 'must be the same'],
 ])('%s is said in a sentence', (_, source, sentence) => {
   expect(() => readPost('a-post.md', source)).toThrow(sentence);

@@ -7,6 +7,11 @@ import { categories } from '../src/post.ts';
 /** How many words a minute has. */
 const WORDS_PER_MINUTE = 200;
 const FRONT_MATTER = /^---\n(.*?)\n---\n(.*)$/s;
+/** What an article shows that names no image. */
+const ANY_IMAGE = {
+  image: 'kiosk.svg',
+  pictureAlt: 'Line drawing of a newsstand on a square, with people who read.',
+};
 /** The headings that the table of contents names. */
 const SECTION = 2;
 
@@ -16,7 +21,12 @@ export function readPost(file: string, source: string): Post {
   if (head === undefined || body === undefined) {
     throw new Error(`${file} does not begin with front matter between two lines of ---`);
   }
-  return { summary: summaryOf(file, yamlIn(file, head), body), ...textOf(file, body) };
+  const values: Record<string, unknown> = Object(yamlIn(file, head));
+  return {
+    summary: summaryOf(file, values, body),
+    image: 'image' in values ? textIn(file, values, 'image') : ANY_IMAGE.image,
+    ...textOf(file, body),
+  };
 }
 
 function textOf(file: string, body: string) {
@@ -63,24 +73,25 @@ function yamlIn(file: string, head: string): unknown {
   }
 }
 
-function summaryOf(file: string, head: unknown, body: string): Post['summary'] {
-  const values: Record<string, unknown> = Object(head);
-  const text = (name: string) => {
-    const value = values[name];
-    if (typeof value !== 'string' || value.trim() === '') {
-      throw new Error(`${file} has no ${name} in its front matter, or it is no text`);
-    }
-    return value.trim();
-  };
+function textIn(file: string, values: Record<string, unknown>, name: string): string {
+  const value = values[name];
+  if (typeof value !== 'string' || value.trim() === '') {
+    throw new Error(`${file} has no ${name} in its front matter, or it is no text`);
+  }
+  return value.trim();
+}
+
+function summaryOf(file: string, values: Record<string, unknown>, body: string): Post['summary'] {
+  const text = (name: string) => textIn(file, values, name);
   const category = categories.find(known => known === text('category'));
   if (!category) {
     throw new Error(
       `${file} has the category "${text('category')}"; known are ${categories.join(', ')}`,
     );
   }
-  const published = text('published');
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(published) || Number.isNaN(Date.parse(published))) {
-    throw new Error(`${file} has the date "${published}"; write it as "2025-04-15"`);
+  const date = text('date');
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(date) || Number.isNaN(Date.parse(date))) {
+    throw new Error(`${file} has the date "${date}"; write it as "2025-04-15"`);
   }
   const id = text('id');
   if (`${id}.md` !== file) {
@@ -90,12 +101,12 @@ function summaryOf(file: string, head: unknown, body: string): Post['summary'] {
     id,
     title: text('title'),
     excerpt: text('excerpt'),
-    published,
+    date,
     category,
     author: text('author'),
     authorTitle: text('authorTitle'),
     readMinutes: Math.max(1, Math.round(wordsIn(body) / WORDS_PER_MINUTE)),
-    pictureAlt: text('pictureAlt'),
+    pictureAlt: 'image' in values ? text('pictureAlt') : ANY_IMAGE.pictureAlt,
   };
 }
 

@@ -6,7 +6,7 @@ export function anyPost(given: Partial<PostSummary>): PostSummary {
     id: 'a-post',
     title: 'A post',
     excerpt: 'What it is about.',
-    published: '2025-04-15',
+    date: '2025-04-15',
     category: 'Privacy',
     author: 'CTO',
     authorTitle: 'Chief Technology Officer',

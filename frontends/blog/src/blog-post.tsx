@@ -98,7 +98,7 @@ function Top({ post }: { post: PostSummary }) {
         <h1 className="mt-3 text-balance text-heading">{post.title}</h1>
         <p className="mt-5 text-ink-2 text-lead">{post.excerpt}</p>
         <p className="mt-6 flex flex-wrap gap-x-6 gap-y-1 text-ink-2 text-small">
-          <time dateTime={post.published}>{dateOf(post)}</time>
+          <time dateTime={post.date}>{dateOf(post)}</time>
           <span>{post.readMinutes} min read</span>
           <span>By {authorOf(post).byline}</span>
         </p>
@@ -115,7 +115,7 @@ function articleOf(post: PostSummary): Thing {
     description: post.excerpt,
     image: brand.siteUrl + post.picture,
     articleSection: post.category,
-    datePublished: post.published,
+    datePublished: post.date,
     author: authorThing(post),
     publisher: organization,
     mainEntityOfPage: addressOf(post),

@@ -11,7 +11,7 @@ function atom(): string {
     link: address,
     title: `${brand.name}: Blog`,
     copyright: brand.name,
-    updated: new Date(posts[0]?.published ?? 0),
+    updated: new Date(posts[0]?.date ?? 0),
     feedLinks: { atom: `${address}/feed.xml` },
   });
   for (const post of posts) {
@@ -21,7 +21,7 @@ function atom(): string {
       link: url,
       title: post.title,
       description: post.excerpt,
-      date: new Date(post.published),
+      date: new Date(post.date),
       author: [{ name: `${authorOf(post).name}, ${brand.name}` }],
       category: [{ name: post.category }],
     });

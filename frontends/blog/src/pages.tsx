@@ -13,7 +13,10 @@ export function Pages({ listing: { page, pages }, onTurn }: PagesProps) {
   const isThere = (wanted: number) =>
     pages.some(({ number, state }) => number === wanted && state === 'there');
   const step = (children: ReactNode, to: number) => (
-    <Step isThere={isThere(to)} onTurn={() => onTurn(to)}>
+    <Step
+      state={to === page ? 'current' : isThere(to) ? 'there' : 'missing'}
+      onTurn={() => onTurn(to)}
+    >
       {children}
     </Step>
   );
@@ -22,15 +25,7 @@ export function Pages({ listing: { page, pages }, onTurn }: PagesProps) {
       <ul className="flex flex-wrap justify-center gap-2">
         <li>{step('Previous', page - 1)}</li>
         {pages.map(({ number }) => (
-          <li key={number}>
-            {number === page ? (
-              <Button size="small" kind="chosen" aria-current="page" className="min-w-11">
-                {number}
-              </Button>
-            ) : (
-              step(number, number)
-            )}
-          </li>
+          <li key={number}>{step(number, number)}</li>
         ))}
         <li>{step('Next', page + 1)}</li>
       </ul>
@@ -39,19 +34,20 @@ export function Pages({ listing: { page, pages }, onTurn }: PagesProps) {
 }
 
 interface StepProps {
-  isThere: boolean;
+  state: 'current' | 'there' | 'missing';
   onTurn: () => void;
   children: ReactNode;
 }
 
-/** It keeps the focus where its page is missing, so that whoever turns pages by keyboard is not thrown out. */
-function Step({ isThere, onTurn, children }: StepProps) {
+/** It keeps the focus whatever becomes of it, so that whoever turns pages by keyboard is not thrown out. */
+function Step({ state, onTurn, children }: StepProps) {
   return (
     <Button
       size="small"
-      kind="quiet"
-      aria-disabled={!isThere}
-      onClick={isThere ? onTurn : undefined}
+      kind={state === 'current' ? 'chosen' : 'quiet'}
+      aria-current={state === 'current' ? 'page' : undefined}
+      aria-disabled={state === 'missing'}
+      onClick={state === 'there' ? onTurn : undefined}
       className="min-w-11 aria-disabled:cursor-not-allowed aria-disabled:opacity-60"
     >
       {children}

@@ -24,7 +24,7 @@ export function PostCard({ post }: { post: PostSummary }) {
         </h3>
         <p className="mt-2 grow text-ink-2">{post.excerpt}</p>
         <p className="mt-4 text-ink-2 text-small">
-          <time dateTime={post.published}>{dateOf(post)}</time>
+          <time dateTime={post.date}>{dateOf(post)}</time>
         </p>
       </div>
     </Card>

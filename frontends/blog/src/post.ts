@@ -8,7 +8,7 @@ export interface PostSummary {
   title: string;
   excerpt: string;
   /** The day it was published, as `2025-04-15`. */
-  published: string;
+  date: string;
   category: (typeof categories)[number];
   /** Whose role it was to write it, as the brand file names the role. */
   author: string;
@@ -39,11 +39,13 @@ export interface PostText {
 /** A whole article as its file holds it; only the build knows its picture's address. */
 export interface Post extends PostText {
   summary: Omit<PostSummary, 'picture' | 'preview'>;
+  /** The picture's file. */
+  image: string;
 }
 
 /** The date as people read it. */
-export function dateOf({ published }: PostSummary): string {
-  return new Date(published).toLocaleDateString('en-US', { dateStyle: 'long', timeZone: 'UTC' });
+export function dateOf({ date }: PostSummary): string {
+  return new Date(date).toLocaleDateString('en-US', { dateStyle: 'long', timeZone: 'UTC' });
 }
 
 /** All pictures have one size. */

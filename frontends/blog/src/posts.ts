@@ -11,7 +11,7 @@ const context = import.meta.webpackContext('../posts', { regExp: /\.md$/ });
 const modules: readonly PostModule[] = context
   .keys()
   .map(key => context(key) as PostModule)
-  .sort((a, b) => b.summary.published.localeCompare(a.summary.published));
+  .sort((a, b) => b.summary.date.localeCompare(a.summary.date));
 
 /** All articles, newest first. */
 export const posts: readonly PostSummary[] = modules.map(({ summary }) => summary);

@@ -27,7 +27,7 @@ export function forgetText(id: string): void {
 }
 
 function renderedText(id: string): PostText | undefined {
-  if (typeof document === 'undefined') {
+  if (typeof document === 'undefined' || !isOfThisBuild()) {
     return undefined;
   }
   const element = document.querySelector(`[data-text="${CSS.escape(id)}"]`);
@@ -40,4 +40,10 @@ function renderedText(id: string): PostText | undefined {
         })),
       }
     : undefined;
+}
+
+/** A page that was rendered with a former build may hold a former text. */
+function isOfThisBuild(): boolean {
+  const rendered = document.querySelector<HTMLMetaElement>('meta[name="remote:blog"]');
+  return rendered?.content === REMOTE_VERSION;
 }

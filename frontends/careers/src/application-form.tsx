@@ -11,6 +11,8 @@ import { ResumeField } from './resume-field.tsx';
 
 const FIELDS = ['name', 'email', 'phone', 'position', 'experience', 'coverLetter'] as const;
 const FAILED = 'Failed to submit application. Please try again.';
+/** What is applied for says the button that was pressed. */
+const NOT_DRAFTED = ['position'];
 const SENTENCES = { refused: FAILED, unreachable: FAILED };
 const NO_RESUME = 'Choose your résumé.';
 
@@ -22,14 +24,16 @@ type State =
 interface ApplicationFormProps {
   /** The title of the position applied for, empty where none is chosen yet. */
   position: string;
+  /** The résumé, which outlives the window. */
+  resume: File | undefined;
+  onResume: (file: File | undefined) => void;
   /** Called when it is over: sent, or called off. */
   onOver: () => void;
 }
 
 /** An application for a position. */
-export function ApplicationForm({ position, onOver }: ApplicationFormProps) {
-  const { form, save, forget } = useDraft('application');
-  const [resume, setResume] = useState<File>();
+export function ApplicationForm({ position, resume, onResume, onOver }: ApplicationFormProps) {
+  const { form, save, forget } = useDraft('application', NOT_DRAFTED);
   const [state, setState] = useState<State>({ is: 'idle' });
   const running = useRef<AbortController>(undefined);
   // What the window is closed on is called off.
@@ -57,6 +61,7 @@ export function ApplicationForm({ position, onOver }: ApplicationFormProps) {
     });
     if (outcome.ok) {
       forget();
+      onResume(undefined);
       notify({
         kind: 'success',
         title: 'Application Submitted!',
@@ -68,6 +73,14 @@ export function ApplicationForm({ position, onOver }: ApplicationFormProps) {
     } else {
       setState({ is: 'failed', message: outcome.message, fields: outcome.fields });
       notify({ kind: 'error', title: 'Error', text: outcome.message });
+    }
+  }
+
+  function choose(file: File | undefined) {
+    onResume(file);
+    if (state.is === 'failed') {
+      const { resume: _, ...fields } = state.fields;
+      setState({ ...state, fields });
     }
   }
 
@@ -94,12 +107,11 @@ export function ApplicationForm({ position, onOver }: ApplicationFormProps) {
         <Field {...field('phone', 'Phone Number', 40)} type="tel" autoComplete="tel" />
         <Field {...field('experience', 'Years of Experience', 200)} placeholder="3-5 years" />
       </div>
-      {/* The position that was pressed counts for more than the one of a draft. */}
       <Field {...field('position', 'Position', 200)} defaultValue={position} required />
       <TextField {...field('coverLetter', 'Cover Letter', 20_000)} rows={6} required />
       <ResumeField
         file={resume}
-        onChoose={setResume}
+        onChoose={choose}
         error={wrong['resume']}
         progress={state.is === 'submitting' ? state.progress : undefined}
       />

@@ -28,6 +28,7 @@ const SUBTITLE = 'Ten internships for students and freshers, remote or in Chenna
 export default function CareersPage() {
   // What is applied for: nothing, or something not yet said ('').
   const [applied, setApplied] = useState<string>();
+  const [resume, setResume] = useState<File>();
   const close = () => setApplied(undefined);
   return (
     <>
@@ -75,7 +76,12 @@ export default function CareersPage() {
         state={applied === undefined ? 'closed' : 'open'}
         onClose={close}
       >
-        <ApplicationForm position={applied ?? ''} onOver={close} />
+        <ApplicationForm
+          position={applied ?? ''}
+          resume={resume}
+          onResume={setResume}
+          onOver={close}
+        />
       </Dialog>
     </>
   );

@@ -26,7 +26,7 @@ export const positions: readonly Position[] = [
     title: 'Marketing Intern',
     department: 'Marketing',
     description:
-      'Explain what a camera understands to people who have a shop to run. You write, measure what was read, and write it better.',
+      'Explain what a camera understands to people who have a shop to run. You write, measure what was read, and write it better. In your first weeks you take over the newsletter and one kind of place, say shops, and learn it by visiting some. Later you plan a campaign yourself, from the question it answers to the figure that says whether it worked. You sit with the people who build what you write about, and you may ask them why until it is clear.',
     requirements: [
       'Clear written English; a second Indian language helps',
       'Something you have published: a blog, a campus paper, a channel',
@@ -43,7 +43,7 @@ export const positions: readonly Position[] = [
     title: 'Video Editing Intern',
     department: 'Media',
     description:
-      'Turn hours of footage and screen recordings into ninety seconds that a busy manager watches to the end.',
+      'Turn hours of footage and screen recordings into ninety seconds that a busy manager watches to the end. You begin with what we have, recut it, and find out where people stop watching. Then come films of your own: a customer’s yard at night, a feature explained without a single arrow, an internship in a minute. Nobody appears in them who has not been asked.',
     requirements: [
       'A short reel, cut by you',
       'Working knowledge of one editing program and of sound',
@@ -60,7 +60,7 @@ export const positions: readonly Position[] = [
     title: 'Computer Vision Intern',
     department: 'Engineering',
     description:
-      'Train, test and prune the models that find people, vehicles and trouble in ordinary CCTV footage, and find out why they were wrong last night.',
+      'Train, test and prune the models that find people, vehicles and trouble in ordinary CCTV footage, and find out why they were wrong last night. You start with one mistake that customers report, reproduce it, and follow it to the data, the model or the camera. Then you mend it, show by a test that it stays mended, and see the result run at a real site. The models must fit on a device without a fan, so you learn to make them smaller and not only better.',
     requirements: [
       'Python and PyTorch or a similar framework, shown by a project',
       'Linear algebra and probability that you can use, not only recite',
@@ -77,7 +77,7 @@ export const positions: readonly Position[] = [
     title: 'Data Annotation/Analytics Intern',
     department: 'Data',
     description:
-      'Label what models learn from, measure how far two people agree on it, and turn both into figures that decide what is trained next.',
+      'Label what models learn from, measure how far two people agree on it, and turn both into figures that decide what is trained next. You write the rules by which a picture is labelled, try them on yourself and on others, and improve them where people disagree. You keep the figures of our data sets: what is in them, what is missing, whom they might treat unfairly. All footage comes with consent, and you learn how to keep it that way.',
     requirements: [
       'Care that outlasts the thousandth picture',
       'SQL or Python for counting and plotting',
@@ -94,7 +94,7 @@ export const positions: readonly Position[] = [
     title: 'Business Development Intern',
     department: 'Business',
     description:
-      'Find the places that need us, learn what keeps their managers awake, and prepare the first conversation.',
+      'Find the places that need us, learn what keeps their managers awake, and prepare the first conversation. You choose a kind of place and a region, find out who decides there and what a bad week costs them, and put it on one page. Then you come along to the first visits, at first to listen. What you hear goes back to the people who build, in words they can use.',
     requirements: [
       'Ease on the telephone and in a shop you have never been to',
       'Research that ends in one page, not in twenty',
@@ -111,7 +111,7 @@ export const positions: readonly Position[] = [
     title: 'AI Intern',
     department: 'Engineering',
     description:
-      'Work on what comes after detection: tracking, behaviour, and alerts that can give a reason a guard accepts.',
+      'Work on what comes after detection: tracking, behaviour, and alerts that can give a reason a guard accepts. The first task is small and complete: one behaviour, its data, a model, an evaluation, and the words in which the alert explains itself. Then you choose the next one with your mentor. You read a paper a week, mostly to find out what it leaves out.',
     requirements: [
       'Solid Python and one machine-learning project from data to result',
       'Curiosity about why a model decides as it does',
@@ -128,7 +128,7 @@ export const positions: readonly Position[] = [
     title: 'Backend Intern',
     department: 'Engineering',
     description:
-      'Build services that take events from thousands of cameras and lose none of them, in Rust, over gRPC and message streams.',
+      'Build services that take events from thousands of cameras and lose none of them, in Rust, over gRPC and message streams. You begin with a service that is there: read it, draw it, break it on purpose, and write the test that should have caught it. Then you add to it, with deadlines, retries and the awkward question of what happens when the power fails in between. Your code is reviewed by people who explain what they would change.',
     requirements: [
       'One language with types, known well; Rust can be learned here',
       'An idea of what happens between a socket and a disk',
@@ -145,7 +145,7 @@ export const positions: readonly Position[] = [
     title: 'Frontend Intern',
     department: 'Engineering',
     description:
-      'Make a dashboard that a guard reads in a second at three in the morning, with React, TypeScript and restraint.',
+      'Make a dashboard that a guard reads in a second at three in the morning, with React, TypeScript and restraint. You start by watching somebody use what we have, and take three things away from it. Then you build: a list of alerts that stays calm in a bad night, a form that loses nothing, a chart that needs no legend. It must work with the keyboard, on an old telephone, and for those who cannot see it.',
     requirements: [
       'HTML, CSS and TypeScript, shown by something we can open',
       'Attention to keyboards, screen readers and slow telephones',
@@ -162,7 +162,7 @@ export const positions: readonly Position[] = [
     title: 'Full Stack Intern',
     department: 'Engineering',
     description:
-      'Take a feature from the first sketch to the database and back, and be the one who knows how all of it fits.',
+      'Take a feature from the first sketch to the database and back, and be the one who knows how all of it fits. Each feature takes you through the whole house: a talk with a customer, a sketch, a contract between services, an interface, a test that uses it like a person. You keep the map of how things hang together, and mend it where it is wrong. It is the best place here to find out what you like most.',
     requirements: [
       'A small application of yours, running somewhere',
       'SQL, HTTP and one front-end framework',
@@ -179,7 +179,7 @@ export const positions: readonly Position[] = [
     title: 'Cloud Engineering Intern',
     department: 'Engineering',
     description:
-      'Run it all: clusters, edge devices in back rooms, updates that nobody notices, and dashboards that tell the truth.',
+      'Run it all: clusters, edge devices in back rooms, updates that nobody notices, and dashboards that tell the truth. You set up an environment from nothing, by following our own instructions, and correct them where they fail you. Then you take over a part of the running system: its updates, its alarms, its bill. You learn to rehearse a failure before it happens, and to write afterwards what was learned.',
     requirements: [
       'Linux without fear; containers and one cloud, at least tried',
       'Scripts instead of clicks',

@@ -17,8 +17,12 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
   const picker = useRef<HTMLInputElement>(null);
   const [fault, setFault] = useState<string>();
   const wrong = fault ?? error;
+  const isSending = progress !== undefined;
 
   async function choose(chosen: File | undefined) {
+    if (isSending) {
+      return;
+    }
     const found = chosen && (await faultOf(chosen));
     setFault(found);
     if (chosen) {
@@ -48,6 +52,7 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
         id={id}
         type="file"
         accept={ACCEPTED}
+        disabled={isSending}
         aria-invalid={wrong ? true : undefined}
         aria-describedby={wrong ? `${id}-error` : undefined}
         onChange={event => {
@@ -59,7 +64,7 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
       />
       <label
         htmlFor={id}
-        className="mt-3 inline-flex min-h-11 cursor-pointer items-center rounded-control border border-field-line bg-raised px-4 font-semibold text-small peer-focus-visible:outline-3 peer-focus-visible:outline-seen peer-focus-visible:outline-offset-2"
+        className="mt-3 inline-flex min-h-11 cursor-pointer items-center rounded-control border border-field-line bg-raised px-4 font-semibold text-small peer-focus-visible:outline-3 peer-focus-visible:outline-seen peer-focus-visible:outline-offset-2 peer-disabled:cursor-default peer-disabled:opacity-60"
       >
         {file ? 'Choose another file' : 'Choose a file'}
       </label>
@@ -70,7 +75,7 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
           </p>
           <button
             type="button"
-            disabled={progress !== undefined}
+            disabled={isSending}
             onClick={() => {
               onChoose(undefined);
               picker.current?.focus();

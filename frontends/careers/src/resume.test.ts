@@ -3,10 +3,18 @@ import { faultOf, LARGEST, sizeOf } from './resume.ts';
 
 const pdf = (size: number) => new Blob(['%PDF-1.7\n', new Uint8Array(size - 9)]);
 
+const compound = (stream: string) =>
+  new Blob([
+    new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]),
+    Array.from(stream).join('\0'),
+  ]);
+const archive = (entry: string) => new Blob(['PK\x03\x04', entry]);
+
 test.each([
   ['a PDF', new Blob(['%PDF-1.4 …'])],
-  ['a DOC', new Blob([new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0])])],
-  ['a DOCX', new Blob([new Uint8Array([0x50, 0x4b, 3, 4, 20])])],
+  ['a PDF that begins a little later', new Blob(['\n\n%PDF-1.4 …'])],
+  ['a DOC', compound('WordDocument')],
+  ['a DOCX', archive('word/document.xml')],
   ['the largest', pdf(LARGEST)],
 ])('%s may be sent', async (_, file) => {
   expect(await faultOf(file)).toBeUndefined();
@@ -16,6 +24,8 @@ test.each([
   ['one byte too many', pdf(LARGEST + 1), 'larger than 10 MiB'],
   ['nothing in it', new Blob([]), 'empty'],
   ['a text that is called a PDF', new File(['Dear all'], 'resume.pdf'), 'PDF, DOC or DOCX'],
+  ['a workbook', archive('xl/workbook.xml'), 'PDF, DOC or DOCX'],
+  ['an old workbook', compound('Workbook'), 'PDF, DOC or DOCX'],
   ['fewer bytes than a type has', new Blob(['%P']), 'PDF, DOC or DOCX'],
 ])('%s is refused with a sentence', async (_, file, sentence) => {
   expect(await faultOf(file)).toContain(sentence);

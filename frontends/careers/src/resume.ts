@@ -7,11 +7,16 @@ const NOT_A_RESUME = 'Choose a PDF, DOC or DOCX file.';
 const TOO_LARGE = 'The file is larger than 10 MiB. Choose a smaller one.';
 const EMPTY = 'The file is empty. Choose another one.';
 
-/** How PDF, DOC and DOCX files begin. */
-const STARTS = [
-  [0x25, 0x50, 0x44, 0x46, 0x2d],
-  [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1],
-  [0x50, 0x4b, 0x03, 0x04],
+/** By what the kinds are known, byte for byte: how the file begins, and what is in it. */
+const KINDS = [
+  // A header may come a little later (ISO 32000-1, annex H, implementation note 13).
+  (content: string) => content.slice(0, 1024 + 5).includes('%PDF-'),
+  // A compound file with Word's stream, whose name is in UTF-16.
+  (content: string) =>
+    content.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1') &&
+    content.includes(Array.from('WordDocument').join('\0')),
+  // An archive with a word processor's document.
+  (content: string) => content.startsWith('PK\x03\x04') && content.includes('word/document.xml'),
 ];
 
 /**
@@ -25,10 +30,8 @@ export async function faultOf(file: Blob): Promise<string | undefined> {
   if (file.size > LARGEST) {
     return TOO_LARGE;
   }
-  const longest = Math.max(...STARTS.map(start => start.length));
-  const first = new Uint8Array(await file.slice(0, longest).arrayBuffer());
-  const isKnown = STARTS.some(start => start.every((byte, at) => first[at] === byte));
-  return isKnown ? undefined : NOT_A_RESUME;
+  const content = new TextDecoder('latin1').decode(await file.arrayBuffer());
+  return KINDS.some(isKind => isKind(content)) ? undefined : NOT_A_RESUME;
 }
 
 /** A size as people say it. */

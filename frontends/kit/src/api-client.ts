@@ -75,9 +75,6 @@ interface Answer {
 /** The server was not reached; nobody knows whether the submission arrived. */
 class Unreached extends Error {}
 
-/** The visitor called it off. */
-class Cancelled extends Error {}
-
 /** The keys of submissions that may or may not have arrived, by what was submitted. */
 const unanswered = new Map<string, string>();
 
@@ -86,7 +83,7 @@ const unanswered = new Map<string, string>();
  * button again after a failure makes another attempt, not another submission.
  */
 async function submit(
-  { sentences, patience = PATIENCE }: Options,
+  { sentences, patience = PATIENCE, signal }: Options,
   content: string,
   attempt: (key: string) => Promise<Answer>,
 ): Promise<Outcome> {
@@ -94,14 +91,18 @@ async function submit(
   unanswered.set(content, key);
   try {
     const worthIt = (failure: unknown) => failure instanceof Unreached;
-    const answer = await retry(() => attempt(key), { ...patience, worthIt });
-    unanswered.delete(content);
-    return read(answer, sentences.refused);
+    const answer = await retry(() => attempt(key), { ...patience, worthIt, signal });
+    const outcome = read(answer, sentences.refused);
+    // After an error of the server's nobody knows whether it was stored.
+    if (answer.status < 500) {
+      unanswered.delete(content);
+    }
+    return outcome;
   } catch (failure) {
     const { unreachable } = sentences;
     const error = failure instanceof Error ? failure : new Error(String(failure));
     const message = typeof unreachable === 'string' ? unreachable : unreachable(error);
-    return { ok: false, isCancelled: failure instanceof Cancelled, message, fields: {} };
+    return { ok: false, isCancelled: signal?.aborted ?? false, message, fields: {} };
   }
 }
 
@@ -135,15 +136,11 @@ function send({ path, key, body, signal, onProgress }: Request, deadline: number
       request.upload.onprogress = event => onProgress(event.loaded / event.total);
     }
     request.onload = () => resolve({ status: request.status, body: request.responseText });
-    request.onerror = () => reject(signal?.aborted ? new Cancelled() : new Unreached());
+    request.onerror = () => reject(new Unreached());
     request.ontimeout = () => reject(new Unreached());
-    request.onabort = () => reject(new Cancelled());
+    request.onabort = () => reject(signal?.reason);
     signal?.addEventListener('abort', () => request.abort(), { once: true });
-    if (signal?.aborted) {
-      reject(new Cancelled());
-    } else {
-      request.send(body);
-    }
+    request.send(body);
   });
 }
 

@@ -47,3 +47,12 @@ test('what succeeds is not asked for again, and what is not worth it neither', a
   await expect(retry(refused, { ...PATIENCE, worthIt, sleep })).rejects.toThrow('refused');
   expect(waits).toHaveLength(1);
 });
+
+test('patience ends at once, also while it waits, where it is called off', async () => {
+  const calledOff = new AbortController();
+  const always = () => Promise.reject(new Error('no network'));
+  const trying = retry(always, { ...PATIENCE, signal: calledOff.signal });
+  await Promise.resolve();
+  calledOff.abort(new Error('called off'));
+  await expect(trying).rejects.toThrow('called off');
+});

@@ -8,8 +8,10 @@ export interface Patience {
   longestWait: number;
   /** Whether trying again may help after this failure. */
   worthIt?: (failure: unknown) => boolean | Promise<boolean>;
+  /** Ends patience at once, also while it waits. */
+  signal?: AbortSignal | undefined;
   /** How to wait; tests wait less. */
-  sleep?: (milliseconds: number) => Promise<void>;
+  sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 }
 
 /** What holds for every load over the network. */
@@ -17,7 +19,7 @@ export const PATIENCE: Patience = { retries: 3, firstWait: 1000, longestWait: 30
 
 /** Calls `attempt` until it succeeds or patience ends; then its last failure is thrown. */
 export async function retry<T>(attempt: () => Promise<T>, patience: Patience = PATIENCE) {
-  const { retries, firstWait, longestWait, worthIt = () => true, sleep = pause } = patience;
+  const { retries, firstWait, longestWait, worthIt = () => true, signal, sleep = pause } = patience;
   for (let failures = 0; ; failures += 1) {
     try {
       return await attempt();
@@ -25,11 +27,14 @@ export async function retry<T>(attempt: () => Promise<T>, patience: Patience = P
       if (failures >= retries || !(await worthIt(failure))) {
         throw failure;
       }
-      await sleep(Math.min(firstWait * 2 ** failures, longestWait));
+      await sleep(Math.min(firstWait * 2 ** failures, longestWait), signal);
     }
   }
 }
 
-function pause(milliseconds: number): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, milliseconds));
+function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    setTimeout(resolve, milliseconds);
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }

@@ -10,11 +10,14 @@ export interface Draft {
   forget: () => void;
 }
 
+const NOTHING: readonly string[] = [];
+
 /**
  * Keeps what a visitor types into a form for the tab, so that an accidental reload loses none of it. The
- * fields hold their own values: so what was typed before the application started stays there, too.
+ * fields hold their own values: so what was typed before the application started stays there, too. Fields named in
+ * `except` are left out; it must be the same array each time.
  */
-export function useDraft(name: string): Draft {
+export function useDraft(name: string, except: readonly string[] = NOTHING): Draft {
   const key = `draft:${name}`;
   const form = useRef<HTMLFormElement>(null);
 
@@ -35,9 +38,11 @@ export function useDraft(name: string): Draft {
   }, [key]);
 
   const save = useCallback(() => {
-    const values = fieldsOf(form.current).map(({ name: field, value }) => [field, value]);
+    const values = fieldsOf(form.current)
+      .filter(field => !except.includes(field.name))
+      .map(field => [field.name, field.value]);
     store(key, JSON.stringify(Object.fromEntries(values)));
-  }, [key]);
+  }, [key, except]);
   const forget = useCallback(() => store(key, null), [key]);
   return { form, save, forget };
 }

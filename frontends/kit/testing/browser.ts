@@ -38,6 +38,8 @@ interface Fixtures {
   mailsTo: (address: string, text: string) => Promise<Mail[]>;
   /** What the console said. A test that says nothing of it wants it empty. */
   said: string[];
+  /** What nobody caught, which a test must name to allow it. */
+  uncaught: string[];
 }
 
 const file = process.env['STACK_FILE'] ?? join(import.meta.dirname, '../../../target/stack.json');
@@ -54,8 +56,9 @@ export const test = base.extend<Fixtures, Options & { own: Program | undefined }
     { scope: 'worker' },
   ],
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
-  stack: async ({}, use) => use(JSON.parse(readFileSync(file, 'utf8'))),
-  baseURL: async ({ stack, own }, use) => use(own?.site ?? stack.site),
+  stack: async ({}, use) => use(runningStack()),
+  // A remote that is shown alone needs no stack, but for what its tests send.
+  baseURL: async ({ own }, use) => use(own?.site ?? runningStack().site),
   // A network address of its own, so that no test uses up another one's rate limit.
   // biome-ignore lint/correctness/noEmptyPattern: see above
   extraHTTPHeaders: async ({}, use) =>
@@ -77,13 +80,25 @@ export const test = base.extend<Fixtures, Options & { own: Program | undefined }
       // React's development build recommends its tools.
       const isHint = (message: ConsoleMessage) => alone && message.type() === 'info';
       page.on('console', message => isHint(message) || said.push(message.text()));
-      page.on('pageerror', failure => said.push(String(failure)));
       await use(said);
       expect(said, 'the console stays silent').toEqual([]);
     },
     { auto: true },
   ],
+  uncaught: [
+    async ({ page }, use) => {
+      const uncaught: string[] = [];
+      page.on('pageerror', failure => uncaught.push(String(failure)));
+      await use(uncaught);
+      expect(uncaught, 'everything is caught').toEqual([]);
+    },
+    { auto: true },
+  ],
 });
+
+function runningStack(): Stack {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
 
 /** An e-mail address that no other test has. */
 export function someone(name = 'visitor'): string {

@@ -2,6 +2,7 @@ import { Button } from '@site/kit/button.tsx';
 import { onNear } from '@site/kit/on-near.ts';
 import type { ComponentType } from 'react';
 import { memo, Suspense, useEffect, useRef, useSyncExternalStore } from 'react';
+import { RemoteBoundary } from './remote-boundary.tsx';
 import type { Progress, RemoteLoad } from './remote-load.ts';
 import { remoteLoad } from './remote-load.ts';
 import { remotes } from './remotes.ts';
@@ -14,7 +15,7 @@ const loads = Object.fromEntries(
 
 /** How to fetch what fills an area ahead. */
 export function prefetchArea(of: Name): () => void {
-  return loads[of].start;
+  return loads[of].prefetch;
 }
 
 interface RemoteAreaProps {
@@ -42,11 +43,13 @@ export function RemoteArea({ of, when = 'now', Placeholder = Loading }: RemoteAr
       {progress === 'failed' ? <Failed onRetry={load.start} /> : null}
       {/* The page is loaded again only for what the visitor came for, or asks for. */}
       {progress === 'gone' && !isReplaced ? <Failed onRetry={load.startAnew} /> : null}
-      <Content
-        key={progress === 'ready-anew' ? 'anew' : 'taken over'}
-        load={load}
-        Placeholder={Placeholder}
-      />
+      <RemoteBoundary remote={remotes[of].name} fallback={retry => <Failed onRetry={retry} />}>
+        <Content
+          key={progress === 'ready-anew' ? 'anew' : 'taken over'}
+          load={load}
+          Placeholder={Placeholder}
+        />
+      </RemoteBoundary>
     </div>
   );
 }

@@ -28,6 +28,8 @@ export interface RemoteLoad {
   /** Suspends until the module is there, however often loading it fails meanwhile. */
   Component: ComponentType;
   start: () => void;
+  /** Fetches it ahead, unless that failed before: then it is for the area that shows it to start anew. */
+  prefetch: () => void;
   /** Where it is gone because a newer build has taken its place: loads the page in that build. */
   startAnew: () => void;
   progress: () => Progress;
@@ -78,7 +80,7 @@ export function remoteLoad({ name, load }: RemoteSource): RemoteLoad {
     }
     change('loading');
     const slow = setTimeout(() => fail('slow'), SLOW);
-    retryCode(async () => (await load()) ?? Promise.reject(new Error(`${name} is not there`)))
+    retryCode(async () => checked(name, await load()))
       .then(module => {
         const rendered = renderedVersion(name);
         change(rendered === undefined || rendered === module.version ? 'ready' : 'ready-anew');
@@ -97,6 +99,11 @@ export function remoteLoad({ name, load }: RemoteSource): RemoteLoad {
       return promise;
     }),
     start,
+    prefetch() {
+      if (progress === 'idle') {
+        start();
+      }
+    },
     startAnew() {
       if (!loadPageAgain(lastFailure)) {
         fail('broken');
@@ -108,6 +115,14 @@ export function remoteLoad({ name, load }: RemoteSource): RemoteLoad {
       return () => listeners.delete(onChange);
     },
   };
+}
+
+/** What comes over the network may be anything. */
+function checked(name: string, module: RemoteModule | null): RemoteModule {
+  if (typeof module?.default !== 'function') {
+    throw new TypeError(`${name} does not expose a component`);
+  }
+  return module;
 }
 
 async function isServed(name: string): Promise<boolean> {

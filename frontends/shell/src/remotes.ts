@@ -1,9 +1,18 @@
 import { loadRemote } from '@module-federation/enhanced/runtime';
 import type { Exposed } from '../../build/remotes.ts';
-import type { RemoteSource } from './remote-load.ts';
+import type { RemoteModule, RemoteSource } from './remote-load.ts';
 
-/** Loads a module that a remote says it exposes. */
-const fromRemote: <Module>(module: Exposed) => Promise<Module | null> = loadRemote;
+/** What each exposed module holds. */
+interface Modules extends Record<Exposed, RemoteModule> {
+  'blog/blog-list': typeof import('blog/blog-list');
+  'blog/blog-post': typeof import('blog/blog-post');
+  'blog/blog-teasers': typeof import('blog/blog-teasers');
+  'careers/careers-page': typeof import('careers/careers-page');
+}
+
+function source<Name extends Exposed>(module: Name) {
+  return () => loadRemote<Modules[Name]>(module);
+}
 
 /**
  * The one place where the shell meets its remotes. `remotes.server.ts` is its twin for rendering the
@@ -12,18 +21,18 @@ const fromRemote: <Module>(module: Exposed) => Promise<Module | null> = loadRemo
 export const remotes = {
   blogList: {
     name: 'blog',
-    load: () => fromRemote<typeof import('blog/blog-list')>('blog/blog-list'),
+    load: source('blog/blog-list'),
   },
   blogPost: {
     name: 'blog',
-    load: () => fromRemote<typeof import('blog/blog-post')>('blog/blog-post'),
+    load: source('blog/blog-post'),
   },
   blogTeasers: {
     name: 'blog',
-    load: () => fromRemote<typeof import('blog/blog-teasers')>('blog/blog-teasers'),
+    load: source('blog/blog-teasers'),
   },
   careersPage: {
     name: 'careers',
-    load: () => fromRemote<typeof import('careers/careers-page')>('careers/careers-page'),
+    load: source('careers/careers-page'),
   },
 } satisfies Record<string, RemoteSource>;

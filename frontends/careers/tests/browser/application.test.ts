@@ -84,12 +84,14 @@ test('a refused application stays as it was typed, with the server’s sentence'
   page,
   said,
 }) => {
-  await page.route('**/api/career-application', route =>
-    route.fulfill({
+  const keys: (string | undefined)[] = [];
+  await page.route('**/api/career-application', route => {
+    keys.push(route.request().headers()['idempotency-key']);
+    return route.fulfill({
       status: 503,
       json: { success: false, error: 'We cannot take applications right now.' },
-    }),
-  );
+    });
+  });
   await page.goto('/careers');
   await applyFor(page, 'Marketing Intern');
   await fill(page, 'ravi@example.com');
@@ -99,6 +101,10 @@ test('a refused application stays as it was typed, with the server’s sentence'
   await expect(modal.getByText('We cannot take applications right now.')).toBeVisible();
   await expect(modal.getByLabel('Full Name')).toHaveValue('Ravi Kumar');
   await expect(modal.getByText('resume.pdf')).toBeVisible();
+  // It may have been stored all the same: pressed again, it is the same application.
+  await submit(page);
+  await expect.poll(() => keys.length).toBe(2);
+  expect(keys[1]).toBe(keys[0]);
 
   await page.unroute('**/api/career-application');
   await page.route('**/api/career-application', route =>
@@ -191,6 +197,8 @@ test('a running upload tells how far it is and can be called off, and nothing is
   await expect(modal.getByRole('button', { name: 'Sending...' })).toBeDisabled();
   await expect.poll(() => bar.getAttribute('value').then(Number)).toBeGreaterThan(0.1);
   expect(Number(await bar.getAttribute('value'))).toBeLessThan(1);
+  // What is under way is what is shown.
+  await expect(modal.getByLabel('Resume/CV')).toBeDisabled();
   await modal.getByRole('button', { name: 'Cancel' }).click();
 
   await expect(modal.getByRole('button', { name: 'Submit Application' })).toBeEnabled();
@@ -231,6 +239,43 @@ test('an upload whose line breaks in the middle goes through by itself', async (
   expect(await mailsTo(RECRUITERS, email)).toHaveLength(1);
   expect(said.splice(0)).toEqual([expect.stringMatching(/ERR_CONNECTION_RESET|ERR_EMPTY/)]);
   line.close();
+});
+
+test('what is called off between two attempts ends at once', async ({ page, context, said }) => {
+  await page.goto('/careers');
+  await applyFor(page, 'AI Intern');
+  await fill(page, 'ravi@example.com');
+  await attach(page, 'resume.pdf', pdf(1000));
+  await context.setOffline(true);
+  const failed = page.waitForEvent('requestfailed');
+  await submit(page);
+  await failed;
+  const modal = page.getByRole('dialog');
+  await modal.getByRole('button', { name: 'Cancel' }).click();
+  await expect(modal.getByRole('button', { name: 'Submit Application' })).toBeEnabled({
+    timeout: 500,
+  });
+  await expect(page.getByText('Error', { exact: true })).toHaveCount(0);
+  await context.setOffline(false);
+  said.splice(0);
+});
+
+test('Apply Now preselects nothing, whatever was applied for before; the résumé stays chosen', async ({
+  page,
+}) => {
+  await page.goto('/careers');
+  await applyFor(page, 'AI Intern');
+  await fill(page, 'ravi@example.com');
+  const modal = page.getByRole('dialog');
+  await submit(page);
+  await expect(modal.getByText('Choose your résumé.').first()).toBeVisible();
+  await attach(page, 'resume.pdf', pdf(1000));
+  await expect(modal.locator('[aria-invalid=true]')).toHaveCount(0);
+  await modal.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Apply Now' }).first().click();
+  await expect(modal.getByLabel('Position')).toHaveValue('');
+  await expect(modal.getByLabel('Full Name')).toHaveValue('Ravi Kumar');
+  await expect(modal.getByText('resume.pdf')).toBeVisible();
 });
 
 test('a résumé can be dropped onto its field, and removed', async ({ page }) => {

@@ -19,7 +19,6 @@ const FAILED = 'This part of the site did not load.';
 test('a remote built with other versions of what is shared, within the declared range, loads', async ({
   page,
 }) => {
-  test.slow();
   const site = await siteWithBlog(blog => {
     blog.changeKit(kit => ({ ...kit, version: '0.1.7' }));
   });
@@ -31,23 +30,45 @@ test('a remote built with other versions of what is shared, within the declared 
   await expect(page.getByRole('heading', { name: 'Physics still applies' })).toBeVisible();
 });
 
-test('a remote that wants another React than the shell has costs only its own area', async ({
-  page,
-  said,
-}) => {
-  test.slow();
-  const site = await siteWithBlog(blog => {
-    blog.changeBlog(({ peerDependencies, ...rest }) => ({
-      ...rest,
-      peerDependencies: { ...peerDependencies, react: '^20.0.0' },
-    }));
+for (const [wanted, range] of [
+  ['react', '^20.0.0'],
+  ['@site/kit', '^0.2.0'],
+] as const) {
+  test(`a remote that wants ${wanted} ${range}, which the shell has not, costs only its own area`, async ({
+    page,
+    said,
+  }) => {
+    const site = await siteWithBlog(blog => {
+      blog.changeBlog(({ peerDependencies, ...rest }) => ({
+        ...rest,
+        peerDependencies: { ...peerDependencies, [wanted]: range },
+      }));
+    });
+    await page.goto(`${site}/blog`);
+    await expect(page.getByText(FAILED)).toBeVisible({ timeout: 12_000 });
+    await expect(page.getByRole('heading', { name: 'Latest Articles' })).toBeVisible();
+    await page.getByRole('link', { name: 'About', exact: true }).first().click();
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Pioneering AI Security');
+    said.splice(0);
   });
-  await page.goto(`${site}/blog`);
-  await expect(page.getByText(FAILED)).toBeVisible({ timeout: 12_000 });
-  await expect(page.getByRole('heading', { name: 'Latest Articles' })).toBeVisible();
+}
+
+test('a remote that throws while it is shown costs only its own area', async ({ page, said }) => {
+  const site = await siteWithBlog(blog =>
+    blog.changeSource('blog-teasers.tsx', "throw new Error('a fault of the blog');"),
+  );
+  const report = page.waitForRequest('**/api/remote-failure');
+  await page.goto(site);
+  const area = page.locator('[data-area="blog"]');
+  await area.scrollIntoViewIfNeeded();
+  await expect(area.getByText(FAILED)).toBeVisible();
+  expect((await report).postDataJSON()).toEqual({ remote: 'blog', reason: 'broken' });
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  await area.getByRole('button', { name: 'Retry' }).click();
+  await expect(area.getByText(FAILED)).toBeVisible();
   await page.getByRole('link', { name: 'About', exact: true }).first().click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Pioneering AI Security');
-  expect(said.splice(0).filter(text => /unhandled|uncaught/i.test(text))).toEqual([]);
+  expect(said.splice(0).join()).toContain('a fault of the blog');
 });
 
 type PackageFile = Record<string, unknown> & { peerDependencies?: Record<string, string> };
@@ -56,6 +77,8 @@ type Change = (file: PackageFile) => PackageFile;
 interface Sources {
   changeBlog: (change: Change) => void;
   changeKit: (change: Change) => void;
+  /** Puts a statement at the start of a file's component. */
+  changeSource: (file: string, statement: string) => void;
 }
 
 /** The built site with a blog from changed sources, which were compiled with the oldest React that the blog allows. */
@@ -66,7 +89,12 @@ async function siteWithBlog(change: (sources: Sources) => void) {
     const file = join(folder, 'frontends', name, 'package.json');
     writeFileSync(file, JSON.stringify(edit(JSON.parse(readFileSync(file, 'utf8')))));
   };
-  change({ changeBlog: changed('blog'), changeKit: changed('kit') });
+  function changeSource(name: string, statement: string) {
+    const file = join(folder, 'frontends/blog/src', name);
+    const source = readFileSync(file, 'utf8');
+    writeFileSync(file, source.replace(/(export default function \w+\(\) {)/, `$1 ${statement}`));
+  }
+  change({ changeBlog: changed('blog'), changeKit: changed('kit'), changeSource });
   const blog = createRequire(join(folder, 'frontends/blog/package.json'));
   expect(blog('react').version).toBe('19.2.0');
 
