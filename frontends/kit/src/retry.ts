@@ -27,6 +27,7 @@ export async function retry<T>(attempt: () => Promise<T>, patience: Patience = P
       if (failures >= retries || !(await worthIt(failure))) {
         throw failure;
       }
+      signal?.throwIfAborted();
       await sleep(Math.min(firstWait * 2 ** failures, longestWait), signal);
     }
   }
