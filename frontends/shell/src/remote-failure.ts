@@ -3,11 +3,15 @@ import type { components } from '@site/kit/api.gen.ts';
 /** A part of the site that did not load, as operators learn of it. */
 export type RemoteFailure = components['schemas']['RemoteFailure'];
 
-/** Tells the operators. Nobody waits for the answer. */
+/** What was told of since the page was opened. */
+const told = new Set<string>();
+
+/** Tells the operators, once for the whole page. Nobody waits for the answer. */
 export function reportFailure(failure: RemoteFailure): void {
-  fetch('/api/remote-failure', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(failure),
-  }).catch(() => undefined);
+  const body = JSON.stringify(failure);
+  if (!told.has(body)) {
+    told.add(body);
+    const headers = { 'Content-Type': 'application/json' };
+    fetch('/api/remote-failure', { method: 'POST', headers, body }).catch(() => undefined);
+  }
 }
