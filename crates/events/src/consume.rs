@@ -1,7 +1,7 @@
 //! Consuming a channel: every event ends delivered, waiting for its next attempt, or
 //! among the dead letters. None is dropped.
 
-use std::{future::Future, pin::pin, time::Duration};
+use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
 use async_nats::jetstream::{AckKind, Context, Message, consumer::PullConsumer};
 use futures_util::StreamExt;
@@ -12,7 +12,7 @@ use tracing::{Instrument, Span, field};
 use uuid::Uuid;
 use visitor::PersonId;
 
-use crate::{Channel, Event, EventData, SITE, dead_letters};
+use crate::{Event, EventData, SITE, dead_letters};
 
 /// For how long a receiver may be away before its events become dead letters.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(25 * 60 * 60);
@@ -40,8 +40,8 @@ pub enum Outcome {
 /// One event on its way out.
 #[derive(Debug)]
 pub struct Delivery {
-    /// The way it takes.
-    pub channel: Channel,
+    /// The consumer that it came by: the way it takes.
+    pub consumer: Arc<str>,
     /// The event's id.
     pub event_id: Uuid,
     /// The person it is about.
@@ -54,6 +54,11 @@ pub struct Delivery {
 }
 
 impl Delivery {
+    /// The event as it is stored.
+    pub fn payload(&self) -> &bytes::Bytes {
+        &self.payload
+    }
+
     /// The event itself.
     pub fn event<D: EventData>(&self) -> Result<Event<D>, serde_json::Error> {
         serde_json::from_slice(&self.payload)
@@ -69,11 +74,11 @@ struct Header {
     traceparent: Option<String>,
 }
 
-/// Hands the channel's events to `deliver`, at most `at_once` at a time, until `stop`;
+/// Hands the events of a durable consumer to `deliver`, at most `at_once` at a time, until `stop`;
 /// then finishes what is in flight.
 pub async fn consume<F, Fut>(
     context: &Context,
-    channel: Channel,
+    consumer: Arc<str>,
     at_once: usize,
     deliver: F,
     stop: CancellationToken,
@@ -82,8 +87,8 @@ pub async fn consume<F, Fut>(
     Fut: Future<Output = Outcome> + Send,
 {
     while !stop.is_cancelled() {
-        if let Err(error) = consume_stream(context, channel, at_once, &deliver, &stop).await {
-            tracing::warn!(channel = channel.name(), %error, "the channel's consumer is away; trying again");
+        if let Err(error) = consume_stream(context, &consumer, at_once, &deliver, &stop).await {
+            tracing::warn!(channel = %consumer, %error, "the channel's consumer is away; trying again");
         }
         stop.run_until_cancelled(tokio::time::sleep(RECONNECT_PAUSE))
             .await;
@@ -92,7 +97,7 @@ pub async fn consume<F, Fut>(
 
 async fn consume_stream<F, Fut>(
     context: &Context,
-    channel: Channel,
+    name: &Arc<str>,
     at_once: usize,
     deliver: &F,
     stop: &CancellationToken,
@@ -101,7 +106,7 @@ where
     F: Fn(Delivery) -> Fut + Sync,
     Fut: Future<Output = Outcome> + Send,
 {
-    let consumer: PullConsumer = context.get_consumer_from_stream(channel.name(), SITE).await?;
+    let consumer: PullConsumer = context.get_consumer_from_stream(&**name, SITE).await?;
     let messages = consumer
         .stream()
         .max_messages_per_batch(at_once)
@@ -113,13 +118,13 @@ where
         .take_until(stop.cancelled())
         .take_while(|message| std::future::ready(message.is_ok()))
         .filter_map(|message| std::future::ready(message.ok()))
-        .for_each_concurrent(at_once, |message| settle(context, channel, message, deliver))
+        .for_each_concurrent(at_once, |message| settle(context, name, message, deliver))
         .await;
     Ok(())
 }
 
 /// One attempt, from the message to its end.
-async fn settle<F, Fut>(context: &Context, channel: Channel, message: Message, deliver: &F)
+async fn settle<F, Fut>(context: &Context, consumer: &Arc<str>, message: Message, deliver: &F)
 where
     F: Fn(Delivery) -> Fut + Sync,
     Fut: Future<Output = Outcome> + Send,
@@ -127,10 +132,10 @@ where
     let (attempt, age) = attempt_and_age(&message);
     let span = tracing::info_span!(
         "deliver",
-        otel.name = format!("process {}", channel.name()),
+        otel.name = format!("process {consumer}"),
         otel.kind = "consumer",
         messaging.system = "nats",
-        channel = channel.name(),
+        channel = &**consumer,
         attempt,
         event.id = field::Empty,
         request_id = field::Empty,
@@ -138,7 +143,7 @@ where
     );
     let outcome = match serde_json::from_slice::<Header>(&message.payload) {
         Ok(header) => {
-            let delivery = open(&span, channel, attempt, header, &message);
+            let delivery = open(&span, consumer, attempt, header, &message);
             let work = deliver(delivery).instrument(span.clone());
             while_telling(work, STILL_WORKING, || tell_still_working(&message)).await
         }
@@ -149,7 +154,7 @@ where
             error.column()
         )),
     };
-    conclude(context, channel, &message, outcome, attempt, age)
+    conclude(context, consumer, &message, outcome, attempt, age)
         .instrument(span)
         .await;
 }
@@ -175,13 +180,13 @@ async fn while_telling<T, Fut: Future<Output = ()>>(
     }
 }
 
-fn open(span: &Span, channel: Channel, attempt: i64, header: Header, message: &Message) -> Delivery {
+fn open(span: &Span, consumer: &Arc<str>, attempt: i64, header: Header, message: &Message) -> Delivery {
     trace::continue_from(span, header.traceparent.as_deref());
     let request_id = RequestId::accept(Some(&header.requestid));
     span.record("event.id", field::display(header.id));
     span.record("request_id", field::display(&request_id));
     Delivery {
-        channel,
+        consumer: consumer.clone(),
         event_id: header.id,
         person: header.subject,
         request_id,
@@ -192,7 +197,7 @@ fn open(span: &Span, channel: Channel, attempt: i64, header: Header, message: &M
 
 async fn conclude(
     context: &Context,
-    channel: Channel,
+    consumer: &str,
     message: &Message,
     outcome: Outcome,
     attempt: i64,
@@ -207,7 +212,7 @@ async fn conclude(
         }
         Outcome::Retry(reason) | Outcome::Refused(reason) => {
             tracing::error!(%reason, "given up; moved to the dead letters");
-            match dead_letters::bury(context, channel, message, &reason, attempt).await {
+            match dead_letters::bury(context, consumer, message, &reason, attempt).await {
                 Ok(()) => message.double_ack().await,
                 Err(error) => Err(error),
             }

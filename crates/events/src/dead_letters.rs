@@ -4,7 +4,7 @@ use async_nats::jetstream::{Context, Message};
 use serde::Deserialize;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
-use crate::{Channel, DEAD_LETTERS};
+use crate::DEAD_LETTERS;
 
 /// Why the last attempt failed.
 const ERROR: &str = "Dead-Letter-Error";
@@ -16,7 +16,7 @@ const TIME: &str = "Dead-Letter-Time";
 /// Stores the event in `DEAD_LETTERS`, once however often it is called.
 pub async fn bury(
     context: &Context,
-    channel: Channel,
+    consumer: &str,
     message: &Message,
     reason: &str,
     attempt: i64,
@@ -25,9 +25,9 @@ pub async fn bury(
     headers.insert(ERROR, one_line(reason));
     headers.insert(ATTEMPTS, attempt.to_string());
     headers.insert(TIME, OffsetDateTime::now_utc().format(&Rfc3339)?);
-    headers.insert(async_nats::header::NATS_MESSAGE_ID, id(channel, message));
+    headers.insert(async_nats::header::NATS_MESSAGE_ID, id(consumer, message));
     headers.insert(async_nats::header::NATS_EXPECTED_STREAM, DEAD_LETTERS);
-    let subject = format!("dead.{}.{}", channel.name(), person(message));
+    let subject = format!("dead.{consumer}.{}", person(message));
     let ack = context
         .publish_with_headers(subject, headers, message.payload.clone())
         .await?;
@@ -39,7 +39,7 @@ fn person(message: &Message) -> &str {
     message.subject.rsplit('.').next().unwrap_or("unknown")
 }
 
-fn id(channel: Channel, message: &Message) -> String {
+fn id(consumer: &str, message: &Message) -> String {
     #[derive(Deserialize)]
     struct Identified {
         id: String,
@@ -50,7 +50,7 @@ fn id(channel: Channel, message: &Message) -> String {
             .info()
             .map_or_else(|_| "unknown".to_owned(), |info| info.stream_sequence.to_string())
     };
-    format!("{}.{}", event.unwrap_or_else(|_| sequence()), channel.name())
+    format!("{}.{consumer}", event.unwrap_or_else(|_| sequence()))
 }
 
 /// Header values end at a line break (and so would the reason).

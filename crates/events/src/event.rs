@@ -49,6 +49,11 @@ impl EventType {
         }
     }
 
+    /// How settings name it: `contact.received`.
+    pub fn short_name(self) -> &'static str {
+        self.subject_prefix().trim_start_matches("site.")
+    }
+
     /// The subject of one person's events of this type.
     pub fn subject(self, person: &PersonId) -> String {
         format!("{}.{person}", self.subject_prefix())

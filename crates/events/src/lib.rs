@@ -4,12 +4,14 @@
 pub mod channel;
 pub mod consume;
 mod dead_letters;
+pub mod endpoints;
 pub mod event;
 pub mod provision;
 pub mod publish;
 
 pub use channel::Channel;
 pub use consume::{Delivery, Outcome};
+pub use endpoints::{Endpoint, Endpoints};
 pub use event::{Event, EventData, EventType};
 pub use provision::{Provision, provision};
 pub use publish::{PublishError, Publisher, Stored};
@@ -20,5 +22,7 @@ pub const SITE: &str = "SITE";
 pub const DEAD_LETTERS: &str = "DEAD_LETTERS";
 /// The KV bucket of newsletter subscribers, by person.
 pub const SUBSCRIBERS: &str = "subscribers";
+/// The KV bucket of how the endpoints of webhooks fare, by their name.
+pub const ENDPOINTS: &str = "endpoints";
 /// The KV bucket of what was already delivered, by `<event id>.<channel>`.
 pub const DELIVERIES: &str = "deliveries";

@@ -8,8 +8,11 @@ use async_nats::jetstream::{
     stream::{Config, DiscardPolicy, StorageType},
 };
 use clap::Args;
+use futures_util::StreamExt;
 
-use crate::{Channel, DEAD_LETTERS, DELIVERIES, SITE, SUBSCRIBERS};
+use crate::{
+    Channel, DEAD_LETTERS, DELIVERIES, ENDPOINTS, Endpoint, Endpoints, EventType, SITE, SUBSCRIBERS,
+};
 
 /// How long a repeated submission is recognised.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(60 * 60);
@@ -19,7 +22,7 @@ const ACK_WAIT: Duration = Duration::from_secs(60);
 const DELIVERIES_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// What an installation may choose.
-#[derive(Args, Debug, Clone)]
+#[derive(Args, Clone)]
 pub struct Provision {
     /// Copies of every stream and bucket: 1 on a single server, 3 in a cluster
     #[arg(long, env = "STREAM_REPLICAS", default_value_t = 1)]
@@ -27,6 +30,9 @@ pub struct Provision {
     /// How many days events and dead letters are kept
     #[arg(long, env = "STREAM_MAX_AGE_DAYS", default_value = "365", value_parser = days)]
     pub max_age: Duration,
+    /// Who gets webhooks, as JSON; the same as the notifier's
+    #[arg(long, env = "WEBHOOKS", hide_env_values = true, value_parser = Endpoints::parse)]
+    pub webhooks: Option<Endpoints>,
 }
 
 fn days(raw: &str) -> Result<Duration, std::num::ParseIntError> {
@@ -55,17 +61,38 @@ pub async fn provision(context: &Context, settings: &Provision) -> Result<Vec<St
         attempt(&what, context.create_or_update_key_value(config).await)?;
         done.push(what);
     }
-    for channel in Channel::ALL {
-        let what = format!("consumer {}", channel.name());
-        attempt(
-            &what,
-            context
-                .create_consumer_on_stream(consumer_of(channel), SITE)
-                .await,
-        )?;
+    let consumers = consumers(settings);
+    for config in consumers.iter().cloned() {
+        let name = config.durable_name.clone().unwrap_or_default();
+        let what = format!("consumer {name}");
+        attempt(&what, context.create_consumer_on_stream(config, SITE).await)?;
         done.push(what);
     }
+    remove_former_endpoints(context, &consumers).await?;
     Ok(done)
+}
+
+/// The consumers of endpoints that are named no more: nobody would ever take their events.
+async fn remove_former_endpoints(
+    context: &Context,
+    wanted: &[consumer::pull::Config],
+) -> Result<(), ProvisionError> {
+    let stream = attempt("stream SITE", context.get_stream(SITE).await)?;
+    let mut names = stream.consumer_names();
+    let mut former = Vec::new();
+    while let Some(name) = names.next().await {
+        let name = attempt("the consumers of SITE", name)?;
+        let is_wanted = wanted
+            .iter()
+            .any(|config| config.durable_name.as_deref() == Some(&name));
+        if name.starts_with(Endpoint::CONSUMERS) && !is_wanted {
+            former.push(name);
+        }
+    }
+    for name in former {
+        attempt(&format!("consumer {name}"), stream.delete_consumer(&name).await)?;
+    }
+    Ok(())
 }
 
 fn attempt<T, E: std::fmt::Display>(what: &str, result: Result<T, E>) -> Result<T, ProvisionError> {
@@ -91,7 +118,7 @@ fn streams(settings: &Provision) -> [Config; 2] {
     [stream(SITE, "site.*.*.*"), stream(DEAD_LETTERS, "dead.*.*")]
 }
 
-fn buckets(settings: &Provision) -> [kv::Config; 2] {
+fn buckets(settings: &Provision) -> [kv::Config; 3] {
     let bucket = |name: &str, max_age| kv::Config {
         bucket: name.to_owned(),
         history: 1,
@@ -103,17 +130,37 @@ fn buckets(settings: &Provision) -> [kv::Config; 2] {
     [
         bucket(SUBSCRIBERS, Duration::ZERO),
         bucket(DELIVERIES, DELIVERIES_KEPT),
+        bucket(ENDPOINTS, Duration::ZERO),
     ]
 }
 
-fn consumer_of(channel: Channel) -> consumer::pull::Config {
+/// One for each mail channel, from the first event on; one for each endpoint, from now on:
+/// a new receiver is not flooded with what happened before it was there.
+fn consumers(settings: &Provision) -> Vec<consumer::pull::Config> {
+    let mails = Channel::ALL.into_iter().map(|channel| consumer::pull::Config {
+        filter_subject: subjects_of(channel.event_type()),
+        ..durable(channel.name().to_owned())
+    });
+    let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
+    let webhooks = endpoints.map(|endpoint| consumer::pull::Config {
+        filter_subjects: endpoint.events.iter().copied().map(subjects_of).collect(),
+        deliver_policy: consumer::DeliverPolicy::New,
+        ..durable(endpoint.consumer())
+    });
+    mails.chain(webhooks).collect()
+}
+
+fn durable(name: String) -> consumer::pull::Config {
     consumer::pull::Config {
-        durable_name: Some(channel.name().to_owned()),
-        filter_subject: format!("{}.*", channel.event_type().subject_prefix()),
+        durable_name: Some(name),
         ack_policy: consumer::AckPolicy::Explicit,
         ack_wait: ACK_WAIT,
         // When to give up is decided by age, by the consumer itself.
         max_deliver: -1,
         ..consumer::pull::Config::default()
     }
+}
+
+fn subjects_of(event: EventType) -> String {
+    format!("{}.*", event.subject_prefix())
 }

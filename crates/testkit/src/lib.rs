@@ -6,6 +6,7 @@ pub mod measure;
 mod nats;
 mod part;
 mod ports;
+pub mod receiver;
 mod s3;
 mod stack;
 
@@ -13,6 +14,7 @@ pub use inbox::Inbox;
 pub use nats::{Nats, User};
 pub use part::Part;
 pub use ports::Ports;
+pub use receiver::Receiver;
 pub use s3::S3;
 pub use stack::{Running, Stack};
 

@@ -127,8 +127,13 @@ impl Nats {
 
     /// Creates what `sitectl setup` creates.
     pub async fn provision(&self) -> anyhow::Result<()> {
+        self.provision_for("[]").await
+    }
+
+    /// Creates what `sitectl setup` creates where the setting `WEBHOOKS` is this.
+    pub async fn provision_for(&self, webhooks: &str) -> anyhow::Result<()> {
         let client = self.client(User::Operator).await?;
-        let settings = ProvisionSettings::parse_from(["provision"]);
+        let settings = ProvisionSettings::try_parse_from(["provision", "--webhooks", webhooks])?;
         site_events::provision(&jetstream::new(client), &settings.provision).await?;
         Ok(())
     }

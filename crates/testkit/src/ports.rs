@@ -17,6 +17,9 @@ pub struct Ports {
     /// Port of the inbox's SMTP server
     #[arg(long, env = "SMTP_PORT", default_value_t = 1025)]
     pub smtp: u16,
+    /// Port of the receiver of webhooks
+    #[arg(long, env = "HOOKS_PORT", default_value_t = 1090)]
+    pub hooks: u16,
     /// Port of NATS
     #[arg(long, env = "NATS_PORT", default_value_t = 4222)]
     pub nats: u16,
@@ -44,6 +47,7 @@ impl Ports {
             site,
             inbox,
             smtp,
+            hooks,
             nats,
             s3,
             contact,
@@ -55,6 +59,7 @@ impl Ports {
             site,
             inbox,
             smtp,
+            hooks,
             nats,
             s3,
             contact,
@@ -70,6 +75,7 @@ impl Ports {
             ("site", self.site, "--site"),
             ("inbox", self.inbox, "--inbox"),
             ("SMTP", self.smtp, "--smtp"),
+            ("webhooks", self.hooks, "--hooks"),
             ("NATS", self.nats, "--nats"),
             ("S3", self.s3, "--s3"),
             ("contact", self.contact, "--contact"),

@@ -12,7 +12,7 @@ use serde::Serialize;
 use tokio::process::Command;
 use uuid::Uuid;
 
-use crate::{Inbox, Nats, Part, Ports, S3, User, eventually, root};
+use crate::{Inbox, Nats, Part, Ports, Receiver, S3, User, eventually, root};
 
 const READY: Duration = Duration::from_secs(30);
 /// How long the files of earlier runs are kept.
@@ -26,6 +26,8 @@ pub struct Stack {
     pub s3: S3,
     /// Where all mail ends.
     pub inbox: Inbox,
+    /// Where all webhooks end.
+    pub receiver: Receiver,
     ports: Ports,
     services: Vec<Part>,
     settings: Settings,
@@ -37,6 +39,7 @@ struct Settings {
     logs: PathBuf,
     person_key: String,
     token_key: String,
+    webhooks: String,
     more: Vec<(String, String)>,
 }
 
@@ -48,6 +51,7 @@ pub struct Running {
     inbox: InboxAt,
     nats: NatsAt,
     s3: BTreeMap<&'static str, String>,
+    webhooks: BTreeMap<&'static str, String>,
     services: BTreeMap<&'static str, String>,
     pids: BTreeMap<String, u32>,
     logs: PathBuf,
@@ -78,7 +82,9 @@ impl Stack {
         ports.ensure_free()?;
         let run = new_run()?;
         let nats = Nats::start_at(ports.nats, &run.join("nats")).await?;
-        nats.provision().await?;
+        let receiver = Receiver::start_at(ports.hooks).await?;
+        let webhooks = webhooks_to(&receiver);
+        nats.provision_for(&webhooks).await?;
         let s3 = S3::start_at(ports.s3, &run.join("s3")).await?;
         let inbox = Inbox::start_at(ports.inbox, ports.smtp, &run.join("inbox")).await?;
         let settings = Settings {
@@ -86,6 +92,7 @@ impl Stack {
             logs: run.join("logs"),
             person_key: Uuid::new_v4().to_string(),
             token_key: Uuid::new_v4().to_string(),
+            webhooks,
             more: settings
                 .iter()
                 .map(|(name, value)| ((*name).into(), (*value).into()))
@@ -95,6 +102,7 @@ impl Stack {
             nats,
             s3,
             inbox,
+            receiver,
             ports,
             services: Vec::new(),
             settings,
@@ -216,6 +224,10 @@ impl Stack {
                 ("accessKeyId", access_key_id),
                 ("secretAccessKey", secret_access_key),
             ]),
+            webhooks: BTreeMap::from([
+                ("url", self.receiver.url()),
+                ("secret", self.receiver.secret().to_owned()),
+            ]),
             services: SERVICES
                 .into_iter()
                 .map(|name| (name, format!("http://127.0.0.1:{}", self.port_of(name))))
@@ -261,6 +273,8 @@ impl Stack {
         }
         if name == "notifier" {
             env.extend(own(&[
+                ("WEBHOOKS", &self.settings.webhooks),
+                ("WEBHOOKS_ALLOW_PRIVATE", "true"),
                 ("SMTP_HOST", "127.0.0.1"),
                 ("SMTP_PORT", &self.ports.smtp.to_string()),
                 ("SMTP_TLS", "none"),
@@ -287,6 +301,17 @@ impl Stack {
         env.extend(self.settings.more.iter().cloned());
         env
     }
+}
+
+/// The one endpoint of a local stack hears of everything that the contract tells sales.
+fn webhooks_to(receiver: &Receiver) -> String {
+    let events = [
+        "contact.received",
+        "newsletter.confirmed",
+        "newsletter.unsubscribed",
+        "careers.applied",
+    ];
+    serde_json::json!([receiver.endpoint("sales", &events)]).to_string()
 }
 
 /// In the order they are started; the way in comes last.

@@ -1,7 +1,7 @@
 //! An event comes in: unless it was delivered before, its mail is written, handed to
 //! the mail server, and remembered.
 
-use site_events::{Delivery, Outcome};
+use site_events::{Channel, Delivery, Outcome};
 use time::OffsetDateTime;
 use tracing::Instrument;
 
@@ -45,20 +45,20 @@ impl From<DeliveryError> for Outcome {
 
 impl Notifier {
     /// One attempt at one event.
-    pub async fn deliver(&self, delivery: Delivery) -> Outcome {
-        match self.attempt(&delivery).await {
+    pub async fn deliver(&self, channel: Channel, delivery: Delivery) -> Outcome {
+        match self.attempt(channel, &delivery).await {
             Ok(()) => Outcome::Delivered,
             Err(error) => error.into(),
         }
     }
 
-    async fn attempt(&self, delivery: &Delivery) -> Result<(), DeliveryError> {
+    async fn attempt(&self, channel: Channel, delivery: &Delivery) -> Result<(), DeliveryError> {
         if self.deliveries.hold(delivery).await? {
             tracing::info!("delivered before; nothing sent");
             return Ok(());
         }
         let now = OffsetDateTime::now_utc();
-        let message = mails::write(&self.desk, delivery, now).await?;
+        let message = mails::write(&self.desk, channel, delivery, now).await?;
         let handing_over = tracing::info_span!("send mail", otel.kind = "client");
         self.smtp.send(&message).instrument(handing_over).await?;
         tracing::info!("mail sent");

@@ -11,12 +11,26 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 const ATTEMPTS: u32 = 5;
 
 /// The bucket of delivery records.
+#[derive(Clone)]
 pub struct Deliveries(Store);
 
-/// The bucket cannot be used now.
+/// A bucket cannot be used now.
 #[derive(Debug, thiserror::Error)]
-#[error("the deliveries' bucket is away: {0}")]
-pub struct Away(String);
+#[error("the bucket {bucket} is away: {reason}")]
+pub struct Away {
+    bucket: &'static str,
+    reason: String,
+}
+
+impl Away {
+    /// A bucket, and what was said when it was used.
+    pub fn new(bucket: &'static str, reason: &dyn std::fmt::Display) -> Self {
+        Self {
+            bucket,
+            reason: reason.to_string(),
+        }
+    }
+}
 
 impl Deliveries {
     /// Opens the bucket, which must be there.
@@ -32,7 +46,7 @@ impl Deliveries {
         let record = self.0.get(key(delivery)).await;
         record
             .map(|record| record.is_some())
-            .map_err(|error| Away(error.to_string()))
+            .map_err(|error| Away::new(DELIVERIES, &error))
     }
 
     /// Notes that the receiver has it, and when.
@@ -42,7 +56,7 @@ impl Deliveries {
         for attempt in 1..=ATTEMPTS {
             match self.0.put(key(delivery), time.clone().into()).await {
                 Ok(_) => return Ok(()),
-                Err(error) => result = Err(Away(error.to_string())),
+                Err(error) => result = Err(Away::new(DELIVERIES, &error)),
             }
             if attempt < ATTEMPTS {
                 tokio::time::sleep(Duration::from_secs(1)).await;
@@ -53,5 +67,5 @@ impl Deliveries {
 }
 
 fn key(delivery: &Delivery) -> String {
-    format!("{}.{}", delivery.event_id, delivery.channel.name())
+    format!("{}.{}", delivery.event_id, delivery.consumer)
 }

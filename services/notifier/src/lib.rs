@@ -1,7 +1,7 @@
-//! The notifier: each event that someone must hear of becomes one mail.
+//! The notifier: each event that someone must hear of becomes one mail, or one webhook.
 //!
-//! [`deliver`] is what happens when an event comes in, top to bottom; [`mails`] holds
-//! the six mails, [`message`] puts one into an envelope, [`smtp`] hands it over and
+//! [`deliver`] is what happens when an event comes in, top to bottom, and [`webhooks`] the
+//! same for an endpoint outside; [`mails`] holds the six mails, [`message`] puts one into an envelope, [`smtp`] hands it over and
 //! [`deliveries`] remembers it.
 
 mod brand;
@@ -15,13 +15,14 @@ pub mod samples;
 mod settings;
 mod smtp;
 mod templates;
+mod webhooks;
 mod wording;
 
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Context as _;
-use async_nats::jetstream::{self, context::ContextBuilder};
-use site_events::{Channel, DELIVERIES, SITE, consume::consume};
+use async_nats::jetstream::{self, consumer::PullConsumer, context::ContextBuilder};
+use site_events::{Channel, DELIVERIES, Delivery, ENDPOINTS, Endpoints, Outcome, SITE, consume::consume};
 use site_service::{
     drain::{self, CancellationToken},
     grpc::GrpcServer,
@@ -37,9 +38,15 @@ pub use settings::Settings;
 pub use smtp::{SmtpSettings, TlsMode};
 pub use templates::Words;
 
-use crate::{deliver::Notifier, deliveries::Deliveries, desk::Desk, smtp::Smtp};
+use crate::{
+    deliver::Notifier,
+    deliveries::Deliveries,
+    desk::Desk,
+    smtp::Smtp,
+    webhooks::{Client, Fates, Private, Webhook},
+};
 
-/// How many mails of one channel are under way at once.
+/// How many deliveries of one channel are under way at once.
 const AT_ONCE: usize = 4;
 
 /// The running service.
@@ -47,6 +54,7 @@ pub struct Service {
     server: GrpcServer,
     context: jetstream::Context,
     notifier: Arc<Notifier>,
+    webhooks: Vec<(Arc<str>, Arc<Webhook>)>,
 }
 
 impl Service {
@@ -56,19 +64,23 @@ impl Service {
         let desk = Desk::new(&settings)?;
         let client = nats::connect(&settings.nats, "notifier").await?;
         let context = context(client.clone());
+        let deliveries = Deliveries::open(&context).await?;
+        let webhooks = webhooks(&settings, &context, &deliveries).await?;
         let notifier = Notifier {
-            deliveries: Deliveries::open(&context).await?,
+            deliveries,
             desk,
             smtp,
         };
         let dependencies = vec![
             Dependency::stream(client.clone(), SITE),
-            Dependency::bucket(client, DELIVERIES),
+            Dependency::bucket(client.clone(), DELIVERIES),
+            Dependency::bucket(client, ENDPOINTS),
         ];
         Ok(Self {
             server: GrpcServer::bind(settings.listen, Routes::default(), dependencies).await?,
             context,
             notifier: Arc::new(notifier),
+            webhooks,
         })
     }
 
@@ -81,12 +93,24 @@ impl Service {
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let mut workers = JoinSet::new();
         for channel in Channel::ALL {
+            let notifier = self.notifier.clone();
+            let deliver = move |delivery| {
+                let notifier = notifier.clone();
+                async move { notifier.deliver(channel, delivery).await }
+            };
             workers.spawn(work(
                 self.context.clone(),
-                self.notifier.clone(),
-                channel,
+                channel.name().into(),
+                deliver,
                 stop.clone(),
             ));
+        }
+        for (consumer, webhook) in self.webhooks {
+            let deliver = move |delivery| {
+                let webhook = webhook.clone();
+                async move { webhook.deliver(delivery).await }
+            };
+            workers.spawn(work(self.context.clone(), consumer, deliver, stop.clone()));
         }
         let (served, worked) = tokio::join!(
             self.server.run(stop.clone()),
@@ -97,18 +121,47 @@ impl Service {
     }
 }
 
-/// One channel's events, one mail each.
-async fn work(
-    context: jetstream::Context,
-    notifier: Arc<Notifier>,
-    channel: Channel,
-    stop: CancellationToken,
-) {
-    let deliver = |delivery| {
-        let notifier = notifier.clone();
-        async move { notifier.deliver(delivery).await }
+/// The endpoints' webhooks, each with its consumer.
+async fn webhooks(
+    settings: &Settings,
+    context: &jetstream::Context,
+    deliveries: &Deliveries,
+) -> anyhow::Result<Vec<(Arc<str>, Arc<Webhook>)>> {
+    let private = if settings.webhooks_allow_private {
+        Private::Allowed
+    } else {
+        Private::Refused
     };
-    consume(&context, channel, AT_ONCE, deliver, stop).await;
+    let client = Client::new(private)?;
+    let fates = Arc::new(Fates::open(context).await?);
+    let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
+    let ways = endpoints.map(|endpoint| {
+        let webhook = Webhook::new(endpoint, &client, fates.clone(), deliveries.clone())?;
+        Ok((endpoint.consumer().into(), Arc::new(webhook)))
+    });
+    let ways: anyhow::Result<Vec<(Arc<str>, Arc<Webhook>)>> = ways.collect();
+    let ways = ways.context("The setting WEBHOOKS is wrong")?;
+    for (consumer, _) in &ways {
+        ensure_set_up(context, consumer).await?;
+    }
+    Ok(ways)
+}
+
+/// An endpoint whose consumer is missing would hear of nothing, and nobody would notice.
+async fn ensure_set_up(context: &jetstream::Context, consumer: &str) -> anyhow::Result<()> {
+    let found: Result<PullConsumer, _> = context.get_consumer_from_stream(consumer, SITE).await;
+    found.map(drop).map_err(|error| {
+        anyhow::anyhow!("the consumer {consumer} cannot be opened ({error}); run `sitectl setup`")
+    })
+}
+
+/// One channel's events, one delivery each.
+async fn work<F, Fut>(context: jetstream::Context, consumer: Arc<str>, deliver: F, stop: CancellationToken)
+where
+    F: Fn(Delivery) -> Fut + Send + Sync,
+    Fut: Future<Output = Outcome> + Send,
+{
+    consume(&context, consumer, AT_ONCE, deliver, stop).await;
 }
 
 /// Waits for the workers to end. One that panics ends the service: a process that is

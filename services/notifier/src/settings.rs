@@ -5,6 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 use clap::Parser;
 use lettre::message::Mailbox;
 use resumes::S3Settings;
+use site_events::Endpoints;
 use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
 use visitor::token::TokenKey;
 
@@ -44,6 +45,12 @@ pub struct Settings {
     /// Address under which recruiters reach the store, where it differs from S3_ENDPOINT
     #[arg(long, env = "S3_PUBLIC_ENDPOINT")]
     pub s3_public_endpoint: Option<String>,
+    /// Who gets webhooks: a JSON array of endpoints, as docs/webhooks.md describes it
+    #[arg(long, env = "WEBHOOKS", hide_env_values = true, value_parser = Endpoints::parse)]
+    pub webhooks: Option<Endpoints>,
+    /// Lets webhooks go to private addresses and over plain HTTP
+    #[arg(long, env = "WEBHOOKS_ALLOW_PRIVATE")]
+    pub webhooks_allow_private: bool,
     /// The bucket of résumés
     #[command(flatten)]
     pub store: S3Settings,
@@ -130,6 +137,7 @@ mod tests {
             ("--smtp-timeout-seconds=0", "--smtp-timeout-seconds"),
             ("--smtp-user=only", "--smtp-password"),
             ("--dkim-selector=only", "--dkim-key"),
+            ("--webhooks={}", "--webhooks"),
         ] {
             let refusal = refusal(flag);
             assert!(refusal.contains(named), "{flag}: {refusal}");

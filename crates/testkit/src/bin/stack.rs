@@ -177,6 +177,10 @@ fn show(stack: &Stack, file: &Path) -> anyhow::Result<()> {
             "inbox",
             format!("http://localhost:{}   SMTP 127.0.0.1:{}", ports.inbox, ports.smtp),
         ),
+        (
+            "webhooks",
+            format!("http://localhost:{}   what sales' tools get", ports.hooks),
+        ),
         ("NATS", stack.nats.url()),
         ("S3", stack.s3.url()),
         (

@@ -45,8 +45,13 @@ impl MailError {
 }
 
 /// The message that a delivery calls for.
-pub async fn write(desk: &Desk, delivery: &Delivery, now: OffsetDateTime) -> Result<Message, MailError> {
-    let letter = match delivery.channel {
+pub async fn write(
+    desk: &Desk,
+    channel: Channel,
+    delivery: &Delivery,
+    now: OffsetDateTime,
+) -> Result<Message, MailError> {
+    let letter = match channel {
         Channel::SalesLead => contact::lead(desk, &delivery.event()?),
         Channel::ContactAcknowledgement => contact::acknowledgement(desk, &delivery.event()?)?,
         Channel::NewsletterConfirmation => newsletter::confirmation(desk, &delivery.event()?)?,

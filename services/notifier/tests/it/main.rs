@@ -6,3 +6,4 @@ mod outages;
 mod refusals;
 mod running;
 mod snapshots;
+mod webhooks;

@@ -1,0 +1,210 @@
+//! Who outside hears of which events: the endpoints of webhooks, as an installation names
+//! them in the setting `WEBHOOKS`.
+
+use std::{collections::BTreeSet, fmt, sync::Arc};
+
+use serde::Deserialize;
+use site_service::settings::Secret;
+
+use crate::EventType;
+
+const LONGEST_NAME: usize = 40;
+
+/// All endpoints of an installation, each under a name of its own.
+#[derive(Clone, Default)]
+pub struct Endpoints(Vec<Arc<Endpoint>>);
+
+/// One receiver of webhooks.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Endpoint {
+    /// What it is called in settings, logs and dead letters.
+    pub name: EndpointName,
+    /// Where events are sent to. Addresses of chat tools are secrets themselves.
+    #[serde(deserialize_with = "secret")]
+    pub url: Secret,
+    /// The secrets that sign (`whsec_…`): more than one while one replaces another.
+    #[serde(default, deserialize_with = "secrets")]
+    pub secrets: Vec<Secret>,
+    /// The events it hears of.
+    #[serde(deserialize_with = "events")]
+    pub events: Vec<EventType>,
+    /// What it is sent of them.
+    #[serde(default)]
+    pub format: Format,
+}
+
+/// What an endpoint is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// The CloudEvent as it is stored.
+    #[default]
+    CloudEvents,
+    /// A message for people, as Slack and chat tools like it take it.
+    Slack,
+}
+
+/// Lower-case letters, digits and hyphens, at most 40.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
+pub struct EndpointName(String);
+
+/// Why the setting is none.
+#[derive(Debug, thiserror::Error)]
+pub enum EndpointsError {
+    /// Not what the documentation says. The reader's own words name the place and no secret.
+    #[error("it is not a list of endpoints: {0}")]
+    Unreadable(#[from] serde_json::Error),
+    /// Two endpoints of one name would share their deliveries.
+    #[error("two endpoints are called {0}")]
+    SameName(EndpointName),
+    /// It would hear of nothing.
+    #[error("endpoint {0} names no events")]
+    NoEvents(EndpointName),
+    /// Its receiver could not tell our events from anyone's.
+    #[error("endpoint {0} has no secret to sign with; only the format slack needs none")]
+    NoSecret(EndpointName),
+}
+
+impl Endpoints {
+    /// Reads the setting: a JSON array of endpoints.
+    pub fn parse(raw: &str) -> Result<Self, EndpointsError> {
+        let endpoints: Vec<Endpoint> = serde_json::from_str(raw)?;
+        let mut names = BTreeSet::new();
+        for endpoint in &endpoints {
+            let name = || endpoint.name.clone();
+            if !names.insert(&endpoint.name) {
+                return Err(EndpointsError::SameName(name()));
+            }
+            if endpoint.events.is_empty() {
+                return Err(EndpointsError::NoEvents(name()));
+            }
+            if endpoint.format == Format::CloudEvents && endpoint.secrets.is_empty() {
+                return Err(EndpointsError::NoSecret(name()));
+            }
+        }
+        Ok(Self(endpoints.into_iter().map(Arc::new).collect()))
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Endpoint>> {
+        self.0.iter()
+    }
+}
+
+impl Endpoint {
+    /// What the names of all endpoints' consumers begin with.
+    pub(crate) const CONSUMERS: &str = "webhook-";
+
+    /// Its durable consumer, the token in dead-letter subjects and the suffix of delivery
+    /// records.
+    pub fn consumer(&self) -> String {
+        format!("{}{}", Self::CONSUMERS, self.name)
+    }
+}
+
+impl EndpointName {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for EndpointName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for EndpointName {
+    type Error = String;
+
+    fn try_from(raw: String) -> Result<Self, String> {
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if (1..=LONGEST_NAME).contains(&raw.len()) && raw.chars().all(fits) {
+            Ok(Self(raw))
+        } else {
+            Err(format!(
+                "a name has 1 to {LONGEST_NAME} lower-case letters, digits and hyphens"
+            ))
+        }
+    }
+}
+
+fn secret<'de, D: serde::Deserializer<'de>>(raw: D) -> Result<Secret, D::Error> {
+    String::deserialize(raw).map(Secret::from)
+}
+
+fn secrets<'de, D: serde::Deserializer<'de>>(raw: D) -> Result<Vec<Secret>, D::Error> {
+    let all = Vec::<String>::deserialize(raw)?;
+    Ok(all.into_iter().map(Secret::from).collect())
+}
+
+fn events<'de, D: serde::Deserializer<'de>>(raw: D) -> Result<Vec<EventType>, D::Error> {
+    let names = Vec::<String>::deserialize(raw)?;
+    names
+        .iter()
+        .map(|name| {
+            let known = EventType::ALL
+                .into_iter()
+                .find(|event| event.short_name() == name);
+            known.ok_or_else(|| {
+                let all: Vec<&str> = EventType::ALL.map(EventType::short_name).to_vec();
+                serde::de::Error::custom(format!("there is no event {name}; there are {}", all.join(", ")))
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CRM: &str = r#"{"name": "crm", "url": "https://crm.example/hooks", "secrets": ["whsec_AAAA"],
+        "events": ["contact.received", "careers.applied"]}"#;
+
+    fn refusal(raw: &str) -> String {
+        Endpoints::parse(raw)
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn an_endpoint_has_a_consumer_of_its_own() {
+        let endpoints = Endpoints::parse(&format!("[{CRM}]")).expect("an endpoint");
+        let crm = endpoints.iter().next().expect("one");
+        assert_eq!(crm.consumer(), "webhook-crm");
+        assert_eq!(
+            crm.events,
+            [EventType::ContactReceived, EventType::CareersApplied]
+        );
+        assert_eq!(crm.format, Format::CloudEvents);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_without_a_secret() {
+        for (raw, said) in [
+            ("{}".to_owned(), "not a list of endpoints"),
+            (format!("[{CRM}, {CRM}]"), "two endpoints are called crm"),
+            (
+                CRM_LIST.replace("contact.received", "contact.read"),
+                "there is no event contact.read; there are contact.received",
+            ),
+            (CRM_LIST.replace("\"crm\"", "\"C R M\""), "lower-case letters"),
+            (
+                CRM_LIST.replace(r#""secrets": ["whsec_AAAA"],"#, ""),
+                "has no secret",
+            ),
+            (CRM_LIST.replace("events", "event"), "unknown field"),
+        ] {
+            let refusal = refusal(&raw);
+            assert!(refusal.contains(said), "{raw}: {refusal}");
+            assert!(!refusal.contains("whsec"), "{refusal}");
+        }
+    }
+
+    const CRM_LIST: &str = r#"[{"name": "crm", "url": "https://crm.example/hooks", "secrets": ["whsec_AAAA"],
+        "events": ["contact.received"]}]"#;
+}

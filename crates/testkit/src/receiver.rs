@@ -1,0 +1,177 @@
+//! A receiver of webhooks, as a sales tool has one: it believes only what is signed, and shows
+//! what came.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::{
+    Json, Router,
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, StatusCode, header},
+    response::{Html, IntoResponse, Response},
+    routing::{get, post},
+};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde::Serialize;
+use serde_json::{Value, json};
+use standardwebhooks::Webhook;
+use tokio::net::TcpListener;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use uuid::Uuid;
+
+/// A webhook that came.
+#[derive(Debug, Clone, Serialize)]
+pub struct Received {
+    /// The `webhook-id`, empty where there was none.
+    pub id: String,
+    /// The `webhook-signature`.
+    pub signature: String,
+    /// Whether one of its signatures is ours.
+    pub verified: bool,
+    /// What it says it is.
+    pub content_type: String,
+    /// The body.
+    pub body: Value,
+}
+
+/// A receiver on 127.0.0.1.
+pub struct Receiver {
+    port: u16,
+    shared: Arc<Shared>,
+    _running: DropGuard,
+}
+
+struct Shared {
+    secret: String,
+    received: Mutex<Vec<Received>>,
+    answer: Mutex<StatusCode>,
+}
+
+impl Shared {
+    fn received(&self) -> MutexGuard<'_, Vec<Received>> {
+        self.received.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answer(&self) -> MutexGuard<'_, StatusCode> {
+        self.answer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Receiver {
+    /// Starts one at this port, 0 for any, with a secret of its own.
+    pub async fn start_at(port: u16) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", port)).await?;
+        let port = listener.local_addr()?.port();
+        let shared = Arc::new(Shared {
+            secret: secret(),
+            received: Mutex::default(),
+            answer: Mutex::new(StatusCode::NO_CONTENT),
+        });
+        let stop = CancellationToken::new();
+        let router = Router::new()
+            .route("/", get(page))
+            .route("/received", get(list))
+            .route("/hooks", post(receive))
+            .with_state(shared.clone());
+        let serving = axum::serve(listener, router);
+        let stopping = stop.clone().cancelled_owned();
+        tokio::spawn(async move { serving.with_graceful_shutdown(stopping).await });
+        Ok(Self {
+            port,
+            shared,
+            _running: stop.drop_guard(),
+        })
+    }
+
+    /// Where webhooks are sent to.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/hooks", self.port)
+    }
+
+    /// The secret that they are signed with.
+    pub fn secret(&self) -> &str {
+        &self.shared.secret
+    }
+
+    /// The endpoint of this name that sends it these events, as the setting `WEBHOOKS` takes it.
+    pub fn endpoint(&self, name: &str, events: &[&str]) -> Value {
+        json!({ "name": name, "url": self.url(), "secrets": [self.secret()], "events": events })
+    }
+
+    /// What it answers from now on.
+    pub fn answer(&self, status: StatusCode) {
+        *self.shared.answer() = status;
+    }
+
+    /// What came, whatever was answered.
+    pub fn received(&self) -> Vec<Received> {
+        self.shared.received().clone()
+    }
+}
+
+/// A secret in the form of the specification: 32 random bytes.
+pub fn secret() -> String {
+    let bytes = [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat();
+    format!("whsec_{}", STANDARD.encode(bytes))
+}
+
+async fn receive(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
+    let text = |name: &str| {
+        let value = headers.get(name).and_then(|value| value.to_str().ok());
+        value.unwrap_or_default().to_owned()
+    };
+    let verified = Webhook::new(&shared.secret).is_ok_and(|webhook| webhook.verify(&body, &headers).is_ok());
+    shared.received().push(Received {
+        id: text(standardwebhooks::HEADER_WEBHOOK_ID),
+        signature: text(standardwebhooks::HEADER_WEBHOOK_SIGNATURE),
+        verified,
+        content_type: text(header::CONTENT_TYPE.as_str()),
+        body: serde_json::from_slice(&body).unwrap_or_default(),
+    });
+    let answer = *shared.answer();
+    // It sends elsewhere, where it sends elsewhere: to itself.
+    (answer, [(header::LOCATION, "/hooks")]).into_response()
+}
+
+async fn list(State(shared): State<Arc<Shared>>) -> Json<Vec<Received>> {
+    Json(shared.received().clone())
+}
+
+async fn page(State(shared): State<Arc<Shared>>) -> Html<String> {
+    let rows: String = shared.received().iter().rev().map(row).collect();
+    let rows = if rows.is_empty() {
+        "<p>Nothing yet. Send a message with the site’s contact form.</p>".to_owned()
+    } else {
+        rows
+    };
+    Html(format!(
+        "<!doctype html><html lang=en><meta charset=utf-8><meta http-equiv=refresh content=3>\
+         <title>Webhooks</title><style>{STYLE}</style><h1>What your sales tool would get</h1>{rows}"
+    ))
+}
+
+fn row(received: &Received) -> String {
+    let kind = received.body["type"].as_str().unwrap_or("a message");
+    let signed = if received.verified {
+        "signature verified"
+    } else {
+        "not signed by us"
+    };
+    let body = serde_json::to_string_pretty(&received.body).unwrap_or_default();
+    format!(
+        "<article><h2>{}</h2><p>{signed} · {}</p><pre>{}</pre></article>",
+        escaped(kind),
+        escaped(&received.id),
+        escaped(&body)
+    )
+}
+
+const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;\
+    color-scheme:light dark}article{border-top:1px solid #8888;padding:1rem 0}h2{margin:0;font-size:1.1rem}\
+    p{margin:.2rem 0;opacity:.75}pre{overflow-x:auto;font-size:.85rem}";
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}

@@ -1,0 +1,125 @@
+//! Which addresses webhooks may go to: none of ours. A name is checked each time it is looked
+//! up, so a receiver cannot point it at us later.
+
+use std::{
+    future::Future,
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    pin::Pin,
+    task::{Context, Poll},
+    vec,
+};
+
+use hyper_util::client::legacy::connect::dns::Name;
+use tower::Service;
+
+/// Whether receivers may be in our own network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Private {
+    Allowed,
+    Refused,
+}
+
+/// Looks names up and, unless they are allowed, drops the addresses that are private,
+/// link-local or our own.
+#[derive(Clone)]
+pub struct Lookup(pub Private);
+
+impl Service<Name> for Lookup {
+    type Response = vec::IntoIter<SocketAddr>;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Self::Response>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        let Self(private) = *self;
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let allowed: Vec<SocketAddr> = found
+                .filter(|address| private == Private::Allowed || is_public(address.ip()))
+                .collect();
+            if allowed.is_empty() {
+                return Err(io::Error::other("the name leads to no public address"));
+            }
+            Ok(allowed.into_iter())
+        })
+    }
+}
+
+/// Whether an address is anyone's on the internet.
+pub fn is_public(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => is_public_v4(v4),
+        IpAddr::V6(v6) => is_public_v6(v6),
+    }
+}
+
+/// Without the special-purpose blocks of the IANA registry (RFC 6890).
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [first, second, third, _] = address.octets();
+    let is_special = address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_unspecified()
+        || address.is_broadcast()
+        || address.is_multicast()
+        || address.is_documentation()
+        || first == 0
+        || first >= 240
+        || (first == 100 && (64..128).contains(&second))
+        || (first == 192 && second == 0 && third == 0)
+        || (first == 198 && (18..20).contains(&second));
+    !is_special
+}
+
+/// Only what is handed out at all: 2000::/3, without documentation and ways back into IPv4.
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let segments = address.segments();
+    let is_global = segments[0] & 0xe000 == 0x2000;
+    let is_documentation = segments[0] == 0x2001 && segments[1] == 0x0db8;
+    let is_transition = segments[0] == 0x2002 || (segments[0] == 0x2001 && segments[1] == 0);
+    is_global && !is_documentation && !is_transition
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_own_and_private_addresses_are_not_public() {
+        for raw in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.169.254",
+            "0.0.0.0",
+            "100.64.0.1",
+            "224.0.0.1",
+            "255.255.255.255",
+            "192.0.2.1",
+            "198.18.0.1",
+            "::1",
+            "::",
+            "fe80::1",
+            "fc00::1",
+            "::ffff:10.0.0.1",
+            "2001:db8::1",
+            "2002:a00:1::1",
+            "64:ff9b::a00:1",
+            "ff02::1",
+        ] {
+            assert!(!is_public(raw.parse().expect("an address")), "{raw}");
+        }
+    }
+
+    #[test]
+    fn others_are() {
+        for raw in ["93.184.215.14", "8.8.8.8", "2606:4700:4700::1111"] {
+            assert!(is_public(raw.parse().expect("an address")), "{raw}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! An endpoint's events: each is signed, sent, and remembered, unless the endpoint was
+//! switched off.
+
+mod addresses;
+mod fate;
+mod sending;
+mod slack;
+
+use std::sync::Arc;
+
+use site_events::{Delivery, Endpoint, Outcome, endpoints::Format};
+use time::OffsetDateTime;
+use tracing::Instrument;
+
+pub use addresses::Private;
+pub use fate::Fates;
+pub use sending::{Client, WrongEndpoint};
+
+use self::{
+    fate::Fate,
+    sending::{Body, Sender, SendingError},
+};
+use crate::deliveries::{self, Deliveries};
+
+/// One endpoint, and what its deliveries work with.
+pub struct Webhook {
+    sender: Sender,
+    format: Format,
+    name: String,
+    fates: Arc<Fates>,
+    deliveries: Deliveries,
+}
+
+/// Why an event was not delivered.
+#[derive(Debug, thiserror::Error)]
+enum WebhookError {
+    #[error(transparent)]
+    Store(#[from] deliveries::Away),
+    #[error("the endpoint is switched off: {0}")]
+    Off(String),
+    #[error("the event cannot be read: it is not what its type says (line {}, column {})", .0.line(), .0.column())]
+    Event(#[from] serde_json::Error),
+    #[error(transparent)]
+    Sending(#[from] SendingError),
+}
+
+impl From<WebhookError> for Outcome {
+    fn from(error: WebhookError) -> Self {
+        let reason = error.to_string();
+        match error {
+            WebhookError::Store(_) => Self::Retry(reason),
+            WebhookError::Sending(error) if !error.is_final() => Self::Retry(reason),
+            WebhookError::Off(_) | WebhookError::Event(_) | WebhookError::Sending(_) => Self::Refused(reason),
+        }
+    }
+}
+
+impl Webhook {
+    /// The way to an endpoint; says what is wrong with its address or its secrets.
+    pub fn new(
+        endpoint: &Endpoint,
+        client: &Client,
+        fates: Arc<Fates>,
+        deliveries: Deliveries,
+    ) -> Result<Self, WrongEndpoint> {
+        Ok(Self {
+            sender: Sender::new(endpoint, client)?,
+            format: endpoint.format,
+            name: endpoint.name.to_string(),
+            fates,
+            deliveries,
+        })
+    }
+
+    /// One attempt at one event.
+    pub async fn deliver(&self, delivery: Delivery) -> Outcome {
+        match self.attempt(&delivery).await {
+            Ok(()) => Outcome::Delivered,
+            Err(error) => error.into(),
+        }
+    }
+
+    async fn attempt(&self, delivery: &Delivery) -> Result<(), WebhookError> {
+        if self.deliveries.hold(delivery).await? {
+            tracing::info!("delivered before; nothing sent");
+            return Ok(());
+        }
+        let fate = self.fates.of(&self.name).await?;
+        if let Some(reason) = &fate.off {
+            return Err(WebhookError::Off(reason.clone()));
+        }
+        let now = OffsetDateTime::now_utc();
+        let body = self.body(delivery)?;
+        let sending = tracing::info_span!("send webhook", otel.kind = "client", endpoint = self.name);
+        let sent = self
+            .sender
+            .send(delivery.event_id, now, body)
+            .instrument(sending)
+            .await;
+        self.learn(&fate, &sent, now).await;
+        sent?;
+        tracing::info!(endpoint = self.name, "webhook sent");
+        // It is out: whatever happens now, it was delivered.
+        if let Err(error) = self.deliveries.note(delivery, now).await {
+            tracing::error!(%error, "a sent webhook was not noted; if its event comes again, so will the webhook");
+        }
+        Ok(())
+    }
+
+    fn body(&self, delivery: &Delivery) -> Result<Body, serde_json::Error> {
+        match self.format {
+            Format::CloudEvents => Ok(Body::cloud_event(delivery.payload().clone())),
+            Format::Slack => slack::message(delivery.payload()).map(Body::json),
+        }
+    }
+
+    /// Remembers since when the endpoint fails, and switches it off when it asks for that or
+    /// has failed for too long.
+    async fn learn(&self, before: &Fate, sent: &Result<(), SendingError>, now: OffsetDateTime) {
+        let after = match sent {
+            Ok(()) => Fate::default(),
+            Err(error) => before.after(error, now),
+        };
+        if after == *before {
+            return;
+        }
+        if let Some(reason) = &after.off {
+            tracing::error!(
+                endpoint = self.name,
+                reason,
+                "an endpoint of webhooks was switched off"
+            );
+        }
+        if let Err(error) = self.fates.note(&self.name, &after).await {
+            tracing::warn!(%error, "how an endpoint fares was not noted");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! One signed request (Standard Webhooks 1.0.0) and what its answer means.
+
+use std::{net::IpAddr, time::Duration};
+
+use anyhow::Context as _;
+use bytes::Bytes;
+use http::{Request, Response, StatusCode, header};
+use http_body_util::Full;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::{
+    client::legacy::{self, connect::HttpConnector},
+    rt::TokioExecutor,
+};
+use site_events::{Endpoint, endpoints::EndpointName, event};
+use site_service::settings::ExposeSecret;
+use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP};
+use time::OffsetDateTime;
+use tokio::time::timeout;
+use url::Url;
+use uuid::Uuid;
+
+use super::addresses::{Lookup, Private, is_public};
+
+type Http = legacy::Client<HttpsConnector<HttpConnector<Lookup>>, Full<Bytes>>;
+
+/// How long a receiver may take to answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The shortest key that the specification allows, in bytes.
+const SHORTEST_KEY: usize = 24;
+const PREFIX: &str = "whsec_";
+
+/// Why an endpoint cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("endpoint {name}: {reason}")]
+pub struct WrongEndpoint {
+    name: EndpointName,
+    reason: &'static str,
+}
+
+/// Why an event did not reach its receiver. No text names the address, which may be a secret.
+#[derive(Debug, thiserror::Error)]
+pub enum SendingError {
+    /// It wants no events any more.
+    #[error("the receiver answered 410 Gone")]
+    Gone,
+    /// It did not take the event.
+    #[error("the receiver answered {0}")]
+    Answered(u16),
+    /// It was not reached, or did not answer in time.
+    #[error("the receiver was not reached: {0}")]
+    Unreached(String),
+    /// The signature could not be made.
+    #[error("the event cannot be signed")]
+    Unsigned,
+}
+
+impl SendingError {
+    /// Whether trying again is in vain: a refusal that is not about the moment.
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::Gone | Self::Unsigned => true,
+            Self::Answered(status) => (400..500).contains(status) && !matches!(status, 408 | 429),
+            Self::Unreached(_) => false,
+        }
+    }
+}
+
+/// What is sent, and what it says it is.
+pub struct Body {
+    content: Bytes,
+    content_type: &'static str,
+}
+
+impl Body {
+    /// An event as it is stored.
+    pub fn cloud_event(content: Bytes) -> Self {
+        Self {
+            content,
+            content_type: event::CONTENT_TYPE,
+        }
+    }
+
+    /// Any other JSON.
+    pub fn json(content: Bytes) -> Self {
+        Self {
+            content,
+            content_type: "application/json",
+        }
+    }
+}
+
+/// What all endpoints are reached with. It follows no redirect.
+pub struct Client {
+    http: Http,
+    private: Private,
+}
+
+impl Client {
+    /// A client that reaches private addresses, and sends without TLS, only where that is allowed.
+    pub fn new(private: Private) -> anyhow::Result<Self> {
+        let mut tcp = HttpConnector::new_with_resolver(Lookup(private));
+        tcp.enforce_http(false);
+        let tls = HttpsConnectorBuilder::new()
+            .with_native_roots()
+            .context("webhooks cannot be sent: there is no usable root certificate")?;
+        let connector = match private {
+            Private::Allowed => tls.https_or_http(),
+            Private::Refused => tls.https_only(),
+        };
+        let connector = connector.enable_http1().wrap_connector(tcp);
+        Ok(Self {
+            http: legacy::Client::builder(TokioExecutor::new()).build(connector),
+            private,
+        })
+    }
+}
+
+/// The way to one endpoint.
+pub struct Sender {
+    http: Http,
+    url: Url,
+    signers: Vec<standardwebhooks::Webhook>,
+}
+
+impl Sender {
+    /// Checks the endpoint's address and secrets.
+    pub fn new(endpoint: &Endpoint, client: &Client) -> Result<Self, WrongEndpoint> {
+        let wrong = |reason| WrongEndpoint {
+            name: endpoint.name.clone(),
+            reason,
+        };
+        let url = Url::parse(endpoint.url.expose_secret())
+            .map_err(|_| wrong("its url is no address such as https://crm.example/hooks"))?;
+        if client.private == Private::Refused {
+            ensure_public(&url).map_err(wrong)?;
+        }
+        let signers = endpoint
+            .secrets
+            .iter()
+            .map(|secret| signer(secret.expose_secret()));
+        let signers = signers.collect::<Option<Vec<_>>>();
+        Ok(Self {
+            http: client.http.clone(),
+            url,
+            signers: signers.ok_or_else(|| {
+                wrong("a secret is whsec_ and at least 24 bytes in base64; one of its is not")
+            })?,
+        })
+    }
+
+    /// Sends it once. Any answer but 2xx is a failure.
+    pub async fn send(&self, event: Uuid, now: OffsetDateTime, body: Body) -> Result<(), SendingError> {
+        let mut request = Request::post(self.url.as_str()).header(header::CONTENT_TYPE, body.content_type);
+        if !self.signers.is_empty() {
+            let timestamp = now.unix_timestamp();
+            let signature = self.signature(&event.to_string(), timestamp, &body.content)?;
+            request = request
+                .header(HEADER_WEBHOOK_ID, event.to_string())
+                .header(HEADER_WEBHOOK_TIMESTAMP, timestamp)
+                .header(HEADER_WEBHOOK_SIGNATURE, signature);
+        }
+        let request = request.body(Full::new(body.content));
+        let request = request.map_err(|error| SendingError::Unreached(reason_of(&error)))?;
+        let answer = timeout(PATIENCE, self.http.request(request)).await;
+        let answer = answer.map_err(|_| SendingError::Unreached(format!("no answer within {PATIENCE:?}")))?;
+        let answer = answer.map_err(|error| SendingError::Unreached(reason_of(&error)))?;
+        match Response::status(&answer) {
+            status if status.is_success() => Ok(()),
+            StatusCode::GONE => Err(SendingError::Gone),
+            status => Err(SendingError::Answered(status.as_u16())),
+        }
+    }
+
+    /// One signature by each secret, so that the receiver may know either.
+    fn signature(&self, id: &str, timestamp: i64, content: &[u8]) -> Result<String, SendingError> {
+        let signed = self
+            .signers
+            .iter()
+            .map(|signer| signer.sign(id, timestamp, content));
+        let all = signed.collect::<Result<Vec<_>, _>>();
+        all.map(|all| all.join(" ")).map_err(|_| SendingError::Unsigned)
+    }
+}
+
+fn ensure_public(url: &Url) -> Result<(), &'static str> {
+    if url.scheme() != "https" {
+        return Err("its url is not https; WEBHOOKS_ALLOW_PRIVATE allows it");
+    }
+    let host = url.host_str().unwrap_or_default();
+    let literal: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
+    if literal.is_some_and(|address| !is_public(address)) {
+        return Err("its url is a private address; WEBHOOKS_ALLOW_PRIVATE allows it");
+    }
+    Ok(())
+}
+
+fn signer(secret: &str) -> Option<standardwebhooks::Webhook> {
+    let encoded = secret.strip_prefix(PREFIX)?;
+    // Three bytes in four characters.
+    let long_enough = encoded.trim_end_matches('=').len() * 3 / 4 >= SHORTEST_KEY;
+    standardwebhooks::Webhook::new(secret)
+        .ok()
+        .filter(|_| long_enough)
+}
+
+/// What went wrong, from the outermost to the innermost reason. None of them names the address.
+fn reason_of(error: &dyn std::error::Error) -> String {
+    let mut reason = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        reason = format!("{reason}: {inner}");
+        source = inner.source();
+    }
+    reason
+}
+
+#[cfg(test)]
+mod tests {
+    use site_events::Endpoints;
+
+    use super::*;
+
+    const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+    fn refusal(url: &str, secret: &str) -> Option<String> {
+        let client = Client::new(Private::Refused).expect("a client");
+        let raw = format!(
+            r#"[{{"name": "crm", "url": "{url}", "secrets": ["{secret}"], "events": ["contact.received"]}}]"#
+        );
+        let endpoints = Endpoints::parse(&raw).expect("endpoints");
+        let endpoint = endpoints.iter().next().expect("one");
+        Sender::new(endpoint, &client)
+            .err()
+            .map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_wrong_endpoint_is_named_with_what_is_wrong() {
+        assert_eq!(refusal("https://crm.example/hooks", SECRET), None);
+        for (url, secret, said) in [
+            ("crm.example", SECRET, "its url is no address"),
+            ("http://crm.example/hooks", SECRET, "not https"),
+            ("https://10.0.0.7/hooks", SECRET, "private address"),
+            ("https://[::1]/hooks", SECRET, "private address"),
+            ("https://169.254.169.254/latest", SECRET, "private address"),
+            ("https://crm.example/hooks", "whsec_c2hvcnQ=", "24 bytes"),
+            (
+                "https://crm.example/hooks",
+                "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+                "whsec_",
+            ),
+        ] {
+            let refusal = refusal(url, secret).unwrap_or_default();
+            assert!(
+                refusal.starts_with("endpoint crm: ") && refusal.contains(said),
+                "{url}: {refusal}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_what_may_change_is_tried_again() {
+        for (status, is_final) in [
+            (301, false),
+            (400, true),
+            (404, true),
+            (408, false),
+            (429, false),
+            (500, false),
+            (503, false),
+        ] {
+            assert_eq!(SendingError::Answered(status).is_final(), is_final, "{status}");
+        }
+        assert!(SendingError::Gone.is_final());
+    }
+}

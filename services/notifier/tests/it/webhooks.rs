@@ -1,0 +1,232 @@
+//! What endpoints of webhooks get, and what becomes of one that does not want it.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+use site_events::{ENDPOINTS, event::CONTENT_TYPE};
+use testkit::{Inbox, Nats, Receiver, User, eventually, receiver::Received};
+use uuid::Uuid;
+
+use crate::running::{Running, SOON, Site, message};
+
+const VISITOR: &str = "zoe@example.org";
+
+/// A notifier with endpoints, and all that it needs.
+struct Sending {
+    nats: Nats,
+    _inbox: Inbox,
+    _running: Running,
+    site: Site,
+}
+
+impl Sending {
+    async fn to(endpoints: &[Value]) -> anyhow::Result<Self> {
+        let nats = Nats::start().await?;
+        let inbox = Inbox::start().await?;
+        let webhooks = json!(endpoints).to_string();
+        nats.provision_for(&webhooks).await?;
+        let more = [
+            format!("--webhooks={webhooks}"),
+            "--webhooks-allow-private".to_owned(),
+        ];
+        Ok(Self {
+            _running: Running::start(&nats, inbox.smtp_port(), &more).await?,
+            site: Site::on(&nats).await?,
+            nats,
+            _inbox: inbox,
+        })
+    }
+
+    async fn dead_letters(&self, of: &str) -> anyhow::Result<Vec<String>> {
+        let letters = self.nats.dead_letters().await?;
+        let prefix = format!("dead.{of}.");
+        let of_it = letters
+            .iter()
+            .filter(|letter| letter.subject.starts_with(&prefix));
+        Ok(of_it
+            .filter_map(|letter| letter.headers.as_ref()?.get("Dead-Letter-Error"))
+            .map(ToString::to_string)
+            .collect())
+    }
+}
+
+async fn first(receiver: &Receiver) -> anyhow::Result<Received> {
+    eventually("a webhook", SOON, async || receiver.received().into_iter().next()).await
+}
+
+#[tokio::test]
+async fn an_endpoint_gets_its_events_signed_as_they_are_stored() -> anyhow::Result<()> {
+    let receiver = Receiver::start_at(0).await?;
+    let sending = Sending::to(&[receiver.endpoint("crm", &["contact.received"])]).await?;
+    sending.site.request_newsletter(VISITOR).await?;
+    let event = sending.site.contact(VISITOR).await?;
+
+    let webhook = first(&receiver).await?;
+    assert!(webhook.verified, "{webhook:?}");
+    assert_eq!(webhook.id, event.to_string());
+    assert_eq!(webhook.content_type, CONTENT_TYPE);
+    let stored = sending.nats.events().await?;
+    assert!(stored.contains(&webhook.body), "{webhook:?}");
+    assert_eq!(webhook.body["data"]["message"], message(VISITOR)?.message);
+    assert_eq!(receiver.received().len(), 1, "it hears of nothing else");
+    Ok(())
+}
+
+#[tokio::test]
+async fn while_a_secret_rotates_both_sign() -> anyhow::Result<()> {
+    let receiver = Receiver::start_at(0).await?;
+    let mut endpoint = receiver.endpoint("crm", &["contact.received"]);
+    endpoint["secrets"] = json!([testkit::receiver::secret(), receiver.secret()]);
+    let sending = Sending::to(&[endpoint]).await?;
+    sending.site.contact(VISITOR).await?;
+    let webhook = first(&receiver).await?;
+    assert_eq!(webhook.signature.split(' ').count(), 2);
+    assert!(webhook.verified, "the receiver knows only the second one");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_chat_tool_gets_a_message_for_people() -> anyhow::Result<()> {
+    let receiver = Receiver::start_at(0).await?;
+    let chat =
+        json!({ "name": "chat", "url": receiver.url(), "events": ["contact.received"], "format": "slack" });
+    let sending = Sending::to(&[chat]).await?;
+    sending.site.contact(VISITOR).await?;
+    let webhook = first(&receiver).await?;
+    assert_eq!(webhook.content_type, "application/json");
+    let text = webhook.body["text"].as_str().unwrap_or_default();
+    assert!(
+        text.starts_with("*New contact message* from Zoë Müller"),
+        "{text}"
+    );
+    assert!(text.contains("\n>Two cameras,\n>one question."), "{text}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn one_that_is_away_gets_it_later_and_holds_up_no_other() -> anyhow::Result<()> {
+    let (away, there) = (Receiver::start_at(0).await?, Receiver::start_at(0).await?);
+    away.answer(StatusCode::SERVICE_UNAVAILABLE);
+    let sending = Sending::to(&[
+        away.endpoint("away", &["contact.received"]),
+        there.endpoint("there", &["contact.received"]),
+    ])
+    .await?;
+    let event = sending.site.contact(VISITOR).await?;
+    first(&there).await?;
+    first(&away).await?;
+    away.answer(StatusCode::OK);
+    let tries = eventually("a second attempt", SOON, async || {
+        let received = away.received();
+        (received.len() >= 2).then_some(received)
+    })
+    .await?;
+    assert!(tries.iter().all(|webhook| webhook.id == event.to_string()));
+    assert_eq!(there.received().len(), 1);
+    assert!(sending.dead_letters("webhook-away").await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_refusal_is_a_dead_letter_and_a_redirect_is_not_followed() -> anyhow::Result<()> {
+    let (refusing, moved) = (Receiver::start_at(0).await?, Receiver::start_at(0).await?);
+    refusing.answer(StatusCode::UNPROCESSABLE_ENTITY);
+    moved.answer(StatusCode::TEMPORARY_REDIRECT);
+    let sending = Sending::to(&[
+        refusing.endpoint("refusing", &["contact.received"]),
+        moved.endpoint("moved", &["contact.received"]),
+    ])
+    .await?;
+    sending.site.contact(VISITOR).await?;
+    let reasons = eventually("a dead letter", SOON, async || {
+        let reasons = sending.dead_letters("webhook-refusing").await.ok()?;
+        (!reasons.is_empty()).then_some(reasons)
+    })
+    .await?;
+    assert_eq!(reasons, ["the receiver answered 422"]);
+    assert_eq!(refusing.received().len(), 1);
+    first(&moved).await?;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(
+        moved.received().len(),
+        1,
+        "it was sent elsewhere and is tried again later"
+    );
+    assert!(sending.dead_letters("webhook-moved").await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn one_that_is_gone_is_switched_off_and_its_events_wait_among_the_dead_letters() -> anyhow::Result<()> {
+    let receiver = Receiver::start_at(0).await?;
+    receiver.answer(StatusCode::GONE);
+    let sending = Sending::to(&[receiver.endpoint("crm", &["contact.received"])]).await?;
+    sending.site.contact(VISITOR).await?;
+    first(&receiver).await?;
+    let context = async_nats::jetstream::new(sending.nats.client(User::Operator).await?);
+    let endpoints = context.get_key_value(ENDPOINTS).await?;
+    let fate = eventually("the endpoint is off", SOON, async || {
+        let fate: Value = serde_json::from_slice(&endpoints.get("crm").await.ok()??).ok()?;
+        (!fate["off"].is_null()).then_some(fate)
+    })
+    .await?;
+    assert_eq!(fate["off"], "it answered 410 Gone");
+
+    sending.site.contact("other@example.org").await?;
+    let reasons = eventually("both dead letters", SOON, async || {
+        let reasons = sending.dead_letters("webhook-crm").await.ok()?;
+        (reasons.len() == 2).then_some(reasons)
+    })
+    .await?;
+    assert_eq!(reasons[1], "the endpoint is switched off: it answered 410 Gone");
+    assert_eq!(receiver.received().len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_replayed_event_is_sent_once() -> anyhow::Result<()> {
+    let receiver = Receiver::start_at(0).await?;
+    let sending = Sending::to(&[receiver.endpoint("crm", &["contact.received"])]).await?;
+    let event = sending.site.contact(VISITOR).await?;
+    first(&receiver).await?;
+    let delivered = |id: Uuid| format!("{id}.webhook-crm");
+    let context = async_nats::jetstream::new(sending.nats.client(User::Operator).await?);
+    let deliveries = context.get_key_value(site_events::DELIVERIES).await?;
+    eventually("the delivery is noted", SOON, async || {
+        deliveries.get(delivered(event)).await.ok()?
+    })
+    .await?;
+    sending.site.publish_again(&sending.nats, event).await?;
+    let after = sending.site.contact("other@example.org").await?;
+    eventually("the event after it", SOON, async || {
+        receiver
+            .received()
+            .iter()
+            .any(|webhook| webhook.id == after.to_string())
+            .then_some(())
+    })
+    .await?;
+    assert_eq!(receiver.received().len(), 2);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_endpoint_that_was_not_set_up_ends_the_start() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let receiver = Receiver::start_at(0).await?;
+    let webhooks = json!([receiver.endpoint("crm", &["contact.received"])]);
+    let more = [format!("--webhooks={webhooks}")];
+    let refused = Running::start(&nats, 9, &more).await.err();
+    let refused = format!("{:#}", refused.unwrap_or_else(|| anyhow::anyhow!("it started")));
+    assert!(refused.contains("WEBHOOKS_ALLOW_PRIVATE"), "{refused}");
+
+    let more = [
+        format!("--webhooks={webhooks}"),
+        "--webhooks-allow-private".to_owned(),
+    ];
+    let refused = Running::start(&nats, 9, &more).await.err();
+    let refused = format!("{:#}", refused.unwrap_or_else(|| anyhow::anyhow!("it started")));
+    assert!(refused.contains("run `sitectl setup`"), "{refused}");
+    Ok(())
+}
