@@ -31,6 +31,11 @@ impl Channel {
         Self::ApplicationAcknowledgement,
     ];
 
+    /// The channel of this name, where there is one.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|channel| channel.name() == name)
+    }
+
     /// The event it takes.
     pub fn event_type(self) -> EventType {
         match self {
@@ -41,8 +46,8 @@ impl Channel {
         }
     }
 
-    /// Its name: the durable consumer, the token in dead-letter subjects and the suffix
-    /// of delivery records.
+    /// Its name: the durable consumer, the token in the subjects of dead letters and
+    /// replays, and the suffix of delivery records.
     pub fn name(self) -> &'static str {
         match self {
             Self::SalesLead => "contact-received-sales",

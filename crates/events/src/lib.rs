@@ -3,10 +3,11 @@
 
 pub mod channel;
 pub mod consume;
-mod dead_letters;
+pub mod dead_letters;
 pub mod event;
 pub mod provision;
 pub mod publish;
+pub mod subjects;
 
 pub use channel::Channel;
 pub use consume::{Delivery, Outcome};

@@ -9,7 +9,7 @@ use async_nats::jetstream::{
 };
 use clap::Args;
 
-use crate::{Channel, DEAD_LETTERS, DELIVERIES, SITE, SUBSCRIBERS};
+use crate::{Channel, DEAD_LETTERS, DELIVERIES, SITE, SUBSCRIBERS, subjects};
 
 /// How long a repeated submission is recognised.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(60 * 60);
@@ -76,9 +76,9 @@ fn attempt<T, E: std::fmt::Display>(what: &str, result: Result<T, E>) -> Result<
 }
 
 fn streams(settings: &Provision) -> [Config; 2] {
-    let stream = |name: &str, subject: &str| Config {
+    let stream = |name: &str, subjects: &[&str]| Config {
         name: name.to_owned(),
-        subjects: vec![subject.to_owned()],
+        subjects: subjects.iter().map(|&subject| subject.to_owned()).collect(),
         storage: StorageType::File,
         num_replicas: settings.replicas,
         max_age: settings.max_age,
@@ -88,7 +88,10 @@ fn streams(settings: &Provision) -> [Config; 2] {
         allow_direct: true,
         ..Config::default()
     };
-    [stream(SITE, "site.*.*.*"), stream(DEAD_LETTERS, "dead.*.*")]
+    [
+        stream(SITE, &[subjects::EVENTS, subjects::REPLAYS]),
+        stream(DEAD_LETTERS, &[subjects::DEAD_LETTERS]),
+    ]
 }
 
 fn buckets(settings: &Provision) -> [kv::Config; 2] {
@@ -109,7 +112,7 @@ fn buckets(settings: &Provision) -> [kv::Config; 2] {
 fn consumer_of(channel: Channel) -> consumer::pull::Config {
     consumer::pull::Config {
         durable_name: Some(channel.name().to_owned()),
-        filter_subject: format!("{}.*", channel.event_type().subject_prefix()),
+        filter_subjects: subjects::taken_by(channel).into(),
         ack_policy: consumer::AckPolicy::Explicit,
         ack_wait: ACK_WAIT,
         // When to give up is decided by age, by the consumer itself.
