@@ -41,8 +41,8 @@ impl Channel {
         }
     }
 
-    /// Its name: the durable consumer, the token in dead-letter subjects and the suffix
-    /// of delivery records.
+    /// Its name: the durable consumer, the token in the subjects of dead letters and
+    /// replays, and the suffix of delivery records.
     pub fn name(self) -> &'static str {
         match self {
             Self::SalesLead => "contact-received-sales",

@@ -4,14 +4,14 @@ use async_nats::jetstream::{Context, Message};
 use serde::Deserialize;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
-use crate::DEAD_LETTERS;
+use crate::{DEAD_LETTERS, subjects};
 
 /// Why the last attempt failed.
-const ERROR: &str = "Dead-Letter-Error";
+pub const ERROR: &str = "Dead-Letter-Error";
 /// How often delivery was tried.
-const ATTEMPTS: &str = "Dead-Letter-Attempts";
+pub const ATTEMPTS: &str = "Dead-Letter-Attempts";
 /// When it was given up (RFC 3339).
-const TIME: &str = "Dead-Letter-Time";
+pub const TIME: &str = "Dead-Letter-Time";
 
 /// Stores the event in `DEAD_LETTERS`, once however often it is called.
 pub async fn bury(
@@ -27,7 +27,7 @@ pub async fn bury(
     headers.insert(TIME, OffsetDateTime::now_utc().format(&Rfc3339)?);
     headers.insert(async_nats::header::NATS_MESSAGE_ID, id(consumer, message));
     headers.insert(async_nats::header::NATS_EXPECTED_STREAM, DEAD_LETTERS);
-    let subject = format!("dead.{consumer}.{}", person(message));
+    let subject = subjects::dead_letter(consumer, subjects::person_of(&message.subject));
     let ack = context
         .publish_with_headers(subject, headers, message.payload.clone())
         .await?;
@@ -35,10 +35,8 @@ pub async fn bury(
     Ok(())
 }
 
-fn person(message: &Message) -> &str {
-    message.subject.rsplit('.').next().unwrap_or("unknown")
-}
-
+/// One per event and channel; a replay that fails again is another dead letter, which the
+/// broker must not take for a repetition of the first.
 fn id(consumer: &str, message: &Message) -> String {
     #[derive(Deserialize)]
     struct Identified {
@@ -50,7 +48,12 @@ fn id(consumer: &str, message: &Message) -> String {
             .info()
             .map_or_else(|_| "unknown".to_owned(), |info| info.stream_sequence.to_string())
     };
-    format!("{}.{consumer}", event.unwrap_or_else(|_| sequence()))
+    let id = format!("{}.{consumer}", event.unwrap_or_else(|_| sequence()));
+    if subjects::is_replay(&message.subject) {
+        format!("{id}.{}", sequence())
+    } else {
+        id
+    }
 }
 
 /// Header values end at a line break (and so would the reason).

@@ -3,11 +3,12 @@
 
 pub mod channel;
 pub mod consume;
-mod dead_letters;
+pub mod dead_letters;
 pub mod endpoints;
 pub mod event;
 pub mod provision;
 pub mod publish;
+pub mod subjects;
 
 pub use channel::Channel;
 pub use consume::{Delivery, Outcome};

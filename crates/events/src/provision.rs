@@ -10,9 +10,7 @@ use async_nats::jetstream::{
 use clap::Args;
 use futures_util::StreamExt;
 
-use crate::{
-    Channel, DEAD_LETTERS, DELIVERIES, ENDPOINTS, Endpoint, Endpoints, EventType, SITE, SUBSCRIBERS,
-};
+use crate::{Channel, DEAD_LETTERS, DELIVERIES, ENDPOINTS, Endpoint, Endpoints, SITE, SUBSCRIBERS, subjects};
 
 /// How long a repeated submission is recognised.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(60 * 60);
@@ -103,9 +101,9 @@ fn attempt<T, E: std::fmt::Display>(what: &str, result: Result<T, E>) -> Result<
 }
 
 fn streams(settings: &Provision) -> [Config; 2] {
-    let stream = |name: &str, subject: &str| Config {
+    let stream = |name: &str, subjects: &[&str]| Config {
         name: name.to_owned(),
-        subjects: vec![subject.to_owned()],
+        subjects: subjects.iter().map(|&subject| subject.to_owned()).collect(),
         storage: StorageType::File,
         num_replicas: settings.replicas,
         max_age: settings.max_age,
@@ -115,7 +113,10 @@ fn streams(settings: &Provision) -> [Config; 2] {
         allow_direct: true,
         ..Config::default()
     };
-    [stream(SITE, "site.*.*.*"), stream(DEAD_LETTERS, "dead.*.*")]
+    [
+        stream(SITE, &[subjects::EVENTS, subjects::REPLAYS]),
+        stream(DEAD_LETTERS, &[subjects::DEAD_LETTERS]),
+    ]
 }
 
 fn buckets(settings: &Provision) -> [kv::Config; 3] {
@@ -138,12 +139,12 @@ fn buckets(settings: &Provision) -> [kv::Config; 3] {
 /// a new receiver is not flooded with what happened before it was there.
 fn consumers(settings: &Provision) -> Vec<consumer::pull::Config> {
     let mails = Channel::ALL.into_iter().map(|channel| consumer::pull::Config {
-        filter_subject: subjects_of(channel.event_type()),
+        filter_subjects: subjects::taken_by(channel.name(), &[channel.event_type()]),
         ..durable(channel.name().to_owned())
     });
     let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
     let webhooks = endpoints.map(|endpoint| consumer::pull::Config {
-        filter_subjects: endpoint.events.iter().copied().map(subjects_of).collect(),
+        filter_subjects: subjects::taken_by(&endpoint.consumer(), &endpoint.events),
         deliver_policy: consumer::DeliverPolicy::New,
         ..durable(endpoint.consumer())
     });
@@ -159,8 +160,4 @@ fn durable(name: String) -> consumer::pull::Config {
         max_deliver: -1,
         ..consumer::pull::Config::default()
     }
-}
-
-fn subjects_of(event: EventType) -> String {
-    format!("{}.*", event.subject_prefix())
 }

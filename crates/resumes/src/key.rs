@@ -19,9 +19,27 @@ impl ResumeKey {
     /// uploads never share a key, not even under one idempotency key.
     pub fn new(person: &PersonId, application: Uuid, file_name: &str) -> Self {
         Self(format!(
-            "resumes/{person}/{application}/{}",
+            "{}{application}/{}",
+            Self::prefix(person),
             safe_file_name(file_name)
         ))
+    }
+
+    /// A key as the bucket lists it.
+    pub(crate) fn listed(key: String) -> Self {
+        Self(key)
+    }
+
+    /// What all keys of one person begin with.
+    pub(crate) fn prefix(person: &PersonId) -> String {
+        format!("resumes/{person}/")
+    }
+
+    /// The application and the file's name, both safe to name a folder and a file.
+    pub fn application_and_file_name(&self) -> (String, String) {
+        let mut parts = self.0.rsplitn(3, '/').map(safe_file_name);
+        let file_name = parts.next().unwrap_or_else(|| NAMELESS.to_owned());
+        (parts.next().unwrap_or_else(|| NAMELESS.to_owned()), file_name)
     }
 
     /// The key as text.
@@ -96,6 +114,15 @@ mod tests {
         );
         assert_eq!(readable_file_name("cv\u{202e}fdp.exe\r\n"), "cvfdp.exe");
         assert_eq!(readable_file_name("\u{200b}"), "resume");
+    }
+
+    #[test]
+    fn a_listed_key_cannot_leave_the_folder_it_is_exported_to() {
+        let parts = |key: &str| ResumeKey::listed(key.to_owned()).application_and_file_name();
+        let (application, file_name) = parts("resumes/0123/4567/cv.pdf");
+        assert_eq!((application.as_str(), file_name.as_str()), ("4567", "cv.pdf"));
+        let (application, file_name) = parts("resumes/0123/../..");
+        assert_eq!((application.as_str(), file_name.as_str()), (NAMELESS, NAMELESS));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The bucket of résumés (S3-compatible): their keys, storing, and time-limited links.
 //!
-//! Careers writes, the notifier reads and links, `sitectl` sets up.
+//! Careers writes, the notifier reads and links, `sitectl` sets up, exports and erases.
 
 mod key;
 
@@ -19,6 +19,7 @@ use aws_sdk_s3::{
 use aws_smithy_http_client::tls::{self, rustls_provider::CryptoMode};
 use clap::Args;
 use site_service::settings::{ExposeSecret, Secret};
+use visitor::PersonId;
 
 use key::safe_file_name;
 pub use key::{ResumeKey, readable_file_name};
@@ -155,6 +156,40 @@ impl Store {
         deleted
             .map(drop)
             .map_err(|error| StoreError::new("remove the résumé", error))
+    }
+
+    /// The keys of one person's résumés.
+    pub async fn of_person(&self, person: &PersonId) -> Result<Vec<ResumeKey>, StoreError> {
+        let mut pages = self
+            .client
+            .list_objects_v2()
+            .bucket(&self.bucket)
+            .prefix(ResumeKey::prefix(person))
+            .into_paginator()
+            .send();
+        let mut keys = Vec::new();
+        while let Some(page) = pages.next().await {
+            let page = page.map_err(|error| StoreError::new("list a person's résumés", error))?;
+            let listed = page.contents.unwrap_or_default().into_iter();
+            keys.extend(listed.filter_map(|object| object.key).map(ResumeKey::listed));
+        }
+        Ok(keys)
+    }
+
+    /// A résumé's content.
+    pub async fn get(&self, key: &ResumeKey) -> Result<Vec<u8>, StoreError> {
+        let object = self
+            .client
+            .get_object()
+            .bucket(&self.bucket)
+            .key(key.as_str())
+            .send()
+            .await
+            .map_err(|error| StoreError::new("give the résumé", error))?;
+        let content = object.body.collect().await;
+        content
+            .map(|content| content.to_vec())
+            .map_err(|error| StoreError::new("give the résumé", error))
     }
 
     /// A link that downloads the résumé under its name until `lifetime` is over

@@ -54,6 +54,15 @@ pub enum ConnectError {
 /// Connects, waiting up to 30 s for a server that is still starting, and afterwards
 /// reconnects by itself for as long as the process lives.
 pub async fn connect(settings: &NatsSettings, service: &str) -> Result<Client, ConnectError> {
+    connect_within(START_PATIENCE, settings, service).await
+}
+
+/// The same with a patience of one's own, for a person who waits for the answer.
+pub async fn connect_within(
+    patience: Duration,
+    settings: &NatsSettings,
+    service: &str,
+) -> Result<Client, ConnectError> {
     let unusable = |reason: String| ConnectError::Unusable {
         url: settings.nats_url.clone(),
         reason,
@@ -62,7 +71,7 @@ pub async fn connect(settings: &NatsSettings, service: &str) -> Result<Client, C
     let client = loop {
         match options(settings, service).connect(&settings.nats_url).await {
             Ok(client) => break client,
-            Err(error) if is_final(&error) || started.elapsed() > START_PATIENCE => {
+            Err(error) if is_final(&error) || started.elapsed() > patience => {
                 return Err(unusable(error.to_string()));
             }
             Err(error) => {

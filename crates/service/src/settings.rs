@@ -58,10 +58,12 @@ fn read_from<S: Parser>(mut args: Vec<OsString>, env: impl Fn(&str) -> Option<St
         .map_err(|error| explain(&error, &secret_flags))
 }
 
-/// The subcommand that the arguments name, where there are subcommands.
+/// The subcommand that the arguments name, where there are subcommands, however deep.
 fn chosen<'a>(command: &'a Command, args: &[OsString]) -> &'a Command {
-    let named = args.iter().skip(1).find_map(|arg| command.find_subcommand(arg));
-    named.unwrap_or(command)
+    let named = args.iter().skip(1);
+    named.fold(command, |command, arg| {
+        command.find_subcommand(arg).unwrap_or(command)
+    })
 }
 
 fn secrets(command: &Command) -> impl Iterator<Item = &Arg> {

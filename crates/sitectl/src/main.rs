@@ -1,5 +1,10 @@
 //! The operator's tool.
 
+mod answer;
+mod broker;
+mod dead_letters;
+mod holdings;
+mod person;
 mod setup;
 
 use std::process::ExitCode;
@@ -19,6 +24,10 @@ struct Cli {
 enum Task {
     /// Creates streams, consumers and buckets where they are missing; safe to repeat
     Setup(Box<setup::Settings>),
+    /// What could not be delivered: list, show, replay, drop
+    DeadLetters(dead_letters::Settings),
+    /// What is held of one person: export, erase
+    Person(person::Settings),
 }
 
 #[tokio::main]
@@ -29,6 +38,8 @@ async fn main() -> ExitCode {
     };
     let done = match cli.command {
         Task::Setup(settings) => setup::setup(&settings).await,
+        Task::DeadLetters(settings) => dead_letters::run(&settings).await,
+        Task::Person(settings) => person::run(&settings).await,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

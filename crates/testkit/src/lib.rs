@@ -1,7 +1,8 @@
 //! Starts the real parts for tests, benches and `up`: NATS, an S3 server, an SMTP inbox
-//! and our own services. Nothing here is a mock.
+//! and our own services. The only mock is a mail server that misbehaves on demand.
 
 mod inbox;
+mod mail_server;
 pub mod measure;
 mod nats;
 mod part;
@@ -11,6 +12,7 @@ mod s3;
 mod stack;
 
 pub use inbox::Inbox;
+pub use mail_server::{Answer, MailServer};
 pub use nats::{Nats, User};
 pub use part::Part;
 pub use ports::Ports;

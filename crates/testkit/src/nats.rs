@@ -186,6 +186,11 @@ impl Nats {
         ]
     }
 
+    /// The folder that its streams lie in.
+    pub fn disk(&self) -> PathBuf {
+        self.folder.join("jetstream")
+    }
+
     /// The password of every user.
     pub fn password(&self) -> &str {
         &self.password

@@ -1,53 +1,6 @@
 //! The operator's tool as an operator runs it.
 
-use std::process::{Command, Output};
-
-use serde_json::Value;
-use testkit::{Nats, S3, User};
-
-fn sitectl(flags: &[String]) -> anyhow::Result<Output> {
-    Ok(Command::new(env!("CARGO_BIN_EXE_sitectl")).args(flags).output()?)
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn setup_creates_what_is_missing_and_may_be_repeated() -> anyhow::Result<()> {
-    let (nats, s3) = (Nats::start().await?, S3::start().await?);
-    let usual = ["setup".to_owned(), "--json".to_owned()].into_iter();
-    let flags: Vec<String> = usual
-        .chain(nats.flags(User::Operator))
-        .chain(s3.flags())
-        .collect();
-    for _ in 0..2 {
-        let output = sitectl(&flags)?;
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        let told: Value = serde_json::from_slice(&output.stdout)?;
-        let ready = told["ready"].as_array().map(Vec::len);
-        // Two streams, two buckets, six consumers, one S3 bucket.
-        assert_eq!(ready, Some(11), "{told}");
-    }
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_wrong_password_is_one_sentence() -> anyhow::Result<()> {
-    let (nats, s3) = (Nats::start().await?, S3::start().await?);
-    let mut flags = vec!["setup".to_owned()];
-    flags.extend(nats.flags(User::Operator).into_iter().chain(s3.flags()));
-    for flag in &mut flags {
-        if flag.starts_with("--nats-password") {
-            *flag = "--nats-password=wrong".to_owned();
-        }
-    }
-    let output = sitectl(&flags)?;
-    assert!(!output.status.success());
-    let said = String::from_utf8(output.stderr)?;
-    assert!(
-        said.contains("NATS_PASSWORD") && said.trim().lines().count() == 1,
-        "{said}"
-    );
-    Ok(())
-}
+mod dead_letters;
+mod person;
+mod setup;
+mod tool;

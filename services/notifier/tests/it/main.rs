@@ -1,6 +1,5 @@
 //! The notifier as its neighbours meet it.
 
-mod mail_server;
 mod mails;
 mod outages;
 mod refusals;

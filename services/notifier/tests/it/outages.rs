@@ -6,16 +6,13 @@ use std::{collections::HashMap, fs, path::Path, time::Duration};
 use anyhow::Context;
 use nix::sys::signal::Signal;
 use site_events::Channel;
-use testkit::{Inbox, Nats, Part, eventually};
+use testkit::{Answer, Inbox, MailServer, Nats, Part, eventually};
 use tokio::{net::TcpListener, process::Command, time::timeout};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use crate::{
-    mail_server::{Answer, MailServer},
-    running::{Running, SALES, SOON, Site, flags},
-};
+use crate::running::{Running, SALES, SOON, Site, flags};
 
 const VISITOR: &str = "zoe@example.org";
 /// What a notifier may have under way at once: four mails of each of the two channels

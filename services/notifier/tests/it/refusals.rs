@@ -3,14 +3,11 @@
 use std::time::Duration;
 
 use site_events::Channel;
-use testkit::{Nats, eventually};
+use testkit::{Answer, MailServer, Nats, eventually};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
-use crate::{
-    mail_server::{Answer, MailServer},
-    running::{Running, SALES, SOON, Site, person},
-};
+use crate::running::{Running, SALES, SOON, Site, person};
 
 async fn taken(server: &MailServer, to: &str, count: usize) -> anyhow::Result<()> {
     eventually(&format!("{count} mails to {to}"), SOON, async || {

@@ -156,7 +156,7 @@ impl Site {
             let known = &consumer.cached_info().config;
             let config = jetstream::consumer::pull::Config {
                 durable_name: known.durable_name.clone(),
-                filter_subject: known.filter_subject.clone(),
+                filter_subjects: known.filter_subjects.clone(),
                 ack_policy: known.ack_policy,
                 max_deliver: known.max_deliver,
                 ack_wait,

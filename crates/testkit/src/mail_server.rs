@@ -80,6 +80,7 @@ impl MailServer {
         })
     }
 
+    /// The port that it listens on.
     pub fn port(&self) -> u16 {
         self.port
     }

@@ -1,0 +1,52 @@
+//! The subjects of every stream. The last token is always the person, so that all that
+//! is held of one person is found by subject.
+
+use crate::EventType;
+
+/// What happened, in the stream `SITE`: `site.<area>.<event>.<person>`.
+pub const EVENTS: &str = "site.*.*.*";
+/// Events handed to one consumer once more, in the stream `SITE`: `replay.<consumer>.<person>`.
+pub const REPLAYS: &str = "replay.*.*";
+/// What could not be delivered, in the stream `DEAD_LETTERS`: `dead.<consumer>.<person>`.
+pub const DEAD_LETTERS: &str = "dead.*.*";
+
+/// What a consumer takes: its events, and what is replayed to it alone.
+pub fn taken_by(consumer: &str, events: &[EventType]) -> Vec<String> {
+    let events = events.iter().map(|event| format!("{}.*", event.subject_prefix()));
+    events.chain([replay(consumer, "*")]).collect()
+}
+
+/// The subject of a replay to this consumer alone.
+pub fn replay(consumer: &str, person: &str) -> String {
+    format!("replay.{consumer}.{person}")
+}
+
+/// Whether a message under this subject is a replay.
+pub fn is_replay(subject: &str) -> bool {
+    subject.starts_with("replay.")
+}
+
+/// The subject of a dead letter of this consumer.
+pub fn dead_letter(consumer: &str, person: &str) -> String {
+    format!("dead.{consumer}.{person}")
+}
+
+/// The subjects under which the stream `SITE` holds this person's events.
+pub fn events_of(person: &str) -> [String; 2] {
+    [format!("site.*.*.{person}"), format!("replay.*.{person}")]
+}
+
+/// The subject under which the stream `DEAD_LETTERS` holds this person's.
+pub fn dead_letters_of(person: &str) -> String {
+    format!("dead.*.{person}")
+}
+
+/// The person that a message under this subject is about.
+pub fn person_of(subject: &str) -> &str {
+    subject.rsplit('.').next().unwrap_or("unknown")
+}
+
+/// The consumer that a dead letter under this subject failed on.
+pub fn channel_of(dead_letter: &str) -> &str {
+    dead_letter.split('.').nth(1).unwrap_or("unknown")
+}

@@ -1,0 +1,98 @@
+//! The broker as the operator's commands use it: streams, searched by subject.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use async_nats::jetstream::{
+    self, Context,
+    kv::Store,
+    message::StreamMessage,
+    stream::{LastRawMessageErrorKind, Stream},
+};
+use serde_json::Value;
+use site_service::nats::{self, NatsSettings};
+use uuid::Uuid;
+
+/// How long a person who typed a command waits for a broker that is away.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Connects as the operator.
+pub async fn connect(settings: &NatsSettings) -> anyhow::Result<Context> {
+    let client = nats::connect_within(PATIENCE, settings, "operator").await?;
+    Ok(jetstream::new(client))
+}
+
+/// Opens a stream, which must be there.
+pub async fn stream(context: &Context, name: &str) -> anyhow::Result<Stream> {
+    let opened = context.get_stream(name).await;
+    opened.with_context(|| {
+        format!("stream {name} cannot be opened (is NATS_URL right, and was `sitectl setup` run?)")
+    })
+}
+
+/// Opens a bucket, which must be there.
+pub async fn bucket(context: &Context, name: &str) -> anyhow::Result<Store> {
+    let opened = context.get_key_value(name).await;
+    opened.with_context(|| {
+        format!("bucket {name} cannot be opened (is NATS_URL right, and was `sitectl setup` run?)")
+    })
+}
+
+/// The messages under a subject, which may hold wildcards; oldest first. The stream's
+/// leader is asked, so that nothing that is stored is missed.
+pub async fn search(stream: &Stream, subject: &str) -> anyhow::Result<Vec<StreamMessage>> {
+    let mut found = Vec::new();
+    let mut from = 1;
+    while let Some(message) = next(stream, subject, from).await? {
+        from = message.sequence + 1;
+        found.push(message);
+    }
+    Ok(found)
+}
+
+async fn next(stream: &Stream, subject: &str, from: u64) -> anyhow::Result<Option<StreamMessage>> {
+    match stream.get_first_raw_message_by_subject(subject, from).await {
+        Ok(message) => Ok(Some(message)),
+        Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
+        Err(error) => Err(error).context("the broker could not be searched (setting NATS_URL)"),
+    }
+}
+
+/// The message with this number, where there is one.
+pub async fn numbered(stream: &Stream, number: u64) -> anyhow::Result<Option<StreamMessage>> {
+    // Numbers begin with 1; the broker refuses to look for 0.
+    if number == 0 {
+        return Ok(None);
+    }
+    match stream.get_raw_message(number).await {
+        Ok(message) => Ok(Some(message)),
+        Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
+        Err(error) => Err(error).context("the broker could not be searched (setting NATS_URL)"),
+    }
+}
+
+/// Deletes messages so that the broker overwrites them on its disk.
+pub async fn overwrite(stream: &Stream, messages: &[StreamMessage]) -> anyhow::Result<()> {
+    for message in messages {
+        let number = message.sequence;
+        let deleted = stream.delete_message(number).await;
+        deleted.with_context(|| {
+            format!(
+                "message {number} of {} could not be deleted",
+                stream.cached_info().config.name
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// What a message holds as JSON; text that is not JSON as a string.
+pub fn content(message: &StreamMessage) -> Value {
+    serde_json::from_slice(&message.payload)
+        .unwrap_or_else(|_| String::from_utf8_lossy(&message.payload).into())
+}
+
+/// The id of the event that a message holds, where it holds one.
+pub fn event_id(message: &StreamMessage) -> Option<Uuid> {
+    content(message)["id"].as_str()?.parse().ok()
+}

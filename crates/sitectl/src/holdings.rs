@@ -1,0 +1,183 @@
+//! All that is held of one person, wherever it lies.
+
+use std::collections::BTreeSet;
+
+use anyhow::Context as _;
+use async_nats::jetstream::{kv::Store as Bucket, message::StreamMessage, stream::Stream};
+use resumes::{ResumeKey, S3Settings, Store};
+use serde::Serialize;
+use site_events::{DEAD_LETTERS, DELIVERIES, SITE, SUBSCRIBERS, subjects};
+use site_service::nats::NatsSettings;
+use uuid::Uuid;
+use visitor::PersonId;
+
+use crate::broker;
+
+/// Every place that may hold something of a person.
+pub struct Places {
+    events: Stream,
+    dead_letters: Stream,
+    subscribers: Bucket,
+    deliveries: Bucket,
+    resumes: Store,
+    resumes_name: String,
+}
+
+/// What was found of one person.
+pub struct Holdings {
+    /// Their events, replays included.
+    pub events: Vec<StreamMessage>,
+    /// Of those, what could not be delivered.
+    pub dead_letters: Vec<StreamMessage>,
+    /// Their newsletter subscription.
+    pub subscriber: Vec<StreamMessage>,
+    /// What was delivered of their events.
+    pub deliveries: Vec<StreamMessage>,
+    /// Their résumés.
+    pub resumes: Vec<ResumeKey>,
+}
+
+/// How much there is, by place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Counts {
+    events: usize,
+    dead_letters: usize,
+    subscriber: usize,
+    deliveries: usize,
+    resumes: usize,
+}
+
+impl Places {
+    /// Opens all of them; one that cannot be opened is an error, never passed over.
+    pub async fn open(nats: &NatsSettings, store: &S3Settings) -> anyhow::Result<Self> {
+        let context = broker::connect(nats).await?;
+        Ok(Self {
+            events: broker::stream(&context, SITE).await?,
+            dead_letters: broker::stream(&context, DEAD_LETTERS).await?,
+            subscribers: broker::bucket(&context, SUBSCRIBERS).await?,
+            deliveries: broker::bucket(&context, DELIVERIES).await?,
+            resumes: Store::new(store),
+            resumes_name: store.s3_bucket.clone(),
+        })
+    }
+
+    /// Searches everywhere. Deliveries are found by the events that are there, and by
+    /// `further_events`, which may be gone already.
+    pub async fn search(
+        &self,
+        person: &PersonId,
+        further_events: &BTreeSet<Uuid>,
+    ) -> anyhow::Result<Holdings> {
+        let mut events = Vec::new();
+        for subject in subjects::events_of(person.as_str()) {
+            events.extend(broker::search(&self.events, &subject).await?);
+        }
+        let subject = subjects::dead_letters_of(person.as_str());
+        let dead_letters = broker::search(&self.dead_letters, &subject).await?;
+        let subject = format!("{}{person}", self.subscribers.prefix);
+        let subscriber = broker::search(&self.subscribers.stream, &subject).await?;
+        let mut deliveries = Vec::new();
+        for id in ids(&events)
+            .chain(ids(&dead_letters))
+            .chain(further_events.iter().copied())
+            .collect::<BTreeSet<_>>()
+        {
+            let subject = format!("{}{id}.*", self.deliveries.prefix);
+            deliveries.extend(broker::search(&self.deliveries.stream, &subject).await?);
+        }
+        let resumes = self.resumes.of_person(person).await;
+        let resumes =
+            resumes.context("S3 cannot be used (settings S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID)")?;
+        Ok(Holdings {
+            events,
+            dead_letters,
+            subscriber,
+            deliveries,
+            resumes,
+        })
+    }
+
+    /// Erases what was found. The events go last: by them the deliveries are found again,
+    /// should this end half-way and be repeated.
+    pub async fn erase(&self, holdings: &Holdings) -> anyhow::Result<()> {
+        for resume in &holdings.resumes {
+            self.resumes.delete(resume).await?;
+        }
+        purge(&self.subscribers, &holdings.subscriber).await?;
+        purge(&self.deliveries, &holdings.deliveries).await?;
+        broker::overwrite(&self.dead_letters, &holdings.dead_letters).await?;
+        broker::overwrite(&self.events, &holdings.events).await
+    }
+
+    /// A résumé's content.
+    pub async fn resume(&self, key: &ResumeKey) -> anyhow::Result<Vec<u8>> {
+        Ok(self.resumes.get(key).await?)
+    }
+
+    /// The counts as sentences that name the places.
+    pub fn lines(&self, counts: &Counts) -> [String; 5] {
+        [
+            format!("events: {} (stream {SITE})", counts.events),
+            format!("dead letters: {} (stream {DEAD_LETTERS})", counts.dead_letters),
+            format!(
+                "subscriber's records: {} (bucket {SUBSCRIBERS})",
+                counts.subscriber
+            ),
+            format!("delivery records: {} (bucket {DELIVERIES})", counts.deliveries),
+            format!("résumés: {} (S3 bucket {})", counts.resumes, self.resumes_name),
+        ]
+    }
+}
+
+/// Removes keys from a bucket without leaving a marker, which would name them. The broker
+/// refuses to delete a bucket's messages one by one, so what lay there is not overwritten
+/// but freed.
+async fn purge(bucket: &Bucket, records: &[StreamMessage]) -> anyhow::Result<()> {
+    for record in records {
+        bucket.stream.purge().filter(record.subject.as_str()).await?;
+    }
+    Ok(())
+}
+
+impl Holdings {
+    /// How much there is.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            events: self.events.len(),
+            dead_letters: self.dead_letters.len(),
+            subscriber: self.subscriber.len(),
+            deliveries: self.deliveries.len(),
+            resumes: self.resumes.len(),
+        }
+    }
+
+    /// The ids of all events found.
+    pub fn event_ids(&self) -> BTreeSet<Uuid> {
+        ids(&self.events).chain(ids(&self.dead_letters)).collect()
+    }
+}
+
+fn ids(messages: &[StreamMessage]) -> impl Iterator<Item = Uuid> {
+    messages.iter().filter_map(broker::event_id)
+}
+
+impl Counts {
+    /// The buckets whose files may still hold, as free space, what told of the person:
+    /// see [`purge`]. A delivery record tells of nobody.
+    pub fn freed(&self) -> &'static [&'static str] {
+        if self.subscriber > 0 { &[SUBSCRIBERS] } else { &[] }
+    }
+
+    /// Whether there is nothing at all.
+    pub fn is_nothing(&self) -> bool {
+        *self
+            == Self {
+                events: 0,
+                dead_letters: 0,
+                subscriber: 0,
+                deliveries: 0,
+                resumes: 0,
+            }
+    }
+}

@@ -1,0 +1,208 @@
+//! `sitectl person`: all that is held of one person, handed out or erased.
+
+use std::{
+    collections::BTreeSet,
+    fs::{self, DirBuilder},
+    io,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, ensure};
+use async_nats::jetstream::message::StreamMessage;
+use clap::{Args, Subcommand};
+use resumes::S3Settings;
+use serde_json::{Value, json};
+use site_service::nats::NatsSettings;
+use time::format_description::well_known::Rfc3339;
+use visitor::{EmailAddress, PersonId, PersonKey};
+
+use crate::{
+    answer::answer,
+    broker, dead_letters,
+    holdings::{Holdings, Places},
+};
+
+/// Which of the commands, and what it needs to know.
+#[derive(Args)]
+pub struct Settings {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Writes all that is held of a person into a folder
+    Export {
+        /// The folder: new, or empty
+        #[arg(long, value_name = "FOLDER")]
+        to: PathBuf,
+        #[command(flatten)]
+        usual: Box<Usual>,
+    },
+    /// Erases all that is held of a person
+    Erase {
+        /// Does it; without this it is only told what would be erased
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        usual: Box<Usual>,
+    },
+}
+
+/// What every command needs.
+#[derive(Args)]
+struct Usual {
+    /// The person's e-mail address
+    #[arg(value_name = "E-MAIL")]
+    email: String,
+    /// Key of the person ids, at least 32 bytes, the same in every service
+    #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
+    person_key: PersonKey,
+    /// The broker
+    #[command(flatten)]
+    nats: NatsSettings,
+    /// The bucket of résumés
+    #[command(flatten)]
+    store: S3Settings,
+    /// Answers in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Does what was asked for.
+pub async fn run(settings: &Settings) -> anyhow::Result<()> {
+    match &settings.task {
+        Task::Export { to, usual } => export(to, usual).await,
+        Task::Erase { yes: true, usual } => erase(usual).await,
+        Task::Erase { yes: false, usual } => tell_what_would_be_erased(usual).await,
+    }
+}
+
+async fn export(to: &Path, usual: &Usual) -> anyhow::Result<()> {
+    let person = usual.person()?;
+    ensure_new_or_empty(to)?;
+    let places = Places::open(&usual.nats, &usual.store).await?;
+    let found = places.search(&person, &BTreeSet::new()).await?;
+    write(to, &places, &found).await?;
+    let counts = found.counts();
+    let document = json!({ "person": person, "exported": counts, "to": to });
+    let heading = format!("Exported to {}:", to.display());
+    answer(
+        usual.json,
+        &document,
+        std::iter::once(heading).chain(places.lines(&counts)),
+    )
+}
+
+async fn erase(usual: &Usual) -> anyhow::Result<()> {
+    let person = usual.person()?;
+    let places = Places::open(&usual.nats, &usual.store).await?;
+    let found = places.search(&person, &BTreeSet::new()).await?;
+    places
+        .erase(&found)
+        .await
+        .context("not everything was erased; repeat it")?;
+    let left = places.search(&person, &found.event_ids()).await?.counts();
+    ensure!(
+        left.is_nothing(),
+        "Not everything was erased, or something came meanwhile; repeat it. Left are {}.",
+        places.lines(&left).join(", ")
+    );
+    let counts = found.counts();
+    let freed = counts.freed();
+    let document = json!({ "person": person, "erased": counts, "awaitsCompaction": freed });
+    let mut lines = vec!["Erased, and found nothing more:".to_owned()];
+    lines.extend(places.lines(&counts));
+    lines.extend(freed.iter().map(|bucket| {
+        format!("The broker's files of the bucket {bucket} may hold the record until it compacts them.")
+    }));
+    answer(usual.json, &document, lines)
+}
+
+async fn tell_what_would_be_erased(usual: &Usual) -> anyhow::Result<()> {
+    let person = usual.person()?;
+    let places = Places::open(&usual.nats, &usual.store).await?;
+    let counts = places.search(&person, &BTreeSet::new()).await?.counts();
+    let document = json!({ "person": person, "wouldErase": counts });
+    let heading = "Nothing was erased; repeat it with --yes. Would erase:".to_owned();
+    answer(
+        usual.json,
+        &document,
+        std::iter::once(heading).chain(places.lines(&counts)),
+    )
+}
+
+impl Usual {
+    fn person(&self) -> anyhow::Result<PersonId> {
+        let email = EmailAddress::parse(&self.email)?;
+        Ok(self.person_key.person(&email))
+    }
+}
+
+fn ensure_new_or_empty(folder: &Path) -> anyhow::Result<()> {
+    let named = folder.display();
+    match fs::read_dir(folder) {
+        Ok(mut entries) => ensure!(entries.next().is_none(), "The folder {named} is not empty."),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => anyhow::bail!("{named} cannot be used as a folder: {error}."),
+    }
+    Ok(())
+}
+
+async fn write(to: &Path, places: &Places, found: &Holdings) -> anyhow::Result<()> {
+    create_folder(to)?;
+    write_json(&to.join("events.json"), found.events.iter().map(event))?;
+    let letters: Vec<Value> = found
+        .dead_letters
+        .iter()
+        .map(dead_letters::document)
+        .collect::<anyhow::Result<_>>()?;
+    write_json(&to.join("dead-letters.json"), letters)?;
+    write_json(&to.join("deliveries.json"), found.deliveries.iter().map(record))?;
+    if let Some(subscriber) = found.subscriber.last() {
+        let subscriber = serde_json::to_vec_pretty(&record(subscriber))?;
+        write_file(&to.join("subscriber.json"), &subscriber)?;
+    }
+    for key in &found.resumes {
+        let (application, file_name) = key.application_and_file_name();
+        let folder = to.join("resumes").join(application);
+        create_folder(&folder)?;
+        write_file(&folder.join(file_name), &places.resume(key).await?)?;
+    }
+    Ok(())
+}
+
+/// An event and where it was found.
+fn event(message: &StreamMessage) -> Value {
+    json!({
+        "number": message.sequence,
+        "subject": message.subject.as_str(),
+        "stored": message.time.format(&Rfc3339).ok(),
+        "event": broker::content(message),
+    })
+}
+
+/// A bucket's record.
+fn record(message: &StreamMessage) -> Value {
+    json!({
+        "key": message.subject.as_str(),
+        "stored": message.time.format(&Rfc3339).ok(),
+        "value": broker::content(message),
+    })
+}
+
+/// A folder that nobody else may look into: it holds a person's data.
+fn create_folder(folder: &Path) -> anyhow::Result<()> {
+    let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    created.with_context(|| format!("the folder {} cannot be made", folder.display()))
+}
+
+fn write_json(path: &Path, values: impl IntoIterator<Item = Value>) -> anyhow::Result<()> {
+    let values: Vec<Value> = values.into_iter().collect();
+    write_file(path, &serde_json::to_vec_pretty(&values)?)
+}
+
+fn write_file(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    fs::write(path, content).with_context(|| format!("{} cannot be written", path.display()))
+}

@@ -1,0 +1,281 @@
+//! `sitectl dead-letters`.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use async_nats::jetstream;
+use clap::Parser;
+use serde_json::json;
+use site_events::{Channel, SITE, subjects};
+
+use testkit::{Answer, MailServer, Nats, User, eventually};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use uuid::Uuid;
+
+use crate::tool::{message, person, publish, refused, told, told_json};
+
+const VISITOR: &str = "gone@example.org";
+const SALES: &str = "sales@oculant.example";
+const CHANNEL: Channel = Channel::ContactAcknowledgement;
+const SOON: Duration = Duration::from_secs(15);
+
+/// A broker, a notifier, and a mail server that refuses the visitor until it is told to
+/// relent.
+struct Site {
+    nats: Nats,
+    flags: Vec<String>,
+    server: MailServer,
+    relents: Arc<AtomicBool>,
+    _notifier: DropGuard,
+}
+
+impl Site {
+    async fn start() -> anyhow::Result<Self> {
+        let nats = Nats::start().await?;
+        let relents = Arc::new(AtomicBool::new(false));
+        let relented = relents.clone();
+        let server = MailServer::start(move |to, _| {
+            if to == VISITOR && !relented.load(Ordering::SeqCst) {
+                Answer::ToRecipient("550 5.1.1 <gone@example.org>: gone is no user here")
+            } else {
+                Answer::Take
+            }
+        })
+        .await?;
+        Ok(Self {
+            _notifier: notifier(&nats, server.port()).await?,
+            flags: nats.flags(User::Operator),
+            nats,
+            server,
+            relents,
+        })
+    }
+
+    /// A visitor writes to us, and no acknowledgement reaches them.
+    async fn fail_once(&self) -> anyhow::Result<Uuid> {
+        let id = publish(&self.nats, VISITOR, message("Zoë Müller", VISITOR)?).await?;
+        self.buried(1).await?;
+        self.taken(SALES, 1).await?;
+        Ok(id)
+    }
+
+    async fn buried(&self, count: usize) -> anyhow::Result<()> {
+        eventually(&format!("{count} dead letters"), SOON, async || {
+            (self.nats.dead_letters().await.ok()?.len() == count).then_some(())
+        })
+        .await
+    }
+
+    async fn taken(&self, to: &str, count: usize) -> anyhow::Result<()> {
+        eventually(&format!("{count} mails to {to}"), SOON, async || {
+            (self.server.taken(to).len() == count).then_some(())
+        })
+        .await
+    }
+
+    /// Waits until no channel has anything before it.
+    async fn settled(&self) -> anyhow::Result<()> {
+        let context = jetstream::new(self.nats.client(User::Operator).await?);
+        let stream = context.get_stream(SITE).await?;
+        for channel in Channel::ALL {
+            eventually(channel.name(), SOON, async || {
+                let info = stream.consumer_info(channel.name()).await.ok()?;
+                (info.num_pending == 0 && info.num_ack_pending == 0).then_some(())
+            })
+            .await?;
+        }
+        Ok(())
+    }
+
+    fn numbers(&self) -> anyhow::Result<Vec<u64>> {
+        let list = told_json(&["dead-letters", "list"], &self.flags)?;
+        let letters = list["deadLetters"].as_array().into_iter().flatten();
+        Ok(letters.filter_map(|letter| letter["number"].as_u64()).collect())
+    }
+}
+
+async fn notifier(nats: &Nats, smtp_port: u16) -> anyhow::Result<DropGuard> {
+    let usual = [
+        "notifier".to_owned(),
+        "--listen=127.0.0.1:0".to_owned(),
+        format!("--brand-file={}", testkit::root().join("brand.json").display()),
+        "--token-key=a token key of thirty-two bytes or more".to_owned(),
+        format!("--sales-to={SALES}"),
+        format!("--smtp-port={smtp_port}"),
+        "--s3-access-key-id=nobody".to_owned(),
+        "--s3-secret-access-key=nothing".to_owned(),
+    ];
+    let flags = usual.into_iter().chain(nats.flags(User::Notifier));
+    let settings = notifier::Settings::try_parse_from(flags)?;
+    let service = notifier::Service::build(settings).await?;
+    let stop = CancellationToken::new();
+    tokio::spawn(service.run(stop.clone()));
+    Ok(stop.drop_guard())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replay_reaches_the_channel_that_failed_once_and_no_other() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    site.fail_once().await?;
+    site.relents.store(true, Ordering::SeqCst);
+
+    let done = told_json(&["dead-letters", "replay", "1"], &site.flags)?;
+    assert_eq!(done, json!({ "replayed": [1] }));
+    site.taken(VISITOR, 1).await?;
+    site.settled().await?;
+    assert_eq!(site.server.taken(VISITOR).len(), 1);
+    assert_eq!(site.server.taken(SALES).len(), 1, "sales were told again");
+    assert!(site.nats.dead_letters().await?.is_empty());
+    let events = site.nats.events().await?;
+    assert_eq!(events[0], events[1], "the event is unchanged");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replay_that_fails_again_is_a_dead_letter_again() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    site.fail_once().await?;
+    for number in 1..=2 {
+        let number: u64 = number;
+        told(&["dead-letters", "replay", &number.to_string()], &site.flags)?;
+        eventually("it failed again", SOON, async || {
+            (site.numbers().ok()? == [number + 1]).then_some(())
+        })
+        .await?;
+    }
+    site.relents.store(true, Ordering::SeqCst);
+    told(&["dead-letters", "replay", "--all"], &site.flags)?;
+    site.taken(VISITOR, 1).await?;
+    site.settled().await?;
+    assert_eq!(site.server.taken(VISITOR).len(), 1);
+    assert!(site.nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_list_says_what_failed_and_nothing_of_the_person() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let id = site.fail_once().await?;
+    let list = told_json(&["dead-letters", "list"], &site.flags)?;
+    let letter = &list["deadLetters"][0];
+    assert_eq!(letter["number"], 1);
+    assert_eq!(letter["channel"], CHANNEL.name());
+    assert_eq!(letter["eventType"], "site.contact.received.v1");
+    assert_eq!(letter["eventId"], id.to_string());
+    assert_eq!(letter["attempts"], "1");
+    assert!(
+        letter["reason"]
+            .as_str()
+            .is_some_and(|reason| reason.contains("550")),
+        "{letter}"
+    );
+
+    let line = told(&["dead-letters", "list"], &site.flags)?;
+    for told in [list.to_string(), line] {
+        for secret in [VISITOR, "Zoë", "cameras", person(VISITOR)?.as_str()] {
+            assert!(!told.contains(secret), "{told}");
+        }
+    }
+    let shown = told_json(&["dead-letters", "show", "1"], &site.flags)?;
+    assert_eq!(shown["event"], site.nats.events().await?[0]);
+    assert_eq!(shown["eventId"], id.to_string());
+    let shown = told(&["dead-letters", "show", "1"], &site.flags)?;
+    assert!(
+        shown.contains(CHANNEL.name()) && shown.contains(VISITOR),
+        "{shown}"
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_dropped_until_it_is_confirmed() -> anyhow::Result<()> {
+    let (nats, flags) = with_letters(3).await?;
+    let told_first = told_json(&["dead-letters", "drop", "--all"], &flags)?;
+    assert_eq!(told_first, json!({ "wouldDrop": [1, 2, 3] }));
+    assert_eq!(nats.dead_letters().await?.len(), 3);
+
+    let done = told_json(&["dead-letters", "drop", "1", "3", "1", "--yes"], &flags)?;
+    assert_eq!(done, json!({ "dropped": [1, 3] }));
+    assert_eq!(nats.dead_letters().await?.len(), 1);
+    told(&["dead-letters", "drop", "--all", "--yes"], &flags)?;
+    let nothing = told(&["dead-letters", "list"], &flags)?;
+    assert_eq!(nothing.trim(), "There are no dead letters.");
+    assert!(nats.events().await?.is_empty(), "what is dropped is not replayed");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_number_is_one_sentence_and_nothing_is_done() -> anyhow::Result<()> {
+    let (nats, flags) = with_letters(1).await?;
+    for words in [
+        &["dead-letters", "show", "7"][..],
+        &["dead-letters", "replay", "1", "7"],
+        &["dead-letters", "drop", "1", "7", "--yes"],
+    ] {
+        let said = refused(words, &flags)?;
+        assert!(said.contains("There is no dead letter 7"), "{said}");
+    }
+    let said = refused(&["dead-letters", "show", "0"], &flags)?;
+    assert!(said.contains("There is no dead letter 0"), "{said}");
+    assert_eq!(nats.dead_letters().await?.len(), 1);
+    assert!(nats.events().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dead_letter_of_a_channel_that_takes_no_replays_stays() -> anyhow::Result<()> {
+    let (nats, flags) = with_letters(1).await?;
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    context.delete_consumer_from_stream(CHANNEL.name(), SITE).await?;
+    let said = refused(&["dead-letters", "replay", "1"], &flags)?;
+    assert!(said.contains("sitectl setup"), "{said}");
+    assert_eq!(nats.dead_letters().await?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broker_that_is_away_is_named_with_its_setting() -> anyhow::Result<()> {
+    let (mut nats, flags) = with_letters(0).await?;
+    nats.stop().await?;
+    let said = refused(&["dead-letters", "list"], &flags)?;
+    assert!(said.contains("NATS_URL"), "{said}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_password_may_stand_in_a_file() -> anyhow::Result<()> {
+    let (nats, flags) = with_letters(0).await?;
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("password");
+    std::fs::write(&file, nats.password())?;
+    let flags = flags.iter().filter(|flag| !flag.starts_with("--nats-password"));
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_sitectl"))
+        .args(["dead-letters", "list"])
+        .args(flags)
+        .env("NATS_PASSWORD_FILE", file)
+        .output()?;
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Ok(())
+}
+
+/// A broker with this many dead letters, without anybody who would take a replay.
+async fn with_letters(count: usize) -> anyhow::Result<(Nats, Vec<String>)> {
+    let nats = Nats::start().await?;
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    for _ in 0..count {
+        let event = json!({ "id": Uuid::new_v4(), "type": "site.contact.received.v1" });
+        let subject = subjects::dead_letter(CHANNEL.name(), person(VISITOR)?.as_str());
+        context.publish(subject, event.to_string().into()).await?.await?;
+    }
+    let flags = nats.flags(User::Operator);
+    Ok((nats, flags))
+}

@@ -1,0 +1,340 @@
+//! `sitectl person`.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use async_nats::{
+    HeaderMap,
+    jetstream::{self, message::StreamMessage},
+};
+use futures_util::TryStreamExt as _;
+use resumes::{ResumeKey, Store};
+use serde_json::{Value, json};
+use site_events::{
+    Channel, DELIVERIES, SUBSCRIBERS,
+    dead_letters::{ATTEMPTS, ERROR},
+    event::{CareersApplied, NewsletterRequested},
+    subjects,
+};
+use testkit::{Nats, S3, User};
+use time::macros::datetime;
+use uuid::Uuid;
+use visitor::EmailAddress;
+
+use crate::tool::{PERSON_KEY, message, person, publish, refused, told, told_json};
+
+/// A person of the test: the name, the address as they write it, and another way to write it.
+struct Somebody {
+    name: &'static str,
+    email: &'static str,
+    otherwise: &'static str,
+}
+
+const ASHA: Somebody = Somebody {
+    name: "Asha Rao",
+    email: "Asha.Rao@example.com",
+    otherwise: "asha.rao@EXAMPLE.com",
+};
+const ZOE: Somebody = Somebody {
+    name: "Zoe Miller",
+    email: "zoe@example.org",
+    otherwise: "Zoe@Example.org",
+};
+
+/// What [`Site::remember`] leaves of each person.
+const HELD: [(&str, u64); 5] = [
+    ("events", 4),
+    ("deadLetters", 1),
+    ("subscriber", 1),
+    ("deliveries", 3),
+    ("resumes", 2),
+];
+
+struct Site {
+    nats: Nats,
+    s3: S3,
+    flags: Vec<String>,
+}
+
+impl Site {
+    /// Both people have done everything that one can do.
+    async fn start() -> anyhow::Result<Self> {
+        let (nats, s3) = (Nats::start().await?, S3::start().await?);
+        let key = std::iter::once(format!("--person-key={PERSON_KEY}"));
+        let flags = key.chain(nats.flags(User::Operator)).chain(s3.flags()).collect();
+        let site = Self { nats, s3, flags };
+        site.remember(&ASHA).await?;
+        site.remember(&ZOE).await?;
+        Ok(site)
+    }
+
+    async fn remember(&self, somebody: &Somebody) -> anyhow::Result<()> {
+        let (email, id) = (somebody.email, person(somebody.email)?);
+        let context = jetstream::new(self.nats.client(User::Operator).await?);
+        let contact = publish(&self.nats, email, message(somebody.name, email)?).await?;
+        let request = publish(&self.nats, email, requested(email)?).await?;
+        publish(&self.nats, email, applied(somebody)?).await?;
+
+        let event = json!({ "id": contact, "data": { "name": somebody.name, "email": email } });
+        let replay = subjects::replay(Channel::SalesLead.name(), id.as_str());
+        context.publish(replay, event.to_string().into()).await?.await?;
+
+        // Its event is older than the oldest that the stream still holds.
+        let forgotten = Uuid::new_v4();
+        let event = json!({ "id": forgotten, "data": { "name": somebody.name, "email": email } });
+        let mut headers = HeaderMap::new();
+        headers.insert(ERROR, "550 No such user");
+        headers.insert(ATTEMPTS, "1");
+        let dead = subjects::dead_letter(Channel::NewsletterWelcome.name(), id.as_str());
+        let sent = context.publish_with_headers(dead, headers, event.to_string().into());
+        sent.await?.await?;
+
+        let subscribers = context.get_key_value(SUBSCRIBERS).await?;
+        for state in ["pending", "confirmed"] {
+            let record = json!({ "email": email, "state": state });
+            subscribers.put(id.as_str(), record.to_string().into()).await?;
+        }
+        let deliveries = context.get_key_value(DELIVERIES).await?;
+        for (event, channel) in [
+            (contact, Channel::SalesLead),
+            (request, Channel::NewsletterConfirmation),
+            (forgotten, Channel::RecruiterApplication),
+        ] {
+            let key = format!("{event}.{}", channel.name());
+            deliveries.put(key, "2026-11-20T12:00:00Z".into()).await?;
+        }
+        self.store_resumes(somebody).await
+    }
+
+    async fn store_resumes(&self, somebody: &Somebody) -> anyhow::Result<()> {
+        let store = Store::new(&self.s3.settings()?);
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("cv.pdf");
+        fs::write(&file, format!("%PDF-1.7 {} {}", somebody.name, somebody.email))?;
+        for _ in 0..2 {
+            let key = ResumeKey::new(&person(somebody.email)?, Uuid::new_v4(), "cv.pdf");
+            store.put(&key, &file, "application/pdf").await?;
+        }
+        Ok(())
+    }
+
+    /// Everything that is stored anywhere, as the bytes of names and contents.
+    async fn everything(&self) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+        let mut everything = Vec::new();
+        for message in self.messages().await? {
+            let headers = message.headers.iter();
+            let mut headers: Vec<String> = headers.map(|header| format!("{header:?}")).collect();
+            headers.sort();
+            let mut bytes = format!("{} {headers:?} ", message.subject).into_bytes();
+            bytes.extend_from_slice(&message.payload);
+            everything.push((message.subject.to_string(), bytes));
+        }
+        for (key, content) in self.s3.objects()? {
+            let bytes = [key.as_bytes(), &content].concat();
+            everything.push((key, bytes));
+        }
+        Ok(everything)
+    }
+
+    /// Every message of every stream, those behind the buckets included.
+    async fn messages(&self) -> anyhow::Result<Vec<StreamMessage>> {
+        let context = jetstream::new(self.nats.client(User::Operator).await?);
+        let mut messages = Vec::new();
+        let mut names: Vec<String> = context.stream_names().try_collect().await?;
+        names.sort();
+        // How endpoints fare is nobody's data.
+        names.retain(|name| name != "KV_endpoints");
+        assert_eq!(names, ["DEAD_LETTERS", "KV_deliveries", "KV_subscribers", "SITE"]);
+        for name in names {
+            let mut stream = context.get_stream(name).await?;
+            let state = &stream.info().await?.state;
+            for number in state.first_sequence..=state.last_sequence {
+                messages.extend(stream.get_raw_message(number).await.ok());
+            }
+        }
+        Ok(messages)
+    }
+
+    async fn traces_of(&self, somebody: &Somebody) -> anyhow::Result<Vec<String>> {
+        let everything = self.everything().await?;
+        let tells = |bytes: &[u8]| tells_of(somebody, bytes);
+        let mut traces = Vec::new();
+        for (name, bytes) in everything {
+            if tells(&bytes)? {
+                traces.push(name);
+            }
+        }
+        Ok(traces)
+    }
+}
+
+fn tells_of(somebody: &Somebody, bytes: &[u8]) -> anyhow::Result<bool> {
+    let text = String::from_utf8_lossy(bytes).to_lowercase();
+    let id = person(somebody.email)?;
+    let known = [somebody.name, somebody.email, id.as_str()];
+    Ok(known.iter().any(|known| text.contains(&known.to_lowercase())))
+}
+
+fn requested(email: &str) -> anyhow::Result<NewsletterRequested> {
+    Ok(NewsletterRequested {
+        email: EmailAddress::parse(email)?,
+        expires: datetime!(2126-11-20 12:00 UTC),
+    })
+}
+
+fn applied(somebody: &Somebody) -> anyhow::Result<CareersApplied> {
+    Ok(CareersApplied {
+        name: somebody.name.to_owned(),
+        email: EmailAddress::parse(somebody.email)?,
+        phone: None,
+        position: "Backend Intern".to_owned(),
+        experience: None,
+        cover_letter: "I would like to.".to_owned(),
+        resume: None,
+    })
+}
+
+fn assert_all_held(counts: &Value) {
+    for (place, count) in HELD {
+        assert_eq!(counts[place], count, "{place}: {counts}");
+    }
+}
+
+fn read(path: PathBuf) -> anyhow::Result<Value> {
+    Ok(serde_json::from_slice(&fs::read(path)?)?)
+}
+
+/// The files below a folder that hold these words, whatever their case.
+fn files_with(folder: &Path, words: &str) -> anyhow::Result<Vec<String>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(files_with(&path, words)?);
+        } else {
+            let text = String::from_utf8_lossy(&fs::read(&path)?).to_lowercase();
+            if text.contains(&words.to_lowercase()) {
+                found.push(path.to_string_lossy().into_owned());
+            }
+        }
+    }
+    Ok(found)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_that_is_held_of_a_person_is_exported_and_nothing_of_another() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let folder = tempfile::tempdir()?;
+    let to = folder.path().join("asha");
+    let to_flag = format!("--to={}", to.display());
+    let done = told_json(&["person", "export", ASHA.otherwise, &to_flag], &site.flags)?;
+    assert_all_held(&done["exported"]);
+
+    let events = read(to.join("events.json"))?;
+    assert_eq!(events.as_array().map(Vec::len), Some(4));
+    assert_eq!(
+        events[0]["event"]["data"]["message"],
+        "Two cameras,\none question."
+    );
+    let letters = read(to.join("dead-letters.json"))?;
+    assert_eq!(letters[0]["reason"], "550 No such user");
+    assert_eq!(letters[0]["event"]["data"]["email"], ASHA.email);
+    assert_eq!(read(to.join("subscriber.json"))?["value"]["state"], "confirmed");
+    assert_eq!(
+        read(to.join("deliveries.json"))?.as_array().map(Vec::len),
+        Some(3)
+    );
+    let mut resumes = 0;
+    for application in fs::read_dir(to.join("resumes"))? {
+        let content = fs::read_to_string(application?.path().join("cv.pdf"))?;
+        assert_eq!(content, format!("%PDF-1.7 {} {}", ASHA.name, ASHA.email));
+        resumes += 1;
+    }
+    assert_eq!(resumes, 2);
+    for needle in [ZOE.name, ZOE.email, person(ZOE.email)?.as_str()] {
+        assert_eq!(files_with(&to, needle)?, [""; 0]);
+    }
+    assert_eq!(site.everything().await?.len(), 22, "an export takes nothing away");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_left_of_an_erased_person_and_all_of_the_other() -> anyhow::Result<()> {
+    let mut site = Site::start().await?;
+    let all: Vec<_> = site.everything().await?;
+    let of_zoe = site.traces_of(&ZOE).await?;
+    assert_eq!(all.len(), 22);
+
+    let rehearsed = told_json(&["person", "erase", ASHA.otherwise], &site.flags)?;
+    assert_all_held(&rehearsed["wouldErase"]);
+    assert!(site.everything().await? == all, "a rehearsal changes nothing");
+
+    let done = told_json(&["person", "erase", ASHA.otherwise, "--yes"], &site.flags)?;
+    assert_all_held(&done["erased"]);
+    assert_eq!(done["awaitsCompaction"], json!(["subscribers"]));
+    assert_eq!(site.traces_of(&ASHA).await?, [""; 0]);
+    assert_eq!(site.traces_of(&ZOE).await?, of_zoe);
+    let left = site.everything().await?;
+    assert_eq!(left.len(), 11);
+    assert!(
+        left.iter().all(|thing| all.contains(thing)),
+        "what is left is unchanged"
+    );
+    let of_zoe = told_json(&["person", "erase", ZOE.otherwise], &site.flags)?;
+    assert_all_held(&of_zoe["wouldErase"]);
+
+    site.nats.stop().await?;
+    for known in [ASHA.email, ASHA.name, person(ASHA.email)?.as_str()] {
+        let mut files = files_with(&site.nats.disk(), known)?;
+        // The broker lets nobody overwrite a bucket's records; it frees them.
+        files.retain(|file| !file.contains("KV_subscribers"));
+        assert_eq!(files, [""; 0], "{known}");
+    }
+    assert!(
+        !files_with(&site.nats.disk(), ZOE.email)?.is_empty(),
+        "the files can be searched"
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_of_whom_nothing_is_held_is_no_error() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let done = told(&["person", "erase", "nobody@example.net", "--yes"], &site.flags)?;
+    assert!(done.contains("events: 0 (stream SITE)"), "{done}");
+    assert_eq!(site.everything().await?.len(), 22);
+
+    let folder = tempfile::tempdir()?;
+    let to_flag = format!("--to={}", folder.path().display());
+    told(&["person", "export", "nobody@example.net", &to_flag], &site.flags)?;
+    assert!(!folder.path().join("subscriber.json").exists());
+    assert_eq!(read(folder.path().join("events.json"))?, json!([]));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_done_is_said_in_a_sentence_before_anything_is_done() -> anyhow::Result<()> {
+    let mut site = Site::start().await?;
+    let folder = tempfile::tempdir()?;
+    let to_flag = format!("--to={}", folder.path().display());
+    let said = refused(&["person", "erase", "asha", "--yes"], &site.flags)?;
+    assert!(said.contains("e-mail address"), "{said}");
+
+    fs::write(folder.path().join("notes.txt"), "mine")?;
+    let said = refused(&["person", "export", ASHA.email, &to_flag], &site.flags)?;
+    assert!(said.contains("is not empty"), "{said}");
+    assert_eq!(fs::read_dir(folder.path())?.count(), 1);
+
+    site.s3.stop().await?;
+    let said = refused(&["person", "erase", ASHA.email, "--yes"], &site.flags)?;
+    assert!(said.contains("S3_ENDPOINT"), "{said}");
+    site.s3.resume_from_disk().await?;
+    assert_eq!(site.everything().await?.len(), 22);
+
+    site.nats.stop().await?;
+    let said = refused(&["person", "erase", ASHA.email, "--yes"], &site.flags)?;
+    assert!(said.contains("NATS_URL"), "{said}");
+    Ok(())
+}

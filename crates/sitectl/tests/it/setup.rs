@@ -1,0 +1,81 @@
+//! `sitectl setup`.
+
+use async_nats::jetstream::{self, consumer::pull::Config};
+use serde_json::Value;
+use site_events::{Channel, SITE};
+use testkit::{Nats, S3, User};
+
+use crate::tool::sitectl;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn setup_creates_what_is_missing_and_may_be_repeated() -> anyhow::Result<()> {
+    let (nats, s3) = (Nats::start().await?, S3::start().await?);
+    let usual = ["setup".to_owned(), "--json".to_owned()].into_iter();
+    let flags: Vec<String> = usual
+        .chain(nats.flags(User::Operator))
+        .chain(s3.flags())
+        .collect();
+    for _ in 0..2 {
+        let output = sitectl(&flags)?;
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let told: Value = serde_json::from_slice(&output.stdout)?;
+        let ready = told["ready"].as_array().map(Vec::len);
+        // Two streams, three buckets, six consumers, one S3 bucket.
+        assert_eq!(ready, Some(12), "{told}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_password_is_one_sentence() -> anyhow::Result<()> {
+    let (nats, s3) = (Nats::start().await?, S3::start().await?);
+    let mut flags = vec!["setup".to_owned()];
+    flags.extend(nats.flags(User::Operator).into_iter().chain(s3.flags()));
+    for flag in &mut flags {
+        if flag.starts_with("--nats-password") {
+            *flag = "--nats-password=wrong".to_owned();
+        }
+    }
+    let output = sitectl(&flags)?;
+    assert!(!output.status.success());
+    let said = String::from_utf8(output.stderr)?;
+    assert!(
+        said.contains("NATS_PASSWORD") && said.trim().lines().count() == 1,
+        "{said}"
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn setup_lets_consumers_of_an_older_setup_take_replays() -> anyhow::Result<()> {
+    let (nats, s3) = (Nats::start().await?, S3::start().await?);
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    let name = Channel::SalesLead.name();
+    context.delete_consumer_from_stream(name, SITE).await?;
+    let older = Config {
+        durable_name: Some(name.to_owned()),
+        filter_subject: "site.contact.received.*".to_owned(),
+        ..Config::default()
+    };
+    context.create_consumer_on_stream(older, SITE).await?;
+
+    let flags = nats.flags(User::Operator).into_iter().chain(s3.flags());
+    let flags: Vec<String> = std::iter::once("setup".to_owned()).chain(flags).collect();
+    let output = sitectl(&flags)?;
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let stream = context.get_stream(SITE).await?;
+    let config = stream.consumer_info(name).await?.config;
+    assert_eq!(
+        config.filter_subjects,
+        ["site.contact.received.*", "replay.contact-received-sales.*"]
+    );
+    Ok(())
+}

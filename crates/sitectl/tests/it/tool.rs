@@ -1,0 +1,75 @@
+//! Running the tool, and the events that there is work with.
+
+use std::process::{Command, Output};
+
+use anyhow::ensure;
+use serde_json::Value;
+use site_events::{EventData, Publisher, event::ContactReceived};
+use site_service::RequestId;
+use testkit::{Nats, User};
+use uuid::Uuid;
+use visitor::{EmailAddress, PersonId, PersonKey};
+
+pub const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
+
+/// Runs it to its end.
+pub fn sitectl(flags: &[String]) -> anyhow::Result<Output> {
+    Ok(Command::new(env!("CARGO_BIN_EXE_sitectl")).args(flags).output()?)
+}
+
+/// The command's words and the flags that lead to the parts.
+pub fn command(words: &[&str], flags: &[String]) -> Vec<String> {
+    let words = words.iter().map(|&word| word.to_owned());
+    words.chain(flags.iter().cloned()).collect()
+}
+
+/// The text that a command answers where it succeeds.
+pub fn told(words: &[&str], flags: &[String]) -> anyhow::Result<String> {
+    let output = sitectl(&command(words, flags))?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{words:?}: {complaint}");
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// The JSON document that a command answers where it succeeds.
+pub fn told_json(words: &[&str], flags: &[String]) -> anyhow::Result<Value> {
+    let mut flags = flags.to_vec();
+    flags.push("--json".to_owned());
+    Ok(serde_json::from_str(&told(words, &flags)?)?)
+}
+
+/// The one sentence that a command fails with.
+pub fn refused(words: &[&str], flags: &[String]) -> anyhow::Result<String> {
+    let output = sitectl(&command(words, flags))?;
+    let said = String::from_utf8(output.stderr)?;
+    ensure!(
+        output.status.code() == Some(1),
+        "{words:?}: {:?}: {said}",
+        output.status
+    );
+    ensure!(output.stdout.is_empty(), "{words:?} said something on stdout");
+    ensure!(said.trim().lines().count() == 1, "{words:?}: {said}");
+    Ok(said)
+}
+
+/// Publishes an event as a service does; gives its id.
+pub async fn publish<D: EventData>(nats: &Nats, email: &str, data: D) -> anyhow::Result<Uuid> {
+    let id = D::TYPE.id_for(Uuid::new_v4());
+    let publisher = Publisher::new(nats.client(User::Operator).await?);
+    let request = RequestId::accept(Some("visit-0001"));
+    publisher.publish(&request, id, &person(email)?, data).await?;
+    Ok(id)
+}
+
+pub fn person(email: &str) -> anyhow::Result<PersonId> {
+    let key = PersonKey::new(PERSON_KEY)?;
+    Ok(key.person(&EmailAddress::parse(email)?))
+}
+
+pub fn message(name: &str, email: &str) -> anyhow::Result<ContactReceived> {
+    Ok(ContactReceived {
+        name: name.to_owned(),
+        email: EmailAddress::parse(email)?,
+        message: "Two cameras,\none question.".to_owned(),
+    })
+}
