@@ -14,6 +14,8 @@ pub enum Channel {
     NewsletterConfirmation,
     /// Confirmed subscription → welcome mail.
     NewsletterWelcome,
+    /// Ended subscription → goodbye mail.
+    NewsletterGoodbye,
     /// Application → mail to the recruiters.
     RecruiterApplication,
     /// Application → acknowledgement to the applicant.
@@ -22,11 +24,12 @@ pub enum Channel {
 
 impl Channel {
     /// Every channel there is.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::SalesLead,
         Self::ContactAcknowledgement,
         Self::NewsletterConfirmation,
         Self::NewsletterWelcome,
+        Self::NewsletterGoodbye,
         Self::RecruiterApplication,
         Self::ApplicationAcknowledgement,
     ];
@@ -37,6 +40,7 @@ impl Channel {
             Self::SalesLead | Self::ContactAcknowledgement => EventType::ContactReceived,
             Self::NewsletterConfirmation => EventType::NewsletterRequested,
             Self::NewsletterWelcome => EventType::NewsletterConfirmed,
+            Self::NewsletterGoodbye => EventType::NewsletterUnsubscribed,
             Self::RecruiterApplication | Self::ApplicationAcknowledgement => EventType::CareersApplied,
         }
     }
@@ -49,6 +53,7 @@ impl Channel {
             Self::ContactAcknowledgement => "contact-received-acknowledgement",
             Self::NewsletterConfirmation => "newsletter-requested-confirmation",
             Self::NewsletterWelcome => "newsletter-confirmed-welcome",
+            Self::NewsletterGoodbye => "newsletter-unsubscribed-goodbye",
             Self::RecruiterApplication => "careers-applied-recruiters",
             Self::ApplicationAcknowledgement => "careers-applied-acknowledgement",
         }

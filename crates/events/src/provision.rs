@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use async_nats::jetstream::{
-    Context, consumer, kv,
+    Context,
+    consumer::{self, PullConsumer},
+    kv,
     stream::{Config, DiscardPolicy, StorageType},
 };
 use clap::Args;
@@ -48,6 +50,10 @@ pub struct ProvisionError {
 
 /// Creates what is missing and updates what differs. Returns the names of all there is.
 pub async fn provision(context: &Context, settings: &Provision) -> Result<Vec<String>, ProvisionError> {
+    let age = match context.get_stream(SITE).await {
+        Ok(_) => Age::Running,
+        Err(_) => Age::New,
+    };
     let mut done = Vec::new();
     for config in streams(settings) {
         let what = format!("stream {}", config.name);
@@ -60,14 +66,37 @@ pub async fn provision(context: &Context, settings: &Provision) -> Result<Vec<St
         done.push(what);
     }
     let consumers = consumers(settings);
-    for config in consumers.iter().cloned() {
-        let name = config.durable_name.clone().unwrap_or_default();
+    for config in &consumers {
+        let name = config.durable_name.as_deref().unwrap_or_default();
         let what = format!("consumer {name}");
+        let deliver_policy = from_where(context, name, age).await;
+        let config = consumer::pull::Config {
+            deliver_policy,
+            ..config.clone()
+        };
         attempt(&what, context.create_consumer_on_stream(config, SITE).await)?;
         done.push(what);
     }
     remove_former_endpoints(context, &consumers).await?;
     Ok(done)
+}
+
+/// Whether the site runs already.
+#[derive(Clone, Copy)]
+enum Age {
+    New,
+    Running,
+}
+
+/// Where a consumer begins. One that is there keeps its place. One that joins a running site begins with what
+/// happens from now on: nobody gets a mail about what happened long before that mail was there.
+async fn from_where(context: &Context, name: &str, age: Age) -> consumer::DeliverPolicy {
+    let known: Result<PullConsumer, _> = context.get_consumer_from_stream(name, SITE).await;
+    match (known, age) {
+        (Ok(known), _) => known.cached_info().config.deliver_policy,
+        (Err(_), Age::Running) => consumer::DeliverPolicy::New,
+        (Err(_), Age::New) => consumer::DeliverPolicy::All,
+    }
 }
 
 /// The consumers of endpoints that are named no more: nobody would ever take their events.
@@ -135,8 +164,7 @@ fn buckets(settings: &Provision) -> [kv::Config; 3] {
     ]
 }
 
-/// One for each mail channel, from the first event on; one for each endpoint, from now on:
-/// a new receiver is not flooded with what happened before it was there.
+/// One for each mail channel, and one for each endpoint.
 fn consumers(settings: &Provision) -> Vec<consumer::pull::Config> {
     let mails = Channel::ALL.into_iter().map(|channel| consumer::pull::Config {
         filter_subjects: subjects::taken_by(channel.name(), &[channel.event_type()]),
@@ -145,7 +173,6 @@ fn consumers(settings: &Provision) -> Vec<consumer::pull::Config> {
     let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
     let webhooks = endpoints.map(|endpoint| consumer::pull::Config {
         filter_subjects: subjects::taken_by(&endpoint.consumer(), &endpoint.events),
-        deliver_policy: consumer::DeliverPolicy::New,
         ..durable(endpoint.consumer())
     });
     mails.chain(webhooks).collect()

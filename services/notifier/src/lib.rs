@@ -1,7 +1,7 @@
 //! The notifier: each event that someone must hear of becomes one mail, or one webhook.
 //!
 //! [`deliver`] is what happens when an event comes in, top to bottom, and [`webhooks`] the
-//! same for an endpoint outside; [`mails`] holds the six mails, [`message`] puts one into an envelope, [`smtp`] hands it over and
+//! same for an endpoint outside; [`mails`] holds the seven mails, [`message`] puts one into an envelope, [`smtp`] hands it over and
 //! [`deliveries`] remembers it.
 
 mod brand;

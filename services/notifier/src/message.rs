@@ -11,6 +11,7 @@ use minijinja::Value;
 use site_events::{Channel, Event, EventData};
 use time::OffsetDateTime;
 use uuid::Uuid;
+use visitor::PersonId;
 
 use crate::{desk::Desk, mails::MailError, templates::Words, wording};
 
@@ -20,6 +21,8 @@ pub struct Letter {
     pub channel: Channel,
     /// The event that it tells of.
     pub event_id: Uuid,
+    /// The person that it is about.
+    pub person: PersonId,
     /// The request that caused the event.
     pub request_id: String,
     /// Who gets it.
@@ -38,6 +41,7 @@ impl Letter {
         Self {
             channel,
             event_id: event.id,
+            person: event.subject.clone(),
             request_id: event.requestid.clone(),
             to,
             reply_to: None,
@@ -57,8 +61,11 @@ impl Letter {
     pub fn into_message(self, desk: &Desk, now: OffsetDateTime) -> Result<Message, MailError> {
         let words = self.words(desk)?;
         let id = format!("{}.{}", self.event_id, self.channel.name());
+        let domain = desk.from.email.domain();
+        let conversation = format!("{}.{}", self.person, conversation(self.channel));
         let mut message = Message::builder()
-            .message_id(Some(format!("<{id}@{}>", desk.from.email.domain())))
+            .message_id(Some(format!("<{id}@{domain}>")))
+            .references(format!("<{conversation}@{domain}>"))
             .date(now.into())
             .from(desk.from.clone())
             .to(self.to)
@@ -91,6 +98,20 @@ impl Letter {
     }
 }
 
+/// Among whom a mail is talked about. All mails of one person and one conversation refer to the same first mail,
+/// which was never sent: so mail programs show them together (RFC 5322, 3.6.4).
+fn conversation(channel: Channel) -> &'static str {
+    match channel {
+        Channel::SalesLead => "sales",
+        Channel::RecruiterApplication => "recruiters",
+        Channel::ContactAcknowledgement => "contact",
+        Channel::ApplicationAcknowledgement => "careers",
+        Channel::NewsletterConfirmation | Channel::NewsletterWelcome | Channel::NewsletterGoodbye => {
+            "newsletter"
+        }
+    }
+}
+
 /// Whether a mail answers a visitor by itself (RFC 3834, 5): nobody's out-of-office note
 /// shall answer it. What goes to our own people is for them to answer.
 fn is_automatic(channel: Channel) -> bool {
@@ -99,6 +120,7 @@ fn is_automatic(channel: Channel) -> bool {
         Channel::ContactAcknowledgement
         | Channel::NewsletterConfirmation
         | Channel::NewsletterWelcome
+        | Channel::NewsletterGoodbye
         | Channel::ApplicationAcknowledgement => true,
     }
 }

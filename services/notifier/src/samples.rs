@@ -3,7 +3,10 @@
 
 use site_events::{
     Event, EventData,
-    event::{CareersApplied, ContactReceived, NewsletterConfirmed, NewsletterRequested, StoredResume},
+    event::{
+        CareersApplied, ContactReceived, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed,
+        StoredResume,
+    },
 };
 use site_service::RequestId;
 use time::{OffsetDateTime, macros::datetime};
@@ -36,6 +39,9 @@ pub async fn letters(desk: &Desk) -> Result<Vec<(&'static str, Letter)>, MailErr
     let confirmed = event(NewsletterConfirmed {
         email: email("asha@example.com"),
     });
+    let ended = event(NewsletterUnsubscribed {
+        email: email("asha@example.com"),
+    });
     Ok(vec![
         ("sales-lead", contact::lead(desk, &message)),
         ("sales-lead-hard", contact::lead(desk, &hard_message)),
@@ -52,6 +58,7 @@ pub async fn letters(desk: &Desk) -> Result<Vec<(&'static str, Letter)>, MailErr
             newsletter::confirmation(desk, &requested)?,
         ),
         ("newsletter-welcome", newsletter::welcome(desk, &confirmed)?),
+        ("newsletter-goodbye", newsletter::goodbye(desk, &ended)?),
         (
             "recruiter-application",
             careers::application(desk, &application, TIME).await?,

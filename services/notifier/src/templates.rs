@@ -37,6 +37,7 @@ const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len()] = [
     folder!("contact-acknowledgement"),
     folder!("newsletter-confirmation"),
     folder!("newsletter-welcome"),
+    folder!("newsletter-goodbye"),
     folder!("recruiter-application"),
     folder!("application-acknowledgement"),
 ];
@@ -48,6 +49,7 @@ fn folder(channel: Channel) -> &'static str {
         Channel::ContactAcknowledgement => "contact-acknowledgement",
         Channel::NewsletterConfirmation => "newsletter-confirmation",
         Channel::NewsletterWelcome => "newsletter-welcome",
+        Channel::NewsletterGoodbye => "newsletter-goodbye",
         Channel::RecruiterApplication => "recruiter-application",
         Channel::ApplicationAcknowledgement => "application-acknowledgement",
     }

@@ -24,8 +24,8 @@ async fn setup_creates_what_is_missing_and_may_be_repeated() -> anyhow::Result<(
         );
         let told: Value = serde_json::from_slice(&output.stdout)?;
         let ready = told["ready"].as_array().map(Vec::len);
-        // Two streams, three buckets, six consumers, one S3 bucket.
-        assert_eq!(ready, Some(12), "{told}");
+        // Two streams, three buckets, seven consumers, one S3 bucket.
+        assert_eq!(ready, Some(13), "{told}");
     }
     Ok(())
 }
@@ -77,5 +77,23 @@ async fn setup_lets_consumers_of_an_older_setup_take_replays() -> anyhow::Result
         config.filter_subjects,
         ["site.contact.received.*", "replay.contact-received-sales.*"]
     );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_channel_that_joins_a_running_site_tells_nothing_of_what_was_before() -> anyhow::Result<()> {
+    let (nats, s3) = (Nats::start().await?, S3::start().await?);
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    let (joins, stays) = (Channel::ContactAcknowledgement.name(), Channel::SalesLead.name());
+    context.delete_consumer_from_stream(joins, SITE).await?;
+    let before = "site.contact.received.0123456789abcdef0123456789abcdef";
+    context.publish(before, "{}".into()).await?.await?;
+
+    let flags = nats.flags(User::Operator).into_iter().chain(s3.flags());
+    let flags: Vec<String> = std::iter::once("setup".to_owned()).chain(flags).collect();
+    assert!(sitectl(&flags)?.status.success());
+    let stream = context.get_stream(SITE).await?;
+    assert_eq!(stream.consumer_info(joins).await?.num_pending, 0);
+    assert_eq!(stream.consumer_info(stays).await?.num_pending, 1);
     Ok(())
 }

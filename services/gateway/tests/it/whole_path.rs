@@ -163,6 +163,7 @@ async fn a_sign_up_is_confirmed_welcomed_and_ended_by_the_links_in_its_mails() -
         .send()
         .await?;
     assert_eq!(ended.status(), StatusCode::OK);
+    inbox.mails_to("zoe@example.org", 3, MAIL).await?;
     let types: Vec<String> = site
         .stack
         .nats

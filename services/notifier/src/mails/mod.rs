@@ -56,6 +56,7 @@ pub async fn write(
         Channel::ContactAcknowledgement => contact::acknowledgement(desk, &delivery.event()?)?,
         Channel::NewsletterConfirmation => newsletter::confirmation(desk, &delivery.event()?)?,
         Channel::NewsletterWelcome => newsletter::welcome(desk, &delivery.event()?)?,
+        Channel::NewsletterGoodbye => newsletter::goodbye(desk, &delivery.event()?)?,
         Channel::RecruiterApplication => careers::application(desk, &delivery.event()?, now).await?,
         Channel::ApplicationAcknowledgement => careers::acknowledgement(desk, &delivery.event()?)?,
     };

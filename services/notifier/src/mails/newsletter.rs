@@ -1,10 +1,10 @@
 //! A visitor wants the newsletter: first the question whether it was them, then the
-//! welcome with the way out.
+//! welcome with the way out, and a last word to whoever took it.
 
 use minijinja::context;
 use site_events::{
     Channel, Event,
-    event::{NewsletterConfirmed, NewsletterRequested},
+    event::{NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed},
 };
 
 use super::{MailError, ours, visitor};
@@ -32,5 +32,14 @@ pub fn welcome(desk: &Desk, event: &Event<NewsletterConfirmed>) -> Result<Letter
         reply_to: Some(ours(desk, &desk.brand.emails.admin)),
         unsubscribe: Some(one_click),
         ..Letter::about(event, Channel::NewsletterWelcome, to, values)
+    })
+}
+
+/// The last mail: that it worked, and that it can be undone.
+pub fn goodbye(desk: &Desk, event: &Event<NewsletterUnsubscribed>) -> Result<Letter, MailError> {
+    let to = visitor(None, &event.data.email)?;
+    Ok(Letter {
+        reply_to: Some(ours(desk, &desk.brand.emails.admin)),
+        ..Letter::about(event, Channel::NewsletterGoodbye, to, context! {})
     })
 }
