@@ -77,7 +77,9 @@ pub async fn provision(context: &Context, settings: &Provision) -> Result<Vec<St
         attempt(&what, context.create_consumer_on_stream(config, SITE).await)?;
         done.push(what);
     }
-    remove_former_endpoints(context, &consumers).await?;
+    if settings.webhooks.is_some() {
+        remove_former_endpoints(context, &consumers).await?;
+    }
     Ok(done)
 }
 
@@ -99,7 +101,8 @@ async fn from_where(context: &Context, name: &str, age: Age) -> consumer::Delive
     }
 }
 
-/// The consumers of endpoints that are named no more: nobody would ever take their events.
+/// The consumers of endpoints that are named no more: nobody would ever take their events. Only where the setting
+/// is given: whoever forgets it must not lose what waits for an endpoint.
 async fn remove_former_endpoints(
     context: &Context,
     wanted: &[consumer::pull::Config],

@@ -97,3 +97,25 @@ async fn a_channel_that_joins_a_running_site_tells_nothing_of_what_was_before() 
     assert_eq!(stream.consumer_info(stays).await?.num_pending, 1);
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_endpoint_goes_only_where_the_setting_says_so() -> anyhow::Result<()> {
+    let (nats, s3) = (Nats::start().await?, S3::start().await?);
+    let crm = r#"[{"name": "crm", "url": "https://crm.example", "events": ["contact.received"], "format": "slack"}]"#;
+    nats.provision_for(crm).await?;
+    let stream = jetstream::new(nats.client(User::Operator).await?)
+        .get_stream(SITE)
+        .await?;
+    let flags = nats.flags(User::Operator).into_iter().chain(s3.flags());
+    let forgotten: Vec<String> = std::iter::once("setup".to_owned()).chain(flags).collect();
+    assert!(sitectl(&forgotten)?.status.success());
+    assert!(stream.consumer_info("webhook-crm").await.is_ok());
+
+    let emptied: Vec<String> = forgotten
+        .into_iter()
+        .chain(["--webhooks=[]".to_owned()])
+        .collect();
+    assert!(sitectl(&emptied)?.status.success());
+    assert!(stream.consumer_info("webhook-crm").await.is_err());
+    Ok(())
+}
