@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from '@playwright/test';
 import type { Row } from './audit.ts';
-import { audited, faultsOf, launchForAudit } from './audit.ts';
+import { auditedThrice, faultsOf, launchForAudit } from './audit.ts';
 import { CHROMIUM } from './chromium.ts';
 import { root } from './places.ts';
 import { CHANGES, timeToPage } from './route-change.ts';
@@ -12,7 +12,6 @@ import { ROUTES } from './routes.ts';
 // table, timings as the median of three. Ends with 1 where a budget is exceeded that does not depend on
 // the machine's mood: `cargo xtask measure web`.
 
-const RUNS = 3;
 /** Milliseconds that a browser is given to fetch pages ahead. */
 const AHEAD = 1500;
 const stack = JSON.parse(
@@ -22,7 +21,7 @@ const browser = await launchForAudit();
 const chosen = process.argv.slice(2);
 const rows: Row[] = [];
 for (const route of chosen.length > 0 ? chosen : ROUTES) {
-  rows.push(await measured(route));
+  rows.push(await auditedThrice(stack.site, route, browser.port, 'performance'));
 }
 browser.kill();
 console.table(rows);
@@ -49,19 +48,6 @@ async function routeChanges() {
   }
   await visitor.close();
   return changes;
-}
-
-async function measured(route: string): Promise<Row> {
-  const runs: Row[] = [];
-  for (let run = 0; run < RUNS; run += 1) {
-    runs.push(await audited(stack.site, route, browser.port));
-  }
-  runs.sort((a, b) => a.performance - b.performance);
-  const median = runs[Math.floor(RUNS / 2)];
-  if (!median) {
-    throw new Error('Nothing was measured');
-  }
-  return median;
 }
 
 function read(file: string): string {

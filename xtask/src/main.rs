@@ -1,5 +1,6 @@
 //! The one door for every chore: `cargo xtask --help`.
 
+mod build;
 mod front_end;
 mod lint;
 mod measure;

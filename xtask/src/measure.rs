@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 
 use crate::{
-    front_end,
+    build::build,
     setup::setup,
     step::{cargo, npm, program, root, run},
 };
@@ -68,7 +68,7 @@ fn running(what: &str) -> anyhow::Result<()> {
 }
 
 fn web() -> anyhow::Result<()> {
-    built()?;
+    build()?;
     let mut stack = program(
         root().join("target/debug/stack"),
         &["run", "npm", "run", "--silent", "measure"],
@@ -81,21 +81,10 @@ fn web() -> anyhow::Result<()> {
 }
 
 fn federation() -> anyhow::Result<()> {
-    built()?;
+    build()?;
     run(
         "Measuring federation",
         &mut npm("measure:federation", &[]),
         "A page could not be measured: see above.",
     )
-}
-
-/// What a newcomer runs: debug builds of the services, and the site.
-fn built() -> anyhow::Result<()> {
-    let mut build = cargo(&["build", "--workspace", "--bins"]);
-    run(
-        "Building the services",
-        &mut build,
-        "The compiler's message stands above.",
-    )?;
-    front_end::build_where_changed()
 }

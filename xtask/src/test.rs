@@ -9,10 +9,10 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    front_end,
+    build::build,
     lint::lint,
     setup::setup,
-    step::{cargo, npm, program, root, run, run_and_read},
+    step::{cargo, npm, program, root, run_and_read},
 };
 
 /// How many tests a runner ran.
@@ -33,13 +33,7 @@ impl Count {
 pub fn test() -> anyhow::Result<()> {
     setup()?;
     lint()?;
-    let mut build = cargo(&["build", "--workspace", "--bins"]);
-    run(
-        "Building the services",
-        &mut build,
-        "The compiler's message stands above.",
-    )?;
-    front_end::build_where_changed()?;
+    build()?;
 
     let mut all = Count::default();
     let mut failed = Vec::new();

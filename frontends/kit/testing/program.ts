@@ -1,5 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { createServer } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+
+/** Milliseconds between two questions. */
+const ASK_AGAIN = 50;
 
 /** A program that serves something for a test. */
 export interface Program {
@@ -21,6 +25,7 @@ export async function answering(
     if (answer?.ok) {
       return { site, stop: () => running.kill() };
     }
+    await setTimeout(ASK_AGAIN);
   }
   running.kill();
   throw new Error(`Nothing answers at ${site}${path}`);

@@ -46,26 +46,16 @@ impl From<DeliveryError> for Outcome {
 impl Notifier {
     /// One attempt at one event.
     pub async fn deliver(&self, channel: Channel, delivery: Delivery) -> Outcome {
-        match self.attempt(channel, &delivery).await {
+        let sending = self.send(channel, &delivery);
+        match self.deliveries.once(&delivery, sending).await {
             Ok(()) => Outcome::Delivered,
             Err(error) => error.into(),
         }
     }
 
-    async fn attempt(&self, channel: Channel, delivery: &Delivery) -> Result<(), DeliveryError> {
-        if self.deliveries.hold(delivery).await? {
-            tracing::info!("delivered before; nothing sent");
-            return Ok(());
-        }
-        let now = OffsetDateTime::now_utc();
-        let message = mails::write(&self.desk, channel, delivery, now).await?;
+    async fn send(&self, channel: Channel, delivery: &Delivery) -> Result<(), DeliveryError> {
+        let message = mails::write(&self.desk, channel, delivery, OffsetDateTime::now_utc()).await?;
         let handing_over = tracing::info_span!("send mail", otel.kind = "client");
-        self.smtp.send(&message).instrument(handing_over).await?;
-        tracing::info!("mail sent");
-        // The mail is out: whatever happens now, it was delivered.
-        if let Err(error) = self.deliveries.note(delivery, now).await {
-            tracing::error!(%error, "a sent mail was not noted; if its event comes again, so will the mail");
-        }
-        Ok(())
+        Ok(self.smtp.send(&message).instrument(handing_over).await?)
     }
 }

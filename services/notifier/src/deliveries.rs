@@ -41,8 +41,27 @@ impl Deliveries {
         })
     }
 
+    /// Sends unless the receiver has it already, and notes that it does.
+    pub async fn once<E: From<Away>>(
+        &self,
+        delivery: &Delivery,
+        send: impl Future<Output = Result<(), E>>,
+    ) -> Result<(), E> {
+        if self.hold(delivery).await? {
+            tracing::info!("delivered before; nothing sent");
+            return Ok(());
+        }
+        send.await?;
+        tracing::info!("sent");
+        // It is out: whatever happens now, it was delivered.
+        if let Err(error) = self.note(delivery, OffsetDateTime::now_utc()).await {
+            tracing::error!(%error, "what was sent was not noted; if its event comes again, it will be sent again");
+        }
+        Ok(())
+    }
+
     /// Whether the receiver has it already.
-    pub async fn hold(&self, delivery: &Delivery) -> Result<bool, Away> {
+    async fn hold(&self, delivery: &Delivery) -> Result<bool, Away> {
         let record = self.0.get(key(delivery)).await;
         record
             .map(|record| record.is_some())
@@ -50,7 +69,7 @@ impl Deliveries {
     }
 
     /// Notes that the receiver has it, and when.
-    pub async fn note(&self, delivery: &Delivery, now: OffsetDateTime) -> Result<(), Away> {
+    async fn note(&self, delivery: &Delivery, now: OffsetDateTime) -> Result<(), Away> {
         let time = now.format(&Rfc3339).unwrap_or_default();
         let mut result = Ok(());
         for attempt in 1..=ATTEMPTS {

@@ -99,6 +99,8 @@ test('a refused application stays as it was typed, with the server’s sentence'
   await submit(page);
   const modal = page.getByRole('dialog', { name: 'Marketing Intern' });
   await expect(modal.getByText('We cannot take applications right now.')).toBeVisible();
+  // The notice lies above the open window.
+  await expect(page.locator('[popover]:popover-open').getByText('Error')).toBeVisible();
   await expect(modal.getByLabel('Full Name')).toHaveValue('Ravi Kumar');
   await expect(modal.getByText('resume.pdf')).toBeVisible();
   // It may have been stored all the same: pressed again, it is the same application.

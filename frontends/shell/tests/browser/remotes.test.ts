@@ -181,6 +181,23 @@ test('a remote that is slow at first load: its page is read as it was rendered, 
   onlyTheFaultItself(said, []);
 });
 
+test('a part that every build lacks is asked for in the new one once, and then said to be missing', async ({
+  page,
+  said,
+}) => {
+  const loads: string[] = [];
+  page.on('load', () => loads.push(page.url()));
+  await page.route('**/remotes/careers/assets/careers-page.*.js', route =>
+    route.fulfill({ status: 404 }),
+  );
+  await page.goto('/careers');
+  await expect(page.getByText(FAILED)).toBeVisible({ timeout: 12_000 });
+  expect(loads).toHaveLength(2);
+  for (const text of said.splice(0)) {
+    expect(text).toMatch(/404|Federation Runtime|preloaded/);
+  }
+});
+
 test('a remote of another build than the page is shown anew, without a word', async ({ page }) => {
   await page.route('**/careers', async route => {
     const answer = await route.fetch();

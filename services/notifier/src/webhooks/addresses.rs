@@ -122,4 +122,14 @@ mod tests {
             assert!(is_public(raw.parse().expect("an address")), "{raw}");
         }
     }
+
+    #[tokio::test]
+    async fn a_name_that_leads_to_ourselves_is_found_only_where_that_is_allowed() {
+        let found = async |private| {
+            let name: Name = "localhost".parse().expect("a name");
+            Lookup(private).call(name).await.is_ok()
+        };
+        assert!(found(Private::Allowed).await);
+        assert!(!found(Private::Refused).await);
+    }
 }

@@ -74,17 +74,13 @@ impl Webhook {
 
     /// One attempt at one event.
     pub async fn deliver(&self, delivery: Delivery) -> Outcome {
-        match self.attempt(&delivery).await {
+        match self.deliveries.once(&delivery, self.send(&delivery)).await {
             Ok(()) => Outcome::Delivered,
             Err(error) => error.into(),
         }
     }
 
-    async fn attempt(&self, delivery: &Delivery) -> Result<(), WebhookError> {
-        if self.deliveries.hold(delivery).await? {
-            tracing::info!("delivered before; nothing sent");
-            return Ok(());
-        }
+    async fn send(&self, delivery: &Delivery) -> Result<(), WebhookError> {
         let fate = self.fates.of(&self.name).await?;
         if let Some(reason) = &fate.off {
             return Err(WebhookError::Off(reason.clone()));
@@ -98,13 +94,7 @@ impl Webhook {
             .instrument(sending)
             .await;
         self.learn(&fate, &sent, now).await;
-        sent?;
-        tracing::info!(endpoint = self.name, "webhook sent");
-        // It is out: whatever happens now, it was delivered.
-        if let Err(error) = self.deliveries.note(delivery, now).await {
-            tracing::error!(%error, "a sent webhook was not noted; if its event comes again, so will the webhook");
-        }
-        Ok(())
+        Ok(sent?)
     }
 
     fn body(&self, delivery: &Delivery) -> Result<Body, serde_json::Error> {
