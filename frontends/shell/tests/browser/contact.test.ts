@@ -31,9 +31,9 @@ test('the success is shown for five seconds, then the form is back and empty', a
   await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
 
   // The clock also goes on by itself meanwhile.
-  await page.clock.runFor(3_500);
+  await page.clock.runFor(2_500);
   await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
-  await page.clock.runFor(1_600);
+  await page.clock.runFor(2_600);
   await expect(page.getByText('Message Sent Successfully!')).toBeHidden();
   for (const label of ['Full Name', 'Email Address', 'Your Message']) {
     await expect(page.getByLabel(label)).toHaveValue('');
