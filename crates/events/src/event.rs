@@ -7,6 +7,8 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId};
 
+use crate::Attribution;
+
 /// The media type of a structured CloudEvent (CloudEvents JSON format, 3).
 pub const CONTENT_TYPE: &str = "application/cloudevents+json";
 
@@ -146,6 +148,9 @@ pub struct ContactReceived {
     pub email: EmailAddress,
     /// What they wrote.
     pub message: String,
+    /// Where they came from, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attribution: Option<Attribution>,
 }
 
 impl EventData for ContactReceived {
@@ -162,6 +167,9 @@ pub struct NewsletterRequested {
     #[serde(with = "time::serde::rfc3339")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub expires: OffsetDateTime,
+    /// Where they came from, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attribution: Option<Attribution>,
 }
 
 impl EventData for NewsletterRequested {
@@ -214,6 +222,9 @@ pub struct CareersApplied {
     /// The résumé, where one was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<StoredResume>,
+    /// Where they came from, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attribution: Option<Attribution>,
 }
 
 impl EventData for CareersApplied {
@@ -259,12 +270,22 @@ mod tests {
         EmailAddress::parse("asha@example.com").expect("an address")
     }
 
+    fn attribution() -> Attribution {
+        Attribution {
+            page: Some("/contact".into()),
+            referrer: Some("https://www.example.org/".into()),
+            utm_source: Some("newspaper".into()),
+            ..Attribution::default()
+        }
+    }
+
     #[test]
     fn contact_received_looks_like_this() {
         insta::assert_json_snapshot!(golden(ContactReceived {
             name: "Asha Rao".into(),
             email: email(),
             message: "Hello".into(),
+            attribution: Some(attribution()),
         }));
     }
 
@@ -273,6 +294,7 @@ mod tests {
         insta::assert_json_snapshot!(golden(NewsletterRequested {
             email: email(),
             expires: datetime!(2026-11-22 12:00 UTC),
+            attribution: None,
         }));
     }
 
@@ -302,6 +324,7 @@ mod tests {
                 size: 5,
                 sha256: "00".into(),
             }),
+            attribution: Some(attribution()),
         }));
     }
 

@@ -1,6 +1,7 @@
 //! The events of the site: what they hold, how they are published so that none is
 //! lost, and how they are consumed so that each is dealt with.
 
+pub mod attribution;
 pub mod channel;
 pub mod consume;
 pub mod dead_letters;
@@ -10,6 +11,7 @@ pub mod provision;
 pub mod publish;
 pub mod subjects;
 
+pub use attribution::Attribution;
 pub use channel::Channel;
 pub use consume::{Delivery, Outcome};
 pub use endpoints::{Endpoint, Endpoints};

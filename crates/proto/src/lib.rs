@@ -5,6 +5,12 @@
     reason = "generated: the documentation stands in the .proto files"
 )]
 
+pub mod attribution {
+    pub mod v1 {
+        tonic::include_proto!("attribution.v1");
+    }
+}
+
 pub mod contact {
     pub mod v1 {
         tonic::include_proto!("contact.v1");

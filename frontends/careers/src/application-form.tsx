@@ -1,4 +1,5 @@
 import { postMultipart } from '@site/kit/api-client.ts';
+import { attribution } from '@site/kit/attribution.ts';
 import { BAIT, Bait } from '@site/kit/bait.tsx';
 import { Button } from '@site/kit/button.tsx';
 import { Field, TextField } from '@site/kit/field.tsx';
@@ -142,6 +143,7 @@ function data(texts: Record<string, string>, resume: File): FormData {
   for (const [name, value] of Object.entries(texts)) {
     form.append(name, value);
   }
+  form.append('attribution', JSON.stringify(attribution()));
   form.append('resume', resume);
   return form;
 }

@@ -1,6 +1,7 @@
 import type { FormEvent } from 'react';
 import { useState } from 'react';
 import { postJson } from './api-client.ts';
+import { attribution } from './attribution.ts';
 import { BAIT, Bait } from './bait.tsx';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
@@ -21,8 +22,8 @@ export function NewsletterForm() {
     event.preventDefault();
     const form = event.currentTarget;
     setState({ is: 'submitting' });
-    const texts = textsOf(form, ['email', BAIT]);
-    const outcome = await postJson('/api/newsletter', texts, { sentences: SENTENCES });
+    const signUp = { ...textsOf(form, ['email', BAIT]), attribution: attribution() };
+    const outcome = await postJson('/api/newsletter', signUp, { sentences: SENTENCES });
     if (outcome.ok) {
       form.reset();
       setState({ is: 'success' });

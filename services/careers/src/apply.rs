@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use resumes::{ResumeKey, Store, StoreError};
 use site_events::{
-    EventData, PublishError, Publisher, Stored,
+    Attribution, EventData, PublishError, Publisher, Stored,
     event::{CareersApplied, StoredResume},
 };
 use site_proto::careers::v1::{ApplyRequest, FieldName, apply_request::Part};
@@ -77,6 +77,7 @@ impl From<ApplyError> for Status {
 struct Committed {
     form: Form,
     resume: Option<Spooled>,
+    attribution: Option<Attribution>,
     idempotency_key: String,
 }
 
@@ -88,7 +89,7 @@ pub async fn apply(
 ) -> Result<Uuid, ApplyError> {
     let committed = receive(careers, parts).await?;
     let key = idempotency::parse(&committed.idempotency_key).map_err(ApplyError::Key)?;
-    let (application, resume) = validate(committed)?;
+    let (application, resume) = validate(committed.form, committed.resume)?;
 
     let event_id = CareersApplied::TYPE.id_for(key);
     let person = careers.person_key.person(&application.email);
@@ -104,6 +105,7 @@ pub async fn apply(
         experience: application.experience,
         cover_letter: application.cover_letter,
         resume: upload.as_ref().map(|upload| upload.stored.clone()),
+        attribution: committed.attribution,
     };
     let published = careers
         .publisher
@@ -120,12 +122,14 @@ pub async fn apply(
 async fn receive(careers: &Careers, mut parts: Streaming<ApplyRequest>) -> Result<Committed, ApplyError> {
     let mut form = Form::default();
     let mut spool: Option<Spool> = None;
+    let mut attribution = None;
     while let Some(request) = parts.message().await.map_err(ApplyError::Stream)? {
         match request.part {
             Some(Part::Field(field)) => {
                 let name = FieldName::try_from(field.name).unwrap_or(FieldName::Unspecified);
                 form.set(name, field.value);
             }
+            Some(Part::Attribution(told)) => attribution = Attribution::of(Some(told)),
             Some(Part::ResumeStart(_)) if spool.is_some() => {
                 return Err(ApplyError::Protocol("an application has one résumé"));
             }
@@ -147,6 +151,7 @@ async fn receive(careers: &Careers, mut parts: Streaming<ApplyRequest>) -> Resul
                 return Ok(Committed {
                     form,
                     resume,
+                    attribution,
                     idempotency_key: commit.idempotency_key,
                 });
             }
@@ -158,10 +163,10 @@ async fn receive(careers: &Careers, mut parts: Streaming<ApplyRequest>) -> Resul
 
 type CheckedResume = (Spooled, ResumeKind);
 
-fn validate(committed: Committed) -> Result<(Application, Option<CheckedResume>), ApplyError> {
+fn validate(form: Form, resume: Option<Spooled>) -> Result<(Application, Option<CheckedResume>), ApplyError> {
     let mut violations = Violations::default();
-    let application = Application::parse(&committed.form, &mut violations);
-    let resume = match committed.resume {
+    let application = Application::parse(&form, &mut violations);
+    let resume = match resume {
         Some(spooled) => violations.check("resume", checked(spooled)).map(Some),
         None => Some(None),
     };

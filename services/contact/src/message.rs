@@ -43,7 +43,7 @@ mod tests {
             name: name.into(),
             email: email.into(),
             message: message.into(),
-            idempotency_key: String::new(),
+            ..SubmitRequest::default()
         }
     }
 

@@ -1,6 +1,6 @@
 //! A visitor sends a message: it is an event once the broker has stored it.
 
-use site_events::{EventData, PublishError, Publisher, event::ContactReceived};
+use site_events::{Attribution, EventData, PublishError, Publisher, event::ContactReceived};
 use site_proto::contact::v1::{SubmitRequest, SubmitResponse};
 use site_service::{
     RequestId,
@@ -46,6 +46,7 @@ pub async fn submit(
         name: message.name.into(),
         email: message.email,
         message: message.message,
+        attribution: Attribution::of(form.attribution),
     };
     publisher
         .publish(request_id, event_id, &person, received)

@@ -1,7 +1,7 @@
 //! A visitor signs up: a pending record and an event, from which the confirmation mail
 //! is made. The answer is the same whether or not the address was known.
 
-use site_events::{EventData, PublishError, event::NewsletterRequested};
+use site_events::{Attribution, EventData, PublishError, event::NewsletterRequested};
 use site_proto::newsletter::v1::SubscribeRequest;
 use site_service::{
     RequestId,
@@ -71,6 +71,7 @@ pub async fn sign_up(
     let requested = NewsletterRequested {
         email,
         expires: now + LINK_LIFETIME,
+        attribution: Attribution::of(form.attribution.clone()),
     };
     newsletter
         .publisher

@@ -2,7 +2,7 @@
 //! for the preview and the snapshots.
 
 use site_events::{
-    Event, EventData,
+    Attribution, Event, EventData,
     event::{
         CareersApplied, ContactReceived, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed,
         StoredResume,
@@ -30,11 +30,13 @@ pub async fn letters(desk: &Desk) -> Result<Vec<(&'static str, Letter)>, MailErr
     let hard_application = event(CareersApplied {
         phone: None,
         experience: None,
+        attribution: None,
         ..applied("Zoë Müller-Ångström of https://casino.example", None)
     });
     let requested = event(NewsletterRequested {
         email: email("asha@example.com"),
         expires: TIME + time::Duration::hours(48),
+        attribution: None,
     });
     let confirmed = event(NewsletterConfirmed {
         email: email("asha@example.com"),
@@ -92,6 +94,7 @@ fn written(name: &str, text: &str) -> ContactReceived {
         name: name.to_owned(),
         email: email("asha@example.com"),
         message: text.to_owned(),
+        attribution: Some(came_by_an_advertisement()),
     }
 }
 
@@ -104,6 +107,22 @@ fn applied(name: &str, resume: Option<StoredResume>) -> CareersApplied {
         experience: Some("1 year".to_owned()),
         cover_letter: COVER_LETTER.to_owned(),
         resume,
+        attribution: Some(Attribution {
+            page: Some("/careers".to_owned()),
+            referrer: Some("https://www.example.edu/jobs".to_owned()),
+            ..Attribution::default()
+        }),
+    }
+}
+
+fn came_by_an_advertisement() -> Attribution {
+    Attribution {
+        page: Some("/solutions".to_owned()),
+        referrer: Some("https://www.example.com/".to_owned()),
+        utm_source: Some("newspaper".to_owned()),
+        utm_medium: Some("banner".to_owned()),
+        utm_campaign: Some("monsoon".to_owned()),
+        ..Attribution::default()
     }
 }
 

@@ -26,9 +26,10 @@ macro_rules! folder {
     };
 }
 
-const COMMON: [(&str, &str); 3] = [
+const COMMON: [(&str, &str); 4] = [
     ("base.txt", include_str!("../templates/base.txt.j2")),
     ("base.html", include_str!("../templates/base.html.j2")),
+    ("parts.txt", include_str!("../templates/parts.txt.j2")),
     ("parts.html", include_str!("../templates/parts.html.j2")),
 ];
 

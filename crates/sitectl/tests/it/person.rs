@@ -181,6 +181,7 @@ fn requested(email: &str) -> anyhow::Result<NewsletterRequested> {
     Ok(NewsletterRequested {
         email: EmailAddress::parse(email)?,
         expires: datetime!(2126-11-20 12:00 UTC),
+        attribution: None,
     })
 }
 
@@ -193,6 +194,7 @@ fn applied(somebody: &Somebody) -> anyhow::Result<CareersApplied> {
         experience: None,
         cover_letter: "I would like to.".to_owned(),
         resume: None,
+        attribution: None,
     })
 }
 

@@ -71,5 +71,6 @@ pub fn message(name: &str, email: &str) -> anyhow::Result<ContactReceived> {
         name: name.to_owned(),
         email: EmailAddress::parse(email)?,
         message: "Two cameras,\none question.".to_owned(),
+        attribution: None,
     })
 }

@@ -1,4 +1,5 @@
 import { postJson } from '@site/kit/api-client.ts';
+import { attribution } from '@site/kit/attribution.ts';
 import { BAIT, Bait } from '@site/kit/bait.tsx';
 import { Button } from '@site/kit/button.tsx';
 import { Field, TextField } from '@site/kit/field.tsx';
@@ -40,7 +41,8 @@ export function ContactForm() {
     event.preventDefault();
     const texts = textsOf(event.currentTarget, ['name', 'email', 'message', BAIT]);
     setState({ is: 'submitting' });
-    const outcome = await postJson('/api/contact', texts, { sentences: SENTENCES });
+    const message = { ...texts, attribution: attribution() };
+    const outcome = await postJson('/api/contact', message, { sentences: SENTENCES });
     if (outcome.ok) {
       setState({ is: 'success', email: texts.email });
       forget();

@@ -46,6 +46,7 @@ fn message() -> SubmitRequest {
         email: "zoe@example.org".into(),
         message: "Two cameras,\none question.".into(),
         idempotency_key: Uuid::new_v4().to_string(),
+        attribution: None,
     }
 }
 

@@ -13,7 +13,7 @@ use tokio::{sync::mpsc, time::timeout};
 use tokio_stream::wrappers::ReceiverStream;
 use utoipa::ToSchema;
 
-use super::{Accepted, Submission, parts, parts::Forwarded, spam};
+use super::{Accepted, Attribution, Submission, parts, parts::Forwarded, spam};
 use crate::{forwarding::call, refusal::Refusal, router::App};
 
 /// How long a visitor may wait for others' uploads before ours is read.
@@ -42,6 +42,8 @@ pub struct ApplicationForm {
     /// A PDF, DOC or DOCX by content, at most 10 MiB
     #[schema(format = Binary, value_type = Option<String>)]
     resume: Option<Bytes>,
+    /// Where the visitor came from, as JSON
+    attribution: Option<Attribution>,
     /// Hidden from people: leave it empty
     website: Option<String>,
 }

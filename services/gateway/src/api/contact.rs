@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use site_proto::contact::v1::SubmitRequest;
 use utoipa::ToSchema;
 
-use super::{JsonForm, Submission, spam};
+use super::{Attribution, JsonForm, Submission, spam};
 use crate::{
     forwarding::{FORM_TIME, call},
     refusal::Refusal,
@@ -26,6 +26,8 @@ pub struct ContactForm {
     email: String,
     /// 1–10,000 characters
     message: String,
+    /// Where the visitor came from
+    attribution: Option<Attribution>,
     /// Hidden from people: leave it empty
     website: String,
 }
@@ -71,6 +73,7 @@ pub async fn submit(
         email: form.email,
         message: form.message,
         idempotency_key: submission.key.to_string(),
+        attribution: form.attribution.map(Into::into),
     };
     app.services
         .contact()

@@ -1,5 +1,6 @@
 //! The public API: one file per form, and one for what browsers report.
 
+mod attribution;
 pub mod careers;
 pub mod contact;
 pub mod newsletter;
@@ -19,6 +20,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use site_service::{RequestId, idempotency};
 use utoipa::ToSchema;
 use uuid::Uuid;
+
+use attribution::Attribution;
 
 use crate::{refusal::Refusal, submissions::Spam};
 

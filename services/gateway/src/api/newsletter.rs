@@ -10,7 +10,7 @@ use serde::Deserialize;
 use site_proto::newsletter::v1::{ConfirmRequest, SubscribeRequest, UnsubscribeRequest};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Accepted, Id, JsonForm, Submission, spam};
+use super::{Accepted, Attribution, Id, JsonForm, Submission, spam};
 use crate::{
     forwarding::{FORM_TIME, call},
     refusal::Refusal,
@@ -23,6 +23,8 @@ use crate::{
 pub struct NewsletterForm {
     /// A valid address of at most 254 characters
     email: String,
+    /// Where the visitor came from
+    attribution: Option<Attribution>,
     /// Hidden from people: leave it empty
     website: String,
 }
@@ -75,6 +77,7 @@ pub async fn subscribe(
     let sign_up = SubscribeRequest {
         email: form.email,
         idempotency_key: submission.key.to_string(),
+        attribution: form.attribution.map(Into::into),
     };
     app.services
         .newsletter()

@@ -14,6 +14,7 @@ use site_proto::careers::v1::{ApplyRequest, Commit, Field, FieldName, ResumeStar
 use tokio::{sync::mpsc, time::timeout};
 use uuid::Uuid;
 
+use super::Attribution;
 use crate::refusal::Refusal;
 
 /// How long an upload may stand still.
@@ -22,6 +23,7 @@ const STANDSTILL: Duration = Duration::from_secs(15);
 const FIELD_BYTES: usize = 128 * 1024;
 const RESUME: &str = "resume";
 const HONEYPOT: &str = "website";
+const ATTRIBUTION: &str = "attribution";
 
 /// What was forwarded.
 pub enum Forwarded {
@@ -42,6 +44,10 @@ pub async fn forward(
     while let Some(mut part) = arriving(form.next_field()).await? {
         match part.name().unwrap_or_default() {
             RESUME => forward_resume(&mut part, &to).await?,
+            ATTRIBUTION => {
+                let told = attribution(&text(&mut part).await?)?;
+                send(&to, Part::Attribution(told.into())).await;
+            }
             HONEYPOT => spam |= !text(&mut part).await?.is_empty(),
             other => match field_name(other) {
                 Some(name) => {
@@ -106,6 +112,10 @@ async fn arriving<T>(read: impl Future<Output = Result<T, MultipartError>>) -> R
         Ok(read) => read.map_err(|error| Refusal::of(error.status())),
         Err(_) => Err(Refusal::of(StatusCode::REQUEST_TIMEOUT)),
     }
+}
+
+fn attribution(raw: &str) -> Result<Attribution, Refusal> {
+    serde_json::from_str(raw).map_err(|_| Refusal::of(StatusCode::BAD_REQUEST))
 }
 
 fn field_name(name: &str) -> Option<FieldName> {

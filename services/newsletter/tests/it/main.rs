@@ -51,6 +51,7 @@ impl Running {
         let request = SubscribeRequest {
             email: ADDRESS.into(),
             idempotency_key: Uuid::new_v4().to_string(),
+            attribution: None,
         };
         self.newsletter.subscribe(request).await.map(drop)
     }
@@ -166,7 +167,7 @@ async fn what_is_no_address_is_refused() -> anyhow::Result<()> {
     let mut running = running().await?;
     let request = SubscribeRequest {
         email: "zoe".into(),
-        idempotency_key: String::new(),
+        ..SubscribeRequest::default()
     };
     let refused = running
         .newsletter

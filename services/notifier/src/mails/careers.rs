@@ -8,7 +8,7 @@ use site_events::{
 };
 use time::OffsetDateTime;
 
-use super::{MailError, answer_to, ours, visitor};
+use super::{MailError, answer_to, origin, ours, visitor};
 use crate::{desk::Desk, message::Letter, wording};
 
 /// The application, to the recruiters. The résumé is a link that ends by itself, made
@@ -30,6 +30,7 @@ pub async fn application(
         position => from.position.as_str(),
         experience => from.experience.as_deref(),
         cover_letter => from.cover_letter.as_str(),
+        origin => origin(from.attribution.as_ref()),
         resume,
         sent => wording::time(event.time),
         event_id => event.id.to_string(),

@@ -3,7 +3,7 @@
 use minijinja::context;
 use site_events::{Channel, Event, event::ContactReceived};
 
-use super::{MailError, answer_to, ours, visitor};
+use super::{MailError, answer_to, origin, ours, visitor};
 use crate::{desk::Desk, message::Letter, wording};
 
 /// The message, to sales. Answering the mail answers the visitor.
@@ -13,6 +13,7 @@ pub fn lead(desk: &Desk, event: &Event<ContactReceived>) -> Letter {
         name => from.name.as_str(),
         email => from.email.as_str(),
         message => from.message.as_str(),
+        origin => origin(from.attribution.as_ref()),
         sent => wording::time(event.time),
         event_id => event.id.to_string(),
         can_reply => answer_to(&from.name, &from.email).is_some(),

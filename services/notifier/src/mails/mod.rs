@@ -5,8 +5,9 @@ pub mod contact;
 pub mod newsletter;
 
 use lettre::{Address, Message, message::Mailbox};
+use minijinja::{Value, context};
 use resumes::StoreError;
-use site_events::{Channel, Delivery};
+use site_events::{Attribution, Channel, Delivery};
 use time::OffsetDateTime;
 use visitor::EmailAddress;
 
@@ -80,4 +81,15 @@ fn answer_to(name: &str, email: &EmailAddress) -> Option<Mailbox> {
 /// One of our own addresses, by the company's name.
 fn ours(desk: &Desk, address: &Address) -> Mailbox {
     Mailbox::new(Some(desk.brand.name.clone()), address.clone())
+}
+
+/// Where the visitor came from, where that is known.
+fn origin(attribution: Option<&Attribution>) -> Value {
+    attribution.map_or_else(Value::default, |attribution| {
+        context! {
+            page => attribution.page.as_deref(),
+            referrer => attribution.referrer.as_deref(),
+            campaign => attribution.campaign(),
+        }
+    })
 }

@@ -4,6 +4,7 @@
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use site_events::Attribution;
 
 /// Slack cuts messages off at 40,000 characters; nobody reads that far in a channel.
 const LONGEST: usize = 3_000;
@@ -47,8 +48,26 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
         .lines()
         .map(|line| format!("\n>{line}"))
         .collect();
-    let text = format!("*{what}* from {who}{quoted}\n_{}_", escaped(&id));
+    let origin = origin(&data)
+        .map(|origin| format!("\n{}", escaped(&origin)))
+        .unwrap_or_default();
+    let text = format!("*{what}* from {who}{quoted}{origin}\n_{}_", escaped(&id));
     Ok(json!({ "text": text }).to_string().into())
+}
+
+/// Where the visitor came from, in a line.
+fn origin(data: &Value) -> Option<String> {
+    let attribution = Attribution::deserialize(data.get("attribution")?).ok()?;
+    let campaign = attribution.campaign();
+    let parts = [
+        attribution.page.map(|page| format!("page {page}")),
+        attribution
+            .referrer
+            .map(|referrer| format!("referrer {referrer}")),
+        campaign.map(|campaign| format!("campaign {campaign}")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// What is a visitor's is no markup: https://docs.slack.dev/messaging/formatting-message-text#escaping
@@ -67,14 +86,15 @@ mod tests {
         let event = json!({
             "type": "site.contact.received.v1",
             "id": "0199",
-            "data": { "name": "Asha <!channel>", "email": "asha@example.com", "message": "one\ntwo & three" },
+            "data": { "name": "Asha <!channel>", "email": "asha@example.com", "message": "one\ntwo & three",
+                "attribution": { "page": "/contact", "utmSource": "newspaper", "utmCampaign": "<spring>" } },
         });
         let message = message(event.to_string().as_bytes()).expect("a message");
         let message: Value = serde_json::from_slice(&message).expect("JSON");
         assert_eq!(
             message["text"],
             "*New contact message* from Asha &lt;!channel&gt;, <mailto:asha@example.com|asha@example.com>\
-             \n>one\n>two &amp; three\n_0199_"
+             \n>one\n>two &amp; three\npage /contact, campaign newspaper / &lt;spring&gt;\n_0199_"
         );
     }
 }

@@ -204,6 +204,7 @@ pub fn message(email: &str) -> anyhow::Result<ContactReceived> {
         name: "Zoë Müller".to_owned(),
         email: EmailAddress::parse(email)?,
         message: "Two cameras,\none question.".to_owned(),
+        attribution: None,
     })
 }
 
@@ -211,6 +212,7 @@ pub fn request(email: &str) -> anyhow::Result<NewsletterRequested> {
     Ok(NewsletterRequested {
         email: EmailAddress::parse(email)?,
         expires: datetime!(2126-11-20 12:00 UTC),
+        attribution: None,
     })
 }
 
@@ -223,5 +225,6 @@ pub fn application(email: &str) -> anyhow::Result<CareersApplied> {
         experience: None,
         cover_letter: "I would like to.".to_owned(),
         resume: None,
+        attribution: None,
     })
 }

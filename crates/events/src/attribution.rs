@@ -1,0 +1,114 @@
+//! Where a visitor came from.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use site_proto::attribution::v1 as proto;
+
+/// The most characters that are kept of a value.
+const LONGEST: usize = 300;
+
+/// Where a visitor came from, as far as their browser tells. What the parameters mean is the advertiser's
+/// business (https://support.google.com/analytics/answer/10917952).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Attribution {
+    /// The path of the page that the form was sent from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
+    /// The page of another site that led here, as far as that site tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub referrer: Option<String>,
+    /// Who sent the visitor: `utm_source`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utm_source: Option<String>,
+    /// By what means: `utm_medium`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utm_medium: Option<String>,
+    /// In which campaign: `utm_campaign`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utm_campaign: Option<String>,
+    /// For which words: `utm_term`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utm_term: Option<String>,
+    /// By which of several links: `utm_content`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utm_content: Option<String>,
+}
+
+impl Attribution {
+    /// Takes what a form came with. No lead is lost over where it came from: what is too long is cut, what is
+    /// unprintable is left out, and nothing is refused.
+    pub fn of(told: Option<proto::Attribution>) -> Option<Self> {
+        let told = told?;
+        let attribution = Self {
+            page: kept(&told.page),
+            referrer: kept(&told.referrer),
+            utm_source: kept(&told.utm_source),
+            utm_medium: kept(&told.utm_medium),
+            utm_campaign: kept(&told.utm_campaign),
+            utm_term: kept(&told.utm_term),
+            utm_content: kept(&told.utm_content),
+        };
+        (attribution != Self::default()).then_some(attribution)
+    }
+
+    /// The campaign in a line, as in `newspaper / print / spring`.
+    pub fn campaign(&self) -> Option<String> {
+        let parts = [
+            &self.utm_source,
+            &self.utm_medium,
+            &self.utm_campaign,
+            &self.utm_term,
+            &self.utm_content,
+        ];
+        let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+        (!parts.is_empty()).then(|| parts.join(" / "))
+    }
+}
+
+fn kept(told: &str) -> Option<String> {
+    let printable = told.chars().filter(|c| !c.is_control());
+    let kept: String = printable.take(LONGEST).collect();
+    let kept = kept.trim();
+    (!kept.is_empty()).then(|| kept.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_long_or_unprintable_is_kept_as_far_as_it_can_be() {
+        let told = proto::Attribution {
+            page: "/contact".into(),
+            referrer: "x".repeat(301),
+            utm_source: " news\r\npaper ".into(),
+            utm_medium: "\u{0}".into(),
+            ..proto::Attribution::default()
+        };
+        let kept = Attribution {
+            page: Some("/contact".into()),
+            referrer: Some("x".repeat(300)),
+            utm_source: Some("newspaper".into()),
+            ..Attribution::default()
+        };
+        assert_eq!(Attribution::of(Some(told)), Some(kept));
+    }
+
+    #[test]
+    fn nothing_is_no_attribution() {
+        assert_eq!(Attribution::of(Some(proto::Attribution::default())), None);
+        assert_eq!(Attribution::of(None), None);
+    }
+
+    #[test]
+    fn a_campaign_is_told_in_a_line() {
+        let attribution = Attribution {
+            utm_source: Some("newspaper".into()),
+            utm_campaign: Some("spring".into()),
+            ..Attribution::default()
+        };
+        assert_eq!(attribution.campaign().as_deref(), Some("newspaper / spring"));
+        assert_eq!(Attribution::default().campaign(), None);
+    }
+}

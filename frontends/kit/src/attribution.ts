@@ -1,0 +1,42 @@
+import type { components } from './api.gen.ts';
+
+/** Where a visitor came from. */
+export type Attribution = Required<components['schemas']['Attribution']>;
+
+/** What of the browser tells where its visitor came from. */
+interface Visit {
+  /** The address of the page that is shown. */
+  page: string;
+  /** The address by which the visitor came to the site. */
+  entry: string;
+  /** The address that led there; empty where it is not told. */
+  referrer: string;
+}
+
+/**
+ * Tells where the visitor came from. Nothing is stored for it: the browser knows by which address the page was loaded
+ * for as long as it is open, however often its visitor moves on within the site.
+ */
+export function attribution(visit: Visit = thisVisit()): Attribution {
+  const page = new URL(visit.page);
+  const campaign = new URL(visit.entry).searchParams;
+  return {
+    page: page.pathname,
+    referrer: isFrom(page.origin, visit.referrer) ? '' : visit.referrer,
+    utmSource: campaign.get('utm_source') ?? '',
+    utmMedium: campaign.get('utm_medium') ?? '',
+    utmCampaign: campaign.get('utm_campaign') ?? '',
+    utmTerm: campaign.get('utm_term') ?? '',
+    utmContent: campaign.get('utm_content') ?? '',
+  };
+}
+
+function thisVisit(): Visit {
+  const [navigation] = performance.getEntriesByType('navigation');
+  const page = location.href;
+  return { page, entry: navigation?.name ?? page, referrer: document.referrer };
+}
+
+function isFrom(origin: string, address: string): boolean {
+  return URL.canParse(address) && new URL(address).origin === origin;
+}
