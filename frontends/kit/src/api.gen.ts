@@ -126,6 +126,7 @@ export interface components {
         };
         /** @description An application for an internship. Parts may come in any order; a missing field counts as empty. */
         ApplicationForm: {
+            attribution?: components["schemas"]["Attribution"] | null;
             /** @description 1–20,000 characters */
             coverLetter: string;
             /** @description A valid address of at most 254 characters */
@@ -145,6 +146,44 @@ export interface components {
             resume?: string | null;
             /** @description Hidden from people: leave it empty */
             website?: string | null;
+        };
+        /** @description Where the visitor came from. All of it may be left out; none of it is a reason to refuse a form. */
+        Attribution: {
+            /**
+             * @description The path of the page that the form is sent from
+             * @default
+             */
+            page: string;
+            /**
+             * @description The page of another site that led here
+             * @default
+             */
+            referrer: string;
+            /**
+             * @description `utm_campaign`
+             * @default
+             */
+            utmCampaign: string;
+            /**
+             * @description `utm_content`
+             * @default
+             */
+            utmContent: string;
+            /**
+             * @description `utm_medium`
+             * @default
+             */
+            utmMedium: string;
+            /**
+             * @description The parameter `utm_source` of the address that the visitor came by
+             * @default
+             */
+            utmSource: string;
+            /**
+             * @description `utm_term`
+             * @default
+             */
+            utmTerm: string;
         };
         /** @description The answer of the contact form. */
         ContactAnswer: {
@@ -166,6 +205,8 @@ export interface components {
         };
         /** @description A message to the company. A field that is missing counts as empty. */
         ContactForm: {
+            /** @default null */
+            attribution: components["schemas"]["Attribution"] | null;
             /**
              * @description A valid address of at most 254 characters
              * @default
@@ -200,6 +241,8 @@ export interface components {
         };
         /** @description A sign-up. A field that is missing counts as empty. */
         NewsletterForm: {
+            /** @default null */
+            attribution: components["schemas"]["Attribution"] | null;
             /**
              * @description A valid address of at most 254 characters
              * @default
