@@ -1,10 +1,15 @@
 //! What could not be delivered, kept unchanged beside the reason.
 
-use async_nats::jetstream::{Context, Message};
-use serde::Deserialize;
+use async_nats::{
+    HeaderMap,
+    jetstream::{Context, Message},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use uuid::Uuid;
 
-use crate::{DEAD_LETTERS, subjects};
+use crate::{DEAD_LETTERS, EventType, subjects};
 
 /// Why the last attempt failed.
 pub const ERROR: &str = "Dead-Letter-Error";
@@ -59,4 +64,50 @@ fn id(consumer: &str, message: &Message) -> String {
 /// Header values end at a line break (and so would the reason).
 fn one_line(reason: &str) -> String {
     reason.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What may be told of a dead letter to whoever looks: nothing that the event holds of a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// When it was given up (RFC 3339), where that is known.
+    pub given_up: Option<String>,
+    /// The consumer that failed.
+    pub channel: String,
+    /// The event's type, if it is one of ours: anything else might be somebody's data.
+    pub event_type: Option<String>,
+    /// The event's id.
+    pub event_id: Option<Uuid>,
+    /// How often delivery was tried.
+    pub attempts: String,
+    /// Why the last attempt failed.
+    pub reason: String,
+}
+
+impl Summary {
+    /// Reads a message of the stream `DEAD_LETTERS`.
+    pub fn of(subject: &str, headers: &HeaderMap, payload: &[u8]) -> Self {
+        let header = |name| headers.get(name).map(|value| printable(value.as_str()));
+        let event: Value = serde_json::from_slice(payload).unwrap_or_default();
+        Self {
+            given_up: header(TIME),
+            channel: subjects::channel_of(subject).to_owned(),
+            event_type: event["type"].as_str().and_then(known_type),
+            event_id: event["id"].as_str().and_then(|id| id.parse().ok()),
+            attempts: header(ATTEMPTS).unwrap_or_else(|| "unknown".to_owned()),
+            reason: header(ERROR).unwrap_or_else(|| "unknown".to_owned()),
+        }
+    }
+}
+
+/// Reasons come from other people's servers, whose words must not steer a terminal.
+fn printable(raw: &str) -> String {
+    raw.replace(char::is_control, " ")
+}
+
+fn known_type(named: &str) -> Option<String> {
+    EventType::ALL
+        .into_iter()
+        .map(EventType::name)
+        .find(|name| name == named)
 }

@@ -245,6 +245,20 @@ pub struct StoredResume {
     pub size: u64,
     /// SHA-256 of its content, hex.
     pub sha256: String,
+    /// What a virus scanner said of it.
+    #[serde(default)]
+    pub scan: Scan,
+}
+
+/// What a virus scanner said of a file. An infected one is refused, so no event tells of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scan {
+    /// Nobody looked: there is no scanner, or it was away.
+    #[default]
+    NotScanned,
+    /// Nothing was found.
+    Clean,
 }
 
 #[cfg(test)]
@@ -323,6 +337,7 @@ mod tests {
                 content_type: "application/pdf".into(),
                 size: 5,
                 sha256: "00".into(),
+                scan: Scan::Clean,
             }),
             attribution: Some(attribution()),
         }));

@@ -23,6 +23,8 @@ pub use publish::{PublishError, Publisher, Stored};
 pub const SITE: &str = "SITE";
 /// The stream that holds what could not be delivered.
 pub const DEAD_LETTERS: &str = "DEAD_LETTERS";
+/// The durable consumer of dead letters that the operator is told of.
+pub const DIGEST: &str = "operator-digest";
 /// The KV bucket of newsletter subscribers, by person.
 pub const SUBSCRIBERS: &str = "subscribers";
 /// The KV bucket of how the endpoints of webhooks fare, by their name.

@@ -12,7 +12,9 @@ use async_nats::jetstream::{
 use clap::Args;
 use futures_util::StreamExt;
 
-use crate::{Channel, DEAD_LETTERS, DELIVERIES, ENDPOINTS, Endpoint, Endpoints, SITE, SUBSCRIBERS, subjects};
+use crate::{
+    Channel, DEAD_LETTERS, DELIVERIES, DIGEST, ENDPOINTS, Endpoint, Endpoints, SITE, SUBSCRIBERS, subjects,
+};
 
 /// How long a repeated submission is recognised.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(60 * 60);
@@ -77,6 +79,14 @@ pub async fn provision(context: &Context, settings: &Provision) -> Result<Vec<St
         attempt(&what, context.create_consumer_on_stream(config, SITE).await)?;
         done.push(what);
     }
+    let what = format!("consumer {DIGEST}");
+    attempt(
+        &what,
+        context
+            .create_consumer_on_stream(durable(DIGEST.to_owned()), DEAD_LETTERS)
+            .await,
+    )?;
+    done.push(what);
     if settings.webhooks.is_some() {
         remove_former_endpoints(context, &consumers).await?;
     }

@@ -25,8 +25,8 @@ impl ResumeKey {
         ))
     }
 
-    /// A key as the bucket lists it.
-    pub(crate) fn listed(key: String) -> Self {
+    /// A key as the bucket lists it, or as an event tells it.
+    pub fn known(key: String) -> Self {
         Self(key)
     }
 
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_listed_key_cannot_leave_the_folder_it_is_exported_to() {
-        let parts = |key: &str| ResumeKey::listed(key.to_owned()).application_and_file_name();
+        let parts = |key: &str| ResumeKey::known(key.to_owned()).application_and_file_name();
         let (application, file_name) = parts("resumes/0123/4567/cv.pdf");
         assert_eq!((application.as_str(), file_name.as_str()), ("4567", "cv.pdf"));
         let (application, file_name) = parts("resumes/0123/../..");

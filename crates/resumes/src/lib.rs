@@ -18,6 +18,7 @@ use aws_sdk_s3::{
 };
 use aws_smithy_http_client::tls::{self, rustls_provider::CryptoMode};
 use clap::Args;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use site_service::settings::{ExposeSecret, Secret};
 use visitor::PersonId;
 
@@ -171,7 +172,7 @@ impl Store {
         while let Some(page) = pages.next().await {
             let page = page.map_err(|error| StoreError::new("list a person's résumés", error))?;
             let listed = page.contents.unwrap_or_default().into_iter();
-            keys.extend(listed.filter_map(|object| object.key).map(ResumeKey::listed));
+            keys.extend(listed.filter_map(|object| object.key).map(ResumeKey::known));
         }
         Ok(keys)
     }
@@ -202,11 +203,20 @@ impl Store {
             .get_object()
             .bucket(&self.bucket)
             .key(key)
-            .response_content_disposition(format!("attachment; filename=\"{}\"", safe_file_name(file_name)))
+            .response_content_disposition(disposition(file_name))
             .presigned(presigning)
             .await;
         signed
             .map(|request| request.uri().to_owned())
             .map_err(|error| StoreError::new("sign a link", error))
     }
+}
+
+/// How a browser names the file: as its owner does, or safely where it knows no other letters than ours (RFC 6266,
+/// appendix D).
+fn disposition(file_name: &str) -> String {
+    let safe = safe_file_name(file_name);
+    let readable = readable_file_name(file_name);
+    let readable = utf8_percent_encode(&readable, NON_ALPHANUMERIC);
+    format!("attachment; filename=\"{safe}\"; filename*=UTF-8''{readable}")
 }

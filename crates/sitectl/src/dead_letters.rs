@@ -10,8 +10,8 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Value, json};
 use site_events::{
-    DEAD_LETTERS, EventType, SITE,
-    dead_letters::{ATTEMPTS, ERROR, TIME},
+    DEAD_LETTERS, SITE,
+    dead_letters::{ATTEMPTS, ERROR, Summary, TIME},
     subjects,
 };
 use site_service::nats::NatsSettings;
@@ -97,68 +97,44 @@ pub async fn run(settings: &Settings) -> anyhow::Result<()> {
     }
 }
 
-/// What may be told of a dead letter to whoever looks: nothing that the event holds of a
-/// person.
+/// A dead letter by its number.
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Summary {
+struct Numbered {
     number: u64,
-    given_up: String,
-    channel: String,
-    event_type: Option<String>,
-    event_id: Option<String>,
-    attempts: String,
-    reason: String,
+    #[serde(flatten)]
+    summary: Summary,
 }
 
-impl Summary {
+impl Numbered {
     fn of(letter: &StreamMessage) -> Self {
-        let header = |name| letter.headers.get(name).map(|value| printable(value.as_str()));
         let stored = || letter.time.format(&Rfc3339).unwrap_or_default();
+        let mut summary = Summary::of(&letter.subject, &letter.headers, &letter.payload);
+        summary.given_up.get_or_insert_with(stored);
         Self {
             number: letter.sequence,
-            given_up: header(TIME).unwrap_or_else(stored),
-            channel: subjects::channel_of(&letter.subject).to_owned(),
-            event_type: event_type(letter),
-            event_id: broker::event_id(letter).map(|id| id.to_string()),
-            attempts: header(ATTEMPTS).unwrap_or_else(|| "unknown".to_owned()),
-            reason: header(ERROR).unwrap_or_else(|| "unknown".to_owned()),
+            summary,
         }
     }
 
     fn line(&self) -> String {
         let unreadable = || "unreadable".to_owned();
+        let summary = &self.summary;
         format!(
             "{}  {}  {}  {}  {}  attempts: {}  {}",
             self.number,
-            self.given_up,
-            self.channel,
-            self.event_type.clone().unwrap_or_else(unreadable),
-            self.event_id.clone().unwrap_or_else(unreadable),
-            self.attempts,
-            self.reason,
+            summary.given_up.as_deref().unwrap_or_default(),
+            summary.channel,
+            summary.event_type.clone().unwrap_or_else(unreadable),
+            summary.event_id.map_or_else(unreadable, |id| id.to_string()),
+            summary.attempts,
+            summary.reason,
         )
     }
 }
 
-/// Reasons come from other people's servers, whose words must not steer a terminal.
-fn printable(raw: &str) -> String {
-    raw.replace(char::is_control, " ")
-}
-
-/// The event's type if it is one of ours: anything else might be somebody's data.
-fn event_type(letter: &StreamMessage) -> Option<String> {
-    let content = broker::content(letter);
-    let named = content["type"].as_str()?;
-    EventType::ALL
-        .into_iter()
-        .map(EventType::name)
-        .find(|name| name == named)
-}
-
 /// A dead letter with its event, as `show` and `person export` give it.
 pub fn document(letter: &StreamMessage) -> anyhow::Result<Value> {
-    let mut document = serde_json::to_value(Summary::of(letter))?;
+    let mut document = serde_json::to_value(Numbered::of(letter))?;
     document["event"] = broker::content(letter);
     Ok(document)
 }
@@ -166,8 +142,8 @@ pub fn document(letter: &StreamMessage) -> anyhow::Result<Value> {
 async fn list(usual: &Usual) -> anyhow::Result<()> {
     let stream = open(&broker::connect(&usual.nats).await?).await?;
     let letters = broker::search(&stream, subjects::DEAD_LETTERS).await?;
-    let summaries: Vec<Summary> = letters.iter().map(Summary::of).collect();
-    let mut lines: Vec<String> = summaries.iter().map(Summary::line).collect();
+    let summaries: Vec<Numbered> = letters.iter().map(Numbered::of).collect();
+    let mut lines: Vec<String> = summaries.iter().map(Numbered::line).collect();
     if lines.is_empty() {
         lines.push("There are no dead letters.".to_owned());
     }
@@ -181,7 +157,7 @@ async fn show(number: u64, usual: &Usual) -> anyhow::Result<()> {
     answer(
         usual.json,
         &document(&letter)?,
-        [Summary::of(&letter).line(), event],
+        [Numbered::of(&letter).line(), event],
     )
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use resumes::{ResumeKey, Store, StoreError};
 use site_events::{
     Attribution, EventData, PublishError, Publisher, Stored,
-    event::{CareersApplied, StoredResume},
+    event::{CareersApplied, Scan, StoredResume},
 };
 use site_proto::careers::v1::{ApplyRequest, FieldName, apply_request::Part};
 use site_service::{
@@ -209,6 +209,7 @@ impl Upload {
                 content_type: kind.content_type().to_owned(),
                 size: spooled.size,
                 sha256: spooled.sha256.clone(),
+                scan: Scan::NotScanned,
             },
             key,
             kept: false,

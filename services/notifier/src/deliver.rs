@@ -6,6 +6,7 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 
 use crate::{
+    applications::Applications,
     deliveries::{self, Deliveries},
     desk::Desk,
     mails::{self, MailError},
@@ -15,6 +16,7 @@ use crate::{
 /// What a delivery works with.
 pub struct Notifier {
     pub deliveries: Deliveries,
+    pub applications: Applications,
     pub desk: Desk,
     pub smtp: Smtp,
 }
@@ -54,7 +56,14 @@ impl Notifier {
     }
 
     async fn send(&self, channel: Channel, delivery: &Delivery) -> Result<(), DeliveryError> {
-        let message = mails::write(&self.desk, channel, delivery, OffsetDateTime::now_utc()).await?;
+        let message = mails::write(
+            &self.desk,
+            &self.applications,
+            channel,
+            delivery,
+            OffsetDateTime::now_utc(),
+        )
+        .await?;
         let handing_over = tracing::info_span!("send mail", otel.kind = "client");
         Ok(self.smtp.send(&message).instrument(handing_over).await?)
     }

@@ -24,6 +24,7 @@ pub struct Desk {
     pub(crate) from: Mailbox,
     pub(crate) sales: Mailbox,
     pub(crate) recruiters: Mailbox,
+    pub(crate) operator: Mailbox,
     pub(crate) resumes: Store,
     pub(crate) resume_link_lifetime: Duration,
     pub(crate) templates: Templates,
@@ -52,6 +53,7 @@ impl Desk {
         Ok(Self {
             from: our(&settings.mail_from, &brand.emails.sales),
             sales: our(&settings.sales_to, &brand.emails.sales),
+            operator: our(&settings.operator_to, &brand.emails.admin),
             recruiters: our(&settings.recruiters_to, &brand.emails.careers),
             resumes: Store::new(&public_store),
             resume_link_lifetime: settings.resume_link_lifetime,

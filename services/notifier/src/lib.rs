@@ -1,13 +1,15 @@
 //! The notifier: each event that someone must hear of becomes one mail, or one webhook.
 //!
 //! [`deliver`] is what happens when an event comes in, top to bottom, and [`webhooks`] the
-//! same for an endpoint outside; [`mails`] holds the seven mails, [`message`] puts one into an envelope, [`smtp`] hands it over and
-//! [`deliveries`] remembers it.
+//! same for an endpoint outside; [`mails`] holds the eight mails, [`message`] puts one into an envelope, [`smtp`] hands it over and
+//! [`deliveries`] remembers it. [`digest`] tells the operator what could not be delivered.
 
+mod applications;
 mod brand;
 mod deliver;
 mod deliveries;
 pub mod desk;
+mod digest;
 mod dkim;
 pub mod mails;
 pub mod message;
@@ -39,9 +41,11 @@ pub use smtp::{SmtpSettings, TlsMode};
 pub use templates::Words;
 
 use crate::{
+    applications::Applications,
     deliver::Notifier,
     deliveries::Deliveries,
     desk::Desk,
+    digest::Digest,
     smtp::Smtp,
     webhooks::{Client, Fates, Private, Webhook},
 };
@@ -55,6 +59,7 @@ pub struct Service {
     context: jetstream::Context,
     notifier: Arc<Notifier>,
     webhooks: Vec<(Arc<str>, Arc<Webhook>)>,
+    digest: Digest,
 }
 
 impl Service {
@@ -65,11 +70,21 @@ impl Service {
         let client = nats::connect(&settings.nats, "notifier").await?;
         let context = context(client.clone());
         let deliveries = Deliveries::open(&context).await?;
-        let webhooks = webhooks(&settings, &context, &deliveries).await?;
-        let notifier = Notifier {
+        let fates = Arc::new(Fates::open(&context).await?);
+        let webhooks = webhooks(&settings, &context, &fates, &deliveries).await?;
+        let notifier = Arc::new(Notifier {
             deliveries,
+            applications: Applications::open(&context, &settings).await?,
             desk,
             smtp,
+        });
+        let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
+        let digest = Digest {
+            notifier: notifier.clone(),
+            consumer: digest::consumer(&context).await?,
+            fates,
+            endpoints: endpoints.map(|endpoint| endpoint.name.to_string()).collect(),
+            every: settings.digest_every,
         };
         let dependencies = vec![
             Dependency::stream(client.clone(), SITE),
@@ -79,8 +94,9 @@ impl Service {
         Ok(Self {
             server: GrpcServer::bind(settings.listen, Routes::default(), dependencies).await?,
             context,
-            notifier: Arc::new(notifier),
+            notifier,
             webhooks,
+            digest,
         })
     }
 
@@ -112,6 +128,7 @@ impl Service {
             };
             workers.spawn(work(self.context.clone(), consumer, deliver, stop.clone()));
         }
+        workers.spawn(self.digest.run(stop.clone()));
         let (served, worked) = tokio::join!(
             self.server.run(stop.clone()),
             drain::within_grace(&stop, watch(&mut workers, &stop)),
@@ -125,6 +142,7 @@ impl Service {
 async fn webhooks(
     settings: &Settings,
     context: &jetstream::Context,
+    fates: &Arc<Fates>,
     deliveries: &Deliveries,
 ) -> anyhow::Result<Vec<(Arc<str>, Arc<Webhook>)>> {
     let private = if settings.webhooks_allow_private {
@@ -133,7 +151,6 @@ async fn webhooks(
         Private::Refused
     };
     let client = Client::new(private)?;
-    let fates = Arc::new(Fates::open(context).await?);
     let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
     let ways = endpoints.map(|endpoint| {
         let webhook = Webhook::new(endpoint, &client, fates.clone(), deliveries.clone())?;

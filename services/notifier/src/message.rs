@@ -3,56 +3,83 @@
 use lettre::{
     Message,
     message::{
-        Mailbox, MultiPart, SinglePart,
-        header::{HeaderName, HeaderValue},
+        Attachment, Mailbox, MultiPart, SinglePart,
+        header::{ContentType, HeaderName, HeaderValue},
     },
 };
 use minijinja::Value;
 use site_events::{Channel, Event, EventData};
 use time::OffsetDateTime;
 use uuid::Uuid;
-use visitor::PersonId;
 
 use crate::{desk::Desk, mails::MailError, templates::Words, wording};
 
+/// The namespace under which mails get the boundaries of their parts.
+const BOUNDARIES: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_6d61_696c_7061);
+
+/// The kinds of mails there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// What a channel tells of an event.
+    Event(Channel),
+    /// What the operator hears of dead letters.
+    DeadLetters,
+}
+
 /// A mail before it is put into words.
 pub struct Letter {
-    /// The way it takes; names its templates too.
-    pub channel: Channel,
-    /// The event that it tells of.
-    pub event_id: Uuid,
-    /// The person that it is about.
-    pub person: PersonId,
-    /// The request that caused the event.
-    pub request_id: String,
+    /// Which kind of mail it is.
+    pub kind: Kind,
+    /// The same whenever the mail is sent again; stands before the `@` of its `Message-ID`.
+    pub id: String,
+    /// The same in all mails that belong together.
+    pub conversation: String,
+    /// What it tells machines beyond the usual.
+    pub headers: Vec<(&'static str, String)>,
     /// Who gets it.
     pub to: Mailbox,
     /// Who an answer goes to.
     pub reply_to: Option<Mailbox>,
     /// The address that unsubscribes in one click, in mails to subscribers.
     pub unsubscribe: Option<String>,
+    /// A file that comes with it.
+    pub attachment: Option<File>,
     /// What its templates show.
     pub values: Value,
+}
+
+/// A file that comes with a mail.
+pub struct File {
+    /// Its name.
+    pub name: String,
+    /// Its media type.
+    pub content_type: String,
+    /// What it holds.
+    pub content: Vec<u8>,
 }
 
 impl Letter {
     /// A letter about an event.
     pub fn about<D: EventData>(event: &Event<D>, channel: Channel, to: Mailbox, values: Value) -> Self {
         Self {
-            channel,
-            event_id: event.id,
-            person: event.subject.clone(),
-            request_id: event.requestid.clone(),
+            kind: Kind::Event(channel),
+            id: format!("{}.{}", event.id, channel.name()),
+            conversation: format!("{}.{}", event.subject, conversation(channel)),
+            headers: vec![
+                ("X-Event-Id", event.id.to_string()),
+                ("X-Request-Id", wording::one_line(&event.requestid)),
+            ],
             to,
             reply_to: None,
             unsubscribe: None,
+            attachment: None,
             values,
         }
     }
 
     /// The words, from the templates.
     pub fn words(&self, desk: &Desk) -> Result<Words, MailError> {
-        let mut words = desk.templates.render(self.channel, &self.values)?;
+        let mut words = desk.templates.render(self.kind, &self.values)?;
         words.subject = wording::one_line(&words.subject);
         Ok(words)
     }
@@ -60,22 +87,22 @@ impl Letter {
     /// The message, the same for the same letter and time.
     pub fn into_message(self, desk: &Desk, now: OffsetDateTime) -> Result<Message, MailError> {
         let words = self.words(desk)?;
-        let id = format!("{}.{}", self.event_id, self.channel.name());
+        let (id, conversation) = (&self.id, &self.conversation);
         let domain = desk.from.email.domain();
-        let conversation = format!("{}.{}", self.person, conversation(self.channel));
         let mut message = Message::builder()
             .message_id(Some(format!("<{id}@{domain}>")))
             .references(format!("<{conversation}@{domain}>"))
             .date(now.into())
             .from(desk.from.clone())
             .to(self.to)
-            .subject(words.subject)
-            .raw_header(header("X-Event-Id", self.event_id.to_string()))
-            .raw_header(header("X-Request-Id", wording::one_line(&self.request_id)));
+            .subject(words.subject);
+        for (name, value) in self.headers {
+            message = message.raw_header(header(name, value));
+        }
         if let Some(reply_to) = self.reply_to {
             message = message.reply_to(reply_to);
         }
-        if is_automatic(self.channel) {
+        if is_automatic(self.kind) {
             message = message.raw_header(header("Auto-Submitted", "auto-generated".into()));
         }
         if let Some(link) = self.unsubscribe {
@@ -86,16 +113,32 @@ impl Letter {
                     "List-Unsubscribe=One-Click".into(),
                 ));
         }
-        let body = MultiPart::alternative()
-            .boundary(format!("=_{}", self.event_id.simple()))
+        let boundary = |part: &str| {
+            let unique = Uuid::new_v5(&BOUNDARIES, format!("{id}.{part}").as_bytes());
+            format!("=_{}", unique.simple())
+        };
+        let words = MultiPart::alternative()
+            .boundary(boundary("words"))
             .singlepart(SinglePart::plain(words.text))
             .singlepart(SinglePart::html(words.html));
+        let body = match self.attachment {
+            None => words,
+            Some(file) => MultiPart::mixed()
+                .boundary(boundary("whole"))
+                .multipart(words)
+                .singlepart(attached(file)?),
+        };
         let mut message = message.multipart(body)?;
         if let Some(signer) = &desk.signer {
             signer.sign(&mut message);
         }
         Ok(message)
     }
+}
+
+fn attached(file: File) -> Result<SinglePart, MailError> {
+    let content_type = ContentType::parse(&file.content_type).map_err(|_| MailError::Attachment)?;
+    Ok(Attachment::new(wording::one_line(&file.name)).body(file.content, content_type))
 }
 
 /// Among whom a mail is talked about. All mails of one person and one conversation refer to the same first mail,
@@ -112,17 +155,13 @@ fn conversation(channel: Channel) -> &'static str {
     }
 }
 
-/// Whether a mail answers a visitor by itself (RFC 3834, 5): nobody's out-of-office note
-/// shall answer it. What goes to our own people is for them to answer.
-fn is_automatic(channel: Channel) -> bool {
-    match channel {
-        Channel::SalesLead | Channel::RecruiterApplication => false,
-        Channel::ContactAcknowledgement
-        | Channel::NewsletterConfirmation
-        | Channel::NewsletterWelcome
-        | Channel::NewsletterGoodbye
-        | Channel::ApplicationAcknowledgement => true,
-    }
+/// Whether a mail is written by a machine for whoever caused it (RFC 3834, 5): nobody's out-of-office note shall
+/// answer it. What visitors tell our own people is for those to answer.
+fn is_automatic(kind: Kind) -> bool {
+    !matches!(
+        kind,
+        Kind::Event(Channel::SalesLead | Channel::RecruiterApplication)
+    )
 }
 
 fn header(name: &'static str, value: String) -> HeaderValue {

@@ -2,20 +2,26 @@
 //! for the preview and the snapshots.
 
 use site_events::{
-    Attribution, Event, EventData,
+    Attribution, Channel, Event, EventData,
+    dead_letters::Summary,
     event::{
         CareersApplied, ContactReceived, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed,
-        StoredResume,
+        Scan, StoredResume,
     },
 };
 use site_service::RequestId;
-use time::{OffsetDateTime, macros::datetime};
+use time::{Duration, OffsetDateTime, macros::datetime};
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId};
 
 use crate::{
     desk::Desk,
-    mails::{MailError, careers, contact, newsletter},
+    mails::{
+        MailError,
+        careers::{self, Earlier, Enclosed},
+        contact, newsletter,
+        operator::{self, Told},
+    },
     message::Letter,
 };
 
@@ -35,7 +41,7 @@ pub async fn letters(desk: &Desk) -> Result<Vec<(&'static str, Letter)>, MailErr
     });
     let requested = event(NewsletterRequested {
         email: email("asha@example.com"),
-        expires: TIME + time::Duration::hours(48),
+        expires: TIME + Duration::hours(48),
         attribution: None,
     });
     let confirmed = event(NewsletterConfirmed {
@@ -63,15 +69,20 @@ pub async fn letters(desk: &Desk) -> Result<Vec<(&'static str, Letter)>, MailErr
         ("newsletter-goodbye", newsletter::goodbye(desk, &ended)?),
         (
             "recruiter-application",
-            careers::application(desk, &application, TIME).await?,
+            careers::application(desk, &application, for_the_first_time(), TIME).await?,
         ),
         (
             "recruiter-application-hard",
-            careers::application(desk, &hard_application, TIME).await?,
+            careers::application(desk, &hard_application, once_more(), TIME).await?,
         ),
         (
             "application-acknowledgement",
             careers::acknowledgement(desk, &application)?,
+        ),
+        ("dead-letters", operator::dead_letters(desk, &one_failure())),
+        (
+            "dead-letters-hard",
+            operator::dead_letters(desk, &many_failures()),
         ),
         (
             "application-acknowledgement-hard",
@@ -133,7 +144,72 @@ fn resume() -> StoredResume {
         file_name: "asha-rao.pdf".to_owned(),
         content_type: "application/pdf".to_owned(),
         size: 184_320,
+        scan: Scan::Clean,
         sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".to_owned(),
+    }
+}
+
+fn for_the_first_time() -> Enclosed {
+    Enclosed {
+        earlier: Vec::new(),
+        resume: Some(b"%PDF-1.7 of a sample".to_vec()),
+    }
+}
+
+fn once_more() -> Enclosed {
+    let earlier = |position: &str, days| Earlier {
+        position: position.to_owned(),
+        time: TIME - Duration::days(days),
+    };
+    Enclosed {
+        earlier: vec![earlier("Backend Intern", 40), earlier("Marketing Intern", 3)],
+        resume: None,
+    }
+}
+
+fn one_failure() -> Told {
+    Told {
+        letters: vec![(41, failed(Channel::ContactAcknowledgement, NO_SUCH_USER))],
+        waiting: 0,
+        endpoints: Vec::new(),
+    }
+}
+
+fn many_failures() -> Told {
+    let mut letters: Vec<(u64, Summary)> = (41..120)
+        .map(|number| {
+            (
+                number,
+                failed(
+                    Channel::SalesLead,
+                    "<b>the mail server</b> did not take it: 421 4.3.2",
+                ),
+            )
+        })
+        .collect();
+    letters.push((120, failed(Channel::NewsletterWelcome, NO_SUCH_USER)));
+    letters.extend((121..140).map(|number| {
+        let reason = format!("the mail server refused it: permanent error ({number})");
+        (number, failed(Channel::ApplicationAcknowledgement, &reason))
+    }));
+    Told {
+        letters,
+        waiting: 12,
+        endpoints: vec![("crm".to_owned(), "it answered 410 Gone".to_owned())],
+    }
+}
+
+const NO_SUCH_USER: &str =
+    "the mail server refused it: permanent error (550): 5.1.1 [address] Recipient address rejected";
+
+fn failed(channel: Channel, reason: &str) -> Summary {
+    Summary {
+        given_up: Some("2026-11-20T11:58:00Z".to_owned()),
+        channel: channel.name().to_owned(),
+        event_type: Some(channel.event_type().name()),
+        event_id: Some(Uuid::from_u128(7)),
+        attempts: "1".to_owned(),
+        reason: reason.to_owned(),
     }
 }
 

@@ -14,6 +14,9 @@ use crate::{Brand, DkimSettings, SmtpSettings};
 /// The longest that a link to a résumé can be good: a limit of its signature scheme.
 const LONGEST_LINK_HOURS: u64 = 7 * 24;
 
+/// Larger mails are refused by many servers: an attachment grows by a third on its way.
+const LARGEST_ATTACHMENT_KB: u64 = 10_486;
+
 /// Sends the mails that the site's events call for.
 #[derive(Parser)]
 #[command(name = "notifier", version)]
@@ -36,12 +39,21 @@ pub struct Settings {
     /// Who gets applications; the brand's careers address by default
     #[arg(long, env = "RECRUITERS_TO", value_parser = mailbox)]
     pub recruiters_to: Option<Mailbox>,
+    /// Who is told what could not be delivered; the brand's admin address by default
+    #[arg(long, env = "OPERATOR_TO", value_parser = mailbox)]
+    pub operator_to: Option<Mailbox>,
+    /// Minutes between two mails to the operator, at most 1440; there is one only where there is something to tell
+    #[arg(long = "digest-minutes", id = "digest_minutes", env = "DIGEST_MINUTES", default_value = "60", value_parser = digest_pause)]
+    pub digest_every: Duration,
     /// Who mails are from; the brand's name and sales address by default
     #[arg(long, env = "MAIL_FROM", value_parser = mailbox)]
     pub mail_from: Option<Mailbox>,
     /// How many hours a link to a résumé is good, at most 168
     #[arg(long = "resume-link-hours", id = "resume_link_hours", env = "RESUME_LINK_HOURS", default_value = "168", value_parser = link_lifetime)]
     pub resume_link_lifetime: Duration,
+    /// The largest résumé, in kilobytes, that is attached to the recruiters' mail; 0 attaches none
+    #[arg(long, env = "RESUME_ATTACHMENT_KB", default_value_t = 5_000, value_parser = clap::value_parser!(u64).range(..=LARGEST_ATTACHMENT_KB))]
+    pub resume_attachment_kb: u64,
     /// Address under which recruiters reach the store, where it differs from S3_ENDPOINT
     #[arg(long, env = "S3_PUBLIC_ENDPOINT")]
     pub s3_public_endpoint: Option<String>,
@@ -94,6 +106,13 @@ fn link_lifetime(raw: &str) -> Result<Duration, String> {
     }
 }
 
+fn digest_pause(raw: &str) -> Result<Duration, &'static str> {
+    match raw.parse() {
+        Ok(minutes @ 1..=1440) => Ok(Duration::from_secs(minutes * 60)),
+        _ => Err("it is not a number of minutes from 1 to 1440"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,6 +152,9 @@ mod tests {
             ("--recruiters-to=a b c", "--recruiters-to"),
             ("--mail-from=<>", "--mail-from"),
             ("--resume-link-hours=169", "--resume-link-hours"),
+            ("--resume-attachment-kb=10487", "--resume-attachment-kb"),
+            ("--operator-to=nobody", "--operator-to"),
+            ("--digest-minutes=0", "--digest-minutes"),
             ("--smtp-tls=perhaps", "--smtp-tls"),
             ("--smtp-timeout-seconds=0", "--smtp-timeout-seconds"),
             ("--smtp-user=only", "--smtp-password"),

@@ -4,7 +4,7 @@
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, syntax::SyntaxConfig, value::Serde};
 use site_events::Channel;
 
-use crate::Brand;
+use crate::{Brand, message::Kind};
 
 /// The folder of one mail and its three files.
 macro_rules! folder {
@@ -33,7 +33,7 @@ const COMMON: [(&str, &str); 4] = [
     ("parts.html", include_str!("../templates/parts.html.j2")),
 ];
 
-const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len()] = [
+const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len() + 1] = [
     folder!("sales-lead"),
     folder!("contact-acknowledgement"),
     folder!("newsletter-confirmation"),
@@ -41,10 +41,15 @@ const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len()] = [
     folder!("newsletter-goodbye"),
     folder!("recruiter-application"),
     folder!("application-acknowledgement"),
+    folder!("dead-letters"),
 ];
 
-/// The folder of the mail that a channel sends.
-fn folder(channel: Channel) -> &'static str {
+/// The folder of a kind of mail.
+fn folder(kind: Kind) -> &'static str {
+    let channel = match kind {
+        Kind::DeadLetters => return "dead-letters",
+        Kind::Event(channel) => channel,
+    };
     match channel {
         Channel::SalesLead => "sales-lead",
         Channel::ContactAcknowledgement => "contact-acknowledgement",
@@ -98,9 +103,9 @@ impl Templates {
         Ok(Self(environment))
     }
 
-    /// A channel's mail with these values in it.
-    pub fn render(&self, channel: Channel, values: &Value) -> Result<Words, minijinja::Error> {
-        let folder = folder(channel);
+    /// A mail with these values in it.
+    pub fn render(&self, kind: Kind, values: &Value) -> Result<Words, minijinja::Error> {
+        let folder = folder(kind);
         let render = |file: &str| {
             self.0
                 .get_template(&format!("{folder}/{file}"))?

@@ -7,6 +7,8 @@ use time::{
 const TIME: StaticFormatDescription =
     format_description!("[day padding:none] [month repr:long] [year], [hour]:[minute] UTC");
 
+const DAY: StaticFormatDescription = format_description!("[day padding:none] [month repr:long] [year]");
+
 /// The longest name or position that is repeated to whoever typed it.
 const LONGEST_REPEATED: usize = 80;
 
@@ -15,6 +17,13 @@ pub fn time(time: OffsetDateTime) -> String {
     time.to_offset(UtcOffset::UTC)
         .format(TIME)
         .expect("every time has a day and an hour")
+}
+
+/// A day as in "20 November 2026".
+pub fn day(time: OffsetDateTime) -> String {
+    time.to_offset(UtcOffset::UTC)
+        .format(DAY)
+        .expect("every time has a day")
 }
 
 /// A size as in "184.3 kB".

@@ -4,18 +4,39 @@
 use minijinja::{Value, context};
 use site_events::{
     Channel, Event,
-    event::{CareersApplied, StoredResume},
+    event::{CareersApplied, Scan, StoredResume},
 };
 use time::OffsetDateTime;
 
 use super::{MailError, answer_to, origin, ours, visitor};
-use crate::{desk::Desk, message::Letter, wording};
+use crate::{
+    desk::Desk,
+    message::{File, Letter},
+    wording,
+};
+
+/// What the recruiters' mail holds beyond the event.
+pub struct Enclosed {
+    /// What the same person applied for before, the first application first.
+    pub earlier: Vec<Earlier>,
+    /// The résumé's content, where it is small enough.
+    pub resume: Option<Vec<u8>>,
+}
+
+/// An earlier application of the same person.
+pub struct Earlier {
+    /// What they applied for.
+    pub position: String,
+    /// When.
+    pub time: OffsetDateTime,
+}
 
 /// The application, to the recruiters. The résumé is a link that ends by itself, made
-/// anew for each attempt.
+/// anew for each attempt, and attached where it is small enough.
 pub async fn application(
     desk: &Desk,
     event: &Event<CareersApplied>,
+    enclosed: Enclosed,
     now: OffsetDateTime,
 ) -> Result<Letter, MailError> {
     let from = &event.data;
@@ -32,6 +53,8 @@ pub async fn application(
         cover_letter => from.cover_letter.as_str(),
         origin => origin(from.attribution.as_ref()),
         resume,
+        is_attached => enclosed.resume.is_some(),
+        earlier => enclosed.earlier.iter().map(described_earlier).collect::<Vec<_>>(),
         sent => wording::time(event.time),
         event_id => event.id.to_string(),
         can_reply => answer_to(&from.name, &from.email).is_some(),
@@ -39,6 +62,7 @@ pub async fn application(
     let to = desk.recruiters.clone();
     Ok(Letter {
         reply_to: answer_to(&from.name, &from.email),
+        attachment: enclosed.resume.zip(from.resume.as_ref()).map(attached),
         ..Letter::about(event, Channel::RecruiterApplication, to, values)
     })
 }
@@ -69,10 +93,23 @@ async fn linked(desk: &Desk, resume: &StoredResume, now: OffsetDateTime) -> Resu
     Ok(context! { link, until => wording::time(now + lifetime), ..described(resume) })
 }
 
+fn attached((content, resume): (Vec<u8>, &StoredResume)) -> File {
+    File {
+        name: resume.file_name.clone(),
+        content_type: resume.content_type.clone(),
+        content,
+    }
+}
+
+fn described_earlier(earlier: &Earlier) -> Value {
+    context! { position => earlier.position.as_str(), time => wording::day(earlier.time) }
+}
+
 fn described(resume: &StoredResume) -> Value {
     context! {
         file_name => resume.file_name.as_str(),
         size => wording::size(resume.size),
         sha256 => resume.sha256.as_str(),
+        is_clean => resume.scan == Scan::Clean,
     }
 }

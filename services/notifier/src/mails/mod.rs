@@ -1,17 +1,22 @@
-//! The mails: who gets what for which event.
+//! The mails: who gets what for which event, and what the operator hears.
 
 pub mod careers;
 pub mod contact;
 pub mod newsletter;
+pub mod operator;
 
 use lettre::{Address, Message, message::Mailbox};
 use minijinja::{Value, context};
-use resumes::StoreError;
 use site_events::{Attribution, Channel, Delivery};
 use time::OffsetDateTime;
 use visitor::EmailAddress;
 
-use crate::{desk::Desk, message::Letter, wording};
+use crate::{
+    applications::{Applications, Unknown},
+    desk::Desk,
+    message::Letter,
+    wording,
+};
 
 /// Why a mail could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +30,13 @@ pub enum MailError {
     Address,
     /// The link to the résumé could not be made.
     #[error(transparent)]
-    Link(#[from] StoreError),
+    Link(#[from] resumes::StoreError),
+    /// What the mail encloses cannot be had now.
+    #[error(transparent)]
+    Enclosed(#[from] Unknown),
+    /// The résumé says of itself what no file is.
+    #[error("the résumé has no media type")]
+    Attachment,
     /// A template asks for what it is not given.
     #[error("the template is wrong: {0}")]
     Template(#[from] minijinja::Error),
@@ -39,8 +50,8 @@ impl MailError {
     /// release mends it, and the event is still there.
     pub fn is_final(&self) -> bool {
         match self {
-            Self::Event(_) | Self::Address | Self::Message(_) => true,
-            Self::Link(_) | Self::Template(_) => false,
+            Self::Event(_) | Self::Address | Self::Attachment | Self::Message(_) => true,
+            Self::Link(_) | Self::Enclosed(_) | Self::Template(_) => false,
         }
     }
 }
@@ -48,6 +59,7 @@ impl MailError {
 /// The message that a delivery calls for.
 pub async fn write(
     desk: &Desk,
+    applications: &Applications,
     channel: Channel,
     delivery: &Delivery,
     now: OffsetDateTime,
@@ -58,7 +70,11 @@ pub async fn write(
         Channel::NewsletterConfirmation => newsletter::confirmation(desk, &delivery.event()?)?,
         Channel::NewsletterWelcome => newsletter::welcome(desk, &delivery.event()?)?,
         Channel::NewsletterGoodbye => newsletter::goodbye(desk, &delivery.event()?)?,
-        Channel::RecruiterApplication => careers::application(desk, &delivery.event()?, now).await?,
+        Channel::RecruiterApplication => {
+            let event = delivery.event()?;
+            let enclosed = applications.enclosed(&event, delivery.attempt).await?;
+            careers::application(desk, &event, enclosed, now).await?
+        }
         Channel::ApplicationAcknowledgement => careers::acknowledgement(desk, &delivery.event()?)?,
     };
     Letter::into_message(letter, desk, now)
@@ -85,11 +101,14 @@ fn ours(desk: &Desk, address: &Address) -> Mailbox {
 
 /// Where the visitor came from, where that is known.
 fn origin(attribution: Option<&Attribution>) -> Value {
-    attribution.map_or_else(Value::default, |attribution| {
-        context! {
-            page => attribution.page.as_deref(),
-            referrer => attribution.referrer.as_deref(),
-            campaign => attribution.campaign(),
-        }
-    })
+    attribution.map_or_else(
+        || Value::from(()),
+        |attribution| {
+            context! {
+                page => attribution.page.as_deref(),
+                referrer => attribution.referrer.as_deref(),
+                campaign => attribution.campaign(),
+            }
+        },
+    )
 }

@@ -5,7 +5,7 @@ use resumes::{ResumeKey, Store};
 use serde_json::Value;
 use site_events::{
     Channel,
-    event::{NewsletterConfirmed, NewsletterUnsubscribed, StoredResume},
+    event::{CareersApplied, NewsletterConfirmed, NewsletterUnsubscribed, Scan, StoredResume},
 };
 use testkit::{Inbox, Nats, S3};
 use time::OffsetDateTime;
@@ -25,13 +25,13 @@ struct Scene {
     nats: Nats,
     inbox: Inbox,
     site: Site,
-    _notifier: Running,
+    notifier: Running,
 }
 
 async fn scene(more: &[String]) -> anyhow::Result<Scene> {
     let (nats, inbox) = tokio::try_join!(Nats::start(), Inbox::start())?;
     Ok(Scene {
-        _notifier: Running::start(&nats, inbox.smtp_port(), more).await?,
+        notifier: Running::start(&nats, inbox.smtp_port(), more).await?,
         site: Site::on(&nats).await?,
         nats,
         inbox,
@@ -187,20 +187,7 @@ async fn a_subscriber_is_welcomed_with_a_way_out_in_one_click() -> anyhow::Resul
 async fn an_application_reaches_the_recruiters_with_a_link_to_its_resume() -> anyhow::Result<()> {
     let s3 = S3::start().await?;
     let scene = scene(&s3.flags()).await?;
-    let content = b"%PDF-1.7 a life in one page";
-    let key = ResumeKey::new(&person(VISITOR)?, Uuid::new_v4(), "Résumé.pdf");
-    let file = tempfile::NamedTempFile::new()?;
-    std::fs::write(file.path(), content)?;
-    let store = Store::new(&s3.settings()?);
-    store.put(&key, file.path(), "application/pdf").await?;
-    let mut applied = application(VISITOR)?;
-    applied.resume = Some(StoredResume {
-        key: key.to_string(),
-        file_name: "resume.pdf".to_owned(),
-        content_type: "application/pdf".to_owned(),
-        size: content.len() as u64,
-        sha256: "0f".repeat(32),
-    });
+    let applied = applied_with_resume(&s3).await?;
     let event = scene.site.publish(VISITOR, applied).await?;
 
     let mail = scene.mail(RECRUITERS).await?;
@@ -223,8 +210,18 @@ async fn an_application_reaches_the_recruiters_with_a_link_to_its_resume() -> an
     let answer = answer.error_for_status()?;
     let disposition = answer.headers().get("content-disposition");
     let disposition = disposition.context("no Content-Disposition")?.to_str()?;
-    assert_eq!(disposition, "attachment; filename=\"resume.pdf\"");
-    assert_eq!(&answer.bytes().await?[..], content);
+    assert_eq!(
+        disposition,
+        "attachment; filename=\"R_sum__Zo_.pdf\"; filename*=UTF-8''R%C3%A9sum%C3%A9%20Zo%C3%AB%2Epdf"
+    );
+    assert_eq!(&answer.bytes().await?[..], RESUME);
+    let attachment = &mail["attachments"][0];
+    assert_eq!(attachment["fileName"], "Résumé Zoë.pdf", "{attachment}");
+    assert_eq!(attachment["contentType"], "application/pdf");
+    assert_eq!(attachment["length"], RESUME.len());
+    for said in ["no earlier application", "and is attached, too", "not scanned"] {
+        assert!(text.contains(said), "no \"{said}\" in:\n{text}");
+    }
 
     let acknowledgement = scene.mail(VISITOR).await?;
     ensure_it_tells_its_event(&acknowledgement, event, Channel::ApplicationAcknowledgement);
@@ -234,6 +231,122 @@ async fn an_application_reaches_the_recruiters_with_a_link_to_its_resume() -> an
     );
     assert_eq!(header(&acknowledgement, "auto-submitted"), Some("auto-generated"));
     assert!(!acknowledgement.to_string().contains("I would like to."));
+    Ok(())
+}
+
+const RESUME: &[u8] = b"%PDF-1.7 a life in one page";
+
+/// An application whose résumé lies in the store.
+async fn applied_with_resume(s3: &S3) -> anyhow::Result<CareersApplied> {
+    let key = ResumeKey::new(&person(VISITOR)?, Uuid::new_v4(), "Résumé Zoë.pdf");
+    let file = tempfile::NamedTempFile::new()?;
+    std::fs::write(file.path(), RESUME)?;
+    let store = Store::new(&s3.settings()?);
+    store.put(&key, file.path(), "application/pdf").await?;
+    Ok(CareersApplied {
+        resume: Some(StoredResume {
+            key: key.to_string(),
+            file_name: "Résumé Zoë.pdf".to_owned(),
+            content_type: "application/pdf".to_owned(),
+            size: RESUME.len() as u64,
+            sha256: "0f".repeat(32),
+            scan: Scan::NotScanned,
+        }),
+        ..application(VISITOR)?
+    })
+}
+
+#[tokio::test]
+async fn a_resume_larger_than_the_setting_is_a_link_only() -> anyhow::Result<()> {
+    let s3 = S3::start().await?;
+    let flags = [s3.flags(), vec!["--resume-attachment-kb=0".to_owned()]].concat();
+    let scene = scene(&flags).await?;
+    let applied = applied_with_resume(&s3).await?;
+    scene.site.publish(VISITOR, applied).await?;
+    let mail = scene.mail(RECRUITERS).await?;
+    assert_eq!(
+        mail["attachments"].as_array().map(Vec::len).unwrap_or_default(),
+        0
+    );
+    assert!(mail["text"].as_str().is_some_and(|text| text.contains(&s3.url())));
+    Ok(())
+}
+
+#[tokio::test]
+async fn recruiters_hear_of_an_application_while_the_store_is_away() -> anyhow::Result<()> {
+    let s3 = S3::start().await?;
+    let applied = applied_with_resume(&s3).await?;
+    let flags = s3.flags();
+    drop(s3);
+    let scene = scene(&flags).await?;
+    scene.site.publish(VISITOR, applied).await?;
+    let mail = scene.mail(RECRUITERS).await?;
+    assert_eq!(
+        mail["attachments"].as_array().map(Vec::len).unwrap_or_default(),
+        0
+    );
+    assert!(
+        mail["text"]
+            .as_str()
+            .is_some_and(|text| text.contains("Résumé Zoë.pdf"))
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn recruiters_learn_what_the_same_person_applied_for_before() -> anyhow::Result<()> {
+    let scene = scene(&[]).await?;
+    scene.site.publish(VISITOR, application(VISITOR)?).await?;
+    scene.site.settled(Channel::RecruiterApplication, SOON).await?;
+    let again = CareersApplied {
+        position: "Marketing Intern".to_owned(),
+        ..application(VISITOR)?
+    };
+    scene.site.publish(VISITOR, again).await?;
+    let said = async |subject: &str| -> anyhow::Result<String> {
+        let mail = scene.inbox.mail(RECRUITERS, subject, SOON).await?;
+        Ok(mail["text"].as_str().unwrap_or_default().to_owned())
+    };
+    let first = said("Backend Intern").await?;
+    assert!(first.contains("Before:      no earlier application"), "{first}");
+    let second = said("Marketing Intern").await?;
+    assert!(second.contains("Before:      Backend Intern ("), "{second}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_operator_is_told_of_dead_letters_once_and_without_anybodys_data() -> anyhow::Result<()> {
+    const OPERATOR: &str = "operator@oculant.example";
+    let flags = [format!("--operator-to={OPERATOR}")];
+    let mut scene = scene(&flags).await?;
+    let subject = format!("site.contact.received.{}", person(VISITOR)?);
+    let unreadable = format!(r#"{{ "id": "7", "data": "{VISITOR}" }}"#);
+    scene.site.publish_raw(&subject, unreadable).await?;
+    for channel in [Channel::SalesLead, Channel::ContactAcknowledgement] {
+        scene.site.settled(channel, SOON).await?;
+    }
+    // Each notifier tells when it starts, and then every hour.
+    for _ in 0..2 {
+        scene.notifier.tell_to_stop();
+        scene.notifier.stopped().await?;
+        scene.notifier = Running::start(&scene.nats, scene.inbox.smtp_port(), &flags).await?;
+        scene.mail(OPERATOR).await?;
+    }
+    let mail = scene.mail(OPERATOR).await?;
+    assert_eq!(mail["subject"], "2 events could not be delivered");
+    assert_eq!(
+        header(&mail, "message-id"),
+        Some("<dead-letters.1-2@oculant.example>")
+    );
+    let text = mail["text"].as_str().unwrap_or_default();
+    for said in [
+        "contact-received-sales (1)",
+        "contact-received-acknowledgement (1)",
+        "not an event",
+    ] {
+        assert!(text.contains(said), "no \"{said}\" in:\n{text}");
+    }
+    assert!(!mail.to_string().contains(VISITOR));
     Ok(())
 }
 

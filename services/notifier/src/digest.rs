@@ -1,0 +1,129 @@
+//! Every hour, or as often as the settings say, the operator is told what became a dead letter since. Nothing of it
+//! lies in memory: what was told of is acknowledged to the broker, and what was not comes again.
+
+use std::{sync::Arc, time::Duration};
+
+use async_nats::jetstream::{self, AckKind, Context, consumer::PullConsumer};
+use futures_util::StreamExt;
+use site_events::{DEAD_LETTERS, DIGEST, dead_letters::Summary};
+use site_service::drain::CancellationToken;
+use time::OffsetDateTime;
+
+use crate::{
+    deliver::Notifier,
+    mails::{
+        MailError,
+        operator::{self, Told},
+    },
+    smtp::SmtpError,
+    webhooks::Fates,
+};
+
+/// The most dead letters that one mail tells of.
+const MOST: usize = 1_000;
+/// How long the broker gathers them.
+const GATHERING: Duration = Duration::from_secs(2);
+
+/// Tells the operator what could not be delivered.
+pub struct Digest {
+    pub notifier: Arc<Notifier>,
+    pub consumer: PullConsumer,
+    /// How the endpoints fare, and which there are.
+    pub fates: Arc<Fates>,
+    pub endpoints: Vec<String>,
+    pub every: Duration,
+}
+
+/// Why the operator was not told.
+#[derive(Debug, thiserror::Error)]
+enum DigestError {
+    #[error("the dead letters cannot be read: {0}")]
+    Broker(async_nats::Error),
+    #[error(transparent)]
+    Fates(#[from] crate::deliveries::Away),
+    #[error(transparent)]
+    Mail(#[from] MailError),
+    #[error(transparent)]
+    Smtp(#[from] SmtpError),
+}
+
+/// Opens the consumer of dead letters, which must be there.
+pub async fn consumer(context: &Context) -> anyhow::Result<PullConsumer> {
+    let opened = context.get_consumer_from_stream(DIGEST, DEAD_LETTERS).await;
+    opened.map_err(|error| {
+        anyhow::anyhow!("the consumer {DIGEST} cannot be opened ({error}); run `sitectl setup`")
+    })
+}
+
+impl Digest {
+    /// Tells at once, and then again and again until `stop`.
+    pub async fn run(mut self, stop: CancellationToken) {
+        let mut pause = tokio::time::interval(self.every);
+        while stop.run_until_cancelled(pause.tick()).await.is_some() {
+            if let Err(error) = self.tell().await {
+                tracing::error!(%error, "the operator was not told of dead letters; will try again");
+            }
+        }
+    }
+
+    async fn tell(&mut self) -> Result<(), DigestError> {
+        let gathered = self.gather().await.map_err(DigestError::Broker)?;
+        if gathered.is_empty() {
+            return Ok(());
+        }
+        let told = Told {
+            letters: gathered.iter().map(summary).collect(),
+            waiting: self.waiting().await.map_err(DigestError::Broker)?,
+            endpoints: self.switched_off().await?,
+        };
+        let letter = operator::dead_letters(&self.notifier.desk, &told);
+        let message = letter.into_message(&self.notifier.desk, OffsetDateTime::now_utc())?;
+        self.notifier.smtp.send(&message).await?;
+        tracing::info!(
+            dead_letters = gathered.len(),
+            "the operator was told of dead letters"
+        );
+        for message in gathered {
+            message
+                .ack_with(AckKind::Ack)
+                .await
+                .map_err(DigestError::Broker)?;
+        }
+        Ok(())
+    }
+
+    async fn gather(&self) -> Result<Vec<jetstream::Message>, async_nats::Error> {
+        let mut messages = self
+            .consumer
+            .fetch()
+            .max_messages(MOST)
+            .expires(GATHERING)
+            .messages()
+            .await?;
+        let mut gathered = Vec::new();
+        while let Some(message) = messages.next().await {
+            gathered.push(message?);
+        }
+        Ok(gathered)
+    }
+
+    async fn waiting(&mut self) -> Result<u64, async_nats::Error> {
+        Ok(self.consumer.info().await?.num_pending)
+    }
+
+    async fn switched_off(&self) -> Result<Vec<(String, String)>, DigestError> {
+        let mut off = Vec::new();
+        for name in &self.endpoints {
+            if let Some(reason) = self.fates.of(name).await?.off {
+                off.push((name.clone(), reason));
+            }
+        }
+        Ok(off)
+    }
+}
+
+fn summary(message: &jetstream::Message) -> (u64, Summary) {
+    let number = message.info().map_or(0, |info| info.stream_sequence);
+    let headers = message.headers.clone().unwrap_or_default();
+    (number, Summary::of(&message.subject, &headers, &message.payload))
+}
