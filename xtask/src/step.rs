@@ -66,8 +66,8 @@ pub fn run_and_read(what: &str, command: &mut Command, mut line: impl FnMut(&str
 }
 
 /// Whether a program is there and answers.
-pub fn answers(name: &str, argument: &str) -> Option<String> {
-    let output = Command::new(name).arg(argument).output().ok()?;
+pub fn answers(name: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(name).args(arguments).output().ok()?;
     output
         .status
         .success()
