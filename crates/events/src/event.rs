@@ -73,7 +73,8 @@ impl EventType {
         Uuid::new_v5(&EVENT_IDS, name.as_bytes())
     }
 
-    fn source(self) -> &'static str {
+    /// The CloudEvents `source`: the service that publishes it.
+    pub(crate) fn source(self) -> &'static str {
         match self {
             Self::ContactReceived => "/services/contact",
             Self::NewsletterRequested | Self::NewsletterConfirmed | Self::NewsletterUnsubscribed => {

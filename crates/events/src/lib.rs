@@ -5,6 +5,7 @@ pub mod attribution;
 pub mod channel;
 pub mod consume;
 pub mod dead_letters;
+pub mod documents;
 pub mod endpoints;
 pub mod event;
 pub mod provision;

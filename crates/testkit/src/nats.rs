@@ -218,7 +218,8 @@ impl Nats {
         self.messages(DEAD_LETTERS).await
     }
 
-    async fn messages(&self, stream: &str) -> anyhow::Result<Vec<async_nats::Message>> {
+    /// All that a stream holds, oldest first, as it is stored.
+    pub async fn messages(&self, stream: &str) -> anyhow::Result<Vec<async_nats::Message>> {
         let context = jetstream::new(self.client(User::Operator).await?);
         let stream = context.get_stream(stream).await?;
         let count = stream.cached_info().state.messages;

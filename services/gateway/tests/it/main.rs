@@ -4,6 +4,7 @@ mod alone;
 mod answers;
 mod collector;
 mod openapi;
+mod published;
 mod remote_failures;
 mod site;
 mod traces;

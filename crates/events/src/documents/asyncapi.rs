@@ -1,0 +1,203 @@
+//! The AsyncAPI 3.0 document: which streams there are, under which subjects they hold what,
+//! and what stands in the headers.
+
+use serde_json::{Map, Value, json};
+
+use super::schema_file;
+use crate::{
+    Channel, DEAD_LETTERS, EventType, SITE,
+    dead_letters::{ATTEMPTS, ERROR, TIME},
+    event::CONTENT_TYPE,
+};
+
+const ABOUT: &str = "What happens on the site: events in CloudEvents 1.0 envelopes (structured JSON) on two NATS \
+    JetStream streams. A type is only ever added to; a breaking change is another type beside it. Delivery is at \
+    least once: the `id` of an event tells a repetition.";
+
+pub fn document() -> Value {
+    json!({
+        "asyncapi": "3.0.0",
+        "id": "urn:site:events",
+        "info": {
+            "title": "Events of the site",
+            "version": "1.0.0",
+            "description": ABOUT,
+            "license": { "name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0" },
+        },
+        "defaultContentType": CONTENT_TYPE,
+        "servers": {
+            "nats": {
+                "host": "nats.example:4222",
+                "protocol": "nats",
+                "description": "The broker of your installation: the setting NATS_URL of the services.",
+                "security": [{ "$ref": "#/components/securitySchemes/reader" }],
+            },
+        },
+        "channels": channels(),
+        "operations": operations(),
+        "components": {
+            "messages": messages(),
+            "parameters": {
+                "person": {
+                    "description": "The person that the event is about: a keyed hash of their e-mail address, \
+                        32 hex digits. The same as the event's `subject`.",
+                },
+                "consumer": {
+                    "description": "The durable consumer that the event is or was for: a mail's, or \
+                        `webhook-<name of the endpoint>`.",
+                    "examples": Channel::ALL.map(Channel::name),
+                },
+            },
+            "securitySchemes": {
+                "reader": {
+                    "type": "userPassword",
+                    "description": "The user `reader`, who may read the stream SITE and nothing else. Dead letters \
+                        are for the operator.",
+                },
+            },
+        },
+    })
+}
+
+fn channels() -> Map<String, Value> {
+    let events = EventType::ALL.map(|event| {
+        let channel = json!({
+            "address": format!("{}.{{person}}", event.subject_prefix()),
+            "title": event.short_name(),
+            "messages": refer_to("#/components/messages", [event.name()]),
+            "parameters": parameters(["person"]),
+            "x-jetstream-stream": SITE,
+        });
+        (event.short_name().to_owned(), channel)
+    });
+    let all = || refer_to("#/components/messages", EventType::ALL.map(EventType::name));
+    let replays = json!({
+        "address": "replay.{consumer}.{person}",
+        "title": "replays",
+        "description": "A dead letter that the operator hands to its consumer once more, unchanged. Readers of their \
+            own need none of these: each was under its first subject before.",
+        "messages": all(),
+        "parameters": parameters(["consumer", "person"]),
+        "x-jetstream-stream": SITE,
+    });
+    let dead = json!({
+        "address": "dead.{consumer}.{person}",
+        "title": "dead letters",
+        "description": "An event that could not be delivered, unchanged, with the reason in the headers. What was no \
+            event at all, and so unreadable, lies here too.",
+        "messages": refer_to("#/components/messages", EventType::ALL.map(dead_letter)),
+        "parameters": parameters(["consumer", "person"]),
+        "x-jetstream-stream": DEAD_LETTERS,
+    });
+    let others = [("replays", replays), ("dead-letters", dead)];
+    let others = others.map(|(name, channel)| (name.to_owned(), channel));
+    events.into_iter().chain(others).collect()
+}
+
+/// What the site does; its readers do the opposite.
+fn operations() -> Map<String, Value> {
+    let publish = |event: EventType| {
+        let name = event.short_name();
+        (
+            format!("publish.{name}"),
+            send(name, &format!("{} publishes it.", event.source())),
+        )
+    };
+    let others = [
+        (
+            "replay".to_owned(),
+            send(
+                "replays",
+                "The operator's tool hands a dead letter to its consumer again.",
+            ),
+        ),
+        (
+            "give-up".to_owned(),
+            send("dead-letters", "The notifier gives up on an event."),
+        ),
+    ];
+    EventType::ALL.map(publish).into_iter().chain(others).collect()
+}
+
+fn send(channel: &str, summary: &str) -> Value {
+    json!({
+        "action": "send",
+        "channel": { "$ref": format!("#/channels/{channel}") },
+        "summary": summary,
+    })
+}
+
+fn messages() -> Map<String, Value> {
+    let published = EventType::ALL.map(|event| (event.name(), message(event, &headers())));
+    let dead = EventType::ALL.map(|event| (dead_letter(event), message(event, &dead_headers())));
+    published.into_iter().chain(dead).collect()
+}
+
+fn message(event: EventType, headers: &Value) -> Value {
+    json!({
+        "name": event.name(),
+        "contentType": CONTENT_TYPE,
+        "headers": headers,
+        "payload": { "$ref": format!("./{}", schema_file(event)) },
+    })
+}
+
+fn dead_letter(event: EventType) -> String {
+    format!("dead.{}", event.name())
+}
+
+fn headers() -> Value {
+    json!({
+        "type": "object",
+        "required": ["Content-Type", "Nats-Msg-Id"],
+        "properties": {
+            "Content-Type": { "const": CONTENT_TYPE },
+            "Nats-Msg-Id": {
+                "type": "string",
+                "description": "The event's id, by which the broker stores a repeated submission once; with more \
+                    behind it on a replay.",
+            },
+            "Nats-Expected-Stream": {
+                "const": SITE,
+                "description": "The publisher's note to the broker that no other stream shall take it.",
+            },
+            "traceparent": {
+                "type": "string",
+                "description": "The trace that caused it (W3C Trace Context); the same as the event's.",
+                "pattern": "^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$",
+            },
+        },
+    })
+}
+
+fn dead_headers() -> Value {
+    let mut headers = headers();
+    headers["required"] = json!(["Nats-Msg-Id", ERROR, ATTEMPTS, TIME]);
+    let properties = &mut headers["properties"];
+    properties["Nats-Msg-Id"]["description"] = "The event's id and the consumer.".into();
+    properties["Nats-Expected-Stream"]["const"] = DEAD_LETTERS.into();
+    properties[ERROR] = json!({ "type": "string", "description": "Why the last attempt failed." });
+    properties[ATTEMPTS] = json!({
+        "type": "string",
+        "pattern": "^[0-9]+$",
+        "description": "How often delivery was tried.",
+    });
+    properties[TIME] = json!({
+        "type": "string",
+        "format": "date-time",
+        "description": "When it was given up.",
+    });
+    headers
+}
+
+fn refer_to<const N: usize>(place: &str, names: [String; N]) -> Map<String, Value> {
+    let refer = |name: String| {
+        let reference = json!({ "$ref": format!("{place}/{name}") });
+        (name, reference)
+    };
+    names.into_iter().map(refer).collect()
+}
+
+fn parameters<const N: usize>(names: [&str; N]) -> Map<String, Value> {
+    refer_to("#/components/parameters", names.map(str::to_owned))
+}
