@@ -1,6 +1,7 @@
 //! Starts the real parts for tests, benches and `up`: NATS, an S3 server, an SMTP inbox
 //! and our own services. The only mock is a mail server that misbehaves on demand.
 
+pub mod foreign;
 mod inbox;
 mod mail_server;
 pub mod measure;

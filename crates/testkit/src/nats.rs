@@ -33,17 +33,20 @@ pub enum User {
     Careers,
     /// The notifier.
     Notifier,
-    /// `sitectl`, and readers of events.
+    /// Whoever reads events for other purposes.
+    Reader,
+    /// `sitectl`.
     Operator,
 }
 
 impl User {
     /// Every user there is.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Contact,
         Self::Newsletter,
         Self::Careers,
         Self::Notifier,
+        Self::Reader,
         Self::Operator,
     ];
 
@@ -54,6 +57,7 @@ impl User {
             Self::Newsletter => "newsletter",
             Self::Careers => "careers",
             Self::Notifier => "notifier",
+            Self::Reader => "reader",
             Self::Operator => "operator",
         }
     }

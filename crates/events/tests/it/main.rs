@@ -1,0 +1,3 @@
+//! The events as other people's programs meet them.
+
+mod readers;

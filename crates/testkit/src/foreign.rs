@@ -1,0 +1,42 @@
+//! Other people's programs, to be held against what we publish.
+
+use std::{path::Path, process::Stdio, time::Duration};
+
+use anyhow::Context;
+use tokio::{io::AsyncWriteExt, process::Command, time::timeout};
+
+use crate::root;
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A script of the checkout, run by the Python that has the foreign clients.
+pub fn python(script: impl AsRef<Path>) -> anyhow::Result<Command> {
+    let python = root().join("target/tools/python/bin/python");
+    anyhow::ensure!(
+        python.exists(),
+        "The Python clients are not installed; run: cargo xtask setup"
+    );
+    let mut command = Command::new(python);
+    command.arg(root().join(script));
+    Ok(command)
+}
+
+/// Runs it to its end with this on its standard input. Gives what it printed; fails, with
+/// what it complained of, where it failed.
+pub async fn answer(mut command: Command, input: &[u8]) -> anyhow::Result<String> {
+    let program = command.as_std().get_program().to_string_lossy().into_owned();
+    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let child = pipes.stderr(Stdio::piped()).kill_on_drop(true).spawn();
+    let mut child = child.with_context(|| format!("{program} cannot be run; run: cargo xtask setup"))?;
+    let mut stdin = child.stdin.take().context("it has no standard input")?;
+    let telling = async move {
+        stdin.write_all(input).await?;
+        anyhow::Ok(stdin.shutdown().await?)
+    };
+    let ending = async move { anyhow::Ok(child.wait_with_output().await?) };
+    let ended = timeout(PATIENCE, async { tokio::try_join!(telling, ending) });
+    let ((), output) = ended.await.with_context(|| format!("{program} does not end"))??;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    anyhow::ensure!(output.status.success(), "{program} failed:\n{complaint}");
+    Ok(String::from_utf8(output.stdout)?)
+}
