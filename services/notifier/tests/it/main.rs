@@ -1,5 +1,6 @@
 //! The notifier as its neighbours meet it.
 
+mod dkim;
 mod mails;
 mod outages;
 mod refusals;

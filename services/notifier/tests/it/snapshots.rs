@@ -5,7 +5,8 @@ use std::fmt::Write;
 use clap::Parser;
 use notifier::{Settings, desk::Desk, samples};
 
-fn desk(more: &[&str]) -> anyhow::Result<Desk> {
+/// The desk that the samples are written at.
+pub fn desk(more: &[&str]) -> anyhow::Result<Desk> {
     let brand = concat!("--brand-file=", env!("CARGO_MANIFEST_DIR"), "/../../brand.json");
     let flags = [
         "notifier",

@@ -1,0 +1,112 @@
+//! Whether receivers find our signatures good: dkimpy verifies every mail.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use notifier::samples;
+use serde_json::json;
+use testkit::foreign;
+use tokio::process::Command;
+
+use crate::snapshots::desk;
+
+/// The key pair of RFC 8463, A.2.
+const SEED: &str = "nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=";
+const PUBLIC: &str = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
+
+/// What signs, and what stands in the DNS so that others can verify it.
+struct Key {
+    private: String,
+    record: String,
+}
+
+impl Key {
+    fn ed25519() -> Self {
+        Self {
+            private: SEED.to_owned(),
+            record: format!("v=DKIM1; k=ed25519; p={PUBLIC}"),
+        }
+    }
+
+    /// Made by the command that `notifier --help` names.
+    async fn rsa() -> anyhow::Result<Self> {
+        let mut make = Command::new("openssl");
+        make.args(["genrsa", "-traditional", "2048"]);
+        let private = foreign::answer(make, b"").await?;
+        let mut publish = Command::new("openssl");
+        publish.args(["rsa", "-pubout"]);
+        let public = foreign::answer(publish, private.as_bytes()).await?;
+        let lines = public.lines().filter(|line| !line.starts_with('-'));
+        let record = format!("v=DKIM1; k=rsa; p={}", lines.collect::<String>());
+        Ok(Self { private, record })
+    }
+
+    /// Every mail signed with it, by the name of its sample.
+    async fn mails(&self) -> anyhow::Result<Vec<(&'static str, String)>> {
+        let desk = desk(&[
+            "--dkim-selector=site",
+            "--dkim-domain=oculant.example",
+            &format!("--dkim-key={}", self.private),
+        ])?;
+        let letters = samples::letters(&desk).await?.into_iter();
+        letters
+            .map(|(name, letter)| {
+                let message = letter.into_message(&desk, samples::TIME)?;
+                Ok((name, String::from_utf8(message.formatted())?))
+            })
+            .collect()
+    }
+
+    async fn verifies(&self, mails: &[String]) -> anyhow::Result<Vec<bool>> {
+        let asked = json!({
+            "name": "site._domainkey.oculant.example",
+            "key": self.record,
+            "mails": mails.iter().map(|mail| STANDARD.encode(mail)).collect::<Vec<_>>(),
+        });
+        let script = foreign::python("services/notifier/tests/foreign/verify_dkim.py")?;
+        let answer = foreign::answer(script, asked.to_string().as_bytes()).await?;
+        Ok(serde_json::from_str(&answer)?)
+    }
+
+    async fn ensure_others_verify_it(&self) -> anyhow::Result<()> {
+        let mails = self.mails().await?;
+        let asked = mails.iter().flat_map(|(_, mail)| {
+            let other_subject = mail.replacen("\r\nSubject: ", "\r\nSubject: Re: ", 1);
+            let other_words = format!("{mail}And buy this, too.\r\n");
+            [mail.clone(), other_subject, other_words]
+        });
+        let verified = self.verifies(&asked.collect::<Vec<_>>()).await?;
+        assert_eq!(verified.len(), mails.len() * 3);
+        for ((name, _), verified) in mails.iter().zip(verified.chunks(3)) {
+            assert_eq!(
+                verified,
+                [true, false, false],
+                "{name}: as sent, other subject, other words"
+            );
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn every_mail_that_is_signed_with_rsa_is_verified_unless_it_was_changed() -> anyhow::Result<()> {
+    Key::rsa().await?.ensure_others_verify_it().await
+}
+
+#[tokio::test]
+async fn every_mail_that_is_signed_with_ed25519_is_verified_unless_it_was_changed() -> anyhow::Result<()> {
+    Key::ed25519().ensure_others_verify_it().await
+}
+
+#[tokio::test]
+async fn another_key_verifies_nothing() -> anyhow::Result<()> {
+    let other = Key {
+        record: Key::rsa().await?.record,
+        ..Key::rsa().await?
+    };
+    let mails = other.mails().await?.into_iter().map(|(_, mail)| mail);
+    let verified = other.verifies(&mails.collect::<Vec<_>>()).await?;
+    assert!(
+        verified.len() > 1 && verified.iter().all(|good| !good),
+        "{verified:?}"
+    );
+    Ok(())
+}
