@@ -6,4 +6,5 @@ mod outages;
 mod refusals;
 mod running;
 mod snapshots;
+mod spam;
 mod webhooks;

@@ -1,0 +1,124 @@
+//! Whether a receiver takes our mails for spam: SpamAssassin judges each by its local rules.
+
+use std::{collections::BTreeMap, fs};
+
+use anyhow::Context;
+use notifier::samples;
+use testkit::{foreign, root};
+use tokio::process::Command;
+
+use crate::snapshots::desk;
+
+/// A receiver calls spam what scores 5.
+const LIMIT: f64 = 1.0;
+
+/// What the receiver's own mail server writes above a mail that it takes. Without it rules
+/// fire that ask where a mail came from. The address is one that could be ours: those that are
+/// reserved for examples are found forged. Nothing is looked up at it.
+fn taken(number: usize) -> String {
+    format!(
+        "Return-Path: <hello@oculant.example>\n\
+        Received: from mail.oculant.example (mail.oculant.example [1.1.1.1])\n\
+        \tby mx.example.com (Postfix) with ESMTPS id {MAIL}{number:03}\n\
+        \tfor <somebody@example.com>; Fri, 20 Nov 2026 12:00:01 +0000 (UTC)\n"
+    )
+}
+
+/// What the ids of that server begin with.
+const MAIL: &str = "4ZtY6h1Jk7z9";
+
+struct Judgement {
+    score: f64,
+    /// The rules that fired, with the points of each.
+    reasons: Vec<String>,
+}
+
+impl Judgement {
+    /// The header `X-Spam-Judgement` that [`judge`] asks for: `0.1 RULE=0.1,OTHER=0`.
+    fn read(header: &str) -> anyhow::Result<Self> {
+        let (score, reasons) = header.split_once(' ').context("no reasons")?;
+        Ok(Self {
+            score: score.parse()?,
+            reasons: reasons
+                .split(',')
+                .map(|reason| reason.replace('=', " "))
+                .collect(),
+        })
+    }
+}
+
+/// Judges these mails, in one run, by the rules of the distribution alone: no network, nothing
+/// learnt, nothing of a user's.
+async fn judge(mails: &[String]) -> anyhow::Result<Vec<Judgement>> {
+    let mut spamassassin = Command::new("spamassassin");
+    spamassassin
+        .args(["--local", "--mbox", "--nocreate-prefs", "--prefspath=/dev/null"])
+        .args(["--cf=use_bayes 0", "--cf=fold_headers 0"])
+        .arg("--cf=add_header all Judgement _SCORE_ _TESTSSCORES(,)_");
+    let mailbox = mails.iter().enumerate().map(|(number, mail)| {
+        let lines = mail.replace("\r\n", "\n").replace("\nFrom ", "\n>From ");
+        format!(
+            "From hello@oculant.example Fri Nov 20 12:00:01 2026\n{}{lines}\n\n",
+            taken(number)
+        )
+    });
+    let judged = foreign::answer(spamassassin, mailbox.collect::<String>().as_bytes()).await?;
+    let mut judgements = BTreeMap::new();
+    // They come back in any order, each with what stands above it.
+    for mail in judged.split("\nX-Spam-Judgement: ").skip(1) {
+        let (judgement, below) = mail.split_once('\n').context("no mail below a judgement")?;
+        let (_, id) = below.split_once(MAIL).context("no id")?;
+        let number: usize = id.get(..3).context("no number")?.parse()?;
+        judgements.insert(number, Judgement::read(judgement)?);
+    }
+    anyhow::ensure!(judgements.len() == mails.len(), "it judged {}", judgements.len());
+    Ok(judgements.into_values().collect())
+}
+
+async fn version() -> anyhow::Result<String> {
+    let mut command = Command::new("spamassassin");
+    command.arg("--version");
+    let said = foreign::answer(command, b"").await?;
+    let version = said.split_whitespace().nth(2).context("no version")?;
+    Ok(version.to_owned())
+}
+
+#[tokio::test]
+async fn no_mail_looks_like_spam_and_the_table_says_so() -> anyhow::Result<()> {
+    let desk = desk(&[])?;
+    let (mut names, mut mails) = (Vec::new(), Vec::new());
+    for (name, letter) in samples::letters(&desk).await? {
+        names.push(name);
+        let message = letter.into_message(&desk, samples::TIME)?;
+        mails.push(String::from_utf8(message.formatted())?);
+    }
+    let mut table = "| mail | points | reasons |\n|---|---|---|\n".to_owned();
+    let mut above = Vec::new();
+    for (name, judgement) in names.iter().zip(judge(&mails).await?) {
+        let (score, reasons) = (judgement.score, judgement.reasons.join(", "));
+        table += &format!("| {name} | {score:.1} | {reasons} |\n");
+        if score >= LIMIT {
+            above.push(format!("{name}: {score} points ({reasons})"));
+        }
+    }
+    assert_eq!(above, [""; 0]);
+    let page = fs::read_to_string(root().join("docs/mails.md"))?;
+    // Another version has other rules; then only the limit counts.
+    if page.contains(&format!("SpamAssassin {}", version().await?)) {
+        assert!(
+            page.contains(&table),
+            "the table in docs/mails.md is stale; it is now:\n{table}"
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_advertisement_of_the_worst_kind_does() -> anyhow::Result<()> {
+    // GTUBE: what every SpamAssassin must call spam.
+    let spam = "From: hello@oculant.example\r\nSubject: Hello\r\n\r\n\
+        XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X\r\n";
+    let judgements = judge(&[spam.to_owned()]).await?;
+    assert!(judgements.iter().all(|judgement| judgement.score > 100.0));
+    Ok(())
+}
