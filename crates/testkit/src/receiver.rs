@@ -32,6 +32,12 @@ pub struct Received {
     pub content_type: String,
     /// The body.
     pub body: Value,
+    /// All headers as they came.
+    #[serde(skip)]
+    pub headers: HeaderMap,
+    /// The body as it came.
+    #[serde(skip)]
+    pub raw_body: Bytes,
 }
 
 /// A receiver on 127.0.0.1.
@@ -127,6 +133,8 @@ async fn receive(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: By
         verified,
         content_type: text(header::CONTENT_TYPE.as_str()),
         body: serde_json::from_slice(&body).unwrap_or_default(),
+        headers,
+        raw_body: body,
     });
     let answer = *shared.answer();
     // It sends elsewhere, where it sends elsewhere: to itself.

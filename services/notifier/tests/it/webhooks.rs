@@ -3,9 +3,13 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use site_events::{ENDPOINTS, event::CONTENT_TYPE};
-use testkit::{Inbox, Nats, Receiver, User, eventually, receiver::Received};
+use testkit::{
+    Inbox, Nats, Receiver, User, eventually, foreign,
+    receiver::{Received, secret},
+};
 use uuid::Uuid;
 
 use crate::running::{Running, SOON, Site, message};
@@ -77,12 +81,60 @@ async fn an_endpoint_gets_its_events_signed_as_they_are_stored() -> anyhow::Resu
 async fn while_a_secret_rotates_both_sign() -> anyhow::Result<()> {
     let receiver = Receiver::start_at(0).await?;
     let mut endpoint = receiver.endpoint("crm", &["contact.received"]);
-    endpoint["secrets"] = json!([testkit::receiver::secret(), receiver.secret()]);
+    endpoint["secrets"] = json!([secret(), receiver.secret()]);
     let sending = Sending::to(&[endpoint]).await?;
     sending.site.contact(VISITOR).await?;
     let webhook = first(&receiver).await?;
     assert_eq!(webhook.signature.split(' ').count(), 2);
     assert!(webhook.verified, "the receiver knows only the second one");
+    Ok(())
+}
+
+/// What the specification's own Python library says of a webhook that came, to a receiver with
+/// this secret, and what the CloudEvents one reads in it.
+async fn judged(webhook: &Received, secret: &str) -> anyhow::Result<Value> {
+    let mut headers = serde_json::Map::new();
+    for (name, value) in &webhook.headers {
+        headers.insert(name.to_string(), value.to_str()?.into());
+    }
+    let asked = json!({ "secret": secret, "headers": headers, "body": STANDARD.encode(&webhook.raw_body) });
+    let script = foreign::python("services/notifier/tests/foreign/verify_webhook.py")?;
+    let answer = foreign::answer(script, asked.to_string().as_bytes()).await?;
+    Ok(serde_json::from_str(&answer)?)
+}
+
+#[tokio::test]
+async fn the_python_libraries_of_both_specifications_take_what_is_sent() -> anyhow::Result<()> {
+    let receiver = Receiver::start_at(0).await?;
+    let (new, old) = (secret(), secret());
+    let mut endpoint = receiver.endpoint("crm", &["contact.received"]);
+    endpoint["secrets"] = json!([new, old]);
+    let sending = Sending::to(&[endpoint]).await?;
+    let event = sending.site.contact(VISITOR).await?;
+    let webhook = first(&receiver).await?;
+    for known in [&new, &old] {
+        let judged = judged(&webhook, known).await?;
+        assert_eq!(judged["verified"], true);
+        assert_eq!(judged["event"]["id"], event.to_string());
+        assert_eq!(judged["event"]["type"], "site.contact.received.v1");
+        assert_eq!(judged["event"]["subject"], webhook.body["subject"]);
+        assert_eq!(judged["data"], webhook.body["data"]);
+    }
+    assert_eq!(judged(&webhook, &secret()).await?["verified"], false);
+    let mut changed = webhook.clone();
+    let text = String::from_utf8(webhook.raw_body.to_vec())?;
+    changed.raw_body = text.replace("Two cameras", "Ten cameras").into();
+    assert_eq!(judged(&changed, &new).await?["verified"], false);
+    Ok(())
+}
+
+#[tokio::test]
+async fn one_secret_is_verified_by_the_python_library_too() -> anyhow::Result<()> {
+    let receiver = Receiver::start_at(0).await?;
+    let sending = Sending::to(&[receiver.endpoint("crm", &["newsletter.requested"])]).await?;
+    sending.site.request_newsletter(VISITOR).await?;
+    let webhook = first(&receiver).await?;
+    assert_eq!(judged(&webhook, receiver.secret()).await?["verified"], true);
     Ok(())
 }
 
