@@ -6,7 +6,7 @@ use serde_json::json;
 use testkit::foreign;
 use tokio::process::Command;
 
-use crate::snapshots::desk;
+use crate::{snapshots::desk, wire::every_mail};
 
 /// The key pair of RFC 8463, A.2.
 const SEED: &str = "nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=";
@@ -39,13 +39,19 @@ impl Key {
         Ok(Self { private, record })
     }
 
+    /// What a notifier must be told to sign with it.
+    fn flags(&self) -> [String; 3] {
+        [
+            "--dkim-selector=site".to_owned(),
+            "--dkim-domain=oculant.example".to_owned(),
+            format!("--dkim-key={}", self.private),
+        ]
+    }
+
     /// Every mail signed with it, by the name of its sample.
     async fn mails(&self) -> anyhow::Result<Vec<(&'static str, String)>> {
-        let desk = desk(&[
-            "--dkim-selector=site",
-            "--dkim-domain=oculant.example",
-            &format!("--dkim-key={}", self.private),
-        ])?;
+        let flags = self.flags();
+        let desk = desk(&flags.iter().map(String::as_str).collect::<Vec<_>>())?;
         let letters = samples::letters(&desk).await?.into_iter();
         letters
             .map(|(name, letter)| {
@@ -94,6 +100,16 @@ async fn every_mail_that_is_signed_with_rsa_is_verified_unless_it_was_changed() 
 #[tokio::test]
 async fn every_mail_that_is_signed_with_ed25519_is_verified_unless_it_was_changed() -> anyhow::Result<()> {
     Key::ed25519().ensure_others_verify_it().await
+}
+
+#[tokio::test]
+async fn every_mail_is_verified_as_a_mail_server_gets_it() -> anyhow::Result<()> {
+    for key in [Key::rsa().await?, Key::ed25519()] {
+        let mails = every_mail(&key.flags()).await?;
+        let verified = key.verifies(&mails).await?;
+        assert_eq!(verified, vec![true; mails.len()], "{}", key.record);
+    }
+    Ok(())
 }
 
 #[tokio::test]

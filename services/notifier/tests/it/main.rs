@@ -8,3 +8,4 @@ mod running;
 mod snapshots;
 mod spam;
 mod webhooks;
+mod wire;

@@ -1,0 +1,33 @@
+//! Mails as a mail server gets them from a running notifier.
+
+use site_events::{
+    Channel,
+    event::{NewsletterConfirmed, NewsletterUnsubscribed},
+};
+use testkit::{Answer, MailServer, Nats, eventually};
+use visitor::EmailAddress;
+
+use crate::running::{RECRUITERS, Running, SALES, SOON, Site, application, message, request};
+
+const VISITOR: &str = "zoe@example.org";
+
+/// One mail of every kind, from a notifier that is told this too.
+pub async fn every_mail(more: &[String]) -> anyhow::Result<Vec<String>> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let _notifier = Running::start(&nats, server.port(), more).await?;
+    let site = Site::on(&nats).await?;
+    let email = EmailAddress::parse(VISITOR)?;
+    site.publish(VISITOR, message(VISITOR)?).await?;
+    site.publish(VISITOR, request(VISITOR)?).await?;
+    let confirmed = NewsletterConfirmed { email: email.clone() };
+    site.publish(VISITOR, confirmed).await?;
+    site.publish(VISITOR, NewsletterUnsubscribed { email }).await?;
+    site.publish(VISITOR, application(VISITOR)?).await?;
+    eventually("a mail of every kind", SOON, async || {
+        let all = [VISITOR, SALES, RECRUITERS].map(|to| server.taken(to)).concat();
+        let mails = all.iter().map(|mail| mail.replace('\n', "\r\n"));
+        (all.len() == Channel::ALL.len()).then(|| mails.collect())
+    })
+    .await
+}
