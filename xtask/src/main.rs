@@ -23,7 +23,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Installs what is missing: NATS server, Chromium, SpamAssassin, Python clients, front-end packages
+    /// Installs what is missing: NATS server, Chromium, SpamAssassin, OpenSSL, Python clients, front-end packages
     Setup,
     /// Builds and starts everything and shows where it runs, until Ctrl-C
     Up {

@@ -20,6 +20,7 @@ pub fn setup() -> anyhow::Result<()> {
     nats_server()?;
     python()?;
     spamassassin()?;
+    openssl()?;
     chromium()?;
     front_end_packages()
 }
@@ -124,6 +125,13 @@ fn spamassassin() -> anyhow::Result<()> {
             &["spamassassin"],
             "SpamAssassin, which judges our mails in a test",
         ),
+    }
+}
+
+fn openssl() -> anyhow::Result<()> {
+    match answers("openssl", &["version"]) {
+        Some(_) => Ok(()),
+        None => apt(&["openssl"], "OpenSSL, which makes keys for a test"),
     }
 }
 
