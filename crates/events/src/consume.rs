@@ -74,6 +74,23 @@ struct Header {
     traceparent: Option<String>,
 }
 
+/// A consumer that is missing would leave its events lying, and nobody would notice: a service asks before it starts.
+pub async fn ensure_set_up(context: &Context, consumer: &str) -> Result<(), NotSetUp> {
+    let found: Result<PullConsumer, _> = context.get_consumer_from_stream(consumer, SITE).await;
+    found.map(drop).map_err(|error| NotSetUp {
+        consumer: consumer.to_owned(),
+        reason: error.to_string(),
+    })
+}
+
+/// A durable consumer cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[error("the consumer {consumer} cannot be opened ({reason}); run `sitectl setup`")]
+pub struct NotSetUp {
+    consumer: String,
+    reason: String,
+}
+
 /// Hands the events of a durable consumer to `deliver`, at most `at_once` at a time, until `stop`;
 /// then finishes what is in flight.
 pub async fn consume<F, Fut>(

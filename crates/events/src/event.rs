@@ -26,17 +26,20 @@ pub enum EventType {
     NewsletterConfirmed,
     /// A subscriber left.
     NewsletterUnsubscribed,
+    /// A newsletter mail came back: its address does not exist.
+    NewsletterBounced,
     /// A visitor applied for an internship.
     CareersApplied,
 }
 
 impl EventType {
     /// Every type there is.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::ContactReceived,
         Self::NewsletterRequested,
         Self::NewsletterConfirmed,
         Self::NewsletterUnsubscribed,
+        Self::NewsletterBounced,
         Self::CareersApplied,
     ];
 
@@ -47,6 +50,7 @@ impl EventType {
             Self::NewsletterRequested => "site.newsletter.requested",
             Self::NewsletterConfirmed => "site.newsletter.confirmed",
             Self::NewsletterUnsubscribed => "site.newsletter.unsubscribed",
+            Self::NewsletterBounced => "site.newsletter.bounced",
             Self::CareersApplied => "site.careers.applied",
         }
     }
@@ -80,6 +84,7 @@ impl EventType {
             Self::NewsletterRequested | Self::NewsletterConfirmed | Self::NewsletterUnsubscribed => {
                 "/services/newsletter"
             }
+            Self::NewsletterBounced => "/services/notifier",
             Self::CareersApplied => "/services/careers",
         }
     }
@@ -199,6 +204,22 @@ pub struct NewsletterUnsubscribed {
 
 impl EventData for NewsletterUnsubscribed {
     const TYPE: EventType = EventType::NewsletterUnsubscribed;
+}
+
+/// A newsletter mail that came back for good, because the address does not exist.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct NewsletterBounced {
+    /// The address.
+    #[schemars(with = "String", extend("format" = "email"))]
+    pub email: EmailAddress,
+    /// Which mail it was: the name of its channel.
+    pub channel: String,
+    /// What the mail server said, without addresses.
+    pub reason: String,
+}
+
+impl EventData for NewsletterBounced {
+    const TYPE: EventType = EventType::NewsletterBounced;
 }
 
 /// An internship application.
@@ -321,6 +342,15 @@ mod tests {
     #[test]
     fn newsletter_unsubscribed_looks_like_this() {
         insta::assert_json_snapshot!(golden(NewsletterUnsubscribed { email: email() }));
+    }
+
+    #[test]
+    fn newsletter_bounced_looks_like_this() {
+        insta::assert_json_snapshot!(golden(NewsletterBounced {
+            email: email(),
+            channel: "newsletter-requested-confirmation".into(),
+            reason: "permanent error (550): 5.1.1 [address] No such user".into(),
+        }));
     }
 
     #[test]

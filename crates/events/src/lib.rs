@@ -28,6 +28,8 @@ pub const DEAD_LETTERS: &str = "DEAD_LETTERS";
 pub const DIGEST: &str = "operator-digest";
 /// The KV bucket of newsletter subscribers, by person.
 pub const SUBSCRIBERS: &str = "subscribers";
+/// The consumer that stops the newsletter for addresses that do not exist.
+pub const SUPPRESSION: &str = "newsletter-bounced-suppression";
 /// The KV bucket of how the endpoints of webhooks fare, by their name.
 pub const ENDPOINTS: &str = "endpoints";
 /// The KV bucket of what was already delivered, by `<event id>.<channel>`.

@@ -6,14 +6,14 @@ use std::time::Duration;
 use async_nats::jetstream::{
     Context,
     consumer::{self, PullConsumer},
-    kv,
     stream::{Config, DiscardPolicy, StorageType},
 };
 use clap::Args;
 use futures_util::StreamExt;
 
 use crate::{
-    Channel, DEAD_LETTERS, DELIVERIES, DIGEST, ENDPOINTS, Endpoint, Endpoints, SITE, SUBSCRIBERS, subjects,
+    Channel, DEAD_LETTERS, DELIVERIES, DIGEST, ENDPOINTS, Endpoint, Endpoints, EventType, SITE, SUBSCRIBERS,
+    SUPPRESSION, subjects,
 };
 
 /// How long a repeated submission is recognised.
@@ -63,8 +63,8 @@ pub async fn provision(context: &Context, settings: &Provision) -> Result<Vec<St
         done.push(what);
     }
     for config in buckets(settings) {
-        let what = format!("bucket {}", config.bucket);
-        attempt(&what, context.create_or_update_key_value(config).await)?;
+        let what = format!("bucket {}", config.name.trim_start_matches("KV_"));
+        attempt(&what, context.create_or_update_stream(config).await)?;
         done.push(what);
     }
     let consumers = consumers(settings);
@@ -161,23 +161,36 @@ fn streams(settings: &Provision) -> [Config; 2] {
     ]
 }
 
-fn buckets(settings: &Provision) -> [kv::Config; 3] {
-    let bucket = |name: &str, max_age| kv::Config {
-        bucket: name.to_owned(),
-        history: 1,
+/// Buckets, as the streams that they are: so is all said here that a bucket is set to.
+fn buckets(settings: &Provision) -> [Config; 3] {
+    let bucket = |name: &str| Config {
+        name: format!("KV_{name}"),
+        subjects: vec![format!("$KV.{name}.>")],
+        max_messages_per_subject: 1,
         storage: StorageType::File,
         num_replicas: settings.replicas,
-        max_age,
-        ..kv::Config::default()
+        discard: DiscardPolicy::New,
+        allow_rollup: true,
+        deny_delete: true,
+        allow_direct: true,
+        ..Config::default()
     };
     [
-        bucket(SUBSCRIBERS, Duration::ZERO),
-        bucket(DELIVERIES, DELIVERIES_KEPT),
-        bucket(ENDPOINTS, Duration::ZERO),
+        // Sign-ups that nobody confirms expire, each by its own time. No marker takes the place of one that expired: it
+        // would name the person.
+        Config {
+            allow_message_ttl: true,
+            ..bucket(SUBSCRIBERS)
+        },
+        Config {
+            max_age: DELIVERIES_KEPT,
+            ..bucket(DELIVERIES)
+        },
+        bucket(ENDPOINTS),
     ]
 }
 
-/// One for each mail channel, and one for each endpoint.
+/// One for each mail channel, one for each endpoint, and the newsletter service's own.
 fn consumers(settings: &Provision) -> Vec<consumer::pull::Config> {
     let mails = Channel::ALL.into_iter().map(|channel| consumer::pull::Config {
         filter_subjects: subjects::taken_by(channel.name(), &[channel.event_type()]),
@@ -188,7 +201,11 @@ fn consumers(settings: &Provision) -> Vec<consumer::pull::Config> {
         filter_subjects: subjects::taken_by(&endpoint.consumer(), &endpoint.events),
         ..durable(endpoint.consumer())
     });
-    mails.chain(webhooks).collect()
+    let suppression = consumer::pull::Config {
+        filter_subjects: subjects::taken_by(SUPPRESSION, &[EventType::NewsletterBounced]),
+        ..durable(SUPPRESSION.to_owned())
+    };
+    mails.chain(webhooks).chain([suppression]).collect()
 }
 
 fn durable(name: String) -> consumer::pull::Config {

@@ -1,27 +1,32 @@
 //! The gRPC transport.
 
+use std::{sync::Arc, time::Duration};
+
 use site_events::Publisher;
 use site_proto::newsletter::v1::{
     ConfirmRequest, ConfirmResponse, SubscribeRequest, SubscribeResponse, UnsubscribeRequest,
     UnsubscribeResponse, newsletter_service_server::NewsletterService,
 };
 use site_service::RequestId;
+use subscribers::Subscribers;
 use time::OffsetDateTime;
 use tonic::{Request, Response, Status};
 use visitor::{PersonKey, token::TokenKey};
 
-use crate::{links, sign_up, store::Subscribers};
+use crate::{links, sign_up};
 
 /// What every use case of the newsletter works with.
 pub struct Newsletter {
     pub publisher: Publisher,
     pub subscribers: Subscribers,
+    /// For how long a sign-up and its link are good.
+    pub confirm_within: Duration,
     pub person_key: PersonKey,
     pub token_key: TokenKey,
 }
 
 pub struct Api {
-    pub newsletter: Newsletter,
+    pub newsletter: Arc<Newsletter>,
 }
 
 #[tonic::async_trait]

@@ -1,55 +1,92 @@
 //! The newsletter service: double opt-in and the way out.
 //!
-//! A subscriber is one record in a KV bucket that changes by compare-and-set
-//! ([`subscriber`] holds the rules, [`store`] the bucket); what happened to it is
-//! published as events ([`sign_up`], [`links`]).
+//! A subscriber is one record in a KV bucket that changes by compare-and-set (the crate
+//! `subscribers`); what happened to it is published as events ([`sign_up`], [`links`]),
+//! and what it hears from the notifier changes it ([`bounces`]).
 
 mod api;
+mod bounces;
+mod change;
 mod links;
 mod settings;
 mod sign_up;
-mod store;
-mod subscriber;
 
-use site_events::{Publisher, SITE, SUBSCRIBERS};
+use std::sync::Arc;
+
+use async_nats::jetstream::{self, context::ContextBuilder};
+use site_events::{
+    Publisher, SITE, SUBSCRIBERS, SUPPRESSION,
+    consume::{consume, ensure_set_up},
+};
 use site_proto::newsletter::v1::newsletter_service_server::NewsletterServiceServer;
-use site_service::{drain::CancellationToken, grpc::GrpcServer, health::Dependency, nats};
+use site_service::{
+    drain::{self, CancellationToken},
+    grpc::GrpcServer,
+    health::Dependency,
+    nats,
+};
+use subscribers::Subscribers;
 use tonic::service::Routes;
 
 pub use settings::Settings;
 
+/// How many bounces are dealt with at once.
+const AT_ONCE: usize = 4;
+
 /// The running service.
-pub struct Service(GrpcServer);
+pub struct Service {
+    server: GrpcServer,
+    context: jetstream::Context,
+    newsletter: Arc<api::Newsletter>,
+}
 
 impl Service {
     /// Connects to the broker, opens the bucket and takes the port.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let client = nats::connect(&settings.nats, "newsletter").await?;
+        let context = ContextBuilder::new()
+            .timeout(nats::DEADLINE)
+            .ack_timeout(nats::DEADLINE)
+            .build(client.clone());
+        ensure_set_up(&context, SUPPRESSION).await?;
+        let newsletter = Arc::new(api::Newsletter {
+            publisher: Publisher::new(client.clone()),
+            subscribers: Subscribers::open(client.clone()).await?,
+            confirm_within: settings.confirm_within,
+            person_key: settings.person_key,
+            token_key: settings.token_key,
+        });
         let api = api::Api {
-            newsletter: api::Newsletter {
-                publisher: Publisher::new(client.clone()),
-                subscribers: store::Subscribers::open(client.clone()).await?,
-                person_key: settings.person_key,
-                token_key: settings.token_key,
-            },
+            newsletter: newsletter.clone(),
         };
         let routes = Routes::new(NewsletterServiceServer::new(api));
         let dependencies = vec![
             Dependency::stream(client.clone(), SITE),
             Dependency::bucket(client, SUBSCRIBERS),
         ];
-        GrpcServer::bind(settings.listen, routes, dependencies)
-            .await
-            .map(Self)
+        Ok(Self {
+            server: GrpcServer::bind(settings.listen, routes, dependencies).await?,
+            context,
+            newsletter,
+        })
     }
 
     /// The port it listens on.
     pub fn port(&self) -> u16 {
-        self.0.port()
+        self.server.port()
     }
 
     /// Serves until `stop`, then finishes what is in flight.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
-        self.0.run(stop).await
+        let suppress = |delivery| bounces::suppress(&self.newsletter, delivery);
+        let suppressing = consume(&self.context, SUPPRESSION.into(), AT_ONCE, suppress, stop.clone());
+        let serving = async {
+            let served = self.server.run(stop.clone()).await;
+            // Should it end unasked, nothing else keeps the service.
+            stop.cancel();
+            served
+        };
+        let (served, _in_time) = tokio::join!(serving, drain::within_grace(&stop, suppressing));
+        served
     }
 }

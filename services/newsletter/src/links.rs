@@ -5,15 +5,12 @@ use site_events::{
     event::{NewsletterConfirmed, NewsletterUnsubscribed},
 };
 use site_service::{RequestId, status::Violations};
+use subscribers::StoreError;
 use time::OffsetDateTime;
 use tonic::Status;
 use visitor::token::{Purpose, TokenError};
 
-use crate::{
-    api::Newsletter,
-    store::{Known, StoreError},
-    subscriber::Subscriber,
-};
+use crate::{api::Newsletter, change::change};
 
 /// Why a link did nothing.
 pub enum LinkError {
@@ -55,17 +52,10 @@ pub async fn confirm(
         .token_key
         .verify(token, Purpose::Confirm, now)
         .map_err(stale)?;
-    let known = newsletter
-        .subscribers
-        .read(&person)
-        .await
-        .map_err(LinkError::Store)?;
-    let confirmed = known
-        .subscriber
-        .clone()
-        .and_then(|subscriber| subscriber.confirmed(now))
+    let changed = change(newsletter, &person, |subscriber| subscriber.confirmed(now)).await;
+    let confirmed = changed
+        .map_err(LinkError::Store)?
         .ok_or(LinkError::Refused(STALE_CONFIRMATION))?;
-    store_change(newsletter, &person, &known, &confirmed).await?;
     let id = NewsletterConfirmed::TYPE.id_for(confirmed.subscription);
     let event = NewsletterConfirmed {
         email: confirmed.email,
@@ -85,34 +75,20 @@ pub async fn unsubscribe(
         .token_key
         .verify(token, Purpose::Unsubscribe, now)
         .map_err(stale)?;
-    let known = newsletter
-        .subscribers
-        .read(&person)
-        .await
-        .map_err(LinkError::Store)?;
+    let changed = change(newsletter, &person, |subscriber| {
+        Some(subscriber.unsubscribed(now))
+    })
+    .await;
     // Whoever is not known (any more) gets no mail from us: nothing is left to do.
-    let Some(subscriber) = known.subscriber.clone() else {
+    let Some(left) = changed.map_err(LinkError::Store)? else {
         return Ok(());
     };
-    let left = subscriber.unsubscribed(now);
-    store_change(newsletter, &person, &known, &left).await?;
+    // It was noted. To tell of it would send a mail to where none arrives.
+    if left.is_suppressed() {
+        return Ok(());
+    }
     let id = NewsletterUnsubscribed::TYPE.id_for(left.subscription);
     let event = NewsletterUnsubscribed { email: left.email };
     let published = newsletter.publisher.publish(request_id, id, &person, event).await;
     published.map(drop).map_err(LinkError::Publish)
-}
-
-/// Writes the record where it changed. The event follows either way, under an id of
-/// its own subscription: a step that failed half-way is completed by repeating it.
-async fn store_change(
-    newsletter: &Newsletter,
-    person: &visitor::PersonId,
-    known: &Known,
-    next: &Subscriber,
-) -> Result<(), LinkError> {
-    if known.subscriber.as_ref() == Some(next) {
-        return Ok(());
-    }
-    let written = newsletter.subscribers.write(person, next, known.revision).await;
-    written.map(drop).map_err(LinkError::Store)
 }

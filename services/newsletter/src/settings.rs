@@ -1,10 +1,13 @@
 //! What this service needs to know.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use clap::Parser;
 use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
 use visitor::{PersonKey, token::TokenKey};
+
+/// The longest that a sign-up may await its confirmation: nobody's address is kept for a month on a guess.
+const LONGEST_HOURS: u64 = 30 * 24;
 
 /// Takes newsletter sign-ups over gRPC and keeps the subscribers.
 #[derive(Parser)]
@@ -19,10 +22,20 @@ pub struct Settings {
     /// Key of the tokens in mailed links, at least 32 bytes, the same as the notifier's
     #[arg(long, env = "TOKEN_KEY", hide_env_values = true, value_parser = TokenKey::new)]
     pub token_key: TokenKey,
+    /// Hours within which a sign-up must be confirmed, at most 720; then it is forgotten
+    #[arg(long = "confirm-within-hours", id = "confirm_within_hours", env = "CONFIRM_WITHIN_HOURS", default_value = "48", value_parser = hours)]
+    pub confirm_within: Duration,
     /// The broker
     #[command(flatten)]
     pub nats: NatsSettings,
     /// Logs and traces
     #[command(flatten)]
     pub telemetry: TelemetrySettings,
+}
+
+fn hours(raw: &str) -> Result<Duration, String> {
+    match raw.parse() {
+        Ok(hours @ 1..=LONGEST_HOURS) => Ok(Duration::from_secs(hours * 60 * 60)),
+        _ => Err(format!("it is not a number of hours from 1 to {LONGEST_HOURS}")),
+    }
 }

@@ -8,16 +8,13 @@ use site_service::{
     idempotency::{self, NotAUuid},
     status::Violations,
 };
+use subscribers::{Known, StoreError, Subscriber};
 use time::OffsetDateTime;
 use tonic::Status;
 use uuid::Uuid;
-use visitor::{EmailAddress, InvalidInput};
+use visitor::{EmailAddress, InvalidInput, PersonId};
 
-use crate::{
-    api::Newsletter,
-    store::StoreError,
-    subscriber::{LINK_LIFETIME, Subscriber},
-};
+use crate::api::Newsletter;
 
 /// Why a sign-up was not accepted.
 pub enum SignUpError {
@@ -56,22 +53,14 @@ pub async fn sign_up(
     let email = EmailAddress::parse(&form.email).map_err(SignUpError::Email)?;
     let person = newsletter.person_key.person(&email);
 
-    let subscribers = &newsletter.subscribers;
-    let known = subscribers.read(&person).await.map_err(SignUpError::Store)?;
-    let Some(pending) = Subscriber::signed_up(known.subscriber.as_ref(), email.clone(), now, Uuid::new_v4())
-    else {
-        return Ok(());
-    };
-    let revision = match subscribers.write(&person, &pending, known.revision).await {
-        Ok(revision) => revision,
-        // The other request of the same moment stores the same sign-up and mails it.
-        Err(StoreError::Conflict) => return Ok(()),
-        Err(error) => return Err(SignUpError::Store(error)),
-    };
     let requested = NewsletterRequested {
         email,
-        expires: now + LINK_LIFETIME,
+        expires: now + newsletter.confirm_within,
         attribution: Attribution::of(form.attribution.clone()),
+    };
+    let stored = store(newsletter, &person, &requested, now).await;
+    let Some((pending, revision)) = stored.map_err(SignUpError::Store)? else {
+        return Ok(());
     };
     newsletter
         .publisher
@@ -85,8 +74,59 @@ pub async fn sign_up(
         .map_err(SignUpError::Publish)?;
     // Only now: a sign-up whose event failed must be mailed when it is repeated. If this
     // write fails, the visitor may get a second mail; the first is on its way.
-    if let Err(error) = subscribers.write(&person, &pending.mailed(now), revision).await {
+    let mailed = pending.mailed(now);
+    if let Err(error) = write(newsletter, &person, &mailed, revision).await {
         tracing::warn!(%error, %person, "the time of the confirmation mail was not noted");
     }
     Ok(())
+}
+
+/// Stores the sign-up; gives the record and its revision, or `None` where nothing is to be mailed.
+async fn store(
+    newsletter: &Newsletter,
+    person: &PersonId,
+    requested: &NewsletterRequested,
+    now: OffsetDateTime,
+) -> Result<Option<(Subscriber, u64)>, StoreError> {
+    let known = newsletter.subscribers.read(person).await?;
+    match attempt(newsletter, person, &known, requested, now).await {
+        Err(StoreError::Conflict) => {}
+        done => return done,
+    }
+    let known = newsletter.subscribers.read(person).await?;
+    // The other request of the same moment stores the same sign-up and mails it.
+    if known.subscriber.as_ref().is_some_and(Subscriber::is_pending) {
+        return Ok(None);
+    }
+    attempt(newsletter, person, &known, requested, now).await
+}
+
+async fn attempt(
+    newsletter: &Newsletter,
+    person: &PersonId,
+    known: &Known,
+    requested: &NewsletterRequested,
+    now: OffsetDateTime,
+) -> Result<Option<(Subscriber, u64)>, StoreError> {
+    let former = known.subscriber.as_ref();
+    let email = requested.email.clone();
+    let source = requested.attribution.as_ref().and_then(|told| told.page.clone());
+    let Some(pending) = Subscriber::signed_up(former, email, source, now, Uuid::new_v4()) else {
+        return Ok(None);
+    };
+    let revision = write(newsletter, person, &pending, known.revision).await?;
+    Ok(Some((pending, revision)))
+}
+
+async fn write(
+    newsletter: &Newsletter,
+    person: &PersonId,
+    subscriber: &Subscriber,
+    revision: u64,
+) -> Result<u64, StoreError> {
+    let kept = subscriber.kept(newsletter.confirm_within);
+    newsletter
+        .subscribers
+        .write(person, subscriber, revision, kept)
+        .await
 }

@@ -1,12 +1,13 @@
 //! An event comes in: unless it was delivered before, its mail is written, handed to
 //! the mail server, and remembered.
 
-use site_events::{Channel, Delivery, Outcome};
+use site_events::{Channel, Delivery, Outcome, Publisher};
 use time::OffsetDateTime;
 use tracing::Instrument;
 
 use crate::{
     applications::Applications,
+    bounces,
     deliveries::{self, Deliveries},
     desk::Desk,
     mails::{self, MailError},
@@ -19,6 +20,7 @@ pub struct Notifier {
     pub applications: Applications,
     pub desk: Desk,
     pub smtp: Smtp,
+    pub publisher: Publisher,
 }
 
 /// Why an event was not delivered.
@@ -36,7 +38,7 @@ impl From<DeliveryError> for Outcome {
     fn from(error: DeliveryError) -> Self {
         let reason = error.to_string();
         match error {
-            DeliveryError::Smtp(SmtpError::Refused(_)) => Self::Refused(reason),
+            DeliveryError::Smtp(SmtpError::Refused(_) | SmtpError::NoSuchAddress(_)) => Self::Refused(reason),
             DeliveryError::Mail(error) if error.is_final() => Self::Refused(reason),
             DeliveryError::Deliveries(_) | DeliveryError::Mail(_) | DeliveryError::Smtp(_) => {
                 Self::Retry(reason)
@@ -51,8 +53,18 @@ impl Notifier {
         let sending = self.send(channel, &delivery);
         match self.deliveries.once(&delivery, sending).await {
             Ok(()) => Outcome::Delivered,
-            Err(error) => error.into(),
+            Err(error) => self.conclude(channel, &delivery, error).await,
         }
+    }
+
+    /// A newsletter mail that came back for good is told of before it is given up.
+    async fn conclude(&self, channel: Channel, delivery: &Delivery, error: DeliveryError) -> Outcome {
+        if let DeliveryError::Smtp(SmtpError::NoSuchAddress(words)) = &error
+            && let Err(error) = bounces::tell(&self.publisher, channel, delivery, words).await
+        {
+            return Outcome::Retry(error.to_string());
+        }
+        error.into()
     }
 
     async fn send(&self, channel: Channel, delivery: &Delivery) -> Result<(), DeliveryError> {

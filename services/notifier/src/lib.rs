@@ -5,6 +5,7 @@
 //! [`deliveries`] remembers it. [`digest`] tells the operator what could not be delivered.
 
 mod applications;
+mod bounces;
 mod brand;
 mod deliver;
 mod deliveries;
@@ -13,6 +14,7 @@ mod digest;
 mod dkim;
 pub mod mails;
 pub mod message;
+mod refusals;
 pub mod samples;
 mod settings;
 mod smtp;
@@ -23,8 +25,11 @@ mod wording;
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Context as _;
-use async_nats::jetstream::{self, consumer::PullConsumer, context::ContextBuilder};
-use site_events::{Channel, DELIVERIES, Delivery, ENDPOINTS, Endpoints, Outcome, SITE, consume::consume};
+use async_nats::jetstream::{self, context::ContextBuilder};
+use site_events::{
+    Channel, DELIVERIES, Delivery, ENDPOINTS, Endpoints, Outcome, Publisher, SITE,
+    consume::{consume, ensure_set_up},
+};
 use site_service::{
     drain::{self, CancellationToken},
     grpc::GrpcServer,
@@ -77,6 +82,7 @@ impl Service {
             applications: Applications::open(&context, &settings).await?,
             desk,
             smtp,
+            publisher: Publisher::new(client.clone()),
         });
         let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
         let digest = Digest {
@@ -162,14 +168,6 @@ async fn webhooks(
         ensure_set_up(context, consumer).await?;
     }
     Ok(ways)
-}
-
-/// An endpoint whose consumer is missing would hear of nothing, and nobody would notice.
-async fn ensure_set_up(context: &jetstream::Context, consumer: &str) -> anyhow::Result<()> {
-    let found: Result<PullConsumer, _> = context.get_consumer_from_stream(consumer, SITE).await;
-    found.map(drop).map_err(|error| {
-        anyhow::anyhow!("the consumer {consumer} cannot be opened ({error}); run `sitectl setup`")
-    })
 }
 
 /// One channel's events, one delivery each.

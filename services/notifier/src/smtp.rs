@@ -24,6 +24,8 @@ use lettre::{
 use site_service::settings::{ExposeSecret, Secret};
 use tokio::time::timeout;
 
+use crate::refusals::says_no_such_address;
+
 /// Servers close idle connections after minutes; we let go well before.
 const IDLE: Duration = Duration::from_secs(30);
 /// How long a kept connection may take to show that it is still good.
@@ -31,6 +33,8 @@ const STILL_THERE: Duration = Duration::from_secs(2);
 /// The longest that a message may take: with one more waiting before it, still inside
 /// the time after which the broker hands the event out again.
 const LONGEST_SECONDS: u64 = 40;
+/// What stands in logs instead of an address.
+const ADDRESS: &str = "[address]";
 
 /// Where the mail server is and who we are there.
 #[derive(Args, Debug, Clone)]
@@ -77,6 +81,9 @@ pub enum SmtpError {
     /// The server will never take this message for this recipient (RFC 5321, 4.2.1: 5yz).
     #[error("the mail server refused it: {0}")]
     Refused(String),
+    /// The server will never take anything for this recipient: there is no such address.
+    #[error("the mail server refused it: {0}")]
+    NoSuchAddress(String),
     /// It may be taken later.
     #[error("the mail server did not take it: {0}")]
     NotNow(String),
@@ -212,10 +219,15 @@ impl Smtp {
 fn explain(error: &lettre::transport::smtp::Error, envelope: &Envelope) -> SmtpError {
     let reason = without_addresses(&error.to_string(), envelope);
     let code = error.status().map(u16::from);
-    if error.is_permanent() && !code.is_some_and(is_about_us) {
-        SmtpError::Refused(reason)
-    } else {
-        SmtpError::NotNow(reason)
+    match code {
+        Some(code) if error.is_permanent() && !is_about_us(code) => {
+            if says_no_such_address(code, &reason.replace(ADDRESS, "")) {
+                SmtpError::NoSuchAddress(reason)
+            } else {
+                SmtpError::Refused(reason)
+            }
+        }
+        _ => SmtpError::NotNow(reason),
     }
 }
 
@@ -236,7 +248,7 @@ fn without_addresses(reason: &str, envelope: &Envelope) -> String {
     let words = reason.split_whitespace().map(|word| {
         let bare = word.trim_matches(|c: char| c.is_ascii_punctuation());
         if word.contains('@') || is_local_part(bare) {
-            "[address]"
+            ADDRESS
         } else {
             word
         }

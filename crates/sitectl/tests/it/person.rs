@@ -3,11 +3,15 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use async_nats::{
     HeaderMap,
-    jetstream::{self, message::StreamMessage},
+    jetstream::{
+        self,
+        message::{PublishMessage, StreamMessage},
+    },
 };
 use futures_util::TryStreamExt as _;
 use resumes::{ResumeKey, Store};
@@ -18,7 +22,7 @@ use site_events::{
     event::{CareersApplied, NewsletterRequested},
     subjects,
 };
-use testkit::{Nats, S3, User};
+use testkit::{Nats, S3, User, eventually};
 use time::macros::datetime;
 use uuid::Uuid;
 use visitor::EmailAddress;
@@ -313,6 +317,33 @@ async fn a_person_of_whom_nothing_is_held_is_no_error() -> anyhow::Result<()> {
     told(&["person", "export", "nobody@example.net", &to_flag], &site.flags)?;
     assert!(!folder.path().join("subscriber.json").exists());
     assert_eq!(read(folder.path().join("events.json"))?, json!([]));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_sign_up_that_expired_nothing_is_told() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let email = "late@example.net";
+    let context = jetstream::new(site.nats.client(User::Operator).await?);
+    let record = json!({ "email": email, "state": "pending" }).to_string();
+    let passing = PublishMessage::build()
+        .payload(record.into())
+        .ttl(Duration::from_secs(3));
+    let subject = format!("$KV.{SUBSCRIBERS}.{}", person(email)?);
+    context.send_publish(subject, passing).await?.await?;
+    let held = || anyhow::Ok(told_json(&["person", "erase", email], &site.flags)?["wouldErase"].clone());
+    assert_eq!(held()?["subscriber"], 1);
+    eventually("it expires", Duration::from_secs(10), async || {
+        (held().ok()?["subscriber"] == 0).then_some(())
+    })
+    .await?;
+
+    let folder = tempfile::tempdir()?;
+    let to_flag = format!("--to={}", folder.path().display());
+    told(&["person", "export", email, &to_flag], &site.flags)?;
+    for needle in [email, person(email)?.as_str()] {
+        assert_eq!(files_with(folder.path(), needle)?, [""; 0]);
+    }
     Ok(())
 }
 

@@ -1,8 +1,8 @@
 //! `sitectl setup`.
 
-use async_nats::jetstream::{self, consumer::pull::Config};
+use async_nats::jetstream::{self, consumer::pull::Config, kv};
 use serde_json::Value;
-use site_events::{Channel, SITE};
+use site_events::{Channel, SITE, SUBSCRIBERS};
 use testkit::{Nats, S3, User};
 
 use crate::tool::sitectl;
@@ -24,8 +24,8 @@ async fn setup_creates_what_is_missing_and_may_be_repeated() -> anyhow::Result<(
         );
         let told: Value = serde_json::from_slice(&output.stdout)?;
         let ready = told["ready"].as_array().map(Vec::len);
-        // Two streams, three buckets, seven consumers, one S3 bucket.
-        assert_eq!(ready, Some(13), "{told}");
+        // Two streams, three buckets, eight consumers, one S3 bucket.
+        assert_eq!(ready, Some(14), "{told}");
     }
     Ok(())
 }
@@ -117,5 +117,37 @@ async fn an_endpoint_goes_only_where_the_setting_says_so() -> anyhow::Result<()>
         .collect();
     assert!(sitectl(&emptied)?.status.success());
     assert!(stream.consumer_info("webhook-crm").await.is_err());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn setup_lets_the_records_of_an_older_bucket_expire() -> anyhow::Result<()> {
+    let (nats, s3) = (Nats::start().await?, S3::start().await?);
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    context.delete_key_value(SUBSCRIBERS).await?;
+    let older = kv::Config {
+        bucket: SUBSCRIBERS.to_owned(),
+        history: 1,
+        ..kv::Config::default()
+    };
+    let older = context.create_key_value(older).await?;
+    older.put("a-person", "a record".into()).await?;
+
+    let flags = nats.flags(User::Operator).into_iter().chain(s3.flags());
+    let flags: Vec<String> = std::iter::once("setup".to_owned()).chain(flags).collect();
+    let output = sitectl(&flags)?;
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let bucket = context.get_key_value(SUBSCRIBERS).await?;
+    let config = &bucket.stream.cached_info().config;
+    assert!(config.allow_message_ttl);
+    assert_eq!(
+        config.subject_delete_marker_ttl, None,
+        "a marker would name the person"
+    );
+    assert_eq!(bucket.get("a-person").await?.as_deref(), Some(&b"a record"[..]));
     Ok(())
 }

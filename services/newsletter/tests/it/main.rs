@@ -1,14 +1,18 @@
 //! The newsletter service over gRPC, on a real broker.
 
+use std::time::Duration as Wait;
+
+use async_nats::jetstream;
 use clap::Parser;
 use newsletter::{Service, Settings};
 use serde_json::Value;
+use site_events::SUBSCRIBERS;
 use site_proto::newsletter::v1::{
     ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
 };
 use site_service::{drain::CancellationToken, status};
 use testkit::{Nats, User};
-use time::{Duration, OffsetDateTime};
+use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use tokio_util::sync::DropGuard;
 use tonic::{Code, Status, transport::Channel};
 use uuid::Uuid;
@@ -28,6 +32,10 @@ struct Running {
 }
 
 async fn running() -> anyhow::Result<Running> {
+    running_where(|_| {}).await
+}
+
+async fn running_where(set: impl FnOnce(&mut Settings)) -> anyhow::Result<Running> {
     let nats = Nats::start().await?;
     let usual = ["newsletter".into(), "--listen=127.0.0.1:0".into()];
     let keys = [
@@ -35,7 +43,9 @@ async fn running() -> anyhow::Result<Running> {
         format!("--token-key={TOKEN_KEY}"),
     ];
     let flags = usual.into_iter().chain(keys).chain(nats.flags(User::Newsletter));
-    let service = Service::build(Settings::try_parse_from(flags)?).await?;
+    let mut settings = Settings::try_parse_from(flags)?;
+    set(&mut settings);
+    let service = Service::build(settings).await?;
     let address = format!("http://127.0.0.1:{}", service.port());
     let stop = CancellationToken::new();
     tokio::spawn(service.run(stop.clone()));
@@ -48,8 +58,12 @@ async fn running() -> anyhow::Result<Running> {
 
 impl Running {
     async fn sign_up(&mut self) -> Result<(), Status> {
+        self.sign_up_as(ADDRESS).await
+    }
+
+    async fn sign_up_as(&mut self, email: &str) -> Result<(), Status> {
         let request = SubscribeRequest {
-            email: ADDRESS.into(),
+            email: email.into(),
             idempotency_key: Uuid::new_v4().to_string(),
             attribution: None,
         };
@@ -67,6 +81,21 @@ impl Running {
             .map(drop)
     }
 
+    /// What the bucket holds, whatever it is.
+    async fn records(&self) -> anyhow::Result<u64> {
+        let context = jetstream::new(self.nats.client(User::Operator).await?);
+        let bucket = context.get_key_value(SUBSCRIBERS).await?;
+        let stream = context.get_stream(bucket.stream_name).await?;
+        Ok(stream.cached_info().state.messages)
+    }
+
+    async fn record_of(&self, email: &str) -> anyhow::Result<Option<Value>> {
+        let context = jetstream::new(self.nats.client(User::Operator).await?);
+        let record = context.get_key_value(SUBSCRIBERS).await?;
+        let record = record.get(person_of(email)?.as_str()).await?;
+        Ok(record.map(|record| serde_json::from_slice(&record)).transpose()?)
+    }
+
     async fn event_types(&self) -> anyhow::Result<Vec<String>> {
         let events = self.nats.events().await?;
         let word = |event: &Value| event["type"].as_str().unwrap_or_default().to_owned();
@@ -75,7 +104,11 @@ impl Running {
 }
 
 fn person() -> anyhow::Result<PersonId> {
-    Ok(PersonKey::new(PERSON_KEY)?.person(&EmailAddress::parse(ADDRESS)?))
+    person_of(ADDRESS)
+}
+
+fn person_of(email: &str) -> anyhow::Result<PersonId> {
+    Ok(PersonKey::new(PERSON_KEY)?.person(&EmailAddress::parse(email)?))
 }
 
 /// A token as the notifier mails it.
@@ -185,12 +218,165 @@ async fn a_sign_up_that_fails_half_way_is_completed_by_repeating_it() -> anyhow:
     let refused = running.sign_up().await;
     assert_eq!(refused.map_err(|status| status.code()), Err(Code::Unavailable));
     running.nats.resume_from_disk().await?;
-    testkit::eventually(
-        "the sign-up is taken",
-        std::time::Duration::from_secs(10),
-        async || running.sign_up().await.ok(),
-    )
+    testkit::eventually("the sign-up is taken", Wait::from_secs(10), async || {
+        running.sign_up().await.ok()
+    })
     .await?;
     assert_eq!(running.event_types().await?, [REQUESTED]);
     Ok(())
+}
+
+#[tokio::test]
+async fn a_sign_up_that_nobody_confirms_is_forgotten_and_may_be_made_anew() -> anyhow::Result<()> {
+    let within = Wait::from_secs(2);
+    let mut running = running_where(|settings| settings.confirm_within = within).await?;
+    running.sign_up().await?;
+    assert_eq!(running.records().await?, 1);
+    let requested = &running.nats.events().await?[0];
+    let time = |value: &Value| OffsetDateTime::parse(value.as_str().unwrap_or_default(), &Rfc3339);
+    let good_for = time(&requested["data"]["expires"])? - time(&requested["time"])?;
+    assert!(
+        (good_for - within).abs() < Duration::SECOND,
+        "the link is good for {good_for}"
+    );
+
+    testkit::eventually("the bucket is empty", Wait::from_secs(10), async || {
+        (running.records().await.ok()? == 0).then_some(())
+    })
+    .await?;
+    let refused = running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await;
+    let refused = refused.expect_err("there is nothing to confirm");
+    let sentence = &status::violations(&refused)["token"];
+    assert!(sentence.contains("not valid any more"), "{sentence}");
+
+    running.sign_up().await?;
+    running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await?;
+    assert_eq!(running.event_types().await?, [REQUESTED, REQUESTED, CONFIRMED]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_was_confirmed_in_time_stays() -> anyhow::Result<()> {
+    let mut running = running_where(|settings| settings.confirm_within = Wait::from_secs(2)).await?;
+    running.sign_up().await?;
+    running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await?;
+    // Made later, so whatever expires expires after the first would have.
+    running.sign_up_as("asha@example.com").await?;
+    testkit::eventually("the later one is forgotten", Wait::from_secs(10), async || {
+        running
+            .record_of("asha@example.com")
+            .await
+            .ok()?
+            .is_none()
+            .then_some(())
+    })
+    .await?;
+    let record = running.record_of(ADDRESS).await?.unwrap_or_default();
+    assert_eq!(record["state"], "confirmed");
+    assert_eq!(running.records().await?, 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn whoever_left_stays_known_however_often_their_address_is_typed() -> anyhow::Result<()> {
+    let mut running = running_where(|settings| settings.confirm_within = Wait::from_secs(2)).await?;
+    running.sign_up().await?;
+    running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await?;
+    running
+        .unsubscribe(token(Purpose::Unsubscribe, Duration::HOUR)?)
+        .await?;
+    running.sign_up().await?;
+    running.sign_up_as("asha@example.com").await?;
+    testkit::eventually("the later one is forgotten", Wait::from_secs(10), async || {
+        (running.records().await.ok()? == 1).then_some(())
+    })
+    .await?;
+    let record = running.record_of(ADDRESS).await?.unwrap_or_default();
+    assert!(
+        record["confirmed"].is_string() && record["ended"].is_string(),
+        "{record}"
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn links_of_a_former_subscription_mean_the_person_and_not_more() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let (old_confirm, old_unsubscribe) = (
+        token(Purpose::Confirm, Duration::HOUR)?,
+        token(Purpose::Unsubscribe, Duration::HOUR)?,
+    );
+    running.sign_up().await?;
+    running.confirm(old_confirm.clone()).await?;
+    running.unsubscribe(old_unsubscribe.clone()).await?;
+    let refused = running.confirm(old_confirm.clone()).await;
+    assert_eq!(
+        refused.map_err(|status| status.code()),
+        Err(Code::InvalidArgument),
+        "it brings nobody back"
+    );
+
+    running.sign_up().await?;
+    running.confirm(old_confirm).await?;
+    running.unsubscribe(old_unsubscribe).await?;
+    let record = running.record_of(ADDRESS).await?.unwrap_or_default();
+    assert_eq!(record["state"], "unsubscribed");
+    let seen = running.event_types().await?;
+    let twice = [
+        REQUESTED,
+        CONFIRMED,
+        UNSUBSCRIBED,
+        REQUESTED,
+        CONFIRMED,
+        UNSUBSCRIBED,
+    ];
+    assert_eq!(seen, twice, "the second subscription's events are its own");
+    Ok(())
+}
+
+#[tokio::test]
+async fn requests_of_the_same_moment_all_get_an_answer_and_cause_one_event_each() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let at_once = async |running: &Running, step: Step| -> anyhow::Result<()> {
+        let mut requests = tokio::task::JoinSet::new();
+        for _ in 0..2 {
+            let (mut client, step) = (running.newsletter.clone(), step.clone());
+            requests.spawn(async move { step.take(&mut client).await });
+        }
+        for answer in requests.join_all().await {
+            answer?;
+        }
+        Ok(())
+    };
+    at_once(&running, Step::SignUp).await?;
+    at_once(&running, Step::Confirm(token(Purpose::Confirm, Duration::HOUR)?)).await?;
+    let out = token(Purpose::Unsubscribe, Duration::HOUR)?;
+    at_once(&running, Step::Unsubscribe(out)).await?;
+    assert_eq!(running.event_types().await?, [REQUESTED, CONFIRMED, UNSUBSCRIBED]);
+    running.sign_up().await?;
+    Ok(())
+}
+
+/// One request of a visitor's.
+#[derive(Clone)]
+enum Step {
+    SignUp,
+    Confirm(String),
+    Unsubscribe(String),
+}
+
+impl Step {
+    async fn take(self, client: &mut NewsletterServiceClient<Channel>) -> Result<(), Status> {
+        match self {
+            Self::SignUp => {
+                let request = SubscribeRequest {
+                    email: ADDRESS.into(),
+                    idempotency_key: Uuid::new_v4().to_string(),
+                };
+                client.subscribe(request).await.map(drop)
+            }
+            Self::Confirm(token) => client.confirm(ConfirmRequest { token }).await.map(drop),
+            Self::Unsubscribe(token) => client.unsubscribe(UnsubscribeRequest { token }).await.map(drop),
+        }
+    }
 }

@@ -33,6 +33,7 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
         "site.contact.received.v1" => "New contact message".to_owned(),
         "site.newsletter.confirmed.v1" => "New newsletter subscriber".to_owned(),
         "site.newsletter.unsubscribed.v1" => "Newsletter subscriber left".to_owned(),
+        "site.newsletter.bounced.v1" => "Newsletter address does not exist".to_owned(),
         "site.careers.applied.v1" => {
             format!("New application: {}", text("position").unwrap_or_default())
         }

@@ -1,10 +1,14 @@
 //! The subscribers' bucket: one record per person, changed by compare-and-set.
 
+use std::time::Duration;
+
 use async_nats::{
     Client,
     jetstream::{
-        self,
-        kv::{CreateErrorKind, Operation, Store, UpdateErrorKind},
+        Context,
+        context::{ContextBuilder, PublishErrorKind},
+        kv::{Operation, Store},
+        message::PublishMessage,
     },
 };
 use site_events::SUBSCRIBERS;
@@ -12,7 +16,7 @@ use site_service::{nats, status};
 use tonic::Status;
 use visitor::PersonId;
 
-use crate::subscriber::Subscriber;
+use crate::{Kept, Subscriber};
 
 /// Why a record could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -23,8 +27,8 @@ pub enum StoreError {
     /// The bucket cannot be used now.
     #[error("the subscribers' bucket is away: {0}")]
     Away(String),
-    /// What lies there is not a subscriber.
-    #[error("the record of {person} cannot be read: {reason}")]
+    /// What lies there is not a subscriber. The reader's own words may repeat what lies there.
+    #[error("the record of {person} cannot be read (line {}, column {})", .reason.line(), .reason.column())]
     Unreadable {
         /// Whose record.
         person: PersonId,
@@ -50,27 +54,44 @@ impl From<StoreError> for Status {
 
 /// A record and the revision it was read at; revision 0 where there is none.
 pub struct Known {
+    /// The record, where there is one.
     pub subscriber: Option<Subscriber>,
+    /// What a change must name.
     pub revision: u64,
 }
 
 /// The bucket.
 pub struct Subscribers {
     client: Client,
+    context: Context,
     bucket: Store,
 }
 
 impl Subscribers {
-    pub async fn open(client: Client) -> anyhow::Result<Self> {
-        let bucket = jetstream::new(client.clone())
-            .get_key_value(SUBSCRIBERS)
-            .await
-            .map_err(|error| {
-                anyhow::anyhow!("bucket {SUBSCRIBERS} cannot be opened ({error}); run `sitectl setup`")
-            })?;
-        Ok(Self { client, bucket })
+    /// Opens the bucket, which must be there and let records expire.
+    pub async fn open(client: Client) -> Result<Self, StoreError> {
+        let context = ContextBuilder::new()
+            .timeout(nats::DEADLINE)
+            .ack_timeout(nats::DEADLINE)
+            .build(client.clone());
+        let unusable = |reason: String| {
+            StoreError::Away(format!(
+                "bucket {SUBSCRIBERS} cannot be used ({reason}); run `sitectl setup`"
+            ))
+        };
+        let opened = context.get_key_value(SUBSCRIBERS).await;
+        let bucket = opened.map_err(|error| unusable(error.to_string()))?;
+        if !bucket.stream.cached_info().config.allow_message_ttl {
+            return Err(unusable("its records cannot expire".to_owned()));
+        }
+        Ok(Self {
+            client,
+            context,
+            bucket,
+        })
     }
 
+    /// What is known of a person.
     pub async fn read(&self, person: &PersonId) -> Result<Known, StoreError> {
         self.connected()?;
         let entry = self.bucket.entry(person.as_str()).await.map_err(away)?;
@@ -103,21 +124,34 @@ impl Subscribers {
         person: &PersonId,
         subscriber: &Subscriber,
         revision: u64,
+        kept: Kept,
     ) -> Result<u64, StoreError> {
         self.connected()?;
         let value = serde_json::to_vec(subscriber).expect("a subscriber is plain values");
-        if revision == 0 {
-            let created = self.bucket.create(person.as_str(), value.into()).await;
-            return created.map_err(|error| match error.kind() {
-                CreateErrorKind::AlreadyExists => StoreError::Conflict,
-                _ => away(error),
-            });
+        let mut message = PublishMessage::build()
+            .payload(value.into())
+            .expected_last_subject_sequence(revision);
+        // Without this header the new record never expires, whatever the former did.
+        if let Kept::For(lifetime) = kept {
+            message = message.ttl(whole_seconds(lifetime));
         }
-        let updated = self.bucket.update(person.as_str(), value.into(), revision).await;
-        updated.map_err(|error| match error.kind() {
-            UpdateErrorKind::WrongLastRevision => StoreError::Conflict,
+        let subject = format!("{}{person}", self.bucket.prefix);
+        let sent = self.context.send_publish(subject, message).await;
+        let ack = sent.map_err(away)?.await;
+        ack.map(|ack| ack.sequence).map_err(|error| match error.kind() {
+            PublishErrorKind::WrongLastSequence => StoreError::Conflict,
             _ => away(error),
         })
+    }
+
+    /// Removes the record if it still is what was read at `revision`.
+    pub async fn forget(&self, person: &PersonId, revision: u64) -> Result<(), StoreError> {
+        self.connected()?;
+        // The broker leaves a marker that names the person; it goes as soon as a marker can.
+        let gone =
+            self.bucket
+                .purge_expect_revision_with_ttl(person.as_str(), revision, Duration::from_secs(1));
+        gone.await.map_err(away)
     }
 
     fn connected(&self) -> Result<(), StoreError> {
@@ -125,6 +159,11 @@ impl Subscribers {
             .then_some(())
             .ok_or_else(|| StoreError::Away("not connected".to_owned()))
     }
+}
+
+/// The broker counts lifetimes in seconds, at least one.
+fn whole_seconds(lifetime: Duration) -> Duration {
+    Duration::from_secs(lifetime.as_secs().max(1))
 }
 
 fn away(error: impl std::fmt::Display) -> StoreError {

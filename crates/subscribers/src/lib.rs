@@ -1,0 +1,11 @@
+//! The newsletter's subscribers: one record per person in a KV bucket, changed by
+//! compare-and-set. [`subscriber`] holds the rules, without I/O; [`store`] the bucket.
+//!
+//! A crate of its own because two work with it: the newsletter service, and the
+//! operator's tool, which must not depend on a service.
+
+pub mod store;
+pub mod subscriber;
+
+pub use store::{Known, StoreError, Subscribers};
+pub use subscriber::{Kept, State, Subscriber};

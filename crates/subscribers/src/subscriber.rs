@@ -1,0 +1,453 @@
+//! The life of a subscription: pending, confirmed, unsubscribed; suppressed where the address does not exist.
+
+use serde::{Deserialize, Serialize};
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+use visitor::EmailAddress;
+
+/// How soon another confirmation mail may follow the last.
+const MAIL_INTERVAL: Duration = Duration::minutes(15);
+
+/// One person's subscription, as it lies in the bucket.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subscriber {
+    /// The address as last signed up.
+    pub email: EmailAddress,
+    /// Names this subscription in the events it causes, so that repeating a step
+    /// repeats no event.
+    pub subscription: Uuid,
+    /// When the sign-up was made.
+    #[serde(with = "time::serde::rfc3339")]
+    pub requested: OffsetDateTime,
+    /// Where the sign-up was made, such as `/blog`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// When consent was given for what is confirmed no more: see [`Self::consented`].
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "time::serde::rfc3339::option"
+    )]
+    confirmed: Option<OffsetDateTime>,
+    /// When a former subscription ended: see [`Self::left`].
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "time::serde::rfc3339::option"
+    )]
+    ended: Option<OffsetDateTime>,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub state: State,
+}
+
+/// Where a subscription stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum State {
+    /// Signed up, not confirmed.
+    Pending {
+        /// When the last confirmation mail was asked for.
+        #[serde(with = "time::serde::rfc3339::option")]
+        mailed: Option<OffsetDateTime>,
+    },
+    /// Confirmed by the link in the mail.
+    Confirmed {
+        /// When.
+        #[serde(with = "time::serde::rfc3339")]
+        since: OffsetDateTime,
+    },
+    /// Left.
+    Unsubscribed {
+        /// When.
+        #[serde(with = "time::serde::rfc3339")]
+        since: OffsetDateTime,
+    },
+    /// A mail came back because the address does not exist. Nothing is sent to it any more, not even on a new
+    /// sign-up: whoever goes on sending to such addresses is taken for a spammer, and then no subscriber's mails
+    /// arrive. A person must look why it came back, so only the operator lifts it.
+    Suppressed {
+        /// When.
+        #[serde(with = "time::serde::rfc3339")]
+        since: OffsetDateTime,
+    },
+}
+
+/// How long a record stays in the bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// Until it is erased.
+    ForGood,
+    /// It expires by itself, address and all.
+    For(std::time::Duration),
+}
+
+impl Subscriber {
+    /// What a sign-up makes of what is known: the pending subscription to store and
+    /// mail, or nothing to do.
+    pub fn signed_up(
+        known: Option<&Self>,
+        email: EmailAddress,
+        source: Option<String>,
+        now: OffsetDateTime,
+        fresh: Uuid,
+    ) -> Option<Self> {
+        match known.map(|known| &known.state) {
+            Some(State::Confirmed { .. } | State::Suppressed { .. }) => return None,
+            Some(State::Pending { mailed: Some(mailed) }) if now - *mailed < MAIL_INTERVAL => return None,
+            _ => {}
+        }
+        Some(Self {
+            email,
+            subscription: known
+                .filter(|known| known.is_pending())
+                .map_or(fresh, |known| known.subscription),
+            requested: now,
+            source,
+            confirmed: known.and_then(Self::consented),
+            ended: known.and_then(Self::left),
+            state: State::Pending { mailed: None },
+        })
+    }
+
+    /// The same subscription after its confirmation mail was asked for.
+    pub fn mailed(self, now: OffsetDateTime) -> Self {
+        let state = State::Pending { mailed: Some(now) };
+        Self { state, ..self }
+    }
+
+    /// The subscription that a confirmation makes; `None` where there is nothing to
+    /// confirm any more.
+    pub fn confirmed(self, now: OffsetDateTime) -> Option<Self> {
+        match self.state {
+            State::Pending { .. } => Some(Self {
+                confirmed: None,
+                ended: None,
+                state: State::Confirmed { since: now },
+                ..self
+            }),
+            State::Confirmed { .. } => Some(self),
+            State::Unsubscribed { .. } | State::Suppressed { .. } => None,
+        }
+    }
+
+    /// The subscription after it ended. One that is suppressed stays so, as one that ended.
+    pub fn unsubscribed(self, now: OffsetDateTime) -> Self {
+        match self.state {
+            State::Unsubscribed { .. } => self,
+            State::Suppressed { .. } => Self {
+                ended: self.ended.or(Some(now)),
+                ..self
+            },
+            State::Pending { .. } | State::Confirmed { .. } => Self {
+                confirmed: self.consented(),
+                ended: None,
+                state: State::Unsubscribed { since: now },
+                ..self
+            },
+        }
+    }
+
+    /// The subscription after a mail came back because the address does not exist.
+    pub fn suppressed(self, now: OffsetDateTime) -> Self {
+        match self.state {
+            State::Suppressed { .. } => self,
+            State::Pending { .. } | State::Confirmed { .. } | State::Unsubscribed { .. } => Self {
+                confirmed: self.consented(),
+                ended: self.left(),
+                state: State::Suppressed { since: now },
+                ..self
+            },
+        }
+    }
+
+    /// What a suppressed subscription is once that was lifted: what it was before the mail came back. `None` for a
+    /// sign-up that was never confirmed: nothing of it is worth keeping, and it can be made anew.
+    pub fn lifted(self) -> Option<Self> {
+        let state = match (&self.state, self.confirmed, self.ended) {
+            (State::Suppressed { .. }, _, Some(since)) => State::Unsubscribed { since },
+            (State::Suppressed { .. }, Some(since), None) => State::Confirmed { since },
+            (State::Suppressed { .. }, None, None) => return None,
+            _ => return Some(self),
+        };
+        Some(Self {
+            ended: None,
+            confirmed: self
+                .confirmed
+                .filter(|_| matches!(state, State::Unsubscribed { .. })),
+            state,
+            ..self
+        })
+    }
+
+    /// When this person last said that they want the newsletter, where it is known. It is kept after the end, to
+    /// show on what ground mails were sent.
+    pub fn consented(&self) -> Option<OffsetDateTime> {
+        match self.state {
+            State::Confirmed { since } => Some(since),
+            State::Pending { .. } | State::Unsubscribed { .. } | State::Suppressed { .. } => self.confirmed,
+        }
+    }
+
+    /// When this person last left, unless they confirmed anew since.
+    pub fn left(&self) -> Option<OffsetDateTime> {
+        match self.state {
+            State::Unsubscribed { since } => Some(since),
+            State::Pending { .. } | State::Confirmed { .. } | State::Suppressed { .. } => self.ended,
+        }
+    }
+
+    /// How long the record stays where a sign-up must be confirmed within this time. Only a first sign-up expires:
+    /// whoever left before stays known as such, or anybody could undo that by typing their address.
+    pub fn kept(&self, confirm_within: std::time::Duration) -> Kept {
+        if self.is_pending() && self.left().is_none() {
+            Kept::For(confirm_within)
+        } else {
+            Kept::ForGood
+        }
+    }
+
+    /// Whether it awaits its confirmation.
+    pub fn is_pending(&self) -> bool {
+        matches!(self.state, State::Pending { .. })
+    }
+
+    /// Whether its address is taken not to exist.
+    pub fn is_suppressed(&self) -> bool {
+        matches!(self.state, State::Suppressed { .. })
+    }
+
+    /// A subscription that was confirmed elsewhere.
+    pub fn imported(
+        email: EmailAddress,
+        source: Option<String>,
+        confirmed: OffsetDateTime,
+        fresh: Uuid,
+    ) -> Self {
+        Self {
+            email,
+            subscription: fresh,
+            requested: confirmed,
+            source,
+            confirmed: None,
+            ended: None,
+            state: State::Confirmed { since: confirmed },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use time::macros::datetime;
+
+    use super::*;
+
+    const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
+    const FIRST: Uuid = Uuid::from_u128(1);
+    const SECOND: Uuid = Uuid::from_u128(2);
+
+    fn sign_up(known: Option<&Subscriber>, now: OffsetDateTime, fresh: Uuid) -> Option<Subscriber> {
+        let email = EmailAddress::parse("asha@example.com").expect("an address");
+        Subscriber::signed_up(known, email, Some("/blog".to_owned()), now, fresh)
+    }
+
+    fn pending() -> Subscriber {
+        sign_up(None, NOW, FIRST)
+            .expect("a first sign-up is stored")
+            .mailed(NOW)
+    }
+
+    #[test]
+    fn a_second_mail_waits_for_a_quarter_of_an_hour() {
+        assert_eq!(
+            sign_up(Some(&pending()), NOW + Duration::minutes(14), SECOND),
+            None
+        );
+        assert!(sign_up(Some(&pending()), NOW + Duration::minutes(15), SECOND).is_some());
+    }
+
+    #[test]
+    fn a_sign_up_whose_mail_was_never_asked_for_is_mailed_at_once() {
+        let unmailed = sign_up(None, NOW, FIRST);
+        let again = sign_up(unmailed.as_ref(), NOW + Duration::seconds(1), SECOND);
+        assert_eq!(again.map(|s| s.subscription), Some(FIRST));
+    }
+
+    #[test]
+    fn a_confirmed_subscriber_who_signs_up_again_changes_nothing() {
+        let confirmed = pending().confirmed(NOW);
+        assert_eq!(
+            sign_up(confirmed.as_ref(), NOW + Duration::days(30), SECOND),
+            None
+        );
+    }
+
+    #[test]
+    fn an_old_confirmation_link_does_not_bring_back_who_left() {
+        assert_eq!(pending().unsubscribed(NOW).confirmed(NOW), None);
+    }
+
+    #[test]
+    fn who_left_may_sign_up_anew_as_another_subscription() {
+        let left = pending().unsubscribed(NOW);
+        let again = sign_up(Some(&left), NOW + Duration::seconds(1), SECOND);
+        assert_eq!(again.map(|s| s.subscription), Some(SECOND));
+    }
+
+    #[test]
+    fn confirming_or_leaving_twice_keeps_the_first_time() {
+        let later = NOW + Duration::hours(1);
+        let confirmed = pending().confirmed(NOW).and_then(|s| s.confirmed(later));
+        assert_eq!(confirmed.map(|s| s.state), Some(State::Confirmed { since: NOW }));
+        let left = pending().unsubscribed(NOW).unsubscribed(later);
+        assert_eq!(left.state, State::Unsubscribed { since: NOW });
+    }
+
+    #[test]
+    fn a_record_reads_back_as_it_was_written() -> serde_json::Result<()> {
+        for subscriber in [pending(), pending().unsubscribed(NOW)] {
+            let stored = serde_json::to_string(&subscriber)?;
+            assert_eq!(serde_json::from_str::<Subscriber>(&stored)?, subscriber);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_record_of_before_the_times_of_consent_were_kept_still_reads() -> serde_json::Result<()> {
+        let written = |state: &str| {
+            format!(
+                r#"{{"email":"asha@example.com","subscription":"00000000-0000-0000-0000-000000000001",
+                    "requested":"2026-11-20T12:00:00Z",{state}}}"#
+            )
+        };
+        let pending: Subscriber =
+            serde_json::from_str(&written(r#""state":"pending","mailed":"2026-11-20T12:00:00Z""#))?;
+        assert_eq!(pending.source, None);
+        assert_eq!((pending.consented(), pending.left()), (None, None));
+        let confirmed: Subscriber =
+            serde_json::from_str(&written(r#""state":"confirmed","since":"2026-11-20T12:00:00Z""#))?;
+        assert_eq!((confirmed.consented(), confirmed.left()), (Some(NOW), None));
+        let left: Subscriber = serde_json::from_str(&written(
+            r#""state":"unsubscribed","since":"2026-11-20T12:00:00Z""#,
+        ))?;
+        assert_eq!((left.consented(), left.left()), (None, Some(NOW)));
+        Ok(())
+    }
+
+    #[test]
+    fn the_times_of_consent_outlive_the_subscription() {
+        let later = NOW + Duration::hours(1);
+        let left = pending()
+            .confirmed(NOW)
+            .map(|s| s.unsubscribed(later))
+            .expect("confirmed");
+        assert_eq!((left.consented(), left.left()), (Some(NOW), Some(later)));
+        assert_eq!((left.requested, left.source.as_deref()), (NOW, Some("/blog")));
+
+        let again = sign_up(Some(&left), later + Duration::hours(1), SECOND).expect("another sign-up");
+        assert_eq!((again.consented(), again.left()), (Some(NOW), Some(later)));
+        let anew = again.confirmed(later + Duration::hours(2)).expect("pending");
+        assert_eq!(anew.consented(), Some(later + Duration::hours(2)));
+        assert_eq!(anew.left(), None);
+    }
+
+    #[test]
+    fn a_suppressed_address_is_what_it_was_once_that_is_lifted() {
+        let later = NOW + Duration::hours(1);
+        assert_eq!(pending().suppressed(later).lifted(), None);
+        let confirmed = pending().confirmed(NOW).expect("pending");
+        assert_eq!(
+            confirmed.clone().suppressed(later).lifted(),
+            Some(confirmed.clone())
+        );
+        let left = confirmed.clone().unsubscribed(later);
+        assert_eq!(left.clone().suppressed(later).lifted(), Some(left.clone()));
+        let left_meanwhile = confirmed.suppressed(NOW).unsubscribed(later);
+        assert!(left_meanwhile.is_suppressed());
+        assert_eq!(left_meanwhile.lifted(), Some(left));
+    }
+
+    /// All that can happen to a subscription.
+    #[derive(Debug, Clone, Copy)]
+    enum Happening {
+        SignUp,
+        Mail,
+        Confirm,
+        Unsubscribe,
+        Bounce,
+        Lift,
+    }
+
+    fn happenings() -> impl Strategy<Value = Vec<(Happening, i64)>> {
+        use Happening::{Bounce, Confirm, Lift, Mail, SignUp, Unsubscribe};
+        let what = prop::sample::select(vec![SignUp, Mail, Confirm, Unsubscribe, Bounce, Lift]);
+        prop::collection::vec((what, 0i64..2000), 0..40)
+    }
+
+    fn after(known: Option<Subscriber>, what: Happening, now: OffsetDateTime) -> Option<Subscriber> {
+        match (what, known) {
+            (Happening::SignUp, known) => {
+                let fresh = Uuid::from_u128(now.unix_timestamp().unsigned_abs().into());
+                sign_up(known.as_ref(), now, fresh).or(known)
+            }
+            (_, None) => None,
+            (Happening::Mail, Some(known)) if known.is_pending() => Some(known.mailed(now)),
+            (Happening::Mail, Some(known)) => Some(known),
+            (Happening::Confirm, Some(known)) => known.clone().confirmed(now).or(Some(known)),
+            (Happening::Unsubscribe, Some(known)) => Some(known.unsubscribed(now)),
+            (Happening::Bounce, Some(known)) => Some(known.suppressed(now)),
+            (Happening::Lift, Some(known)) => known.lifted(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_happens_consent_is_the_persons_own_and_so_is_leaving(happenings in happenings()) {
+            let (mut known, mut now) = (None, NOW);
+            for (what, seconds) in happenings {
+                now += Duration::seconds(seconds);
+                let before: Option<Subscriber> = known.clone();
+                known = after(before.clone(), what, now);
+                let is_confirmed = |s: &Option<Subscriber>| {
+                    matches!(s, Some(Subscriber { state: State::Confirmed { .. }, .. }))
+                };
+                if is_confirmed(&known) && !is_confirmed(&before) {
+                    let waited = before.as_ref().is_some_and(Subscriber::is_pending);
+                    let consented = before.as_ref().and_then(Subscriber::consented);
+                    let never_left = before.as_ref().is_some_and(|s| s.left().is_none());
+                    prop_assert!(
+                        (matches!(what, Happening::Confirm) && waited)
+                            || (matches!(what, Happening::Lift) && consented.is_some() && never_left),
+                        "{what:?} of {before:?}"
+                    );
+                }
+                if let (Some(before), Some(known)) = (&before, &known) {
+                    prop_assert!(before.consented().is_none() || known.consented() >= before.consented());
+                    let confirmed_anew = matches!(what, Happening::Confirm) && before.is_pending();
+                    prop_assert!(before.left().is_none() || known.left().is_some() || confirmed_anew);
+                    if before.is_suppressed() && !matches!(what, Happening::Lift) {
+                        prop_assert!(known.is_suppressed());
+                    }
+                    let stored = serde_json::to_string(known).expect("plain values");
+                    prop_assert_eq!(&serde_json::from_str::<Subscriber>(&stored).expect("JSON"), known);
+                }
+                if let (Happening::Unsubscribe, Some(known)) = (what, &known) {
+                    prop_assert!(known.left().is_some());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_first_sign_up_expires() {
+        let within = std::time::Duration::from_secs(1);
+        assert_eq!(pending().kept(within), Kept::For(within));
+        let left = pending().unsubscribed(NOW);
+        assert_eq!(left.kept(within), Kept::ForGood);
+        let again = sign_up(Some(&left), NOW, SECOND).expect("another sign-up");
+        assert_eq!(again.kept(within), Kept::ForGood);
+        let confirmed = pending().confirmed(NOW).expect("pending");
+        assert_eq!(confirmed.kept(within), Kept::ForGood);
+    }
+}

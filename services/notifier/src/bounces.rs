@@ -1,0 +1,51 @@
+//! A newsletter mail came back because its address does not exist: the newsletter service
+//! must hear of it, so that nothing more is sent there.
+
+use site_events::{
+    Channel, Delivery, Event, EventData, PublishError, Publisher,
+    event::{NewsletterBounced, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed},
+};
+use visitor::EmailAddress;
+
+/// Publishes what the mail server said of a subscriber's address; once, however often it is called. Of mails outside
+/// the newsletter there is nothing to tell.
+pub async fn tell(
+    publisher: &Publisher,
+    channel: Channel,
+    delivery: &Delivery,
+    words: &str,
+) -> Result<(), PublishError> {
+    let Some(email) = subscriber(channel, delivery) else {
+        return Ok(());
+    };
+    let bounced = NewsletterBounced {
+        email,
+        channel: channel.name().to_owned(),
+        reason: words.to_owned(),
+    };
+    let id = NewsletterBounced::TYPE.id_for(delivery.event_id);
+    let published = publisher
+        .publish(&delivery.request_id, id, &delivery.person, bounced)
+        .await;
+    published.map(drop)
+}
+
+fn subscriber(channel: Channel, delivery: &Delivery) -> Option<EmailAddress> {
+    let email = match channel {
+        Channel::NewsletterConfirmation => delivery
+            .event()
+            .map(|event: Event<NewsletterRequested>| event.data.email),
+        Channel::NewsletterWelcome => delivery
+            .event()
+            .map(|event: Event<NewsletterConfirmed>| event.data.email),
+        Channel::NewsletterGoodbye => delivery
+            .event()
+            .map(|event: Event<NewsletterUnsubscribed>| event.data.email),
+        Channel::SalesLead
+        | Channel::ContactAcknowledgement
+        | Channel::RecruiterApplication
+        | Channel::ApplicationAcknowledgement => return None,
+    };
+    // It was read to write the mail: an event that cannot be read does not come here.
+    email.ok()
+}

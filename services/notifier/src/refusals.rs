@@ -1,0 +1,110 @@
+//! What a mail server means by a refusal: whether the address does not exist, or it is something else, which
+//! tomorrow may be otherwise.
+
+/// How a refused address is told without an enhanced status code: mailbox unavailable, user not local, name not
+/// allowed (RFC 5321, 4.2.3).
+const ABOUT_THE_MAILBOX: [u16; 3] = [550, 551, 553];
+
+/// Servers without enhanced codes refuse senders, relays and contents by the same numbers. What is not plainly
+/// about the recipient is taken for something else: to go on trying an address costs little, to give up a good one
+/// costs a subscriber.
+const RECIPIENT: [&str; 9] = [
+    "user",
+    "mailbox",
+    "recipient",
+    "account",
+    "address",
+    "unknown",
+    "unrouteable",
+    "inbox",
+    "exist",
+];
+const SOMETHING_ELSE: [&str; 16] = [
+    "sender",
+    "relay",
+    "relaying",
+    "spam",
+    "blocked",
+    "blacklisted",
+    "blocklisted",
+    "listed",
+    "policy",
+    "content",
+    "message",
+    "full",
+    "quota",
+    "authentication",
+    "denied",
+    "reputation",
+];
+
+/// Whether these words, which came with this code, say that the address does not exist. The words hold no address.
+pub fn says_no_such_address(code: u16, words: &str) -> bool {
+    match enhanced_status(words) {
+        Some(status) => is_no_such_address(status),
+        None => ABOUT_THE_MAILBOX.contains(&code) && speaks_of_the_recipient(words),
+    }
+}
+
+/// RFC 3463, 3.2 and 3.3: 5.1.x is about the address, save for 5.1.7 and 5.1.8, which are about the sender's; 5.2.1
+/// is a mailbox that takes nothing.
+fn is_no_such_address((subject, detail): (u16, u16)) -> bool {
+    match subject {
+        1 => !matches!(detail, 7 | 8),
+        2 => detail == 1,
+        _ => false,
+    }
+}
+
+/// The subject and the detail of the first status code of the class 5 (RFC 3463, 2).
+fn enhanced_status(words: &str) -> Option<(u16, u16)> {
+    words.split_whitespace().find_map(|word| {
+        let mut numbers = word.trim_matches(|c: char| !c.is_ascii_digit()).split('.');
+        let mut next = || numbers.next()?.parse::<u16>().ok();
+        let status = (next()?, next()?, next()?);
+        match (status, next()) {
+            ((5, subject, detail), None) => Some((subject, detail)),
+            _ => None,
+        }
+    })
+}
+
+fn speaks_of_the_recipient(words: &str) -> bool {
+    let words = words.to_lowercase();
+    let words: Vec<&str> = words.split(|c: char| !c.is_alphanumeric()).collect();
+    let speaks_of = |topics: &[&str]| words.iter().any(|word| topics.contains(word));
+    speaks_of(&RECIPIENT) && !speaks_of(&SOMETHING_ELSE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_does_not_exist_is_told_from_all_else() {
+        for (code, words, gone) in [
+            (550, "5.1.1 [...] is no user here", true),
+            (550, "5.1.10 Recipient address has null MX", true),
+            (554, "5.1.2 no such domain", true),
+            (550, "5.2.1 disabled", true),
+            (550, "sorry, no mailbox here by that name (#5.1.1)", true),
+            (550, "No such user here", true),
+            (551, "User not local; please try another", true),
+            (553, "mailbox name not allowed", true),
+            (550, "5.1.7 that is no sender", false),
+            (552, "5.2.2 Mailbox full", false),
+            (550, "5.7.1 relaying denied to this user", false),
+            (550, "5.6.0 no such content", false),
+            (552, "mailbox exceeds its size", false),
+            (554, "no such user", false),
+            (550, "Sender address rejected", false),
+            (550, "relay not permitted for this user", false),
+            (550, "This message was taken for spam by a user", false),
+            (550, "mailbox full", false),
+            (550, "no", false),
+            (550, "10.5.1.1 knows no reason", false),
+        ] {
+            assert_eq!(says_no_such_address(code, words), gone, "{code} {words}");
+        }
+    }
+}
