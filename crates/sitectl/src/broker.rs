@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use async_nats::jetstream::{
-    self, Context,
-    kv::Store,
-    message::StreamMessage,
-    stream::{LastRawMessageErrorKind, Stream},
+use async_nats::{
+    Client,
+    jetstream::{
+        self, Context,
+        kv::Store,
+        message::StreamMessage,
+        stream::{LastRawMessageErrorKind, Stream},
+    },
 };
 use serde_json::Value;
 use site_service::nats::{self, NatsSettings};
@@ -18,8 +21,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Connects as the operator.
 pub async fn connect(settings: &NatsSettings) -> anyhow::Result<Context> {
-    let client = nats::connect_within(PATIENCE, settings, "operator").await?;
-    Ok(jetstream::new(client))
+    client(settings).await.map(jetstream::new)
+}
+
+/// The same for what is asked of the broker outside its streams.
+pub async fn client(settings: &NatsSettings) -> anyhow::Result<Client> {
+    Ok(nats::connect_within(PATIENCE, settings, "operator").await?)
 }
 
 /// Opens a stream, which must be there.
@@ -50,7 +57,8 @@ pub async fn search(stream: &Stream, subject: &str) -> anyhow::Result<Vec<Stream
     Ok(found)
 }
 
-async fn next(stream: &Stream, subject: &str, from: u64) -> anyhow::Result<Option<StreamMessage>> {
+/// The first message under a subject from this number on.
+pub async fn next(stream: &Stream, subject: &str, from: u64) -> anyhow::Result<Option<StreamMessage>> {
     match stream.get_first_raw_message_by_subject(subject, from).await {
         Ok(message) => Ok(Some(message)),
         Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),

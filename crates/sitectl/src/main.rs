@@ -6,6 +6,7 @@ mod dead_letters;
 mod holdings;
 mod person;
 mod setup;
+mod subscribers;
 
 use std::process::ExitCode;
 
@@ -28,6 +29,8 @@ enum Task {
     DeadLetters(dead_letters::Settings),
     /// What is held of one person: export, erase
     Person(person::Settings),
+    /// The newsletter's subscribers: export, import, lift
+    Subscribers(subscribers::Settings),
 }
 
 #[tokio::main]
@@ -40,6 +43,7 @@ async fn main() -> ExitCode {
         Task::Setup(settings) => setup::setup(&settings).await,
         Task::DeadLetters(settings) => dead_letters::run(&settings).await,
         Task::Person(settings) => person::run(&settings).await,
+        Task::Subscribers(settings) => subscribers::run(&settings).await,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -99,7 +99,8 @@ impl Site {
     }
 }
 
-async fn notifier(nats: &Nats, smtp_port: u16) -> anyhow::Result<DropGuard> {
+/// A notifier on this broker and mail server.
+pub async fn notifier(nats: &Nats, smtp_port: u16) -> anyhow::Result<DropGuard> {
     let usual = [
         "notifier".to_owned(),
         "--listen=127.0.0.1:0".to_owned(),

@@ -3,4 +3,5 @@
 mod dead_letters;
 mod person;
 mod setup;
+mod subscribers;
 mod tool;

@@ -1,0 +1,40 @@
+//! `sitectl subscribers lift`.
+
+use ::subscribers::{Kept, Subscribers};
+use anyhow::{Context as _, ensure};
+use serde_json::json;
+use visitor::EmailAddress;
+
+use super::{Key, Stage, Usual};
+use crate::{answer::answer, broker};
+
+/// Makes a suppressed subscriber what they were before the mail came back.
+pub async fn lift(email: &str, key: &Key, usual: &Usual) -> anyhow::Result<()> {
+    let person = key.person_key.person(&EmailAddress::parse(email)?);
+    let context = broker::connect(&usual.nats).await?;
+    let subscribers = Subscribers::open(context.client()).await?;
+    let known = subscribers.read(&person).await?;
+    let subscriber = known
+        .subscriber
+        .context("There is no subscriber with this address.")?;
+    let state = Stage::of(&subscriber).name();
+    ensure!(
+        subscriber.is_suppressed(),
+        "The address is not suppressed: it is {state}."
+    );
+    let (state, line) = match subscriber.lifted() {
+        Some(lifted) => {
+            subscribers
+                .write(&person, &lifted, known.revision, Kept::ForGood)
+                .await?;
+            let state = Stage::of(&lifted).name();
+            (Some(state), format!("Lifted: the address is {state} again."))
+        }
+        None => {
+            subscribers.forget(&person, known.revision).await?;
+            let line = "Lifted: the sign-up was never confirmed and is forgotten; it can be made anew.";
+            (None, line.to_owned())
+        }
+    };
+    answer(usual.json, &json!({ "lifted": true, "state": state }), [line])
+}

@@ -1,0 +1,124 @@
+//! `sitectl subscribers`: the newsletter's subscribers, to be taken out, brought in, or given another chance.
+
+mod export;
+mod import;
+mod lift;
+mod table;
+
+use std::path::PathBuf;
+
+use ::subscribers::{State, Subscriber};
+use clap::{Args, Subcommand, ValueEnum};
+use site_service::nats::NatsSettings;
+use visitor::PersonKey;
+
+/// Which of the commands, and what it needs to know.
+#[derive(Args)]
+pub struct Settings {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Writes all subscribers to stdout, as CSV
+    Export {
+        /// Only those in this state; may be given more than once
+        #[arg(long, value_enum)]
+        state: Vec<Stage>,
+        #[command(flatten)]
+        usual: Usual,
+    },
+    /// Brings subscribers in who gave their consent elsewhere; nobody gets a mail by it
+    Import {
+        /// CSV with at least the columns email, confirmed (RFC 3339) and source; - reads stdin
+        #[arg(value_name = "FILE")]
+        from: PathBuf,
+        /// Does it; without this it is only told what would be done
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        key: Key,
+        #[command(flatten)]
+        usual: Usual,
+    },
+    /// Lets mails go again to an address that came back as not existing
+    Lift {
+        /// The subscriber's e-mail address
+        #[arg(value_name = "E-MAIL")]
+        email: String,
+        #[command(flatten)]
+        key: Key,
+        #[command(flatten)]
+        usual: Usual,
+    },
+}
+
+/// What every command needs.
+#[derive(Args)]
+struct Usual {
+    /// The broker
+    #[command(flatten)]
+    nats: NatsSettings,
+    /// Answers in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What finds a person's record.
+#[derive(Args)]
+struct Key {
+    /// Key of the person ids, at least 32 bytes, the same in every service
+    #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
+    person_key: PersonKey,
+}
+
+/// Does what was asked for.
+pub async fn run(settings: &Settings) -> anyhow::Result<()> {
+    match &settings.task {
+        Task::Export { state, usual } => export::export(state, usual).await,
+        Task::Import {
+            from,
+            yes,
+            key,
+            usual,
+        } => {
+            let what = if *yes {
+                import::What::Doing
+            } else {
+                import::What::Telling
+            };
+            import::import(from, what, key, usual).await
+        }
+        Task::Lift { email, key, usual } => lift::lift(email, key, usual).await,
+    }
+}
+
+/// Where a subscription stands, by its name alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Stage {
+    Pending,
+    Confirmed,
+    Unsubscribed,
+    Suppressed,
+}
+
+impl Stage {
+    fn of(subscriber: &Subscriber) -> Self {
+        match subscriber.state {
+            State::Pending { .. } => Self::Pending,
+            State::Confirmed { .. } => Self::Confirmed,
+            State::Unsubscribed { .. } => Self::Unsubscribed,
+            State::Suppressed { .. } => Self::Suppressed,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Confirmed => "confirmed",
+            Self::Unsubscribed => "unsubscribed",
+            Self::Suppressed => "suppressed",
+        }
+    }
+}
