@@ -3,8 +3,9 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use site_service::settings::Secret;
+use time::OffsetDateTime;
 
 use crate::EventType;
 
@@ -43,6 +44,17 @@ pub enum Format {
     CloudEvents,
     /// A message for people, as Slack and chat tools like it take it.
     Slack,
+}
+
+/// How one endpoint fares, as it lies in the bucket `endpoints` under the endpoint's name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fate {
+    /// When it first failed of the failures since its last success.
+    #[serde(default, with = "time::serde::rfc3339::option")]
+    pub failing_since: Option<OffsetDateTime>,
+    /// Why nothing is sent to it any more.
+    #[serde(default)]
+    pub off: Option<String>,
 }
 
 /// Lower-case letters, digits and hyphens, at most 40.
@@ -95,7 +107,7 @@ impl Endpoints {
 
 impl Endpoint {
     /// What the names of all endpoints' consumers begin with.
-    pub(crate) const CONSUMERS: &str = "webhook-";
+    pub const CONSUMERS: &str = "webhook-";
 
     /// Its durable consumer, the token in dead-letter subjects and the suffix of delivery
     /// records.

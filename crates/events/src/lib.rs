@@ -17,7 +17,7 @@ pub use channel::Channel;
 pub use consume::{Delivery, Outcome};
 pub use endpoints::{Endpoint, Endpoints};
 pub use event::{Event, EventData, EventType};
-pub use provision::{Provision, provision};
+pub use provision::{Provision, Wanted, provision};
 pub use publish::{PublishError, Publisher, Stored};
 
 /// The stream that holds every event.

@@ -50,6 +50,32 @@ pub struct ProvisionError {
     reason: String,
 }
 
+/// All that must exist, as it is to be set.
+pub struct Wanted {
+    /// Events and dead letters.
+    pub streams: [Config; 2],
+    /// Buckets, as the streams that they are.
+    pub buckets: [Config; 3],
+    /// The durable consumers of `SITE`; where each begins is decided when it is made.
+    pub consumers: Vec<consumer::pull::Config>,
+}
+
+impl Wanted {
+    /// What these settings call for.
+    pub fn by(settings: &Provision) -> Self {
+        Self {
+            streams: streams(settings),
+            buckets: buckets(settings),
+            consumers: consumers(settings),
+        }
+    }
+}
+
+/// The bucket's name where a stream is one.
+pub fn bucket_name(stream: &str) -> &str {
+    stream.trim_start_matches("KV_")
+}
+
 /// Creates what is missing and updates what differs. Returns the names of all there is.
 pub async fn provision(context: &Context, settings: &Provision) -> Result<Vec<String>, ProvisionError> {
     let age = match context.get_stream(SITE).await {
@@ -57,18 +83,18 @@ pub async fn provision(context: &Context, settings: &Provision) -> Result<Vec<St
         Err(_) => Age::New,
     };
     let mut done = Vec::new();
-    for config in streams(settings) {
+    let wanted = Wanted::by(settings);
+    for config in wanted.streams {
         let what = format!("stream {}", config.name);
         attempt(&what, context.create_or_update_stream(config).await)?;
         done.push(what);
     }
-    for config in buckets(settings) {
-        let what = format!("bucket {}", config.name.trim_start_matches("KV_"));
+    for config in wanted.buckets {
+        let what = format!("bucket {}", bucket_name(&config.name));
         attempt(&what, context.create_or_update_stream(config).await)?;
         done.push(what);
     }
-    let consumers = consumers(settings);
-    for config in &consumers {
+    for config in &wanted.consumers {
         let name = config.durable_name.as_deref().unwrap_or_default();
         let what = format!("consumer {name}");
         let deliver_policy = from_where(context, name, age).await;
@@ -88,7 +114,7 @@ pub async fn provision(context: &Context, settings: &Provision) -> Result<Vec<St
     )?;
     done.push(what);
     if settings.webhooks.is_some() {
-        remove_former_endpoints(context, &consumers).await?;
+        remove_former_endpoints(context, &wanted.consumers).await?;
     }
     Ok(done)
 }

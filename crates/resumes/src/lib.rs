@@ -8,11 +8,13 @@ use std::{path::Path, time::Duration};
 
 use aws_sdk_s3::{
     Client,
+    config::http::HttpResponse,
     config::{
         BehaviorVersion, Credentials, Region, RequestChecksumCalculation, ResponseChecksumValidation,
         retry::RetryConfig, timeout::TimeoutConfig,
     },
     error::{DisplayErrorContext, SdkError},
+    operation::list_objects_v2::ListObjectsV2Error,
     presigning::PresigningConfig,
     primitives::ByteStream,
 };
@@ -72,9 +74,6 @@ pub struct Store {
 impl Store {
     /// A client for the bucket; nothing is sent yet.
     pub fn new(settings: &S3Settings) -> Self {
-        let http = aws_smithy_http_client::Builder::new()
-            .tls_provider(tls::Provider::Rustls(CryptoMode::Ring))
-            .build_https();
         let credentials = Credentials::new(
             &settings.s3_access_key_id,
             settings.s3_secret_access_key.expose_secret(),
@@ -82,26 +81,12 @@ impl Store {
             None,
             "settings",
         );
-        let config = aws_sdk_s3::Config::builder()
-            .behavior_version(BehaviorVersion::latest())
-            .http_client(http)
-            .endpoint_url(&settings.s3_endpoint)
-            .region(Region::new(settings.s3_region.clone()))
-            .credentials_provider(credentials)
-            .force_path_style(true)
-            // Garage refuses the newer default checksums.
-            .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
-            .response_checksum_validation(ResponseChecksumValidation::WhenRequired)
-            .retry_config(RetryConfig::standard().with_max_attempts(3))
-            .timeout_config(
-                TimeoutConfig::builder()
-                    .connect_timeout(Duration::from_secs(3))
-                    .operation_attempt_timeout(Duration::from_secs(20))
-                    .build(),
-            )
-            .build();
+        Self::over(settings, config(settings).credentials_provider(credentials))
+    }
+
+    fn over(settings: &S3Settings, config: aws_sdk_s3::config::Builder) -> Self {
         Self {
-            client: Client::from_conf(config),
+            client: Client::from_conf(config.build()),
             bucket: settings.s3_bucket.clone(),
         }
     }
@@ -193,6 +178,26 @@ impl Store {
             .map_err(|error| StoreError::new("give the résumé", error))
     }
 
+    /// Whether anybody may list the bucket, or read what lies in it: asked without credentials.
+    pub async fn is_public(settings: &S3Settings) -> Result<bool, StoreError> {
+        let anybody = Self::over(settings, config(settings).allow_no_auth());
+        if allowed(anybody.first_key().await)?.is_some() {
+            return Ok(true);
+        }
+        let ours = Self::new(settings).first_key().await;
+        let Some(key) = ours.map_err(|error| StoreError::new("list the bucket", error))? else {
+            return Ok(false);
+        };
+        let head = anybody.client.head_object().bucket(&anybody.bucket).key(key);
+        allowed(head.send().await).map(|head| head.is_some())
+    }
+
+    async fn first_key(&self) -> Result<Option<String>, SdkError<ListObjectsV2Error, HttpResponse>> {
+        let listing = self.client.list_objects_v2().bucket(&self.bucket).max_keys(1);
+        let mut objects = listing.send().await?.contents.unwrap_or_default();
+        Ok(objects.pop().and_then(|object| object.key))
+    }
+
     /// A link that downloads the résumé under its name until `lifetime` is over
     /// (at most 7 days, a limit of the signature scheme).
     pub async fn link(&self, key: &str, file_name: &str, lifetime: Duration) -> Result<String, StoreError> {
@@ -219,4 +224,43 @@ fn disposition(file_name: &str) -> String {
     let readable = readable_file_name(file_name);
     let readable = utf8_percent_encode(&readable, NON_ALPHANUMERIC);
     format!("attachment; filename=\"{safe}\"; filename*=UTF-8''{readable}")
+}
+
+/// What a request without credentials got, or `None` where it was refused.
+fn allowed<T, E>(answer: Result<T, SdkError<E, HttpResponse>>) -> Result<Option<T>, StoreError>
+where
+    E: std::error::Error + 'static,
+{
+    match answer {
+        Ok(got) => Ok(Some(got)),
+        Err(error) if error.raw_response().is_some_and(is_refusal) => Ok(None),
+        Err(error) => Err(StoreError::new("say whether it is public", error)),
+    }
+}
+
+fn is_refusal(response: &HttpResponse) -> bool {
+    matches!(response.status().as_u16(), 401 | 403)
+}
+
+/// All but who we are.
+fn config(settings: &S3Settings) -> aws_sdk_s3::config::Builder {
+    let http = aws_smithy_http_client::Builder::new()
+        .tls_provider(tls::Provider::Rustls(CryptoMode::Ring))
+        .build_https();
+    aws_sdk_s3::Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .http_client(http)
+        .endpoint_url(&settings.s3_endpoint)
+        .region(Region::new(settings.s3_region.clone()))
+        .force_path_style(true)
+        // Garage refuses the newer default checksums.
+        .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
+        .response_checksum_validation(ResponseChecksumValidation::WhenRequired)
+        .retry_config(RetryConfig::standard().with_max_attempts(3))
+        .timeout_config(
+            TimeoutConfig::builder()
+                .connect_timeout(Duration::from_secs(3))
+                .operation_attempt_timeout(Duration::from_secs(20))
+                .build(),
+        )
 }

@@ -3,10 +3,12 @@
 mod answer;
 mod broker;
 mod dead_letters;
+mod doctor;
 mod holdings;
 mod person;
 mod setup;
 mod subscribers;
+mod webhooks;
 
 use std::process::ExitCode;
 
@@ -31,6 +33,10 @@ enum Task {
     Person(person::Settings),
     /// The newsletter's subscribers: export, import, lift
     Subscribers(subscribers::Settings),
+    /// The endpoints of webhooks: list, enable
+    Webhooks(webhooks::Settings),
+    /// Looks at everything and says what is wrong
+    Doctor(Box<doctor::Settings>),
 }
 
 #[tokio::main]
@@ -44,6 +50,8 @@ async fn main() -> ExitCode {
         Task::DeadLetters(settings) => dead_letters::run(&settings).await,
         Task::Person(settings) => person::run(&settings).await,
         Task::Subscribers(settings) => subscribers::run(&settings).await,
+        Task::Webhooks(settings) => webhooks::run(&settings).await,
+        Task::Doctor(settings) => doctor::doctor(&settings).await,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

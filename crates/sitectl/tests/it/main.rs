@@ -1,7 +1,9 @@
 //! The operator's tool as an operator runs it.
 
 mod dead_letters;
+mod doctor;
 mod person;
 mod setup;
 mod subscribers;
 mod tool;
+mod webhooks;

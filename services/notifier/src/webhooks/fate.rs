@@ -1,8 +1,7 @@
 //! How the endpoints fare: since when one fails, and whether it was switched off.
 
 use async_nats::jetstream::{Context, kv::Store};
-use serde::{Deserialize, Serialize};
-use site_events::ENDPOINTS;
+use site_events::{ENDPOINTS, endpoints::Fate};
 use time::{Duration, OffsetDateTime};
 
 use super::sending::SendingError;
@@ -11,30 +10,17 @@ use crate::deliveries::Away;
 /// For how long an endpoint may fail without a single success.
 const GIVE_UP_AFTER: Duration = Duration::days(5);
 
-/// How one endpoint fares.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fate {
-    /// When it first failed of the failures since its last success.
-    #[serde(default, with = "time::serde::rfc3339::option")]
-    pub failing_since: Option<OffsetDateTime>,
-    /// Why nothing is sent to it any more.
-    #[serde(default)]
-    pub off: Option<String>,
-}
-
-impl Fate {
-    /// The fate after one more failure.
-    pub fn after(&self, error: &SendingError, now: OffsetDateTime) -> Self {
-        let since = self.failing_since.unwrap_or(now);
-        let off = match error {
-            SendingError::Gone => Some("it answered 410 Gone".to_owned()),
-            _ if now - since >= GIVE_UP_AFTER => Some("it failed for five days".to_owned()),
-            _ => None,
-        };
-        Self {
-            failing_since: Some(since),
-            off,
-        }
+/// The fate after one more failure.
+pub fn after(before: &Fate, error: &SendingError, now: OffsetDateTime) -> Fate {
+    let since = before.failing_since.unwrap_or(now);
+    let off = match error {
+        SendingError::Gone => Some("it answered 410 Gone".to_owned()),
+        _ if now - since >= GIVE_UP_AFTER => Some("it failed for five days".to_owned()),
+        _ => None,
+    };
+    Fate {
+        failing_since: Some(since),
+        off,
     }
 }
 
@@ -78,20 +64,21 @@ mod tests {
 
     #[test]
     fn five_days_of_failure_switch_an_endpoint_off() {
-        let first = Fate::default().after(&SendingError::Answered(500), NOW);
+        let first = after(&Fate::default(), &SendingError::Answered(500), NOW);
         assert_eq!(first.failing_since, Some(NOW));
-        let almost = first.after(
+        let almost = after(
+            &first,
             &SendingError::Answered(500),
             NOW + Duration::days(5) - Duration::SECOND,
         );
         assert_eq!(almost.off, None);
-        let then = almost.after(&SendingError::Answered(500), NOW + Duration::days(5));
+        let then = after(&almost, &SendingError::Answered(500), NOW + Duration::days(5));
         assert_eq!(then.off.as_deref(), Some("it failed for five days"));
     }
 
     #[test]
     fn gone_switches_an_endpoint_off_at_once() {
-        let gone = Fate::default().after(&SendingError::Gone, NOW);
+        let gone = after(&Fate::default(), &SendingError::Gone, NOW);
         assert_eq!(gone.off.as_deref(), Some("it answered 410 Gone"));
     }
 }

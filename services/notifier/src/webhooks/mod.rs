@@ -8,7 +8,10 @@ mod slack;
 
 use std::sync::Arc;
 
-use site_events::{Delivery, Endpoint, Outcome, endpoints::Format};
+use site_events::{
+    Delivery, Endpoint, Outcome,
+    endpoints::{Fate, Format},
+};
 use time::OffsetDateTime;
 use tracing::Instrument;
 
@@ -17,7 +20,7 @@ pub use fate::Fates;
 pub use sending::{Client, WrongEndpoint};
 
 use self::{
-    fate::Fate,
+    fate::after,
     sending::{Body, Sender, SendingError},
 };
 use crate::deliveries::{self, Deliveries};
@@ -109,7 +112,7 @@ impl Webhook {
     async fn learn(&self, before: &Fate, sent: &Result<(), SendingError>, now: OffsetDateTime) {
         let after = match sent {
             Ok(()) => Fate::default(),
-            Err(error) => before.after(error, now),
+            Err(error) => after(before, error, now),
         };
         if after == *before {
             return;

@@ -1,0 +1,58 @@
+//! Whether our clock and the broker's agree: links expire by one, records by the other.
+
+use async_nats::Client;
+use serde_json::Value;
+use site_events::SITE;
+use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
+
+use super::Finding;
+
+/// What the times of expiry and of signatures forgive.
+const TOLERATED: Duration = Duration::seconds(10);
+
+/// Compares the clocks.
+pub async fn examine(client: &Client) -> Finding {
+    match broker_time(client).await {
+        Some(theirs) => judge(OffsetDateTime::now_utc() - theirs),
+        None => Finding::ok("clock", "the broker did not tell its time"),
+    }
+}
+
+fn judge(ahead: Duration) -> Finding {
+    let seconds = ahead.abs().whole_seconds();
+    if ahead.abs() <= TOLERATED {
+        return Finding::ok("clock", format!("within {seconds} s of the broker's"));
+    }
+    let side = if ahead.is_positive() { "ahead of" } else { "behind" };
+    Finding::warning(
+        "clock",
+        format!("{seconds} s {side} the broker's"),
+        "set both by NTP: links and records expire at the wrong time",
+    )
+}
+
+/// The client library does not hand on the time in the broker's answers.
+async fn broker_time(client: &Client) -> Option<OffsetDateTime> {
+    let answer = client
+        .request(format!("$JS.API.STREAM.INFO.{SITE}"), "".into())
+        .await
+        .ok()?;
+    let answer: Value = serde_json::from_slice(&answer.payload).ok()?;
+    OffsetDateTime::parse(answer["ts"].as_str()?, &Rfc3339).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_off_by_minutes_is_told_with_its_direction() {
+        assert!(judge(Duration::seconds(-3)).line().starts_with("ok"));
+        let ahead = judge(Duration::minutes(5)).line();
+        assert!(
+            ahead.starts_with("warning") && ahead.contains("300 s ahead of"),
+            "{ahead}"
+        );
+        assert!(judge(Duration::minutes(-5)).line().contains("300 s behind"));
+    }
+}

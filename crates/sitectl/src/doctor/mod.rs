@@ -1,0 +1,217 @@
+//! `sitectl doctor`: looks at all that can be known from here, and says in plain words what is wrong.
+
+mod clock;
+mod declared;
+mod mail;
+mod store;
+mod traffic;
+
+use std::io::{Write, stdout};
+
+use anyhow::ensure;
+use async_nats::{Client, jetstream};
+use clap::Args;
+use resumes::S3Settings;
+use serde::Serialize;
+use serde_json::json;
+use site_events::{Provision, SITE, Wanted, subjects};
+use site_service::nats::NatsSettings;
+use visitor::{EmailAddress, PersonKey};
+
+use crate::broker;
+
+/// What the examination needs to know: give it what the services are given.
+#[derive(Args)]
+pub struct Settings {
+    /// The broker
+    #[command(flatten)]
+    nats: NatsSettings,
+    /// The bucket of résumés
+    #[command(flatten)]
+    store: S3Settings,
+    /// The streams
+    #[command(flatten)]
+    provision: Provision,
+    /// Key of the person ids, at least 32 bytes, the same in every service
+    #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
+    person_key: Option<PersonKey>,
+    /// Host name of the mail server; without it mail is not looked at
+    #[arg(long, env = "SMTP_HOST")]
+    smtp_host: Option<String>,
+    /// Port of the mail server
+    #[arg(long, env = "SMTP_PORT", default_value_t = 1025)]
+    smtp_port: u16,
+    /// Answers in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Finding {
+    what: String,
+    verdict: Verdict,
+    says: String,
+    #[serde(rename = "todo", skip_serializing_if = "Option::is_none")]
+    remedy: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    /// As it should be.
+    Ok,
+    /// It works, but somebody should look.
+    Warning,
+    /// Something does not work, or will not.
+    Wrong,
+}
+
+impl Finding {
+    fn ok(what: impl Into<String>, says: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            verdict: Verdict::Ok,
+            says: says.into(),
+            remedy: None,
+        }
+    }
+
+    fn warning(what: impl Into<String>, says: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            verdict: Verdict::Warning,
+            remedy: Some(remedy.into()),
+            ..Self::ok(what, says)
+        }
+    }
+
+    fn wrong(what: impl Into<String>, says: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            verdict: Verdict::Wrong,
+            ..Self::warning(what, says, remedy)
+        }
+    }
+
+    fn line(&self) -> String {
+        let verdict = match self.verdict {
+            Verdict::Ok => "ok",
+            Verdict::Warning => "warning",
+            Verdict::Wrong => "wrong",
+        };
+        let remedy = self.remedy.iter().map(|remedy| format!("; {remedy}"));
+        let line = format!(
+            "{verdict:<8} {}: {}{}",
+            self.what,
+            self.says,
+            remedy.collect::<String>()
+        );
+        // What other people's servers say must not steer a terminal, nor take a second line.
+        line.replace(char::is_control, " ")
+    }
+}
+
+/// What to do about whatever the set-up mends.
+const RUN_SETUP: &str = "run `sitectl setup`";
+
+/// Looks at everything, tells it, and fails where something is wrong.
+pub async fn doctor(settings: &Settings) -> anyhow::Result<()> {
+    let mut findings = match broker::client(&settings.nats).await {
+        Ok(client) => examine_broker(client, settings).await,
+        Err(error) => vec![Finding::wrong(
+            "broker",
+            error.to_string(),
+            "nothing that lies in it was looked at",
+        )],
+    };
+    findings.extend(store::examine(&settings.store).await);
+    findings.extend(mail::examine(settings.smtp_host.as_deref(), settings.smtp_port).await);
+    tell(&findings, settings.json)?;
+    let wrong = findings
+        .iter()
+        .filter(|finding| finding.verdict == Verdict::Wrong);
+    let wrong = wrong.count();
+    ensure!(wrong == 0, "Wrong: {wrong} of {}.", findings.len());
+    Ok(())
+}
+
+fn tell(findings: &[Finding], json: bool) -> anyhow::Result<()> {
+    let mut out = stdout().lock();
+    if json {
+        let ok = findings.iter().all(|finding| finding.verdict != Verdict::Wrong);
+        writeln!(out, "{}", json!({ "ok": ok, "findings": findings }))?;
+    } else {
+        for finding in findings {
+            writeln!(out, "{}", finding.line())?;
+        }
+    }
+    Ok(())
+}
+
+async fn examine_broker(client: Client, settings: &Settings) -> Vec<Finding> {
+    let context = jetstream::new(client.clone());
+    // Older ones are not connected to.
+    let version = client.server_info().version;
+    let mut findings = vec![Finding::ok("broker", format!("version {version}"))];
+    if let Err(error) = context.query_account().await {
+        findings.push(Finding::wrong(
+            "JetStream",
+            format!("cannot be used: {error}"),
+            "switch it on in the server's configuration, for the operator's account",
+        ));
+        return findings;
+    }
+    findings.push(clock::examine(&client).await);
+    let wanted = Wanted::by(&settings.provision);
+    findings.extend(declared::examine(&context, &wanted).await);
+    findings.extend(traffic::examine(&context, &wanted, &settings.provision).await);
+    findings.push(examine_key(&context, settings.person_key.as_ref()).await);
+    findings
+}
+
+/// The newest event says by whose key its person was named.
+async fn examine_key(context: &jetstream::Context, key: Option<&PersonKey>) -> Finding {
+    let what = "PERSON_KEY";
+    let Some(key) = key else {
+        return Finding::warning(
+            what,
+            "not given",
+            "give it to learn whether it is the key that the services use",
+        );
+    };
+    let newest = async {
+        let stream = broker::stream(context, SITE).await.ok()?;
+        let newest = stream
+            .get_last_raw_message_by_subject(subjects::EVENTS)
+            .await
+            .ok()?;
+        let email = broker::content(&newest)["data"]["email"].as_str()?.to_owned();
+        let email = EmailAddress::parse(&email).ok()?;
+        Some((email, subjects::person_of(&newest.subject).to_owned()))
+    };
+    match newest.await {
+        None => Finding::ok(what, "given; there is no event yet to try it on"),
+        Some((email, person)) if key.person(&email).as_str() == person => {
+            Finding::ok(what, "it is the one that the newest event was made with")
+        }
+        Some(_) => Finding::wrong(
+            what,
+            "the newest event was made with another one",
+            "give the key that the services use; with a wrong one nobody is found",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_is_one_line_whatever_a_server_says() {
+        let finding = Finding::wrong("mail server", "it said \u{1b}[31mno\r\nreally", "ask it");
+        assert_eq!(
+            finding.line(),
+            "wrong    mail server: it said  [31mno  really; ask it"
+        );
+        assert_eq!(Finding::ok("broker", "well").line(), "ok       broker: well");
+    }
+}

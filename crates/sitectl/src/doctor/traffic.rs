@@ -1,0 +1,147 @@
+//! What waits: events for their consumers, dead letters for an operator, endpoints that were switched off.
+
+use async_nats::jetstream::{Context, consumer::Info, stream::Stream};
+use futures_util::TryStreamExt as _;
+use site_events::{DEAD_LETTERS, Endpoint, Provision, SITE, Wanted};
+use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
+
+use super::{Finding, RUN_SETUP};
+use crate::{broker, webhooks};
+
+/// For how long an event may wait before somebody should look: retries are minutes apart.
+const PATIENCE: Duration = Duration::minutes(30);
+
+/// All that waits. What cannot be opened was told of before.
+pub async fn examine(context: &Context, wanted: &Wanted, settings: &Provision) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Ok(site) = broker::stream(context, SITE).await {
+        findings.extend(examine_consumers(&site, wanted, settings).await);
+    }
+    if let Ok(letters) = broker::stream(context, DEAD_LETTERS).await {
+        findings.push(examine_dead_letters(letters.cached_info().state.messages));
+    }
+    findings.extend(examine_endpoints(context).await);
+    findings
+}
+
+async fn examine_consumers(site: &Stream, wanted: &Wanted, settings: &Provision) -> Vec<Finding> {
+    let infos: Vec<Info> = match site.consumers().try_collect().await {
+        Ok(infos) => infos,
+        Err(error) => {
+            let says = format!("the consumers cannot be listed: {error}");
+            return vec![Finding::wrong("what waits", says, "look at the broker's log")];
+        }
+    };
+    let mut findings = Vec::new();
+    for info in infos {
+        let is_wanted = wanted
+            .consumers
+            .iter()
+            .any(|config| config.durable_name.as_deref() == Some(&info.name));
+        let is_endpoints = info.name.starts_with(Endpoint::CONSUMERS);
+        // Others read what they like; that is not ours to judge.
+        if !is_wanted && !is_endpoints {
+            continue;
+        }
+        if !is_wanted && settings.webhooks.is_some() {
+            findings.push(Finding::warning(
+                format!("consumer {}", info.name),
+                "WEBHOOKS names its endpoint no more",
+                format!("{RUN_SETUP}, which removes it with what waits for it"),
+            ));
+        }
+        findings.push(examine_backlog(site, &info).await);
+    }
+    findings
+}
+
+async fn examine_backlog(site: &Stream, info: &Info) -> Finding {
+    let what = format!("waiting for {}", info.name);
+    let waiting = webhooks::waiting(info);
+    if waiting == 0 {
+        return Finding::ok(what, "nothing");
+    }
+    match oldest(site, info).await {
+        Ok(Some(oldest)) => judge(&what, waiting, OffsetDateTime::now_utc() - oldest),
+        Ok(None) => Finding::ok(what, "nothing any more"),
+        Err(error) => Finding::wrong(what, format!("{error:#}"), "look at the broker's log"),
+    }
+}
+
+fn judge(what: &str, waiting: u64, age: Duration) -> Finding {
+    let says = format!("{waiting}, the oldest for {} s", age.whole_seconds().max(0));
+    if age <= PATIENCE {
+        return Finding::ok(what, says);
+    }
+    Finding::warning(
+        what,
+        says,
+        "see whether its service runs and whether its receiver takes anything: the service's log says why",
+    )
+}
+
+/// When the oldest event came that has no outcome: the first behind all that have one.
+async fn oldest(site: &Stream, info: &Info) -> anyhow::Result<Option<OffsetDateTime>> {
+    let from = info.ack_floor.stream_sequence + 1;
+    let mut oldest = None;
+    for subject in &info.config.filter_subjects {
+        let first = broker::next(site, subject, from).await?;
+        oldest = [oldest, first.map(|message| message.time)]
+            .into_iter()
+            .flatten()
+            .min();
+    }
+    Ok(oldest)
+}
+
+fn examine_dead_letters(waiting: u64) -> Finding {
+    if waiting == 0 {
+        return Finding::ok("dead letters", "none");
+    }
+    Finding::warning(
+        "dead letters",
+        format!("{waiting} wait for a decision"),
+        "see `sitectl dead-letters list`",
+    )
+}
+
+async fn examine_endpoints(context: &Context) -> Vec<Finding> {
+    let fates = match webhooks::fates(context).await {
+        Ok(fates) => fates,
+        // A bucket that is not there was told of before.
+        Err(_) => return Vec::new(),
+    };
+    let judge = |(name, fate): (String, site_events::endpoints::Fate)| {
+        let what = format!("endpoint {name}");
+        match (fate.off, fate.failing_since) {
+            (Some(reason), _) => Finding::warning(
+                what,
+                format!("switched off: {reason}"),
+                format!("once it works again: `sitectl webhooks enable {name}`"),
+            ),
+            (None, Some(since)) => Finding::warning(
+                what,
+                format!("fails since {}", since.format(&Rfc3339).unwrap_or_default()),
+                "ask its receiver; it is switched off after five days",
+            ),
+            (None, None) => Finding::ok(what, "takes what it is sent"),
+        }
+    };
+    fates.into_iter().map(judge).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_for_long_is_a_warning() {
+        let line = |age| judge("waiting for somebody", 3, age).line();
+        assert!(line(Duration::minutes(29)).starts_with("ok"));
+        let late = line(Duration::minutes(31));
+        assert!(
+            late.starts_with("warning") && late.contains("3, the oldest for 1860 s"),
+            "{late}"
+        );
+    }
+}

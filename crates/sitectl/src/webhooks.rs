@@ -1,0 +1,166 @@
+//! `sitectl webhooks`: how the endpoints fare, and switching one on again.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, ensure};
+use async_nats::jetstream::{Context, consumer::Info, kv::Store};
+use clap::{Args, Subcommand};
+use futures_util::TryStreamExt as _;
+use serde::Serialize;
+use serde_json::json;
+use site_events::{DEAD_LETTERS, ENDPOINTS, Endpoint, SITE, endpoints::Fate, subjects};
+use site_service::nats::NatsSettings;
+use time::format_description::well_known::Rfc3339;
+
+use crate::{answer::answer, broker};
+
+/// Which of the commands, and what it needs to know.
+#[derive(Args)]
+pub struct Settings {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Lists the endpoints and how they fare
+    List(Usual),
+    /// Switches an endpoint on again
+    Enable {
+        /// Its name in the list
+        name: String,
+        #[command(flatten)]
+        usual: Usual,
+    },
+}
+
+/// What every command needs.
+#[derive(Args)]
+struct Usual {
+    #[command(flatten)]
+    nats: NatsSettings,
+    /// Answers in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Does what was asked for.
+pub async fn run(settings: &Settings) -> anyhow::Result<()> {
+    match &settings.task {
+        Task::List(usual) => list(usual).await,
+        Task::Enable { name, usual } => enable(name, usual).await,
+    }
+}
+
+/// How the endpoints fare of which anything is known, by name.
+pub async fn fates(context: &Context) -> anyhow::Result<BTreeMap<String, Fate>> {
+    let bucket = broker::bucket(context, ENDPOINTS).await?;
+    let all = format!("{}*", bucket.prefix);
+    let records = broker::search(&bucket.stream, &all).await?;
+    let mut fates = BTreeMap::new();
+    // An empty one is the marker of a record that was removed by hand.
+    for record in records.iter().filter(|record| !record.payload.is_empty()) {
+        let name = record.subject.trim_start_matches(&*bucket.prefix);
+        let fate = serde_json::from_slice(&record.payload);
+        let fate = fate.with_context(|| format!("the record of endpoint {name} cannot be read"))?;
+        fates.insert(name.to_owned(), fate);
+    }
+    Ok(fates)
+}
+
+/// One endpoint, as it is listed.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row {
+    name: String,
+    on: bool,
+    /// Why it is off.
+    off: Option<String>,
+    failing_since: Option<String>,
+    waiting: u64,
+    dead_letters: usize,
+}
+
+impl Row {
+    fn line(&self) -> String {
+        let Self {
+            name,
+            waiting,
+            dead_letters,
+            ..
+        } = self;
+        let fares = match (&self.off, &self.failing_since) {
+            (Some(reason), _) => format!("off: {reason}"),
+            (None, Some(since)) => format!("on, but fails since {since}"),
+            (None, None) => "on".to_owned(),
+        };
+        format!("{name}  {fares}  waiting: {waiting}  dead letters: {dead_letters}")
+    }
+}
+
+async fn list(usual: &Usual) -> anyhow::Result<()> {
+    let context = broker::connect(&usual.nats).await?;
+    let mut fates = fates(&context).await?;
+    let site = broker::stream(&context, SITE).await?;
+    let consumers: Vec<Info> = site.consumers().try_collect().await?;
+    let mut rows = Vec::new();
+    for consumer in &consumers {
+        let Some(name) = consumer.name.strip_prefix(Endpoint::CONSUMERS) else {
+            continue;
+        };
+        let fate = fates.remove(name).unwrap_or_default();
+        let since = fate.failing_since.and_then(|since| since.format(&Rfc3339).ok());
+        rows.push(Row {
+            name: name.to_owned(),
+            on: fate.off.is_none(),
+            off: fate.off,
+            failing_since: since,
+            waiting: waiting(consumer),
+            dead_letters: dead_letters(&context, name).await?,
+        });
+    }
+    rows.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut lines: Vec<String> = rows.iter().map(Row::line).collect();
+    if lines.is_empty() {
+        lines.push("There are no endpoints.".to_owned());
+    }
+    answer(usual.json, &json!({ "endpoints": rows }), lines)
+}
+
+async fn enable(name: &str, usual: &Usual) -> anyhow::Result<()> {
+    let context = broker::connect(&usual.nats).await?;
+    let fate = fates(&context).await?.remove(name);
+    let fate = fate.with_context(|| {
+        format!("There is no endpoint {name} that ever failed; see `sitectl webhooks list`.")
+    })?;
+    ensure!(fate.off.is_some(), "The endpoint {name} is on.");
+    let bucket: Store = broker::bucket(&context, ENDPOINTS).await?;
+    let well = serde_json::to_vec(&Fate::default())?;
+    bucket.put(name, well.into()).await?;
+    let letters = dead_letters(&context, name).await?;
+    let lines = [
+        format!("Switched on: {name}. It gets what comes from now on."),
+        format!(
+            "Dead letters of it: {letters}; hand them over with `sitectl dead-letters replay`, numbers by \
+             `sitectl dead-letters list`."
+        ),
+    ];
+    answer(
+        usual.json,
+        &json!({ "enabled": name, "deadLetters": letters }),
+        lines,
+    )
+}
+
+/// How many events of a consumer have no outcome yet.
+pub fn waiting(consumer: &Info) -> u64 {
+    consumer.num_pending + consumer.num_ack_pending as u64
+}
+
+/// How many dead letters an endpoint has.
+async fn dead_letters(context: &Context, name: &str) -> anyhow::Result<usize> {
+    let letters = broker::stream(context, DEAD_LETTERS).await?;
+    let consumer = format!("{}{name}", Endpoint::CONSUMERS);
+    let subject = subjects::dead_letter(&consumer, "*");
+    Ok(broker::search(&letters, &subject).await?.len())
+}
