@@ -1,6 +1,9 @@
 //! `sitectl setup`.
 
-use async_nats::jetstream::{self, consumer::pull::Config, kv};
+use async_nats::{
+    header::NATS_MESSAGE_TTL,
+    jetstream::{self, consumer::pull::Config, kv},
+};
 use serde_json::Value;
 use site_events::{Channel, SITE, SUBSCRIBERS};
 use testkit::{Nats, S3, User};
@@ -132,6 +135,20 @@ async fn setup_lets_the_records_of_an_older_bucket_expire() -> anyhow::Result<()
     };
     let older = context.create_key_value(older).await?;
     older.put("a-person", "a record".into()).await?;
+    let (pending, confirmed) = ("0".repeat(32), "1".repeat(32));
+    for (person, state) in [
+        (&pending, r#""state":"pending","mailed":"2026-11-20T12:00:00Z""#),
+        (
+            &confirmed,
+            r#""state":"confirmed","since":"2026-11-20T12:00:00Z""#,
+        ),
+    ] {
+        let record = format!(
+            r#"{{"email":"asha@example.com","subscription":"00000000-0000-0000-0000-000000000001",
+                "requested":"2026-11-20T12:00:00Z",{state}}}"#
+        );
+        older.put(person, record.into()).await?;
+    }
 
     let flags = nats.flags(User::Operator).into_iter().chain(s3.flags());
     let flags: Vec<String> = std::iter::once("setup".to_owned()).chain(flags).collect();
@@ -149,5 +166,17 @@ async fn setup_lets_the_records_of_an_older_bucket_expire() -> anyhow::Result<()
         "a marker would name the person"
     );
     assert_eq!(bucket.get("a-person").await?.as_deref(), Some(&b"a record"[..]));
+    let time_of = async |person: &str| {
+        let subject = format!("$KV.{SUBSCRIBERS}.{person}");
+        let record = bucket.stream.get_last_raw_message_by_subject(&subject).await?;
+        let time = record.headers.get(NATS_MESSAGE_TTL).map(ToString::to_string);
+        anyhow::Ok(time)
+    };
+    assert_eq!(
+        time_of(&pending).await?.as_deref(),
+        Some("172800"),
+        "its link was good for 48 h"
+    );
+    assert_eq!(time_of(&confirmed).await?, None);
     Ok(())
 }

@@ -169,10 +169,21 @@ async fn an_address_that_does_not_exist_gets_no_mail_until_the_operator_lifts_it
     );
     assert_eq!(site.nats.dead_letters().await?.len(), 1, "an operator sees it");
 
-    site.relents.store(true, Ordering::SeqCst);
     site.sign_up(ZOE).await?;
     site.settled().await?;
     assert_eq!(site.server.attempts(ZOE), 1, "no further mail was tried");
+    told(
+        &["dead-letters", "replay", "--all"],
+        &site.nats.flags(User::Operator),
+    )?;
+    site.settled().await?;
+    assert_eq!(site.server.attempts(ZOE), 2);
+    assert_eq!(
+        site.events(BOUNCED).await?.len(),
+        1,
+        "a repetition is stored once"
+    );
+    site.relents.store(true, Ordering::SeqCst);
 
     let said = told(&["subscribers", "lift", ZOE], &site.flags)?;
     assert!(said.contains("made anew"), "{said}");

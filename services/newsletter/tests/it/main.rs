@@ -6,7 +6,7 @@ use async_nats::jetstream;
 use clap::Parser;
 use newsletter::{Service, Settings};
 use serde_json::Value;
-use site_events::SUBSCRIBERS;
+use site_events::{SITE, SUBSCRIBERS, SUPPRESSION};
 use site_proto::newsletter::v1::{
     ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
 };
@@ -37,13 +37,7 @@ async fn running() -> anyhow::Result<Running> {
 
 async fn running_where(set: impl FnOnce(&mut Settings)) -> anyhow::Result<Running> {
     let nats = Nats::start().await?;
-    let usual = ["newsletter".into(), "--listen=127.0.0.1:0".into()];
-    let keys = [
-        format!("--person-key={PERSON_KEY}"),
-        format!("--token-key={TOKEN_KEY}"),
-    ];
-    let flags = usual.into_iter().chain(keys).chain(nats.flags(User::Newsletter));
-    let mut settings = Settings::try_parse_from(flags)?;
+    let mut settings = settings(&nats)?;
     set(&mut settings);
     let service = Service::build(settings).await?;
     let address = format!("http://127.0.0.1:{}", service.port());
@@ -54,6 +48,16 @@ async fn running_where(set: impl FnOnce(&mut Settings)) -> anyhow::Result<Runnin
         newsletter: NewsletterServiceClient::connect(address).await?,
         _stop: stop.drop_guard(),
     })
+}
+
+fn settings(nats: &Nats) -> anyhow::Result<Settings> {
+    let usual = ["newsletter".into(), "--listen=127.0.0.1:0".into()];
+    let keys = [
+        format!("--person-key={PERSON_KEY}"),
+        format!("--token-key={TOKEN_KEY}"),
+    ];
+    let flags = usual.into_iter().chain(keys).chain(nats.flags(User::Newsletter));
+    Ok(Settings::try_parse_from(flags)?)
 }
 
 impl Running {
@@ -339,7 +343,7 @@ async fn requests_of_the_same_moment_all_get_an_answer_and_cause_one_event_each(
     let mut running = running().await?;
     let at_once = async |running: &Running, step: Step| -> anyhow::Result<()> {
         let mut requests = tokio::task::JoinSet::new();
-        for _ in 0..2 {
+        for _ in 0..8 {
             let (mut client, step) = (running.newsletter.clone(), step.clone());
             requests.spawn(async move { step.take(&mut client).await });
         }
@@ -379,4 +383,32 @@ impl Step {
             Self::Unsubscribe(token) => client.unsubscribe(UnsubscribeRequest { token }).await.map(drop),
         }
     }
+}
+
+#[tokio::test]
+async fn a_start_before_the_set_up_says_what_to_run() -> anyhow::Result<()> {
+    for what in ["consumer", "bucket"] {
+        let nats = Nats::start().await?;
+        let context = jetstream::new(nats.client(User::Operator).await?);
+        if what == "consumer" {
+            context.delete_consumer_from_stream(SUPPRESSION, SITE).await?;
+        } else {
+            context.delete_key_value(SUBSCRIBERS).await?;
+            let older = jetstream::kv::Config {
+                bucket: SUBSCRIBERS.to_owned(),
+                ..Default::default()
+            };
+            context.create_key_value(older).await?;
+        }
+        let started = Service::build(settings(&nats)?).await;
+        let said = started
+            .err()
+            .map(|error| format!("{error:#}"))
+            .unwrap_or_default();
+        assert!(
+            said.contains(what) && said.contains("sitectl setup"),
+            "{what}: {said}"
+        );
+    }
+    Ok(())
 }
