@@ -40,9 +40,15 @@ const SOMETHING_ELSE: [&str; 16] = [
 
 /// Whether these words, which came with this code, say that the address does not exist. The words hold no address.
 pub fn says_no_such_address(code: u16, words: &str) -> bool {
-    match enhanced_status(words) {
-        Some(status) => is_no_such_address(status),
-        None => ABOUT_THE_MAILBOX.contains(&code) && speaks_of_the_recipient(words),
+    let words = words.to_lowercase();
+    match enhanced_status(&words) {
+        // Postfix refuses a sender that it does not know by 5.1.0, and in answer to the recipient.
+        Some(status) => is_no_such_address(status) && !speak_of(&words, &["sender"]),
+        None => {
+            ABOUT_THE_MAILBOX.contains(&code)
+                && speak_of(&words, &RECIPIENT)
+                && !speak_of(&words, &SOMETHING_ELSE)
+        }
     }
 }
 
@@ -69,11 +75,10 @@ fn enhanced_status(words: &str) -> Option<(u16, u16)> {
     })
 }
 
-fn speaks_of_the_recipient(words: &str) -> bool {
-    let words = words.to_lowercase();
-    let words: Vec<&str> = words.split(|c: char| !c.is_alphanumeric()).collect();
-    let speaks_of = |topics: &[&str]| words.iter().any(|word| topics.contains(word));
-    speaks_of(&RECIPIENT) && !speaks_of(&SOMETHING_ELSE)
+fn speak_of(words: &str, topics: &[&str]) -> bool {
+    words
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| topics.contains(&word))
 }
 
 #[cfg(test)]
@@ -91,7 +96,12 @@ mod tests {
             (550, "No such user here", true),
             (551, "User not local; please try another", true),
             (553, "mailbox name not allowed", true),
-            (550, "5.1.7 that is no sender", false),
+            (550, "5.1.7 that is no address", false),
+            (
+                550,
+                "5.1.0 : Sender address rejected: User unknown in local recipient table",
+                false,
+            ),
             (552, "5.2.2 Mailbox full", false),
             (550, "5.7.1 relaying denied to this user", false),
             (550, "5.6.0 no such content", false),
