@@ -35,6 +35,8 @@ enum Chore {
     Lint,
     /// Sets up, lints, and runs every test: Rust, TypeScript, browser
     Test,
+    /// Writes every mail to target/mail-preview, as HTML and as text, to be looked at
+    MailPreview,
     /// Measures what docs/performance.md states; fails where a budget is exceeded
     Measure {
         /// What to measure
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Chore::Up { arguments } => up::up(&arguments),
         Chore::Lint => setup::setup().and_then(|()| lint::lint()),
         Chore::Test => test::test(),
+        Chore::MailPreview => mail_preview(),
         Chore::Measure { what } => measure::measure(what),
     };
     match done {
@@ -57,4 +60,17 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn mail_preview() -> anyhow::Result<()> {
+    let mut preview = step::cargo(&[
+        "run",
+        "--quiet",
+        "--package",
+        "notifier",
+        "--example",
+        "mail-preview",
+    ]);
+    preview.args(["--", "target/mail-preview"]);
+    step::run("Writing the mails", &mut preview, "See above.")
 }

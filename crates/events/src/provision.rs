@@ -58,6 +58,8 @@ pub struct Wanted {
     pub buckets: [Config; 3],
     /// The durable consumers of `SITE`; where each begins is decided when it is made.
     pub consumers: Vec<consumer::pull::Config>,
+    /// The durable consumer of `DEAD_LETTERS`.
+    pub digest: consumer::pull::Config,
 }
 
 impl Wanted {
@@ -67,6 +69,7 @@ impl Wanted {
             streams: streams(settings),
             buckets: buckets(settings),
             consumers: consumers(settings),
+            digest: durable(DIGEST.to_owned()),
         }
     }
 }
@@ -106,12 +109,8 @@ pub async fn provision(context: &Context, settings: &Provision) -> Result<Vec<St
         done.push(what);
     }
     let what = format!("consumer {DIGEST}");
-    attempt(
-        &what,
-        context
-            .create_consumer_on_stream(durable(DIGEST.to_owned()), DEAD_LETTERS)
-            .await,
-    )?;
+    let digest = context.create_consumer_on_stream(wanted.digest, DEAD_LETTERS);
+    attempt(&what, digest.await)?;
     done.push(what);
     if settings.webhooks.is_some() {
         remove_former_endpoints(context, &wanted.consumers).await?;

@@ -1,5 +1,4 @@
-//! Writes every sample mail into a folder, as HTML and as text, to be looked at:
-//! `cargo run -p notifier --example mail-preview -- target/mail-preview`.
+//! Writes every sample mail into a folder, as HTML and as text, to be looked at: `cargo xtask mail-preview`.
 
 use std::{fs, path::Path};
 

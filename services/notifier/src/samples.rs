@@ -79,14 +79,14 @@ pub async fn letters(desk: &Desk) -> Result<Vec<(&'static str, Letter)>, MailErr
             "application-acknowledgement",
             careers::acknowledgement(desk, &application)?,
         ),
+        (
+            "application-acknowledgement-hard",
+            careers::acknowledgement(desk, &hard_application)?,
+        ),
         ("dead-letters", operator::dead_letters(desk, &one_failure())),
         (
             "dead-letters-hard",
             operator::dead_letters(desk, &many_failures()),
-        ),
-        (
-            "application-acknowledgement-hard",
-            careers::acknowledgement(desk, &hard_application)?,
         ),
     ])
 }
@@ -120,7 +120,7 @@ fn applied(name: &str, resume: Option<StoredResume>) -> CareersApplied {
         resume,
         attribution: Some(Attribution {
             page: Some("/careers".to_owned()),
-            referrer: Some("https://www.example.edu/jobs".to_owned()),
+            referrer: Some("https://www.example.org/jobs".to_owned()),
             ..Attribution::default()
         }),
     }

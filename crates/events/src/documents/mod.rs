@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use crate::{
     Event, EventData, EventType,
     event::{
-        CareersApplied, ContactReceived, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed,
+        CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed, NewsletterRequested,
+        NewsletterUnsubscribed,
     },
 };
 
@@ -28,6 +29,7 @@ pub fn schema(event_type: EventType) -> Value {
         EventType::NewsletterRequested => schema_of::<NewsletterRequested>(),
         EventType::NewsletterConfirmed => schema_of::<NewsletterConfirmed>(),
         EventType::NewsletterUnsubscribed => schema_of::<NewsletterUnsubscribed>(),
+        EventType::NewsletterBounced => schema_of::<NewsletterBounced>(),
         EventType::CareersApplied => schema_of::<CareersApplied>(),
     }
 }

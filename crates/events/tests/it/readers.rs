@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use site_events::{
     EventData, EventType, Publisher, SITE,
     event::{
-        CareersApplied, ContactReceived, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed,
+        CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed, NewsletterRequested,
+        NewsletterUnsubscribed,
     },
 };
 use site_service::RequestId;
@@ -43,14 +44,39 @@ async fn publish(nats: &Nats, event_type: EventType) -> anyhow::Result<()> {
         EventType::ContactReceived => {
             let name = "Zoë Müller".to_owned();
             let message = "Two cameras,\none question.".to_owned();
-            publish_data(nats, ContactReceived { name, email, message }).await
+            publish_data(
+                nats,
+                ContactReceived {
+                    name,
+                    email,
+                    message,
+                    attribution: None,
+                },
+            )
+            .await
         }
         EventType::NewsletterRequested => {
             let expires = OffsetDateTime::now_utc();
-            publish_data(nats, NewsletterRequested { email, expires }).await
+            publish_data(
+                nats,
+                NewsletterRequested {
+                    email,
+                    expires,
+                    attribution: None,
+                },
+            )
+            .await
         }
         EventType::NewsletterConfirmed => publish_data(nats, NewsletterConfirmed { email }).await,
         EventType::NewsletterUnsubscribed => publish_data(nats, NewsletterUnsubscribed { email }).await,
+        EventType::NewsletterBounced => {
+            let bounced = NewsletterBounced {
+                email,
+                channel: "newsletter-confirmed-welcome".to_owned(),
+                reason: "550 5.1.1 [address] No such user".to_owned(),
+            };
+            publish_data(nats, bounced).await
+        }
         EventType::CareersApplied => {
             let application = CareersApplied {
                 name: "Zoë Müller".to_owned(),
@@ -60,6 +86,7 @@ async fn publish(nats: &Nats, event_type: EventType) -> anyhow::Result<()> {
                 experience: None,
                 cover_letter: "I would like to.".to_owned(),
                 resume: None,
+                attribution: None,
             };
             publish_data(nats, application).await
         }

@@ -8,7 +8,7 @@ use async_nats::jetstream::{
     context::GetStreamErrorKind,
     stream::Config,
 };
-use site_events::{SITE, Wanted, provision::bucket_name};
+use site_events::{DEAD_LETTERS, SITE, Wanted, provision::bucket_name};
 
 use super::{Finding, RUN_SETUP};
 
@@ -24,8 +24,9 @@ pub async fn examine(context: &Context, wanted: &Wanted) -> Vec<Finding> {
         findings.push(examine_stream(context, &what, config).await);
     }
     for config in &wanted.consumers {
-        findings.push(examine_consumer(context, config).await);
+        findings.push(examine_consumer(context, SITE, config).await);
     }
+    findings.push(examine_consumer(context, DEAD_LETTERS, &wanted.digest).await);
     findings
 }
 
@@ -49,10 +50,10 @@ async fn examine_stream(context: &Context, what: &str, wanted: &Config) -> Findi
     }
 }
 
-async fn examine_consumer(context: &Context, wanted: &pull::Config) -> Finding {
+async fn examine_consumer(context: &Context, stream: &str, wanted: &pull::Config) -> Finding {
     let name = wanted.durable_name.as_deref().unwrap_or_default();
     let what = format!("consumer {name}");
-    let found: Result<PullConsumer, _> = context.get_consumer_from_stream(name, SITE).await;
+    let found: Result<PullConsumer, _> = context.get_consumer_from_stream(name, stream).await;
     match found {
         Ok(consumer) => {
             let found = &consumer.cached_info().config;

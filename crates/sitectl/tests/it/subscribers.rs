@@ -72,6 +72,7 @@ impl Site {
         let request = SubscribeRequest {
             email: email.to_owned(),
             idempotency_key: Uuid::new_v4().to_string(),
+            attribution: None,
         };
         self.newsletter.subscribe(request).await?;
         Ok(())

@@ -7,12 +7,14 @@ use jsonschema::Validator;
 use reqwest::{StatusCode, multipart};
 use serde_json::{Value, json};
 use site_events::{DEAD_LETTERS, EventType, SITE};
-use testkit::{Ports, Stack, eventually, measure::pdf, root};
+use testkit::{Answer, MailServer, Ports, Stack, eventually, measure::pdf, root};
 
 const SOON: Duration = Duration::from_secs(15);
+const ATTRIBUTION: &str = r#"{ "page": "/careers", "referrer": "https://www.example.edu/", "utmSource": "a",
+    "utmMedium": "b", "utmCampaign": "c", "utmTerm": "d", "utmContent": "e" }"#;
 const VISITOR: &str = "zoe@example.org";
 
-/// Has visitors cause every event there is, one application with all fields and one with
+/// Has visitors cause every event but a bounce, one application with all fields and one with
 /// the least, and one message that the webhook's receiver refuses.
 async fn cause_every_event(stack: &Stack) -> anyhow::Result<()> {
     post(stack, "newsletter", json!({ "email": VISITOR })).await?;
@@ -35,6 +37,7 @@ async fn cause_every_event(stack: &Stack) -> anyhow::Result<()> {
     apply(stack, form(&least)).await?;
     let resume = multipart::Part::bytes(pdf(10_000)).file_name("Résumé Zoë.pdf");
     let all = form(&least)
+        .text("attribution", ATTRIBUTION)
         .text("phone", "+91 44 0000 0000")
         .text("experience", "2 years");
     apply(stack, all.part("resume", resume)).await?;
@@ -165,7 +168,8 @@ async fn every_event_that_services_publish_is_described_to_its_last_field() -> a
     for message in stack.nats.messages(SITE).await? {
         seen.push(ensure_described(SITE, &message)?);
     }
-    for event_type in EventType::ALL {
+    let bounced = EventType::NewsletterBounced;
+    for event_type in EventType::ALL.into_iter().filter(|of| *of != bounced) {
         let name = event_type.name();
         assert!(seen.contains(&name), "no service published {name}: {seen:?}");
     }
@@ -174,6 +178,26 @@ async fn every_event_that_services_publish_is_described_to_its_last_field() -> a
     })
     .await?;
     ensure_described(DEAD_LETTERS, &dead).map(drop)
+}
+
+#[tokio::test]
+async fn a_bounce_is_described_to_its_last_field() -> anyhow::Result<()> {
+    let server = MailServer::start(|_, _| Answer::ToRecipient("550 5.1.1 No such user here")).await?;
+    let settings = [("SMTP_PORT", &*server.port().to_string())];
+    let stack = Stack::start(Ports::free()?, &settings).await?;
+    post(&stack, "newsletter", json!({ "email": VISITOR })).await?;
+    let bounced = eventually("a bounce", SOON, async || {
+        let messages = stack.nats.messages(SITE).await.ok()?;
+        messages
+            .into_iter()
+            .find(|message| message.subject.starts_with("site.newsletter.bounced."))
+    })
+    .await?;
+    assert_eq!(
+        ensure_described(SITE, &bounced)?,
+        EventType::NewsletterBounced.name()
+    );
+    Ok(())
 }
 
 #[test]

@@ -376,6 +376,7 @@ impl Step {
                 let request = SubscribeRequest {
                     email: ADDRESS.into(),
                     idempotency_key: Uuid::new_v4().to_string(),
+                    attribution: None,
                 };
                 client.subscribe(request).await.map(drop)
             }
