@@ -33,6 +33,7 @@ test('an application reaches the recruiters, and its link returns the very same 
   await expect(page.getByRole('dialog').getByLabel('Cover Letter')).toHaveValue('');
 
   const mail = await mailTo(RECRUITERS, email);
+  expect(mail.text).toMatch(/Page: +\//);
   expect(mail.subject).toContain('Computer Vision Intern');
   expect(mail.headers['reply-to']).toContain(email);
   for (const field of [

@@ -21,6 +21,26 @@ test('a message reaches sales, and the visitor is told', async ({ page, mailTo }
   expect(acknowledgement.headers['auto-submitted']).toBe('auto-generated');
 });
 
+test('sales learn by which advertisement a visitor came, wherever on the site they wrote', async ({
+  page,
+  mailTo,
+}) => {
+  const email = someone('asha');
+  await page.goto('/solutions?utm_source=newspaper&utm_medium=banner&utm_campaign=monsoon', {
+    referer: 'https://www.example.com/',
+  });
+  await page.getByRole('link', { name: 'Contact', exact: true }).first().click();
+  await page.getByLabel('Full Name').fill('Asha Rao');
+  await page.getByLabel('Email Address').fill(email);
+  await page.getByLabel('Your Message').fill('Hello');
+  await page.getByRole('button', { name: 'Send Message' }).click();
+  await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
+  const lead = await mailTo(SALES, email);
+  expect(lead.text).toMatch(
+    /Page: +\/contact\nReferrer: +https:\/\/www\.example\.com\/\nCampaign: +newspaper \/ banner \/ monsoon\n/,
+  );
+});
+
 test('the success is shown for five seconds, then the form is back and empty', async ({ page }) => {
   await page.clock.install();
   await page.goto('/contact');
