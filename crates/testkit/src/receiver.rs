@@ -174,8 +174,8 @@ fn row(received: &Received) -> String {
     )
 }
 
-const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;\
-    color-scheme:light dark}article{border-top:1px solid #8888;padding:1rem 0}h2{margin:0;font-size:1.1rem}\
+const STYLE: &str = ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;\
+    margin:2rem auto;padding:0 1rem}article{border-top:1px solid #8888;padding:1rem 0}h2{margin:0;font-size:1.1rem}\
     p{margin:.2rem 0;opacity:.75}pre{overflow-x:auto;font-size:.85rem}";
 
 fn escaped(text: &str) -> String {
