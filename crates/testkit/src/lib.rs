@@ -1,9 +1,10 @@
 //! Starts the real parts for tests, benches and `up`: NATS, an S3 server, an SMTP inbox
 //! and our own services. The only mock is a mail server that misbehaves on demand.
 
+mod authority;
 pub mod foreign;
 mod inbox;
-mod mail_server;
+pub mod mail_server;
 pub mod measure;
 mod nats;
 mod part;
@@ -12,6 +13,7 @@ pub mod receiver;
 mod s3;
 mod stack;
 
+pub use authority::Authority;
 pub use inbox::Inbox;
 pub use mail_server::{Answer, MailServer};
 pub use nats::{Nats, User};

@@ -1,17 +1,17 @@
 //! A mail server that misbehaves as it is told to: what no real one does on demand.
 
+mod conversation;
+
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use anyhow::Context;
-use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt, BufStream},
-    net::{TcpListener, TcpStream},
-    task::JoinSet,
-};
+use tokio::{net::TcpListener, task::JoinSet};
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::{CancellationToken, DropGuard};
+
+use self::conversation::Conversation;
 
 /// What becomes of one attempt to hand over a mail.
 #[derive(Clone, Copy)]
@@ -20,12 +20,52 @@ pub enum Answer {
     Take,
     /// These words answer the recipient's address.
     ToRecipient(&'static str),
+    /// These words answer the recipient's address, and nothing is said afterwards.
+    RefuseAndHang(&'static str),
     /// These words answer the whole mail.
     ToContent(&'static str),
     /// Nothing is said after the content until the server is told to go on.
     Hold,
     /// The connection ends within the content.
     HangUp,
+}
+
+/// How it receives whoever comes.
+#[derive(Default)]
+pub struct Manners {
+    /// How connections are encrypted.
+    pub encryption: Encryption,
+    /// What becomes of a login.
+    pub login: Login,
+}
+
+/// How connections are encrypted.
+#[derive(Default)]
+pub enum Encryption {
+    /// Not at all.
+    #[default]
+    None,
+    /// After the command STARTTLS.
+    Starttls(TlsAcceptor),
+    /// From the first byte on.
+    Implicit(TlsAcceptor),
+}
+
+/// What becomes of a login.
+#[derive(Default)]
+pub enum Login {
+    /// Nobody is let in.
+    #[default]
+    Refused,
+    /// One user is let in, by one mechanism.
+    Taken {
+        /// PLAIN or LOGIN.
+        mechanism: &'static str,
+        /// The user's name.
+        user: &'static str,
+        /// The user's password.
+        password: &'static str,
+    },
 }
 
 type Plan = dyn Fn(&str, usize) -> Answer + Send + Sync;
@@ -39,6 +79,7 @@ pub struct MailServer {
 }
 
 struct FrontDesk {
+    manners: Manners,
     plan: Box<Plan>,
     book: Mutex<Book>,
 }
@@ -50,6 +91,7 @@ struct Book {
     held: usize,
     connections: usize,
     logins: usize,
+    overheard: usize,
 }
 
 impl MailServer {
@@ -64,9 +106,19 @@ impl MailServer {
         port: u16,
         plan: impl Fn(&str, usize) -> Answer + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
+        Self::start_with(Manners::default(), port, plan).await
+    }
+
+    /// The same with manners of its own.
+    pub async fn start_with(
+        manners: Manners,
+        port: u16,
+        plan: impl Fn(&str, usize) -> Answer + Send + Sync + 'static,
+    ) -> anyhow::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", port)).await?;
         let port = listener.local_addr()?.port();
         let desk = Arc::new(FrontDesk {
+            manners,
             plan: Box::new(plan),
             book: Mutex::default(),
         });
@@ -114,6 +166,11 @@ impl MailServer {
         self.desk.book(|book| book.logins)
     }
 
+    /// How many commands about a mail or a login could be read by anyone on the way.
+    pub fn overheard(&self) -> usize {
+        self.desk.book(|book| book.overheard)
+    }
+
     /// How many connections were made.
     pub fn connections(&self) -> usize {
         self.desk.book(|book| book.connections)
@@ -148,95 +205,7 @@ async fn serve(
         let (desk, go_on) = (desk.clone(), go_on.clone());
         connections.spawn(async move {
             // A client that goes away is no concern of the server's.
-            let _ended = converse(socket, &desk, &go_on).await;
+            let _ended = Conversation::hold(socket, &desk, &go_on).await;
         });
     }
-}
-
-/// As much of RFC 5321 as a client needs to hand over a mail to one recipient.
-async fn converse(socket: TcpStream, desk: &FrontDesk, go_on: &CancellationToken) -> anyhow::Result<()> {
-    let mut client = BufStream::new(socket);
-    let mut to = None;
-    say(&mut client, "220 mail.test ESMTP").await?;
-    while let Some(line) = hear(&mut client).await? {
-        match line.split([' ', ':']).next().unwrap_or_default() {
-            "RCPT" => {
-                let (recipient, answer) = addressed(&line, desk)?;
-                match answer {
-                    Answer::ToRecipient(words) => say(&mut client, words).await?,
-                    _ => {
-                        to = Some((recipient, answer));
-                        say(&mut client, "250 OK").await?;
-                    }
-                }
-            }
-            "DATA" => {
-                let (recipient, answer) = to.take().context("DATA before RCPT")?;
-                say(&mut client, "354 Go ahead").await?;
-                receive(&mut client, recipient, answer, desk, go_on).await?;
-            }
-            "EHLO" => say(&mut client, "250-mail.test\r\n250 AUTH PLAIN LOGIN").await?,
-            "AUTH" => {
-                desk.book(|book| book.logins += 1);
-                say(&mut client, "535 5.7.8 Authentication credentials invalid").await?;
-            }
-            "QUIT" => return say(&mut client, "221 Bye").await,
-            _ => say(&mut client, "250 OK").await?,
-        }
-    }
-    Ok(())
-}
-
-fn addressed(line: &str, desk: &FrontDesk) -> anyhow::Result<(String, Answer)> {
-    let (_, address) = line.split_once('<').context("an address without <")?;
-    let (address, _) = address.split_once('>').context("an address without >")?;
-    Ok((address.to_owned(), desk.answer(address)))
-}
-
-async fn receive(
-    client: &mut BufStream<TcpStream>,
-    recipient: String,
-    answer: Answer,
-    desk: &FrontDesk,
-    go_on: &CancellationToken,
-) -> anyhow::Result<()> {
-    let mut content = String::new();
-    loop {
-        let line = hear(client)
-            .await?
-            .context("the client went away within a mail")?;
-        anyhow::ensure!(!matches!(answer, Answer::HangUp), "hung up");
-        if line == "." {
-            break;
-        }
-        // RFC 5321, 4.5.2
-        content += line.strip_prefix('.').unwrap_or(&line);
-        content += "\n";
-    }
-    if let Answer::ToContent(words) = answer {
-        return say(client, words).await;
-    }
-    if matches!(answer, Answer::Hold) && !go_on.is_cancelled() {
-        desk.book(|book| book.held += 1);
-        let told = tokio::select! {
-            () = go_on.cancelled() => true,
-            _gone = hear(client) => false,
-        };
-        desk.book(|book| book.held -= 1);
-        anyhow::ensure!(told, "the client lost its patience");
-    }
-    desk.book(|book| book.taken.push((recipient, content)));
-    say(client, "250 Taken").await
-}
-
-async fn hear(client: &mut BufStream<TcpStream>) -> anyhow::Result<Option<String>> {
-    let mut line = String::new();
-    let read = client.read_line(&mut line).await?;
-    Ok((read > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned()))
-}
-
-async fn say(client: &mut BufStream<TcpStream>, words: &str) -> anyhow::Result<()> {
-    client.write_all(words.as_bytes()).await?;
-    client.write_all(b"\r\n").await?;
-    Ok(client.flush().await?)
 }

@@ -1,0 +1,53 @@
+//! A certificate authority that only tests know.
+
+use std::{path::Path, sync::Arc};
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use tempfile::NamedTempFile;
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{
+        ServerConfig,
+        crypto::ring,
+        pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+    },
+};
+use uuid::Uuid;
+
+/// An authority, and the file that whoever trusts it is pointed to.
+pub struct Authority {
+    issuer: CertifiedIssuer<'static, KeyPair>,
+    file: NamedTempFile,
+}
+
+impl Authority {
+    /// A new one, unknown to everybody.
+    pub fn new() -> anyhow::Result<Self> {
+        let mut params = CertificateParams::default();
+        // Two of the same name could not be told apart by it.
+        let name = format!("Test authority {}", Uuid::new_v4());
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
+        let file = NamedTempFile::new()?;
+        std::fs::write(file.path(), issuer.pem())?;
+        Ok(Self { issuer, file })
+    }
+
+    /// Its certificate as PEM.
+    pub fn file(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// What a server answers TLS with that is called `host`, a name or an IP address.
+    pub fn certify(&self, host: &str) -> anyhow::Result<TlsAcceptor> {
+        let key = KeyPair::generate()?;
+        let certificate = CertificateParams::new([host.to_owned()])?.signed_by(&key, &self.issuer)?;
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], key)?;
+        Ok(TlsAcceptor::from(Arc::new(config)))
+    }
+}

@@ -1,0 +1,204 @@
+//! As much of RFC 5321 as a client needs to hand over a mail to one recipient.
+
+use anyhow::Context;
+use base64::{Engine, prelude::BASE64_STANDARD};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufStream},
+    net::TcpStream,
+};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+use super::{Answer, Encryption, FrontDesk, Login};
+
+/// A connection, encrypted or not.
+trait Wire: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Wire for T {}
+
+/// One client, from its connection on.
+pub(super) struct Conversation<'a> {
+    client: BufStream<Box<dyn Wire>>,
+    secrecy: Secrecy,
+    desk: &'a FrontDesk,
+    go_on: &'a CancellationToken,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Secrecy {
+    Clear,
+    Encrypted,
+}
+
+impl<'a> Conversation<'a> {
+    /// Talks until the client leaves.
+    pub(super) async fn hold(
+        socket: TcpStream,
+        desk: &'a FrontDesk,
+        go_on: &'a CancellationToken,
+    ) -> anyhow::Result<()> {
+        let (wire, secrecy): (Box<dyn Wire>, _) = match &desk.manners.encryption {
+            Encryption::Implicit(tls) => (Box::new(tls.accept(socket).await?), Secrecy::Encrypted),
+            Encryption::None | Encryption::Starttls(_) => (Box::new(socket), Secrecy::Clear),
+        };
+        let mut conversation = Self {
+            client: BufStream::new(wire),
+            secrecy,
+            desk,
+            go_on,
+        };
+        conversation.say("220 mail.test ESMTP").await?;
+        let mut to = None;
+        while let Some(line) = conversation.hear().await? {
+            let command = line.split([' ', ':']).next().unwrap_or_default();
+            conversation.note_if_overheard(command);
+            match command {
+                "EHLO" => conversation.introduce_itself().await?,
+                "STARTTLS" => conversation = conversation.encrypt().await?,
+                "AUTH" => conversation.log_in(&line).await?,
+                "RCPT" => to = conversation.recipient(&line).await?,
+                "DATA" => {
+                    let (recipient, answer) = to.take().context("DATA before RCPT")?;
+                    conversation.content(recipient, answer).await?;
+                }
+                "QUIT" => return conversation.say("221 Bye").await,
+                _ => conversation.say("250 OK").await?,
+            }
+        }
+        Ok(())
+    }
+
+    fn note_if_overheard(&self, command: &str) {
+        if self.secrecy == Secrecy::Clear && matches!(command, "AUTH" | "MAIL" | "RCPT" | "DATA") {
+            self.desk.book(|book| book.overheard += 1);
+        }
+    }
+
+    async fn introduce_itself(&mut self) -> anyhow::Result<()> {
+        let starttls = match (&self.desk.manners.encryption, self.secrecy) {
+            (Encryption::Starttls(_), Secrecy::Clear) => "250-STARTTLS\r\n",
+            _ => "",
+        };
+        let mechanisms = match self.desk.manners.login {
+            Login::Refused => "PLAIN LOGIN",
+            Login::Taken { mechanism, .. } => mechanism,
+        };
+        let words = format!("250-mail.test\r\n{starttls}250 AUTH {mechanisms}");
+        self.say(&words).await
+    }
+
+    async fn encrypt(mut self) -> anyhow::Result<Self> {
+        let Encryption::Starttls(tls) = &self.desk.manners.encryption else {
+            self.say("502 5.5.1 Not offered").await?;
+            return Ok(self);
+        };
+        self.say("220 Go ahead").await?;
+        let wire = accept(tls, self.client.into_inner()).await?;
+        Ok(Self {
+            client: BufStream::new(wire),
+            secrecy: Secrecy::Encrypted,
+            ..self
+        })
+    }
+
+    /// RFC 4954, by PLAIN (RFC 4616) or LOGIN.
+    async fn log_in(&mut self, line: &str) -> anyhow::Result<()> {
+        self.desk.book(|book| book.logins += 1);
+        let known = match self.desk.manners.login {
+            Login::Refused => false,
+            Login::Taken { user, password, .. } => {
+                let said = match line.strip_prefix("AUTH PLAIN ") {
+                    Some(said) => decoded(said)?,
+                    None => format!(
+                        "\0{}\0{}",
+                        self.ask("Username:").await?,
+                        self.ask("Password:").await?
+                    ),
+                };
+                said == format!("\0{user}\0{password}")
+            }
+        };
+        self.say(if known {
+            "235 2.7.0 Welcome"
+        } else {
+            "535 5.7.8 Authentication credentials invalid"
+        })
+        .await
+    }
+
+    async fn ask(&mut self, question: &str) -> anyhow::Result<String> {
+        self.say(&format!("334 {}", BASE64_STANDARD.encode(question)))
+            .await?;
+        decoded(&self.hear().await?.context("no answer to a question")?)
+    }
+
+    async fn recipient(&mut self, line: &str) -> anyhow::Result<Option<(String, Answer)>> {
+        let (_, address) = line.split_once('<').context("an address without <")?;
+        let (address, _) = address.split_once('>').context("an address without >")?;
+        let answer = self.desk.answer(address);
+        if let Answer::ToRecipient(words) | Answer::RefuseAndHang(words) = answer {
+            self.say(words).await?;
+            if matches!(answer, Answer::RefuseAndHang(_)) {
+                while self.hear().await?.is_some() {}
+            }
+            return Ok(None);
+        }
+        self.say("250 OK").await?;
+        Ok(Some((address.to_owned(), answer)))
+    }
+
+    async fn content(&mut self, recipient: String, answer: Answer) -> anyhow::Result<()> {
+        self.say("354 Go ahead").await?;
+        let mut content = String::new();
+        loop {
+            let line = self.hear().await?.context("the client went away within a mail")?;
+            anyhow::ensure!(!matches!(answer, Answer::HangUp), "hung up");
+            if line == "." {
+                break;
+            }
+            // RFC 5321, 4.5.2
+            content += line.strip_prefix('.').unwrap_or(&line);
+            content += "\n";
+        }
+        if let Answer::ToContent(words) = answer {
+            return self.say(words).await;
+        }
+        if matches!(answer, Answer::Hold) && !self.go_on.is_cancelled() {
+            self.wait_to_go_on().await?;
+        }
+        self.desk.book(|book| book.taken.push((recipient, content)));
+        self.say("250 Taken").await
+    }
+
+    async fn wait_to_go_on(&mut self) -> anyhow::Result<()> {
+        let (desk, go_on) = (self.desk, self.go_on);
+        desk.book(|book| book.held += 1);
+        let told = tokio::select! {
+            () = go_on.cancelled() => true,
+            _gone = self.hear() => false,
+        };
+        desk.book(|book| book.held -= 1);
+        anyhow::ensure!(told, "the client lost its patience");
+        Ok(())
+    }
+
+    async fn hear(&mut self) -> anyhow::Result<Option<String>> {
+        let mut line = String::new();
+        let read = self.client.read_line(&mut line).await?;
+        Ok((read > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned()))
+    }
+
+    async fn say(&mut self, words: &str) -> anyhow::Result<()> {
+        self.client.write_all(words.as_bytes()).await?;
+        self.client.write_all(b"\r\n").await?;
+        Ok(self.client.flush().await?)
+    }
+}
+
+async fn accept(tls: &TlsAcceptor, wire: Box<dyn Wire>) -> anyhow::Result<Box<dyn Wire>> {
+    Ok(Box::new(tls.accept(wire).await?))
+}
+
+fn decoded(said: &str) -> anyhow::Result<String> {
+    Ok(String::from_utf8(BASE64_STANDARD.decode(said)?)?)
+}
