@@ -3,11 +3,15 @@
 
 use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
-use async_nats::jetstream::{AckKind, Context, Message, consumer::PullConsumer};
-use futures_util::StreamExt;
+use async_nats::jetstream::{
+    AckKind, Context, Message,
+    consumer::{PullConsumer, pull::Batch},
+};
+use futures_util::{Stream, StreamExt, stream};
 use serde::Deserialize;
 use site_service::{RequestId, drain::CancellationToken, trace};
 use time::OffsetDateTime;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::{Instrument, Span, field};
 use uuid::Uuid;
 use visitor::PersonId;
@@ -15,16 +19,22 @@ use visitor::PersonId;
 use crate::{Event, EventData, SITE, dead_letters};
 
 /// For how long a receiver may be away before its events become dead letters.
-const GIVE_UP_AFTER: Duration = Duration::from_secs(25 * 60 * 60);
+pub const GIVE_UP_AFTER: Duration = Duration::from_secs(25 * 60 * 60);
 const FIRST_RETRY: Duration = Duration::from_secs(5);
 const SLOWEST_RETRY: Duration = Duration::from_secs(15 * 60);
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
-/// How long the consumer may be silent before it is asked for anew.
-const HEARTBEAT: Duration = Duration::from_secs(5);
+/// How long the broker keeps a request for events before it is asked anew; after a restart
+/// it knows of none.
+const ASK_AGAIN: Duration = Duration::from_secs(5);
 
-/// How often the broker is told that a delivery is still under way: well within the ack
-/// wait, after which it would hand the event to someone else as well.
-const STILL_WORKING: Duration = Duration::from_secs(15);
+/// On which terms a channel's events are taken.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms {
+    /// How many deliveries are under way at once.
+    pub at_once: usize,
+    /// For how long its receiver may be away; usually [`GIVE_UP_AFTER`].
+    pub give_up_after: Duration,
+}
 
 /// What came of one attempt to deliver.
 #[derive(Debug)]
@@ -91,12 +101,12 @@ pub struct NotSetUp {
     reason: String,
 }
 
-/// Hands the events of a durable consumer to `deliver`, at most `at_once` at a time, until `stop`;
-/// then finishes what is in flight.
+/// Hands the events of a durable consumer to `deliver` on these terms, until `stop`; then
+/// finishes what is in flight.
 pub async fn consume<F, Fut>(
     context: &Context,
     consumer: Arc<str>,
-    at_once: usize,
+    terms: Terms,
     deliver: F,
     stop: CancellationToken,
 ) where
@@ -104,7 +114,7 @@ pub async fn consume<F, Fut>(
     Fut: Future<Output = Outcome> + Send,
 {
     while !stop.is_cancelled() {
-        if let Err(error) = consume_stream(context, &consumer, at_once, &deliver, &stop).await {
+        if let Err(error) = consume_stream(context, &consumer, terms, &deliver, &stop).await {
             tracing::warn!(channel = %consumer, %error, "the channel's consumer is away; trying again");
         }
         stop.run_until_cancelled(tokio::time::sleep(RECONNECT_PAUSE))
@@ -115,7 +125,7 @@ pub async fn consume<F, Fut>(
 async fn consume_stream<F, Fut>(
     context: &Context,
     name: &Arc<str>,
-    at_once: usize,
+    terms: Terms,
     deliver: &F,
     stop: &CancellationToken,
 ) -> Result<(), async_nats::Error>
@@ -124,56 +134,131 @@ where
     Fut: Future<Output = Outcome> + Send,
 {
     let consumer: PullConsumer = context.get_consumer_from_stream(&**name, SITE).await?;
-    let messages = consumer
-        .stream()
-        .max_messages_per_batch(at_once)
-        .heartbeat(HEARTBEAT)
-        .expires(HEARTBEAT * 4)
-        .messages()
-        .await?;
-    messages
+    let attempts = Attempts {
+        context,
+        consumer: name,
+        // Well within the ack wait, after which the broker would hand the event to
+        // someone else as well.
+        still_working: consumer.cached_info().config.ack_wait / 4,
+        give_up_after: terms.give_up_after,
+        deliver,
+    };
+    let mut ended = Ok(());
+    taken(&consumer, terms.at_once)
         .take_until(stop.cancelled())
-        .take_while(|message| std::future::ready(message.is_ok()))
-        .filter_map(|message| std::future::ready(message.ok()))
-        .for_each_concurrent(at_once, |message| settle(context, name, message, deliver))
+        .scan(&mut ended, |ended, taken| {
+            std::future::ready(taken.map_err(|error| **ended = Err(error)).ok())
+        })
+        .for_each_concurrent(None, async |(message, _place)| attempts.settle(message).await)
         .await;
-    Ok(())
+    ended
 }
 
-/// One attempt, from the message to its end.
-async fn settle<F, Fut>(context: &Context, consumer: &Arc<str>, message: Message, deliver: &F)
+/// The consumer's events, as many at once as there are places, each with its place. None is
+/// taken before there is one: the ack wait would run while the event waits here.
+fn taken(
+    consumer: &PullConsumer,
+    places: usize,
+) -> impl Stream<Item = Result<(Message, OwnedSemaphorePermit), async_nats::Error>> + Send {
+    let taking = Taking {
+        consumer,
+        places: Arc::new(Semaphore::new(places)),
+        // Asking for one at a time would cost more than what is asked for.
+        worth_asking: u32::try_from(places / 4).unwrap_or(u32::MAX).max(1),
+        batch: None,
+    };
+    stream::try_unfold(taking, async |mut taking| {
+        let taken = taking.next().await?;
+        Ok(Some((taken, taking)))
+    })
+}
+
+struct Taking<'a> {
+    consumer: &'a PullConsumer,
+    places: Arc<Semaphore>,
+    worth_asking: u32,
+    /// What was asked for, and the places held free for it.
+    batch: Option<(Batch, OwnedSemaphorePermit)>,
+}
+
+impl Taking<'_> {
+    async fn next(&mut self) -> Result<(Message, OwnedSemaphorePermit), async_nats::Error> {
+        loop {
+            let (batch, places) = match &mut self.batch {
+                Some(batch) => batch,
+                None => self.batch.insert(self.ask().await?),
+            };
+            if let Some(message) = batch.next().await.transpose()?
+                && let Some(place) = places.split(1)
+            {
+                return Ok((message, place));
+            }
+            self.batch = None;
+        }
+    }
+
+    async fn ask(&self) -> Result<(Batch, OwnedSemaphorePermit), async_nats::Error> {
+        let mut free = self.places.clone().acquire_many_owned(self.worth_asking).await?;
+        let more = u32::try_from(self.places.available_permits())?;
+        if let Ok(more) = self.places.clone().try_acquire_many_owned(more) {
+            free.merge(more);
+        }
+        let batch = self.consumer.batch().max_messages(free.num_permits());
+        Ok((batch.expires(ASK_AGAIN).messages().await?, free))
+    }
+}
+
+/// What all attempts of a channel have in common.
+struct Attempts<'a, F> {
+    context: &'a Context,
+    consumer: &'a Arc<str>,
+    /// How often the broker is told that a delivery is still under way.
+    still_working: Duration,
+    give_up_after: Duration,
+    deliver: &'a F,
+}
+
+impl<F, Fut> Attempts<'_, F>
 where
     F: Fn(Delivery) -> Fut + Sync,
     Fut: Future<Output = Outcome> + Send,
 {
-    let (attempt, age) = attempt_and_age(&message);
-    let span = tracing::info_span!(
-        "deliver",
-        otel.name = format!("process {consumer}"),
-        otel.kind = "consumer",
-        messaging.system = "nats",
-        channel = &**consumer,
-        attempt,
-        event.id = field::Empty,
-        request_id = field::Empty,
-        trace_id = field::Empty,
-    );
-    let outcome = match serde_json::from_slice::<Header>(&message.payload) {
-        Ok(header) => {
-            let delivery = open(&span, consumer, attempt, header, &message);
-            let work = deliver(delivery).instrument(span.clone());
-            while_telling(work, STILL_WORKING, || tell_still_working(&message)).await
-        }
-        // The reader's own words may repeat what a visitor wrote.
-        Err(error) => Outcome::Refused(format!(
-            "not an event: unreadable at line {}, column {}",
-            error.line(),
-            error.column()
-        )),
-    };
-    conclude(context, consumer, &message, outcome, attempt, age)
-        .instrument(span)
-        .await;
+    /// One attempt, from the message to its end.
+    async fn settle(&self, message: Message) {
+        let (attempt, age) = attempt_and_age(&message);
+        let consumer = self.consumer;
+        let span = tracing::info_span!(
+            "deliver",
+            otel.name = format!("process {consumer}"),
+            otel.kind = "consumer",
+            messaging.system = "nats",
+            channel = &**consumer,
+            attempt,
+            event.id = field::Empty,
+            request_id = field::Empty,
+            trace_id = field::Empty,
+        );
+        let outcome = match serde_json::from_slice::<Header>(&message.payload) {
+            Ok(header) => {
+                let delivery = open(&span, consumer, attempt, header, &message);
+                let work = (self.deliver)(delivery).instrument(span.clone());
+                while_telling(work, self.still_working, || tell_still_working(&message)).await
+            }
+            // The reader's own words may repeat what a visitor wrote.
+            Err(error) => Outcome::Refused(format!(
+                "not an event: unreadable at line {}, column {}",
+                error.line(),
+                error.column()
+            )),
+        };
+        let outcome = match outcome {
+            Outcome::Retry(reason) if age >= self.give_up_after => Outcome::Refused(reason),
+            outcome => outcome,
+        };
+        conclude(self.context, consumer, &message, outcome, attempt)
+            .instrument(span)
+            .await;
+    }
 }
 
 async fn tell_still_working(message: &Message) {
@@ -212,22 +297,15 @@ fn open(span: &Span, consumer: &Arc<str>, attempt: i64, header: Header, message:
     }
 }
 
-async fn conclude(
-    context: &Context,
-    consumer: &str,
-    message: &Message,
-    outcome: Outcome,
-    attempt: i64,
-    age: Duration,
-) {
+async fn conclude(context: &Context, consumer: &str, message: &Message, outcome: Outcome, attempt: i64) {
     let settled = match outcome {
         Outcome::Delivered => message.double_ack().await,
-        Outcome::Retry(reason) if age < GIVE_UP_AFTER => {
+        Outcome::Retry(reason) => {
             let pause = backoff(attempt, random_share());
             tracing::warn!(%reason, retry.seconds = pause.as_secs(), "not delivered; will try again");
             message.ack_with(AckKind::Nak(Some(pause))).await
         }
-        Outcome::Retry(reason) | Outcome::Refused(reason) => {
+        Outcome::Refused(reason) => {
             tracing::error!(%reason, "given up; moved to the dead letters");
             match dead_letters::bury(context, consumer, message, &reason, attempt).await {
                 Ok(()) => message.double_ack().await,

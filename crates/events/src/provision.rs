@@ -20,6 +20,8 @@ use crate::{
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(60 * 60);
 /// How long a delivery may take before the broker hands it out again.
 const ACK_WAIT: Duration = Duration::from_secs(60);
+/// How many events of one channel may wait for their outcome.
+const MOST_WAITING: i64 = 100_000;
 /// How long we remember what was delivered: longer than anything is retried.
 const DELIVERIES_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
@@ -240,6 +242,9 @@ fn durable(name: String) -> consumer::pull::Config {
         ack_wait: ACK_WAIT,
         // When to give up is decided by age, by the consumer itself.
         max_deliver: -1,
+        // What waits for its next attempt counts too: at the usual 1,000, as many receivers
+        // that cannot take theirs now would stop the channel for all others.
+        max_ack_pending: MOST_WAITING,
         ..consumer::pull::Config::default()
     }
 }

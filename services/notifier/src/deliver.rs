@@ -11,7 +11,7 @@ use crate::{
     deliveries::{self, Deliveries},
     desk::Desk,
     mails::{self, MailError},
-    smtp::{Smtp, SmtpError},
+    smtp::{Lane, Smtp, SmtpError},
 };
 
 /// What a delivery works with.
@@ -49,8 +49,8 @@ impl From<DeliveryError> for Outcome {
 
 impl Notifier {
     /// One attempt at one event.
-    pub async fn deliver(&self, channel: Channel, delivery: Delivery) -> Outcome {
-        let sending = self.send(channel, &delivery);
+    pub async fn deliver(&self, channel: Channel, lane: &Lane, delivery: Delivery) -> Outcome {
+        let sending = self.send(channel, lane, &delivery);
         match self.deliveries.once(&delivery, sending).await {
             Ok(()) => Outcome::Delivered,
             Err(error) => self.conclude(channel, &delivery, error).await,
@@ -67,7 +67,7 @@ impl Notifier {
         error.into()
     }
 
-    async fn send(&self, channel: Channel, delivery: &Delivery) -> Result<(), DeliveryError> {
+    async fn send(&self, channel: Channel, lane: &Lane, delivery: &Delivery) -> Result<(), DeliveryError> {
         let message = mails::write(
             &self.desk,
             &self.applications,
@@ -77,6 +77,18 @@ impl Notifier {
         )
         .await?;
         let handing_over = tracing::info_span!("send mail", otel.kind = "client");
-        Ok(self.smtp.send(&message).instrument(handing_over).await?)
+        Ok(self.smtp.send(lane, &message).instrument(handing_over).await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_that_is_wrong_costs_no_event() {
+        let wrong = minijinja::Error::from(minijinja::ErrorKind::UndefinedError);
+        let outcome = Outcome::from(DeliveryError::from(MailError::from(wrong)));
+        assert!(matches!(outcome, Outcome::Retry(_)), "{outcome:?}");
     }
 }

@@ -1,18 +1,26 @@
 //! What was already delivered, so that an event that comes twice is mailed once.
 
-use std::time::Duration;
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use async_nats::jetstream::{Context, kv::Store};
 use site_events::{DELIVERIES, Delivery};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
-/// How often a record is tried to be written, a second apart: without it the event, if
-/// it should come again, would be mailed again.
+/// How often a record is tried to be written, a second apart, before the event is left to
+/// come again.
 const ATTEMPTS: u32 = 5;
 
 /// The bucket of delivery records.
 #[derive(Clone)]
-pub struct Deliveries(Store);
+pub struct Deliveries {
+    bucket: Store,
+    /// What this process sent and could not note yet.
+    unnoted: Arc<Mutex<HashSet<String>>>,
+}
 
 /// A bucket cannot be used now.
 #[derive(Debug, thiserror::Error)]
@@ -36,44 +44,54 @@ impl Deliveries {
     /// Opens the bucket, which must be there.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
         let opened = context.get_key_value(DELIVERIES).await;
-        opened.map(Self).map_err(|error| {
+        let bucket = opened.map_err(|error| {
             anyhow::anyhow!("bucket {DELIVERIES} cannot be opened ({error}); run `sitectl setup`")
+        })?;
+        Ok(Self {
+            bucket,
+            unnoted: Arc::default(),
         })
     }
 
-    /// Sends unless the receiver has it already, and notes that it does.
+    /// Sends unless the receiver has it already, and notes that it does. Where that cannot
+    /// be noted, the event must come again, and is then noted instead of sent.
     pub async fn once<E: From<Away>>(
         &self,
         delivery: &Delivery,
         send: impl Future<Output = Result<(), E>>,
     ) -> Result<(), E> {
-        if self.hold(delivery).await? {
-            tracing::info!("delivered before; nothing sent");
-            return Ok(());
+        let key = format!("{}.{}", delivery.event_id, delivery.consumer);
+        if !self.unnoted().contains(&key) {
+            if self.hold(&key).await? {
+                tracing::info!("delivered before; nothing sent");
+                return Ok(());
+            }
+            send.await?;
+            tracing::info!("sent");
+            self.unnoted().insert(key.clone());
         }
-        send.await?;
-        tracing::info!("sent");
-        // It is out: whatever happens now, it was delivered.
-        if let Err(error) = self.note(delivery, OffsetDateTime::now_utc()).await {
-            tracing::error!(%error, "what was sent was not noted; if its event comes again, it will be sent again");
+        if let Err(error) = self.note(&key, OffsetDateTime::now_utc()).await {
+            tracing::error!(%error, "what was sent is not noted yet; if this process ends before it is, it will be sent again");
+            return Err(error.into());
         }
+        self.unnoted().remove(&key);
         Ok(())
     }
 
     /// Whether the receiver has it already.
-    async fn hold(&self, delivery: &Delivery) -> Result<bool, Away> {
-        let record = self.0.get(key(delivery)).await;
+    async fn hold(&self, key: &str) -> Result<bool, Away> {
+        let record = self.bucket.get(key).await;
         record
             .map(|record| record.is_some())
             .map_err(|error| Away::new(DELIVERIES, &error))
     }
 
     /// Notes that the receiver has it, and when.
-    async fn note(&self, delivery: &Delivery, now: OffsetDateTime) -> Result<(), Away> {
+    async fn note(&self, key: &str, now: OffsetDateTime) -> Result<(), Away> {
         let time = now.format(&Rfc3339).unwrap_or_default();
         let mut result = Ok(());
         for attempt in 1..=ATTEMPTS {
-            match self.0.put(key(delivery), time.clone().into()).await {
+            match self.bucket.put(key, time.clone().into()).await {
                 Ok(_) => return Ok(()),
                 Err(error) => result = Err(Away::new(DELIVERIES, &error)),
             }
@@ -83,8 +101,8 @@ impl Deliveries {
         }
         result
     }
-}
 
-fn key(delivery: &Delivery) -> String {
-    format!("{}.{}", delivery.event_id, delivery.consumer)
+    fn unnoted(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+        self.unnoted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

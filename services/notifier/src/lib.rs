@@ -27,8 +27,8 @@ use std::{sync::Arc, time::Duration};
 use anyhow::Context as _;
 use async_nats::jetstream::{self, context::ContextBuilder};
 use site_events::{
-    Channel, DELIVERIES, Delivery, ENDPOINTS, Endpoints, Outcome, Publisher, SITE,
-    consume::{consume, ensure_set_up},
+    Channel, DELIVERIES, Delivery, ENDPOINTS, Endpoint, Endpoints, Outcome, Publisher, SITE,
+    consume::{Terms, consume, ensure_set_up},
 };
 use site_service::{
     drain::{self, CancellationToken},
@@ -42,7 +42,7 @@ use tonic::service::Routes;
 pub use brand::Brand;
 pub use dkim::DkimSettings;
 pub use settings::Settings;
-pub use smtp::{SmtpSettings, TlsMode};
+pub use smtp::{Authorities, SmtpSettings, TlsMode};
 pub use templates::Words;
 
 use crate::{
@@ -51,12 +51,15 @@ use crate::{
     deliveries::Deliveries,
     desk::Desk,
     digest::Digest,
-    smtp::Smtp,
-    webhooks::{Client, Fates, Private, Webhook},
+    smtp::{Lane, Smtp},
+    webhooks::{Client, Fates, Private, Sender, Webhook},
 };
 
-/// How many deliveries of one channel are under way at once.
-const AT_ONCE: usize = 4;
+/// How many mails of one channel are under way at once: those on a connection, slow ones,
+/// and enough besides that connections need not wait for the broker.
+const MAILS_AT_ONCE: usize = 40;
+/// How many webhooks to one endpoint are under way at once.
+const WEBHOOKS_AT_ONCE: usize = 4;
 
 /// The running service.
 pub struct Service {
@@ -65,18 +68,20 @@ pub struct Service {
     notifier: Arc<Notifier>,
     webhooks: Vec<(Arc<str>, Arc<Webhook>)>,
     digest: Digest,
+    give_up_after: Duration,
 }
 
 impl Service {
     /// Reads the templates, connects to the broker and takes the port.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
-        let smtp = Smtp::new(&settings.smtp, AT_ONCE * Channel::ALL.len())?;
+        let smtp = Smtp::new(&settings.smtp, Channel::ALL.len())?;
         let desk = Desk::new(&settings)?;
+        let senders = senders(&settings)?;
         let client = nats::connect(&settings.nats, "notifier").await?;
         let context = context(client.clone());
         let deliveries = Deliveries::open(&context).await?;
         let fates = Arc::new(Fates::open(&context).await?);
-        let webhooks = webhooks(&settings, &context, &fates, &deliveries).await?;
+        let webhooks = webhooks(senders, &context, &fates, &deliveries).await?;
         let notifier = Arc::new(Notifier {
             deliveries,
             applications: Applications::open(&context, &settings).await?,
@@ -103,6 +108,7 @@ impl Service {
             notifier,
             webhooks,
             digest,
+            give_up_after: settings.give_up_after,
         })
     }
 
@@ -115,24 +121,29 @@ impl Service {
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let mut workers = JoinSet::new();
         for channel in Channel::ALL {
-            let notifier = self.notifier.clone();
+            let (notifier, lane) = (self.notifier.clone(), Arc::new(Lane::new()));
             let deliver = move |delivery| {
-                let notifier = notifier.clone();
-                async move { notifier.deliver(channel, delivery).await }
+                let (notifier, lane) = (notifier.clone(), lane.clone());
+                async move { notifier.deliver(channel, &lane, delivery).await }
             };
-            workers.spawn(work(
-                self.context.clone(),
-                channel.name().into(),
-                deliver,
-                stop.clone(),
-            ));
+            let terms = Terms {
+                at_once: MAILS_AT_ONCE,
+                give_up_after: self.give_up_after,
+            };
+            let context = self.context.clone();
+            workers.spawn(work(context, channel.name().into(), terms, deliver, stop.clone()));
         }
         for (consumer, webhook) in self.webhooks {
             let deliver = move |delivery| {
                 let webhook = webhook.clone();
                 async move { webhook.deliver(delivery).await }
             };
-            workers.spawn(work(self.context.clone(), consumer, deliver, stop.clone()));
+            let terms = Terms {
+                at_once: WEBHOOKS_AT_ONCE,
+                give_up_after: self.give_up_after,
+            };
+            let context = self.context.clone();
+            workers.spawn(work(context, consumer, terms, deliver, stop.clone()));
         }
         workers.spawn(self.digest.run(stop.clone()));
         let (served, worked) = tokio::join!(
@@ -144,13 +155,8 @@ impl Service {
     }
 }
 
-/// The endpoints' webhooks, each with its consumer.
-async fn webhooks(
-    settings: &Settings,
-    context: &jetstream::Context,
-    fates: &Arc<Fates>,
-    deliveries: &Deliveries,
-) -> anyhow::Result<Vec<(Arc<str>, Arc<Webhook>)>> {
+/// The way to each endpoint, or what is wrong with one in the settings.
+fn senders(settings: &Settings) -> anyhow::Result<Vec<(Arc<Endpoint>, Sender)>> {
     let private = if settings.webhooks_allow_private {
         Private::Allowed
     } else {
@@ -158,25 +164,43 @@ async fn webhooks(
     };
     let client = Client::new(private)?;
     let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
-    let ways = endpoints.map(|endpoint| {
-        let webhook = Webhook::new(endpoint, &client, fates.clone(), deliveries.clone())?;
-        Ok((endpoint.consumer().into(), Arc::new(webhook)))
+    let senders = endpoints.map(|endpoint| {
+        let sender = Sender::new(endpoint, &client)
+            .map_err(|error| anyhow::anyhow!("The setting WEBHOOKS is wrong: {error}."))?;
+        Ok((endpoint.clone(), sender))
     });
-    let ways: anyhow::Result<Vec<(Arc<str>, Arc<Webhook>)>> = ways.collect();
-    let ways = ways.context("The setting WEBHOOKS is wrong")?;
-    for (consumer, _) in &ways {
-        ensure_set_up(context, consumer).await?;
+    senders.collect()
+}
+
+/// The endpoints' webhooks, each with its consumer.
+async fn webhooks(
+    senders: Vec<(Arc<Endpoint>, Sender)>,
+    context: &jetstream::Context,
+    deliveries: &Deliveries,
+) -> anyhow::Result<Vec<(Arc<str>, Arc<Webhook>)>> {
+    let fates = Arc::new(Fates::open(context).await?);
+    let mut ways = Vec::new();
+    for (endpoint, sender) in senders {
+        let consumer = endpoint.consumer();
+        ensure_set_up(context, &consumer).await?;
+        let webhook = Webhook::new(&endpoint, sender, fates.clone(), deliveries.clone());
+        ways.push((consumer.into(), Arc::new(webhook)));
     }
     Ok(ways)
 }
 
 /// One channel's events, one delivery each.
-async fn work<F, Fut>(context: jetstream::Context, consumer: Arc<str>, deliver: F, stop: CancellationToken)
-where
+async fn work<F, Fut>(
+    context: jetstream::Context,
+    consumer: Arc<str>,
+    terms: Terms,
+    deliver: F,
+    stop: CancellationToken,
+) where
     F: Fn(Delivery) -> Fut + Send + Sync,
     Fut: Future<Output = Outcome> + Send,
 {
-    consume(&context, consumer, AT_ONCE, deliver, stop).await;
+    consume(&context, consumer, terms, deliver, stop).await;
 }
 
 /// Waits for the workers to end. One that panics ends the service: a process that is

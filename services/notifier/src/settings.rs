@@ -5,7 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 use clap::Parser;
 use lettre::message::Mailbox;
 use resumes::S3Settings;
-use site_events::Endpoints;
+use site_events::{Endpoints, consume::GIVE_UP_AFTER};
 use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
 use visitor::token::TokenKey;
 
@@ -63,6 +63,10 @@ pub struct Settings {
     /// Lets webhooks go to private addresses and over plain HTTP
     #[arg(long, env = "WEBHOOKS_ALLOW_PRIVATE")]
     pub webhooks_allow_private: bool,
+    /// For how long a receiver may be away before its events become dead letters: nothing to choose, but
+    /// shorter in tests
+    #[arg(skip = GIVE_UP_AFTER)]
+    pub give_up_after: Duration,
     /// The bucket of résumés
     #[command(flatten)]
     pub store: S3Settings,
@@ -158,6 +162,7 @@ mod tests {
             ("--smtp-tls=perhaps", "--smtp-tls"),
             ("--smtp-timeout-seconds=0", "--smtp-timeout-seconds"),
             ("--smtp-user=only", "--smtp-password"),
+            ("--smtp-ca-file=/nowhere/ca.pem", "--smtp-ca-file"),
             ("--dkim-selector=only", "--dkim-key"),
             ("--webhooks={}", "--webhooks"),
         ] {

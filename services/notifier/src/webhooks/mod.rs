@@ -17,11 +17,11 @@ use tracing::Instrument;
 
 pub use addresses::Private;
 pub use fate::Fates;
-pub use sending::{Client, WrongEndpoint};
+pub use sending::{Client, Sender};
 
 use self::{
     fate::after,
-    sending::{Body, Sender, SendingError},
+    sending::{Body, SendingError},
 };
 use crate::deliveries::{self, Deliveries};
 
@@ -59,20 +59,15 @@ impl From<WebhookError> for Outcome {
 }
 
 impl Webhook {
-    /// The way to an endpoint; says what is wrong with its address or its secrets.
-    pub fn new(
-        endpoint: &Endpoint,
-        client: &Client,
-        fates: Arc<Fates>,
-        deliveries: Deliveries,
-    ) -> Result<Self, WrongEndpoint> {
-        Ok(Self {
-            sender: Sender::new(endpoint, client)?,
+    /// What an endpoint gets, by its sender.
+    pub fn new(endpoint: &Endpoint, sender: Sender, fates: Arc<Fates>, deliveries: Deliveries) -> Self {
+        Self {
+            sender,
             format: endpoint.format,
             name: endpoint.name.to_string(),
             fates,
             deliveries,
-        })
+        }
     }
 
     /// One attempt at one event.

@@ -131,6 +131,9 @@ impl Sender {
         };
         let url = Url::parse(endpoint.url.expose_secret())
             .map_err(|_| wrong("its url is no address such as https://crm.example/hooks"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(wrong("its url begins neither with https:// nor with http://"));
+        }
         if client.private == Private::Refused {
             ensure_public(&url).map_err(wrong)?;
         }
@@ -239,6 +242,8 @@ mod tests {
         assert_eq!(refusal("https://crm.example/hooks", SECRET), None);
         for (url, secret, said) in [
             ("crm.example", SECRET, "its url is no address"),
+            ("https://", SECRET, "its url is no address"),
+            ("ftp://crm.example/hooks", SECRET, "neither with https://"),
             ("http://crm.example/hooks", SECRET, "not https"),
             ("https://10.0.0.7/hooks", SECRET, "private address"),
             ("https://[::1]/hooks", SECRET, "private address"),

@@ -1,11 +1,13 @@
 //! The notifier as its neighbours meet it.
 
 mod dkim;
+mod exactly_once;
 mod mails;
 mod outages;
 mod refusals;
 mod running;
 mod snapshots;
 mod spam;
+mod tls;
 mod webhooks;
 mod wire;

@@ -1,30 +1,23 @@
 //! What becomes of the mails while something that they need is away, the notifier
 //! itself included.
 
-use std::{collections::HashMap, fs, path::Path, time::Duration};
+use std::{collections::HashMap, fs, time::Duration};
 
 use anyhow::Context;
 use nix::sys::signal::Signal;
 use site_events::Channel;
-use testkit::{Answer, Inbox, MailServer, Nats, Part, eventually};
-use tokio::{net::TcpListener, process::Command, time::timeout};
+use testkit::{Answer, Inbox, MailServer, Nats, eventually};
+use tokio::{net::TcpListener, time::timeout};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use crate::running::{Running, SALES, SOON, Site, flags};
+use crate::running::{Running, SALES, SOON, Site, process};
 
 const VISITOR: &str = "zoe@example.org";
 /// What a notifier may have under way at once: four mails of each of the two channels
 /// of a contact message.
 const UNDER_WAY: usize = 8;
-
-/// A notifier in a process of its own, to be killed.
-fn process(nats: &Nats, smtp_port: u16, logs: &Path) -> anyhow::Result<Part> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_notifier"));
-    command.args(flags(nats, smtp_port, &[]));
-    Part::start("notifier", logs, command)
-}
 
 #[tokio::test]
 async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result<()> {
@@ -37,7 +30,7 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
         site.contact(visitor).await?;
     }
 
-    let notifier = process(&nats, inbox.smtp_port(), logs.path())?;
+    let notifier = process(&nats, inbox.smtp_port(), &[], logs.path())?;
     inbox.mails_to(SALES, 3, SOON).await?;
     // Whatever is under way now stays so until the kill.
     inbox.part().signal(Signal::SIGSTOP)?;
@@ -46,7 +39,7 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
     let left = site.open(Channel::ContactAcknowledgement).await?;
     assert!(left > 0, "it was killed too late to show anything");
 
-    let notifier = process(&nats, inbox.smtp_port(), logs.path())?;
+    let notifier = process(&nats, inbox.smtp_port(), &[], logs.path())?;
     site.settled(Channel::SalesLead, SOON).await?;
     site.settled(Channel::ContactAcknowledgement, SOON).await?;
     let mails = inbox.mails().await?;

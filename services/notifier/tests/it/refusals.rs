@@ -1,6 +1,12 @@
 //! Mail servers that refuse, hesitate, hang or hang up.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
 use site_events::Channel;
 use testkit::{Answer, MailServer, Nats, eventually};
@@ -161,6 +167,106 @@ async fn a_server_that_hangs_on_some_mails_holds_up_no_others() -> anyhow::Resul
         assert_eq!((server.attempts(visitor), server.taken(visitor).len()), (2, 1));
     }
     assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn more_hanging_mails_than_a_channel_has_connections_do_not_stop_it() -> anyhow::Result<()> {
+    let stuck: Vec<String> = (0..12).map(|n| format!("visitor-{n}@stuck.example")).collect();
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|to, _| {
+        if to.ends_with("@stuck.example") {
+            Answer::Hold
+        } else {
+            Answer::Take
+        }
+    })
+    .await?;
+    let site = Site::on(&nats).await?;
+    // Each would be waited for half a minute, three times as long as this test takes.
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    for visitor in &stuck {
+        site.request_newsletter(visitor).await?;
+    }
+    site.request_newsletter("asha@example.org").await?;
+    taken(&server, "asha@example.org", 1).await?;
+    assert_eq!(server.held(), stuck.len(), "it waited for the hanging ones");
+
+    server.go_on();
+    site.settled(Channel::NewsletterConfirmation, SOON).await?;
+    for visitor in &stuck {
+        assert_eq!((server.attempts(visitor), server.taken(visitor).len()), (1, 1));
+    }
+    assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn refused_hanging_and_cut_mails_hold_up_no_others_and_arrive_once_it_is_mended() -> anyhow::Result<()>
+{
+    const FAULTY: [&str; 3] = ["refused@example.org", "stuck@example.org", "cut@example.org"];
+    // Sooner than any event is tried again.
+    const MEANWHILE: Duration = Duration::from_secs(4);
+    let mended = Arc::new(AtomicBool::new(false));
+    let nats = Nats::start().await?;
+    let is_mended = mended.clone();
+    let server = MailServer::start(move |to, _| match to {
+        "stuck@example.org" => Answer::Hold,
+        _ if is_mended.load(Ordering::Relaxed) => Answer::Take,
+        "refused@example.org" => Answer::ToRecipient("450 4.2.1 Not now"),
+        "cut@example.org" => Answer::HangUp,
+        _ => Answer::Take,
+    })
+    .await?;
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    for visitor in FAULTY {
+        site.contact(visitor).await?;
+    }
+    for visitor in FAULTY {
+        eventually(&format!("{visitor} is tried"), SOON, async || {
+            (server.attempts(visitor) == 1).then_some(())
+        })
+        .await?;
+    }
+
+    let begun = Instant::now();
+    site.contact("zoe@example.org").await?;
+    site.request_newsletter("asha@example.org").await?;
+    taken(&server, "zoe@example.org", 1).await?;
+    taken(&server, "asha@example.org", 1).await?;
+    taken(&server, SALES, FAULTY.len() + 1).await?;
+    assert!(begun.elapsed() < MEANWHILE, "{:?}", begun.elapsed());
+    for visitor in FAULTY {
+        assert!(
+            server.taken(visitor).is_empty(),
+            "{visitor} is not faulty any more"
+        );
+    }
+
+    mended.store(true, Ordering::Relaxed);
+    server.go_on();
+    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    for visitor in FAULTY {
+        let attempts = if visitor == "stuck@example.org" { 1 } else { 2 };
+        assert_eq!(server.attempts(visitor), attempts, "{visitor}");
+        assert_eq!(server.taken(visitor).len(), 1, "{visitor}");
+    }
+    assert_eq!(server.taken(SALES).len(), FAULTY.len() + 1);
+    assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_after_a_refusal_has_refused() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| Answer::RefuseAndHang("550 5.1.1 No such user")).await?;
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    site.request_newsletter("gone@example.org").await?;
+    site.settled(Channel::NewsletterConfirmation, SOON).await?;
+    assert_eq!(nats.dead_letters().await?.len(), 1);
+    assert_eq!(server.attempts("gone@example.org"), 1);
     Ok(())
 }
 

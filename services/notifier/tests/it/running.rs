@@ -1,6 +1,6 @@
 //! A notifier on a real broker, and the events that the other services would publish.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use async_nats::jetstream::{self, consumer::PullConsumer};
 use clap::Parser;
@@ -10,9 +10,9 @@ use site_events::{
     event::{CareersApplied, ContactReceived, NewsletterRequested},
 };
 use site_service::{RequestId, drain::CancellationToken};
-use testkit::{Nats, User, eventually};
+use testkit::{Nats, Part, User, eventually};
 use time::{OffsetDateTime, macros::datetime};
-use tokio::task::JoinHandle;
+use tokio::{process::Command, task::JoinHandle};
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId, PersonKey};
 
@@ -25,6 +25,13 @@ pub const SOON: Duration = Duration::from_secs(15);
 
 /// What the notifier is told, in the form that its command line takes.
 pub fn flags(nats: &Nats, smtp_port: u16, more: &[String]) -> Vec<String> {
+    let mut flags = settings_flags(smtp_port, more);
+    flags.extend(nats.flags(User::Notifier));
+    flags
+}
+
+/// The same without a broker.
+pub fn settings_flags(smtp_port: u16, more: &[String]) -> Vec<String> {
     let usual = [
         "--listen=127.0.0.1:0".to_owned(),
         concat!("--brand-file=", env!("CARGO_MANIFEST_DIR"), "/../../brand.json").to_owned(),
@@ -44,8 +51,22 @@ pub fn flags(nats: &Nats, smtp_port: u16, more: &[String]) -> Vec<String> {
         flags.retain(|usual| usual.split('=').next() != Some(name));
         flags.push(flag.clone());
     }
-    flags.extend(nats.flags(User::Notifier));
     flags
+}
+
+/// What the flags come to.
+pub fn settings(nats: &Nats, smtp_port: u16, more: &[String]) -> anyhow::Result<Settings> {
+    let program = std::iter::once("notifier".to_owned());
+    Ok(Settings::try_parse_from(
+        program.chain(flags(nats, smtp_port, more)),
+    )?)
+}
+
+/// A notifier in a process of its own, to be killed, or read the log of.
+pub fn process(nats: &Nats, smtp_port: u16, more: &[String], logs: &Path) -> anyhow::Result<Part> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_notifier"));
+    command.args(flags(nats, smtp_port, more));
+    Part::start("notifier", logs, command)
 }
 
 /// A notifier in this process.
@@ -57,8 +78,11 @@ pub struct Running {
 
 impl Running {
     pub async fn start(nats: &Nats, smtp_port: u16, more: &[String]) -> anyhow::Result<Self> {
-        let program = std::iter::once("notifier".to_owned());
-        let settings = Settings::try_parse_from(program.chain(flags(nats, smtp_port, more)))?;
+        Self::start_with(settings(nats, smtp_port, more)?).await
+    }
+
+    /// The same with settings that no flag makes.
+    pub async fn start_with(settings: Settings) -> anyhow::Result<Self> {
         let service = Service::build(settings).await?;
         let stop = CancellationToken::new();
         Ok(Self {
@@ -159,6 +183,7 @@ impl Site {
                 filter_subjects: known.filter_subjects.clone(),
                 ack_policy: known.ack_policy,
                 max_deliver: known.max_deliver,
+                max_ack_pending: known.max_ack_pending,
                 ack_wait,
                 ..Default::default()
             };
@@ -176,6 +201,26 @@ impl Site {
         Ok(time
             .map(|time| OffsetDateTime::parse(&time, format))
             .transpose()?)
+    }
+
+    /// Makes the delivery record that a notifier makes which sent the mail.
+    pub async fn note_delivered(&self, id: Uuid, channel: Channel) -> anyhow::Result<()> {
+        let deliveries = self.context.get_key_value(DELIVERIES).await?;
+        let key = format!("{id}.{}", channel.name());
+        deliveries.put(key, "2026-11-20T12:00:00Z".into()).await?;
+        Ok(())
+    }
+
+    /// Takes the bucket of delivery records away.
+    pub async fn lose_the_deliveries(&self) -> anyhow::Result<()> {
+        self.context.delete_key_value(DELIVERIES).await?;
+        Ok(())
+    }
+
+    /// Whether an event of the channel was handed out more than once and is still open.
+    pub async fn came_again(&self, channel: Channel) -> anyhow::Result<bool> {
+        let mut consumer = self.consumer(channel).await?;
+        Ok(consumer.info().await?.num_redelivered > 0)
     }
 
     async fn consumer(&self, channel: Channel) -> anyhow::Result<PullConsumer> {

@@ -1,6 +1,6 @@
 //! Each mail as it leaves: headers, text and HTML, with fixed ids and a fixed time.
 
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
 use clap::Parser;
 use notifier::{Settings, desk::Desk, samples};
@@ -152,6 +152,25 @@ async fn with_a_key_every_mail_is_signed() -> anyhow::Result<()> {
     for (name, letter) in samples::letters(&desk).await? {
         let message = letter.into_message(&desk, samples::TIME)?;
         assert!(message.headers().get_raw("DKIM-Signature").is_some(), "{name}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn no_template_passes_over_a_field_that_is_not_there() -> anyhow::Result<()> {
+    let desk = desk(&[])?;
+    for (name, mut letter) in samples::letters(&desk).await? {
+        let given = letter.values.clone();
+        let fields: Vec<String> = given.try_iter()?.map(|field| field.to_string()).collect();
+        for missing in fields {
+            let left = given.try_iter()?.filter(|field| field.to_string() != missing);
+            letter.values = left
+                .map(|field| Ok((field.to_string(), given.get_item(&field)?)))
+                .collect::<Result<BTreeMap<_, _>, minijinja::Error>>()?
+                .into();
+            let refused = letter.words(&desk).err();
+            assert!(refused.is_some(), "{name} does without {missing}");
+        }
     }
     Ok(())
 }

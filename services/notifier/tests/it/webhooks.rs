@@ -10,6 +10,7 @@ use testkit::{
     Inbox, Nats, Receiver, User, eventually, foreign,
     receiver::{Received, secret},
 };
+use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
 use crate::running::{Running, SOON, Site, message};
@@ -233,6 +234,61 @@ async fn one_that_is_gone_is_switched_off_and_its_events_wait_among_the_dead_let
     .await?;
     assert_eq!(reasons[1], "the endpoint is switched off: it answered 410 Gone");
     assert_eq!(receiver.received().len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn one_that_failed_for_five_days_is_switched_off_and_one_that_recovers_begins_anew()
+-> anyhow::Result<()> {
+    let (broken, mended) = (Receiver::start_at(0).await?, Receiver::start_at(0).await?);
+    broken.answer(StatusCode::INTERNAL_SERVER_ERROR);
+    let sending = Sending::to(&[
+        broken.endpoint("broken", &["contact.received"]),
+        broken.endpoint("hopeful", &["contact.received"]),
+        mended.endpoint("mended", &["contact.received"]),
+    ])
+    .await?;
+    let context = async_nats::jetstream::new(sending.nats.client(User::Operator).await?);
+    let endpoints = context.get_key_value(ENDPOINTS).await?;
+    for (endpoint, failing) in [
+        ("broken", time::Duration::days(5)),
+        ("hopeful", time::Duration::days(5) - time::Duration::MINUTE),
+        ("mended", time::Duration::days(6)),
+    ] {
+        let since = (time::OffsetDateTime::now_utc() - failing).format(&Rfc3339)?;
+        let fate = json!({ "failing_since": since }).to_string();
+        endpoints.put(endpoint, fate.into()).await?;
+    }
+    sending.site.contact(VISITOR).await?;
+    let fate = async |endpoint: &str| -> Option<Value> {
+        serde_json::from_slice(&endpoints.get(endpoint).await.ok()??).ok()
+    };
+
+    eventually("the broken one is off", SOON, async || {
+        (fate("broken").await?["off"] == "it failed for five days").then_some(())
+    })
+    .await?;
+    eventually("the mended one is well", SOON, async || {
+        fate("mended").await?["failing_since"].is_null().then_some(())
+    })
+    .await?;
+    eventually("both failed", SOON, async || {
+        (broken.received().len() >= 2).then_some(())
+    })
+    .await?;
+    assert_eq!(
+        fate("hopeful").await.map(|fate| fate["off"].is_null()),
+        Some(true)
+    );
+
+    sending.site.contact("other@example.org").await?;
+    eventually("a dead letter that says so", SOON, async || {
+        let reasons = sending.dead_letters("webhook-broken").await.ok()?;
+        let said = "the endpoint is switched off: it failed for five days";
+        reasons.iter().any(|reason| reason == said).then_some(())
+    })
+    .await?;
+    assert!(sending.dead_letters("webhook-hopeful").await?.is_empty());
     Ok(())
 }
 

@@ -1,0 +1,93 @@
+//! Why a message was not taken, in words that are fit for a log.
+
+use lettre::{address::Envelope, transport::smtp};
+
+use crate::refusals::says_no_such_address;
+
+/// What stands in logs instead of an address.
+const ADDRESS: &str = "[address]";
+
+/// Why a message was not taken. The text is for logs: it names no recipient.
+#[derive(Debug, thiserror::Error)]
+pub enum SmtpError {
+    /// The server will never take this message for this recipient (RFC 5321, 4.2.1: 5yz).
+    #[error("the mail server refused it: {0}")]
+    Refused(String),
+    /// The server will never take anything for this recipient: there is no such address.
+    #[error("the mail server refused it: {0}")]
+    NoSuchAddress(String),
+    /// It may be taken later.
+    #[error("the mail server did not take it: {0}")]
+    NotNow(String),
+}
+
+/// What an answer to a message means for it.
+pub fn explain(error: &smtp::Error, envelope: &Envelope) -> SmtpError {
+    let reason = without_addresses(&error.to_string(), envelope);
+    let code = error.status().map(u16::from);
+    match code {
+        Some(code) if error.is_permanent() && !is_about_us(code) => {
+            if says_no_such_address(code, &reason.replace(ADDRESS, "")) {
+                SmtpError::NoSuchAddress(reason)
+            } else {
+                SmtpError::Refused(reason)
+            }
+        }
+        _ => SmtpError::NotNow(reason),
+    }
+}
+
+/// Refusals of our login (RFC 4954, 6): the operator's to mend, no reason to give up on
+/// a message.
+fn is_about_us(code: u16) -> bool {
+    matches!(code, 530 | 534 | 535 | 538)
+}
+
+/// Servers like to repeat the address that they refuse; logs must not hold it.
+pub fn without_addresses(reason: &str, envelope: &Envelope) -> String {
+    let is_local_part = |word: &str| {
+        envelope
+            .to()
+            .iter()
+            .any(|address| address.user().eq_ignore_ascii_case(word))
+    };
+    let words = reason.split_whitespace().map(|word| {
+        let bare = word.trim_matches(|c: char| c.is_ascii_punctuation());
+        if word.contains('@') || is_local_part(bare) {
+            ADDRESS
+        } else {
+            word
+        }
+    });
+    words.collect::<Vec<_>>().join(" ").chars().take(300).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn envelope() -> Envelope {
+        let to = "asha.rao@example.com".parse().expect("an address");
+        Envelope::new(None, vec![to]).expect("an envelope")
+    }
+
+    #[test]
+    fn a_refusal_is_logged_without_the_address() {
+        for (said, logged) in [
+            (
+                "permanent error (550): 5.1.1 <asha.rao@example.com>: Recipient address rejected",
+                "permanent error (550): 5.1.1 [address] Recipient address rejected",
+            ),
+            ("550 No such user: ASHA.RAO.", "550 No such user: [address]"),
+            ("421 Too busy", "421 Too busy"),
+        ] {
+            assert_eq!(without_addresses(said, &envelope()), logged);
+        }
+    }
+
+    #[test]
+    fn a_refused_login_is_not_the_fault_of_the_message() {
+        assert!(is_about_us(535));
+        assert!(!is_about_us(550));
+    }
+}

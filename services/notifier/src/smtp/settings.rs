@@ -1,0 +1,105 @@
+//! Where the mail server is, and how it is spoken to.
+
+use clap::{Args, ValueEnum};
+use lettre::transport::smtp::client::{Certificate, CertificateStore, TlsParameters};
+use site_service::settings::Secret;
+
+/// The longest that a message may take: inside the time after which the broker, should it
+/// hear nothing from us meanwhile, hands the event out again.
+const LONGEST_SECONDS: u64 = 40;
+/// What every certificate in a PEM file begins with.
+const BEGIN: &[u8] = b"-----BEGIN CERTIFICATE-----";
+
+/// Where the mail server is and who we are there.
+#[derive(Args, Debug, Clone)]
+pub struct SmtpSettings {
+    /// Host name of the mail server
+    #[arg(long, env = "SMTP_HOST", default_value = "127.0.0.1")]
+    pub smtp_host: String,
+    /// Port of the mail server
+    #[arg(long, env = "SMTP_PORT", default_value_t = 1025)]
+    pub smtp_port: u16,
+    /// How the connection is encrypted
+    #[arg(long, env = "SMTP_TLS", value_enum, default_value_t = TlsMode::None)]
+    pub smtp_tls: TlsMode,
+    /// File (PEM) of authorities to trust besides the system's, for a mail server whose certificate is not public
+    #[arg(long = "smtp-ca-file", id = "smtp_ca_file", env = "SMTP_CA_FILE", value_parser = Authorities::read)]
+    pub smtp_authorities: Option<Authorities>,
+    /// User name at the mail server
+    #[arg(long, env = "SMTP_USER", requires = "smtp_password")]
+    pub smtp_user: Option<String>,
+    /// Password at the mail server
+    #[arg(long, env = "SMTP_PASSWORD", hide_env_values = true, requires = "smtp_user")]
+    pub smtp_password: Option<Secret>,
+    /// Seconds that a message may take to be handed over
+    #[arg(
+        long,
+        env = "SMTP_TIMEOUT_SECONDS",
+        default_value_t = 30,
+        value_parser = clap::value_parser!(u64).range(1..=LONGEST_SECONDS)
+    )]
+    pub smtp_timeout_seconds: u64,
+}
+
+/// How the connection to the mail server is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TlsMode {
+    /// Not at all: for a server on the same host.
+    None,
+    /// From a STARTTLS command on (usually port 587). Without it nothing is sent.
+    Starttls,
+    /// From the first byte on (usually port 465).
+    Implicit,
+}
+
+/// Certificate authorities from a file.
+#[derive(Debug, Clone)]
+pub struct Authorities(Certificate);
+
+impl Authorities {
+    /// Reads them; what cannot be used is refused while the settings are read.
+    fn read(path: &str) -> Result<Self, String> {
+        let pem = std::fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
+        let unusable = || "it holds no certificates as PEM".to_owned();
+        let is_there = pem.windows(BEGIN.len()).any(|window| window == BEGIN);
+        let certificates = Certificate::from_pem(&pem).ok().filter(|_| is_there);
+        let certificates = certificates.ok_or_else(unusable)?;
+        TlsParameters::builder(String::new())
+            .certificate_store(CertificateStore::None)
+            .add_root_certificate(certificates.clone())
+            .build()
+            .map_err(|_| unusable())?;
+        Ok(Self(certificates))
+    }
+
+    /// All of them.
+    pub fn certificates(&self) -> Certificate {
+        self.0.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_authorities_is_refused_with_the_reason() -> std::io::Result<()> {
+        let refusal = |content: &str| -> std::io::Result<String> {
+            let file = tempfile::NamedTempFile::new()?;
+            std::fs::write(file.path(), content)?;
+            let read = Authorities::read(&file.path().to_string_lossy());
+            Ok(read.err().unwrap_or_default())
+        };
+        for content in [
+            "",
+            "ca.pem",
+            "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+            "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n",
+        ] {
+            assert_eq!(refusal(content)?, "it holds no certificates as PEM", "{content}");
+        }
+        let absent = Authorities::read("/nowhere/ca.pem").err().unwrap_or_default();
+        assert!(absent.starts_with("it cannot be read: "), "{absent}");
+        Ok(())
+    }
+}

@@ -1,0 +1,227 @@
+//! How many mails an event makes: one, whoever crashes, stalls or repeats itself. Only a
+//! crash between a mail and its record makes it two, and then both have the same id.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use site_events::Channel;
+use testkit::{Answer, MailServer, Nats, eventually};
+
+use crate::running::{Running, SALES, SOON, Site, process, settings};
+
+const VISITOR: &str = "zoe@example.org";
+/// Shorter than the usual minute, so that what a dead notifier had taken comes back soon.
+const ACK_WAIT: Duration = Duration::from_secs(2);
+
+/// A server that holds the visitor's mail at the first attempt.
+async fn holding() -> anyhow::Result<MailServer> {
+    MailServer::start(|to, attempt| {
+        if to == VISITOR && attempt == 1 {
+            Answer::Hold
+        } else {
+            Answer::Take
+        }
+    })
+    .await
+}
+
+async fn held(server: &MailServer) -> anyhow::Result<()> {
+    eventually("the mail is under way", SOON, async || {
+        (server.held() == 1).then_some(())
+    })
+    .await
+}
+
+async fn taken(server: &MailServer, count: usize) -> anyhow::Result<()> {
+    eventually(&format!("{count} mails are taken"), SOON, async || {
+        (server.taken(VISITOR).len() >= count).then_some(())
+    })
+    .await
+}
+
+fn message_id(mail: &str) -> anyhow::Result<&str> {
+    let line = mail.lines().find_map(|line| line.strip_prefix("Message-ID: "));
+    line.context("a mail without an id")
+}
+
+#[tokio::test]
+async fn killed_between_a_mail_and_its_record_it_repeats_that_mail_once() -> anyhow::Result<()> {
+    let mut nats = Nats::start().await?;
+    let server = holding().await?;
+    let site = Site::on(&nats).await?;
+    site.shorten_the_ack_wait(ACK_WAIT).await?;
+    let logs = tempfile::TempDir::new()?;
+    let notifier = process(&nats, server.port(), &[], logs.path())?;
+    site.contact(VISITOR).await?;
+    held(&server).await?;
+    site.settled(Channel::SalesLead, SOON).await?;
+
+    // Without the broker the record cannot be written: the crash comes in between for sure.
+    nats.stop().await?;
+    server.go_on();
+    taken(&server, 1).await?;
+    notifier.kill().await?;
+    nats.resume_from_disk().await?;
+    let site = Site::on(&nats).await?;
+    let notifier = process(&nats, server.port(), &[], logs.path())?;
+    taken(&server, 2).await?;
+    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    notifier.kill().await?;
+
+    // Whoever comes after finds the record.
+    let event = nats.events().await?[0]["id"].to_string();
+    site.publish_again(&nats, event.trim_matches('"').parse()?)
+        .await?;
+    let _notifier = process(&nats, server.port(), &[], logs.path())?;
+    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    site.settled(Channel::SalesLead, SOON).await?;
+    let mails = server.taken(VISITOR);
+    let [first, second] = &mails[..] else {
+        anyhow::bail!("two mails, not {}", mails.len());
+    };
+    assert_eq!(message_id(first)?, message_id(second)?);
+    assert_eq!(server.taken(SALES).len(), 1, "the other channel has its record");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_mail_whose_record_cannot_be_written_is_noted_when_its_event_comes_again() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = holding().await?;
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let event = site.contact(VISITOR).await?;
+    held(&server).await?;
+    site.settled(Channel::SalesLead, SOON).await?;
+
+    site.lose_the_deliveries().await?;
+    server.go_on();
+    let channel = Channel::ContactAcknowledgement;
+    eventually("the event comes again", SOON, async || {
+        site.came_again(channel).await.ok()?.then_some(())
+    })
+    .await?;
+    nats.provision().await?;
+    site.settled(channel, 2 * SOON).await?;
+    assert!(site.delivered_at(event, channel).await?.is_some());
+    assert_eq!((server.attempts(VISITOR), server.taken(VISITOR).len()), (1, 1));
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_event_that_another_notifier_delivered_meanwhile_is_not_sent_at_its_next_attempt()
+-> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|to, _| {
+        if to == VISITOR {
+            Answer::ToContent("451 4.3.0 Try again")
+        } else {
+            Answer::Take
+        }
+    })
+    .await?;
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let event = site.contact(VISITOR).await?;
+    eventually("the first attempt", SOON, async || {
+        (server.attempts(VISITOR) == 1).then_some(())
+    })
+    .await?;
+    site.note_delivered(event, Channel::ContactAcknowledgement)
+        .await?;
+    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    assert_eq!(server.attempts(VISITOR), 1);
+    assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_a_dead_notifier_had_delivered_is_not_sent_when_the_broker_hands_it_out_again()
+-> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = holding().await?;
+    let site = Site::on(&nats).await?;
+    site.shorten_the_ack_wait(ACK_WAIT).await?;
+    let logs = tempfile::TempDir::new()?;
+    let notifier = process(&nats, server.port(), &[], logs.path())?;
+    let event = site.contact(VISITOR).await?;
+    held(&server).await?;
+    notifier.kill().await?;
+    site.note_delivered(event, Channel::ContactAcknowledgement)
+        .await?;
+
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    assert_eq!(server.attempts(VISITOR), 1, "it was sent again");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_mail_that_takes_longer_than_the_ack_wait_is_not_handed_to_the_other_notifier() -> anyhow::Result<()>
+{
+    let nats = Nats::start().await?;
+    let server = holding().await?;
+    let site = Site::on(&nats).await?;
+    site.shorten_the_ack_wait(ACK_WAIT).await?;
+    let _one = Running::start(&nats, server.port(), &[]).await?;
+    let _other = Running::start(&nats, server.port(), &[]).await?;
+    site.contact(VISITOR).await?;
+    held(&server).await?;
+    tokio::time::sleep(2 * ACK_WAIT).await;
+    server.go_on();
+    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    assert_eq!((server.attempts(VISITOR), server.taken(VISITOR).len()), (1, 1));
+    Ok(())
+}
+
+#[tokio::test]
+async fn two_notifiers_share_the_mails_and_double_none() -> anyhow::Result<()> {
+    let visitors: Vec<String> = (0..60).map(|n| format!("visitor-{n}@example.org")).collect();
+    let nats = Nats::start().await?;
+    let (one, other) = tokio::try_join!(
+        MailServer::start(|_, _| Answer::Take),
+        MailServer::start(|_, _| Answer::Take)
+    )?;
+    let site = Site::on(&nats).await?;
+    let _one = Running::start(&nats, one.port(), &[]).await?;
+    let _other = Running::start(&nats, other.port(), &[]).await?;
+    for visitor in &visitors {
+        site.contact(visitor).await?;
+    }
+    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    site.settled(Channel::SalesLead, SOON).await?;
+    let count = |to: &str| one.taken(to).len() + other.taken(to).len();
+    for visitor in &visitors {
+        assert_eq!(count(visitor), 1, "{visitor}");
+    }
+    assert_eq!(count(SALES), visitors.len());
+    let shares = [&one, &other].map(|server| server.taken(SALES).len());
+    assert!(shares.iter().all(|&share| share > 0), "{shares:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_event_that_nobody_takes_for_too_long_is_a_dead_letter() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| Answer::ToRecipient("450 4.2.1 Not now")).await?;
+    let site = Site::on(&nats).await?;
+    let mut settings = settings(&nats, server.port(), &[])?;
+    assert_eq!(settings.give_up_after, Duration::from_secs(25 * 60 * 60));
+    // Sooner than the second attempt, later than the first.
+    settings.give_up_after = Duration::from_secs(3);
+    let _notifier = Running::start_with(settings).await?;
+    site.request_newsletter(VISITOR).await?;
+    let letter = eventually("a dead letter", SOON, async || {
+        nats.dead_letters().await.ok()?.pop()
+    })
+    .await?;
+    let header = |name: &str| {
+        let header = letter.headers.as_ref().and_then(|headers| headers.get(name));
+        header.map(|value| value.as_str()).unwrap_or_default()
+    };
+    assert_eq!(header("Dead-Letter-Attempts"), "2");
+    assert!(header("Dead-Letter-Error").contains("450"));
+    site.settled(Channel::NewsletterConfirmation, SOON).await?;
+    assert_eq!(server.attempts(VISITOR), 2);
+    Ok(())
+}

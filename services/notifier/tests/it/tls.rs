@@ -1,0 +1,140 @@
+//! Mail servers that are spoken to in secret, or not at all.
+
+use std::fs;
+
+use site_events::Channel;
+use testkit::{
+    Answer, Authority, MailServer, Nats, eventually,
+    mail_server::{Encryption, Login, Manners},
+};
+
+use crate::running::{Running, SOON, Site, process};
+
+const VISITOR: &str = "zoe@example.org";
+
+fn login(mechanism: &'static str) -> Login {
+    Login::Taken {
+        mechanism,
+        user: "notifier",
+        password: "a password",
+    }
+}
+
+/// The settings that go with such a server.
+fn flags(tls: &str, trusted: &Authority) -> Vec<String> {
+    vec![
+        format!("--smtp-tls={tls}"),
+        format!("--smtp-ca-file={}", trusted.file().display()),
+        "--smtp-user=notifier".to_owned(),
+        "--smtp-password=a password".to_owned(),
+    ]
+}
+
+async fn taken(server: &MailServer) -> anyhow::Result<()> {
+    eventually("the mail is taken", SOON, async || {
+        (server.taken(VISITOR).len() == 1).then_some(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn mails_go_out_encrypted_after_a_login() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let site = Site::on(&nats).await?;
+    let authority = Authority::new()?;
+    let certified = || authority.certify("127.0.0.1");
+    for (tls, encryption, mechanism) in [
+        ("starttls", Encryption::Starttls(certified()?), "PLAIN"),
+        ("starttls", Encryption::Starttls(certified()?), "LOGIN"),
+        ("implicit", Encryption::Implicit(certified()?), "PLAIN"),
+        ("implicit", Encryption::Implicit(certified()?), "LOGIN"),
+    ] {
+        let manners = Manners {
+            encryption,
+            login: login(mechanism),
+        };
+        let server = MailServer::start_with(manners, 0, |_, _| Answer::Take).await?;
+        let _notifier = Running::start(&nats, server.port(), &flags(tls, &authority)).await?;
+        site.request_newsletter(VISITOR).await?;
+        taken(&server).await?;
+        assert_eq!(server.logins(), 1, "{tls} {mechanism}");
+        assert_eq!(server.overheard(), 0, "{tls} {mechanism}");
+    }
+    Ok(())
+}
+
+/// A server that cannot show who it is gets nothing; the mail waits until it can.
+async fn ensure_it_waits_for(unproven: Encryption, tls: &str, because: &str) -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let site = Site::on(&nats).await?;
+    let authority = Authority::new()?;
+    let logs = tempfile::TempDir::new()?;
+    let manners = |encryption| Manners {
+        encryption,
+        login: login("PLAIN"),
+    };
+    let server = MailServer::start_with(manners(unproven), 0, |_, _| Answer::Take).await?;
+    let port = server.port();
+    let notifier = process(&nats, port, &flags(tls, &authority), logs.path())?;
+    site.request_newsletter(VISITOR).await?;
+    eventually("it tried twice", SOON, async || {
+        (server.connections() >= 2).then_some(())
+    })
+    .await?;
+    assert_eq!((server.logins(), server.overheard()), (0, 0));
+    assert_eq!(server.attempts(VISITOR), 0);
+    assert_eq!(site.open(Channel::NewsletterConfirmation).await?, 1);
+    assert!(nats.dead_letters().await?.is_empty());
+    let log = fs::read_to_string(logs.path().join("notifier.log"))?;
+    assert!(log.contains(because), "{log}");
+
+    drop(server);
+    let proven = || -> anyhow::Result<Encryption> {
+        let certified = authority.certify("127.0.0.1")?;
+        Ok(match tls {
+            "implicit" => Encryption::Implicit(certified),
+            _ => Encryption::Starttls(certified),
+        })
+    };
+    let server = eventually("the port is free again", SOON, async || {
+        let manners = manners(proven().ok()?);
+        MailServer::start_with(manners, port, |_, _| Answer::Take)
+            .await
+            .ok()
+    })
+    .await?;
+    taken(&server).await?;
+    assert!(notifier.stop().await?.success());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_server_whose_authority_is_unknown_gets_nothing() -> anyhow::Result<()> {
+    let unproven = Encryption::Implicit(Authority::new()?.certify("127.0.0.1")?);
+    ensure_it_waits_for(unproven, "implicit", "UnknownIssuer").await
+}
+
+#[tokio::test]
+async fn a_server_that_has_no_certificate_of_its_host_gets_nothing() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let site = Site::on(&nats).await?;
+    let authority = Authority::new()?;
+    let logs = tempfile::TempDir::new()?;
+    let manners = Manners {
+        encryption: Encryption::Starttls(authority.certify("mail.example.org")?),
+        login: login("PLAIN"),
+    };
+    let server = MailServer::start_with(manners, 0, |_, _| Answer::Take).await?;
+    let _notifier = process(&nats, server.port(), &flags("starttls", &authority), logs.path())?;
+    site.request_newsletter(VISITOR).await?;
+    eventually("it tried", SOON, async || {
+        let log = fs::read_to_string(logs.path().join("notifier.log")).ok()?;
+        log.contains("not valid for name").then_some(())
+    })
+    .await?;
+    assert_eq!((server.logins(), server.overheard()), (0, 0));
+    assert_eq!(server.attempts(VISITOR), 0);
+    assert_eq!(site.open(Channel::NewsletterConfirmation).await?, 1);
+    assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}
