@@ -8,6 +8,7 @@ use lettre::message::{
     },
     header::HeaderName,
 };
+use rsa::{RsaPrivateKey, pkcs1::DecodeRsaPrivateKey, traits::PublicKeyParts};
 use site_service::settings::{ExposeSecret, Secret};
 
 /// What is signed. RFC 8058 (section 4) wants both unsubscribe headers among it. Not
@@ -25,14 +26,19 @@ const SIGNED: [&str; 10] = [
     "MIME-Version",
 ];
 
+/// Receivers must not take a shorter key's signature (RFC 8301, 3.2).
+const SHORTEST_RSA_BITS: usize = 1024;
+/// What OpenSSL makes unless it is told otherwise.
+const PKCS8: &str = "-----BEGIN PRIVATE KEY-----";
+
 /// The key that mails are signed with; without one they are not signed.
 #[derive(Args, Debug, Clone, Default)]
 pub struct DkimSettings {
     /// Selector under which the public key stands in the DNS
-    #[arg(long, env = "DKIM_SELECTOR", requires_all = ["dkim_domain", "dkim_key"])]
+    #[arg(long, env = "DKIM_SELECTOR", requires_all = ["dkim_domain", "dkim_key"], value_parser = dns_name)]
     pub dkim_selector: Option<String>,
     /// Domain that signs
-    #[arg(long, env = "DKIM_DOMAIN", requires_all = ["dkim_selector", "dkim_key"])]
+    #[arg(long, env = "DKIM_DOMAIN", requires_all = ["dkim_selector", "dkim_key"], value_parser = dns_name)]
     pub dkim_domain: Option<String>,
     /// Private key: RSA as PKCS#1 PEM (`openssl genrsa -traditional 2048`) or an Ed25519 seed in base64
     #[arg(
@@ -81,14 +87,47 @@ fn checked(raw: &str) -> Result<Secret, String> {
 }
 
 fn signing_key(raw: &str) -> Result<DkimSigningKey, String> {
+    let raw = raw.trim();
+    if raw.contains(PKCS8) {
+        return Err("it is PKCS#8; `openssl rsa -traditional` makes PKCS#1 of it".to_owned());
+    }
     let algorithm = if raw.contains("-----BEGIN") {
+        ensure_long_enough(raw)?;
         DkimSigningAlgorithm::Rsa
     } else {
         DkimSigningAlgorithm::Ed25519
     };
-    DkimSigningKey::new(raw.trim(), algorithm).map_err(|error| {
-        format!("it is neither an RSA key as PKCS#1 PEM nor an Ed25519 seed in base64 ({error})")
-    })
+    DkimSigningKey::new(raw, algorithm).map_err(no_key)
+}
+
+fn ensure_long_enough(pem: &str) -> Result<(), String> {
+    let bits = RsaPrivateKey::from_pkcs1_pem(pem).map_err(no_key)?.size() * 8;
+    if bits < SHORTEST_RSA_BITS {
+        return Err(format!(
+            "it has {bits} bits, and receivers take no less than {SHORTEST_RSA_BITS}"
+        ));
+    }
+    Ok(())
+}
+
+fn no_key(error: impl std::fmt::Display) -> String {
+    format!("it is neither an RSA key as PKCS#1 PEM nor an Ed25519 seed in base64 ({error})")
+}
+
+/// Labels of letters, digits, hyphens and underscores (RFC 1035, 2.3.4; RFC 6376, 3.1).
+fn dns_name(raw: &str) -> Result<String, &'static str> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.chars().all(fits)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    if raw.len() <= 253 && raw.split('.').all(is_label) {
+        Ok(raw.to_owned())
+    } else {
+        Err("it is no DNS name such as company.com")
+    }
 }
 
 #[cfg(test)]
@@ -97,6 +136,17 @@ mod tests {
 
     /// 32 zero bytes: a key that nobody uses.
     const SEED: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+
+    /// 512 bits: a key that nobody would take a signature of.
+    const SHORT: &str = "-----BEGIN RSA PRIVATE KEY-----
+MIIBOgIBAAJBANRN2OG9v7KqzLA6PfAYfsP3j70xZqGJuaNIvOZfMfXsPqu4gS+s
+fZZKb0oBT1oNWFidiI8GciF56RhGhZtROzUCAwEAAQJAUP1VlGBXhegkZ8IAKNyf
+V1DUk78JwOwSVlkEPvnnzEFeZnJ/vHwuMc387jsU80KMdfDjSMemqBKiQAlhGo01
+jQIhAPPJhEHe/9aijqQVmDcnTFNc9idf+WuLgKkCVr2RhgH7AiEA3vCSPrDQlg6R
+1arXbJwlHUQtYgGg897lo2HjMgyoYI8CIAbqSXEg5TruY4NuBWJTIAwhT+4v/8A4
+Nc8VfOZlsVpvAiEAn9BMxevyWt9u44BolU8JvAUXk14fhzKN46VUPJieSzkCIAru
+rX7/8Jlaz+hCkOl4QzEKftCDuS208DvRfY2tDRgI
+-----END RSA PRIVATE KEY-----";
 
     fn message() -> Message {
         Message::builder()
@@ -135,10 +185,43 @@ mod tests {
     }
 
     #[test]
+    fn a_key_of_another_form_is_told_how_to_be_mended() {
+        let pkcs8 = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----";
+        let refusal = checked(pkcs8).err().unwrap_or_default();
+        assert!(refusal.contains("openssl rsa -traditional"), "{refusal}");
+    }
+
+    #[test]
+    fn a_short_key_is_refused_with_its_length() {
+        let refusal = checked(SHORT).err().unwrap_or_default();
+        assert_eq!(refusal, "it has 512 bits, and receivers take no less than 1024");
+    }
+
+    #[test]
+    fn names_in_the_dns_are_told_from_others() {
+        for good in ["company.com", "mail", "2026-11", "a._domainkey"] {
+            assert_eq!(dns_name(good).as_deref(), Ok(good));
+        }
+        let long = "a".repeat(64);
+        for bad in [
+            "",
+            "company..com",
+            "company.com.",
+            "-a",
+            "a b",
+            "müller.de",
+            &long,
+        ] {
+            assert!(dns_name(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
     fn a_key_that_is_none_is_refused_and_not_repeated() {
         for bad in [
             "hunter2",
-            "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
+            "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----",
+            "-----BEGIN RSA PRIVATE KEY-----\nsecret",
         ] {
             let refusal = checked(bad).err().unwrap_or_default();
             assert!(refusal.starts_with("it is neither"), "{refusal}");

@@ -8,6 +8,7 @@ mod refusals;
 mod running;
 mod snapshots;
 mod spam;
+mod start;
 mod tls;
 mod webhooks;
 mod wire;

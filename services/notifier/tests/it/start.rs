@@ -1,0 +1,118 @@
+//! What is wrong with a setting is said at the start, in a sentence that names it.
+
+use std::process::Output;
+
+use serde_json::json;
+use tokio::{process::Command, time::timeout};
+
+use crate::running::{SOON, settings_flags};
+
+/// The program's end where it is told this besides what it needs. Nobody would answer as its broker.
+async fn start(more: &[String]) -> anyhow::Result<Output> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_notifier"));
+    command
+        .env_clear()
+        .args(settings_flags(9, more))
+        .kill_on_drop(true);
+    Ok(timeout(SOON, command.output()).await??)
+}
+
+/// The one line that it ended with.
+async fn refusal(more: &[String]) -> anyhow::Result<String> {
+    let output = start(more).await?;
+    assert!(!output.status.success(), "{more:?} was taken");
+    let said = String::from_utf8(output.stderr)?;
+    assert_eq!(said.lines().count(), 1, "{more:?}: {said}");
+    Ok(said)
+}
+
+#[tokio::test]
+async fn a_setting_that_is_wrong_is_named_with_the_reason() -> anyhow::Result<()> {
+    for (flag, named, reason) in [
+        ("--sales-to=nobody", "--sales-to", "not an e-mail address"),
+        (
+            "--recruiters-to=a b c",
+            "--recruiters-to",
+            "not an e-mail address",
+        ),
+        ("--mail-from=<>", "--mail-from", "not an e-mail address"),
+        ("--site-url=company.com", "--site-url", "not an address"),
+        (
+            "--smtp-ca-file=/nowhere/ca.pem",
+            "/nowhere/ca.pem",
+            "cannot be read",
+        ),
+        ("--smtp-ca-file=/dev/null", "--smtp-ca-file", "no certificates"),
+        (
+            "--smtp-timeout-seconds=0",
+            "--smtp-timeout-seconds",
+            "not in 1..=40",
+        ),
+    ] {
+        let said = refusal(&[flag.to_owned()]).await?;
+        assert!(said.contains(named) && said.contains(reason), "{flag}: {said}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_signature_that_cannot_be_made_ends_the_start() -> anyhow::Result<()> {
+    const SEED: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+    const PKCS8: &str = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----";
+    const GARBAGE: &str = "-----BEGIN RSA PRIVATE KEY-----\nhunter2\n-----END RSA PRIVATE KEY-----";
+    for (selector, domain, key, named, reason) in [
+        ("site", "oculant.example", GARBAGE, "--dkim-key", "PKCS#1"),
+        ("site", "oculant.example", PKCS8, "--dkim-key", "PKCS#8"),
+        ("site", "oculant.example", "AAAA", "--dkim-key", "Ed25519"),
+        ("si te", "oculant.example", SEED, "--dkim-selector", "no DNS name"),
+        (
+            "site",
+            "https://oculant.example",
+            SEED,
+            "--dkim-domain",
+            "no DNS name",
+        ),
+    ] {
+        let said = refusal(&[
+            format!("--dkim-selector={selector}"),
+            format!("--dkim-domain={domain}"),
+            format!("--dkim-key={key}"),
+        ])
+        .await?;
+        assert!(said.contains(named) && said.contains(reason), "{said}");
+        assert!(!said.contains("hunter2"), "{said}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_wrong_ends_the_start_before_anything_is_connected() -> anyhow::Result<()> {
+    for (url, private, reason) in [
+        ("https://", false, "no address"),
+        ("ftp://crm.example/hooks", false, "neither with https://"),
+        ("ftp://crm.example/hooks", true, "neither with https://"),
+        ("http://crm.example/hooks", false, "not https"),
+        ("https://10.0.0.7/hooks", false, "private address"),
+    ] {
+        let webhooks = json!([{
+            "name": "crm",
+            "url": url,
+            "secrets": ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
+            "events": ["contact.received"],
+        }]);
+        let mut flags = vec![format!("--webhooks={webhooks}")];
+        flags.extend(private.then(|| "--webhooks-allow-private".to_owned()));
+        let said = refusal(&flags).await?;
+        assert!(
+            said.contains("WEBHOOKS") && said.contains("endpoint crm"),
+            "{said}"
+        );
+        assert!(said.contains(reason), "{url}: {said}");
+    }
+    let said = refusal(&["--webhooks=[{}]".to_owned()]).await?;
+    assert!(
+        said.contains("--webhooks") && said.contains("missing field"),
+        "{said}"
+    );
+    Ok(())
+}
