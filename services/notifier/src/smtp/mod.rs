@@ -101,7 +101,7 @@ impl Smtp {
     /// Hands a message over in a place of the lane's. One that is slow gives its place up
     /// and goes on aside, so that a few that hang do not stop the lane.
     pub async fn send(&self, lane: &Lane, message: &Message) -> Result<(), SmtpError> {
-        let content = message.formatted();
+        let content = on_the_wire(&message.formatted());
         let place = lane.0.acquire().await;
         let make_way = async {
             tokio::time::sleep(SLOW).await;
@@ -128,7 +128,7 @@ impl Smtp {
         }
     }
 
-    async fn send_in_time(&self, envelope: &Envelope, content: &[u8]) -> Result<(), SmtpError> {
+    async fn send_in_time(&self, envelope: &Envelope, content: &str) -> Result<(), SmtpError> {
         let longest = Duration::from_secs(self.settings.smtp_timeout_seconds);
         timeout(longest, self.transmit(envelope, content))
             .await
@@ -139,7 +139,7 @@ impl Smtp {
     }
 
     /// Every early return drops the connection, which closes it.
-    async fn transmit(&self, envelope: &Envelope, content: &[u8]) -> Result<(), SmtpError> {
+    async fn transmit(&self, envelope: &Envelope, content: &str) -> Result<(), SmtpError> {
         let (mut connection, begun) = self.begin(envelope).await?;
         let sent = match begun {
             Ok(()) => hand_over(&mut connection, envelope, content).await,
@@ -228,7 +228,7 @@ impl Smtp {
 async fn hand_over(
     connection: &mut AsyncSmtpConnection,
     envelope: &Envelope,
-    content: &[u8],
+    content: &str,
 ) -> Result<(), Error> {
     for recipient in envelope.to() {
         connection
@@ -236,7 +236,29 @@ async fn hand_over(
             .await?;
     }
     connection.command(Data).await?;
-    connection.message(content).await.map(drop)
+    connection.command(content).await.map(drop)
+}
+
+/// A message with its end, ready to be written in one piece (RFC 5321, 4.5.2). lettre writes the end by itself, and
+/// until the server acknowledges what came before, which it delays for 40 ms, the system keeps the end back.
+fn on_the_wire(message: &[u8]) -> String {
+    let message = String::from_utf8_lossy(message);
+    let stuffed = message.replace("\r\n.", "\r\n..");
+    let first = if message.starts_with('.') { "." } else { "" };
+    format!("{first}{stuffed}\r\n.\r\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_begins_with_a_dot_does_not_end_the_message() {
+        assert_eq!(
+            on_the_wire(b".one\r\n.\r\n..two\r\nthree."),
+            "..one\r\n..\r\n...two\r\nthree.\r\n.\r\n"
+        );
+    }
 }
 
 /// An address beyond ASCII needs a server that knows such (RFC 6531); one that does not
