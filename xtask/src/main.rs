@@ -1,5 +1,6 @@
 //! The one door for every chore: `cargo xtask --help`.
 
+mod bench;
 mod build;
 mod front_end;
 mod lint;
@@ -42,6 +43,11 @@ enum Chore {
         /// What to measure
         what: measure::What,
     },
+    /// Compares what one of our parts reaches with the least that its work could cost; fails below a share of that
+    Bench {
+        /// Which part
+        what: bench::What,
+    },
 }
 
 fn main() -> ExitCode {
@@ -52,6 +58,7 @@ fn main() -> ExitCode {
         Chore::Test => test::test(),
         Chore::MailPreview => mail_preview(),
         Chore::Measure { what } => measure::measure(what),
+        Chore::Bench { what } => bench::bench(what),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,362 @@
+//! How fast a backlog of events becomes mails, against the least that it could cost: a bare
+//! loop that hands the same messages to the same server over as many connections. Run by
+//! `cargo xtask bench notifier`.
+
+use std::{
+    env, fs,
+    io::{Write, stdout},
+    path::Path,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use anyhow::Context;
+use lettre::{
+    Address,
+    transport::smtp::{
+        client::AsyncSmtpConnection,
+        commands::{Data, Mail, Rcpt},
+        extension::ClientId,
+    },
+};
+use site_events::{Publisher, event::NewsletterRequested};
+use site_service::RequestId;
+use testkit::{Nats, Part, User};
+use time::OffsetDateTime;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufStream},
+    net::{TcpListener, TcpStream},
+    process::Command,
+    runtime,
+    task::JoinSet,
+    time::{Instant, sleep},
+};
+use uuid::Uuid;
+use visitor::{EmailAddress, PersonId};
+
+const EVENTS: usize = 10_000;
+/// How often each of the two is measured, in turns.
+const TURNS: usize = 3;
+/// What the notifier has for one channel.
+const CONNECTIONS: usize = 4;
+/// What a mail server that stores a mail before it takes it needs for that.
+const STORING: Duration = Duration::from_millis(5);
+/// The least that the notifier must reach of the bare loop's rate.
+const LEAST_SHARE: f64 = 0.8;
+/// After how many mails memory must not grow any more, and by how much it may vary.
+const WARM: usize = EVENTS / 5;
+const MOST_GROWTH_KB: u64 = 4 * 1024;
+const SAMPLE_EVERY: Duration = Duration::from_millis(50);
+const LONGEST: Duration = Duration::from_secs(120);
+const PUBLISHERS: usize = 40;
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    say("server       bare loop/s  notifier/s  share  CPU per mail: notifier  NATS  memory after warm-up")?;
+    let mut failures = Vec::new();
+    // Against a server that does nothing, the two figures say what a mail costs besides: no bar for that.
+    for (server, takes, least_share) in [
+        ("immediate", Duration::ZERO, 0.0),
+        ("5 ms a mail", STORING, LEAST_SHARE),
+    ] {
+        let (mut bare, mut ours) = (Vec::new(), Vec::new());
+        let sink = Sink::start(takes)?;
+        for _ in 0..TURNS {
+            ours.push(drain(&nats, &sink).await?);
+            bare.push(loop_bare(&sink).await?);
+        }
+        let bare = median(bare);
+        let rate = median(ours.iter().map(|drained| drained.rate).collect());
+        let cpu = |pick: fn(&Drained) -> f64| median(ours.iter().map(pick).collect());
+        let (own, of_nats) = (
+            cpu(|drained| drained.cpu_micros),
+            cpu(|drained| drained.nats_cpu_micros),
+        );
+        let memory = |pick: fn(&Drained) -> u64| ours.iter().map(pick);
+        let least = memory(|drained| drained.least_kb).min().unwrap_or_default();
+        let most = memory(|drained| drained.most_kb).max().unwrap_or_default();
+        let growth = memory(|drained| drained.most_kb - drained.least_kb).max();
+        let share = rate / bare;
+        say(&format!(
+            "{server:<12} {bare:>11.0} {rate:>11.0} {:>5.0}% {own:>18.0} µs {of_nats:>6.0} µs  {:.1} to {:.1} MB",
+            share * 100.0,
+            megabytes(least),
+            megabytes(most),
+        ))?;
+        if share < least_share {
+            failures.push(format!("{server}: less than {:.0}%", least_share * 100.0));
+        }
+        if growth.unwrap_or_default() > MOST_GROWTH_KB {
+            failures.push(format!("{server}: memory grew"));
+        }
+    }
+    anyhow::ensure!(failures.is_empty(), "{}", failures.join("; "));
+    Ok(())
+}
+
+/// What was seen while the notifier worked a backlog off.
+struct Drained {
+    rate: f64,
+    cpu_micros: f64,
+    nats_cpu_micros: f64,
+    least_kb: u64,
+    most_kb: u64,
+}
+
+/// A backlog, and a notifier that finds it.
+async fn drain(nats: &Nats, sink: &Sink) -> anyhow::Result<Drained> {
+    publish(nats).await?;
+    sink.begin_anew();
+    let logs = tempfile::TempDir::new()?;
+    let notifier = Part::start("notifier", logs.path(), notifier(nats, sink.port)?)?;
+    let pid = notifier.pid().context("the notifier ended")?;
+    let (mut least_kb, mut most_kb) = (u64::MAX, 0);
+    let nats_pid = nats.part()?.pid().context("NATS ended")?;
+    let nats_before = cpu(nats_pid)?;
+    let begun = Instant::now();
+    while sink.taken() < EVENTS {
+        anyhow::ensure!(begun.elapsed() < LONGEST, "{} mails arrived", sink.taken());
+        sleep(SAMPLE_EVERY).await;
+        if sink.taken() > WARM {
+            let resident = resident_kb(pid)?;
+            (least_kb, most_kb) = (least_kb.min(resident), most_kb.max(resident));
+        }
+    }
+    let per_mail = |spent: Duration| spent.as_secs_f64() * 1e6 / EVENTS as f64;
+    let (cpu_micros, nats_cpu_micros) = (per_mail(cpu(pid)?), per_mail(cpu(nats_pid)? - nats_before));
+    notifier.stop().await?;
+    anyhow::ensure!(
+        sink.taken() == EVENTS,
+        "{} mails for {EVENTS} events",
+        sink.taken()
+    );
+    Ok(Drained {
+        rate: sink.rate()?,
+        cpu_micros,
+        nats_cpu_micros,
+        least_kb,
+        most_kb,
+    })
+}
+
+/// The release build that lies beside this one.
+fn notifier(nats: &Nats, smtp_port: u16) -> anyhow::Result<Command> {
+    let here = env::current_exe()?;
+    let built = here
+        .ancestors()
+        .nth(2)
+        .context("this program lies in no folder")?;
+    let mut command = Command::new(built.join("notifier"));
+    let brand = testkit::root().join("brand.json");
+    command.args(nats.flags(User::Notifier)).args([
+        "--listen=127.0.0.1:0".to_owned(),
+        format!("--brand-file={}", brand.display()),
+        "--token-key=a token key of thirty-two bytes or more".to_owned(),
+        format!("--smtp-port={smtp_port}"),
+        "--s3-access-key-id=nobody".to_owned(),
+        "--s3-secret-access-key=nothing".to_owned(),
+    ]);
+    Ok(command)
+}
+
+async fn publish(nats: &Nats) -> anyhow::Result<()> {
+    let client = nats.client(User::Operator).await?;
+    let mut publishers = JoinSet::new();
+    for _ in 0..PUBLISHERS {
+        let publisher = Publisher::new(client.clone());
+        publishers.spawn(async move {
+            for _ in 0..EVENTS / PUBLISHERS {
+                publish_one(&publisher).await?;
+            }
+            anyhow::Ok(())
+        });
+    }
+    while let Some(published) = publishers.join_next().await {
+        published??;
+    }
+    Ok(())
+}
+
+async fn publish_one(publisher: &Publisher) -> anyhow::Result<()> {
+    let person = PersonId::try_from("0123456789abcdef0123456789abcdef".to_owned());
+    let person = person.map_err(|_| anyhow::anyhow!("that is no person"))?;
+    let requested = NewsletterRequested {
+        email: EmailAddress::parse("asha@example.com")?,
+        expires: OffsetDateTime::now_utc() + time::Duration::days(2),
+    };
+    let request = RequestId::accept(None);
+    publisher
+        .publish(&request, Uuid::new_v4(), &person, requested)
+        .await?;
+    Ok(())
+}
+
+/// The same message as often, over as many connections.
+async fn loop_bare(sink: &Sink) -> anyhow::Result<f64> {
+    let from: Address = "hello@oculant.example".parse()?;
+    let to: Address = "asha@example.com".parse()?;
+    // In one piece, as the notifier sends it. lettre's own way writes the end by itself, which costs 40 ms a mail.
+    let content = format!("{}\r\n.\r\n", String::from_utf8(sink.last())?);
+    sink.begin_anew();
+    let mut loops = JoinSet::new();
+    for _ in 0..CONNECTIONS {
+        let (from, to, content) = (from.clone(), to.clone(), content.clone());
+        let address = ("127.0.0.1", sink.port);
+        loops.spawn(async move {
+            let hello = ClientId::default();
+            let mut connection =
+                AsyncSmtpConnection::connect_tokio1(address, None, &hello, None, None).await?;
+            for _ in 0..EVENTS / CONNECTIONS {
+                connection
+                    .command(Mail::new(Some(from.clone()), Vec::new()))
+                    .await?;
+                connection.command(Rcpt::new(to.clone(), Vec::new())).await?;
+                connection.command(Data).await?;
+                connection.command(&content).await?;
+            }
+            connection.quit().await
+        });
+    }
+    while let Some(done) = loops.join_next().await {
+        done??;
+    }
+    sink.rate()
+}
+
+/// A mail server on a thread of its own that counts, and takes some time for each mail.
+struct Sink {
+    port: u16,
+    book: Arc<Book>,
+}
+
+#[derive(Default)]
+struct Book {
+    taken: AtomicUsize,
+    /// When the first and the latest mail were taken.
+    span: Mutex<Option<(Instant, Instant)>>,
+    last: Mutex<Vec<u8>>,
+}
+
+impl Sink {
+    fn start(takes: Duration) -> anyhow::Result<Self> {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
+        listener.set_nonblocking(true)?;
+        let port = listener.local_addr()?.port();
+        let book = Arc::new(Book::default());
+        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        let shared = book.clone();
+        thread::spawn(move || runtime.block_on(serve(listener, takes, shared)));
+        Ok(Self { port, book })
+    }
+
+    fn begin_anew(&self) {
+        self.book.taken.store(0, Ordering::Relaxed);
+        *self.book.span.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn taken(&self) -> usize {
+        self.book.taken.load(Ordering::Relaxed)
+    }
+
+    fn last(&self) -> Vec<u8> {
+        let last = self.book.last.lock();
+        last.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Mails per second, from the first to the last.
+    fn rate(&self) -> anyhow::Result<f64> {
+        let span = *self.book.span.lock().unwrap_or_else(PoisonError::into_inner);
+        let (first, last) = span.context("no mail arrived")?;
+        Ok((self.taken() - 1) as f64 / (last - first).as_secs_f64())
+    }
+}
+
+async fn serve(listener: std::net::TcpListener, takes: Duration, book: Arc<Book>) -> anyhow::Result<()> {
+    let listener = TcpListener::from_std(listener)?;
+    let mut clients = JoinSet::new();
+    loop {
+        let (socket, _) = listener.accept().await?;
+        socket.set_nodelay(true)?;
+        let book = book.clone();
+        clients.spawn(async move { converse(socket, takes, &book).await });
+    }
+}
+
+async fn converse(socket: TcpStream, takes: Duration, book: &Book) -> anyhow::Result<()> {
+    let mut client = BufStream::new(socket);
+    let mut line = Vec::new();
+    say_to(&mut client, "220 sink\r\n").await?;
+    loop {
+        line.clear();
+        if client.read_until(b'\n', &mut line).await? == 0 {
+            return Ok(());
+        }
+        match &line[..4.min(line.len())] {
+            b"DATA" => {
+                say_to(&mut client, "354 Go ahead\r\n").await?;
+                let mut content = Vec::new();
+                while !content.ends_with(b"\r\n.\r\n") {
+                    client.read_until(b'\n', &mut content).await?;
+                }
+                if !takes.is_zero() {
+                    sleep(takes).await;
+                }
+                content.truncate(content.len() - b"\r\n.\r\n".len());
+                book.note(content);
+                say_to(&mut client, "250 Taken\r\n").await?;
+            }
+            b"QUIT" => return say_to(&mut client, "221 Bye\r\n").await,
+            _ => say_to(&mut client, "250 OK\r\n").await?,
+        }
+    }
+}
+
+async fn say_to(client: &mut BufStream<TcpStream>, words: &str) -> anyhow::Result<()> {
+    client.write_all(words.as_bytes()).await?;
+    Ok(client.flush().await?)
+}
+
+impl Book {
+    fn note(&self, content: Vec<u8>) {
+        let now = Instant::now();
+        let mut span = self.span.lock().unwrap_or_else(PoisonError::into_inner);
+        *span = Some((span.map_or(now, |(first, _)| first), now));
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = content;
+        self.taken.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn resident_kb(pid: u32) -> anyhow::Result<u64> {
+    let status = fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next());
+    Ok(kilobytes.context("no VmRSS")?.parse()?)
+}
+
+/// How long the process's threads ran, in user and kernel mode (proc(5): fields 14 and 15
+/// of `stat`, in hundredths of a second).
+fn cpu(pid: u32) -> anyhow::Result<Duration> {
+    let stat = fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat"))?;
+    let (_, after_name) = stat.rsplit_once(')').context("no name in stat")?;
+    let ticks = after_name.split_whitespace().skip(11).take(2);
+    let ticks: u64 = ticks.map(|field| field.parse().unwrap_or(0)).sum();
+    Ok(Duration::from_millis(ticks * 10))
+}
+
+fn median(mut rates: Vec<f64>) -> f64 {
+    rates.sort_by(f64::total_cmp);
+    rates[rates.len() / 2]
+}
+
+fn megabytes(kilobytes: u64) -> f64 {
+    kilobytes as f64 / 1024.0
+}
+
+fn say(line: &str) -> anyhow::Result<()> {
+    Ok(writeln!(stdout(), "{line}")?)
+}

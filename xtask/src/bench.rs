@@ -1,0 +1,38 @@
+//! `cargo xtask bench`.
+
+use clap::ValueEnum;
+
+use crate::{
+    setup::setup,
+    step::{cargo, program, root, run},
+};
+
+/// What can be compared.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum What {
+    /// A backlog of 10,000 events becoming mails, against a bare loop that sends as many
+    Notifier,
+}
+
+/// Compares release builds, as they would run.
+pub fn bench(what: What) -> anyhow::Result<()> {
+    setup()?;
+    match what {
+        What::Notifier => notifier(),
+    }
+}
+
+fn notifier() -> anyhow::Result<()> {
+    let mut build = cargo(&["build", "--release", "--package=notifier"]);
+    build.args(["--bin=notifier", "--example=bench"]);
+    run(
+        "Release build",
+        &mut build,
+        "The compiler's message stands above.",
+    )?;
+    run(
+        "10,000 events become mails",
+        &mut program(root().join("target/release/examples/bench"), &[]),
+        "It is too slow, or its memory grows: see above.",
+    )
+}
