@@ -248,6 +248,17 @@ fn on_the_wire(message: &[u8]) -> String {
     format!("{first}{stuffed}\r\n.\r\n")
 }
 
+/// An address beyond ASCII needs a server that knows such (RFC 6531); one that does not
+/// refuses the parameter. The content is ASCII: lettre encodes it.
+fn parameters(envelope: &Envelope) -> Vec<MailParameter> {
+    let mut addresses = envelope.to().iter().chain(envelope.from());
+    if addresses.all(|address| AsRef::<str>::as_ref(address).is_ascii()) {
+        Vec::new()
+    } else {
+        vec![MailParameter::SmtpUtfEight]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,16 +269,5 @@ mod tests {
             on_the_wire(b".one\r\n.\r\n..two\r\nthree."),
             "..one\r\n..\r\n...two\r\nthree.\r\n.\r\n"
         );
-    }
-}
-
-/// An address beyond ASCII needs a server that knows such (RFC 6531); one that does not
-/// refuses the parameter. The content is ASCII: lettre encodes it.
-fn parameters(envelope: &Envelope) -> Vec<MailParameter> {
-    let mut addresses = envelope.to().iter().chain(envelope.from());
-    if addresses.all(|address| AsRef::<str>::as_ref(address).is_ascii()) {
-        Vec::new()
-    } else {
-        vec![MailParameter::SmtpUtfEight]
     }
 }
