@@ -16,7 +16,7 @@ use std::sync::Arc;
 use async_nats::jetstream::{self, context::ContextBuilder};
 use site_events::{
     Publisher, SITE, SUBSCRIBERS, SUPPRESSION,
-    consume::{consume, ensure_set_up},
+    consume::{GIVE_UP_AFTER, Terms, consume, ensure_set_up},
 };
 use site_proto::newsletter::v1::newsletter_service_server::NewsletterServiceServer;
 use site_service::{
@@ -31,7 +31,10 @@ use tonic::service::Routes;
 pub use settings::Settings;
 
 /// How many bounces are dealt with at once.
-const AT_ONCE: usize = 4;
+const TERMS: Terms = Terms {
+    at_once: 4,
+    give_up_after: GIVE_UP_AFTER,
+};
 
 /// The running service.
 pub struct Service {
@@ -79,7 +82,7 @@ impl Service {
     /// Serves until `stop`, then finishes what is in flight.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let suppress = |delivery| bounces::suppress(&self.newsletter, delivery);
-        let suppressing = consume(&self.context, SUPPRESSION.into(), AT_ONCE, suppress, stop.clone());
+        let suppressing = consume(&self.context, SUPPRESSION.into(), TERMS, suppress, stop.clone());
         let serving = async {
             let served = self.server.run(stop.clone()).await;
             // Should it end unasked, nothing else keeps the service.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use async_nats::jetstream::{Context, kv::Store};
-use site_events::{DELIVERIES, Delivery};
+use site_events::{DELIVERIES, DIGEST, Delivery};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 /// How often a record is tried to be written, a second apart, before the event is left to
@@ -76,6 +76,22 @@ impl Deliveries {
         }
         self.unnoted().remove(&key);
         Ok(())
+    }
+
+    /// The numbers of the dead letters that the operator's last mail told of, or was to tell of.
+    pub async fn last_digest(&self) -> Result<Vec<u64>, Away> {
+        let away = |error: &dyn std::fmt::Display| Away::new(DELIVERIES, error);
+        let noted = self.bucket.get(DIGEST).await.map_err(|error| away(&error))?;
+        noted.map_or(Ok(Vec::new()), |noted| {
+            serde_json::from_slice(&noted).map_err(|error| away(&error))
+        })
+    }
+
+    /// Notes what the operator's next mail is to tell of.
+    pub async fn note_digest(&self, numbers: &[u64]) -> Result<(), Away> {
+        let value = serde_json::to_vec(numbers).expect("numbers are plain values");
+        let noted = self.bucket.put(DIGEST, value.into()).await;
+        noted.map(drop).map_err(|error| Away::new(DELIVERIES, &error))
     }
 
     /// Whether the receiver has it already.

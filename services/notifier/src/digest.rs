@@ -1,5 +1,6 @@
 //! Every hour, or as often as the settings say, the operator is told what became a dead letter since. Nothing of it
-//! lies in memory: what was told of is acknowledged to the broker, and what was not comes again.
+//! lies in memory: what was told of is acknowledged to the broker, and what was not comes again. What a mail is to tell
+//! of is noted before it is sent, so that a repetition after a crash is the same mail.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,7 +16,7 @@ use crate::{
         MailError,
         operator::{self, Told},
     },
-    smtp::SmtpError,
+    smtp::{Lane, SmtpError},
     webhooks::Fates,
 };
 
@@ -32,6 +33,8 @@ pub struct Digest {
     pub fates: Arc<Fates>,
     pub endpoints: Vec<String>,
     pub every: Duration,
+    /// The way of its mails.
+    pub lane: Lane,
 }
 
 /// Why the operator was not told.
@@ -40,7 +43,7 @@ enum DigestError {
     #[error("the dead letters cannot be read: {0}")]
     Broker(async_nats::Error),
     #[error(transparent)]
-    Fates(#[from] crate::deliveries::Away),
+    Store(#[from] crate::deliveries::Away),
     #[error(transparent)]
     Mail(#[from] MailError),
     #[error(transparent)]
@@ -71,24 +74,40 @@ impl Digest {
         if gathered.is_empty() {
             return Ok(());
         }
+        let former = self.notifier.deliveries.last_digest().await?;
+        let (again, new): (Vec<_>, Vec<_>) = gathered
+            .into_iter()
+            .partition(|message| former.contains(&number(message)));
+        if again.len() == former.len() {
+            self.tell_of(&again).await?;
+        }
+        // Where only some of them come again, the mail was sent before the others were acknowledged.
+        acknowledge(again).await?;
+        if !new.is_empty() {
+            let numbers: Vec<u64> = new.iter().map(number).collect();
+            self.notifier.deliveries.note_digest(&numbers).await?;
+            self.tell_of(&new).await?;
+            acknowledge(new).await?;
+        }
+        Ok(())
+    }
+
+    async fn tell_of(&mut self, letters: &[jetstream::Message]) -> Result<(), DigestError> {
+        if letters.is_empty() {
+            return Ok(());
+        }
         let told = Told {
-            letters: gathered.iter().map(summary).collect(),
+            letters: letters.iter().map(summary).collect(),
             waiting: self.waiting().await.map_err(DigestError::Broker)?,
             endpoints: self.switched_off().await?,
         };
         let letter = operator::dead_letters(&self.notifier.desk, &told);
         let message = letter.into_message(&self.notifier.desk, OffsetDateTime::now_utc())?;
-        self.notifier.smtp.send(&message).await?;
+        self.notifier.smtp.send(&self.lane, &message).await?;
         tracing::info!(
-            dead_letters = gathered.len(),
+            dead_letters = letters.len(),
             "the operator was told of dead letters"
         );
-        for message in gathered {
-            message
-                .ack_with(AckKind::Ack)
-                .await
-                .map_err(DigestError::Broker)?;
-        }
         Ok(())
     }
 
@@ -122,8 +141,21 @@ impl Digest {
     }
 }
 
+async fn acknowledge(letters: Vec<jetstream::Message>) -> Result<(), DigestError> {
+    for letter in letters {
+        letter.ack_with(AckKind::Ack).await.map_err(DigestError::Broker)?;
+    }
+    Ok(())
+}
+
+fn number(message: &jetstream::Message) -> u64 {
+    message.info().map_or(0, |info| info.stream_sequence)
+}
+
 fn summary(message: &jetstream::Message) -> (u64, Summary) {
-    let number = message.info().map_or(0, |info| info.stream_sequence);
     let headers = message.headers.clone().unwrap_or_default();
-    (number, Summary::of(&message.subject, &headers, &message.payload))
+    (
+        number(message),
+        Summary::of(&message.subject, &headers, &message.payload),
+    )
 }

@@ -74,7 +74,7 @@ pub struct Service {
 impl Service {
     /// Reads the templates, connects to the broker and takes the port.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
-        let smtp = Smtp::new(&settings.smtp, Channel::ALL.len())?;
+        let smtp = Smtp::new(&settings.smtp, Channel::ALL.len() + 1)?;
         let desk = Desk::new(&settings)?;
         let senders = senders(&settings)?;
         let client = nats::connect(&settings.nats, "notifier").await?;
@@ -96,6 +96,7 @@ impl Service {
             fates,
             endpoints: endpoints.map(|endpoint| endpoint.name.to_string()).collect(),
             every: settings.digest_every,
+            lane: Lane::new(),
         };
         let dependencies = vec![
             Dependency::stream(client.clone(), SITE),
@@ -176,9 +177,9 @@ fn senders(settings: &Settings) -> anyhow::Result<Vec<(Arc<Endpoint>, Sender)>> 
 async fn webhooks(
     senders: Vec<(Arc<Endpoint>, Sender)>,
     context: &jetstream::Context,
+    fates: &Arc<Fates>,
     deliveries: &Deliveries,
 ) -> anyhow::Result<Vec<(Arc<str>, Arc<Webhook>)>> {
-    let fates = Arc::new(Fates::open(context).await?);
     let mut ways = Vec::new();
     for (endpoint, sender) in senders {
         let consumer = endpoint.consumer();
