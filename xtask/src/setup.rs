@@ -21,6 +21,7 @@ pub fn setup() -> anyhow::Result<()> {
     python()?;
     spamassassin()?;
     openssl()?;
+    clamd()?;
     chromium()?;
     front_end_packages()
 }
@@ -135,6 +136,43 @@ fn openssl() -> anyhow::Result<()> {
     }
 }
 
+/// The program and its library alone: Debian's package of clamd brings a service along that
+/// would fetch signatures from then on, and tests have one of their own.
+fn clamd() -> anyhow::Result<()> {
+    let installed = tools().join("clamd");
+    if answers(&installed.to_string_lossy(), &["--help"]).is_some() {
+        return Ok(());
+    }
+    let otherwise = "Is clamav-daemon among the packages of your distribution?";
+    update_package_list(otherwise)?;
+    let folder = tools().join("clamd-package");
+    if folder.exists() {
+        // A set-up was cut short.
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    let mut download = program("apt-get", &["download", "--quiet", "--quiet", "clamav-daemon"]);
+    run(
+        "Fetching clamd, which scans résumés in a test",
+        download.current_dir(&folder),
+        otherwise,
+    )?;
+    let package = only_file(&folder)?;
+    let needs = program("dpkg-deb", &["--field"])
+        .args([package.as_os_str(), "Depends".as_ref()])
+        .output()?;
+    let needs = String::from_utf8(needs.stdout)?;
+    let mut libraries = needs
+        .split([' ', ','])
+        .filter(|name| name.starts_with("libclamav"));
+    let library = libraries.next().context("clamd depends on no libclamav")?;
+    install(&[library], "the library of clamd")?;
+    let mut unpack = program("dpkg-deb", &["--extract"]);
+    run("Unpacking clamd", unpack.arg(&package).arg(&folder), otherwise)?;
+    fs::rename(folder.join("usr/sbin/clamd"), installed)?;
+    Ok(fs::remove_dir_all(folder)?)
+}
+
 fn chromium() -> anyhow::Result<()> {
     match answers("chromium", &["--version"]) {
         Some(_) => Ok(()),
@@ -173,26 +211,16 @@ fn front_end_packages() -> anyhow::Result<()> {
 }
 
 fn apt(packages: &[&str], what: &str) -> anyhow::Result<()> {
-    let is_root = program("id", &["-u"])
-        .output()
-        .is_ok_and(|id| id.stdout.starts_with(b"0\n"));
-    let otherwise = format!("Install it yourself: sudo apt-get install {}", packages.join(" "));
-    let apt_get = |arguments: &[&str]| -> Command {
-        let mut command = if is_root {
-            program("apt-get", arguments)
-        } else {
-            let mut sudo = program("sudo", &["apt-get"]);
-            sudo.args(arguments);
-            sudo
-        };
-        command.env("DEBIAN_FRONTEND", "noninteractive");
-        command
-    };
-    run(
-        "Updating the package list",
-        &mut apt_get(&["update", "--quiet", "--quiet"]),
-        &otherwise,
-    )?;
+    update_package_list(&by_hand(packages))?;
+    install(packages, what)
+}
+
+fn update_package_list(otherwise: &str) -> anyhow::Result<()> {
+    let mut update = apt_get(&["update", "--quiet", "--quiet"]);
+    run("Updating the package list", &mut update, otherwise)
+}
+
+fn install(packages: &[&str], what: &str) -> anyhow::Result<()> {
     let mut install = apt_get(&[
         "install",
         "--yes",
@@ -200,7 +228,31 @@ fn apt(packages: &[&str], what: &str) -> anyhow::Result<()> {
         "--quiet",
         "--no-install-recommends",
     ]);
-    run(&format!("Installing {what}"), install.args(packages), &otherwise)
+    run(
+        &format!("Installing {what}"),
+        install.args(packages),
+        &by_hand(packages),
+    )
+}
+
+fn by_hand(packages: &[&str]) -> String {
+    format!("Install it yourself: sudo apt-get install {}", packages.join(" "))
+}
+
+/// What changes the system, as root.
+fn apt_get(arguments: &[&str]) -> Command {
+    let is_root = program("id", &["-u"])
+        .output()
+        .is_ok_and(|id| id.stdout.starts_with(b"0\n"));
+    let mut command = if is_root {
+        program("apt-get", arguments)
+    } else {
+        let mut sudo = program("sudo", &["apt-get"]);
+        sudo.args(arguments);
+        sudo
+    };
+    command.env("DEBIAN_FRONTEND", "noninteractive");
+    command
 }
 
 /// The first two numbers in a version.

@@ -1,7 +1,8 @@
-//! Starts the real parts for tests, benches and `up`: NATS, an S3 server, an SMTP inbox
-//! and our own services. The only mock is a mail server that misbehaves on demand.
+//! Starts the real parts for tests, benches and `up`: NATS, an S3 server, an SMTP inbox,
+//! a virus scanner and our own services. The only mock is a mail server that misbehaves on demand.
 
 mod authority;
+mod clamd;
 pub mod foreign;
 mod inbox;
 pub mod mail_server;
@@ -14,6 +15,7 @@ mod s3;
 mod stack;
 
 pub use authority::Authority;
+pub use clamd::Clamd;
 pub use inbox::Inbox;
 pub use mail_server::{Answer, MailServer};
 pub use nats::{Nats, User};

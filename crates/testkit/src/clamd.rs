@@ -1,0 +1,88 @@
+//! A real virus scanner that knows one virus, which is none.
+
+use std::{fs, time::Duration};
+
+use anyhow::Context;
+use tempfile::TempDir;
+use tokio::{net::TcpStream, process::Command};
+
+use crate::{eventually, part::Part, ports::free_ports, root};
+
+const START: Duration = Duration::from_secs(20);
+/// clamd's own limits are wider than any résumé.
+const USUAL: &str = "";
+
+/// A clamd on 127.0.0.1, without the signatures of the world.
+pub struct Clamd {
+    port: u16,
+    part: Part,
+    _folder: TempDir,
+}
+
+impl Clamd {
+    /// What it takes for a virus, wherever it stands in a file.
+    pub const VIRUS: &str = "The testkit calls this a virus.";
+    /// The name of that virus.
+    pub const SIGNATURE: &str = "Testkit.Virus";
+
+    /// Starts one on a free port.
+    pub async fn start() -> anyhow::Result<Self> {
+        Self::start_with(USUAL).await
+    }
+
+    /// Starts one that breaks off files of more than this many bytes.
+    pub async fn start_for_files_up_to(bytes: usize) -> anyhow::Result<Self> {
+        Self::start_with(&format!("StreamMaxLength {bytes}")).await
+    }
+
+    async fn start_with(line: &str) -> anyhow::Result<Self> {
+        let program = root().join("target/tools/clamd");
+        anyhow::ensure!(program.exists(), "There is no clamd; run: cargo xtask setup");
+        let [port] = free_ports()?;
+        let folder = TempDir::new()?;
+        let signatures = folder.path().join("signatures");
+        fs::create_dir(&signatures)?;
+        fs::write(signatures.join("testkit.ndb"), signature())?;
+        let config = folder.path().join("clamd.conf");
+        let (at, files) = (signatures.display(), folder.path().display());
+        fs::write(
+            &config,
+            format!(
+                "Foreground yes\nTCPAddr 127.0.0.1\nTCPSocket {port}\nDatabaseDirectory {at}\n\
+                 TemporaryDirectory {files}\n{line}\n"
+            ),
+        )?;
+        let mut server = Command::new(program);
+        server.arg("--config-file").arg(config);
+        let mut part = Part::start("clamd", folder.path(), server)?;
+        let answered = eventually("clamd answers", START, async || {
+            if let Some(ended) = part.ended() {
+                return Some(Err(anyhow::anyhow!(ended)));
+            }
+            let connected = TcpStream::connect(("127.0.0.1", port)).await;
+            connected.ok().map(|_| Ok(()))
+        });
+        answered.await?.context("clamd does not start")?;
+        Ok(Self {
+            port,
+            part,
+            _folder: folder,
+        })
+    }
+
+    /// Its address, as `host:port`.
+    pub fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Ends it at once, as a crash would.
+    pub async fn kill(self) -> anyhow::Result<()> {
+        self.part.kill().await
+    }
+}
+
+/// A line of clamd's format `.ndb`: name, any type of file, any place, the bytes in hexadecimal digits.
+fn signature() -> String {
+    let bytes: String = Clamd::VIRUS.bytes().map(|byte| format!("{byte:02x}")).collect();
+    format!("{}:0:*:{bytes}\n", Clamd::SIGNATURE)
+}
