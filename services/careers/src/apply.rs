@@ -21,8 +21,12 @@ use visitor::{PersonId, PersonKey};
 use crate::{
     application::{Application, Form},
     resume::ResumeKind,
+    scanner::{Infected, Scanner},
     spool::{Spool, SpoolError, Spooled},
 };
+
+/// The field that the résumé's mistakes are told under.
+const RESUME: &str = "resume";
 
 /// What this use case works with.
 pub struct Careers {
@@ -30,12 +34,15 @@ pub struct Careers {
     pub store: Store,
     pub person_key: PersonKey,
     pub spool_dir: PathBuf,
+    pub scanner: Option<Scanner>,
 }
 
 /// Why an application was not accepted.
 pub enum ApplyError {
     /// Fields that are not right.
     Invalid(Violations),
+    /// The résumé holds a virus.
+    Infected(Infected),
     /// The idempotency key is not one.
     Key(NotAUuid),
     /// The stream broke our protocol.
@@ -54,6 +61,11 @@ impl From<ApplyError> for Status {
     fn from(error: ApplyError) -> Self {
         match error {
             ApplyError::Invalid(violations) => violations.into_status(),
+            ApplyError::Infected(infected) => {
+                let mut violations = Violations::default();
+                violations.check::<()>(RESUME, Err(infected));
+                violations.into_status()
+            }
             ApplyError::Key(error) => Self::invalid_argument(error.to_string()),
             ApplyError::Protocol(reason) => Self::failed_precondition(reason),
             ApplyError::Stream(status) => status,
@@ -94,7 +106,10 @@ pub async fn apply(
     let event_id = CareersApplied::TYPE.id_for(key);
     let person = careers.person_key.person(&application.email);
     let upload = match resume {
-        Some((spooled, kind)) => Some(Upload::start(&careers.store, &person, &spooled, kind).await?),
+        Some((spooled, kind)) => {
+            let scan = scan(careers, &spooled).await?;
+            Some(Upload::start(&careers.store, &person, &spooled, kind, scan).await?)
+        }
         None => None,
     };
     let applied = CareersApplied {
@@ -167,7 +182,7 @@ fn validate(form: Form, resume: Option<Spooled>) -> Result<(Application, Option<
     let mut violations = Violations::default();
     let application = Application::parse(&form, &mut violations);
     let resume = match resume {
-        Some(spooled) => violations.check("resume", checked(spooled)).map(Some),
+        Some(spooled) => violations.check(RESUME, checked(spooled)).map(Some),
         None => Some(None),
     };
     match (application, resume) {
@@ -181,6 +196,13 @@ fn checked(spooled: Spooled) -> Result<CheckedResume, &'static str> {
         _ if spooled.size == 0 => Err("This file is empty. Please choose your résumé again."),
         Some(kind) => Ok((spooled, kind)),
         None => Err("Send your résumé as a PDF, DOC or DOCX file."),
+    }
+}
+
+async fn scan(careers: &Careers, resume: &Spooled) -> Result<Scan, ApplyError> {
+    match &careers.scanner {
+        Some(scanner) => scanner.scan(resume.path()).await.map_err(ApplyError::Infected),
+        None => Ok(Scan::NotScanned),
     }
 }
 
@@ -198,6 +220,7 @@ impl Upload {
         person: &PersonId,
         spooled: &Spooled,
         kind: ResumeKind,
+        scan: Scan,
     ) -> Result<Self, ApplyError> {
         // Each attempt owns its object: removing it can never take another attempt's.
         let key = ResumeKey::new(person, Uuid::now_v7(), &spooled.file_name);
@@ -209,7 +232,7 @@ impl Upload {
                 content_type: kind.content_type().to_owned(),
                 size: spooled.size,
                 sha256: spooled.sha256.clone(),
-                scan: Scan::NotScanned,
+                scan,
             },
             key,
             kept: false,

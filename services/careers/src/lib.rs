@@ -1,13 +1,14 @@
 //! The careers service: one use case, [`apply`].
 //!
 //! The résumé is spooled to a temporary file while it arrives ([`spool`]), its type is
-//! read from its content ([`resume`]), and only a committed application is stored and
-//! published ([`apply`]).
+//! read from its content ([`resume`]), a virus scanner has its say where there is one
+//! ([`scanner`]), and only a committed application is stored and published ([`apply`]).
 
 mod api;
 mod application;
 mod apply;
 mod resume;
+mod scanner;
 mod settings;
 mod spool;
 
@@ -20,6 +21,7 @@ use site_proto::careers::v1::careers_service_server::CareersServiceServer;
 use site_service::{drain::CancellationToken, grpc::GrpcServer, health::Dependency, nats};
 use tonic::service::Routes;
 
+use scanner::Scanner;
 pub use settings::Settings;
 
 /// The running service.
@@ -37,11 +39,13 @@ impl Service {
         })?;
         let client = nats::connect(&settings.nats, "careers").await?;
         let store = Store::new(&settings.store);
+        let (clamd, scan_time) = (settings.clamd, settings.clamd_time);
         let careers = apply::Careers {
             publisher: Publisher::new(client.clone()),
             store: store.clone(),
             person_key: settings.person_key,
             spool_dir,
+            scanner: clamd.map(|address| Scanner::new(address, scan_time)),
         };
         let routes = Routes::new(CareersServiceServer::new(api::Api { careers }));
         let bucket = Dependency::new("s3", move || {

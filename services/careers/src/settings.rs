@@ -1,11 +1,14 @@
 //! What this service needs to know.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::Parser;
 use resumes::S3Settings;
 use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
 use visitor::PersonKey;
+
+/// What is left of a drain's time is for storing the résumé.
+const LONGEST_SCAN_SECONDS: u64 = 20;
 
 /// Takes internship applications over gRPC, stores their résumés and publishes events.
 #[derive(Parser)]
@@ -26,7 +29,68 @@ pub struct Settings {
     /// Where résumés are spooled before they are stored; the system's temporary folder by default
     #[arg(long, env = "SPOOL_DIR")]
     pub spool_dir: Option<PathBuf>,
+    /// Address of the clamd that scans résumés, as host:port; without one they are not scanned
+    #[arg(long, env = "CLAMD", value_parser = host_and_port)]
+    pub clamd: Option<String>,
+    /// Seconds a scan may take, at most 20; then the résumé is taken unscanned
+    #[arg(long = "clamd-seconds", id = "clamd_seconds", env = "CLAMD_SECONDS", default_value = "15", value_parser = scan_time)]
+    pub clamd_time: Duration,
     /// Logs and traces
     #[command(flatten)]
     pub telemetry: TelemetrySettings,
+}
+
+fn host_and_port(raw: &str) -> Result<String, &'static str> {
+    match raw.rsplit_once(':') {
+        Some((host, port)) if is_host(host) && port.parse().is_ok_and(|port: u16| port > 0) => {
+            Ok(raw.to_owned())
+        }
+        _ => Err("it is not a host and a port such as clamd:3310"),
+    }
+}
+
+fn is_host(host: &str) -> bool {
+    !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || c == '/')
+}
+
+fn scan_time(raw: &str) -> Result<Duration, String> {
+    match raw.parse() {
+        Ok(seconds @ 1..=LONGEST_SCAN_SECONDS) => Ok(Duration::from_secs(seconds)),
+        _ => Err(format!(
+            "it is not a number of seconds from 1 to {LONGEST_SCAN_SECONDS}"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scanner_is_named_by_host_and_port() {
+        for right in ["clamd:3310", "127.0.0.1:3310", "[::1]:3310"] {
+            assert_eq!(host_and_port(right).as_deref(), Ok(right));
+        }
+        for wrong in [
+            "",
+            "clamd",
+            ":3310",
+            "clamd:",
+            "clamd:0",
+            "clamd:70000",
+            "tcp://clamd:3310",
+            "/run/clamd.sock",
+        ] {
+            assert!(host_and_port(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_scan_has_no_more_time_than_a_drain() {
+        assert_eq!(scan_time("20"), Ok(Duration::from_secs(20)));
+        for wrong in ["0", "21", "fast"] {
+            assert!(scan_time(wrong).is_err(), "{wrong}");
+        }
+        assert!(Duration::from_secs(LONGEST_SCAN_SECONDS) < site_service::drain::GRACE);
+    }
 }

@@ -1,5 +1,7 @@
 //! The careers service over gRPC, on a real broker and a real S3 API.
 
+mod scans;
+
 use std::time::Duration;
 
 use careers::{Service, Settings};
@@ -27,6 +29,11 @@ struct Running {
 }
 
 async fn running() -> anyhow::Result<Running> {
+    running_with(&[]).await
+}
+
+/// Runs with these flags on top of the usual ones.
+async fn running_with(more: &[String]) -> anyhow::Result<Running> {
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
     let spool = tempfile::TempDir::new()?;
     let usual = [
@@ -38,7 +45,8 @@ async fn running() -> anyhow::Result<Running> {
     let flags = usual
         .into_iter()
         .chain(nats.flags(User::Careers))
-        .chain(s3.flags());
+        .chain(s3.flags())
+        .chain(more.iter().cloned());
     let service = Service::build(Settings::try_parse_from(flags)?).await?;
     let address = format!("http://127.0.0.1:{}", service.port());
     let stop = CancellationToken::new();

@@ -7,11 +7,15 @@ use nix::sys::signal::Signal;
 use reqwest::{Client, Response, StatusCode, header, multipart};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use testkit::{Ports, Stack, eventually, measure::pdf};
+use testkit::{Clamd, Ports, Stack, eventually, measure::pdf};
 use tokio::{io::AsyncWriteExt, net::TcpStream};
+
+use crate::collector::Collector;
 
 const MAIL: Duration = Duration::from_secs(15);
 const NOTICE: Duration = Duration::from_secs(5);
+/// Where nothing listens (port 9 is "discard", RFC 863).
+const NOBODY: &str = "127.0.0.1:9";
 const SALES: &str = "sales@oculant.example";
 const RECRUITERS: &str = "recruiters@oculant.example";
 
@@ -21,8 +25,14 @@ struct Site {
 }
 
 async fn site() -> anyhow::Result<Site> {
+    site_with(&[]).await
+}
+
+/// The site with these settings on top of the usual ones.
+async fn site_with(more: &[(&str, &str)]) -> anyhow::Result<Site> {
+    let settings = [&[("RATE_BURST", "100")], more].concat();
     Ok(Site {
-        stack: Stack::start(Ports::free()?, &[("RATE_BURST", "100")]).await?,
+        stack: Stack::start(Ports::free()?, &settings).await?,
         http: Client::new(),
     })
 }
@@ -232,6 +242,65 @@ async fn a_resume_of_five_megabytes_reaches_the_recruiters_byte_for_byte() -> an
         text(&acknowledged).contains(&digest) && text(&acknowledged).contains("5"),
         "{acknowledged}"
     );
+    Ok(())
+}
+
+/// The site with the scanner at this address, and what it counts.
+async fn site_scanned_by(clamd: &str) -> anyhow::Result<(Site, Collector)> {
+    let (collector, address) = Collector::start().await?;
+    let settings = [
+        ("CLAMD", clamd),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", &address),
+        ("OTEL_METRIC_EXPORT_INTERVAL", "200"),
+    ];
+    Ok((site_with(&settings).await?, collector))
+}
+
+async fn counted(collector: &Collector, outcome: &str) -> anyhow::Result<()> {
+    eventually(&format!("one scan is {outcome}"), NOTICE, async || {
+        (collector.count_of("site.resume.scans", &[("outcome", outcome)]) == Some(1)).then_some(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_resume_with_a_virus_is_refused_at_its_field_and_a_clean_one_is_called_so() -> anyhow::Result<()> {
+    let clamd = Clamd::start().await?;
+    let (site, collector) = site_scanned_by(&clamd.address()).await?;
+
+    let infected = [pdf(1_000_000), Clamd::VIRUS.into()].concat();
+    let refused = site.apply(infected).await?;
+    assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    let body: Value = refused.json().await?;
+    assert_eq!(body["success"], json!(false));
+    assert_eq!(
+        body["fields"],
+        json!({ "resume": "A virus was found in this file. Please choose another one." })
+    );
+    site.ensure_nothing_is_left().await?;
+    counted(&collector, "infected").await?;
+    let log = std::fs::read_to_string(site.stack.logs().join("careers.log"))?;
+    let line = log.lines().find(|line| line.contains(Clamd::SIGNATURE));
+    assert!(line.is_some_and(|line| line.contains("\"WARN\"")), "{log}");
+    for personal in ["Zoë", "zoe@", "Résumé"] {
+        assert!(!log.contains(personal), "{personal} in:\n{log}");
+    }
+
+    assert_eq!(site.apply(pdf(1_000_000)).await?.status(), StatusCode::OK);
+    counted(&collector, "clean").await?;
+    let application = site.stack.inbox.mails_to(RECRUITERS, 1, MAIL).await?.remove(0);
+    assert!(text(&application).contains("no virus was found"), "{application}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_scanner_that_is_away_keeps_nobody_from_applying_and_recruiters_are_told() -> anyhow::Result<()> {
+    // There is a site only once the careers service says that it is ready.
+    let (site, collector) = site_scanned_by(NOBODY).await?;
+    assert_eq!(site.apply(pdf(1_000_000)).await?.status(), StatusCode::OK);
+    counted(&collector, "not_scanned").await?;
+    let application = site.stack.inbox.mails_to(RECRUITERS, 1, MAIL).await?.remove(0);
+    assert!(text(&application).contains("not scanned"), "{application}");
     Ok(())
 }
 
