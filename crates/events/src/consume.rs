@@ -58,6 +58,8 @@ pub struct Delivery {
     pub person: PersonId,
     /// The request that caused it.
     pub request_id: RequestId,
+    /// Its number in the stream `SITE`.
+    pub sequence: u64,
     /// How often delivery was tried, this time included.
     pub attempt: i64,
     payload: bytes::Bytes,
@@ -292,6 +294,7 @@ fn open(span: &Span, consumer: &Arc<str>, attempt: i64, header: Header, message:
         event_id: header.id,
         person: header.subject,
         request_id,
+        sequence: message.info().map_or(0, |info| info.stream_sequence),
         attempt,
         payload: message.payload.clone(),
     }

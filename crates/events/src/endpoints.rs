@@ -4,8 +4,9 @@
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
-use site_service::settings::Secret;
+use site_service::settings::{ExposeSecret, Secret};
 use time::OffsetDateTime;
+use url::Url;
 
 use crate::EventType;
 
@@ -52,6 +53,9 @@ pub struct Fate {
     /// When it first failed of the failures since its last success.
     #[serde(default, with = "time::serde::rfc3339::option")]
     pub failing_since: Option<OffsetDateTime>,
+    /// When it last failed.
+    #[serde(default, with = "time::serde::rfc3339::option")]
+    pub last_failed: Option<OffsetDateTime>,
     /// Why nothing is sent to it any more.
     #[serde(default)]
     pub off: Option<String>,
@@ -74,6 +78,9 @@ pub enum EndpointsError {
     /// It would hear of nothing.
     #[error("endpoint {0} names no events")]
     NoEvents(EndpointName),
+    /// Nothing could be sent there.
+    #[error("endpoint {0}: {1}")]
+    Url(EndpointName, &'static str),
     /// Its receiver could not tell our events from anyone's.
     #[error("endpoint {0} has no secret to sign with; only the format slack needs none")]
     NoSecret(EndpointName),
@@ -92,6 +99,7 @@ impl Endpoints {
             if endpoint.events.is_empty() {
                 return Err(EndpointsError::NoEvents(name()));
             }
+            check_url(endpoint.url.expose_secret()).map_err(|reason| EndpointsError::Url(name(), reason))?;
             if endpoint.format == Format::CloudEvents && endpoint.secrets.is_empty() {
                 return Err(EndpointsError::NoSecret(name()));
             }
@@ -135,6 +143,20 @@ impl TryFrom<String> for EndpointName {
             ))
         }
     }
+}
+
+/// What holds for every endpoint's address, wherever it may lead.
+fn check_url(raw: &str) -> Result<(), &'static str> {
+    let url = Url::parse(raw).map_err(|_| "its url is no address such as https://crm.example/hooks")?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("its url begins neither with https:// nor with http://");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(
+            "its url holds a user or a password, which nobody would send; webhooks are signed instead",
+        );
+    }
+    Ok(())
 }
 
 fn secret<'de, D: serde::Deserializer<'de>>(raw: D) -> Result<Secret, D::Error> {
@@ -198,6 +220,19 @@ mod tests {
                 "there is no event contact.read; there are contact.received",
             ),
             (CRM_LIST.replace("\"crm\"", "\"C R M\""), "lower-case letters"),
+            (
+                CRM_LIST.replace("https://crm", "crm"),
+                "endpoint crm: its url is no address",
+            ),
+            (
+                CRM_LIST.replace("https://crm.example", "crm.example:443"),
+                "begins neither with https",
+            ),
+            (CRM_LIST.replace("https:", "ftp:"), "begins neither with https"),
+            (
+                CRM_LIST.replace("https://", "https://user:hunter2@"),
+                "a user or a password",
+            ),
             (
                 CRM_LIST.replace(r#""secrets": ["whsec_AAAA"],"#, ""),
                 "has no secret",

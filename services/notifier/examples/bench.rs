@@ -188,6 +188,7 @@ async fn publish_one(publisher: &Publisher) -> anyhow::Result<()> {
     let requested = NewsletterRequested {
         email: EmailAddress::parse("asha@example.com")?,
         expires: OffsetDateTime::now_utc() + time::Duration::days(2),
+        attribution: None,
     };
     let request = RequestId::accept(None);
     publisher

@@ -1,18 +1,15 @@
 //! What recruiters want to know of an application that its event does not tell.
 
-use async_nats::jetstream::{
-    Context,
-    stream::{DirectGetErrorKind, Stream},
-};
 use resumes::{ResumeKey, Store, StoreError};
 use site_events::{
-    Event, EventType, SITE,
+    Event, EventType,
     event::{CareersApplied, StoredResume},
 };
 
 use crate::{
     Settings,
     deliveries::Away,
+    events::Events,
     mails::careers::{Earlier, Enclosed},
 };
 
@@ -23,7 +20,7 @@ const ATTEMPTS_FOR_THE_FILE: i64 = 1;
 
 /// Where earlier applications and résumés are found.
 pub struct Applications {
-    events: Stream,
+    events: Events,
     resumes: Store,
     attached_up_to: u64,
 }
@@ -40,16 +37,13 @@ pub enum Unknown {
 }
 
 impl Applications {
-    /// Opens the stream, which must be there.
-    pub async fn open(context: &Context, settings: &Settings) -> anyhow::Result<Self> {
-        let events = context.get_stream(SITE).await.map_err(|error| {
-            anyhow::anyhow!("stream {SITE} cannot be opened ({error}); run `sitectl setup`")
-        })?;
-        Ok(Self {
+    /// Looks for them where the settings say.
+    pub fn new(events: Events, settings: &Settings) -> Self {
+        Self {
             events,
             resumes: Store::new(&settings.store),
             attached_up_to: settings.resume_attachment_kb * 1_000,
-        })
+        }
     }
 
     /// All that the recruiters' mail encloses.
@@ -69,14 +63,8 @@ impl Applications {
         let mut earlier = Vec::new();
         let mut from = 1;
         while earlier.len() < MOST {
-            let found = self
-                .events
-                .direct_get_next_for_subject(&subject, Some(from))
-                .await;
-            let message = match found {
-                Ok(message) => message,
-                Err(error) if error.kind() == DirectGetErrorKind::NotFound => break,
-                Err(error) => return Err(Away::new(SITE, &error)),
+            let Some(message) = self.events.next(&subject, from).await? else {
+                break;
             };
             from = message.sequence + 1;
             // One that cannot be read is a dead letter of its own.

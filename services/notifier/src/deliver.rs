@@ -10,6 +10,7 @@ use crate::{
     bounces,
     deliveries::{self, Deliveries},
     desk::Desk,
+    events::Events,
     mails::{self, MailError},
     smtp::{Lane, Smtp, SmtpError},
 };
@@ -17,6 +18,7 @@ use crate::{
 /// What a delivery works with.
 pub struct Notifier {
     pub deliveries: Deliveries,
+    pub events: Events,
     pub applications: Applications,
     pub desk: Desk,
     pub smtp: Smtp,
@@ -59,12 +61,17 @@ impl Notifier {
 
     /// A newsletter mail that came back for good is told of before it is given up.
     async fn conclude(&self, channel: Channel, delivery: &Delivery, error: DeliveryError) -> Outcome {
-        if let DeliveryError::Smtp(SmtpError::NoSuchAddress(words)) = &error
-            && let Err(error) = bounces::tell(&self.publisher, channel, delivery, words).await
+        let bounce = match &error {
+            DeliveryError::Smtp(SmtpError::NoSuchAddress(words)) => Some(words.clone()),
+            _ => None,
+        };
+        let outcome = self.events.unless_erased(delivery, error.into()).await;
+        if let (Outcome::Refused(_), Some(words)) = (&outcome, bounce)
+            && let Err(error) = bounces::tell(&self.publisher, channel, delivery, &words).await
         {
             return Outcome::Retry(error.to_string());
         }
-        error.into()
+        outcome
     }
 
     async fn send(&self, channel: Channel, lane: &Lane, delivery: &Delivery) -> Result<(), DeliveryError> {

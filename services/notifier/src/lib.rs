@@ -12,6 +12,7 @@ mod deliveries;
 pub mod desk;
 mod digest;
 mod dkim;
+mod events;
 pub mod mails;
 pub mod message;
 mod refusals;
@@ -51,6 +52,7 @@ use crate::{
     deliveries::Deliveries,
     desk::Desk,
     digest::Digest,
+    events::Events,
     smtp::{Lane, Smtp},
     webhooks::{Client, Fates, Private, Sender, Webhook},
 };
@@ -80,11 +82,13 @@ impl Service {
         let client = nats::connect(&settings.nats, "notifier").await?;
         let context = context(client.clone());
         let deliveries = Deliveries::open(&context).await?;
+        let events = Events::open(&context).await?;
         let fates = Arc::new(Fates::open(&context).await?);
-        let webhooks = webhooks(senders, &context, &fates, &deliveries).await?;
+        let webhooks = webhooks(senders, &context, &fates, &deliveries, &events).await?;
         let notifier = Arc::new(Notifier {
             deliveries,
-            applications: Applications::open(&context, &settings).await?,
+            applications: Applications::new(events.clone(), &settings),
+            events,
             desk,
             smtp,
             publisher: Publisher::new(client.clone()),
@@ -179,12 +183,19 @@ async fn webhooks(
     context: &jetstream::Context,
     fates: &Arc<Fates>,
     deliveries: &Deliveries,
+    events: &Events,
 ) -> anyhow::Result<Vec<(Arc<str>, Arc<Webhook>)>> {
     let mut ways = Vec::new();
     for (endpoint, sender) in senders {
         let consumer = endpoint.consumer();
         ensure_set_up(context, &consumer).await?;
-        let webhook = Webhook::new(&endpoint, sender, fates.clone(), deliveries.clone());
+        let webhook = Webhook::new(
+            &endpoint,
+            sender,
+            fates.clone(),
+            deliveries.clone(),
+            events.clone(),
+        );
         ways.push((consumer.into(), Arc::new(webhook)));
     }
     Ok(ways)

@@ -43,6 +43,8 @@ pub fn says_no_such_address(code: u16, words: &str) -> bool {
     let words = words.to_lowercase();
     match enhanced_status(&words) {
         // Postfix refuses a sender that it does not know by 5.1.0, and in answer to the recipient.
+        // Exchange Online says of an unknown recipient that no route leads there.
+        Some((4, 1)) => words.contains("recipient address rejected"),
         Some(status) => is_no_such_address(status) && !speak_of(&words, &["sender"]),
         None => {
             ABOUT_THE_MAILBOX.contains(&code)
@@ -92,6 +94,8 @@ mod tests {
             (550, "5.1.10 Recipient address has null MX", true),
             (554, "5.1.2 no such domain", true),
             (550, "5.2.1 disabled", true),
+            (550, "5.4.1 Recipient address rejected: Access denied.", true),
+            (550, "5.4.1 no answer from host", false),
             (550, "sorry, no mailbox here by that name (#5.1.1)", true),
             (550, "No such user here", true),
             (551, "User not local; please try another", true),

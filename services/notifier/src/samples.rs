@@ -63,7 +63,7 @@ pub async fn letters(desk: &Desk) -> Result<Vec<(&'static str, Letter)>, MailErr
         ),
         (
             "newsletter-confirmation",
-            newsletter::confirmation(desk, &requested)?,
+            newsletter::confirmation(desk, &requested, TIME)?,
         ),
         ("newsletter-welcome", newsletter::welcome(desk, &confirmed)?),
         ("newsletter-goodbye", newsletter::goodbye(desk, &ended)?),

@@ -34,6 +34,9 @@ pub enum MailError {
     /// What the mail encloses cannot be had now.
     #[error(transparent)]
     Enclosed(#[from] Unknown),
+    /// The link that the mail is for leads nowhere any more.
+    #[error("the sign-up expired before its mail could be sent")]
+    Expired,
     /// The résumé says of itself what no file is.
     #[error("the résumé has no media type")]
     Attachment,
@@ -50,7 +53,7 @@ impl MailError {
     /// release mends it, and the event is still there.
     pub fn is_final(&self) -> bool {
         match self {
-            Self::Event(_) | Self::Address | Self::Attachment | Self::Message(_) => true,
+            Self::Event(_) | Self::Address | Self::Expired | Self::Attachment | Self::Message(_) => true,
             Self::Link(_) | Self::Enclosed(_) | Self::Template(_) => false,
         }
     }
@@ -67,7 +70,7 @@ pub async fn write(
     let letter = match channel {
         Channel::SalesLead => contact::lead(desk, &delivery.event()?),
         Channel::ContactAcknowledgement => contact::acknowledgement(desk, &delivery.event()?)?,
-        Channel::NewsletterConfirmation => newsletter::confirmation(desk, &delivery.event()?)?,
+        Channel::NewsletterConfirmation => newsletter::confirmation(desk, &delivery.event()?, now)?,
         Channel::NewsletterWelcome => newsletter::welcome(desk, &delivery.event()?)?,
         Channel::NewsletterGoodbye => newsletter::goodbye(desk, &delivery.event()?)?,
         Channel::RecruiterApplication => {

@@ -7,11 +7,20 @@ use site_events::{
     event::{NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed},
 };
 
+use time::OffsetDateTime;
+
 use super::{MailError, ours, visitor};
 use crate::{desk::Desk, message::Letter, wording};
 
 /// The confirmation link. Until it is followed, nothing else is ever sent.
-pub fn confirmation(desk: &Desk, event: &Event<NewsletterRequested>) -> Result<Letter, MailError> {
+pub fn confirmation(
+    desk: &Desk,
+    event: &Event<NewsletterRequested>,
+    now: OffsetDateTime,
+) -> Result<Letter, MailError> {
+    if event.data.expires <= now {
+        return Err(MailError::Expired);
+    }
     let values = context! {
         link => desk.confirm_page(&event.subject, event.data.expires),
         expires => wording::time(event.data.expires),

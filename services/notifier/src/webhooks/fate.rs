@@ -10,9 +10,24 @@ use crate::deliveries::Away;
 /// For how long an endpoint may fail without a single success.
 const GIVE_UP_AFTER: Duration = Duration::days(5);
 
-/// The fate after one more failure.
-pub fn after(before: &Fate, error: &SendingError, now: OffsetDateTime) -> Fate {
-    let since = before.failing_since.unwrap_or(now);
+/// Failures that lie further apart say nothing of the time between: what fails is tried again within the hour, for a
+/// day.
+const APART: Duration = Duration::DAY;
+/// How often a change is tried beside those of other deliveries.
+const ATTEMPTS: u32 = 5;
+
+/// The fate after one more attempt. What is switched off stays so until the operator switches it on.
+pub fn after(before: &Fate, sent: &Result<(), SendingError>, now: OffsetDateTime) -> Fate {
+    match sent {
+        _ if before.off.is_some() => before.clone(),
+        Ok(()) => Fate::default(),
+        Err(error) => after_failure(before, error, now),
+    }
+}
+
+fn after_failure(before: &Fate, error: &SendingError, now: OffsetDateTime) -> Fate {
+    let goes_on = before.last_failed.is_none_or(|last| now - last < APART);
+    let since = before.failing_since.filter(|_| goes_on).unwrap_or(now);
     let off = match error {
         SendingError::Gone => Some("it answered 410 Gone".to_owned()),
         _ if now - since >= GIVE_UP_AFTER => Some("it failed for five days".to_owned()),
@@ -20,6 +35,7 @@ pub fn after(before: &Fate, error: &SendingError, now: OffsetDateTime) -> Fate {
     };
     Fate {
         failing_since: Some(since),
+        last_failed: Some(now),
         off,
     }
 }
@@ -46,11 +62,31 @@ impl Fates {
         }
     }
 
-    /// Notes it.
-    pub async fn note(&self, endpoint: &str, fate: &Fate) -> Result<(), Away> {
-        let value = serde_json::to_vec(fate).expect("a fate is plain values");
-        let noted = self.0.put(endpoint, value.into()).await;
-        noted.map(drop).map_err(|error| Away::new(ENDPOINTS, &error))
+    /// Changes how an endpoint fares, whatever other deliveries note meanwhile; gives what was noted, where that is
+    /// something new.
+    pub async fn change(&self, endpoint: &str, change: impl Fn(&Fate) -> Fate) -> Result<Option<Fate>, Away> {
+        let away = |error: &dyn std::fmt::Display| Away::new(ENDPOINTS, error);
+        let mut result = Ok(None);
+        for _ in 0..ATTEMPTS {
+            let entry = self.0.entry(endpoint).await.map_err(|error| away(&error))?;
+            let (before, revision) = match entry {
+                Some(entry) => (
+                    serde_json::from_slice(&entry.value).map_err(|error| away(&error))?,
+                    entry.revision,
+                ),
+                None => (Fate::default(), 0),
+            };
+            let after = change(&before);
+            if after == before {
+                return Ok(None);
+            }
+            let value = serde_json::to_vec(&after).expect("a fate is plain values");
+            match self.0.update(endpoint, value.into(), revision).await {
+                Ok(_) => return Ok(Some(after)),
+                Err(error) => result = Err(away(&error)),
+            }
+        }
+        result
     }
 }
 
@@ -62,23 +98,34 @@ mod tests {
 
     const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
+    const FAILED: Result<(), SendingError> = Err(SendingError::Answered(500));
+
     #[test]
     fn five_days_of_failure_switch_an_endpoint_off() {
-        let first = after(&Fate::default(), &SendingError::Answered(500), NOW);
-        assert_eq!(first.failing_since, Some(NOW));
-        let almost = after(
-            &first,
-            &SendingError::Answered(500),
-            NOW + Duration::days(5) - Duration::SECOND,
-        );
-        assert_eq!(almost.off, None);
-        let then = after(&almost, &SendingError::Answered(500), NOW + Duration::days(5));
+        let mut fate = after(&Fate::default(), &FAILED, NOW);
+        assert_eq!(fate.failing_since, Some(NOW));
+        for hours in [20, 40, 60, 80, 100, 119] {
+            fate = after(&fate, &FAILED, NOW + Duration::hours(hours));
+            assert_eq!(fate.off, None);
+        }
+        let then = after(&fate, &FAILED, NOW + Duration::days(5));
         assert_eq!(then.off.as_deref(), Some("it failed for five days"));
     }
 
     #[test]
-    fn gone_switches_an_endpoint_off_at_once() {
-        let gone = after(&Fate::default(), &SendingError::Gone, NOW);
+    fn two_failures_a_week_apart_are_two_hiccups() {
+        let first = after(&Fate::default(), &FAILED, NOW);
+        let next = NOW + Duration::WEEK;
+        let second = after(&first, &FAILED, next);
+        assert_eq!((second.failing_since, second.off), (Some(next), None));
+    }
+
+    #[test]
+    fn gone_switches_an_endpoint_off_at_once_and_nothing_but_the_operator_on_again() {
+        let gone = after(&Fate::default(), &Err(SendingError::Gone), NOW);
         assert_eq!(gone.off.as_deref(), Some("it answered 410 Gone"));
+        for later in [Ok(()), FAILED] {
+            assert_eq!(after(&gone, &later, NOW + Duration::SECOND), gone);
+        }
     }
 }

@@ -23,7 +23,10 @@ use self::{
     fate::after,
     sending::{Body, SendingError},
 };
-use crate::deliveries::{self, Deliveries};
+use crate::{
+    deliveries::{self, Deliveries},
+    events::Events,
+};
 
 /// One endpoint, and what its deliveries work with.
 pub struct Webhook {
@@ -32,6 +35,7 @@ pub struct Webhook {
     name: String,
     fates: Arc<Fates>,
     deliveries: Deliveries,
+    events: Events,
 }
 
 /// Why an event was not delivered.
@@ -60,13 +64,20 @@ impl From<WebhookError> for Outcome {
 
 impl Webhook {
     /// What an endpoint gets, by its sender.
-    pub fn new(endpoint: &Endpoint, sender: Sender, fates: Arc<Fates>, deliveries: Deliveries) -> Self {
+    pub fn new(
+        endpoint: &Endpoint,
+        sender: Sender,
+        fates: Arc<Fates>,
+        deliveries: Deliveries,
+        events: Events,
+    ) -> Self {
         Self {
             sender,
             format: endpoint.format,
             name: endpoint.name.to_string(),
             fates,
             deliveries,
+            events,
         }
     }
 
@@ -74,7 +85,7 @@ impl Webhook {
     pub async fn deliver(&self, delivery: Delivery) -> Outcome {
         match self.deliveries.once(&delivery, self.send(&delivery)).await {
             Ok(()) => Outcome::Delivered,
-            Err(error) => error.into(),
+            Err(error) => self.events.unless_erased(&delivery, error.into()).await,
         }
     }
 
@@ -91,7 +102,7 @@ impl Webhook {
             .send(delivery.event_id, now, body)
             .instrument(sending)
             .await;
-        self.learn(&fate, &sent, now).await;
+        self.learn(&sent, now).await;
         Ok(sent?)
     }
 
@@ -104,23 +115,20 @@ impl Webhook {
 
     /// Remembers since when the endpoint fails, and switches it off when it asks for that or
     /// has failed for too long.
-    async fn learn(&self, before: &Fate, sent: &Result<(), SendingError>, now: OffsetDateTime) {
-        let after = match sent {
-            Ok(()) => Fate::default(),
-            Err(error) => after(before, error, now),
-        };
-        if after == *before {
-            return;
-        }
-        if let Some(reason) = &after.off {
-            tracing::error!(
-                endpoint = self.name,
-                reason,
-                "an endpoint of webhooks was switched off"
-            );
-        }
-        if let Err(error) = self.fates.note(&self.name, &after).await {
-            tracing::warn!(%error, "how an endpoint fares was not noted");
+    async fn learn(&self, sent: &Result<(), SendingError>, now: OffsetDateTime) {
+        let changed = self.fates.change(&self.name, |before| after(before, sent, now));
+        match changed.await {
+            Ok(Some(Fate {
+                off: Some(reason), ..
+            })) => {
+                tracing::error!(
+                    endpoint = self.name,
+                    reason,
+                    "an endpoint of webhooks was switched off"
+                );
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "how an endpoint fares was not noted"),
         }
     }
 }

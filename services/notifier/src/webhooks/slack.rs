@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use site_events::Attribution;
+use site_events::{Attribution, EventType};
 
 /// Slack cuts messages off at 40,000 characters; nobody reads that far in a channel.
 const LONGEST: usize = 3_000;
@@ -29,15 +29,27 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
     .flatten()
     .collect::<Vec<_>>()
     .join(", ");
-    let what = match event_type.as_str() {
-        "site.contact.received.v1" => "New contact message".to_owned(),
-        "site.newsletter.confirmed.v1" => "New newsletter subscriber".to_owned(),
-        "site.newsletter.unsubscribed.v1" => "Newsletter subscriber left".to_owned(),
-        "site.newsletter.bounced.v1" => "Newsletter address does not exist".to_owned(),
-        "site.careers.applied.v1" => {
+    let known = EventType::ALL
+        .into_iter()
+        .find(|known| known.name() == event_type);
+    let what = match known {
+        Some(EventType::ContactReceived) => "New contact message".to_owned(),
+        Some(EventType::NewsletterRequested) => "Newsletter sign-up, not yet confirmed".to_owned(),
+        Some(EventType::NewsletterConfirmed) => "New newsletter subscriber".to_owned(),
+        Some(EventType::NewsletterUnsubscribed) => "Newsletter subscriber left".to_owned(),
+        Some(EventType::NewsletterBounced) => "Newsletter mail came back".to_owned(),
+        Some(EventType::CareersApplied) => {
             format!("New application: {}", text("position").unwrap_or_default())
         }
-        other => escaped(other),
+        None => escaped(&event_type),
+    };
+    let resume = data.get("resume").map(|_| "résumé in the mail".to_owned());
+    let more = [text("phone"), text("experience"), resume, text("reason")];
+    let more: Vec<String> = more.into_iter().flatten().collect();
+    let more = if more.is_empty() {
+        String::new()
+    } else {
+        format!("\n{}", more.join(" · "))
     };
     let words = text("message")
         .or_else(|| text("coverLetter"))
@@ -52,7 +64,7 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
     let origin = origin(&data)
         .map(|origin| format!("\n{}", escaped(&origin)))
         .unwrap_or_default();
-    let text = format!("*{what}* from {who}{quoted}{origin}\n_{}_", escaped(&id));
+    let text = format!("*{what}* from {who}{more}{quoted}{origin}\n_{}_", escaped(&id));
     Ok(json!({ "text": text }).to_string().into())
 }
 
@@ -81,6 +93,37 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn text(event: &Value) -> String {
+        let message = message(event.to_string().as_bytes()).expect("a message");
+        let message: Value = serde_json::from_slice(&message).expect("JSON");
+        message["text"].as_str().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn every_event_has_words_of_its_own() {
+        for event_type in EventType::ALL {
+            let event =
+                json!({ "type": event_type.name(), "id": "0199", "data": { "email": "asha@example.com" } });
+            let text = text(&event);
+            assert!(!text.contains("site."), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_application_is_told_with_what_recruiters_ask_first() {
+        let event = json!({
+            "type": "site.careers.applied.v1",
+            "id": "0199",
+            "data": { "name": "Asha", "email": "asha@example.com", "position": "AI Intern", "phone": "+91 98400 00000",
+                "experience": "1 year", "coverLetter": "Hello", "resume": { "fileName": "cv.pdf" } },
+        });
+        assert_eq!(
+            text(&event),
+            "*New application: AI Intern* from Asha, <mailto:asha@example.com|asha@example.com>\
+             \n+91 98400 00000 · 1 year · résumé in the mail\n>Hello\n_0199_"
+        );
+    }
 
     #[test]
     fn a_message_is_quoted_and_its_markup_is_text() {

@@ -5,7 +5,9 @@ use resumes::{ResumeKey, Store};
 use serde_json::Value;
 use site_events::{
     Channel,
-    event::{CareersApplied, NewsletterConfirmed, NewsletterUnsubscribed, Scan, StoredResume},
+    event::{
+        CareersApplied, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed, Scan, StoredResume,
+    },
 };
 use testkit::{Inbox, Nats, S3};
 use time::OffsetDateTime;
@@ -307,6 +309,15 @@ async fn recruiters_learn_what_the_same_person_applied_for_before() -> anyhow::R
         let mail = scene.inbox.mail(RECRUITERS, subject, SOON).await?;
         Ok(mail["text"].as_str().unwrap_or_default().to_owned())
     };
+    let references = async |subject: &str| -> anyhow::Result<Option<String>> {
+        let mail = scene.inbox.mail(RECRUITERS, subject, SOON).await?;
+        Ok(header(&mail, "references").map(str::to_owned))
+    };
+    assert!(references("Backend Intern").await?.is_some());
+    assert_eq!(
+        references("Backend Intern").await?,
+        references("Marketing Intern").await?
+    );
     let first = said("Backend Intern").await?;
     assert!(first.contains("Before:      no earlier application"), "{first}");
     let second = said("Marketing Intern").await?;
@@ -347,6 +358,59 @@ async fn the_operator_is_told_of_dead_letters_once_and_without_anybodys_data() -
         assert!(text.contains(said), "no \"{said}\" in:\n{text}");
     }
     assert!(!mail.to_string().contains(VISITOR));
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_was_to_be_told_before_a_crash_is_told_again_as_the_same_mail() -> anyhow::Result<()> {
+    let mut scene = scene(&[]).await?;
+    for number in 0..2 {
+        let subject = format!("site.newsletter.confirmed.{}", person(VISITOR)?);
+        scene
+            .site
+            .publish_raw(&subject, format!("not an event {number}"))
+            .await?;
+    }
+    scene.site.settled(Channel::NewsletterWelcome, SOON).await?;
+    scene.notifier.tell_to_stop();
+    scene.notifier.stopped().await?;
+    // A notifier that noted the first dead letter, and died before it could tell of it or acknowledge it.
+    scene.site.note("deliveries", "operator-digest", "[1]").await?;
+    scene.notifier = Running::start(&scene.nats, scene.inbox.smtp_port(), &[]).await?;
+    let mails = scene.inbox.mails_to("admin@oculant.example", 2, SOON).await?;
+    let mut ids: Vec<&str> = mails
+        .iter()
+        .filter_map(|mail| header(mail, "message-id"))
+        .collect();
+    ids.sort_unstable();
+    let expected = [
+        "<dead-letters.1-1@oculant.example>",
+        "<dead-letters.2-2@oculant.example>",
+    ];
+    assert_eq!(ids, expected);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_link_that_has_expired_is_not_mailed() -> anyhow::Result<()> {
+    let scene = scene(&[]).await?;
+    let late = NewsletterRequested {
+        email: EmailAddress::parse(VISITOR)?,
+        expires: OffsetDateTime::now_utc() - time::Duration::SECOND,
+        attribution: None,
+    };
+    scene.site.publish(VISITOR, late).await?;
+    scene.site.settled(Channel::NewsletterConfirmation, SOON).await?;
+    let dead = scene.nats.dead_letters().await?;
+    let reason = dead[0]
+        .headers
+        .as_ref()
+        .and_then(|headers| headers.get("Dead-Letter-Error"));
+    assert_eq!(
+        reason.map(|reason| reason.as_str()),
+        Some("the sign-up expired before its mail could be sent")
+    );
+    assert_eq!(scene.inbox.mails().await?.len(), 0);
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -408,5 +408,56 @@ async fn a_refused_login_is_tried_again_and_condemns_no_mail() -> anyhow::Result
     .await?;
     assert_eq!(site.open(Channel::NewsletterConfirmation).await?, 1);
     assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn more_than_a_thousand_that_wait_for_their_next_attempt_hold_up_nobody() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|to, _| match to {
+        "zoe@example.org" => Answer::Take,
+        _ => Answer::ToRecipient("451 4.7.1 Greylisted, come back later"),
+    })
+    .await?;
+    let site = Site::on(&nats).await?;
+    for number in 0..1_100 {
+        site.request_newsletter(&format!("x{number}@example.org")).await?;
+    }
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    site.request_newsletter("zoe@example.org").await?;
+    let all_tried = Duration::from_secs(60);
+    eventually("the mail behind all of them", all_tried, async || {
+        (server.taken("zoe@example.org").len() == 1).then_some(())
+    })
+    .await?;
+    assert_eq!(server.attempts("x1099@example.org"), 1);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn of_what_is_erased_while_it_is_under_way_nothing_is_kept() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let (refuse, told_to_refuse) = std::sync::mpsc::channel::<()>();
+    let told_to_refuse = Mutex::new(told_to_refuse);
+    let server = MailServer::start(move |_, _| {
+        let waiting = told_to_refuse.lock().map(|told| told.recv_timeout(SOON));
+        match waiting {
+            Ok(Ok(())) => Answer::ToRecipient("550 5.1.1 No such user here"),
+            _ => Answer::Take,
+        }
+    })
+    .await?;
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    site.request_newsletter("gone@example.org").await?;
+    eventually("the mail is under way", SOON, async || {
+        (server.attempts("gone@example.org") == 1).then_some(())
+    })
+    .await?;
+    site.erase(1).await?;
+    refuse.send(())?;
+    site.settled(Channel::NewsletterConfirmation, SOON).await?;
+    assert_eq!(nats.dead_letters().await?.len(), 0);
+    assert_eq!(nats.events().await?.len(), 0, "no bounce tells of them either");
     Ok(())
 }

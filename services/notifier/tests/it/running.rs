@@ -156,6 +156,23 @@ impl Site {
         Ok(())
     }
 
+    /// Writes a key of a bucket.
+    pub async fn note(&self, bucket: &str, key: &str, value: &str) -> anyhow::Result<()> {
+        let bucket = self.context.get_key_value(bucket).await?;
+        bucket.put(key, value.to_owned().into()).await?;
+        Ok(())
+    }
+
+    /// Erases an event by its number, as the operator does.
+    pub async fn erase(&self, number: u64) -> anyhow::Result<()> {
+        self.context
+            .get_stream(SITE)
+            .await?
+            .delete_message(number)
+            .await?;
+        Ok(())
+    }
+
     /// How many events of the channel wait for their outcome.
     pub async fn open(&self, channel: Channel) -> anyhow::Result<u64> {
         let mut consumer = self.consumer(channel).await?;

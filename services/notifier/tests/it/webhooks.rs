@@ -20,7 +20,8 @@ const VISITOR: &str = "zoe@example.org";
 /// A notifier with endpoints, and all that it needs.
 struct Sending {
     nats: Nats,
-    _inbox: Inbox,
+    inbox: Inbox,
+    flags: Vec<String>,
     _running: Running,
     site: Site,
 }
@@ -31,15 +32,16 @@ impl Sending {
         let inbox = Inbox::start().await?;
         let webhooks = json!(endpoints).to_string();
         nats.provision_for(&webhooks).await?;
-        let more = [
+        let flags = vec![
             format!("--webhooks={webhooks}"),
             "--webhooks-allow-private".to_owned(),
         ];
         Ok(Self {
-            _running: Running::start(&nats, inbox.smtp_port(), &more).await?,
+            _running: Running::start(&nats, inbox.smtp_port(), &flags).await?,
             site: Site::on(&nats).await?,
             nats,
-            _inbox: inbox,
+            inbox,
+            flags,
         })
     }
 
@@ -234,6 +236,17 @@ async fn one_that_is_gone_is_switched_off_and_its_events_wait_among_the_dead_let
     .await?;
     assert_eq!(reasons[1], "the endpoint is switched off: it answered 410 Gone");
     assert_eq!(receiver.received().len(), 1);
+
+    // A notifier that starts tells the operator what became a dead letter meanwhile.
+    let _another = Running::start(&sending.nats, sending.inbox.smtp_port(), &sending.flags).await?;
+    let mail = sending
+        .inbox
+        .mail("admin@oculant.example", "2 events", SOON)
+        .await?;
+    let text = mail["text"].as_str().unwrap_or_default();
+    let said =
+        "Switched off: crm\n  Nothing is sent to this endpoint of webhooks any more: it answered 410 Gone.";
+    assert!(text.contains(said), "{text}");
     Ok(())
 }
 

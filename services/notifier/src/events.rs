@@ -1,0 +1,59 @@
+//! The stream of events, for what a delivery wants to know of others, and of its own.
+
+use std::sync::Arc;
+
+use async_nats::jetstream::{
+    Context,
+    message::StreamMessage,
+    stream::{DirectGetErrorKind, Stream},
+};
+use site_events::{Delivery, Outcome, SITE};
+
+use crate::deliveries::Away;
+
+/// The stream `SITE`, to be read.
+#[derive(Clone)]
+pub struct Events(Arc<Stream>);
+
+impl Events {
+    /// Opens the stream, which must be there.
+    pub async fn open(context: &Context) -> anyhow::Result<Self> {
+        let opened = context.get_stream(SITE).await;
+        let stream = opened.map_err(|error| {
+            anyhow::anyhow!("stream {SITE} cannot be opened ({error}); run `sitectl setup`")
+        })?;
+        Ok(Self(Arc::new(stream)))
+    }
+
+    /// The first event under a subject from this number on.
+    pub async fn next(&self, subject: &str, from: u64) -> Result<Option<StreamMessage>, Away> {
+        match self.0.direct_get_next_for_subject(subject, Some(from)).await {
+            Ok(message) => Ok(Some(message)),
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Away::new(SITE, &error)),
+        }
+    }
+
+    /// The outcome, unless the event was erased while it was under way: then nothing that became of it may be kept.
+    pub async fn unless_erased(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
+        let Outcome::Refused(reason) = outcome else {
+            return outcome;
+        };
+        match self.lack(delivery).await {
+            Ok(false) => Outcome::Refused(reason),
+            Ok(true) => {
+                tracing::info!("the event was erased meanwhile; nothing is kept of it");
+                Outcome::Delivered
+            }
+            Err(away) => Outcome::Retry(away.to_string()),
+        }
+    }
+
+    async fn lack(&self, delivery: &Delivery) -> Result<bool, Away> {
+        match self.0.direct_get(delivery.sequence).await {
+            Ok(_) => Ok(false),
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(true),
+            Err(error) => Err(Away::new(SITE, &error)),
+        }
+    }
+}
