@@ -10,14 +10,14 @@ use std::{
 
 use async_nats::jetstream;
 use clap::Parser;
-use serde_json::json;
+use serde_json::{Value, json};
 use site_events::{Channel, SITE, subjects};
 
 use testkit::{Answer, MailServer, Nats, User, eventually};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
-use crate::tool::{message, person, publish, refused, told, told_json};
+use crate::tool::{message, person, publish, refused, told, told_in_part, told_json};
 
 const VISITOR: &str = "gone@example.org";
 const SALES: &str = "sales@oculant.example";
@@ -126,7 +126,7 @@ async fn a_replay_reaches_the_channel_that_failed_once_and_no_other() -> anyhow:
     site.relents.store(true, Ordering::SeqCst);
 
     let done = told_json(&["dead-letters", "replay", "1"], &site.flags)?;
-    assert_eq!(done, json!({ "replayed": [1] }));
+    assert_eq!(done, json!({ "replayed": [1], "notReplayed": [] }));
     site.taken(VISITOR, 1).await?;
     site.settled().await?;
     assert_eq!(site.server.taken(VISITOR).len(), 1);
@@ -233,9 +233,52 @@ async fn a_dead_letter_of_a_channel_that_takes_no_replays_stays() -> anyhow::Res
     let (nats, flags) = with_letters(1).await?;
     let context = jetstream::new(nats.client(User::Operator).await?);
     context.delete_consumer_from_stream(CHANNEL.name(), SITE).await?;
-    let said = refused(&["dead-letters", "replay", "1"], &flags)?;
-    assert!(said.contains("sitectl setup"), "{said}");
+    let (told, said) = told_in_part(&["dead-letters", "replay", "1"], &flags)?;
+    assert!(told.contains("sitectl setup"), "{told}");
+    assert!(said.contains("Not replayed: 1 of 1"), "{said}");
     assert_eq!(nats.dead_letters().await?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dead_letters_of_an_endpoint_that_is_gone_hold_up_no_others() -> anyhow::Result<()> {
+    let (nats, mut flags) = with_letters(0).await?;
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    for channel in ["webhook-crm", CHANNEL.name(), "webhook-crm", CHANNEL.name()] {
+        bury(&context, channel).await?;
+    }
+    let (told, _) = told_in_part(&["dead-letters", "replay", "1", "2"], &flags)?;
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines.len(), 2, "{told}");
+    assert_eq!(lines[0], "replayed: 2");
+    assert!(
+        lines[1].starts_with("not replayed: 1, of webhook-crm: "),
+        "{told}"
+    );
+    assert!(
+        lines[1].contains("drop them, or set the endpoint up again under its name"),
+        "{told}"
+    );
+
+    flags.push("--json".to_owned());
+    let (told, said) = told_in_part(&["dead-letters", "replay", "--all"], &flags)?;
+    assert!(said.contains("Not replayed: 2 of 3"), "{said}");
+    let told: Value = serde_json::from_str(&told)?;
+    assert_eq!(told["replayed"], json!([4]));
+    let left = &told["notReplayed"];
+    assert_eq!(left.as_array().map(Vec::len), Some(1), "{told}");
+    assert_eq!(
+        (&left[0]["channel"], &left[0]["numbers"]),
+        (&json!("webhook-crm"), &json!([1, 3]))
+    );
+    assert!(
+        left[0]["why"]
+            .as_str()
+            .is_some_and(|why| why.contains("drop them")),
+        "{told}"
+    );
+    assert_eq!(nats.dead_letters().await?.len(), 2);
+    assert_eq!(nats.events().await?.len(), 2);
     Ok(())
 }
 
@@ -273,10 +316,16 @@ async fn with_letters(count: usize) -> anyhow::Result<(Nats, Vec<String>)> {
     let nats = Nats::start().await?;
     let context = jetstream::new(nats.client(User::Operator).await?);
     for _ in 0..count {
-        let event = json!({ "id": Uuid::new_v4(), "type": "site.contact.received.v1" });
-        let subject = subjects::dead_letter(CHANNEL.name(), person(VISITOR)?.as_str());
-        context.publish(subject, event.to_string().into()).await?.await?;
+        bury(&context, CHANNEL.name()).await?;
     }
     let flags = nats.flags(User::Operator);
     Ok((nats, flags))
+}
+
+/// Adds a dead letter of this channel.
+async fn bury(context: &jetstream::Context, channel: &str) -> anyhow::Result<()> {
+    let event = json!({ "id": Uuid::new_v4(), "type": "site.contact.received.v1" });
+    let subject = subjects::dead_letter(channel, person(VISITOR)?.as_str());
+    context.publish(subject, event.to_string().into()).await?.await?;
+    Ok(())
 }

@@ -52,6 +52,19 @@ pub fn refused(words: &[&str], flags: &[String]) -> anyhow::Result<String> {
     Ok(said)
 }
 
+/// What a command answers that did only a part of what was asked, and the one sentence that it ends with.
+pub fn told_in_part(words: &[&str], flags: &[String]) -> anyhow::Result<(String, String)> {
+    let output = sitectl(&command(words, flags))?;
+    let said = String::from_utf8(output.stderr)?;
+    ensure!(
+        output.status.code() == Some(1),
+        "{words:?}: {:?}: {said}",
+        output.status
+    );
+    ensure!(said.trim().lines().count() == 1, "{words:?}: {said}");
+    Ok((String::from_utf8(output.stdout)?, said))
+}
+
 /// Publishes an event as a service does; gives its id.
 pub async fn publish<D: EventData>(nats: &Nats, email: &str, data: D) -> anyhow::Result<Uuid> {
     let id = D::TYPE.id_for(Uuid::new_v4());
