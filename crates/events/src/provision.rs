@@ -81,23 +81,32 @@ pub fn bucket_name(stream: &str) -> &str {
     stream.trim_start_matches("KV_")
 }
 
-/// Creates what is missing and updates what differs. Returns the names of all there is.
-pub async fn provision(context: &Context, settings: &Provision) -> Result<Vec<String>, ProvisionError> {
+/// What there is after the set-up.
+pub struct Provisioned {
+    /// The names of all that must exist.
+    pub ready: Vec<String>,
+    /// Consumers of endpoints that the setting names no more. They stay: events may wait for them, and only a person
+    /// can say whether those are given up. Without the setting there are none: whoever forgets it means no endpoint.
+    pub former: Vec<String>,
+}
+
+/// Creates what is missing and updates what differs; removes nothing.
+pub async fn provision(context: &Context, settings: &Provision) -> Result<Provisioned, ProvisionError> {
     let age = match context.get_stream(SITE).await {
         Ok(_) => Age::Running,
         Err(_) => Age::New,
     };
-    let mut done = Vec::new();
+    let mut ready = Vec::new();
     let wanted = Wanted::by(settings);
     for config in wanted.streams {
         let what = format!("stream {}", config.name);
         attempt(&what, context.create_or_update_stream(config).await)?;
-        done.push(what);
+        ready.push(what);
     }
     for config in wanted.buckets {
         let what = format!("bucket {}", bucket_name(&config.name));
         attempt(&what, context.create_or_update_stream(config).await)?;
-        done.push(what);
+        ready.push(what);
     }
     for config in &wanted.consumers {
         let name = config.durable_name.as_deref().unwrap_or_default();
@@ -108,16 +117,18 @@ pub async fn provision(context: &Context, settings: &Provision) -> Result<Vec<St
             ..config.clone()
         };
         attempt(&what, context.create_consumer_on_stream(config, SITE).await)?;
-        done.push(what);
+        ready.push(what);
     }
     let what = format!("consumer {DIGEST}");
     let digest = context.create_consumer_on_stream(wanted.digest, DEAD_LETTERS);
     attempt(&what, digest.await)?;
-    done.push(what);
-    if settings.webhooks.is_some() {
-        remove_former_endpoints(context, &wanted.consumers).await?;
-    }
-    Ok(done)
+    ready.push(what);
+    let former = if settings.webhooks.is_some() {
+        former_endpoints(context, &wanted.consumers).await?
+    } else {
+        Vec::new()
+    };
+    Ok(Provisioned { ready, former })
 }
 
 /// Whether the site runs already.
@@ -138,12 +149,11 @@ async fn from_where(context: &Context, name: &str, age: Age) -> consumer::Delive
     }
 }
 
-/// The consumers of endpoints that are named no more: nobody would ever take their events. Only where the setting
-/// is given: whoever forgets it must not lose what waits for an endpoint.
-async fn remove_former_endpoints(
+/// The consumers of endpoints that are named no more: nobody will ever take their events.
+async fn former_endpoints(
     context: &Context,
     wanted: &[consumer::pull::Config],
-) -> Result<(), ProvisionError> {
+) -> Result<Vec<String>, ProvisionError> {
     let stream = attempt("stream SITE", context.get_stream(SITE).await)?;
     let mut names = stream.consumer_names();
     let mut former = Vec::new();
@@ -156,10 +166,7 @@ async fn remove_former_endpoints(
             former.push(name);
         }
     }
-    for name in former {
-        attempt(&format!("consumer {name}"), stream.delete_consumer(&name).await)?;
-    }
-    Ok(())
+    Ok(former)
 }
 
 fn attempt<T, E: std::fmt::Display>(what: &str, result: Result<T, E>) -> Result<T, ProvisionError> {

@@ -1,24 +1,22 @@
 //! `sitectl setup`.
 
-use std::{
-    io::{Write, stdout},
-    time::Duration,
-};
+use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use async_nats::{
     header::NATS_MESSAGE_TTL,
-    jetstream::{self, Context, message::StreamMessage},
+    jetstream::{self, Context, message::StreamMessage, stream::Stream},
 };
 use clap::Args;
 use resumes::{S3Settings, Store};
+use serde::Serialize;
 use serde_json::json;
-use site_events::{Provision, SUBSCRIBERS, subjects};
+use site_events::{Provision, SITE, SUBSCRIBERS, subjects};
 use site_service::nats::{self, NatsSettings};
 use subscribers::{Kept, StoreError, Subscriber, Subscribers};
 use visitor::PersonId;
 
-use crate::broker;
+use crate::{answer::answer, broker, webhooks::waiting};
 
 /// For how long a sign-up was good in the releases that let none expire.
 const OLD_LIFETIME: Duration = Duration::from_secs(48 * 60 * 60);
@@ -35,28 +33,84 @@ pub struct Settings {
     /// The streams
     #[command(flatten)]
     provision: Provision,
+    /// Gives up what waits for endpoints that WEBHOOKS names no more; without this they are left alone
+    #[arg(long)]
+    yes: bool,
     /// Answers in JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Creates what is missing, updates what differs, and tells what there is.
+/// Creates what is missing, updates what differs, and tells what there is. Fails, once all else is done, where events
+/// wait for an endpoint that is named no more.
 pub async fn setup(settings: &Settings) -> anyhow::Result<()> {
     let client = nats::connect(&settings.nats, "operator").await?;
     let context = jetstream::new(client);
-    let mut there = site_events::provision(&context, &settings.provision).await?;
+    let provisioned = site_events::provision(&context, &settings.provision).await?;
     let_old_sign_ups_expire(&context).await?;
     Store::new(&settings.store).ensure_bucket().await?;
-    there.push(format!("S3 bucket {}", settings.store.s3_bucket));
-    let mut out = stdout();
-    if settings.json {
-        writeln!(out, "{}", json!({ "ready": there }))?;
-    } else {
-        for what in there {
-            writeln!(out, "ready: {what}")?;
+    let mut ready = provisioned.ready;
+    ready.push(format!("S3 bucket {}", settings.store.s3_bucket));
+    let site = broker::stream(&context, SITE).await?;
+    let (mut removed, mut left_alone) = (Vec::new(), Vec::new());
+    for consumer in provisioned.former {
+        let former = Former::look_at(&site, consumer).await?;
+        if former.waiting > 0 && !settings.yes {
+            left_alone.push(former);
+        } else {
+            former.remove(&site).await?;
+            removed.push(former);
         }
     }
+    tell(settings.json, &ready, &removed, &left_alone)?;
+    let waited_for: Vec<String> = left_alone.iter().map(Former::in_short).collect();
+    ensure!(
+        left_alone.is_empty(),
+        "Events wait for endpoints that WEBHOOKS names no more: {}. Name those again, or repeat it with --yes to give \
+         the events up.",
+        waited_for.join(", ")
+    );
     Ok(())
+}
+
+/// The consumer of an endpoint that is named no more.
+#[derive(Serialize)]
+struct Former {
+    consumer: String,
+    /// How many events have no outcome yet.
+    waiting: u64,
+}
+
+impl Former {
+    async fn look_at(site: &Stream, consumer: String) -> anyhow::Result<Self> {
+        let info = site.consumer_info(&consumer).await;
+        let info = info.with_context(|| format!("consumer {consumer} cannot be looked at; repeat it"))?;
+        let waiting = waiting(&info);
+        Ok(Self { consumer, waiting })
+    }
+
+    async fn remove(&self, site: &Stream) -> anyhow::Result<()> {
+        let removed = site.delete_consumer(&self.consumer).await;
+        removed.with_context(|| format!("consumer {} cannot be removed; repeat it", self.consumer))?;
+        Ok(())
+    }
+
+    fn in_short(&self) -> String {
+        format!("{} ({})", self.consumer, self.waiting)
+    }
+}
+
+fn tell(json: bool, ready: &[String], removed: &[Former], left_alone: &[Former]) -> anyhow::Result<()> {
+    let document = json!({ "ready": ready, "removed": removed, "leftAlone": left_alone });
+    let ready = ready.iter().map(|what| format!("ready: {what}"));
+    let removed = removed.iter().map(|Former { consumer, waiting }| match waiting {
+        0 => format!("removed: consumer {consumer}; nothing waited for it"),
+        _ => format!("removed: consumer {consumer}; given up with it: {waiting}"),
+    });
+    let left_alone = left_alone.iter().map(|Former { consumer, waiting }| {
+        format!("left alone: consumer {consumer}; waiting for it: {waiting}")
+    });
+    answer(json, &document, ready.chain(removed).chain(left_alone))
 }
 
 /// Sign-ups that an older release stored would stay for ever: each gets the time that its link had.

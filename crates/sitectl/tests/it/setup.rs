@@ -2,13 +2,18 @@
 
 use async_nats::{
     header::NATS_MESSAGE_TTL,
-    jetstream::{self, consumer::pull::Config, kv},
+    jetstream::{
+        self,
+        consumer::{PullConsumer, pull::Config},
+        kv,
+    },
 };
-use serde_json::Value;
+use futures_util::StreamExt;
+use serde_json::{Value, json};
 use site_events::{Channel, SITE, SUBSCRIBERS};
 use testkit::{Nats, S3, User};
 
-use crate::tool::sitectl;
+use crate::tool::{sitectl, told, told_in_part, told_json};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn setup_creates_what_is_missing_and_may_be_repeated() -> anyhow::Result<()> {
@@ -101,24 +106,75 @@ async fn a_channel_that_joins_a_running_site_tells_nothing_of_what_was_before() 
     Ok(())
 }
 
+const CRM: &str = r#"[
+    {"name": "crm", "url": "https://crm.example", "events": ["contact.received"], "format": "slack"}
+]"#;
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_endpoint_goes_only_where_the_setting_says_so() -> anyhow::Result<()> {
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
-    let crm = r#"[{"name": "crm", "url": "https://crm.example", "events": ["contact.received"], "format": "slack"}]"#;
-    nats.provision_for(crm).await?;
+    nats.provision_for(CRM).await?;
     let stream = jetstream::new(nats.client(User::Operator).await?)
         .get_stream(SITE)
         .await?;
-    let flags = nats.flags(User::Operator).into_iter().chain(s3.flags());
-    let forgotten: Vec<String> = std::iter::once("setup".to_owned()).chain(flags).collect();
-    assert!(sitectl(&forgotten)?.status.success());
+    let flags: Vec<String> = nats.flags(User::Operator).into_iter().chain(s3.flags()).collect();
+    told(&["setup", "--yes"], &flags)?;
     assert!(stream.consumer_info("webhook-crm").await.is_ok());
 
-    let emptied: Vec<String> = forgotten
-        .into_iter()
-        .chain(["--webhooks=[]".to_owned()])
-        .collect();
-    assert!(sitectl(&emptied)?.status.success());
+    let said = told(&["setup", "--webhooks=[]"], &flags)?;
+    assert!(
+        said.contains("removed: consumer webhook-crm; nothing waited for it"),
+        "{said}"
+    );
+    assert!(stream.consumer_info("webhook-crm").await.is_err());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_for_a_former_endpoint_is_given_up_only_with_yes() -> anyhow::Result<()> {
+    let (nats, s3) = (Nats::start().await?, S3::start().await?);
+    nats.provision_for(CRM).await?;
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    for _ in 0..2 {
+        let event = "site.contact.received.0123456789abcdef0123456789abcdef";
+        context.publish(event, "{}".into()).await?.await?;
+    }
+    let mends = Channel::SalesLead.name();
+    context.delete_consumer_from_stream(mends, SITE).await?;
+    let flags: Vec<String> = nats.flags(User::Operator).into_iter().chain(s3.flags()).collect();
+
+    let (told, said) = told_in_part(&["setup", "--webhooks=[]"], &flags)?;
+    assert!(
+        told.contains("left alone: consumer webhook-crm; waiting for it: 2"),
+        "{told}"
+    );
+    assert!(
+        said.contains("webhook-crm (2)") && said.contains("--yes"),
+        "{said}"
+    );
+    let stream = context.get_stream(SITE).await?;
+    assert!(
+        stream.consumer_info(mends).await.is_ok(),
+        "all else is set up nevertheless"
+    );
+
+    // What is handed out and has no outcome yet waits as well.
+    let crm: PullConsumer = context.get_consumer_from_stream("webhook-crm", SITE).await?;
+    let handed_out = crm.fetch().max_messages(2).messages().await?;
+    assert_eq!(handed_out.count().await, 2);
+    let (told, _) = told_in_part(&["setup", "--webhooks=[]", "--json"], &flags)?;
+    let told: Value = serde_json::from_str(&told)?;
+    assert_eq!(
+        (&told["removed"], &told["leftAlone"]),
+        (&json!([]), &json!([{ "consumer": "webhook-crm", "waiting": 2 }]))
+    );
+    assert!(stream.consumer_info("webhook-crm").await.is_ok());
+
+    let told = told_json(&["setup", "--webhooks=[]", "--yes"], &flags)?;
+    assert_eq!(
+        (&told["removed"], &told["leftAlone"]),
+        (&json!([{ "consumer": "webhook-crm", "waiting": 2 }]), &json!([]))
+    );
     assert!(stream.consumer_info("webhook-crm").await.is_err());
     Ok(())
 }
