@@ -5,6 +5,7 @@
 //! checked again. No I/O.
 
 pub mod email;
+pub mod links;
 pub mod person;
 pub mod text;
 pub mod token;

@@ -5,22 +5,13 @@ use std::time::Duration;
 
 use lettre::message::Mailbox;
 use resumes::{S3Settings, Store};
-use time::OffsetDateTime;
-use visitor::{
-    PersonId,
-    token::{Purpose, TokenKey},
-};
+use visitor::links::Links;
 
 use crate::{Brand, Settings, dkim::Signer, templates::Templates};
-
-/// How long the way out of the newsletter in a mail stays open: longer than anyone
-/// keeps a mail to unsubscribe from.
-const UNSUBSCRIBE_LIFETIME: time::Duration = time::Duration::days(5 * 365);
 
 /// Everything a mail is written with.
 pub struct Desk {
     pub(crate) brand: Brand,
-    pub(crate) site_url: String,
     pub(crate) from: Mailbox,
     pub(crate) sales: Mailbox,
     pub(crate) recruiters: Mailbox,
@@ -29,7 +20,7 @@ pub struct Desk {
     pub(crate) resume_link_lifetime: Duration,
     pub(crate) templates: Templates,
     pub(crate) signer: Option<Signer>,
-    token_key: TokenKey,
+    pub(crate) links: Links,
 }
 
 impl Desk {
@@ -59,26 +50,8 @@ impl Desk {
             resume_link_lifetime: settings.resume_link_lifetime,
             templates: Templates::new(brand, &settings.site_url)?,
             signer,
-            token_key: settings.token_key.clone(),
-            site_url: settings.site_url.clone(),
+            links: Links::new(&settings.site_url, &settings.token_key),
             brand: brand.clone(),
         })
-    }
-
-    /// The page that asks whether to confirm a subscription.
-    pub(crate) fn confirm_page(&self, person: &PersonId, expires: OffsetDateTime) -> String {
-        let token = self.token_key.sign(Purpose::Confirm, person, expires);
-        format!("{}/?newsletter=confirm&token={token}", self.site_url)
-    }
-
-    /// The page that asks whether to unsubscribe, and the address that a mail program
-    /// unsubscribes by in one click (RFC 8058).
-    pub(crate) fn unsubscribe_links(&self, person: &PersonId, since: OffsetDateTime) -> (String, String) {
-        let expires = since + UNSUBSCRIBE_LIFETIME;
-        let token = self.token_key.sign(Purpose::Unsubscribe, person, expires);
-        (
-            format!("{}/?newsletter=unsubscribe&token={token}", self.site_url),
-            format!("{}/api/newsletter/unsubscribe?token={token}", self.site_url),
-        )
     }
 }

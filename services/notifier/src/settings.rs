@@ -7,7 +7,7 @@ use lettre::message::Mailbox;
 use resumes::S3Settings;
 use site_events::{Endpoints, consume::GIVE_UP_AFTER};
 use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
-use visitor::token::TokenKey;
+use visitor::{links, token::TokenKey};
 
 use crate::{Brand, DkimSettings, SmtpSettings};
 
@@ -28,7 +28,7 @@ pub struct Settings {
     #[arg(long, env = "TOKEN_KEY", hide_env_values = true, value_parser = TokenKey::new)]
     pub token_key: TokenKey,
     /// Address of the site, for the links in mails
-    #[arg(long, env = "SITE_URL", default_value = "http://localhost:8080", value_parser = site_url)]
+    #[arg(long, env = "SITE_URL", default_value = "http://localhost:8080", value_parser = links::site_url)]
     pub site_url: String,
     /// File that names the company
     #[arg(long = "brand-file", id = "brand_file", env = "BRAND_FILE", default_value = "brand.json", value_parser = Brand::read)]
@@ -82,18 +82,6 @@ pub struct Settings {
     /// Logs and traces
     #[command(flatten)]
     pub telemetry: TelemetrySettings,
-}
-
-fn site_url(raw: &str) -> Result<String, &'static str> {
-    let host = ["https://", "http://"]
-        .into_iter()
-        .find_map(|scheme| raw.strip_prefix(scheme));
-    match host {
-        Some(host) if !host.is_empty() && !host.contains(char::is_whitespace) => {
-            Ok(raw.trim_end_matches('/').to_owned())
-        }
-        _ => Err("it is not an address such as https://company.com"),
-    }
 }
 
 fn mailbox(raw: &str) -> Result<Mailbox, &'static str> {

@@ -6,37 +6,62 @@ use ::subscribers::Subscriber;
 use anyhow::Context as _;
 use async_nats::jetstream::message::StreamMessage;
 use serde_json::json;
-use site_events::SUBSCRIBERS;
+use site_events::{SUBSCRIBERS, subjects};
+use time::OffsetDateTime;
+use visitor::{
+    PersonId,
+    links::{Links, WaysOut},
+};
 
-use super::{Stage, Usual, table};
+use super::{
+    Stage, Usual,
+    table::{self, Row},
+};
 use crate::broker;
 
-/// Writes those who are in one of these states, or all.
-pub async fn export(states: &[Stage], usual: &Usual) -> anyhow::Result<()> {
+/// Writes those who are in one of these states, or all; with their ways out where there is what makes them.
+pub async fn export(states: &[Stage], links: Option<&Links>, usual: &Usual) -> anyhow::Result<()> {
     let context = broker::connect(&usual.nats).await?;
     let bucket = broker::bucket(&context, SUBSCRIBERS).await?;
     let everybody = format!("{}*", bucket.prefix);
     let records = broker::search(&bucket.stream, &everybody).await?;
-    let mut chosen = Vec::new();
+    let now = OffsetDateTime::now_utc();
+    let mut rows = Vec::new();
     for record in records.iter().filter(|record| !record.payload.is_empty()) {
         let subscriber = read(record)?;
         if states.is_empty() || states.contains(&Stage::of(&subscriber)) {
-            chosen.push(subscriber);
+            let ways_out = links.map(|links| ways_out(links, record, now)).transpose()?;
+            rows.push(Row::of(&subscriber, ways_out));
         }
     }
     let mut out = stdout().lock();
     if usual.json {
-        let rows: Vec<table::Row<'_>> = chosen.iter().map(table::Row::of).collect();
         writeln!(out, "{}", json!({ "subscribers": rows }))?;
     } else {
-        out.write_all(&table::write(&chosen)?)?;
+        let columns = if links.is_some() {
+            table::COLUMNS_WITH_WAYS_OUT
+        } else {
+            table::COLUMNS
+        };
+        out.write_all(&table::write(columns, &rows)?)?;
     }
     Ok(())
+}
+
+fn ways_out(links: &Links, record: &StreamMessage, now: OffsetDateTime) -> anyhow::Result<WaysOut> {
+    let person = subjects::person_of(&record.subject).to_owned();
+    let person = PersonId::try_from(person)
+        .ok()
+        .with_context(|| not_a_subscribers(record))?;
+    Ok(links.ways_out(&person, now))
 }
 
 fn read(record: &StreamMessage) -> anyhow::Result<Subscriber> {
     let read = serde_json::from_slice(&record.payload);
     // The reader's own words may repeat what lies there.
-    read.ok()
-        .with_context(|| format!("The record {} is not a subscriber's.", record.subject))
+    read.ok().with_context(|| not_a_subscribers(record))
+}
+
+fn not_a_subscribers(record: &StreamMessage) -> String {
+    format!("The record {} is not a subscriber's.", record.subject)
 }

@@ -1,5 +1,5 @@
-//! `sitectl subscribers import`: who gave their consent elsewhere becomes a confirmed subscriber. No event is
-//! published, so nobody gets a mail by it and no endpoint hears of it.
+//! `sitectl subscribers import`: who gave their consent elsewhere becomes a confirmed subscriber, and who left elsewhere
+//! has left. No event is published, so nobody gets a mail by it and no endpoint hears of it.
 
 use std::{
     collections::HashMap,
@@ -9,22 +9,21 @@ use std::{
 };
 
 use ::subscribers::{Kept, StoreError, Subscriber, Subscribers};
-use anyhow::{Context as _, bail, ensure};
-use csv::{ReaderBuilder, StringRecord};
+use anyhow::Context as _;
 use serde_json::json;
-use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId};
 
-use super::{Key, Stage, Usual, table::plain};
+use super::{
+    Key, Stage, Usual,
+    lines::{self, Content, Line},
+};
 use crate::{answer::answer, broker};
 
-/// How many wrong lines are told of at once.
-const TOLD_AT_MOST: usize = 10;
-/// The longest name of a source, in characters.
-const LONGEST_SOURCE: usize = 200;
 /// What is said whenever something is, or would be, imported.
-const NO_MAIL: &str = "No event is published and no mail is sent: the consent was given elsewhere.";
+const NO_MAIL: &str =
+    "No event is published and no mail is sent: what the table tells of happened elsewhere.";
 
 /// Whether it is done, or only told what would be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,42 +32,35 @@ pub enum What {
     Telling,
 }
 
-/// One line that may become a subscriber.
-struct Line {
-    number: u64,
-    content: Content,
-}
-
-enum Content {
-    Consent {
-        email: EmailAddress,
-        confirmed: OffsetDateTime,
-        source: String,
-    },
-    /// Somebody whom the table itself says not to be confirmed.
-    Other { state: String },
-}
-
 /// What became, or would become, of a line.
 enum Fate {
     Imported,
+    Unsubscribed,
     LeftAlone(String),
 }
 
 /// Reads the whole table, and imports it only if no line is wrong.
 pub async fn import(from: &Path, what: What, key: &Key, usual: &Usual) -> anyhow::Result<()> {
-    let lines = read(&content_of(from)?, OffsetDateTime::now_utc())?;
+    let lines = lines::read(&content_of(from)?, OffsetDateTime::now_utc())?;
     let context = broker::connect(&usual.nats).await?;
-    let subscribers = Subscribers::open(context.client()).await?;
-    let mut seen = HashMap::new();
+    let mut import = Import {
+        subscribers: Subscribers::open(context.client()).await?,
+        what,
+        key,
+        left: last_leavings(&lines, key),
+        seen: HashMap::new(),
+    };
     let mut fates = Vec::new();
     for line in &lines {
-        let fate = settle(&subscribers, line, what, key, &mut seen).await;
+        let fate = import.settle(line).await;
         let fate = fate.with_context(|| {
-            let before = imported(&fates).len();
+            let before = fates
+                .iter()
+                .filter(|(_, fate)| !matches!(fate, Fate::LeftAlone(_)));
             format!(
-                "line {} was not imported (imported before it: {before}); repeating it is safe",
-                line.number
+                "line {} was not imported (imported before it: {}); repeating it is safe",
+                line.number,
+                before.count()
             )
         })?;
         fates.push((line.number, fate));
@@ -76,79 +68,169 @@ pub async fn import(from: &Path, what: What, key: &Key, usual: &Usual) -> anyhow
     tell(&fates, what, usual)
 }
 
-async fn settle(
-    subscribers: &Subscribers,
-    line: &Line,
+/// The last time that somebody left, by the table.
+struct LastLeaving {
+    ended: OffsetDateTime,
+    /// The line that tells of it.
+    line: u64,
+}
+
+/// Of everybody who left, the last time.
+fn last_leavings(lines: &[Line], key: &Key) -> HashMap<PersonId, LastLeaving> {
+    let mut last: HashMap<PersonId, LastLeaving> = HashMap::new();
+    for line in lines {
+        let Content::Leaving { email, ended } = &line.content else {
+            continue;
+        };
+        let person = key.person_key.person(email);
+        if last.get(&person).is_none_or(|known| known.ended < *ended) {
+            let leaving = LastLeaving {
+                ended: *ended,
+                line: line.number,
+            };
+            last.insert(person, leaving);
+        }
+    }
+    last
+}
+
+/// An import under way.
+struct Import<'a> {
+    subscribers: Subscribers,
     what: What,
-    key: &Key,
-    seen: &mut HashMap<PersonId, u64>,
-) -> anyhow::Result<Fate> {
-    let (email, confirmed, source) = match &line.content {
-        Content::Consent {
-            email,
-            confirmed,
-            source,
-        } => (email, *confirmed, source),
-        Content::Other { state } => return Ok(Fate::LeftAlone(format!("the table says {state}"))),
-    };
-    let person = key.person_key.person(email);
-    if let Some(first) = seen.insert(person.clone(), line.number) {
-        return Ok(Fate::LeftAlone(format!("the same address as in line {first}")));
+    key: &'a Key,
+    /// Who left: nobody of them is brought in by another line, wherever it stands.
+    left: HashMap<PersonId, LastLeaving>,
+    /// Who is brought in, by the line.
+    seen: HashMap<PersonId, u64>,
+}
+
+impl Import<'_> {
+    async fn settle(&mut self, line: &Line) -> Result<Fate, StoreError> {
+        match &line.content {
+            Content::Consent {
+                email,
+                confirmed,
+                source,
+            } => self.bring_in(line.number, email, *confirmed, source).await,
+            Content::Leaving { email, ended } => self.end(line.number, email, *ended).await,
+            Content::Other { state } => Ok(Fate::LeftAlone(format!("the table says {state}"))),
+        }
     }
-    let known = subscribers.read(&person).await?;
-    if let Some(subscriber) = &known.subscriber {
-        let state = Stage::of(subscriber).name();
-        return Ok(Fate::LeftAlone(format!("known already, as {state}")));
+
+    async fn bring_in(
+        &mut self,
+        line: u64,
+        email: &EmailAddress,
+        confirmed: OffsetDateTime,
+        source: &str,
+    ) -> Result<Fate, StoreError> {
+        let person = self.key.person_key.person(email);
+        if let Some(leaving) = self.left.get(&person) {
+            return Ok(Fate::LeftAlone(format!(
+                "line {} says that they left",
+                leaving.line
+            )));
+        }
+        if let Some(first) = self.seen.insert(person.clone(), line) {
+            return Ok(Fate::LeftAlone(the_same_as(first)));
+        }
+        let known = self.subscribers.read(&person).await?;
+        if let Some(subscriber) = &known.subscriber {
+            return Ok(Fate::LeftAlone(known_already(subscriber)));
+        }
+        if self.what == What::Telling {
+            return Ok(Fate::Imported);
+        }
+        let subscriber =
+            Subscriber::imported(email.clone(), Some(source.to_owned()), confirmed, Uuid::new_v4());
+        let written = self
+            .subscribers
+            .write(&person, &subscriber, known.revision, Kept::ForGood)
+            .await;
+        match written {
+            Ok(_) => Ok(Fate::Imported),
+            Err(StoreError::Conflict) => Ok(Fate::LeftAlone("they signed up in this moment".to_owned())),
+            Err(error) => Err(error),
+        }
     }
-    if what == What::Telling {
-        return Ok(Fate::Imported);
+
+    async fn end(&self, line: u64, email: &EmailAddress, ended: OffsetDateTime) -> Result<Fate, StoreError> {
+        let person = self.key.person_key.person(email);
+        if let Some(last) = self.left.get(&person)
+            && last.line != line
+        {
+            return Ok(Fate::LeftAlone(the_same_as(last.line)));
+        }
+        match self.try_to_end(&person, ended).await {
+            // What they did in this moment does not undo that they left.
+            Err(StoreError::Conflict) => self.try_to_end(&person, ended).await,
+            done => done,
+        }
     }
-    let subscriber = Subscriber::imported(email.clone(), Some(source.clone()), confirmed, Uuid::new_v4());
-    let written = subscribers
-        .write(&person, &subscriber, known.revision, Kept::ForGood)
-        .await;
-    match written {
-        Ok(_) => Ok(Fate::Imported),
-        Err(StoreError::Conflict) => Ok(Fate::LeftAlone("they signed up in this moment".to_owned())),
-        Err(error) => Err(error.into()),
+
+    async fn try_to_end(&self, person: &PersonId, ended: OffsetDateTime) -> Result<Fate, StoreError> {
+        let known = self.subscribers.read(person).await?;
+        let Some(subscriber) = known.subscriber else {
+            return Ok(Fate::LeftAlone("nobody with this address is known".to_owned()));
+        };
+        let left = subscriber.clone().unsubscribed(ended);
+        if left == subscriber {
+            return Ok(Fate::LeftAlone(known_already(&subscriber)));
+        }
+        // Tools list everybody who ever left: the same list, imported again, must not end what began later.
+        if subscriber.requested > ended {
+            return Ok(Fate::LeftAlone("they signed up anew since".to_owned()));
+        }
+        if self.what == What::Doing {
+            self.subscribers
+                .write(person, &left, known.revision, Kept::ForGood)
+                .await?;
+        }
+        Ok(Fate::Unsubscribed)
     }
+}
+
+fn the_same_as(line: u64) -> String {
+    format!("the same address as in line {line}")
+}
+
+fn known_already(subscriber: &Subscriber) -> String {
+    format!("known already, as {}", Stage::of(subscriber).name())
 }
 
 fn tell(fates: &[(u64, Fate)], what: What, usual: &Usual) -> anyhow::Result<()> {
-    let (done, key) = match what {
-        What::Doing => ("imported", "imported"),
-        What::Telling => ("would be imported", "wouldImport"),
+    let (would, keys) = match what {
+        What::Doing => ("", ["imported", "unsubscribed"]),
+        What::Telling => ("would be ", ["wouldImport", "wouldUnsubscribe"]),
     };
-    let mut lines: Vec<String> = fates
-        .iter()
-        .map(|(number, fate)| match fate {
-            Fate::Imported => format!("line {number}: {done}"),
-            Fate::LeftAlone(why) => format!("line {number}: left alone: {why}"),
-        })
-        .collect();
-    let imported = imported(fates);
-    lines.push(format!("{done}: {} of {}", imported.len(), fates.len()));
+    let (mut imported, mut unsubscribed, mut left_alone) = (Vec::new(), Vec::new(), Vec::new());
+    let mut lines = Vec::new();
+    for (number, fate) in fates {
+        match fate {
+            Fate::Imported => {
+                imported.push(number);
+                lines.push(format!("line {number}: {would}imported"));
+            }
+            Fate::Unsubscribed => {
+                unsubscribed.push(number);
+                lines.push(format!("line {number}: {would}unsubscribed"));
+            }
+            Fate::LeftAlone(why) => {
+                left_alone.push(json!({ "line": number, "why": why }));
+                lines.push(format!("line {number}: left alone: {why}"));
+            }
+        }
+    }
+    let all = fates.len();
+    lines.push(format!("{would}imported: {} of {all}", imported.len()));
+    lines.push(format!("{would}unsubscribed: {} of {all}", unsubscribed.len()));
     lines.push(NO_MAIL.to_owned());
     if what == What::Telling {
-        lines.push("Nothing was imported; repeat it with --yes.".to_owned());
+        lines.push("Nothing was changed; repeat it with --yes.".to_owned());
     }
-    let left_alone: Vec<_> = fates
-        .iter()
-        .filter_map(|(number, fate)| match fate {
-            Fate::Imported => None,
-            Fate::LeftAlone(why) => Some(json!({ "line": number, "why": why })),
-        })
-        .collect();
-    answer(
-        usual.json,
-        &json!({ key: imported, "leftAlone": left_alone }),
-        lines,
-    )
-}
-
-fn imported(fates: &[(u64, Fate)]) -> Vec<u64> {
-    let imported = fates.iter().filter(|(_, fate)| matches!(fate, Fate::Imported));
-    imported.map(|(number, _)| *number).collect()
+    let document = json!({ keys[0]: imported, keys[1]: unsubscribed, "leftAlone": left_alone });
+    answer(usual.json, &document, lines)
 }
 
 fn content_of(from: &Path) -> anyhow::Result<Vec<u8>> {
@@ -160,192 +242,4 @@ fn content_of(from: &Path) -> anyhow::Result<Vec<u8>> {
     };
     read.with_context(|| format!("{} cannot be read", from.display()))?;
     Ok(table)
-}
-
-/// All lines, or what is wrong with those that are.
-fn read(table: &[u8], now: OffsetDateTime) -> anyhow::Result<Vec<Line>> {
-    let mut reader = ReaderBuilder::new().from_reader(table);
-    let columns = Columns::of(reader.headers()?)?;
-    let mut numbers = Numbers::of(table);
-    let (mut lines, mut wrong) = (Vec::new(), Vec::new());
-    for record in reader.records() {
-        let position = match &record {
-            Ok(record) => record.position(),
-            Err(error) => error.position(),
-        };
-        let number = numbers.at(position.map_or(0, csv::Position::byte));
-        let content = record
-            .map_err(|_| "it is not CSV with as many cells as the heading".to_owned())
-            .and_then(|record| columns.read(&record, now));
-        match content {
-            Ok(content) => lines.push(Line { number, content }),
-            Err(reason) => wrong.push(format!("line {number}: {reason}")),
-        }
-    }
-    let more = wrong.len().saturating_sub(TOLD_AT_MOST);
-    wrong.truncate(TOLD_AT_MOST);
-    if more > 0 {
-        wrong.push(format!("and {more} more"));
-    }
-    ensure!(wrong.is_empty(), "Nothing was imported: {}.", wrong.join("; "));
-    Ok(lines)
-}
-
-/// The numbers of lines as an editor shows them. The reader's own are behind by one where lines end with CR LF, and
-/// behind by every empty line.
-struct Numbers<'a> {
-    table: &'a [u8],
-    byte: usize,
-    number: u64,
-}
-
-impl<'a> Numbers<'a> {
-    fn of(table: &'a [u8]) -> Self {
-        Self {
-            table,
-            byte: 0,
-            number: 1,
-        }
-    }
-
-    /// The number of the line that begins at this byte, or after the ends of lines that stand there. To be asked in
-    /// the order of the lines.
-    fn at(&mut self, byte: u64) -> u64 {
-        let byte = usize::try_from(byte).unwrap_or(usize::MAX);
-        while let Some(&next) = self.table.get(self.byte) {
-            if self.byte >= byte && !matches!(next, b'\r' | b'\n') {
-                break;
-            }
-            self.number += u64::from(next == b'\n');
-            self.byte += 1;
-        }
-        self.number
-    }
-}
-
-/// Where in a line stands what.
-struct Columns {
-    email: usize,
-    confirmed: usize,
-    source: usize,
-    /// An export of ours tells of those who left, too.
-    state: Option<usize>,
-}
-
-impl Columns {
-    fn of(heading: &StringRecord) -> anyhow::Result<Self> {
-        let find = |name: &str| heading.iter().position(|column| column.trim() == name);
-        let (Some(email), Some(confirmed), Some(source)) = (find("email"), find("confirmed"), find("source"))
-        else {
-            bail!(
-                "Nothing was imported: the first line must name the columns email, confirmed and source, \
-                 separated by commas."
-            );
-        };
-        Ok(Self {
-            email,
-            confirmed,
-            source,
-            state: find("state"),
-        })
-    }
-
-    fn read(&self, line: &StringRecord, now: OffsetDateTime) -> Result<Content, String> {
-        let cell = |index: usize| plain(line.get(index).unwrap_or_default().trim());
-        if let Some(state) = self
-            .state
-            .map(cell)
-            .filter(|state| *state != Stage::Confirmed.name())
-        {
-            let known = [Stage::Pending, Stage::Unsubscribed, Stage::Suppressed].map(Stage::name);
-            return if known.contains(&state) {
-                Ok(Content::Other {
-                    state: state.to_owned(),
-                })
-            } else {
-                Err("there is no such state".to_owned())
-            };
-        }
-        let email = EmailAddress::parse(cell(self.email)).map_err(|_| "email is no e-mail address")?;
-        let confirmed = OffsetDateTime::parse(cell(self.confirmed), &Rfc3339)
-            .map_err(|_| "confirmed is no time such as 2026-11-20T12:00:00Z")?;
-        if confirmed > now {
-            return Err("confirmed is yet to come".to_owned());
-        }
-        let source = cell(self.source);
-        if source.is_empty() {
-            return Err("source is empty; it says where the consent was given".to_owned());
-        }
-        if source.chars().count() > LONGEST_SOURCE || source.contains(char::is_control) {
-            return Err(format!(
-                "source is not a line of at most {LONGEST_SOURCE} characters"
-            ));
-        }
-        Ok(Content::Consent {
-            email,
-            confirmed,
-            source: source.to_owned(),
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use time::macros::datetime;
-
-    use super::*;
-
-    const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
-
-    fn refusal(table: &str) -> String {
-        let read = read(table.as_bytes(), NOW);
-        read.err().map(|error| error.to_string()).unwrap_or_default()
-    }
-
-    #[test]
-    fn a_table_is_read_as_spreadsheets_write_it() {
-        let table = "\u{feff}source,name,email,confirmed\r\n\r\n\
-            \"Fair, Berlin\",\"Zoë\r\nMüller\",'+zoe@example.org,2026-11-01T10:00:00+01:00\r\n\
-            Fair,Asha,asha@example.com,2026-11-01T10:00:00Z\r\n";
-        let lines = read(table.as_bytes(), NOW).expect("a table");
-        assert!(matches!(
-            &lines[..],
-            [Line { number: 3, content: Content::Consent { email, source, confirmed } }, Line { number: 5, .. }]
-                if email.as_str() == "+zoe@example.org"
-                    && source == "Fair, Berlin"
-                    && *confirmed == datetime!(2026-11-01 9:00 UTC)
-        ));
-    }
-
-    #[test]
-    fn every_wrong_line_is_told_with_its_number_and_without_what_it_says() {
-        let refusal = refusal(
-            "email,confirmed,source\nzoe@example.org,2026-11-01T10:00:00Z,fair\nnobody,2026-11-01T10:00:00Z,fair\n\
-             zoe@example.org,yesterday,fair\nzoe@example.org,2027-01-01T00:00:00Z,fair\n\
-             zoe@example.org,2026-11-01T10:00:00Z,\nzoe@example.org\n",
-        );
-        for said in [
-            "line 3: email",
-            "line 4: confirmed is no time",
-            "line 5: confirmed is yet",
-            "line 6: source",
-            "line 7: it is not CSV",
-        ] {
-            assert!(refusal.contains(said), "{said}: {refusal}");
-        }
-        assert!(
-            !refusal.contains("nobody") && !refusal.contains("line 2"),
-            "{refusal}"
-        );
-    }
-
-    #[test]
-    fn a_table_without_its_columns_is_refused() {
-        for table in ["", "email\nzoe@example.org\n", "email;confirmed;source\n"] {
-            assert!(
-                refusal(table).contains("columns email, confirmed and source"),
-                "{table}"
-            );
-        }
-    }
 }

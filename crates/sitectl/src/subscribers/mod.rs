@@ -3,6 +3,7 @@
 mod export;
 mod import;
 mod lift;
+mod lines;
 mod table;
 
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 use ::subscribers::{State, Subscriber};
 use clap::{Args, Subcommand, ValueEnum};
 use site_service::nats::NatsSettings;
-use visitor::PersonKey;
+use visitor::{PersonKey, links, links::Links, token::TokenKey};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args)]
@@ -27,11 +28,14 @@ enum Task {
         #[arg(long, value_enum)]
         state: Vec<Stage>,
         #[command(flatten)]
+        links: LinkSettings,
+        #[command(flatten)]
         usual: Usual,
     },
-    /// Brings subscribers in who gave their consent elsewhere; nobody gets a mail by it
+    /// Brings in who gave their consent elsewhere, and who left elsewhere; nobody gets a mail by it
     Import {
-        /// CSV with at least the columns email, confirmed (RFC 3339) and source; - reads stdin
+        /// CSV with at least the columns email, confirmed (RFC 3339) and source; or, for those whose state is
+        /// unsubscribed, email and state, and ended (RFC 3339) where it is known; - reads stdin
         #[arg(value_name = "FILE")]
         from: PathBuf,
         /// Does it; without this it is only told what would be done
@@ -65,6 +69,18 @@ struct Usual {
     json: bool,
 }
 
+/// What the ways out in an export are made with.
+#[derive(Args)]
+struct LinkSettings {
+    /// Key of the tokens in mailed links, at least 32 bytes, the same in every service; with it the export tells how
+    /// each can unsubscribe
+    #[arg(long, env = "TOKEN_KEY", hide_env_values = true, value_parser = TokenKey::new, requires = "site_url")]
+    token_key: Option<TokenKey>,
+    /// Address of the site, for these links
+    #[arg(long, env = "SITE_URL", value_parser = links::site_url)]
+    site_url: Option<String>,
+}
+
 /// What finds a person's record.
 #[derive(Args)]
 struct Key {
@@ -73,10 +89,17 @@ struct Key {
     person_key: PersonKey,
 }
 
+impl LinkSettings {
+    fn maker(&self) -> Option<Links> {
+        let token_key = self.token_key.as_ref()?;
+        Some(Links::new(self.site_url.as_deref()?, token_key))
+    }
+}
+
 /// Does what was asked for.
 pub async fn run(settings: &Settings) -> anyhow::Result<()> {
     match &settings.task {
-        Task::Export { state, usual } => export::export(state, usual).await,
+        Task::Export { state, links, usual } => export::export(state, links.maker().as_ref(), usual).await,
         Task::Import {
             from,
             yes,
@@ -111,6 +134,11 @@ impl Stage {
             State::Unsubscribed { .. } => Self::Unsubscribed,
             State::Suppressed { .. } => Self::Suppressed,
         }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        let all = Self::value_variants().iter();
+        all.copied().find(|stage| stage.name() == name)
     }
 
     fn name(self) -> &'static str {

@@ -6,55 +6,81 @@ use ::subscribers::Subscriber;
 use csv::{Terminator, WriterBuilder};
 use serde::Serialize;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use visitor::links::WaysOut;
 
 use super::Stage;
 
 /// The columns of an export.
-const COLUMNS: [&str; 6] = ["email", "state", "requested", "confirmed", "ended", "source"];
+pub const COLUMNS: &[&str] = &["email", "state", "requested", "confirmed", "ended", "source"];
+/// The same where it tells how each can unsubscribe.
+pub const COLUMNS_WITH_WAYS_OUT: &[&str] = &[
+    "email",
+    "state",
+    "requested",
+    "confirmed",
+    "ended",
+    "source",
+    "unsubscribe",
+    "one_click",
+];
 
 /// One subscriber, as machines are told.
 #[derive(Serialize)]
-pub struct Row<'a> {
-    email: &'a str,
+#[serde(rename_all = "camelCase")]
+pub struct Row {
+    email: String,
     state: &'static str,
     requested: Option<String>,
     confirmed: Option<String>,
     ended: Option<String>,
-    source: Option<&'a str>,
+    source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unsubscribe: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    one_click: Option<String>,
 }
 
-impl<'a> Row<'a> {
+impl Row {
     /// The row of a subscriber.
-    pub fn of(subscriber: &'a Subscriber) -> Self {
+    pub fn of(subscriber: &Subscriber, ways_out: Option<WaysOut>) -> Self {
         let time = |time: OffsetDateTime| time.format(&Rfc3339).ok();
+        let (unsubscribe, one_click) = ways_out.map(|ways| (ways.page, ways.one_click)).unzip();
         Self {
-            email: subscriber.email.as_str(),
+            email: subscriber.email.as_str().to_owned(),
             state: Stage::of(subscriber).name(),
             requested: time(subscriber.requested),
             confirmed: subscriber.consented().and_then(time),
             ended: subscriber.left().and_then(time),
-            source: subscriber.source.as_deref(),
+            source: subscriber.source.clone(),
+            unsubscribe,
+            one_click,
         }
+    }
+
+    /// What stands under each of [`COLUMNS_WITH_WAYS_OUT`].
+    fn cells(&self) -> [Cow<'_, str>; 8] {
+        let plain = |cell: &'_ Option<String>| Cow::Owned(cell.clone().unwrap_or_default());
+        [
+            harmless(&self.email),
+            Cow::Borrowed(self.state),
+            plain(&self.requested),
+            plain(&self.confirmed),
+            plain(&self.ended),
+            harmless(self.source.as_deref().unwrap_or_default()),
+            plain(&self.unsubscribe),
+            plain(&self.one_click),
+        ]
     }
 }
 
 /// The whole table, with its heading.
-pub fn write(subscribers: &[Subscriber]) -> anyhow::Result<Vec<u8>> {
+pub fn write(columns: &[&str], rows: &[Row]) -> anyhow::Result<Vec<u8>> {
     let mut table = WriterBuilder::new()
         .terminator(Terminator::CRLF)
         .from_writer(Vec::new());
-    table.write_record(COLUMNS)?;
-    for subscriber in subscribers {
-        let row = Row::of(subscriber);
-        let time = |time: &'_ Option<String>| time.clone().unwrap_or_default();
-        table.write_record([
-            &*harmless(row.email),
-            row.state,
-            &time(&row.requested),
-            &time(&row.confirmed),
-            &time(&row.ended),
-            &*harmless(row.source.unwrap_or_default()),
-        ])?;
+    table.write_record(columns)?;
+    for row in rows {
+        table.write_record(row.cells().iter().take(columns.len()).map(|cell| &**cell))?;
     }
     Ok(table.into_inner()?)
 }

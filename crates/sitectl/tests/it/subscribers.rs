@@ -26,7 +26,7 @@ use visitor::token::{Purpose, TokenKey};
 
 use crate::{
     dead_letters::notifier,
-    tool::{PERSON_KEY, command, person, refused, told, told_json},
+    tool::{PERSON_KEY, command, person, refused, sitectl, told, told_json},
 };
 
 const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
@@ -325,6 +325,162 @@ async fn an_export_is_a_table_that_no_spreadsheet_can_be_harmed_by() -> anyhow::
         "source": "/blog",
     }]);
     assert_eq!(machine["subscribers"], only);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_has_the_way_out_of_every_issue_where_the_keys_are_given() -> anyhow::Result<()> {
+    let mut site = Site::where_zoe_is_answered("550 5.1.1 No such user").await?;
+    site.relents.store(true, Ordering::SeqCst);
+    site.sign_up(ZOE).await?;
+    site.confirm(ZOE).await?;
+    let mut flags = site.nats.flags(User::Operator);
+    flags.push("--site-url=https://oculant.example/".to_owned());
+    let without = told(&["subscribers", "export"], &flags)?;
+    assert!(!without.contains("unsubscribe"), "{without}");
+
+    flags.push(format!("--token-key={TOKEN_KEY}"));
+    let table = told(&["subscribers", "export"], &flags)?;
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(
+        lines[0],
+        "email,state,requested,confirmed,ended,source,unsubscribe,one_click"
+    );
+    let machine = told_json(&["subscribers", "export"], &flags)?;
+    let zoe = &machine["subscribers"][0];
+    let link = |name: &str| zoe[name].as_str().unwrap_or_default().to_owned();
+    let (page, one_click) = (link("unsubscribe"), link("oneClick"));
+    assert!(
+        page.starts_with("https://oculant.example/?newsletter=unsubscribe&token="),
+        "{page}"
+    );
+    let token = one_click
+        .strip_prefix("https://oculant.example/api/newsletter/unsubscribe?token=")
+        .unwrap_or_default()
+        .to_owned();
+    assert!(page.ends_with(&token));
+    assert_eq!(lines[1].split(',').count(), 8, "{table}");
+    site.newsletter.unsubscribe(UnsubscribeRequest { token }).await?;
+    site.becomes(ZOE, "unsubscribed").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_key_without_the_address_of_the_site_is_refused() -> anyhow::Result<()> {
+    let (_nats, mut flags) = all_states().await?;
+    flags.push(format!("--token-key={TOKEN_KEY}"));
+    let output = sitectl(&command(&["subscribers", "export"], &flags))?;
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr)?;
+    assert!(said.contains("--site-url") && !said.contains(TOKEN_KEY), "{said}");
+    Ok(())
+}
+
+/// Imports this table; gives what was told.
+fn import(table: &str, more: &str, flags: &[String]) -> anyhow::Result<Value> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("table.csv");
+    fs::write(&file, table)?;
+    told_json(
+        &["subscribers", "import", &file.to_string_lossy()],
+        &[flags, &[more.to_owned()]].concat(),
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_left_elsewhere_has_left_here() -> anyhow::Result<()> {
+    const LEFT: &str = "email,state,ended\n\
+        Pending@example.org,unsubscribed,\n\
+        '+formula@example.org,unsubscribed,2026-11-05T10:00:00Z\n\
+        left@example.org,unsubscribed,2026-11-05T10:00:00Z\n\
+        gone@example.org,unsubscribed,2026-11-05T10:00:00Z\n\
+        stranger@example.org,unsubscribed,2026-11-05T10:00:00Z\n";
+    let (nats, export_flags) = all_states().await?;
+    let flags = [&export_flags[..], &[format!("--person-key={PERSON_KEY}")]].concat();
+    let before = told(&["subscribers", "export"], &export_flags)?;
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("table.csv");
+    fs::write(&file, LEFT)?;
+    let said = told(&["subscribers", "import", &file.to_string_lossy()], &flags)?;
+    for line in [
+        "line 2: would be unsubscribed",
+        "line 3: would be unsubscribed",
+        "line 4: left alone: known already, as unsubscribed",
+        "line 5: would be unsubscribed",
+        "line 6: left alone: nobody with this address is known",
+        "would be unsubscribed: 3 of 5",
+        "repeat it with --yes",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    assert_eq!(told(&["subscribers", "export"], &export_flags)?, before);
+
+    let done = import(LEFT, "--yes", &flags)?;
+    assert_eq!(
+        (&done["imported"], &done["unsubscribed"]),
+        (&json!([]), &json!([2, 3, 5]))
+    );
+    let after = told_json(&["subscribers", "export"], &export_flags)?;
+    let after = after["subscribers"].as_array().cloned().unwrap_or_default();
+    assert_eq!(after.len(), 4);
+    let of = |email: &str| after.iter().find(|row| row["email"] == email).cloned();
+    let pending = of("pending@example.org").unwrap_or_default();
+    assert_eq!(pending["state"], "unsubscribed");
+    assert!(pending["ended"].is_string(), "{pending}");
+    let formula = of("+formula@example.org").unwrap_or_default();
+    assert_eq!(
+        (&formula["state"], &formula["confirmed"], &formula["ended"]),
+        (
+            &json!("unsubscribed"),
+            &json!("2026-11-02T10:00:00Z"),
+            &json!("2026-11-05T10:00:00Z")
+        )
+    );
+    let lifted = told_json(&["subscribers", "lift", "gone@example.org"], &flags)?;
+    assert_eq!(lifted["state"], "unsubscribed");
+    assert!(nats.events().await?.is_empty());
+    assert_eq!(import(LEFT, "--yes", &flags)?["unsubscribed"], json!([]));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn within_a_table_leaving_wins_whatever_the_order() -> anyhow::Result<()> {
+    let (nats, export_flags) = all_states().await?;
+    let flags = [&export_flags[..], &[format!("--person-key={PERSON_KEY}")]].concat();
+    let done = import(
+        "email,state,confirmed,ended,source\n\
+         one@example.org,confirmed,2026-11-01T10:00:00Z,,fair\n\
+         ONE@example.org,unsubscribed,,2026-10-01T10:00:00Z,\n\
+         two@example.org,unsubscribed,,,\n\
+         two@example.org,confirmed,2026-11-01T10:00:00Z,,fair\n\
+         three@example.org,confirmed,2026-11-01T10:00:00Z,,fair\n\
+         +formula@example.org,unsubscribed,,2026-10-01T10:00:00Z,\n\
+         +formula@example.org,unsubscribed,,2026-11-05T10:00:00Z,\n",
+        "--yes",
+        &flags,
+    )?;
+    assert_eq!(
+        (&done["imported"], &done["unsubscribed"]),
+        (&json!([6]), &json!([8])),
+        "{done}"
+    );
+    assert_eq!(done["leftAlone"][0]["why"], "line 3 says that they left");
+    assert!(nats.events().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_old_list_of_those_who_left_ends_no_subscription_made_since() -> anyhow::Result<()> {
+    let (_nats, export_flags) = all_states().await?;
+    let flags = [&export_flags[..], &[format!("--person-key={PERSON_KEY}")]].concat();
+    let before = told(&["subscribers", "export"], &export_flags)?;
+    let done = import(
+        "email,state,ended\n+formula@example.org,unsubscribed,2026-10-31T10:00:00Z\n",
+        "--yes",
+        &flags,
+    )?;
+    assert_eq!(done["unsubscribed"], json!([]));
+    assert_eq!(done["leftAlone"][0]["why"], "they signed up anew since");
+    assert_eq!(told(&["subscribers", "export"], &export_flags)?, before);
     Ok(())
 }
 

@@ -22,7 +22,7 @@ pub fn confirmation(
         return Err(MailError::Expired);
     }
     let values = context! {
-        link => desk.confirm_page(&event.subject, event.data.expires),
+        link => desk.links.confirm_page(&event.subject, event.data.expires),
         expires => wording::time(event.data.expires),
     };
     let to = visitor(None, &event.data.email)?;
@@ -34,12 +34,12 @@ pub fn confirmation(
 
 /// The welcome; from here on every mail can be unsubscribed from in one click.
 pub fn welcome(desk: &Desk, event: &Event<NewsletterConfirmed>) -> Result<Letter, MailError> {
-    let (page, one_click) = desk.unsubscribe_links(&event.subject, event.time);
-    let values = context! { unsubscribe => page };
+    let ways_out = desk.links.ways_out(&event.subject, event.time);
+    let values = context! { unsubscribe => ways_out.page };
     let to = visitor(None, &event.data.email)?;
     Ok(Letter {
         reply_to: Some(ours(desk, &desk.brand.emails.admin)),
-        unsubscribe: Some(one_click),
+        unsubscribe: Some(ways_out.one_click),
         ..Letter::about(event, Channel::NewsletterWelcome, to, values)
     })
 }

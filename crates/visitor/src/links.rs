@@ -1,0 +1,94 @@
+//! The links about a subscription that people get in mails: signed for one person, so that
+//! they need no account.
+
+use time::{Duration, OffsetDateTime};
+
+use crate::{
+    PersonId,
+    token::{Purpose, TokenKey},
+};
+
+/// How long the way out of the newsletter stays open: longer than anyone keeps a mail to
+/// unsubscribe from.
+const UNSUBSCRIBE_LIFETIME: Duration = Duration::days(5 * 365);
+
+/// Makes the links.
+pub struct Links {
+    site_url: String,
+    token_key: TokenKey,
+}
+
+/// The two ways out of the newsletter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaysOut {
+    /// The page that asks whether to unsubscribe.
+    pub page: String,
+    /// The address that a mail program unsubscribes by in one click (RFC 8058).
+    pub one_click: String,
+}
+
+impl Links {
+    /// Takes the site's address as [`site_url`] gives it.
+    pub fn new(site_url: &str, token_key: &TokenKey) -> Self {
+        Self {
+            site_url: site_url.to_owned(),
+            token_key: token_key.clone(),
+        }
+    }
+
+    /// The page that asks whether to confirm a subscription.
+    pub fn confirm_page(&self, person: &PersonId, expires: OffsetDateTime) -> String {
+        let token = self.token_key.sign(Purpose::Confirm, person, expires);
+        format!("{}/?newsletter=confirm&token={token}", self.site_url)
+    }
+
+    /// The ways out, in a mail of this time.
+    pub fn ways_out(&self, person: &PersonId, since: OffsetDateTime) -> WaysOut {
+        let expires = since + UNSUBSCRIBE_LIFETIME;
+        let token = self.token_key.sign(Purpose::Unsubscribe, person, expires);
+        WaysOut {
+            page: format!("{}/?newsletter=unsubscribe&token={token}", self.site_url),
+            one_click: format!("{}/api/newsletter/unsubscribe?token={token}", self.site_url),
+        }
+    }
+}
+
+/// The site's address as it stands in the settings, without a slash at its end.
+pub fn site_url(raw: &str) -> Result<String, &'static str> {
+    let host = ["https://", "http://"]
+        .into_iter()
+        .find_map(|scheme| raw.strip_prefix(scheme));
+    match host {
+        Some(host) if !host.is_empty() && !host.contains(char::is_whitespace) => {
+            Ok(raw.trim_end_matches('/').to_owned())
+        }
+        _ => Err("it is not an address such as https://company.com"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+    use crate::token::TokenError;
+
+    const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
+
+    #[test]
+    fn both_ways_out_are_good_for_years_and_for_nothing_else() {
+        let key = TokenKey::new("a token key of thirty-two bytes or more").expect("a long key");
+        let person = PersonId::try_from("0123456789abcdef0123456789abcdef".to_owned()).expect("an id");
+        let ways_out = Links::new("https://oculant.example", &key).ways_out(&person, NOW);
+        let prefixes = [
+            "https://oculant.example/?newsletter=unsubscribe&token=",
+            "https://oculant.example/api/newsletter/unsubscribe?token=",
+        ];
+        for (link, prefix) in [ways_out.page, ways_out.one_click].iter().zip(prefixes) {
+            let token = link.strip_prefix(prefix).expect("a link to the site");
+            let later = NOW + Duration::days(4 * 365);
+            assert_eq!(key.verify(token, Purpose::Unsubscribe, later), Ok(person.clone()));
+            assert_eq!(key.verify(token, Purpose::Confirm, NOW), Err(TokenError::Forged));
+        }
+    }
+}
