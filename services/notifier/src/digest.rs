@@ -22,9 +22,6 @@ use crate::{
 
 /// The most dead letters that one mail tells of.
 const MOST: usize = 1_000;
-/// How long the broker gathers them.
-const GATHERING: Duration = Duration::from_secs(2);
-
 /// Tells the operator what could not be delivered.
 pub struct Digest {
     pub notifier: Arc<Notifier>,
@@ -112,13 +109,7 @@ impl Digest {
     }
 
     async fn gather(&self) -> Result<Vec<jetstream::Message>, async_nats::Error> {
-        let mut messages = self
-            .consumer
-            .fetch()
-            .max_messages(MOST)
-            .expires(GATHERING)
-            .messages()
-            .await?;
+        let mut messages = self.consumer.fetch().max_messages(MOST).messages().await?;
         let mut gathered = Vec::new();
         while let Some(message) = messages.next().await {
             gathered.push(message?);

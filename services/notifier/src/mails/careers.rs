@@ -41,7 +41,7 @@ pub async fn application(
 ) -> Result<Letter, MailError> {
     let from = &event.data;
     let resume = match &from.resume {
-        Some(resume) => Some(linked(desk, resume, now).await?),
+        Some(resume) => Some(linked(desk, resume, enclosed.resume.is_some(), now).await?),
         None => None,
     };
     let values = context! {
@@ -53,7 +53,6 @@ pub async fn application(
         cover_letter => from.cover_letter.as_str(),
         origin => origin(from.attribution.as_ref()),
         resume,
-        is_attached => enclosed.resume.is_some(),
         earlier => enclosed.earlier.iter().map(described_earlier).collect::<Vec<_>>(),
         sent => wording::time(event.time),
         event_id => event.id.to_string(),
@@ -84,13 +83,18 @@ pub fn acknowledgement(desk: &Desk, event: &Event<CareersApplied>) -> Result<Let
     })
 }
 
-async fn linked(desk: &Desk, resume: &StoredResume, now: OffsetDateTime) -> Result<Value, MailError> {
+async fn linked(
+    desk: &Desk,
+    resume: &StoredResume,
+    is_attached: bool,
+    now: OffsetDateTime,
+) -> Result<Value, MailError> {
     let lifetime = desk.resume_link_lifetime;
     let link = desk
         .resumes
         .link(&resume.key, &resume.file_name, lifetime)
         .await?;
-    Ok(context! { link, until => wording::time(now + lifetime), ..described(resume) })
+    Ok(context! { link, is_attached, until => wording::time(now + lifetime), ..described(resume) })
 }
 
 fn attached((content, resume): (Vec<u8>, &StoredResume)) -> File {
