@@ -1,9 +1,15 @@
 //! Which part listens where.
 
-use std::net::TcpListener;
+use std::{net::TcpListener, ops::Range};
 
 use anyhow::Context;
 use clap::Args;
+use uuid::Uuid;
+
+/// Where parts of tests listen.
+const CHOICE: Range<u16> = 10_240..32_768;
+/// How many ports are tried.
+const ATTEMPTS: usize = 100;
 
 /// The port of every part, on 127.0.0.1.
 #[derive(Args, Debug, Clone)]
@@ -91,15 +97,20 @@ impl Ports {
     }
 }
 
-/// Ports that nobody uses now, each a different one.
+/// Ports that nobody uses now, each a different one. They are below those that the system gives to outgoing
+/// connections: any of these could be taken again before its part listens.
 pub(crate) fn free_ports<const N: usize>() -> anyhow::Result<[u16; N]> {
-    let held: Vec<TcpListener> = (0..N)
-        .map(|_| TcpListener::bind(("127.0.0.1", 0)))
-        .collect::<Result<_, _>>()
-        .context("no port is free")?;
-    let mut ports = [0; N];
-    for (port, listener) in ports.iter_mut().zip(&held) {
-        *port = listener.local_addr()?.port();
+    let mut held = Vec::new();
+    for _ in 0..ATTEMPTS {
+        if held.len() < N {
+            let (random, _) = Uuid::new_v4().as_u64_pair();
+            let port = CHOICE.start + u16::try_from(random % u64::from(CHOICE.end - CHOICE.start))?;
+            held.extend(TcpListener::bind(("127.0.0.1", port)));
+        }
     }
-    Ok(ports)
+    let ports: Result<Vec<u16>, _> = held
+        .iter()
+        .map(|held| held.local_addr().map(|address| address.port()))
+        .collect();
+    ports?.try_into().ok().context("no port is free")
 }
