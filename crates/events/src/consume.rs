@@ -254,13 +254,31 @@ where
             )),
         };
         let outcome = match outcome {
-            Outcome::Retry(reason) if age >= self.give_up_after => Outcome::Refused(reason),
+            Outcome::Retry(reason) if self.is_given_up(attempt, age) => Outcome::Refused(reason),
             outcome => outcome,
         };
         conclude(self.context, consumer, &message, outcome, attempt)
             .instrument(span)
             .await;
     }
+}
+
+impl<F> Attempts<'_, F> {
+    /// An event that lay long before its first attempt, because nobody was there to make it, is tried as often as any.
+    fn is_given_up(&self, attempt: i64, age: Duration) -> bool {
+        age >= self.give_up_after && attempt >= attempts_within(self.give_up_after)
+    }
+}
+
+/// How often an event is tried in this time, at the least.
+fn attempts_within(time: Duration) -> i64 {
+    let mut attempts = 1;
+    let mut passed = backoff(attempts, 1.0);
+    while passed < time {
+        attempts += 1;
+        passed += backoff(attempts, 1.0);
+    }
+    attempts
 }
 
 async fn tell_still_working(message: &Message) {
@@ -351,6 +369,12 @@ mod tests {
         assert_eq!(backoff(3, 0.0), FIRST_RETRY * 4);
         assert_eq!(backoff(1000, 0.0), SLOWEST_RETRY);
         assert_eq!(backoff(1000, 1.0), SLOWEST_RETRY.mul_f64(1.2));
+    }
+
+    #[test]
+    fn in_25_hours_an_event_is_tried_some_90_times() {
+        assert_eq!(attempts_within(GIVE_UP_AFTER), 90);
+        assert_eq!(attempts_within(Duration::from_secs(1)), 1);
     }
 
     #[tokio::test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_nats::jetstream::{
     Context,
     consumer::{self, PullConsumer},
+    context::GetStreamErrorKind,
     stream::{Config, DiscardPolicy, StorageType},
 };
 use clap::Args;
@@ -92,10 +93,7 @@ pub struct Provisioned {
 
 /// Creates what is missing and updates what differs; removes nothing.
 pub async fn provision(context: &Context, settings: &Provision) -> Result<Provisioned, ProvisionError> {
-    let age = match context.get_stream(SITE).await {
-        Ok(_) => Age::Running,
-        Err(_) => Age::New,
-    };
+    let age = age(context).await?;
     let mut ready = Vec::new();
     let wanted = Wanted::by(settings);
     for config in wanted.streams {
@@ -136,6 +134,22 @@ pub async fn provision(context: &Context, settings: &Provision) -> Result<Provis
 enum Age {
     New,
     Running,
+}
+
+/// A site runs once a consumer of its events is there: where a set-up ended before that, what was taken meanwhile
+/// must still be told of.
+async fn age(context: &Context) -> Result<Age, ProvisionError> {
+    let what = format!("stream {SITE}");
+    let stream = match context.get_stream(SITE).await {
+        Ok(stream) => stream,
+        Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(ref error) if error.code() == 404) =>
+        {
+            return Ok(Age::New);
+        }
+        Err(error) => return attempt(&what, Err(error)),
+    };
+    let known = attempt(&what, stream.consumer_names().next().await.transpose())?;
+    Ok(known.map_or(Age::New, |_| Age::Running))
 }
 
 /// Where a consumer begins. One that is there keeps its place. One that joins a running site begins with what

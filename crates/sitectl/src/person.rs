@@ -2,9 +2,9 @@
 
 use std::{
     collections::BTreeSet,
-    fs::{self, DirBuilder},
-    io,
-    os::unix::fs::DirBuilderExt,
+    fs::{self, DirBuilder, File, Permissions},
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -195,7 +195,8 @@ fn record(message: &StreamMessage) -> Value {
 /// A folder that nobody else may look into: it holds a person's data.
 fn create_folder(folder: &Path) -> anyhow::Result<()> {
     let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    created.with_context(|| format!("the folder {} cannot be made", folder.display()))
+    let closed = created.and_then(|()| fs::set_permissions(folder, Permissions::from_mode(0o700)));
+    closed.with_context(|| format!("the folder {} cannot be made", folder.display()))
 }
 
 fn write_json(path: &Path, values: impl IntoIterator<Item = Value>) -> anyhow::Result<()> {
@@ -204,5 +205,11 @@ fn write_json(path: &Path, values: impl IntoIterator<Item = Value>) -> anyhow::R
 }
 
 fn write_file(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    fs::write(path, content).with_context(|| format!("{} cannot be written", path.display()))
+    let file = File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path);
+    let written = file.and_then(|mut file| file.write_all(content));
+    written.with_context(|| format!("{} cannot be written", path.display()))
 }

@@ -7,6 +7,10 @@ use visitor::EmailAddress;
 
 /// How soon another confirmation mail may follow the last.
 const MAIL_INTERVAL: Duration = Duration::minutes(15);
+/// For how long a sign-up may still be at asking for its mail, in which no other asks for one.
+const ASKING: Duration = Duration::seconds(30);
+/// How long the address of somebody who never confirmed is kept from further mails after one came back.
+const NEVER_CONFIRMED: std::time::Duration = std::time::Duration::from_secs(90 * 24 * 60 * 60);
 
 /// One person's subscription, as it lies in the bucket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +54,9 @@ pub enum State {
         /// When the last confirmation mail was asked for.
         #[serde(with = "time::serde::rfc3339::option")]
         mailed: Option<OffsetDateTime>,
+        /// Until then, the idempotency key of the sign-up that asks for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        asking: Option<Uuid>,
     },
     /// Confirmed by the link in the mail.
     Confirmed {
@@ -83,36 +90,48 @@ pub enum Kept {
 }
 
 impl Subscriber {
-    /// What a sign-up makes of what is known: the pending subscription to store and
+    /// What a sign-up under this idempotency key makes of what is known: the pending subscription to store and
     /// mail, or nothing to do.
     pub fn signed_up(
         known: Option<&Self>,
         email: EmailAddress,
         source: Option<String>,
         now: OffsetDateTime,
-        fresh: Uuid,
+        key: Uuid,
     ) -> Option<Self> {
         match known.map(|known| &known.state) {
             Some(State::Confirmed { .. } | State::Suppressed { .. }) => return None,
-            Some(State::Pending { mailed: Some(mailed) }) if now - *mailed < MAIL_INTERVAL => return None,
+            Some(State::Pending {
+                mailed: Some(mailed), ..
+            }) if now - *mailed < MAIL_INTERVAL => return None,
+            Some(State::Pending {
+                mailed: None,
+                asking: Some(other),
+            }) if *other != key && known.is_some_and(|known| now - known.requested < ASKING) => return None,
             _ => {}
         }
         Some(Self {
             email,
             subscription: known
                 .filter(|known| known.is_pending())
-                .map_or(fresh, |known| known.subscription),
+                .map_or(key, |known| known.subscription),
             requested: now,
             source,
             confirmed: known.and_then(Self::consented),
             ended: known.and_then(Self::left),
-            state: State::Pending { mailed: None },
+            state: State::Pending {
+                mailed: None,
+                asking: Some(key),
+            },
         })
     }
 
     /// The same subscription after its confirmation mail was asked for.
     pub fn mailed(self, now: OffsetDateTime) -> Self {
-        let state = State::Pending { mailed: Some(now) };
+        let state = State::Pending {
+            mailed: Some(now),
+            asking: None,
+        };
         Self { state, ..self }
     }
 
@@ -198,12 +217,15 @@ impl Subscriber {
     }
 
     /// How long the record stays where a sign-up must be confirmed within this time. Only a first sign-up expires:
-    /// whoever left before stays known as such, or anybody could undo that by typing their address.
+    /// whoever left before stays known as such, or anybody could undo that by typing their address. So does, later, what
+    /// came back of somebody who never confirmed.
     pub fn kept(&self, confirm_within: std::time::Duration) -> Kept {
-        if self.is_pending() && self.left().is_none() {
-            Kept::For(confirm_within)
-        } else {
-            Kept::ForGood
+        match self.state {
+            State::Pending { .. } if self.left().is_none() => Kept::For(confirm_within),
+            State::Suppressed { .. } if self.left().is_none() && self.consented().is_none() => {
+                Kept::For(NEVER_CONFIRMED)
+            }
+            _ => Kept::ForGood,
         }
     }
 
@@ -259,6 +281,24 @@ mod tests {
     }
 
     #[test]
+    fn while_a_sign_up_asks_for_its_mail_no_other_does_but_it_may_be_repeated() {
+        let asking = sign_up(None, NOW, FIRST);
+        let soon = NOW + Duration::seconds(29);
+        assert_eq!(sign_up(asking.as_ref(), soon, SECOND), None);
+        assert!(sign_up(asking.as_ref(), soon, FIRST).is_some());
+        assert!(sign_up(asking.as_ref(), NOW + ASKING, SECOND).is_some());
+    }
+
+    #[test]
+    fn what_came_back_of_somebody_who_never_confirmed_expires_too() {
+        let confirm_within = std::time::Duration::from_secs(1);
+        let suppressed = pending().suppressed(NOW);
+        assert_eq!(suppressed.kept(confirm_within), Kept::For(NEVER_CONFIRMED));
+        let consented = pending().confirmed(NOW).expect("it was pending").suppressed(NOW);
+        assert_eq!(consented.kept(confirm_within), Kept::ForGood);
+    }
+
+    #[test]
     fn a_second_mail_waits_for_a_quarter_of_an_hour() {
         assert_eq!(
             sign_up(Some(&pending()), NOW + Duration::minutes(14), SECOND),
@@ -268,9 +308,9 @@ mod tests {
     }
 
     #[test]
-    fn a_sign_up_whose_mail_was_never_asked_for_is_mailed_at_once() {
+    fn a_sign_up_whose_mail_was_never_asked_for_may_be_made_anew() {
         let unmailed = sign_up(None, NOW, FIRST);
-        let again = sign_up(unmailed.as_ref(), NOW + Duration::seconds(1), SECOND);
+        let again = sign_up(unmailed.as_ref(), NOW + ASKING, SECOND);
         assert_eq!(again.map(|s| s.subscription), Some(FIRST));
     }
 

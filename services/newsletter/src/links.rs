@@ -22,6 +22,9 @@ pub enum LinkError {
     Publish(PublishError),
 }
 
+/// For how long a step that failed half-way is completed by repeating it: as long as the broker knows a repetition.
+const COMPLETED_WITHIN: time::Duration = time::Duration::HOUR;
+
 const STALE_CONFIRMATION: &str =
     "This confirmation link is not valid any more. Please sign up again and use the link in the newest mail.";
 const STALE_UNSUBSCRIBE: &str =
@@ -83,8 +86,9 @@ pub async fn unsubscribe(
     let Some(left) = changed.map_err(LinkError::Store)? else {
         return Ok(());
     };
-    // It was noted. To tell of it would send a mail to where none arrives.
-    if left.is_suppressed() {
+    // It was noted. To tell of it would send a mail to where none arrives, or once more to somebody who left long ago.
+    let is_told = left.left().is_some_and(|since| now - since > COMPLETED_WITHIN);
+    if left.is_suppressed() || is_told {
         return Ok(());
     }
     let id = NewsletterUnsubscribed::TYPE.id_for(left.subscription);

@@ -58,7 +58,7 @@ pub async fn sign_up(
         expires: now + newsletter.confirm_within,
         attribution: Attribution::of(form.attribution.clone()),
     };
-    let stored = store(newsletter, &person, &requested, now).await;
+    let stored = store(newsletter, &person, &requested, key, now).await;
     let Some((pending, revision)) = stored.map_err(SignUpError::Store)? else {
         return Ok(());
     };
@@ -86,10 +86,11 @@ async fn store(
     newsletter: &Newsletter,
     person: &PersonId,
     requested: &NewsletterRequested,
+    key: Uuid,
     now: OffsetDateTime,
 ) -> Result<Option<(Subscriber, u64)>, StoreError> {
     let known = newsletter.subscribers.read(person).await?;
-    match attempt(newsletter, person, &known, requested, now).await {
+    match attempt(newsletter, person, &known, requested, key, now).await {
         Err(StoreError::Conflict) => {}
         done => return done,
     }
@@ -98,7 +99,7 @@ async fn store(
     if known.subscriber.as_ref().is_some_and(Subscriber::is_pending) {
         return Ok(None);
     }
-    attempt(newsletter, person, &known, requested, now).await
+    attempt(newsletter, person, &known, requested, key, now).await
 }
 
 async fn attempt(
@@ -106,12 +107,13 @@ async fn attempt(
     person: &PersonId,
     known: &Known,
     requested: &NewsletterRequested,
+    key: Uuid,
     now: OffsetDateTime,
 ) -> Result<Option<(Subscriber, u64)>, StoreError> {
     let former = known.subscriber.as_ref();
     let email = requested.email.clone();
     let source = requested.attribution.as_ref().and_then(|told| told.page.clone());
-    let Some(pending) = Subscriber::signed_up(former, email, source, now, Uuid::new_v4()) else {
+    let Some(pending) = Subscriber::signed_up(former, email, source, now, key) else {
         return Ok(None);
     };
     let revision = write(newsletter, person, &pending, known.revision).await?;

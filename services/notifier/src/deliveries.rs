@@ -7,6 +7,7 @@ use std::{
 };
 
 use async_nats::jetstream::{Context, kv::Store};
+use serde::{Deserialize, Serialize};
 use site_events::{DELIVERIES, DIGEST, Delivery};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
@@ -20,6 +21,15 @@ pub struct Deliveries {
     bucket: Store,
     /// What this process sent and could not note yet.
     unnoted: Arc<Mutex<HashSet<String>>>,
+}
+
+/// The operator's last mail.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct LastDigest {
+    /// The dead letters that it tells of, by their numbers.
+    pub numbers: Vec<u64>,
+    /// Whether the mail server has it; without that it may or may not.
+    pub sent: bool,
 }
 
 /// A bucket cannot be used now.
@@ -78,18 +88,18 @@ impl Deliveries {
         Ok(())
     }
 
-    /// The numbers of the dead letters that the operator's last mail told of, or was to tell of.
-    pub async fn last_digest(&self) -> Result<Vec<u64>, Away> {
+    /// The operator's last mail.
+    pub async fn last_digest(&self) -> Result<LastDigest, Away> {
         let away = |error: &dyn std::fmt::Display| Away::new(DELIVERIES, error);
         let noted = self.bucket.get(DIGEST).await.map_err(|error| away(&error))?;
-        noted.map_or(Ok(Vec::new()), |noted| {
+        noted.map_or(Ok(LastDigest::default()), |noted| {
             serde_json::from_slice(&noted).map_err(|error| away(&error))
         })
     }
 
-    /// Notes what the operator's next mail is to tell of.
-    pub async fn note_digest(&self, numbers: &[u64]) -> Result<(), Away> {
-        let value = serde_json::to_vec(numbers).expect("numbers are plain values");
+    /// Notes the operator's mail before it is sent, and again once it is.
+    pub async fn note_digest(&self, digest: &LastDigest) -> Result<(), Away> {
+        let value = serde_json::to_vec(digest).expect("numbers are plain values");
         let noted = self.bucket.put(DIGEST, value.into()).await;
         noted.map(drop).map_err(|error| Away::new(DELIVERIES, &error))
     }

@@ -12,6 +12,7 @@ use time::OffsetDateTime;
 
 use crate::{
     deliver::Notifier,
+    deliveries::LastDigest,
     mails::{
         MailError,
         operator::{self, Told},
@@ -71,28 +72,35 @@ impl Digest {
         if gathered.is_empty() {
             return Ok(());
         }
-        let former = self.notifier.deliveries.last_digest().await?;
+        let last = self.notifier.deliveries.last_digest().await?;
         let (again, new): (Vec<_>, Vec<_>) = gathered
             .into_iter()
-            .partition(|message| former.contains(&number(message)));
-        if again.len() == former.len() {
-            self.tell_of(&again).await?;
+            .partition(|message| last.numbers.contains(&number(message)));
+        if last.sent {
+            acknowledge(again).await?;
+        } else {
+            self.tell_of(again).await?;
         }
-        // Where only some of them come again, the mail was sent before the others were acknowledged.
-        acknowledge(again).await?;
-        if !new.is_empty() {
-            let numbers: Vec<u64> = new.iter().map(number).collect();
-            self.notifier.deliveries.note_digest(&numbers).await?;
-            self.tell_of(&new).await?;
-            acknowledge(new).await?;
-        }
-        Ok(())
+        self.tell_of(new).await
     }
 
-    async fn tell_of(&mut self, letters: &[jetstream::Message]) -> Result<(), DigestError> {
+    /// Sends one mail of these, which is noted before and after, and then lets them go.
+    async fn tell_of(&mut self, letters: Vec<jetstream::Message>) -> Result<(), DigestError> {
         if letters.is_empty() {
             return Ok(());
         }
+        let mut digest = LastDigest {
+            numbers: letters.iter().map(number).collect(),
+            sent: false,
+        };
+        self.notifier.deliveries.note_digest(&digest).await?;
+        self.send(&letters).await?;
+        digest.sent = true;
+        self.notifier.deliveries.note_digest(&digest).await?;
+        acknowledge(letters).await
+    }
+
+    async fn send(&mut self, letters: &[jetstream::Message]) -> Result<(), DigestError> {
         let told = Told {
             letters: letters.iter().map(summary).collect(),
             waiting: self.waiting().await.map_err(DigestError::Broker)?,

@@ -1,7 +1,8 @@
 //! `sitectl person`.
 
 use std::{
-    fs,
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -313,10 +314,16 @@ async fn a_person_of_whom_nothing_is_held_is_no_error() -> anyhow::Result<()> {
     assert_eq!(site.everything().await?.len(), 22);
 
     let folder = tempfile::tempdir()?;
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755))?;
     let to_flag = format!("--to={}", folder.path().display());
     told(&["person", "export", "nobody@example.net", &to_flag], &site.flags)?;
     assert!(!folder.path().join("subscriber.json").exists());
     assert_eq!(read(folder.path().join("events.json"))?, json!([]));
+    // What was open to all is not any more.
+    for (path, mode) in [(".", 0o700), ("events.json", 0o600)] {
+        let found = fs::metadata(folder.path().join(path))?.permissions().mode();
+        assert_eq!(found & 0o777, mode, "{path}");
+    }
     Ok(())
 }
 

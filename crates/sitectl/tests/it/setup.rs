@@ -236,3 +236,24 @@ async fn setup_lets_the_records_of_an_older_bucket_expire() -> anyhow::Result<()
     assert_eq!(time_of(&confirmed).await?, None);
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_taken_before_an_interrupted_setup_is_repeated_is_told_of() -> anyhow::Result<()> {
+    let (nats, s3) = (Nats::start().await?, S3::start().await?);
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    // As it is where setup came no further than to the streams and buckets.
+    let site = context.get_stream(SITE).await?;
+    let consumers: Vec<_> = site.consumer_names().collect().await;
+    for consumer in consumers {
+        site.delete_consumer(&consumer?).await?;
+    }
+    let taken = context.publish("site.contact.received.0123", "{}".into()).await?;
+    taken.await?;
+    let mut flags = vec!["setup".to_owned()];
+    flags.extend(nats.flags(User::Operator).into_iter().chain(s3.flags()));
+    assert!(sitectl(&flags)?.status.success());
+    let name = Channel::SalesLead.name();
+    let mut consumer: PullConsumer = context.get_consumer_from_stream(name, SITE).await?;
+    assert_eq!(consumer.info().await?.num_pending, 1);
+    Ok(())
+}

@@ -1,5 +1,7 @@
 //! As much of RFC 5321 as a client needs to hand over a mail to one recipient.
 
+use std::time::Duration;
+
 use anyhow::Context;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use tokio::{
@@ -56,6 +58,10 @@ impl<'a> Conversation<'a> {
                 "EHLO" => conversation.introduce_itself().await?,
                 "STARTTLS" => conversation = conversation.encrypt().await?,
                 "AUTH" => conversation.log_in(&line).await?,
+                "MAIL" => {
+                    let words = conversation.desk.manners.to_sender.unwrap_or("250 OK");
+                    conversation.say(words).await?;
+                }
                 "RCPT" => to = conversation.recipient(&line).await?,
                 "DATA" => {
                     let (recipient, answer) = to.take().context("DATA before RCPT")?;
@@ -167,6 +173,9 @@ impl<'a> Conversation<'a> {
             self.wait_to_go_on().await?;
         }
         self.desk.book(|book| book.taken.push((recipient, content)));
+        if let Answer::TakeAfter(seconds) = answer {
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+        }
         self.say("250 Taken").await
     }
 

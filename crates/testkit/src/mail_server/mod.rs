@@ -18,6 +18,8 @@ use self::conversation::Conversation;
 pub enum Answer {
     /// It is taken.
     Take,
+    /// It is taken, but that is said only after so many seconds.
+    TakeAfter(u64),
     /// These words answer the recipient's address.
     ToRecipient(&'static str),
     /// These words answer the recipient's address, and nothing is said afterwards.
@@ -37,6 +39,8 @@ pub struct Manners {
     pub encryption: Encryption,
     /// What becomes of a login.
     pub login: Login,
+    /// What answers our own address, where it is refused.
+    pub to_sender: Option<&'static str>,
 }
 
 /// How connections are encrypted.

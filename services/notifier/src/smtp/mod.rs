@@ -28,7 +28,7 @@ use lettre::{
 use site_service::settings::ExposeSecret;
 use tokio::{sync::Semaphore, time::timeout};
 
-use self::refusal::{explain, without_addresses};
+use self::refusal::{About, explain, without_addresses};
 pub use self::{
     refusal::SmtpError,
     settings::{Authorities, SmtpSettings, TlsMode},
@@ -128,54 +128,55 @@ impl Smtp {
         }
     }
 
-    async fn send_in_time(&self, envelope: &Envelope, content: &str) -> Result<(), SmtpError> {
-        let longest = Duration::from_secs(self.settings.smtp_timeout_seconds);
-        timeout(longest, self.transmit(envelope, content))
-            .await
-            .unwrap_or_else(|_| {
-                let seconds = longest.as_secs();
-                Err(SmtpError::NotNow(format!("it took longer than {seconds} s")))
-            })
-    }
-
     /// Every early return drops the connection, which closes it.
-    async fn transmit(&self, envelope: &Envelope, content: &str) -> Result<(), SmtpError> {
-        let (mut connection, begun) = self.begin(envelope).await?;
-        let sent = match begun {
-            Ok(()) => hand_over(&mut connection, envelope, content).await,
-            Err(error) => Err(error),
-        };
-        match sent {
-            Ok(()) => self.keep(connection),
-            Err(error) => {
-                let answered = error.status().is_some();
-                if answered && timeout(GOODBYE, connection.abort()).await.is_err() {
-                    tracing::debug!("the mail server did not answer a goodbye");
-                }
-                return Err(explain(&error, envelope));
-            }
-        }
+    async fn send_in_time(&self, envelope: &Envelope, content: &str) -> Result<(), SmtpError> {
+        let seconds = self.settings.smtp_timeout_seconds;
+        let mut connection = in_time(seconds, self.introduce(envelope)).await?;
+        // A server that is left alone with the content may have taken it, and would get it again.
+        let seconds = self.settings.smtp_answer_seconds;
+        in_time(seconds, async {
+            let answer = connection.command(content).await;
+            settle(&mut connection, answer, About::Message, envelope).await
+        })
+        .await?;
+        self.keep(connection);
         Ok(())
     }
 
-    /// A connection, and whether a mail may begin on it. The first command of a mail shows
-    /// whether a kept connection is still good; if it is not, nothing is lost by another.
-    async fn begin(
-        &self,
-        envelope: &Envelope,
-    ) -> Result<(AsyncSmtpConnection, Result<(), Error>), SmtpError> {
+    /// A connection on which the content may follow (RFC 5321, 3.3).
+    async fn introduce(&self, envelope: &Envelope) -> Result<AsyncSmtpConnection, SmtpError> {
+        let mut connection = self.begin(envelope).await?;
+        for recipient in envelope.to() {
+            let rcpt = Rcpt::new(recipient.clone(), Vec::new());
+            let answer = connection.command(rcpt).await;
+            settle(&mut connection, answer, About::Recipient, envelope).await?;
+        }
+        let answer = connection.command(Data).await;
+        settle(&mut connection, answer, About::Message, envelope).await?;
+        Ok(connection)
+    }
+
+    /// A connection on which a mail has begun. Its first command shows whether a kept one is still good; if it is
+    /// not, nothing is lost by another.
+    async fn begin(&self, envelope: &Envelope) -> Result<AsyncSmtpConnection, SmtpError> {
         let mail = Mail::new(envelope.from().cloned(), parameters(envelope));
         while let Some(mut kept) = self.kept() {
             if let Ok(Ok(_)) = timeout(STILL_THERE, kept.command(mail.clone())).await {
-                return Ok((kept, Ok(())));
+                return Ok(kept);
             }
         }
         let mut connection = self.connect().await.map_err(|error| {
             // Whatever the server says before a message is about us, not about the message.
             SmtpError::NotNow(without_addresses(&error.to_string(), envelope))
         })?;
-        let begun = connection.command(mail).await.map(drop);
-        Ok((connection, begun))
+        let about = if parameters(envelope).is_empty() {
+            About::Us
+        } else {
+            About::Message
+        };
+        let answer = connection.command(mail).await;
+        settle(&mut connection, answer, about, envelope).await?;
+        Ok(connection)
     }
 
     async fn connect(&self) -> Result<AsyncSmtpConnection, Error> {
@@ -224,19 +225,26 @@ impl Smtp {
     }
 }
 
-/// The rest of a mail, after its sender was taken (RFC 5321, 3.3).
-async fn hand_over(
+async fn in_time<T>(seconds: u64, work: impl Future<Output = Result<T, SmtpError>>) -> Result<T, SmtpError> {
+    let done = timeout(Duration::from_secs(seconds), work).await;
+    done.unwrap_or_else(|_| Err(SmtpError::NotNow(format!("it took longer than {seconds} s"))))
+}
+
+/// What an answer means; after a refusal the server is told goodbye.
+async fn settle<T>(
     connection: &mut AsyncSmtpConnection,
+    answer: Result<T, Error>,
+    about: About,
     envelope: &Envelope,
-    content: &str,
-) -> Result<(), Error> {
-    for recipient in envelope.to() {
-        connection
-            .command(Rcpt::new(recipient.clone(), Vec::new()))
-            .await?;
+) -> Result<(), SmtpError> {
+    let Err(error) = answer else {
+        return Ok(());
+    };
+    let answered = error.status().is_some();
+    if answered && timeout(GOODBYE, connection.abort()).await.is_err() {
+        tracing::debug!("the mail server did not answer a goodbye");
     }
-    connection.command(Data).await?;
-    connection.command(content).await.map(drop)
+    Err(explain(&error, about, envelope))
 }
 
 /// A message with its end, ready to be written in one piece (RFC 5321, 4.5.2). lettre writes the end by itself, and

@@ -21,13 +21,25 @@ pub enum SmtpError {
     NotNow(String),
 }
 
+/// What the mail server was asked when it answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// To take mails from us.
+    Us,
+    /// To take a mail for its recipient.
+    Recipient,
+    /// To take the mail itself.
+    Message,
+}
+
 /// What an answer to a message means for it.
-pub fn explain(error: &smtp::Error, envelope: &Envelope) -> SmtpError {
+pub fn explain(error: &smtp::Error, about: About, envelope: &Envelope) -> SmtpError {
     let reason = without_addresses(&error.to_string(), envelope);
     let code = error.status().map(u16::from);
     match code {
-        Some(code) if error.is_permanent() && !is_about_us(code) => {
-            if says_no_such_address(code, &reason.replace(ADDRESS, "")) {
+        Some(code) if error.is_permanent() && about != About::Us && !is_about_us(code) => {
+            let words = reason.replace(ADDRESS, "");
+            if about == About::Recipient && says_no_such_address(code, &words) {
                 SmtpError::NoSuchAddress(reason)
             } else {
                 SmtpError::Refused(reason)

@@ -4,9 +4,10 @@ use clap::{Args, ValueEnum};
 use lettre::transport::smtp::client::{Certificate, CertificateStore, TlsParameters};
 use site_service::settings::Secret;
 
-/// The longest that a message may take: inside the time after which the broker, should it
-/// hear nothing from us meanwhile, hands the event out again.
+/// The longest that a message may take up to its content.
 const LONGEST_SECONDS: u64 = 40;
+/// How long a server may take to answer a whole message (RFC 5321, 4.5.3.2.6).
+const LONGEST_ANSWER_SECONDS: u64 = 600;
 /// What every certificate in a PEM file begins with.
 const BEGIN: &[u8] = b"-----BEGIN CERTIFICATE-----";
 
@@ -31,7 +32,7 @@ pub struct SmtpSettings {
     /// Password at the mail server
     #[arg(long, env = "SMTP_PASSWORD", hide_env_values = true, requires = "smtp_user")]
     pub smtp_password: Option<Secret>,
-    /// Seconds that a message may take to be handed over
+    /// Seconds that the mail server may take for a connection, a sender and a recipient
     #[arg(
         long,
         env = "SMTP_TIMEOUT_SECONDS",
@@ -39,6 +40,14 @@ pub struct SmtpSettings {
         value_parser = clap::value_parser!(u64).range(1..=LONGEST_SECONDS)
     )]
     pub smtp_timeout_seconds: u64,
+    /// Seconds that the mail server may take to answer a whole message; given up earlier, it may arrive twice
+    #[arg(
+        long,
+        env = "SMTP_ANSWER_SECONDS",
+        default_value_t = LONGEST_ANSWER_SECONDS,
+        value_parser = clap::value_parser!(u64).range(1..=LONGEST_ANSWER_SECONDS)
+    )]
+    pub smtp_answer_seconds: u64,
 }
 
 /// How the connection to the mail server is encrypted.

@@ -1,6 +1,9 @@
 //! How the endpoints fare: since when one fails, and whether it was switched off.
 
-use async_nats::jetstream::{Context, kv::Store};
+use async_nats::jetstream::{
+    Context,
+    kv::{Operation, Store},
+};
 use site_events::{ENDPOINTS, endpoints::Fate};
 use time::{Duration, OffsetDateTime};
 
@@ -10,9 +13,8 @@ use crate::deliveries::Away;
 /// For how long an endpoint may fail without a single success.
 const GIVE_UP_AFTER: Duration = Duration::days(5);
 
-/// Failures that lie further apart say nothing of the time between: what fails is tried again within the hour, for a
-/// day.
-const APART: Duration = Duration::DAY;
+/// Failures that lie further apart say nothing of the time between.
+const APART: Duration = GIVE_UP_AFTER;
 /// How often a change is tried beside those of other deliveries.
 const ATTEMPTS: u32 = 5;
 
@@ -69,12 +71,12 @@ impl Fates {
         let mut result = Ok(None);
         for _ in 0..ATTEMPTS {
             let entry = self.0.entry(endpoint).await.map_err(|error| away(&error))?;
-            let (before, revision) = match entry {
-                Some(entry) => (
-                    serde_json::from_slice(&entry.value).map_err(|error| away(&error))?,
-                    entry.revision,
-                ),
-                None => (Fate::default(), 0),
+            let revision = entry.as_ref().map_or(0, |entry| entry.revision);
+            let before = match entry {
+                Some(entry) if entry.operation == Operation::Put => {
+                    serde_json::from_slice(&entry.value).map_err(|error| away(&error))?
+                }
+                _ => Fate::default(),
             };
             let after = change(&before);
             if after == before {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use site_events::Channel;
-use testkit::{Answer, MailServer, Nats, eventually};
+use testkit::{Answer, MailServer, Nats, eventually, mail_server::Manners};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
@@ -136,7 +136,7 @@ async fn a_server_that_hangs_on_some_mails_holds_up_no_others() -> anyhow::Resul
     })
     .await?;
     let site = Site::on(&nats).await?;
-    let patience = ["--smtp-timeout-seconds=4".to_owned()];
+    let patience = ["--smtp-answer-seconds=4".to_owned()];
     let _notifier = Running::start(&nats, server.port(), &patience).await?;
     for visitor in &stuck {
         site.contact(visitor).await?;
@@ -459,5 +459,39 @@ async fn of_what_is_erased_while_it_is_under_way_nothing_is_kept() -> anyhow::Re
     site.settled(Channel::NewsletterConfirmation, SOON).await?;
     assert_eq!(nats.dead_letters().await?.len(), 0);
     assert_eq!(nats.events().await?.len(), 0, "no bounce tells of them either");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_refusal_of_our_own_address_is_for_us_to_mend_and_costs_no_subscriber() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let manners = Manners {
+        to_sender: Some("550 Requested action not taken: mailbox unavailable"),
+        ..Manners::default()
+    };
+    let server = MailServer::start_with(manners, 0, |_, _| Answer::Take).await?;
+    let site = Site::on(&nats).await?;
+    let notifier = Running::start(&nats, server.port(), &[]).await?;
+    site.request_newsletter("zoe@example.org").await?;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(nats.dead_letters().await?.len(), 0);
+    assert_eq!(nats.events().await?.len(), 1, "no bounce is told of");
+    drop((notifier, server));
+
+    let mended = MailServer::start(|_, _| Answer::Take).await?;
+    let _notifier = Running::start(&nats, mended.port(), &[]).await?;
+    taken(&mended, "zoe@example.org", 1).await
+}
+
+#[tokio::test]
+async fn a_server_that_thinks_long_about_a_whole_message_gets_it_once() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| Answer::TakeAfter(3)).await?;
+    let site = Site::on(&nats).await?;
+    let patience = ["--smtp-timeout-seconds=1".to_owned()];
+    let _notifier = Running::start(&nats, server.port(), &patience).await?;
+    site.request_newsletter("zoe@example.org").await?;
+    site.settled(Channel::NewsletterConfirmation, SOON).await?;
+    assert_eq!(server.taken("zoe@example.org").len(), 1);
     Ok(())
 }

@@ -52,6 +52,7 @@ async fn mails_go_out_encrypted_after_a_login() -> anyhow::Result<()> {
         let manners = Manners {
             encryption,
             login: login(mechanism),
+            ..Manners::default()
         };
         let server = MailServer::start_with(manners, 0, |_, _| Answer::Take).await?;
         let _notifier = Running::start(&nats, server.port(), &flags(tls, &authority)).await?;
@@ -72,6 +73,7 @@ async fn ensure_it_waits_for(unproven: Encryption, tls: &str, because: &str) -> 
     let manners = |encryption| Manners {
         encryption,
         login: login("PLAIN"),
+        ..Manners::default()
     };
     let server = MailServer::start_with(manners(unproven), 0, |_, _| Answer::Take).await?;
     let port = server.port();
@@ -123,6 +125,7 @@ async fn a_server_that_has_no_certificate_of_its_host_gets_nothing() -> anyhow::
     let manners = Manners {
         encryption: Encryption::Starttls(authority.certify("mail.example.org")?),
         login: login("PLAIN"),
+        ..Manners::default()
     };
     let server = MailServer::start_with(manners, 0, |_, _| Answer::Take).await?;
     let _notifier = process(&nats, server.port(), &flags("starttls", &authority), logs.path())?;
