@@ -8,6 +8,7 @@ use tonic::{
     service::Routes,
     transport::{Server, server::TcpIncoming},
 };
+use tonic_health::ServingStatus;
 use tower_http::trace::TraceLayer;
 
 use crate::{
@@ -53,8 +54,9 @@ impl GrpcServer {
     /// Answers until `stop`, then finishes what is in flight.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let (reporter, health) = tonic_health::server::health_reporter();
+        reporter.set_service_status("", ServingStatus::NotServing).await;
         reporter
-            .set_service_status("", tonic_health::ServingStatus::NotServing)
+            .set_service_status(health::LIVE, ServingStatus::Serving)
             .await;
         let watching = tokio::spawn(health::watch(reporter, self.dependencies, stop.clone()));
 

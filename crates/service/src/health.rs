@@ -8,6 +8,10 @@ use tonic_health::{ServingStatus, server::HealthReporter};
 
 use crate::{drain::CancellationToken, nats};
 
+/// The service that a liveness probe asks for: SERVING as long as the process answers. It
+/// says nothing of dependencies, because a restart mends none of them.
+pub const LIVE: &str = "live";
+
 const EVERY: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(2);
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use contact::{Service, Settings};
 use site_proto::contact::v1::{SubmitRequest, contact_service_client::ContactServiceClient};
-use site_service::{drain::CancellationToken, status};
+use site_service::{drain::CancellationToken, health, status};
 use testkit::{Nats, User, eventually};
 use tokio_util::sync::DropGuard;
 use tonic::{Code, transport::Channel};
@@ -150,6 +150,20 @@ async fn while_nats_is_away_it_says_so_and_goes_on_by_itself_afterwards() -> any
     );
     running.contact.submit(message()).await?;
     assert_eq!(running.nats.events().await?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_broker_that_is_away_is_no_reason_to_restart_the_service() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    running.becomes(ServingStatus::Serving).await?;
+    running.nats.stop().await?;
+    running.becomes(ServingStatus::NotServing).await?;
+    let live = HealthCheckRequest {
+        service: health::LIVE.to_owned(),
+    };
+    let answer = running.health.check(live).await?;
+    assert_eq!(answer.get_ref().status(), ServingStatus::Serving);
     Ok(())
 }
 
