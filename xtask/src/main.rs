@@ -3,6 +3,7 @@
 mod bench;
 mod build;
 mod front_end;
+mod k8s;
 mod lint;
 mod measure;
 mod setup;
@@ -24,7 +25,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Installs what is missing: NATS server, Chromium, SpamAssassin, OpenSSL, Python clients, front-end packages
+    /// Installs what is missing: NATS server, Chromium, SpamAssassin, OpenSSL, Python clients, Kubernetes checkers, front-end packages
     Setup,
     /// Builds and starts everything and shows where it runs, until Ctrl-C
     Up {
@@ -34,8 +35,14 @@ enum Chore {
     },
     /// Checks format, lints, licences and types
     Lint,
-    /// Sets up, lints, and runs every test: Rust, TypeScript, browser
+    /// Sets up, lints, and runs every test: Rust, TypeScript, Kubernetes, browser
     Test,
+    /// Renders and checks the Kubernetes tree
+    K8s {
+        /// Writes docs/operations-flows.md from the manifests instead
+        #[arg(long)]
+        write: bool,
+    },
     /// Writes every mail to target/mail-preview, as HTML and as text, to be looked at
     MailPreview,
     /// Measures what docs/performance.md states; fails where a budget is exceeded
@@ -56,6 +63,8 @@ fn main() -> ExitCode {
         Chore::Up { arguments } => up::up(&arguments),
         Chore::Lint => setup::setup().and_then(|()| lint::lint()),
         Chore::Test => test::test(),
+        Chore::K8s { write: true } => k8s::write_flows(),
+        Chore::K8s { write: false } => k8s::check(),
         Chore::MailPreview => mail_preview(),
         Chore::Measure { what } => measure::measure(what),
         Chore::Bench { what } => bench::bench(what),

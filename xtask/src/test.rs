@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::{
     build::build,
+    k8s,
     lint::lint,
     setup::setup,
     step::{cargo, npm, program, root, run_and_read},
@@ -40,6 +41,7 @@ pub fn test() -> anyhow::Result<()> {
     for (name, outcome) in [
         ("Rust", rust_tests()?),
         ("TypeScript", typescript_tests()?),
+        ("Kubernetes", kubernetes_tests()?),
         ("browser", browser_tests()?),
     ] {
         let (green, count) = outcome;
@@ -76,6 +78,14 @@ fn typescript_tests() -> anyhow::Result<(bool, Count)> {
     Ok((green, reported(&report, "/numPassedTests", "/numFailedTests")))
 }
 
+fn kubernetes_tests() -> anyhow::Result<(bool, Count)> {
+    let mut count = Count::default();
+    let green = run_and_read("Kubernetes tests", &mut k8s::tests(), |line| {
+        count.add(of_pytest(line).unwrap_or_default());
+    })?;
+    Ok((green, count))
+}
+
 fn browser_tests() -> anyhow::Result<(bool, Count)> {
     let report = root().join("target/playwright.json");
     let mut tests = program(
@@ -104,6 +114,22 @@ fn of_cargo(line: &str) -> Option<Count> {
     })
 }
 
+/// `1 failed, 117 passed in 28.39s`, or with errors where a test could not even begin.
+fn of_pytest(line: &str) -> Option<Count> {
+    let (counts, _) = line.rsplit_once(" in ")?;
+    let mut count = Count::default();
+    for part in counts.split(", ") {
+        let (number, outcome) = part.split_once(' ')?;
+        let number: u64 = number.parse().ok()?;
+        match outcome {
+            "passed" => count.passed += number,
+            "failed" | "error" | "errors" => count.failed += number,
+            _ => {}
+        }
+    }
+    Some(count)
+}
+
 fn reported(report: &Path, passed: &str, failed: &str) -> Count {
     let report: Option<Value> = fs::read(report)
         .ok()
@@ -125,5 +151,13 @@ mod tests {
         let count = of_cargo(line).map(|count| (count.passed, count.failed));
         assert_eq!(count, Some((12, 3)));
         assert!(of_cargo("running 15 tests").is_none());
+
+        let of_line = |line| of_pytest(line).map(|count| (count.passed, count.failed));
+        assert_eq!(of_line("118 passed in 28.39s"), Some((118, 0)));
+        assert_eq!(
+            of_line("2 failed, 115 passed, 1 error in 75.20s (0:01:15)"),
+            Some((115, 3))
+        );
+        assert_eq!(of_line("FAILED k8s/tests/test_flows.py - in the table"), None);
     }
 }

@@ -1,0 +1,93 @@
+"""Who may call whom, worked out from the network policies as a cluster would.
+
+Run as a program, it writes docs/operations-flows.md.
+"""
+
+from tree import OVERLAYS, ROOT, of_kind, render, workloads
+
+TABLE = ROOT / "docs/operations-flows.md"
+HEAD = """# Who may call whom
+
+Worked out from the network policies of `k8s/`, which deny everything else. Do not edit: `cargo xtask k8s --write`
+renews it, and a test compares it with the manifests and with what was designed (`k8s/tests/test_flows.py`).
+"""
+
+
+def flows(objects):
+    """Each allowed flow as (from, to, port). Between two pods, both sides must allow it."""
+    policies = of_kind(objects, "NetworkPolicy")
+    pods = workloads(objects)
+    leaving = {flow for pod in pods for flow in one_side(policies, pod, pods, "Egress")}
+    arriving = {flow for pod in pods for flow in one_side(policies, pod, pods, "Ingress")}
+    names = {pod.name for pod in pods}
+    half_open = {(a, b, port) for a, b, port in leaving ^ arriving if {a, b} <= names}
+    assert not half_open, f"only one side allows: {sorted(half_open)}"
+    return leaving | arriving
+
+
+def one_side(policies, pod, pods, direction):
+    """What the policies of one pod let it call, or let call it."""
+    rules_key, peers_key = ("egress", "to") if direction == "Egress" else ("ingress", "from")
+    mine = [
+        policy["spec"]
+        for policy in policies
+        if direction in policy["spec"]["policyTypes"] and selects(policy["spec"]["podSelector"], pod.labels)
+    ]
+    assert mine, f"nothing limits the {direction} of {pod.name}"
+    for rule in (rule for spec in mine for rule in spec.get(rules_key, [])):
+        # An empty list would allow every peer, or every port.
+        assert rule.get(peers_key) and rule.get("ports"), f"a rule of {pod.name} names no peers or no ports"
+        for peer in (name for peer in rule[peers_key] for name in peers(peer, pods)):
+            for port in rule["ports"]:
+                number = f"{port['port']}/{port.get('protocol', 'TCP')}"
+                yield (pod.name, peer, number) if direction == "Egress" else (peer, pod.name, number)
+
+
+def peers(peer, pods):
+    """A peer of a rule in words: pods of ours by name, and who is elsewhere by how it is told."""
+    if "ipBlock" in peer:
+        block = peer["ipBlock"]
+        assert block.get("except"), "an address block leaves private addresses open"
+        return ["outside the cluster"]
+    if "namespaceSelector" in peer:
+        labels = [*told(peer["namespaceSelector"]), *told(peer.get("podSelector", {}))]
+        return [f"pods in namespace {', '.join(labels)}"]
+    return [pod.name for pod in pods if selects(peer["podSelector"], pod.labels)]
+
+
+def told(selector):
+    return [f"{key}={value}" for key, value in selector.get("matchLabels", {}).items()]
+
+
+def selects(selector, labels):
+    """Whether a label selector takes a pod with these labels."""
+    exact = selector.get("matchLabels", {})
+    listed = selector.get("matchExpressions", [])
+    assert all(expression["operator"] == "In" for expression in listed), f"unknown to us: {listed}"
+    return all(labels.get(key) == value for key, value in exact.items()) and all(
+        labels.get(expression["key"]) in expression["values"] for expression in listed
+    )
+
+
+def table():
+    """The page: a table for each overlay."""
+    parts = [HEAD]
+    for overlay in OVERLAYS:
+        rows = "".join(f"| {a} | {b} | {port} |\n" for a, b, port in sorted(rows_of(render(overlay))))
+        parts.append(f"\n## {overlay.split('/')[-1]}\n\n| from | to | port |\n|---|---|---|\n{rows}")
+    return "".join(parts)
+
+
+def rows_of(objects):
+    """The flows, with one row for what every pod may do."""
+    found = flows(objects)
+    everybody = {pod.name for pod in workloads(objects)}
+    for _, target, port in set(found):
+        alike = {(name, target, port) for name in everybody}
+        if alike <= found:
+            found = found - alike | {("every pod", target, port)}
+    return found
+
+
+if __name__ == "__main__":
+    TABLE.write_text(table())

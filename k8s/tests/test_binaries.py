@@ -1,0 +1,242 @@
+"""What the manifests say to our programs is what the programs know: settings, ports, probes, secrets, drain."""
+
+import os
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tree import OVERLAYS, RENDERED, ROOT, Workload, named, of_kind, render, secrets, workloads
+
+BINARIES = Path(os.environ.get("BINARIES", ROOT / "target/debug"))
+PROGRAMS = {"gateway", "contact", "newsletter", "careers", "notifier", "sitectl"}
+# Read by the OpenTelemetry SDK in our programs, and what it is made of.
+NOT_SETTINGS = {"OTEL_RESOURCE_ATTRIBUTES", "POD_NAME"}
+# Time to hand over the last telemetry after the drain.
+FLUSH_SECONDS = 5
+
+
+class Settings:
+    """The settings of a program, as its `--help` tells them."""
+
+    def __init__(self, help_text):
+        usage = help_text.split("Usage:")[1].split("\n")[0]
+        flags = set(re.findall(r"--[a-z0-9-]+", usage))
+        blocks = re.split(r"\n +(?=--)", help_text.split("Options:")[1])
+        self.known, self.required, self.of_this_host = set(), set(), set()
+        for block in blocks:
+            found = re.search(r"\[env: ([A-Z0-9_]+)", block)
+            if not found:
+                continue
+            name = found[1]
+            self.known.add(name)
+            if f"{name}_FILE, a file" in block:
+                self.known.add(f"{name}_FILE")
+            if re.match(r" *(--[a-z0-9-]+)", block)[1] in flags:
+                self.required.add(name)
+            if re.search(r"\[default: [^\]]*(127\.0\.0\.1|localhost)", block):
+                self.of_this_host.add(name)
+
+
+@cache
+def settings(program, arguments):
+    binary = BINARIES / program
+    assert binary.exists(), f"{binary} is not built; run: cargo build --bins"
+    command = [binary, *arguments, "--help"]
+    told = subprocess.run(command, env={}, capture_output=True, text=True, check=True, timeout=20)
+    return Settings(told.stdout)
+
+
+def ours(folder):
+    return [found for found in workloads(render(folder)) if found.image in PROGRAMS]
+
+
+def servers(folder):
+    return [pod for pod in ours(folder) if "LISTEN" in pod.settings]
+
+
+def each(found):
+    return [pytest.param(folder, pod, id=f"{folder}/{pod.name}") for folder in OVERLAYS for pod in found(folder)]
+
+
+def source(pattern, file):
+    """What stands at this place of our code."""
+    found = re.findall(pattern, (ROOT / file).read_text(), re.DOTALL)
+    assert found, f"{file} has no {pattern}"
+    return found
+
+
+def test_every_program_runs_somewhere():
+    for folder in OVERLAYS:
+        assert {pod.image for pod in ours(folder)} == PROGRAMS
+
+
+@pytest.mark.parametrize(("folder", "pod"), each(ours))
+def test_each_setting_is_one_that_the_program_has(folder, pod):
+    program = settings(pod.image, tuple(pod.container.get("args", [])))
+    given = set(pod.settings) - NOT_SETTINGS
+    assert given - program.known == set()
+    for name in given:
+        assert name.removesuffix("_FILE") == name or name.removesuffix("_FILE") not in given, f"{name} is given twice"
+
+
+@pytest.mark.parametrize(("folder", "pod"), each(ours))
+def test_each_setting_that_is_needed_is_given(folder, pod):
+    """Those without a default, and those whose default is an address of a developer's machine."""
+    program = settings(pod.image, tuple(pod.container.get("args", [])))
+    given = {name.removesuffix("_FILE") for name in pod.settings}
+    assert (program.required | program.of_this_host) - given == set()
+
+
+@pytest.mark.parametrize(("folder", "pod"), each(lambda folder: workloads(render(folder))))
+def test_each_secret_that_is_read_has_that_key(folder, pod):
+    assert {key for secret, key in keys_read(pod) if key not in secrets(render(folder)).get(secret, {})} == set()
+
+
+def keys_read(pod):
+    """The keys that a pod reads, as (secret, key)."""
+    for name, value in pod.settings.items():
+        if isinstance(value, dict) and "secretKeyRef" in value:
+            yield value["secretKeyRef"]["name"], value["secretKeyRef"]["key"]
+        elif name.endswith("_FILE"):
+            folder, _, key = value.rpartition("/")
+            yield pod.secret_files().get(folder, f"no secret in {folder}"), key
+
+
+@pytest.mark.parametrize("folder", OVERLAYS)
+def test_no_secret_is_kept_that_nobody_reads(folder):
+    objects = render(folder)
+    kept = {(secret, key) for secret, keys in secrets(objects).items() for key in keys}
+    assert kept - {read for pod in workloads(objects) for read in keys_read(pod)} == set()
+
+
+@pytest.mark.parametrize(("folder", "pod"), each(servers))
+def test_probes_ask_where_the_program_answers(folder, pod):
+    [port] = pod.ports.values()
+    assert pod.settings["LISTEN"] == f"0.0.0.0:{port}"
+    assert len(pod.probes) == 3
+    healths = {"", *source(r'pub const LIVE: &str = "(\w+)"', "crates/service/src/health.rs")}
+    paths = source(r'\.route\("(/[a-z]+z)"', "services/gateway/src/router.rs")
+    for probe in pod.probes:
+        if "grpc" in probe:
+            assert probe["grpc"]["port"] == port
+            assert probe["grpc"].get("service", "") in healths
+        else:
+            assert pod.image == "gateway"
+            assert pod.ports[probe["httpGet"]["port"]] == port
+            assert probe["httpGet"]["path"] in paths
+
+
+@pytest.mark.parametrize(("folder", "pod"), each(servers))
+def test_an_outage_of_the_broker_restarts_nothing(folder, pod):
+    """The overall health and /readyz say what is away; a restart would not bring it back."""
+    for probe in (pod.container["livenessProbe"], pod.container["startupProbe"]):
+        assert probe.get("grpc", {}).get("service") == "live" or probe["httpGet"]["path"] == "/livez"
+
+
+@pytest.mark.parametrize(("folder", "pod"), each(servers))
+def test_the_grace_period_holds_the_drain(folder, pod):
+    [drain] = source(r"pub const GRACE: Duration = Duration::from_secs\((\d+)\)", "crates/service/src/drain.rs")
+    before = pod.container.get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
+    assert pod.pod["terminationGracePeriodSeconds"] >= before + int(drain) + FLUSH_SECONDS
+    # Whoever is called must stay until nobody calls any more.
+    is_called = any(pod.labels.items() >= service["spec"]["selector"].items() for service in services(folder).values())
+    assert (before > 0) == is_called
+
+
+@pytest.mark.parametrize("folder", OVERLAYS)
+def test_what_two_must_share_comes_from_one_place(folder):
+    there = secrets(render(folder))
+    kept = {(pod.name, key): there[secret][key] for pod in ours(folder) for secret, key in keys_read(pod)}
+    assert kept["contact", "person-key"] == kept["newsletter", "person-key"] == kept["careers", "person-key"]
+    assert kept["newsletter", "token-key"] == kept["notifier", "token-key"]
+    assert kept["notifier", "webhooks"] == kept["setup", "webhooks"]
+    # Secrets that kustomize makes carry a hash behind their names.
+    broker = next(keys for secret, keys in there.items() if secret.split("-")[0] == "nats")
+    for pod in ours(folder):
+        if user := pod.settings.get("NATS_USER"):
+            assert kept[pod.name, "nats-password"] == broker[f"{user}-password"], pod.name
+
+
+def services(folder):
+    return named(render(folder), "Service")
+
+
+@pytest.mark.parametrize("folder", RENDERED)
+def test_each_service_leads_to_ports_that_pods_have(folder):
+    pods = workloads(render(folder))
+    for name, service in services(folder).items():
+        behind = [pod for pod in pods if pod.labels.items() >= service["spec"]["selector"].items()]
+        assert len(behind) == 1, name
+        assert {port["targetPort"] for port in service["spec"]["ports"]} <= set(behind[0].ports), name
+
+
+@pytest.mark.parametrize(("folder", "pod"), each(ours))
+def test_each_address_in_the_namespace_is_that_of_a_service(folder, pod):
+    given = {**pod.settings, "SMTP": f"smtp://{pod.settings.get('SMTP_HOST')}:{pod.settings.get('SMTP_PORT')}"}
+    addresses = [re.fullmatch(r"\w+://([a-z0-9-]+):(\d+)", value) for value in given.values() if isinstance(value, str)]
+    inside = [(found[1], int(found[2])) for found in addresses if found and found[1] != "localhost"]
+    assert inside, "no address was found"
+    for host, port in inside:
+        assert port in [found["port"] for found in services(folder)[host]["spec"]["ports"]]
+
+
+@pytest.mark.parametrize("folder", RENDERED)
+def test_each_path_leads_to_a_service(folder):
+    objects = render(folder)
+    led = {}
+    for route in of_kind(objects, "HTTPRoute"):
+        for rule in route["spec"]["rules"]:
+            [backend], [match] = rule["backendRefs"], rule["matches"]
+            led[match["path"]["value"]] = (backend["name"], backend["port"])
+    for ingress in of_kind(objects, "Ingress"):
+        for path in ingress["spec"]["rules"][0]["http"]["paths"]:
+            backend = path["backend"]["service"]
+            ports = {port["name"]: port["port"] for port in services(folder)[backend["name"]]["spec"]["ports"]}
+            led[path["path"]] = (backend["name"], ports[backend["port"]["name"]])
+    led.pop("/api/career-application", None)
+    assert led == {
+        "/api": ("gateway", 80),
+        "/remotes/blog": ("web-blog", 80),
+        "/remotes/careers": ("web-careers", 80),
+        "/": ("web-shell", 80),
+    }
+    for name, port in led.values():
+        assert port in [found["port"] for found in services(folder)[name]["spec"]["ports"]]
+
+
+def test_a_route_lets_an_upload_take_its_time():
+    [route] = of_kind(render("overlays/production"), "HTTPRoute")
+    rules = {rule["matches"][0]["path"]["value"]: rule for rule in route["spec"]["rules"]}
+    [upload] = source(r'env = "UPLOAD_SECONDS", default_value = "(\d+)"', "services/gateway/src/settings.rs")
+    assert int(rules["/api/career-application"]["timeouts"]["request"].removesuffix("s")) > int(upload)
+
+
+def test_more_notifiers_come_for_every_channel():
+    [scaled] = of_kind(render("overlays/production"), "ScaledObject")
+    consumers = {trigger["metadata"]["consumer"] for trigger in scaled["spec"]["triggers"]}
+    [names] = source(r"pub fn name\(self\)(.*?)\n    }\n", "crates/events/src/channel.rs")
+    assert consumers == set(re.findall(r'"([a-z-]+)"', names))
+    assert scaled["spec"]["scaleTargetRef"]["name"] in named(render("overlays/production"), "Deployment")
+    assert "replicas" not in named(render("overlays/production"), "Deployment")["notifier"]["spec"]
+
+
+def test_keda_asks_the_broker_of_our_namespace():
+    objects = render("overlays/production")
+    broker = named(objects, "StatefulSet")["nats"]
+    place = f"{broker['spec']['serviceName']}.{broker['metadata']['namespace']}.svc.cluster.local"
+    port = Workload(broker, objects).ports["monitor"]
+    [scaled] = of_kind(objects, "ScaledObject")
+    for trigger in scaled["spec"]["triggers"]:
+        assert trigger["metadata"]["natsServerMonitoringEndpoint"] == f"{place}:{port}"
+
+
+@pytest.mark.parametrize("folder", OVERLAYS)
+def test_every_user_of_the_broker_has_a_password(folder):
+    broker = next(pod for pod in workloads(render(folder)) if pod.name == "nats")
+    wanted = source(r"\$(NATS_[A-Z]+_PASSWORD)", "crates/events/nats/users.conf")
+    assert {name for name in broker.settings if name.startswith("NATS_")} == set(wanted)
+    users = source(r"user: (\w+)", "crates/events/nats/users.conf")
+    for pod in ours(folder):
+        assert pod.settings.get("NATS_USER", "operator") in users

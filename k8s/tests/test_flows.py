@@ -1,0 +1,55 @@
+"""The network lets through what was designed, and nothing else."""
+
+from flows import TABLE, flows, table
+from tree import render
+
+DNS = "pods in namespace kubernetes.io/metadata.name=kube-system, k8s-app=kube-dns"
+WAY_IN = "pods in namespace site/way-in=true"
+MONITORING = "pods in namespace kubernetes.io/metadata.name=monitoring"
+KEDA = "pods in namespace kubernetes.io/metadata.name=keda, app=keda-operator"
+OUTSIDE = "outside the cluster"
+
+WEB = ["web-shell", "web-blog", "web-careers"]
+SERVICES = [("contact", 50051), ("newsletter", 50052), ("careers", 50053)]
+KEEPING_FILES = ["careers", "notifier", "setup"]
+TELLING = ["gateway", "contact", "newsletter", "careers", "notifier"]
+
+
+def designed(everywhere, stores):
+    """The flows of every overlay, and those to where it stores and sends."""
+    return (
+        {(WAY_IN, door, "8080/TCP") for door in ["gateway", *WEB]}
+        | {("gateway", service, f"{port}/TCP") for service, port in SERVICES}
+        | {(client, "nats", "4222/TCP") for client in [*dict(SERVICES), "notifier", "setup"]}
+        | {("nats", "nats", "6222/TCP")}
+        | {(pod, DNS, f"53/{protocol}") for pod in everywhere for protocol in ("UDP", "TCP")}
+        | stores
+    )
+
+
+LOCAL = designed(
+    [*TELLING, *WEB, "setup", "nats", "s3", "mail"],
+    {(client, "s3", "9000/TCP") for client in KEEPING_FILES} | {("notifier", "mail", "1025/TCP")},
+)
+PRODUCTION = designed(
+    [*TELLING, *WEB, "setup", "nats", "collector"],
+    # S3, and webhooks too where the notifier calls.
+    {(client, OUTSIDE, "443/TCP") for client in KEEPING_FILES}
+    | {("notifier", OUTSIDE, "587/TCP")}
+    | {(client, "collector", "4317/TCP") for client in TELLING}
+    | {("collector", MONITORING, "4317/TCP")}
+    | {(MONITORING, "collector", port) for port in ("8888/TCP", "8889/TCP")}
+    | {(KEDA, "nats", "8222/TCP")},
+)
+
+
+def test_a_try_out_has_the_designed_flows_only():
+    assert flows(render("overlays/local")) == LOCAL
+
+
+def test_production_has_the_designed_flows_only():
+    assert flows(render("overlays/production")) == PRODUCTION
+
+
+def test_the_published_table_is_that_of_the_manifests():
+    assert TABLE.read_text() == table(), "Renew it: cargo xtask k8s --write"

@@ -1,0 +1,109 @@
+"""The rendered tree, and what the tests ask of it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+K8S = ROOT / "k8s"
+OVERLAYS = ["overlays/local", "overlays/production"]
+# Every way the tree is put together: with these, each component is rendered once at least.
+RENDERED = [*OVERLAYS, "tests/with-ingress"]
+POD_OWNERS = ("Deployment", "StatefulSet", "Job")
+
+
+def tool(name):
+    """A program of the environment that runs us."""
+    return Path(sys.executable).parent / name
+
+
+def nats_server():
+    """The server that `cargo xtask setup` brought, or that the tests in Rust would take."""
+    ours = ROOT / "target/tools/nats-server"
+    return os.environ.get("NATS_SERVER") or (ours if ours.exists() else shutil.which("nats-server"))
+
+
+@cache
+def render_text(folder):
+    command = [tool("kubectl"), "kustomize", K8S / folder]
+    rendered = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert rendered.returncode == 0, f"{folder} does not render: {rendered.stderr}"
+    assert not rendered.stderr, f"{folder} renders with a warning: {rendered.stderr}"
+    return rendered.stdout
+
+
+@cache
+def render(folder):
+    """Every object of the tree."""
+    return [found for found in yaml.safe_load_all(render_text(folder)) if found]
+
+
+def of_kind(objects, *kinds):
+    return [found for found in objects if found["kind"] in kinds]
+
+
+def named(objects, kind):
+    """The objects of a kind by name."""
+    return {found["metadata"]["name"]: found for found in of_kind(objects, kind)}
+
+
+class Workload:
+    """What starts pods, with its one container."""
+
+    def __init__(self, found, objects):
+        template = found["spec"]["template"]
+        self.name = found["metadata"]["name"]
+        self.labels = template["metadata"]["labels"]
+        self.pod = template["spec"]
+        [self.container] = self.pod["containers"]
+        self._maps = named(objects, "ConfigMap")
+
+    @property
+    def image(self):
+        """The image's own name: `contact` of `registry.example/site/contact@sha256:…`."""
+        return self.container["image"].split("@")[0].split("/")[-1].split(":")[0]
+
+    @property
+    def ports(self):
+        """Its ports by name."""
+        return {port["name"]: port["containerPort"] for port in self.container["ports"]}
+
+    @property
+    def settings(self):
+        """Its environment: a text, or the reference that stands in place of one."""
+        found = {}
+        for source in self.container.get("envFrom", []):
+            found |= self._maps[source["configMapRef"]["name"]]["data"]
+        for variable in self.container.get("env", []):
+            found[variable["name"]] = variable.get("value", variable.get("valueFrom"))
+        return found
+
+    @property
+    def probes(self):
+        return [probe for name, probe in self.container.items() if name.endswith("Probe")]
+
+    def secret_files(self):
+        """The Secrets it has as files, by the folder they are in."""
+        volumes = {volume["name"]: volume for volume in self.pod.get("volumes", [])}
+        mounts = self.container.get("volumeMounts", [])
+        secrets = {mount["mountPath"]: volumes[mount["name"]].get("secret") for mount in mounts}
+        return {folder: secret["secretName"] for folder, secret in secrets.items() if secret}
+
+
+def workloads(objects):
+    return [Workload(found, objects) for found in of_kind(objects, *POD_OWNERS)]
+
+
+def secrets(objects):
+    """The keys of each Secret, with the value, or with the place that it is fetched from."""
+    here = {name: secret["data"] for name, secret in named(objects, "Secret").items()}
+    fetched = {
+        secret["spec"]["target"]["name"]: {key["secretKey"]: key["remoteRef"] for key in secret["spec"]["data"]}
+        for secret in of_kind(objects, "ExternalSecret")
+    }
+    return here | fetched

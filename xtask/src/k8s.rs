@@ -1,0 +1,40 @@
+//! `cargo xtask k8s`.
+
+use std::{path::Path, process::Command};
+
+use crate::{
+    build,
+    setup::{setup, tools},
+    step::{program, run},
+};
+
+/// Checks the Kubernetes tree against itself, its policies and the binaries.
+pub fn check() -> anyhow::Result<()> {
+    setup()?;
+    build::services()?;
+    run(
+        "Checking the Kubernetes tree",
+        &mut tests(),
+        "See k8s/README.md on what is checked.",
+    )
+}
+
+/// Writes docs/operations-flows.md anew.
+pub fn write_flows() -> anyhow::Result<()> {
+    setup()?;
+    let mut write = python(Path::new("k8s/tests/flows.py"));
+    run("Writing the table of flows", &mut write, "See above.")
+}
+
+/// The tests in k8s/tests. They ask the binaries of `build::services`.
+pub fn tests() -> Command {
+    let mut pytest = python(Path::new("-m"));
+    pytest.args(["pytest", "--quiet", "-p", "no:cacheprovider", "k8s/tests"]);
+    pytest
+}
+
+fn python(script: &Path) -> Command {
+    let mut python = program(tools().join("k8s/bin/python"), &[]);
+    python.arg(script).env("PYTHONDONTWRITEBYTECODE", "1");
+    python
+}
