@@ -219,7 +219,6 @@ def test_more_notifiers_come_for_every_channel():
     [names] = source(r"pub fn name\(self\)(.*?)\n    }\n", "crates/events/src/channel.rs")
     assert consumers == set(re.findall(r'"([a-z-]+)"', names))
     assert scaled["spec"]["scaleTargetRef"]["name"] in named(render("overlays/production"), "Deployment")
-    assert "replicas" not in named(render("overlays/production"), "Deployment")["notifier"]["spec"]
 
 
 def test_keda_asks_the_broker_of_our_namespace():

@@ -3,14 +3,14 @@
 use std::{path::Path, process::Command};
 
 use crate::{
-    build,
-    setup::{setup, tools},
+    build, setup,
     step::{program, run},
 };
 
 /// Checks the Kubernetes tree against itself, its policies and the binaries.
 pub fn check() -> anyhow::Result<()> {
-    setup()?;
+    setup::nats_server()?;
+    setup::k8s()?;
     build::services()?;
     run(
         "Checking the Kubernetes tree",
@@ -21,7 +21,7 @@ pub fn check() -> anyhow::Result<()> {
 
 /// Writes docs/operations-flows.md anew.
 pub fn write_flows() -> anyhow::Result<()> {
-    setup()?;
+    setup::k8s()?;
     let mut write = python(Path::new("k8s/tests/flows.py"));
     run("Writing the table of flows", &mut write, "See above.")
 }
@@ -34,7 +34,7 @@ pub fn tests() -> Command {
 }
 
 fn python(script: &Path) -> Command {
-    let mut python = program(tools().join("k8s/bin/python"), &[]);
+    let mut python = program(setup::tools().join("k8s/bin/python"), &[]);
     python.arg(script).env("PYTHONDONTWRITEBYTECODE", "1");
     python
 }

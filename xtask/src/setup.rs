@@ -32,7 +32,8 @@ pub fn tools() -> PathBuf {
     root().join("target/tools")
 }
 
-fn nats_server() -> anyhow::Result<()> {
+/// The broker that the tests run.
+pub fn nats_server() -> anyhow::Result<()> {
     let installed = tools().join("nats-server");
     let on_path = answers("nats-server", &["--version"]).and_then(|text| version(&text));
     if installed.exists() || on_path >= Some(OLDEST_NATS) || env::var_os("NATS_SERVER").is_some() {
@@ -98,7 +99,7 @@ fn python() -> anyhow::Result<()> {
 }
 
 /// kubectl, and what checks the Kubernetes tree: apart from the others, because it is much.
-fn k8s() -> anyhow::Result<()> {
+pub fn k8s() -> anyhow::Result<()> {
     let checkers: (&str, &[&str]) = (
         "Installing what checks the Kubernetes tree",
         &["--requirement", "tools/k8s.txt"],

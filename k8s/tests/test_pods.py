@@ -1,0 +1,84 @@
+"""Every pod is confined, and what serves stays up while it is changed."""
+
+import pytest
+from tree import OVERLAYS, named, of_kind, render, workloads
+
+# The volumes that Pod Security "restricted" leaves; a pod template has at most these of ours.
+VOLUMES = {"configMap", "emptyDir", "persistentVolumeClaim", "projected", "secret"}
+PODS = [pytest.param(pod, id=f"{folder}/{pod.name}") for folder in OVERLAYS for pod in workloads(render(folder))]
+
+
+@pytest.mark.parametrize("pod", PODS)
+def test_a_pod_is_restricted(pod):
+    """https://kubernetes.io/docs/concepts/security/pod-security-standards, and a root that cannot be written to."""
+    assert pod.pod["securityContext"]["runAsNonRoot"] is True
+    assert pod.pod["securityContext"]["runAsUser"] > 0
+    assert pod.pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert pod.container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    kinds = {kind for volume in pod.pod.get("volumes", []) for kind in volume if kind != "name"}
+    assert kinds <= VOLUMES
+    assert {key for key in pod.pod if key.startswith("host")} == set()
+    assert "initContainers" not in pod.pod
+
+
+@pytest.mark.parametrize("pod", PODS)
+def test_a_pod_has_no_token_and_its_own_account(pod):
+    assert pod.pod["automountServiceAccountToken"] is False
+    assert pod.pod["serviceAccountName"] == pod.name
+
+
+@pytest.mark.parametrize("pod", PODS)
+def test_a_pod_says_what_it_needs_and_what_it_may_have(pod):
+    for kind in ("requests", "limits"):
+        assert {"cpu", "memory"} <= set(pod.container["resources"][kind])
+
+
+@pytest.mark.parametrize("pod", PODS)
+def test_each_folder_that_is_written_to_is_a_volume(pod):
+    writable = {mount["mountPath"] for mount in pod.container.get("volumeMounts", []) if not mount.get("readOnly")}
+    assert {value for name, value in pod.settings.items() if name.endswith("_DIR")} <= writable
+
+
+@pytest.mark.parametrize("folder", OVERLAYS)
+def test_the_namespace_enforces_it(folder):
+    [namespace] = of_kind(render(folder), "Namespace")
+    assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
+
+
+@pytest.mark.parametrize("folder", ["base", *OVERLAYS])
+def test_what_no_policy_names_is_denied(folder):
+    deny = named(render(folder), "NetworkPolicy")["default-deny"]["spec"]
+    assert deny == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+
+
+def test_a_release_takes_nothing_away_before_its_successor_is_ready():
+    for name, deployment in named(render("overlays/production"), "Deployment").items():
+        assert deployment["spec"]["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": 1}, name
+
+
+def test_production_has_two_of_each_or_more_and_spreads_them():
+    objects = render("overlays/production")
+    least = {}
+    for found in of_kind(objects, "HorizontalPodAutoscaler", "ScaledObject"):
+        spec = found["spec"]
+        least[spec["scaleTargetRef"]["name"]] = spec.get("minReplicas") or spec["minReplicaCount"]
+    for found in of_kind(objects, "StatefulSet"):
+        least[found["metadata"]["name"]] = found["spec"]["replicas"]
+    # The job comes and goes; the collector holds the metrics' last values, so there is one.
+    serving = {pod.name: pod for pod in workloads(objects) if pod.name not in ("setup", "collector")}
+    assert set(least) == set(named(objects, "PodDisruptionBudget")) == set(serving)
+    assert min(least.values()) >= 2
+    for name, pod in serving.items():
+        keys = {spread["topologyKey"] for spread in pod.pod["topologySpreadConstraints"]}
+        assert keys == {"kubernetes.io/hostname", "topology.kubernetes.io/zone"}, name
+
+
+def test_applying_the_tree_again_undoes_no_scaling():
+    objects = render("overlays/production")
+    for found in of_kind(objects, "HorizontalPodAutoscaler", "ScaledObject"):
+        deployment = named(objects, "Deployment")[found["spec"]["scaleTargetRef"]["name"]]
+        assert "replicas" not in deployment["spec"], deployment["metadata"]["name"]
