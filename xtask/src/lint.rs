@@ -1,7 +1,7 @@
 //! `cargo xtask lint`.
 
 use crate::{
-    setup::tools,
+    setup::{judge, tools},
     step::{cargo, npm, program, run},
 };
 
@@ -35,7 +35,25 @@ pub fn lint() -> anyhow::Result<()> {
         "Checking types",
         &mut npm("typecheck", &[]),
         "Mend what stands above.",
-    )
+    )?;
+    dockerfiles()?;
+    workflows()
+}
+
+fn dockerfiles() -> anyhow::Result<()> {
+    let mut check = judge("hadolint", &["images/rust.Dockerfile", "images/web.Dockerfile"]);
+    run("Linting Dockerfiles", &mut check, "Mend what stands above.")
+}
+
+/// What they may do is judged by zizmor, whether they work by actionlint.
+fn workflows() -> anyhow::Result<()> {
+    let mend = "Mend what stands above.";
+    let mut safe = judge("zizmor", &["--offline", "--quiet", "--persona=auditor", ".github"]);
+    run("Auditing workflows", &mut safe, mend)?;
+    run("Linting workflows", &mut judge("actionlint", &[]), mend)?;
+    let mut updates = judge("check-jsonschema", &["--quiet", "--builtin-schema"]);
+    updates.args(["vendor.dependabot", ".github/dependabot.yml"]);
+    run("Checking how dependencies are updated", &mut updates, mend)
 }
 
 fn cargo_deny() -> anyhow::Result<()> {

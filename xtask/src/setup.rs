@@ -20,6 +20,7 @@ pub fn setup() -> anyhow::Result<()> {
     nats_server()?;
     python()?;
     k8s()?;
+    judges()?;
     spamassassin()?;
     openssl()?;
     clamd()?;
@@ -30,6 +31,11 @@ pub fn setup() -> anyhow::Result<()> {
 /// Where tools of ours are installed.
 pub fn tools() -> PathBuf {
     root().join("target/tools")
+}
+
+/// A program of the environment of `tools/ci.txt`.
+pub fn judge(name: &str, arguments: &[&str]) -> Command {
+    program(tools().join("ci/bin").join(name), arguments)
 }
 
 /// The broker that the tests run.
@@ -96,6 +102,15 @@ fn python() -> anyhow::Result<()> {
             ("Installing foreign clients for the tests", &clients),
         ],
     )
+}
+
+/// What judges images, workflows and bills of materials.
+fn judges() -> anyhow::Result<()> {
+    let judges: (&str, &[&str]) = (
+        "Installing what checks images and workflows",
+        &["--requirement", "tools/ci.txt"],
+    );
+    environment("ci", &[judges])
 }
 
 /// kubectl, and what checks the Kubernetes tree: apart from the others, because it is much.
