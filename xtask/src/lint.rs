@@ -1,7 +1,7 @@
 //! `cargo xtask lint`.
 
 use crate::{
-    setup::{judge, tools},
+    setup::{cargo_tool, judge},
     step::{cargo, npm, program, run},
 };
 
@@ -48,7 +48,10 @@ fn dockerfiles() -> anyhow::Result<()> {
 /// What they may do is judged by zizmor, whether they work by actionlint.
 fn workflows() -> anyhow::Result<()> {
     let mend = "Mend what stands above.";
-    let mut safe = judge("zizmor", &["--offline", "--quiet", "--persona=auditor", ".github"]);
+    let mut safe = judge(
+        "zizmor",
+        &["--offline", "--quiet", "--persona=auditor", ".github"],
+    );
     run("Auditing workflows", &mut safe, mend)?;
     run("Linting workflows", &mut judge("actionlint", &[]), mend)?;
     let mut updates = judge("check-jsonschema", &["--quiet", "--builtin-schema"]);
@@ -57,25 +60,8 @@ fn workflows() -> anyhow::Result<()> {
 }
 
 fn cargo_deny() -> anyhow::Result<()> {
-    let installed = tools().join("bin/cargo-deny");
-    if !installed.exists() {
-        let mut install = cargo(&[
-            "install",
-            "cargo-deny",
-            "--quiet",
-            "--locked",
-            "--version",
-            CARGO_DENY,
-            "--root",
-        ]);
-        run(
-            "Installing cargo-deny",
-            install.arg(tools()),
-            "Is crates.io reachable?",
-        )?;
-    }
     let mut check = program(
-        installed,
+        cargo_tool("cargo-deny", CARGO_DENY)?,
         &["--workspace", "--all-features", "check", "--hide-inclusion-graph"],
     );
     check.args(["bans", "licenses", "sources"]);

@@ -3,9 +3,11 @@
 mod bench;
 mod build;
 mod front_end;
+mod images;
 mod k8s;
 mod lint;
 mod measure;
+mod sbom;
 mod setup;
 mod step;
 mod test;
@@ -35,7 +37,7 @@ enum Chore {
     },
     /// Checks format, lints, licences and types
     Lint,
-    /// Sets up, lints, and runs every test: Rust, TypeScript, Kubernetes, browser
+    /// Sets up, lints, and runs every test: Rust, TypeScript, Kubernetes, images, browser
     Test,
     /// Renders and checks the Kubernetes tree
     K8s {
@@ -45,6 +47,10 @@ enum Chore {
     },
     /// Writes every mail to target/mail-preview, as HTML and as text, to be looked at
     MailPreview,
+    /// Builds releases, puts them into images without an engine, starts and weighs them
+    Images,
+    /// Writes what the images are made of to target/sbom, as CycloneDX
+    Sbom,
     /// Measures what docs/performance.md states; fails where a budget is exceeded
     Measure {
         /// What to measure
@@ -66,6 +72,8 @@ fn main() -> ExitCode {
         Chore::K8s { write: true } => k8s::write_flows(),
         Chore::K8s { write: false } => k8s::check(),
         Chore::MailPreview => mail_preview(),
+        Chore::Images => images::images(),
+        Chore::Sbom => sbom::sbom(),
         Chore::Measure { what } => measure::measure(what),
         Chore::Bench { what } => bench::bench(what),
     };

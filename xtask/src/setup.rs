@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 
-use crate::step::{answers, program, root, run};
+use crate::step::{answers, cargo, program, root, run};
 
 /// Older servers silently drop settings that the streams rely on.
 const OLDEST_NATS: (u64, u64) = (2, 11);
@@ -36,6 +36,20 @@ pub fn tools() -> PathBuf {
 /// A program of the environment of `tools/ci.txt`.
 pub fn judge(name: &str, arguments: &[&str]) -> Command {
     program(tools().join("ci/bin").join(name), arguments)
+}
+
+/// A tool from crates.io, installed where it is missing.
+pub fn cargo_tool(name: &str, version: &str) -> anyhow::Result<PathBuf> {
+    let installed = tools().join("bin").join(name);
+    if !installed.exists() {
+        let mut install = cargo(&["install", name, "--quiet", "--locked", "--version", version]);
+        run(
+            &format!("Installing {name}"),
+            install.arg("--root").arg(tools()),
+            "Is crates.io reachable?",
+        )?;
+    }
+    Ok(installed)
 }
 
 /// The broker that the tests run.

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::{
     build::build,
+    images::contents_test,
     k8s,
     lint::lint,
     setup::setup,
@@ -42,6 +43,7 @@ pub fn test() -> anyhow::Result<()> {
         ("Rust", rust_tests()?),
         ("TypeScript", typescript_tests()?),
         ("Kubernetes", kubernetes_tests()?),
+        ("images", image_tests()?),
         ("browser", browser_tests()?),
     ] {
         let (green, count) = outcome;
@@ -84,6 +86,13 @@ fn kubernetes_tests() -> anyhow::Result<(bool, Count)> {
         count.add(of_pytest(line).unwrap_or_default());
     })?;
     Ok((green, count))
+}
+
+fn image_tests() -> anyhow::Result<(bool, Count)> {
+    let mut tests = contents_test("target/debug");
+    let green = run_and_read("Image tests", &mut tests, |_| {})?;
+    let report = root().join("target/images.json");
+    Ok((green, reported(&report, "/passed", "/failed")))
 }
 
 fn browser_tests() -> anyhow::Result<(bool, Count)> {
