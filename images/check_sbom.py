@@ -40,4 +40,5 @@ def complaints(bill):
 bills = {bill.name.removesuffix(".cdx.json"): bill for bill in sorted(Path(sys.argv[1]).glob("*.cdx.json"))}
 found = [f"{name} has none" for name in SURELY_IN if name not in bills]
 found += [f"{name} {complaint}" for name, bill in bills.items() for complaint in complaints(bill)]
-sys.exit("\n".join(found))
+if found:
+    sys.exit("\n".join(found))
