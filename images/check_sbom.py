@@ -29,7 +29,7 @@ def complaints(bill):
     parsed = json.loads(text)
     version = SchemaVersion.from_version(parsed["specVersion"])
     if wrong := JsonStrictValidator(version).validate_str(text):
-        yield f"is not valid: {wrong}"
+        yield f"is not valid: {str(wrong).splitlines()[0]}"
     packages = [component.get("purl", "") for component in parsed.get("components", [])]
     name = bill.name.removesuffix(".cdx.json")
     if not any(package.startswith(SURELY_IN.get(name, "pkg:")) for package in packages):
