@@ -6,29 +6,8 @@ ARG RUNTIME=gcr.io/distroless/base-nossl-debian13:nonroot
 
 # Compiles for either platform on the builder's own, which is many times faster than to emulate the other one.
 FROM --platform=$BUILDPLATFORM rust:1.95-slim-trixie AS tools
-ARG BUILDARCH
-ARG TARGETARCH
-# The compiler's version is that of the base image's distribution.
-# hadolint ignore=DL3008
-RUN if [ "$BUILDARCH" != "$TARGETARCH" ]; then \
-      apt-get update && \
-      apt-get install --yes --no-install-recommends "crossbuild-essential-$TARGETARCH" && \
-      rm -rf /var/lib/apt/lists/*; \
-    fi
 RUN cargo install --locked cargo-chef@0.1.78 cargo-auditable@0.7.7
 WORKDIR /src
-
-FROM tools AS for-amd64
-ENV CARGO_BUILD_TARGET=x86_64-unknown-linux-gnu
-ENV LINKER=x86_64-linux-gnu-gcc
-ENV CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER=$LINKER
-RUN rustup target add "$CARGO_BUILD_TARGET"
-
-FROM tools AS for-arm64
-ENV CARGO_BUILD_TARGET=aarch64-unknown-linux-gnu
-ENV LINKER=aarch64-linux-gnu-gcc
-ENV CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=$LINKER
-RUN rustup target add "$CARGO_BUILD_TARGET"
 
 # What the dependencies are, without our code: changes only when they do.
 FROM tools AS recipe
@@ -37,6 +16,29 @@ COPY crates crates
 COPY services services
 COPY xtask xtask
 RUN cargo chef prepare --recipe-path /recipe.json
+
+# The compiler's version is that of the base image's distribution.
+FROM tools AS compiler
+ARG BUILDARCH
+ARG TARGETARCH
+# hadolint ignore=DL3008
+RUN if [ "$BUILDARCH" != "$TARGETARCH" ]; then \
+      apt-get update && \
+      apt-get install --yes --no-install-recommends "crossbuild-essential-$TARGETARCH" && \
+      rm -rf /var/lib/apt/lists/*; \
+    fi
+
+FROM compiler AS for-amd64
+ENV CARGO_BUILD_TARGET=x86_64-unknown-linux-gnu
+ENV LINKER=x86_64-linux-gnu-gcc
+ENV CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER=$LINKER
+RUN rustup target add "$CARGO_BUILD_TARGET"
+
+FROM compiler AS for-arm64
+ENV CARGO_BUILD_TARGET=aarch64-unknown-linux-gnu
+ENV LINKER=aarch64-linux-gnu-gcc
+ENV CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=$LINKER
+RUN rustup target add "$CARGO_BUILD_TARGET"
 
 # The dependencies, a layer that is kept until the recipe changes; then our code.
 # hadolint ignore=DL3006
