@@ -51,7 +51,7 @@ ASKS_FOR = {
 }
 # What sitectl is asked to do; the others are not asked.
 TASK = {"sitectl": ["setup"]}
-# What an image that runs without being told anything serves, and how it says that something is not there.
+# What an image serves that runs without being told anything.
 SERVES = {
     "gateway": ["/livez"],
     "web-shell": ["/", "/about", "/favicon.svg"],
