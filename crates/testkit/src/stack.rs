@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Context;
 use serde::Serialize;
-use tokio::process::Command;
+use tokio::{net::TcpStream, process::Command};
 use uuid::Uuid;
 
 use crate::{Inbox, Nats, Part, Ports, Receiver, S3, User, eventually, root};
@@ -145,11 +145,14 @@ impl Stack {
     pub async fn ready(&mut self, within: Duration) -> anyhow::Result<()> {
         let readyz = format!("{}/readyz", self.site());
         let http = reqwest::Client::new();
+        let notifier = self.ports.notifier;
         let ready = eventually("the site is ready", within, async || {
             if let Some(ended) = self.ended() {
                 return Some(Err(anyhow::anyhow!(ended)));
             }
             let answer = http.get(&readyz).send().await.ok()?;
+            // The gateway does not ask for the notifier, which takes its port once it has all that it needs.
+            TcpStream::connect(("127.0.0.1", notifier)).await.ok()?;
             answer.status().is_success().then_some(Ok(()))
         });
         ready.await?

@@ -1,4 +1,4 @@
-import { expect, test } from '../../../kit/testing/browser.ts';
+import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
 
 test('the theme follows the system, then the visitor’s choice, from the first paint', async ({
   page,
@@ -111,7 +111,9 @@ test('the header has its seven links, a panel of three columns with six services
     'Careers /careers',
   ]);
   await expect(header.getByRole('link', { name: 'Get Demo' })).toHaveAttribute('href', '/contact');
-  await page.getByRole('button', { name: 'All services' }).click();
+  const services = page.getByRole('button', { name: 'All services' });
+  await hydrated(services);
+  await services.click();
   const panel = header.getByRole('navigation', { name: 'Main' }).locator('li ul');
   const columns = await panel.evaluate(list => getComputedStyle(list).gridTemplateColumns);
   expect(columns.split(' ')).toHaveLength(3);

@@ -1,4 +1,4 @@
-import { expect, expectAccessible, tell, test } from '../../../kit/testing/browser.ts';
+import { expect, expectAccessible, hydrated, tell, test } from '../../../kit/testing/browser.ts';
 
 // What axe finds where something is open: in both themes, on a phone and on a desktop.
 
@@ -14,6 +14,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
 
       test(`axe finds nothing in the open menu: ${where}`, async ({ page }) => {
         await page.goto('/');
+        const first = device === 'phone' ? 'Menu' : 'All services';
+        await hydrated(page.getByRole('button', { name: first }));
         if (device === 'phone') {
           await page.getByRole('button', { name: 'Menu' }).click();
         }
