@@ -69,10 +69,7 @@ pub struct Publisher {
 impl Publisher {
     /// A publisher over this connection.
     pub fn new(client: Client) -> Self {
-        let context = context::ContextBuilder::new()
-            .timeout(nats::DEADLINE)
-            .ack_timeout(nats::DEADLINE)
-            .build(client.clone());
+        let context = nats::jetstream(client.clone());
         Self { client, context }
     }
 

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use async_nats::{Client, ConnectOptions, connection::State};
+use async_nats::{
+    Client, ConnectOptions,
+    connection::State,
+    jetstream::{self, context::ContextBuilder},
+};
 use clap::Args;
 
 use crate::settings::{ExposeSecret, Secret};
@@ -14,7 +18,7 @@ const OLDEST_SERVER: (u64, u64) = (2, 11);
 const START_PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long a stored write or a request to the broker may take.
-pub const DEADLINE: Duration = Duration::from_secs(3);
+const DEADLINE: Duration = Duration::from_secs(3);
 
 /// Where the broker is and who we are there.
 #[derive(Args, Debug, Clone)]
@@ -127,6 +131,14 @@ fn version(raw: &str) -> Option<(u64, u64)> {
         (Some(Ok(major)), Some(Ok(minor))) => Some((major, minor)),
         _ => None,
     }
+}
+
+/// JetStream over this connection, with our deadline for every request and every acknowledgement.
+pub fn jetstream(client: Client) -> jetstream::Context {
+    ContextBuilder::new()
+        .timeout(DEADLINE)
+        .ack_timeout(DEADLINE)
+        .build(client)
 }
 
 #[cfg(test)]

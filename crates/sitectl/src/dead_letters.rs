@@ -19,10 +19,9 @@ use site_events::{
     dead_letters::{ATTEMPTS, ERROR, Summary, TIME},
     subjects,
 };
-use site_service::nats::NatsSettings;
 use time::format_description::well_known::Rfc3339;
 
-use crate::{answer::answer, broker};
+use crate::{answer::answer, broker, usual::Usual};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args)]
@@ -59,16 +58,6 @@ enum Task {
         #[command(flatten)]
         usual: Usual,
     },
-}
-
-/// What every command needs.
-#[derive(Args)]
-struct Usual {
-    #[command(flatten)]
-    nats: NatsSettings,
-    /// Answers in JSON
-    #[arg(long)]
-    json: bool,
 }
 
 /// Which dead letters are meant.

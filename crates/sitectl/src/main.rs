@@ -8,6 +8,7 @@ mod holdings;
 mod person;
 mod setup;
 mod subscribers;
+mod usual;
 mod webhooks;
 
 use std::process::ExitCode;

@@ -9,10 +9,9 @@ use futures_util::TryStreamExt as _;
 use serde::Serialize;
 use serde_json::json;
 use site_events::{DEAD_LETTERS, ENDPOINTS, Endpoint, SITE, endpoints::Fate, subjects};
-use site_service::nats::NatsSettings;
 use time::format_description::well_known::Rfc3339;
 
-use crate::{answer::answer, broker};
+use crate::{answer::answer, broker, usual::Usual};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args)]
@@ -32,16 +31,6 @@ enum Task {
         #[command(flatten)]
         usual: Usual,
     },
-}
-
-/// What every command needs.
-#[derive(Args)]
-struct Usual {
-    #[command(flatten)]
-    nats: NatsSettings,
-    /// Answers in JSON
-    #[arg(long)]
-    json: bool,
 }
 
 /// Does what was asked for.

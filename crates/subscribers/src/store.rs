@@ -6,7 +6,7 @@ use async_nats::{
     Client,
     jetstream::{
         Context,
-        context::{ContextBuilder, PublishErrorKind},
+        context::PublishErrorKind,
         kv::{Operation, Store},
         message::PublishMessage,
     },
@@ -70,10 +70,7 @@ pub struct Subscribers {
 impl Subscribers {
     /// Opens the bucket, which must be there and let records expire.
     pub async fn open(client: Client) -> Result<Self, StoreError> {
-        let context = ContextBuilder::new()
-            .timeout(nats::DEADLINE)
-            .ack_timeout(nats::DEADLINE)
-            .build(client.clone());
+        let context = nats::jetstream(client.clone());
         let unusable = |reason: String| {
             StoreError::Away(format!(
                 "bucket {SUBSCRIBERS} cannot be used ({reason}); run `sitectl setup`"

@@ -13,7 +13,7 @@ mod sign_up;
 
 use std::sync::Arc;
 
-use async_nats::jetstream::{self, context::ContextBuilder};
+use async_nats::jetstream;
 use site_events::{
     Publisher, SITE, SUBSCRIBERS, SUPPRESSION,
     consume::{GIVE_UP_AFTER, Terms, consume, ensure_set_up},
@@ -47,10 +47,7 @@ impl Service {
     /// Connects to the broker, opens the bucket and takes the port.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let client = nats::connect(&settings.nats, "newsletter").await?;
-        let context = ContextBuilder::new()
-            .timeout(nats::DEADLINE)
-            .ack_timeout(nats::DEADLINE)
-            .build(client.clone());
+        let context = nats::jetstream(client.clone());
         ensure_set_up(&context, SUPPRESSION).await?;
         let newsletter = Arc::new(api::Newsletter {
             publisher: Publisher::new(client.clone()),

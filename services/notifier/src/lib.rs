@@ -26,7 +26,7 @@ mod wording;
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Context as _;
-use async_nats::jetstream::{self, context::ContextBuilder};
+use async_nats::jetstream;
 use site_events::{
     Channel, DELIVERIES, Delivery, ENDPOINTS, Endpoint, Endpoints, Outcome, Publisher, SITE,
     consume::{Terms, consume, ensure_set_up},
@@ -80,7 +80,7 @@ impl Service {
         let desk = Desk::new(&settings)?;
         let senders = senders(&settings)?;
         let client = nats::connect(&settings.nats, "notifier").await?;
-        let context = context(client.clone());
+        let context = nats::jetstream(client.clone());
         let deliveries = Deliveries::open(&context).await?;
         let events = Events::open(&context).await?;
         let fates = Arc::new(Fates::open(&context).await?);
@@ -226,11 +226,4 @@ async fn watch(workers: &mut JoinSet<()>, stop: &CancellationToken) -> anyhow::R
         }
     }
     result
-}
-
-fn context(client: async_nats::Client) -> jetstream::Context {
-    ContextBuilder::new()
-        .timeout(nats::DEADLINE)
-        .ack_timeout(nats::DEADLINE)
-        .build(client)
 }

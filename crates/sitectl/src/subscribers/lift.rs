@@ -5,8 +5,8 @@ use anyhow::{Context as _, ensure};
 use serde_json::json;
 use visitor::EmailAddress;
 
-use super::{Key, Stage, Usual};
-use crate::{answer::answer, broker};
+use super::{Key, Stage};
+use crate::{answer::answer, broker, usual::Usual};
 
 /// Makes a suppressed subscriber what they were before the mail came back.
 pub async fn lift(email: &str, key: &Key, usual: &Usual) -> anyhow::Result<()> {

@@ -10,8 +10,9 @@ use std::path::PathBuf;
 
 use ::subscribers::{State, Subscriber};
 use clap::{Args, Subcommand, ValueEnum};
-use site_service::nats::NatsSettings;
 use visitor::{PersonKey, links, links::Links, token::TokenKey};
+
+use crate::usual::Usual;
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args)]
@@ -56,17 +57,6 @@ enum Task {
         #[command(flatten)]
         usual: Usual,
     },
-}
-
-/// What every command needs.
-#[derive(Args)]
-struct Usual {
-    /// The broker
-    #[command(flatten)]
-    nats: NatsSettings,
-    /// Answers in JSON
-    #[arg(long)]
-    json: bool,
 }
 
 /// What the ways out in an export are made with.

@@ -1,0 +1,15 @@
+//! What most commands need to know.
+
+use clap::Args;
+use site_service::nats::NatsSettings;
+
+/// The broker, and how to answer.
+#[derive(Args)]
+pub struct Usual {
+    /// The broker
+    #[command(flatten)]
+    pub nats: NatsSettings,
+    /// Answers in JSON
+    #[arg(long)]
+    pub json: bool,
+}
