@@ -98,6 +98,7 @@ impl Subscriber {
         source: Option<String>,
         now: OffsetDateTime,
         key: Uuid,
+        fresh: Uuid,
     ) -> Option<Self> {
         match known.map(|known| &known.state) {
             Some(State::Confirmed { .. } | State::Suppressed { .. }) => return None,
@@ -114,7 +115,7 @@ impl Subscriber {
             email,
             subscription: known
                 .filter(|known| known.is_pending())
-                .map_or(key, |known| known.subscription),
+                .map_or(fresh, |known| known.subscription),
             requested: now,
             source,
             confirmed: known.and_then(Self::consented),
@@ -271,7 +272,7 @@ mod tests {
 
     fn sign_up(known: Option<&Subscriber>, now: OffsetDateTime, fresh: Uuid) -> Option<Subscriber> {
         let email = EmailAddress::parse("asha@example.com").expect("an address");
-        Subscriber::signed_up(known, email, Some("/blog".to_owned()), now, fresh)
+        Subscriber::signed_up(known, email, Some("/blog".to_owned()), now, fresh, fresh)
     }
 
     fn pending() -> Subscriber {

@@ -113,7 +113,7 @@ async fn attempt(
     let former = known.subscriber.as_ref();
     let email = requested.email.clone();
     let source = requested.attribution.as_ref().and_then(|told| told.page.clone());
-    let Some(pending) = Subscriber::signed_up(former, email, source, now, key) else {
+    let Some(pending) = Subscriber::signed_up(former, email, source, now, key, Uuid::new_v4()) else {
         return Ok(None);
     };
     let revision = write(newsletter, person, &pending, known.revision).await?;
