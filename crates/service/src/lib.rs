@@ -1,12 +1,14 @@
 //! How every binary starts, tells how it is, and stops: settings, telemetry, the
-//! broker connection, health and drain.
+//! broker connection, HTTP and gRPC, health and drain.
 
 pub mod drain;
 pub mod grpc;
 pub mod health;
+pub mod http;
 pub mod idempotency;
 pub mod nats;
 pub mod request_id;
+pub mod requests;
 pub mod settings;
 pub mod status;
 pub mod telemetry;

@@ -1,5 +1,4 @@
-//! The gateway: [`router`] lists what it serves, [`api`] holds one file per form,
-//! [`site`] the static pages, [`server`] the connections.
+//! The gateway: [`router`] lists what it serves, [`api`] holds one file per form.
 
 mod address;
 mod api;
@@ -8,18 +7,14 @@ mod limits;
 mod readiness;
 mod refusal;
 mod router;
-mod security_headers;
-mod server;
 mod settings;
-mod site;
 mod submissions;
 mod unread_body;
 
 pub use api::openapi::openapi;
 use router::App;
-use server::HttpServer;
 pub use settings::Settings;
-use site_service::drain::CancellationToken;
+use site_service::{drain::CancellationToken, http::HttpServer};
 
 /// The running gateway.
 pub struct Service {

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use anyhow::Context;
 use axum::{
     Router,
     extract::{DefaultBodyLimit, Request},
@@ -11,9 +12,10 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodRouter, any, get, post},
 };
-use site_service::{idempotency, request_id, request_id::RequestId, trace};
+use site_files::{Site, security_headers};
+use site_service::{idempotency, request_id, requests};
 use tokio::sync::Semaphore;
-use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer, trace::TraceLayer};
+use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
 
 use crate::{
     api,
@@ -21,9 +23,7 @@ use crate::{
     limits::{self, Limited},
     readiness,
     refusal::{self, Refusal},
-    security_headers,
     settings::Settings,
-    site::Site,
     submissions::{self, Form},
     unread_body,
 };
@@ -119,7 +119,14 @@ pub fn router(app: App, settings: &Settings) -> anyhow::Result<Router> {
         .route("/api", any(nothing_here))
         .route("/api/{*path}", any(nothing_here));
     let site = match &settings.site_dir {
-        Some(folder) => Site::read(folder)?.into_router(),
+        Some(folder) => Site::read(folder)
+            .with_context(|| {
+                format!(
+                    "The setting SITE_DIR is wrong: {} holds no site",
+                    folder.display()
+                )
+            })?
+            .into_router(),
         None => Router::new(),
     };
     let mut router = forms
@@ -131,17 +138,11 @@ pub fn router(app: App, settings: &Settings) -> anyhow::Result<Router> {
     if !settings.cors_origins.is_empty() {
         router = router.layer(cors(&settings.cors_origins));
     }
-    Ok(router
-        .layer(from_fn(refusal::as_json))
-        .layer(from_fn(security_headers::add))
-        .layer(
-            TraceLayer::new_for_http()
-                .make_span_with(trace::request_span)
-                .on_request(())
-                .on_response(log_answer)
-                .on_failure(()),
-        )
-        .layer(from_fn(with_request_id)))
+    Ok(requests::observed(
+        router
+            .layer(from_fn(refusal::as_json))
+            .layer(from_fn(security_headers::add)),
+    ))
 }
 
 /// A form is counted and limited by address before anything of its body is read.
@@ -174,27 +175,6 @@ async fn within(time: Duration, request: Request, next: Next) -> Response {
 
 async fn nothing_here() -> Refusal {
     Refusal::of(StatusCode::NOT_FOUND)
-}
-
-/// Gives the request the id that everything it causes will carry, and says it in the answer.
-async fn with_request_id(mut request: Request, next: Next) -> Response {
-    let id = RequestId::of_headers(request.headers());
-    let value = HeaderValue::from_str(id.as_str()).unwrap_or(HeaderValue::from_static(""));
-    let name = HeaderName::from_static(request_id::HEADER);
-    request.headers_mut().insert(name.clone(), value.clone());
-    request.extensions_mut().insert(id);
-    let mut response = next.run(request).await;
-    response.headers_mut().insert(name, value);
-    response
-}
-
-fn log_answer(response: &Response, took: Duration, span: &tracing::Span) {
-    tracing::info!(
-        parent: span,
-        http.response.status_code = response.status().as_u16(),
-        took_ms = took.as_millis(),
-        "answered"
-    );
 }
 
 fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use clap::Parser;
 use http::HeaderValue;
-use site_service::telemetry::TelemetrySettings;
+use site_service::{http::CONNECTIONS_AT_ONCE, telemetry::TelemetrySettings};
 use tonic::transport::Uri;
 
 /// The one way in: serves the site and its API, and forwards forms over gRPC.
@@ -42,7 +42,7 @@ pub struct Settings {
     #[arg(long = "upload-seconds", env = "UPLOAD_SECONDS", default_value = "180", value_parser = seconds)]
     pub upload_time: Duration,
     /// Connections that are open at the same time; others wait
-    #[arg(long, env = "CONNECTIONS_AT_ONCE", default_value_t = 4096)]
+    #[arg(long, env = "CONNECTIONS_AT_ONCE", default_value_t = CONNECTIONS_AT_ONCE)]
     pub connections_at_once: usize,
     /// Origins of other sites that may call the API, separated by commas
     #[arg(long, env = "CORS_ORIGINS", value_delimiter = ',')]

@@ -1,7 +1,11 @@
 //! What browsers are told about every answer.
 
-use axum::{extract::Request, middleware::Next, response::Response};
-use http::{HeaderName, HeaderValue, header};
+use axum::{
+    extract::Request,
+    http::{HeaderName, HeaderValue, header},
+    middleware::Next,
+    response::Response,
+};
 
 /// The headers that every answer carries.
 const HEADERS: [(HeaderName, HeaderValue); 6] = [

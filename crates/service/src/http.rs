@@ -1,4 +1,4 @@
-//! Connections: accepted up to a limit, cut when they are slow, drained at the end.
+//! HTTP/1.1 and HTTP/2 connections: accepted up to a limit, cut when they are slow, drained at the end.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -10,13 +10,16 @@ use hyper_util::{
     server::{conn::auto, graceful::GracefulShutdown},
     service::TowerToHyperService,
 };
-use site_service::drain::{self, CancellationToken};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
 };
 use tower::{ServiceBuilder, ServiceExt};
 
+use crate::drain::{self, CancellationToken};
+
+/// How many connections are open at the same time where no setting says otherwise.
+pub const CONNECTIONS_AT_ONCE: usize = 4096;
 /// How long a client may take over its request line and headers.
 const HEADER_TIME: Duration = Duration::from_secs(10);
 /// The most one connection may make us buffer.

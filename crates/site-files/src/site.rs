@@ -8,7 +8,7 @@ use axum::{
     Router,
     body::Body,
     extract::{Request, State},
-    http::{HeaderValue, Method, StatusCode, Uri, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
     response::{IntoResponse, Redirect, Response},
     routing::get,
 };
@@ -18,8 +18,13 @@ use tower_http::services::{ServeDir, ServeFile};
 
 /// What the front ends' build says of the site it made.
 const ROUTES: &str = "_routes.json";
+/// Where remotes lie, each in a folder of its name. The shell's pages know nothing of them, nor they of the pages.
+const REMOTES: &str = "/remotes/";
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
+
+/// Below the remotes no page is asked for: a script that a page wanted needs no other page instead.
+const NO_SUCH_FILE: &str = "There is nothing at this address.\n";
 
 /// The site's folder with its routing table.
 pub struct Site {
@@ -28,6 +33,7 @@ pub struct Site {
     not_found: Vec<NotFound>,
     variants: Vec<Variant>,
     policy: HeaderValue,
+    policy_of_remotes: HeaderValue,
 }
 
 /// The page for addresses below a prefix that name nothing.
@@ -68,15 +74,10 @@ struct Variant {
 }
 
 impl Site {
-    /// Reads the routing table of a built site.
+    /// Reads the routing table of a folder that the build wrote.
     pub fn read(folder: &Path) -> anyhow::Result<Self> {
         let table = folder.join(ROUTES);
-        let wrong = || {
-            format!(
-                "The setting SITE_DIR is wrong: {} cannot be read",
-                table.display()
-            )
-        };
+        let wrong = || format!("{} cannot be read", table.display());
         let routes = std::fs::read(&table).with_context(wrong)?;
         let routes: RoutesFile = serde_json::from_slice(&routes).with_context(wrong)?;
         let mut not_found: Vec<NotFound> = routes
@@ -104,6 +105,7 @@ impl Site {
             not_found,
             variants: routes.variants,
             policy: policy(&routes.script_hashes, &routes.frame_sources).with_context(wrong)?,
+            policy_of_remotes: policy(&[], &[])?,
         })
     }
 
@@ -164,7 +166,18 @@ impl Site {
         })
     }
 
-    async fn nothing_here(&self, path: &str, method: Method, headers: axum::http::HeaderMap) -> Response {
+    fn policy_at(&self, path: &str) -> &HeaderValue {
+        if path.starts_with(REMOTES) {
+            &self.policy_of_remotes
+        } else {
+            &self.policy
+        }
+    }
+
+    async fn nothing_here(&self, path: &str, method: Method, headers: HeaderMap) -> Response {
+        if path.starts_with(REMOTES) {
+            return (StatusCode::NOT_FOUND, NO_SUCH_FILE).into_response();
+        }
         let Some(entry) = self
             .not_found
             .iter()
@@ -186,7 +199,9 @@ impl Site {
 }
 
 async fn serve(State(site): State<Arc<Site>>, request: Request) -> Response {
-    let is_immutable = is_immutable(request.uri().path());
+    let path = request.uri().path();
+    let is_immutable = is_immutable(path);
+    let policy = site.policy_at(path).clone();
     let mut response = site.answer(request).await;
     let is_there = response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED;
     let keep = if is_immutable && is_there {
@@ -197,7 +212,7 @@ async fn serve(State(site): State<Arc<Site>>, request: Request) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, keep);
     // Whatever its type: "not modified" has none, yet its headers replace those of the page kept.
-    headers.insert(header::CONTENT_SECURITY_POLICY, site.policy.clone());
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     response
 }
 
@@ -213,7 +228,7 @@ fn file_of(path: &str) -> String {
 /// Files whose names carry a hash of their content.
 fn is_immutable(path: &str) -> bool {
     let of_a_remote = || {
-        let (_, file) = path.strip_prefix("/remotes/")?.split_once('/')?;
+        let (_, file) = path.strip_prefix(REMOTES)?.split_once('/')?;
         Some(file.starts_with("assets/"))
     };
     path.starts_with("/assets/") || of_a_remote().unwrap_or(false)

@@ -1,0 +1,19 @@
+//! Serves one front end's files.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use site_service::{drain, settings, telemetry};
+use web::{Service, Settings};
+
+#[tokio::main]
+async fn main() -> anyhow::Result<ExitCode> {
+    let settings: Settings = match settings::read() {
+        Ok(settings) => settings,
+        Err(stop) => return Ok(stop.report()),
+    };
+    let _telemetry = telemetry::start(&settings.telemetry, "web")?;
+    let stop = drain::on_signal().context("signals cannot be listened to")?;
+    Service::build(settings).await?.run(stop).await?;
+    Ok(ExitCode::SUCCESS)
+}

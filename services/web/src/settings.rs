@@ -1,0 +1,21 @@
+//! What this server needs to know.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use clap::Parser;
+use site_service::telemetry::TelemetrySettings;
+
+/// Serves one front end's files.
+#[derive(Parser)]
+#[command(name = "web", version)]
+pub struct Settings {
+    /// Address to listen on for HTTP
+    #[arg(long, env = "LISTEN", default_value = "127.0.0.1:8081")]
+    pub listen: SocketAddr,
+    /// Folder of the front end
+    #[arg(long, env = "SITE_DIR")]
+    pub site_dir: PathBuf,
+    /// Logs and traces
+    #[command(flatten)]
+    pub telemetry: TelemetrySettings,
+}

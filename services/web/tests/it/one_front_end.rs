@@ -1,0 +1,210 @@
+//! One front end's folder, served by one server.
+
+use std::{fs, path::Path};
+
+use axum::body::Body;
+use hyper_util::{client::legacy::Client as AnyClient, rt::TokioExecutor};
+use reqwest::{Client, Method, Response, StatusCode, header, redirect::Policy};
+use site_service::drain::CancellationToken;
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+use web::{Service, Settings};
+
+const NO_PAGES: &str = r#"{
+    "redirects": [], "notFound": [], "variants": [], "scriptHashes": [], "frameSources": []
+}"#;
+const PAGES: &str = r#"{
+    "redirects": [],
+    "notFound": [{ "prefix": "/", "page": "/404.html" }],
+    "variants": [],
+    "scriptHashes": ["sha256-abc="],
+    "frameSources": ["https://maps.example"]
+}"#;
+
+struct Web {
+    url: String,
+    stop: CancellationToken,
+    running: JoinHandle<anyhow::Result<()>>,
+    _folder: TempDir,
+}
+
+impl Web {
+    async fn start(files: &[(&str, &str)]) -> anyhow::Result<Self> {
+        let folder = TempDir::new()?;
+        for (path, content) in files {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
+            fs::write(path, content)?;
+        }
+        let service = Service::build(settings(folder.path())?).await?;
+        let url = format!("http://127.0.0.1:{}", service.port());
+        let stop = CancellationToken::new();
+        let running = tokio::spawn(service.run(stop.clone()));
+        Ok(Self {
+            url,
+            stop,
+            running,
+            _folder: folder,
+        })
+    }
+
+    /// A remote's folder, as the split writes it.
+    async fn of_a_remote() -> anyhow::Result<Self> {
+        Self::start(&[
+            ("_routes.json", NO_PAGES),
+            ("remotes/blog/remoteEntry.js", "entry"),
+            ("remotes/blog/assets/list.1a2b.js", "plain"),
+            ("remotes/blog/assets/list.1a2b.js.br", "brotli"),
+        ])
+        .await
+    }
+
+    async fn get(&self, path: &str) -> anyhow::Result<Response> {
+        let client = Client::builder().redirect(Policy::none()).build()?;
+        let request = client.get(format!("{}{path}", self.url));
+        Ok(request
+            .header(header::ACCEPT_ENCODING, "br")
+            .header(header::ORIGIN, "https://other.example")
+            .send()
+            .await?)
+    }
+}
+
+fn settings(folder: &Path) -> anyhow::Result<Settings> {
+    use clap::Parser;
+    let folder = folder.to_string_lossy();
+    let flags = ["web", "--listen", "127.0.0.1:0", "--site-dir", &folder];
+    Ok(Settings::try_parse_from(flags)?)
+}
+
+#[tokio::test]
+async fn of_a_remote_browsers_keep_what_carries_a_hash_and_ask_for_its_entry() -> anyhow::Result<()> {
+    let web = Web::of_a_remote().await?;
+    for (path, content, kept) in [
+        (
+            "/remotes/blog/assets/list.1a2b.js",
+            "brotli",
+            "public, max-age=31536000, immutable",
+        ),
+        ("/remotes/blog/remoteEntry.js", "entry", "no-cache"),
+    ] {
+        let answer = web.get(path).await?;
+        assert_eq!(answer.status(), StatusCode::OK, "{path}");
+        let headers = answer.headers();
+        assert_eq!(headers[header::CACHE_CONTROL], kept, "{path}");
+        assert_eq!(headers[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
+        assert!(headers.contains_key(header::CONTENT_SECURITY_POLICY));
+        assert!(!headers.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN));
+        assert_eq!(answer.text().await?, content);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_a_remote_has_not_is_said_in_a_sentence() -> anyhow::Result<()> {
+    let web = Web::of_a_remote().await?;
+    for path in [
+        "/remotes/blog/assets/former.js",
+        "/remotes/blog",
+        "/remotes/blog/assets",
+    ] {
+        let answer = web.get(path).await?;
+        assert_eq!(answer.status(), StatusCode::NOT_FOUND, "{path}");
+        assert_eq!(answer.headers()[header::CACHE_CONTROL], "no-cache");
+        assert_eq!(
+            answer.headers()[header::CONTENT_TYPE],
+            "text/plain; charset=utf-8"
+        );
+        assert_eq!(answer.text().await?, "There is nothing at this address.\n");
+    }
+    for path in ["/", "/about", "/_routes.json"] {
+        assert_eq!(web.get(path).await?.status(), StatusCode::NOT_FOUND, "{path}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_shell_has_its_pages_and_their_policy() -> anyhow::Result<()> {
+    let web = Web::start(&[
+        ("_routes.json", PAGES),
+        ("about.html", "<h1>About</h1>"),
+        ("404.html", "<h1>Oops!</h1>"),
+    ])
+    .await?;
+    for (path, status, content) in [
+        ("/about", StatusCode::OK, "<h1>About</h1>"),
+        ("/nothing", StatusCode::NOT_FOUND, "<h1>Oops!</h1>"),
+    ] {
+        let answer = web.get(path).await?;
+        assert_eq!(answer.status(), status, "{path}");
+        let policy = answer.headers()[header::CONTENT_SECURITY_POLICY]
+            .to_str()?
+            .to_owned();
+        assert!(policy.contains("script-src 'self' 'sha256-abc=';"), "{policy}");
+        assert!(policy.contains("frame-src https://maps.example;"), "{policy}");
+        assert_eq!(answer.text().await?, content);
+    }
+    let refused = Client::new()
+        .request(Method::POST, format!("{}/about", web.url))
+        .send()
+        .await?;
+    assert_eq!(refused.status(), StatusCode::METHOD_NOT_ALLOWED);
+    Ok(())
+}
+
+#[tokio::test]
+async fn it_says_that_it_lives_and_is_ready() -> anyhow::Result<()> {
+    let web = Web::of_a_remote().await?;
+    for (path, said) in [
+        ("/livez", r#"{"status":"alive"}"#),
+        ("/readyz", r#"{"status":"ready"}"#),
+    ] {
+        let answer = web.get(path).await?;
+        assert_eq!(answer.status(), StatusCode::OK);
+        assert!(answer.headers().contains_key("x-request-id"));
+        assert_eq!(answer.text().await?, said);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn it_speaks_http_2_without_tls() -> anyhow::Result<()> {
+    let web = Web::of_a_remote().await?;
+    let client = AnyClient::builder(TokioExecutor::new())
+        .http2_only(true)
+        .build_http::<Body>();
+    let answer = client
+        .get(format!("{}/remotes/blog/remoteEntry.js", web.url).parse()?)
+        .await?;
+    assert_eq!(answer.version(), axum::http::Version::HTTP_2);
+    assert_eq!(answer.status(), axum::http::StatusCode::OK);
+    Ok(())
+}
+
+#[tokio::test]
+async fn asked_to_stop_it_ends_by_itself() -> anyhow::Result<()> {
+    let web = Web::of_a_remote().await?;
+    web.get("/livez").await?;
+    web.stop.cancel();
+    web.running.await??;
+    assert!(
+        Client::new()
+            .get(format!("{}/livez", web.url))
+            .send()
+            .await
+            .is_err()
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_folder_that_the_build_did_not_write_ends_the_start() -> anyhow::Result<()> {
+    let folder = TempDir::new()?;
+    let built = Service::build(settings(folder.path())?).await;
+    let sentence = built.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(
+        sentence.starts_with("The setting SITE_DIR is wrong"),
+        "{sentence}"
+    );
+    Ok(())
+}
