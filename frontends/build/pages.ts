@@ -5,16 +5,13 @@ import type { SiteParts } from './document.ts';
 import { document, scriptHashes } from './document.ts';
 import { dist, scratch } from './places.ts';
 import type { Rendered } from './rendered.ts';
+import type { Routes } from './routes-file.ts';
+import { ROUTES_FILE, routesFile } from './routes-file.ts';
 
 /** What the build needs of the shell's server build. */
-interface Server {
+interface Server extends Pick<Routes, 'redirects' | 'notFound' | 'variants'> {
   /** Every address that gets a page of its own. */
   pages: readonly string[];
-  /** Pages for addresses that name nothing, by the prefix they stand for. */
-  notFound: readonly { prefix: string; page: string }[];
-  /** Pages that a parameter of the query chooses instead of the one at their address. */
-  variants: readonly { path: string; parameter: string; page: string }[];
-  redirects: readonly { from: string; to: string }[];
   /** Files by which machines find their way, by name. */
   signposts: (pages: readonly string[], today: Date) => Record<string, string>;
   /** The blog's Atom feed. */
@@ -43,7 +40,7 @@ export async function writePages(
   for (const [name, content] of Object.entries({
     ...site.signposts(site.pages, new Date()),
     'blog/feed.xml': site.feed,
-    '_routes.json': JSON.stringify({
+    [ROUTES_FILE]: routesFile({
       redirects: site.redirects,
       notFound: site.notFound,
       variants: site.variants,

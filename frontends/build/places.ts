@@ -7,6 +7,8 @@ export const frontends: string = dirname(dirname(fileURLToPath(import.meta.url))
 export const root: string = dirname(frontends);
 /** Where the built site goes: what the gateway's SITE_DIR names. */
 export const dist: string = process.env['SITE_OUT'] ?? join(frontends, 'dist');
+/** Where it goes as a folder for each front end: what the SITE_DIR of their servers names. */
+export const split: string = `${dist}.split`;
 /** What the build needs and visitors do not get. */
 export const scratch: string = `${dist}.server`;
 /** What the site in `dist` was put together from; beside it, because it is none of the visitors' business. */

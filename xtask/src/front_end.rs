@@ -8,22 +8,27 @@ use crate::step::{npm, program, root, run};
 
 /// What a built site always has.
 const BUILT: &str = "frontends/dist/_routes.json";
+/// What is written last where the site is laid out as a folder for each front end.
+const SPLIT: &str = "frontends/dist.split/careers/_routes.json";
 /// What the build reads.
 const SOURCES: [&str; 4] = ["frontends", "brand.json", "package.json", "package-lock.json"];
 
-/// Builds the site unless it is newer than all it was made from.
+/// Builds the site unless it is newer than all it was made from, and splits it unless that was done since.
 pub fn build_where_changed() -> anyhow::Result<()> {
-    let built = fs::metadata(root().join(BUILT))
-        .and_then(|file| file.modified())
-        .ok();
-    if built >= Some(newest_source()?) {
-        return Ok(());
+    let otherwise = "Its own message stands above.";
+    if modified(BUILT) < Some(newest_source()?) {
+        run("Building the front ends", &mut npm("build", &[]), otherwise)?;
     }
-    run(
-        "Building the front ends",
-        &mut npm("build", &[]),
-        "Its own message stands above.",
-    )
+    if modified(SPLIT) < modified(BUILT) {
+        run("Splitting the site", &mut npm("split", &[]), otherwise)?;
+    }
+    Ok(())
+}
+
+fn modified(file: &str) -> Option<SystemTime> {
+    fs::metadata(root().join(file))
+        .and_then(|file| file.modified())
+        .ok()
 }
 
 fn newest_source() -> anyhow::Result<SystemTime> {
@@ -33,13 +38,6 @@ fn newest_source() -> anyhow::Result<SystemTime> {
     );
     let files = list.args(SOURCES).output().context("git cannot be run")?;
     let files = String::from_utf8_lossy(&files.stdout);
-    let newest = files
-        .lines()
-        .filter_map(|file| {
-            fs::metadata(root().join(file))
-                .and_then(|file| file.modified())
-                .ok()
-        })
-        .max();
+    let newest = files.lines().filter_map(modified).max();
     newest.context("there are no front-end sources here")
 }

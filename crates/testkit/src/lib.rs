@@ -4,11 +4,13 @@
 mod authority;
 mod clamd;
 pub mod foreign;
+mod hosting;
 mod inbox;
 pub mod mail_server;
 pub mod measure;
 mod nats;
 mod part;
+mod path_router;
 mod ports;
 pub mod receiver;
 mod s3;
@@ -16,6 +18,7 @@ mod stack;
 
 pub use authority::Authority;
 pub use clamd::Clamd;
+pub use hosting::Hosting;
 pub use inbox::Inbox;
 pub use mail_server::{Answer, MailServer};
 pub use nats::{Nats, User};

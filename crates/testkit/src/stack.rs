@@ -12,7 +12,11 @@ use serde::Serialize;
 use tokio::{net::TcpStream, process::Command};
 use uuid::Uuid;
 
-use crate::{Inbox, Nats, Part, Ports, Receiver, S3, User, eventually, root};
+use crate::{
+    Hosting, Inbox, Nats, Part, Ports, Receiver, S3, User, eventually,
+    hosting::{self, FrontDoor, WEB},
+    root,
+};
 
 const READY: Duration = Duration::from_secs(30);
 /// How long the files of earlier runs are kept.
@@ -31,6 +35,7 @@ pub struct Stack {
     ports: Ports,
     services: Vec<Part>,
     settings: Settings,
+    front_door: Option<FrontDoor>,
 }
 
 /// What the services are told, kept so that one can be started anew.
@@ -76,9 +81,18 @@ struct Login {
 }
 
 impl Stack {
-    /// Starts everything and waits until the gateway says that it is ready. `settings`
-    /// are given to every service on top of its usual ones.
+    /// Starts everything, with the site served by the gateway, and waits until that says that it is ready.
+    /// `settings` are given to every service on top of its usual ones.
     pub async fn start(ports: Ports, settings: &[(&str, &str)]) -> anyhow::Result<Self> {
+        Self::start_hosted(Hosting::Gateway, ports, settings).await
+    }
+
+    /// The same with the site served by whom you say.
+    pub async fn start_hosted(
+        hosting: Hosting,
+        ports: Ports,
+        settings: &[(&str, &str)],
+    ) -> anyhow::Result<Self> {
         ports.ensure_free()?;
         let run = new_run()?;
         let nats = Nats::start_at(ports.nats, &run.join("nats")).await?;
@@ -98,6 +112,10 @@ impl Stack {
                 .map(|(name, value)| ((*name).into(), (*value).into()))
                 .collect(),
         };
+        let front_door = match hosting {
+            Hosting::Gateway => None,
+            Hosting::Cluster => Some(FrontDoor::open(ports.site).await?),
+        };
         let mut stack = Self {
             nats,
             s3,
@@ -106,8 +124,9 @@ impl Stack {
             ports,
             services: Vec::new(),
             settings,
+            front_door,
         };
-        for name in SERVICES {
+        for name in stack.names() {
             stack.start_service(name)?;
         }
         stack.ready(READY).await?;
@@ -116,10 +135,18 @@ impl Stack {
 
     /// Starts one of our services, by its name.
     pub fn start_service(&mut self, name: &str) -> anyhow::Result<()> {
-        let program = self.settings.programs.join(name);
+        let folder = hosting::folder_of(name);
+        let program = self.settings.programs.join(match folder {
+            Some(_) => "web",
+            None => name,
+        });
         anyhow::ensure!(
             program.exists(),
             "{name} is not built; run: cargo build --workspace"
+        );
+        anyhow::ensure!(
+            folder.is_none_or(|folder| folder.exists()),
+            "{name} has no files; run: npm run build && npm run split"
         );
         let mut command = Command::new(program);
         command.envs(self.env_of(name)).current_dir(root());
@@ -141,9 +168,20 @@ impl Stack {
         part.with_context(|| format!("{name} does not run"))
     }
 
-    /// Waits until `/readyz` says 200.
+    /// Waits until `/readyz` says 200, of the site and of each front end's server.
     pub async fn ready(&mut self, within: Duration) -> anyhow::Result<()> {
-        let readyz = format!("{}/readyz", self.site());
+        let webs = WEB
+            .iter()
+            .filter_map(|web| self.front_door.as_ref()?.port_of(web));
+        let ports: Vec<u16> = webs.chain([self.ports.site]).collect();
+        for port in ports {
+            self.ready_at(port, within).await?;
+        }
+        Ok(())
+    }
+
+    async fn ready_at(&mut self, port: u16, within: Duration) -> anyhow::Result<()> {
+        let readyz = format!("http://127.0.0.1:{port}/readyz");
         let http = reqwest::Client::new();
         let notifier = self.ports.notifier;
         let ready = eventually("the site is ready", within, async || {
@@ -186,6 +224,9 @@ impl Stack {
 
     /// Stops the services, the way in first, then what they need.
     pub async fn stop(mut self) -> anyhow::Result<()> {
+        if let Some(front_door) = self.front_door.take() {
+            front_door.close().await?;
+        }
         for part in self.services.drain(..).rev() {
             part.stop().await?;
         }
@@ -231,7 +272,8 @@ impl Stack {
                 ("url", self.receiver.url()),
                 ("secret", self.receiver.secret().to_owned()),
             ]),
-            services: SERVICES
+            services: self
+                .names()
                 .into_iter()
                 .map(|name| (name, format!("http://127.0.0.1:{}", self.port_of(name))))
                 .collect(),
@@ -240,7 +282,23 @@ impl Stack {
         }
     }
 
+    /// Our parts, in the order they are started: the way in comes last.
+    fn names(&self) -> Vec<&'static str> {
+        let webs: &[&str] = match self.front_door {
+            Some(_) => &WEB,
+            None => &[],
+        };
+        [&SERVICES, webs].concat()
+    }
+
     fn port_of(&self, name: &str) -> u16 {
+        let behind = self
+            .front_door
+            .as_ref()
+            .and_then(|front_door| front_door.port_of(name));
+        if let Some(port) = behind {
+            return port;
+        }
         match name {
             "contact" => self.ports.contact,
             "newsletter" => self.ports.newsletter,
@@ -260,7 +318,10 @@ impl Stack {
         let at = |port: u16| format!("http://127.0.0.1:{port}");
         let (person_key, token_key) = (&self.settings.person_key, &self.settings.token_key);
         let mut env = own(&[("LISTEN", &format!("127.0.0.1:{}", self.port_of(name)))]);
-        if name != "gateway" {
+        if let Some(folder) = hosting::folder_of(name) {
+            env.extend(own(&[("SITE_DIR", &folder.to_string_lossy())]));
+        }
+        if SERVICES.contains(&name) && name != "gateway" {
             env.extend(own(&[
                 ("NATS_URL", &self.nats.url()),
                 ("NATS_USER", name),
@@ -293,11 +354,14 @@ impl Stack {
                 ("CONTACT_URL", &at(self.ports.contact)),
                 ("NEWSLETTER_URL", &at(self.ports.newsletter)),
                 ("CAREERS_URL", &at(self.ports.careers)),
-                // So that tests can play many visitors.
-                ("TRUSTED_PROXIES", "1"),
+                // So that tests can play many visitors; the router of a cluster is one proxy more.
+                (
+                    "TRUSTED_PROXIES",
+                    if self.front_door.is_some() { "2" } else { "1" },
+                ),
             ]));
             let site = root().join("frontends/dist");
-            if site.exists() {
+            if self.front_door.is_none() && site.exists() {
                 env.extend(own(&[("SITE_DIR", &site.to_string_lossy())]));
             }
         }
@@ -317,7 +381,7 @@ fn webhooks_to(receiver: &Receiver) -> String {
     serde_json::json!([receiver.endpoint("sales", &events)]).to_string()
 }
 
-/// In the order they are started; the way in comes last.
+/// In the order they are started.
 const SERVICES: [&str; 5] = ["contact", "newsletter", "careers", "notifier", "gateway"];
 
 /// A folder for the files of this run; those of old runs are removed.

@@ -12,7 +12,7 @@ use std::{
 use anyhow::Context;
 use clap::{Parser, Subcommand, ValueEnum};
 use site_service::drain;
-use testkit::{Ports, Stack, measure, root};
+use testkit::{Hosting, Ports, Stack, measure, root};
 use tokio::{process::Command, time::sleep};
 
 /// How often the parts are asked whether they still run.
@@ -36,6 +36,9 @@ enum Task {
     /// Starts everything on free ports, runs a command against it (STACK_FILE names the
     /// file with the addresses), and stops everything
     Run {
+        /// Who serves the front ends
+        #[arg(long, value_enum, default_value_t)]
+        hosting: Hosting,
         /// The command and its arguments
         #[arg(required = true, trailing_var_arg = true)]
         command: Vec<String>,
@@ -51,6 +54,9 @@ enum Task {
 struct Up {
     #[command(flatten)]
     ports: Ports,
+    /// Who serves the front ends
+    #[arg(long, value_enum, default_value_t)]
+    hosting: Hosting,
     /// Where the addresses and local credentials are written
     #[arg(long, env = "STACK_FILE", default_value_os_t = root().join("target/stack.json"))]
     file: PathBuf,
@@ -68,7 +74,7 @@ enum Measure {
 async fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Task::Up(up) => self::up(&up).await,
-        Task::Run { command } => run(&command).await,
+        Task::Run { hosting, command } => run(hosting, &command).await,
         Task::Measure { what } => measure(what).await,
     };
     done.unwrap_or_else(|error| {
@@ -79,7 +85,7 @@ async fn main() -> ExitCode {
 
 async fn up(up: &Up) -> anyhow::Result<ExitCode> {
     let stop = drain::on_signal()?;
-    let starting = Stack::start(up.ports.clone(), &[]);
+    let starting = Stack::start_hosted(up.hosting, up.ports.clone(), &[]);
     let Some(stack) = stop.run_until_cancelled(starting).await else {
         return Ok(ExitCode::SUCCESS);
     };
@@ -103,9 +109,9 @@ async fn up(up: &Up) -> anyhow::Result<ExitCode> {
     }
 }
 
-async fn run(command: &[String]) -> anyhow::Result<ExitCode> {
+async fn run(hosting: Hosting, command: &[String]) -> anyhow::Result<ExitCode> {
     let stop = drain::on_signal()?;
-    let stack = Stack::start(Ports::free()?, &[]).await?;
+    let stack = Stack::start_hosted(hosting, Ports::free()?, &[]).await?;
     let file = stack.logs().with_file_name("stack.json");
     write_file(&stack, &file)?;
     let (program, arguments) = command.split_first().context("no command")?;

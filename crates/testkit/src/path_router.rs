@@ -1,0 +1,153 @@
+//! Sends each request to the part that its path belongs to, as the way into the cluster does.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::Context;
+use axum::{
+    Router,
+    body::Body,
+    extract::{ConnectInfo, Request, State},
+    http::{
+        HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, Version, header,
+        uri::{Authority, Scheme},
+    },
+    response::{IntoResponse, Response},
+};
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::{TokioExecutor, TokioTimer},
+};
+use site_service::{
+    drain::CancellationToken,
+    http::{CONNECTIONS_AT_ONCE, HttpServer},
+};
+use tokio::{task::JoinHandle, time::timeout};
+
+/// Longer than the longest upload that the gateway waits for.
+const PATIENCE: Duration = Duration::from_secs(200);
+/// Shorter than our servers keep a connection on which nobody asks for anything.
+const IDLE: Duration = Duration::from_secs(5);
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+/// What is about a connection and not about what is sent on it (RFC 9110, 7.6.1).
+const OF_A_CONNECTION: [HeaderName; 5] = [
+    header::CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    header::TE,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+];
+
+/// A path, and the port of the part that has what lies there and below.
+pub type Rule = (&'static str, u16);
+
+/// A router by path on 127.0.0.1.
+pub struct PathRouter {
+    stop: CancellationToken,
+    serving: JoinHandle<anyhow::Result<()>>,
+}
+
+impl PathRouter {
+    /// Starts one at this port. Of several rules that fit, the first counts.
+    pub async fn start_at(port: u16, rules: Vec<Rule>) -> anyhow::Result<Self> {
+        let server = HttpServer::bind((Ipv4Addr::LOCALHOST, port).into(), CONNECTIONS_AT_ONCE).await?;
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE)
+            .build_http();
+        let router = Router::new()
+            .fallback(forward)
+            .with_state(Arc::new(Ways { rules, client }));
+        let stop = CancellationToken::new();
+        let serving = tokio::spawn(server.run(router, stop.clone()));
+        Ok(Self { stop, serving })
+    }
+
+    /// Finishes what is in flight, and ends.
+    pub async fn stop(self) -> anyhow::Result<()> {
+        self.stop.cancel();
+        self.serving.await.context("the router by path panicked")?
+    }
+}
+
+struct Ways {
+    rules: Vec<Rule>,
+    client: Client<HttpConnector, Body>,
+}
+
+impl Ways {
+    /// A path has what equals it and what lies below it, not what merely begins with the same letters.
+    fn port_at(&self, path: &str) -> Option<u16> {
+        let fits = |prefix: &str| {
+            let rest = path.strip_prefix(prefix.trim_end_matches('/'));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let rule = self.rules.iter().find(|(prefix, _)| fits(prefix));
+        rule.map(|(_, port)| *port)
+    }
+}
+
+async fn forward(
+    State(ways): State<Arc<Ways>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    mut request: Request,
+) -> Response {
+    let Some(port) = ways.port_at(request.uri().path()) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    match addressed_to(port, request.uri()) {
+        Ok(uri) => *request.uri_mut() = uri,
+        Err(_) => return StatusCode::BAD_REQUEST.into_response(),
+    }
+    *request.version_mut() = Version::HTTP_11;
+    leave_out_the_connections(request.headers_mut());
+    if let Ok(address) = HeaderValue::from_str(&peer.ip().to_string()) {
+        request.headers_mut().append(FORWARDED_FOR, address);
+    }
+    match timeout(PATIENCE, ways.client.request(request)).await {
+        Ok(Ok(mut answer)) => {
+            leave_out_the_connections(answer.headers_mut());
+            answer.map(Body::new)
+        }
+        Ok(Err(_)) => StatusCode::BAD_GATEWAY.into_response(),
+        Err(_) => StatusCode::GATEWAY_TIMEOUT.into_response(),
+    }
+}
+
+fn addressed_to(port: u16, uri: &Uri) -> anyhow::Result<Uri> {
+    let mut parts = uri.clone().into_parts();
+    parts.scheme = Some(Scheme::HTTP);
+    parts.authority = Some(Authority::try_from(format!("127.0.0.1:{port}"))?);
+    Ok(Uri::from_parts(parts)?)
+}
+
+fn leave_out_the_connections(headers: &mut HeaderMap) {
+    for name in OF_A_CONNECTION {
+        headers.remove(name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_belongs_to_the_first_rule_that_it_lies_below() {
+        let rules = vec![("/api", 1), ("/remotes/blog", 2), ("/", 3)];
+        let client = Client::builder(TokioExecutor::new()).build_http();
+        let ways = Ways { rules, client };
+        for (path, port) in [
+            ("/api", 1),
+            ("/api/contact", 1),
+            ("/apiary", 3),
+            ("/remotes/blog/assets/list.js", 2),
+            ("/remotes/blogger/list.js", 3),
+            ("/", 3),
+        ] {
+            assert_eq!(ways.port_at(path), Some(port), "{path}");
+        }
+    }
+}

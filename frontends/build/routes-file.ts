@@ -1,0 +1,20 @@
+/** What a server is told of a folder that its files do not say. */
+export interface Routes {
+  redirects: readonly { from: string; to: string }[];
+  /** Pages for addresses that name nothing, by the prefix they stand for. */
+  notFound: readonly { prefix: string; page: string }[];
+  /** Pages that a parameter of the query chooses instead of the one at their address. */
+  variants: readonly { path: string; parameter: string; page: string }[];
+  /** Of the scripts that stand in the pages themselves. */
+  scriptHashes: readonly string[];
+  /** What pages may show in a frame. */
+  frameSources: readonly string[];
+}
+
+/** The file's name in its folder. */
+export const ROUTES_FILE = '_routes.json';
+
+/** A folder's routes as `crates/site-files` reads them. */
+export function routesFile(routes: Routes): string {
+  return JSON.stringify(routes);
+}

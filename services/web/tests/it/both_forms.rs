@@ -1,0 +1,181 @@
+//! The gateway with the whole site, and a server for each front end behind a router: the same answers.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use anyhow::Context;
+use reqwest::{Client, Method, StatusCode, header, redirect::Policy};
+use testkit::{Hosting, Ports, Stack, root};
+
+/// What is another one with each answer, or with each copy of a file.
+const OWN: [&str; 4] = ["date", "etag", "last-modified", "x-request-id"];
+/// What a browser may say of itself that changes what it gets.
+const ASKED: [&[(&str, &str)]; 6] = [
+    &[],
+    &[("accept-encoding", "gzip, deflate, br, zstd")],
+    &[("accept-encoding", "gzip")],
+    &[("if-modified-since", "Fri, 01 Jan 2100 00:00:00 GMT")],
+    &[("range", "bytes=0-9")],
+    &[("origin", "https://other.example")],
+];
+/// Addresses that any build answers in some way of its own.
+const ADDRESSES: [&str; 41] = [
+    "/",
+    "/?variant=impact",
+    "/?variant=other",
+    "/index.html",
+    "/about",
+    "/about/",
+    "/about.html",
+    "/about.html?utm_source=mail",
+    "/blog",
+    "/blog/case-study",
+    "/blog/nothing",
+    "/blog/feed.xml",
+    "/careers",
+    "/services/retail",
+    "/services/retail/",
+    "/services/nothing",
+    "/nothing",
+    "/nothing.png",
+    "/sitemap.xml",
+    "/robots.txt",
+    "/favicon.svg",
+    "/site.webmanifest",
+    "/.well-known/security.txt",
+    "/_routes.json",
+    "/assets",
+    "/assets/",
+    "/assets/nothing.js",
+    "/remotes",
+    "/remotes/",
+    "/remotes/blog",
+    "/remotes/blog/",
+    "/remotes/blog/_routes.json",
+    "/remotes/blog/assets/nothing.js",
+    "/remotes/careers/remoteEntry.js",
+    "/remotes/nobody/remoteEntry.js",
+    "/remotes/blogger/remoteEntry.js",
+    "//other.example/",
+    "/livez",
+    "/readyz",
+    "/api/openapi.json",
+    "/api/nothing",
+];
+
+#[derive(Debug, PartialEq)]
+struct Head {
+    status: StatusCode,
+    headers: BTreeMap<String, Vec<String>>,
+}
+
+struct Answer {
+    head: Head,
+    body: Vec<u8>,
+}
+
+/// The addresses of a folder's files.
+fn files_below(folder: &str) -> anyhow::Result<Vec<String>> {
+    let site = root().join("frontends/dist");
+    let entries = fs::read_dir(site.join(folder)).context("the site is not built; run: npm run build")?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        let address = path.strip_prefix(&site)?;
+        if path.is_file() && !is_twin(address) {
+            files.push(format!("/{}", address.to_string_lossy()));
+        }
+    }
+    Ok(files)
+}
+
+fn is_twin(file: &Path) -> bool {
+    file.extension().is_some_and(|end| end == "br" || end == "gz")
+}
+
+async fn ask(
+    client: &Client,
+    site: &str,
+    method: &Method,
+    address: &str,
+    headers: &[(&str, &str)],
+) -> anyhow::Result<Answer> {
+    let mut request = client.request(method.clone(), format!("{site}{address}"));
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let answer = request.send().await?;
+    let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, value) in answer.headers() {
+        let value = match OWN.contains(&name.as_str()) {
+            true => "any".to_owned(),
+            false => value.to_str()?.to_owned(),
+        };
+        named.entry(name.to_string()).or_default().push(value);
+    }
+    let head = Head {
+        status: answer.status(),
+        headers: named,
+    };
+    Ok(Answer {
+        head,
+        body: answer.bytes().await?.into(),
+    })
+}
+
+#[tokio::test]
+async fn both_forms_of_hosting_give_the_same_answers() -> anyhow::Result<()> {
+    let one = Stack::start(Ports::free()?, &[]).await?;
+    let many = Stack::start_hosted(Hosting::Cluster, Ports::free()?, &[]).await?;
+    let client = Client::builder().redirect(Policy::none()).build()?;
+    let mut addresses: Vec<String> = ADDRESSES.map(str::to_owned).into();
+    for folder in [
+        "",
+        "assets",
+        "remotes/blog",
+        "remotes/blog/assets",
+        "remotes/careers/assets",
+    ] {
+        addresses.extend(files_below(folder)?);
+    }
+    let mut compared = BTreeMap::new();
+    for address in &addresses {
+        for (method, headers) in ASKED
+            .map(|headers| (Method::GET, headers))
+            .into_iter()
+            .chain([(Method::HEAD, ASKED[1]), (Method::POST, ASKED[0])])
+        {
+            let of_one = ask(&client, &one.site(), &method, address, headers).await?;
+            let of_many = ask(&client, &many.site(), &method, address, headers).await?;
+            assert!(of_one.body == of_many.body, "{method} {address} {headers:?}");
+            assert_eq!(of_one.head, of_many.head, "{method} {address} {headers:?}");
+            *compared.entry(of_one.head.status.as_u16()).or_insert(0) += 1;
+        }
+    }
+    for status in [200, 206, 304, 308, 404, 405] {
+        assert!(compared.contains_key(&status), "{status}: {compared:?}");
+    }
+    one.stop().await?;
+    many.stop().await
+}
+
+#[tokio::test]
+async fn behind_the_router_nobody_can_choose_an_address() -> anyhow::Result<()> {
+    let burst = [("RATE_BURST", "1"), ("RATE_PER_MINUTE", "1")];
+    let stack = Stack::start_hosted(Hosting::Cluster, Ports::free()?, &burst).await?;
+    let client = Client::new();
+    let status_for = async |forwarded: &str| {
+        let form = client.post(format!("{}/api/newsletter", stack.site()));
+        let answer = form
+            .header("x-forwarded-for", forwarded)
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(r#"{"email":"nobody"}"#)
+            .send()
+            .await?;
+        anyhow::Ok(answer.status().as_u16())
+    };
+    assert_eq!(status_for("10.0.0.1").await?, 422);
+    assert_eq!(status_for("10.0.0.2").await?, 422);
+    // What a visitor writes before the address that the proxy saw proves nothing.
+    assert_eq!(status_for("192.0.2.7, 10.0.0.1").await?, 429);
+    stack.stop().await
+}
