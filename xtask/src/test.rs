@@ -95,16 +95,36 @@ fn image_tests() -> anyhow::Result<(bool, Count)> {
     Ok((green, reported(&report, "/passed", "/failed")))
 }
 
+/// All of them against the usual stack; against one hosted as in the cluster, those that a server of the front ends
+/// could fail.
 fn browser_tests() -> anyhow::Result<(bool, Count)> {
-    let report = root().join("target/playwright.json");
+    let (green, mut count) = browser_tests_in("Browser tests", "gateway", &[])?;
+    let chosen = ["--project=site", "--grep=@hosting"];
+    let (green_too, more) = browser_tests_in("Browser tests, hosted as in the cluster", "cluster", &chosen)?;
+    count.add(more);
+    Ok((green && green_too && more.passed > 0, count))
+}
+
+fn browser_tests_in(what: &str, hosting: &str, chosen: &[&str]) -> anyhow::Result<(bool, Count)> {
+    let report = root().join(format!("target/playwright-{hosting}.json"));
     let mut tests = program(
         root().join("target/debug/stack"),
-        &["run", "npm", "run", "--silent", "test:browser", "--"],
+        &[
+            "run",
+            "--hosting",
+            hosting,
+            "npm",
+            "run",
+            "--silent",
+            "test:browser",
+            "--",
+        ],
     );
     tests
+        .args(chosen)
         .arg("--reporter=list,json")
         .env("PLAYWRIGHT_JSON_OUTPUT_NAME", &report);
-    let green = run_and_read("Browser tests", &mut tests, |_| {})?;
+    let green = run_and_read(what, &mut tests, |_| {})?;
     Ok((green, reported(&report, "/stats/expected", "/stats/unexpected")))
 }
 
