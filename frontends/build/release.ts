@@ -6,7 +6,7 @@ import { compressIn } from './compress.ts';
 import { remote, server } from './configurations.ts';
 import type { SiteParts } from './document.ts';
 import { writePages } from './pages.ts';
-import { dist, partsFile, scratch } from './places.ts';
+import { dist, partsFile, scratch, split } from './places.ts';
 import { versionOf } from './remote.ts';
 import { remoteCalled, remotes } from './remotes.ts';
 
@@ -22,7 +22,8 @@ if (!existsSync(partsFile)) {
 const former: SiteParts & { files: readonly string[] } = JSON.parse(
   await readFile(partsFile, 'utf8'),
 );
-await rm(scratch, { recursive: true, force: true });
+// Who serves the front ends one by one splits the site anew.
+await Promise.all([scratch, split].map(folder => rm(folder, { recursive: true, force: true })));
 const partsOf = await compile([remote('production', which), server('production', remotes)]);
 const parts: SiteParts = {
   shell: former.shell,

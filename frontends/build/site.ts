@@ -5,14 +5,16 @@ import { compressIn } from './compress.ts';
 import { remote, server, shell } from './configurations.ts';
 import { entryOf } from './federation.ts';
 import { writePages } from './pages.ts';
-import { dist, frontends, partsFile, scratch } from './places.ts';
+import { dist, frontends, partsFile, scratch, split } from './places.ts';
 import { versionOf } from './remote.ts';
 import { remotes } from './remotes.ts';
 
 // Builds the whole site: `npm run build`.
 
 const started = Date.now();
-await Promise.all([dist, scratch].map(folder => rm(folder, { recursive: true, force: true })));
+await Promise.all(
+  [dist, scratch, split].map(folder => rm(folder, { recursive: true, force: true })),
+);
 const partsOf = await compile([
   shell('production', remotes),
   ...remotes.map(which => remote('production', which)),
