@@ -54,10 +54,13 @@ impl PathRouter {
     /// Starts one at this port. Of several rules that fit, the first counts.
     pub async fn start_at(port: u16, rules: Vec<Rule>) -> anyhow::Result<Self> {
         let server = HttpServer::bind((Ipv4Addr::LOCALHOST, port).into(), CONNECTIONS_AT_ONCE).await?;
+        let mut connector = HttpConnector::new();
+        // Small messages leave at once, as on the visitors' side.
+        connector.set_nodelay(true);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
-            .build_http();
+            .build(connector);
         let router = Router::new()
             .fallback(forward)
             .with_state(Arc::new(Ways { rules, client }));
