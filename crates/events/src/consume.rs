@@ -1,7 +1,12 @@
 //! Consuming a channel: every event ends delivered, waiting for its next attempt, or
 //! among the dead letters. None is dropped.
 
-use std::{future::Future, pin::pin, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use async_nats::jetstream::{
     AckKind, Context, Message,
@@ -16,7 +21,7 @@ use tracing::{Instrument, Span, field};
 use uuid::Uuid;
 use visitor::PersonId;
 
-use crate::{Event, EventData, SITE, dead_letters};
+use crate::{Event, EventData, SITE, attempts::Figures, dead_letters, subjects};
 
 /// For how long a receiver may be away before its events become dead letters.
 pub const GIVE_UP_AFTER: Duration = Duration::from_secs(25 * 60 * 60);
@@ -115,8 +120,10 @@ pub async fn consume<F, Fut>(
     F: Fn(Delivery) -> Fut + Sync,
     Fut: Future<Output = Outcome> + Send,
 {
+    let figures = Figures::of(&consumer);
     while !stop.is_cancelled() {
-        if let Err(error) = consume_stream(context, &consumer, terms, &deliver, &stop).await {
+        let consuming = consume_stream(context, &consumer, terms, &figures, &deliver, &stop);
+        if let Err(error) = consuming.await {
             tracing::warn!(channel = %consumer, %error, "the channel's consumer is away; trying again");
         }
         stop.run_until_cancelled(tokio::time::sleep(RECONNECT_PAUSE))
@@ -128,6 +135,7 @@ async fn consume_stream<F, Fut>(
     context: &Context,
     name: &Arc<str>,
     terms: Terms,
+    figures: &Figures,
     deliver: &F,
     stop: &CancellationToken,
 ) -> Result<(), async_nats::Error>
@@ -143,6 +151,7 @@ where
         // someone else as well.
         still_working: consumer.cached_info().config.ack_wait / 4,
         give_up_after: terms.give_up_after,
+        figures,
         deliver,
     };
     let mut ended = Ok(());
@@ -217,6 +226,7 @@ struct Attempts<'a, F> {
     /// How often the broker is told that a delivery is still under way.
     still_working: Duration,
     give_up_after: Duration,
+    figures: &'a Figures,
     deliver: &'a F,
 }
 
@@ -228,12 +238,20 @@ where
     /// One attempt, from the message to its end.
     async fn settle(&self, message: Message) {
         let (attempt, age) = attempt_and_age(&message);
+        let started = Instant::now();
         let consumer = self.consumer;
+        let destination = subjects::without_person(&message.subject);
         let span = tracing::info_span!(
             "deliver",
-            otel.name = format!("process {consumer}"),
+            otel.name = format!("process {destination}"),
             otel.kind = "consumer",
+            otel.status_code = field::Empty,
             messaging.system = "nats",
+            messaging.operation.name = "process",
+            messaging.operation.type = "process",
+            messaging.destination.name = destination,
+            messaging.consumer.group.name = &**consumer,
+            messaging.message.id = field::Empty,
             channel = &**consumer,
             attempt,
             event.id = field::Empty,
@@ -257,9 +275,36 @@ where
             Outcome::Retry(reason) if self.is_given_up(attempt, age) => Outcome::Refused(reason),
             outcome => outcome,
         };
-        conclude(self.context, consumer, &message, outcome, attempt)
-            .instrument(span)
-            .await;
+        if !matches!(outcome, Outcome::Delivered) {
+            span.record("otel.status_code", "ERROR");
+        }
+        self.figures.attempted(&outcome, started.elapsed(), age);
+        self.conclude(&message, outcome, attempt).instrument(span).await;
+    }
+
+    async fn conclude(&self, message: &Message, outcome: Outcome, attempt: i64) {
+        let settled = match outcome {
+            Outcome::Delivered => message.double_ack().await,
+            Outcome::Retry(reason) => {
+                let pause = backoff(attempt, random_share());
+                tracing::warn!(%reason, retry.seconds = pause.as_secs(), "not delivered; will try again");
+                message.ack_with(AckKind::Nak(Some(pause))).await
+            }
+            Outcome::Refused(reason) => {
+                tracing::error!(%reason, "given up; moved to the dead letters");
+                match dead_letters::bury(self.context, self.consumer, message, &reason, attempt).await {
+                    Ok(()) => {
+                        self.figures.buried();
+                        message.double_ack().await
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+        };
+        // Unsettled, it comes back after the ack wait: late, but not lost.
+        if let Err(error) = settled {
+            tracing::warn!(%error, "the broker did not take the outcome; the event will come again");
+        }
     }
 }
 
@@ -306,6 +351,7 @@ fn open(span: &Span, consumer: &Arc<str>, attempt: i64, header: Header, message:
     trace::continue_from(span, header.traceparent.as_deref());
     let request_id = RequestId::accept(Some(&header.requestid));
     span.record("event.id", field::display(header.id));
+    span.record("messaging.message.id", field::display(header.id));
     span.record("request_id", field::display(&request_id));
     Delivery {
         consumer: consumer.clone(),
@@ -315,28 +361,6 @@ fn open(span: &Span, consumer: &Arc<str>, attempt: i64, header: Header, message:
         sequence: message.info().map_or(0, |info| info.stream_sequence),
         attempt,
         payload: message.payload.clone(),
-    }
-}
-
-async fn conclude(context: &Context, consumer: &str, message: &Message, outcome: Outcome, attempt: i64) {
-    let settled = match outcome {
-        Outcome::Delivered => message.double_ack().await,
-        Outcome::Retry(reason) => {
-            let pause = backoff(attempt, random_share());
-            tracing::warn!(%reason, retry.seconds = pause.as_secs(), "not delivered; will try again");
-            message.ack_with(AckKind::Nak(Some(pause))).await
-        }
-        Outcome::Refused(reason) => {
-            tracing::error!(%reason, "given up; moved to the dead letters");
-            match dead_letters::bury(context, consumer, message, &reason, attempt).await {
-                Ok(()) => message.double_ack().await,
-                Err(error) => Err(error),
-            }
-        }
-    };
-    // Unsettled, it comes back after the ack wait: late, but not lost.
-    if let Err(error) = settled {
-        tracing::warn!(%error, "the broker did not take the outcome; the event will come again");
     }
 }
 

@@ -1,6 +1,7 @@
 //! The events of the site: what they hold, how they are published so that none is
 //! lost, and how they are consumed so that each is dealt with.
 
+mod attempts;
 pub mod attribution;
 pub mod channel;
 pub mod consume;

@@ -1,5 +1,7 @@
 //! Publishing with a durable acknowledgement.
 
+use std::time::Instant;
+
 use async_nats::{
     Client,
     jetstream::{
@@ -8,9 +10,16 @@ use async_nats::{
         message::PublishMessage,
     },
 };
-use site_service::{RequestId, nats, status, trace::TRACEPARENT};
+use opentelemetry::{KeyValue, metrics::Histogram};
+use site_service::{
+    RequestId,
+    meters::{self, QUICK},
+    nats, status,
+    trace::TRACEPARENT,
+};
 use time::OffsetDateTime;
 use tonic::Status;
+use tracing::{Instrument, field};
 use uuid::Uuid;
 use visitor::PersonId;
 
@@ -43,6 +52,17 @@ pub enum PublishError {
     NotAcknowledged(context::PublishError),
 }
 
+impl PublishError {
+    /// What telemetry calls it.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::NotConnected => "not_connected",
+            Self::Refused(_) => "refused",
+            Self::NotAcknowledged(_) => "not_acknowledged",
+        }
+    }
+}
+
 impl From<context::PublishError> for PublishError {
     fn from(error: context::PublishError) -> Self {
         match error.kind() {
@@ -64,17 +84,65 @@ impl From<PublishError> for Status {
 pub struct Publisher {
     client: Client,
     context: jetstream::Context,
+    duration: Histogram<f64>,
 }
 
 impl Publisher {
     /// A publisher over this connection.
     pub fn new(client: Client) -> Self {
         let context = nats::jetstream(client.clone());
-        Self { client, context }
+        let duration = "messaging.client.operation.duration";
+        let description = "How long it took until the broker had stored an event";
+        Self {
+            client,
+            context,
+            duration: meters::seconds(duration, description, &QUICK),
+        }
     }
 
     /// Publishes and waits until the broker has stored the event.
     pub async fn publish<D: EventData>(
+        &self,
+        request_id: &RequestId,
+        id: Uuid,
+        person: &PersonId,
+        data: D,
+    ) -> Result<Stored, PublishError> {
+        let destination = D::TYPE.subject_prefix();
+        let span = tracing::info_span!(
+            "publish",
+            otel.name = format!("publish {destination}"),
+            otel.kind = "producer",
+            otel.status_code = field::Empty,
+            messaging.system = "nats",
+            messaging.operation.name = "publish",
+            messaging.operation.type = "send",
+            messaging.destination.name = destination,
+            messaging.message.id = %id,
+        );
+        let started = Instant::now();
+        let storing = self.store(request_id, id, person, data);
+        let stored = storing.instrument(span.clone()).await;
+        if stored.is_err() {
+            span.record("otel.status_code", "ERROR");
+        }
+        self.measure(destination, &stored, started);
+        stored
+    }
+
+    fn measure(&self, destination: &'static str, stored: &Result<Stored, PublishError>, started: Instant) {
+        let mut labels = vec![
+            KeyValue::new("messaging.system", "nats"),
+            KeyValue::new("messaging.operation.name", "publish"),
+            KeyValue::new("messaging.destination.name", destination),
+        ];
+        if let Err(error) = stored {
+            labels.push(KeyValue::new("error.type", error.kind()));
+        }
+        self.duration.record(started.elapsed().as_secs_f64(), &labels);
+    }
+
+    async fn store<D: EventData>(
         &self,
         request_id: &RequestId,
         id: Uuid,

@@ -46,6 +46,11 @@ pub fn person_of(subject: &str) -> &str {
     subject.rsplit('.').next().unwrap_or("unknown")
 }
 
+/// A subject as telemetry may show it: what kind of message it is for, not whom it is about.
+pub fn without_person(subject: &str) -> &str {
+    subject.rsplit_once('.').map_or(subject, |(kind, _)| kind)
+}
+
 /// The consumer that a dead letter under this subject failed on.
 pub fn channel_of(dead_letter: &str) -> &str {
     dead_letter.split('.').nth(1).unwrap_or("unknown")

@@ -4,7 +4,10 @@
 
 mod key;
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use aws_sdk_s3::{
     Client,
@@ -20,8 +23,14 @@ use aws_sdk_s3::{
 };
 use aws_smithy_http_client::tls::{self, rustls_provider::CryptoMode};
 use clap::Args;
+use http::Uri;
+use opentelemetry::{KeyValue, metrics::Histogram};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use site_service::settings::{ExposeSecret, Secret};
+use site_service::{
+    meters::{self, SLOW},
+    settings::{ExposeSecret, Secret},
+};
+use tracing::{Instrument, Span, field};
 use visitor::PersonId;
 
 use key::safe_file_name;
@@ -69,6 +78,9 @@ impl StoreError {
 pub struct Store {
     client: Client,
     bucket: String,
+    /// Where the store is, for spans.
+    address: Uri,
+    puts: Histogram<f64>,
 }
 
 impl Store {
@@ -88,6 +100,12 @@ impl Store {
         Self {
             client: Client::from_conf(config.build()),
             bucket: settings.s3_bucket.clone(),
+            address: settings.s3_endpoint.parse().unwrap_or_default(),
+            puts: meters::seconds(
+                "site.resume.store.duration",
+                "How long the bucket took over a résumé",
+                &SLOW,
+            ),
         }
     }
 
@@ -114,6 +132,36 @@ impl Store {
     /// Stores a spooled file. Its length is known and it can be read again, so the
     /// client may repeat the request.
     pub async fn put(&self, key: &ResumeKey, file: &Path, content_type: &str) -> Result<(), StoreError> {
+        let started = Instant::now();
+        let span = self.span("PutObject");
+        let putting = self.put_object(key, file, content_type);
+        let put = putting.instrument(span.clone()).await;
+        let outcome = if put.is_ok() { "stored" } else { "failed" };
+        if put.is_err() {
+            span.record("otel.status_code", "ERROR");
+        }
+        let outcome = KeyValue::new("outcome", outcome);
+        self.puts.record(started.elapsed().as_secs_f64(), &[outcome]);
+        put
+    }
+
+    /// The span of one call (OpenTelemetry's semantic conventions for AWS S3).
+    fn span(&self, method: &'static str) -> Span {
+        tracing::info_span!(
+            "call",
+            otel.name = format!("S3/{method}"),
+            otel.kind = "client",
+            otel.status_code = field::Empty,
+            rpc.system = "aws-api",
+            rpc.service = "S3",
+            rpc.method = method,
+            aws.s3.bucket = self.bucket,
+            server.address = self.address.host(),
+            server.port = self.address.port_u16(),
+        )
+    }
+
+    async fn put_object(&self, key: &ResumeKey, file: &Path, content_type: &str) -> Result<(), StoreError> {
         let body = ByteStream::from_path(file)
             .await
             .map_err(|error| StoreError::new("read the spooled résumé", error))?;
@@ -170,6 +218,7 @@ impl Store {
             .bucket(&self.bucket)
             .key(key.as_str())
             .send()
+            .instrument(self.span("GetObject"))
             .await
             .map_err(|error| StoreError::new("give the résumé", error))?;
         let content = object.body.collect().await;

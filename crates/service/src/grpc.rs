@@ -9,12 +9,11 @@ use tonic::{
     transport::{Server, server::TcpIncoming},
 };
 use tonic_health::ServingStatus;
-use tower_http::trace::TraceLayer;
 
 use crate::{
     drain::{self, CancellationToken},
     health::{self, Dependency},
-    trace::request_span,
+    rpc,
 };
 
 /// Per-stream flow control window: what one slow reader can make us hold.
@@ -68,13 +67,7 @@ impl GrpcServer {
         let serving = Server::builder()
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
-            .layer(
-                TraceLayer::new_for_grpc()
-                    .make_span_with(|request: &http::Request<_>| request_span(request))
-                    .on_request(())
-                    .on_response(())
-                    .on_failure(()),
-            )
+            .layer(rpc::Taken::new())
             .add_routes(self.routes)
             .add_service(health)
             .add_service(reflection)

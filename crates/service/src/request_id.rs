@@ -3,7 +3,7 @@
 use std::fmt;
 
 use http::HeaderMap;
-use tonic::metadata::MetadataMap;
+use tonic::metadata::{MetadataMap, MetadataValue};
 use uuid::Uuid;
 
 /// The header, and gRPC metadata key, that carries it.
@@ -39,6 +39,13 @@ impl RequestId {
         };
         raw.filter(usable)
             .map_or_else(Self::fresh, |id| Self(id.to_owned()))
+    }
+
+    /// Sends the id along with a gRPC call.
+    pub fn inject(&self, metadata: &mut MetadataMap) {
+        if let Ok(value) = MetadataValue::try_from(self.as_str()) {
+            metadata.insert(HEADER, value);
+        }
     }
 
     /// The id as text.

@@ -1,33 +1,59 @@
-//! What every HTTP request gets on its way in and out: an id, a span, a line in the log.
+//! What every HTTP request gets on its way in and out: an id, a span, a line in the log and a measured time
+//! (OpenTelemetry's semantic conventions for HTTP).
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::{
     Router,
-    extract::Request,
-    middleware::{Next, from_fn},
+    extract::{MatchedPath, Request, State},
+    middleware::{Next, from_fn, from_fn_with_state},
     response::Response,
 };
 use http::{HeaderName, HeaderValue};
+use opentelemetry::{KeyValue, metrics::Histogram};
 use tower_http::trace::TraceLayer;
 
 use crate::{
+    meters::{self, QUICK},
     request_id::{self, RequestId},
     trace,
 };
 
-/// A router whose requests carry an id, are part of the caller's trace and are logged once answered. All other layers
-/// go inside.
+/// A router whose requests carry an id, are part of the caller's trace, are measured, and are logged once answered.
+/// All other layers go inside.
 pub fn observed(router: Router) -> Router {
+    let description = "How long requests took, up to the answer's head";
+    let duration = meters::seconds("http.server.request.duration", description, &QUICK);
     router
         .layer(
             TraceLayer::new_for_http()
-                .make_span_with(trace::request_span)
+                .make_span_with(|request: &Request| trace::http_span(request, route(request)))
                 .on_request(())
                 .on_response(log_answer)
                 .on_failure(()),
         )
+        .layer(from_fn_with_state(duration, measure))
         .layer(from_fn(with_request_id))
+}
+
+/// The route that takes a request; a page of the site has none.
+fn route(request: &Request) -> Option<&str> {
+    request.extensions().get::<MatchedPath>().map(MatchedPath::as_str)
+}
+
+async fn measure(State(duration): State<Histogram<f64>>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let method = trace::method(request.method());
+    let route = route(&request).map(str::to_owned);
+    let answer = next.run(request).await;
+    let mut labels = vec![
+        KeyValue::new("http.request.method", method),
+        KeyValue::new("url.scheme", "http"),
+        KeyValue::new("http.response.status_code", i64::from(answer.status().as_u16())),
+    ];
+    labels.extend(route.map(|route| KeyValue::new("http.route", route)));
+    duration.record(started.elapsed().as_secs_f64(), &labels);
+    answer
 }
 
 /// Gives the request the id that everything it causes will carry, and says it in the answer.
@@ -43,6 +69,10 @@ async fn with_request_id(mut request: Request, next: Next) -> Response {
 }
 
 fn log_answer(response: &Response, took: Duration, span: &tracing::Span) {
+    span.record("http.response.status_code", response.status().as_u16());
+    if response.status().is_server_error() {
+        span.record("otel.status_code", "ERROR");
+    }
     tracing::info!(
         parent: span,
         http.response.status_code = response.status().as_u16(),

@@ -1,15 +1,21 @@
-//! Logs as JSON lines on stdout; traces and metrics by OTLP where an endpoint is set.
+//! Logs as JSON lines on stdout; traces, metrics and logs by OTLP where an endpoint is set.
 
 use anyhow::Context;
 use clap::Args;
 use opentelemetry::{global, trace::TracerProvider};
-use opentelemetry_otlp::{MetricExporter, SpanExporter, WithExportConfig};
+use opentelemetry_appender_tracing::layer::OpenTelemetryTracingBridge;
+use opentelemetry_otlp::{LogExporter, MetricExporter, SpanExporter, WithExportConfig};
 use opentelemetry_sdk::{
     Resource,
+    logs::SdkLoggerProvider,
     metrics::SdkMeterProvider,
     trace::{Sampler, SdkTracerProvider},
 };
-use tracing_subscriber::{EnvFilter, layer::SubscriberExt, util::SubscriberInitExt};
+use tracing_subscriber::{
+    EnvFilter, Layer, filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt,
+};
+
+use crate::process;
 
 /// What is logged and where telemetry goes.
 #[derive(Args, Debug, Clone)]
@@ -17,7 +23,7 @@ pub struct TelemetrySettings {
     /// What is logged, as tracing directives
     #[arg(long, env = "LOG", default_value = "info")]
     pub log: String,
-    /// OTLP (gRPC) endpoint for traces and metrics; nothing is exported without one
+    /// OTLP (gRPC) endpoint for traces, metrics and logs; nothing is exported without one
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     pub otlp_endpoint: Option<String>,
     /// Share of new traces that is recorded, 0 to 1
@@ -30,6 +36,7 @@ pub struct TelemetrySettings {
 pub struct Telemetry {
     traces: SdkTracerProvider,
     metrics: Option<SdkMeterProvider>,
+    logs: Option<SdkLoggerProvider>,
 }
 
 /// Starts logging and, where an endpoint is set, the export. Call once per process,
@@ -47,15 +54,24 @@ pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Res
                 .with_sampler(Sampler::AlwaysOff)
                 .build(),
             metrics: None,
+            logs: None,
         },
     };
     if let Some(metrics) = &telemetry.metrics {
         global::set_meter_provider(metrics.clone());
+        process::observe();
     }
+    // What the exporter says of its own troubles would cause the next export.
+    let ours = filter_fn(|event| !event.target().starts_with("opentelemetry"));
+    let exported = telemetry
+        .logs
+        .as_ref()
+        .map(|logs| OpenTelemetryTracingBridge::new(logs).with_filter(ours));
     tracing_subscriber::registry()
         .with(filter)
         .with(tracing_opentelemetry::layer().with_tracer(telemetry.traces.tracer(service)))
         .with(tracing_subscriber::fmt::layer().json().flatten_event(true))
+        .with(exported)
         .try_init()
         .context("logging was already started")?;
     Ok(telemetry)
@@ -73,6 +89,11 @@ fn exporting(endpoint: &str, share: f64, resource: Resource) -> anyhow::Result<T
         .with_endpoint(endpoint)
         .build()
         .with_context(wrong)?;
+    let logs = LogExporter::builder()
+        .with_tonic()
+        .with_endpoint(endpoint)
+        .build()
+        .with_context(wrong)?;
     Ok(Telemetry {
         traces: SdkTracerProvider::builder()
             .with_batch_exporter(spans)
@@ -82,6 +103,12 @@ fn exporting(endpoint: &str, share: f64, resource: Resource) -> anyhow::Result<T
         metrics: Some(
             SdkMeterProvider::builder()
                 .with_periodic_exporter(metrics)
+                .with_resource(resource.clone())
+                .build(),
+        ),
+        logs: Some(
+            SdkLoggerProvider::builder()
+                .with_batch_exporter(logs)
                 .with_resource(resource)
                 .build(),
         ),
@@ -92,7 +119,8 @@ impl Drop for Telemetry {
     fn drop(&mut self) {
         let traces = self.traces.shutdown();
         let metrics = self.metrics.as_ref().map_or(Ok(()), SdkMeterProvider::shutdown);
-        if let Err(error) = traces.and(metrics) {
+        let logs = self.logs.as_ref().map_or(Ok(()), SdkLoggerProvider::shutdown);
+        if let Err(error) = traces.and(metrics).and(logs) {
             eprintln!("the last telemetry could not be sent: {error}");
         }
     }

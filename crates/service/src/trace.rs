@@ -1,41 +1,67 @@
 //! W3C trace context across HTTP, gRPC and NATS, and the spans at a service's edge.
 
-use http::{HeaderMap, Request};
+use http::{HeaderMap, HeaderValue, Method, Request};
 use opentelemetry::{
     Context,
     propagation::{Extractor, Injector, TextMapPropagator},
-    trace::TraceContextExt,
+    trace::{SpanContext, TraceContextExt},
 };
 use opentelemetry_sdk::propagation::TraceContextPropagator;
-use tonic::metadata::{MetadataMap, MetadataValue};
 use tracing::{Span, field};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-use crate::request_id::{self, RequestId};
+use crate::RequestId;
 
 /// The header that carries the trace (W3C Trace Context, 3.2).
 pub const TRACEPARENT: &str = "traceparent";
 
-/// The span of one incoming HTTP or gRPC request, a child of the caller's.
-pub fn request_span<B>(request: &Request<B>) -> Span {
-    let path = request.uri().path();
+/// The span of one incoming HTTP request on this route, if it is on one: a child of the caller's.
+pub fn http_span<B>(request: &Request<B>, route: Option<&str>) -> Span {
+    let method = method(request.method());
+    let name = route.map_or_else(|| method.to_owned(), |route| format!("{method} {route}"));
     let span = tracing::info_span!(
         "request",
-        otel.name = format!("{} {path}", request.method()),
+        otel.name = name,
         otel.kind = "server",
-        http.request.method = %request.method(),
-        url.path = path,
+        otel.status_code = field::Empty,
+        http.request.method = method,
+        http.route = route,
+        http.response.status_code = field::Empty,
+        url.scheme = "http",
+        url.path = request.uri().path(),
         request_id = %RequestId::of_headers(request.headers()),
         trace_id = field::Empty,
     );
-    continue_trace(&span, &HeaderReader(request.headers()));
+    continue_from_headers(&span, request.headers());
     span
 }
 
-/// Makes a span part of the trace that a `traceparent` names, and notes the trace id
-/// on it for the logs.
+/// A request's method as telemetry names it: one that is unknown is the client's own word.
+pub fn method(method: &Method) -> &'static str {
+    match method.as_str() {
+        "CONNECT" => "CONNECT",
+        "DELETE" => "DELETE",
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "OPTIONS" => "OPTIONS",
+        "PATCH" => "PATCH",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "TRACE" => "TRACE",
+        _ => "_OTHER",
+    }
+}
+
+/// Makes a span part of the trace that a request's headers name.
+pub fn continue_from_headers(span: &Span, headers: &HeaderMap) {
+    continue_trace(span, &HeaderReader(headers));
+}
+
+/// Makes a span part of the trace that a message's `traceparent` names, with a link to the span
+/// that sent it, and notes the trace id on it for the logs.
 pub fn continue_from(span: &Span, traceparent: Option<&str>) {
-    continue_trace(span, &Traceparent(traceparent.map(str::to_owned)));
+    let sender = continue_trace(span, &Traceparent(traceparent.map(str::to_owned)));
+    span.add_link(sender);
 }
 
 /// The current span's `traceparent`.
@@ -45,27 +71,26 @@ pub fn traceparent() -> Option<String> {
     carrier.0
 }
 
-/// Sends the current trace and the request's id along with a gRPC call.
-pub fn inject(metadata: &mut MetadataMap, request_id: &RequestId) {
-    let headers = [
-        (request_id::HEADER, Some(request_id.to_string())),
-        (TRACEPARENT, traceparent()),
-    ];
-    for (name, value) in headers {
-        if let Some(value) = value.and_then(|value| MetadataValue::try_from(value).ok()) {
-            metadata.insert(name, value);
-        }
+/// Sends a span's trace along in a request's headers.
+pub fn inject(span: &Span, headers: &mut HeaderMap) {
+    let mut carrier = Traceparent(None);
+    TraceContextPropagator::new().inject_context(&span.context(), &mut carrier);
+    if let Some(value) = carrier.0.and_then(|value| HeaderValue::try_from(value).ok()) {
+        headers.insert(TRACEPARENT, value);
     }
 }
 
-fn continue_trace(span: &Span, carrier: &dyn Extractor) {
+/// Gives the span that the carrier names, valid or not.
+fn continue_trace(span: &Span, carrier: &dyn Extractor) -> SpanContext {
     let parent = TraceContextPropagator::new().extract_with_context(&Context::new(), carrier);
-    if parent.span().span_context().is_valid() && span.set_parent(parent).is_err() {
+    let caller = parent.span().span_context().clone();
+    if caller.is_valid() && span.set_parent(parent).is_err() {
         tracing::debug!("the caller's trace could not be continued");
     }
     let context = span.context();
     let trace_id = context.span().span_context().trace_id();
     span.record("trace_id", field::display(trace_id));
+    caller
 }
 
 struct HeaderReader<'a>(&'a HeaderMap);

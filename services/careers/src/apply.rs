@@ -1,7 +1,7 @@
 //! A visitor applies: the résumé is stored, then the event, then the answer is given.
 //! What is not committed leaves nothing behind.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Instant};
 
 use resumes::{ResumeKey, Store, StoreError};
 use site_events::{
@@ -23,6 +23,7 @@ use crate::{
     resume::ResumeKind,
     scanner::{Infected, Scanner},
     spool::{Spool, SpoolError, Spooled},
+    uploads::Uploads,
 };
 
 /// The field that the résumé's mistakes are told under.
@@ -35,6 +36,7 @@ pub struct Careers {
     pub person_key: PersonKey,
     pub spool_dir: PathBuf,
     pub scanner: Option<Scanner>,
+    pub uploads: Uploads,
 }
 
 /// Why an application was not accepted.
@@ -138,6 +140,7 @@ async fn receive(careers: &Careers, mut parts: Streaming<ApplyRequest>) -> Resul
     let mut form = Form::default();
     let mut spool: Option<Spool> = None;
     let mut attribution = None;
+    let started = Instant::now();
     while let Some(request) = parts.message().await.map_err(ApplyError::Stream)? {
         match request.part {
             Some(Part::Field(field)) => {
@@ -160,7 +163,11 @@ async fn receive(careers: &Careers, mut parts: Streaming<ApplyRequest>) -> Resul
             }
             Some(Part::Commit(commit)) => {
                 let resume = match spool {
-                    Some(spool) => Some(spool.finish().await.map_err(ApplyError::Spool)?),
+                    Some(spool) => {
+                        let spooled = spool.finish().await.map_err(ApplyError::Spool)?;
+                        careers.uploads.arrived(spooled.size, started.elapsed());
+                        Some(spooled)
+                    }
                     None => None,
                 };
                 return Ok(Committed {

@@ -11,6 +11,7 @@ mod resume;
 mod scanner;
 mod settings;
 mod spool;
+mod uploads;
 
 use std::env;
 
@@ -23,6 +24,7 @@ use tonic::service::Routes;
 
 use scanner::Scanner;
 pub use settings::Settings;
+use uploads::Uploads;
 
 /// The running service.
 pub struct Service(GrpcServer);
@@ -46,6 +48,7 @@ impl Service {
             person_key: settings.person_key,
             spool_dir,
             scanner: clamd.map(|address| Scanner::new(address, scan_time)),
+            uploads: Uploads::new(),
         };
         let routes = Routes::new(CareersServiceServer::new(api::Api { careers }));
         let bucket = Dependency::new("s3", move || {

@@ -3,8 +3,9 @@
 
 use std::{io, path::Path, time::Duration};
 
-use opentelemetry::{KeyValue, global, metrics::Counter};
+use opentelemetry::{KeyValue, metrics::Counter};
 use site_events::event::Scan;
+use site_service::meters;
 use tokio::{
     fs::File,
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
@@ -53,8 +54,9 @@ impl Scanner {
     /// A scanner at this `host:port` that may take this long over a file. Nothing is sent
     /// yet.
     pub fn new(address: String, time: Duration) -> Self {
-        let scans = global::meter("careers")
+        let scans = meters::meter()
             .u64_counter("site.resume.scans")
+            .with_unit("{file}")
             .with_description("Résumés that were handed to the virus scanner")
             .build();
         Self { address, time, scans }

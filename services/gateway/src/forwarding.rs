@@ -1,4 +1,4 @@
-//! Calls to the services: one channel each, a deadline each, the trace along with it.
+//! Calls to the services: one channel each, a deadline each, the trace along with them.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use site_proto::{
     contact::v1::contact_service_client::ContactServiceClient,
     newsletter::v1::newsletter_service_client::NewsletterServiceClient,
 };
-use site_service::{RequestId, trace};
+use site_service::{RequestId, rpc::Calls};
 use tonic::{
     Request,
-    transport::{Channel, Endpoint, Uri},
+    transport::{self, Endpoint, Uri},
 };
 
 /// How long a service may take over a form without a file.
@@ -20,6 +20,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// As wide as the services' own windows.
 const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
 const STREAM_WINDOW: u32 = 128 * 1024;
+
+/// The way to a service; every call on it is a span.
+pub type Channel = Calls<transport::Channel>;
 
 /// The services behind the gateway.
 #[derive(Clone)]
@@ -45,20 +48,21 @@ impl Services {
 
 /// A channel that connects when it is first used, and again whenever it must.
 pub fn channel(uri: &Uri) -> Channel {
-    Endpoint::from(uri.clone())
+    let channel = Endpoint::from(uri.clone())
         .connect_timeout(CONNECT_TIME)
         .tcp_nodelay(true)
         .http2_keep_alive_interval(KEEP_ALIVE)
         .keep_alive_timeout(CONNECT_TIME)
         .initial_connection_window_size(CONNECTION_WINDOW)
         .initial_stream_window_size(STREAM_WINDOW)
-        .connect_lazy()
+        .connect_lazy();
+    Calls::new(channel, uri.clone())
 }
 
-/// A call that carries the trace, the request's id and its deadline.
+/// A call that carries the request's id and its deadline.
 pub fn call<T>(message: T, request_id: &RequestId, deadline: Duration) -> Request<T> {
     let mut request = Request::new(message);
-    trace::inject(request.metadata_mut(), request_id);
+    request_id.inject(request.metadata_mut());
     request.set_timeout(deadline);
     request
 }

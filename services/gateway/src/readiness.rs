@@ -6,12 +6,11 @@ use axum::{Json, extract::State};
 use http::StatusCode;
 use serde_json::{Value, json};
 use tokio::time::timeout;
-use tonic::transport::Channel;
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use crate::router::App;
+use crate::{forwarding::Channel, router::App};
 
 const PATIENCE: Duration = Duration::from_secs(2);
 

@@ -12,8 +12,9 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodRouter, any, get, post},
 };
+use opentelemetry::metrics::UpDownCounter;
 use site_files::{Site, security_headers};
-use site_service::{idempotency, request_id, requests};
+use site_service::{idempotency, meters, request_id, requests};
 use tokio::sync::Semaphore;
 use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
 
@@ -50,6 +51,30 @@ pub struct App {
 pub struct Uploads {
     pub at_once: Arc<Semaphore>,
     pub time: Duration,
+    pub waiting: UpDownCounter<i64>,
+    pub active: UpDownCounter<i64>,
+}
+
+impl Uploads {
+    fn new(at_once: usize, time: Duration) -> Self {
+        let meter = meters::meter();
+        let limit = meter
+            .u64_gauge("site.uploads.limit")
+            .with_unit("{upload}")
+            .with_description("Uploads that may be read at once")
+            .build();
+        limit.record(at_once as u64, &[]);
+        let count = |name, description| {
+            let counter = meter.i64_up_down_counter(name).with_unit("{upload}");
+            counter.with_description(description).build()
+        };
+        Self {
+            at_once: Arc::new(Semaphore::new(at_once)),
+            time,
+            waiting: count("site.uploads.waiting", "Uploads that wait for their turn"),
+            active: count("site.uploads.active", "Uploads that are being read"),
+        }
+    }
 }
 
 impl App {
@@ -61,10 +86,7 @@ impl App {
                 newsletter: channel(&settings.newsletter_url),
                 careers: channel(&settings.careers_url),
             },
-            uploads: Uploads {
-                at_once: Arc::new(Semaphore::new(settings.uploads_at_once)),
-                time: settings.upload_time,
-            },
+            uploads: Uploads::new(settings.uploads_at_once, settings.upload_time),
         }
     }
 }

@@ -8,7 +8,8 @@ use axum::{
     response::Response,
 };
 use http::StatusCode;
-use opentelemetry::{KeyValue, global, metrics::Counter};
+use opentelemetry::{KeyValue, metrics::Counter};
+use site_service::meters;
 
 /// One form's counter.
 pub struct Form {
@@ -26,7 +27,11 @@ impl Form {
     pub fn new(name: &'static str) -> Self {
         Self {
             name,
-            submissions: global::meter("gateway").u64_counter("site.submissions").build(),
+            submissions: meters::meter()
+                .u64_counter("site.submissions")
+                .with_unit("{submission}")
+                .with_description("Forms that were answered")
+                .build(),
         }
     }
 

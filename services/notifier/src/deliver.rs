@@ -3,7 +3,7 @@
 
 use site_events::{Channel, Delivery, Outcome, Publisher};
 use time::OffsetDateTime;
-use tracing::Instrument;
+use tracing::{Instrument, field};
 
 use crate::{
     applications::Applications,
@@ -52,7 +52,8 @@ impl From<DeliveryError> for Outcome {
 impl Notifier {
     /// One attempt at one event.
     pub async fn deliver(&self, channel: Channel, lane: &Lane, delivery: Delivery) -> Outcome {
-        let sending = self.send(channel, lane, &delivery);
+        // Boxed: the compiler gives up on futures that are nested as deep as this would be.
+        let sending = Box::pin(self.send(channel, lane, &delivery));
         match self.deliveries.once(&delivery, sending).await {
             Ok(()) => Outcome::Delivered,
             Err(error) => self.conclude(channel, &delivery, error).await,
@@ -83,8 +84,21 @@ impl Notifier {
             OffsetDateTime::now_utc(),
         )
         .await?;
-        let handing_over = tracing::info_span!("send mail", otel.kind = "client");
-        Ok(self.smtp.send(lane, &message).instrument(handing_over).await?)
+        let (host, port) = self.smtp.address();
+        let handing_over = tracing::info_span!(
+            "send mail",
+            otel.kind = "client",
+            otel.status_code = field::Empty,
+            network.protocol.name = "smtp",
+            server.address = host,
+            server.port = port,
+        );
+        let sending = self.smtp.send(lane, &message);
+        let sent = sending.instrument(handing_over.clone()).await;
+        if sent.is_err() {
+            handing_over.record("otel.status_code", "ERROR");
+        }
+        Ok(sent?)
     }
 }
 

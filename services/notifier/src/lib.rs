@@ -5,6 +5,7 @@
 //! [`deliveries`] remembers it. [`digest`] tells the operator what could not be delivered.
 
 mod applications;
+mod backlog;
 mod bounces;
 mod brand;
 mod deliver;
@@ -28,7 +29,7 @@ use std::{sync::Arc, time::Duration};
 use anyhow::Context as _;
 use async_nats::jetstream;
 use site_events::{
-    Channel, DELIVERIES, Delivery, ENDPOINTS, Endpoint, Endpoints, Outcome, Publisher, SITE,
+    Channel, DELIVERIES, Delivery, ENDPOINTS, Endpoint, Endpoints, Outcome, Publisher, SITE, SUPPRESSION,
     consume::{Terms, consume, ensure_set_up},
 };
 use site_service::{
@@ -48,6 +49,7 @@ pub use templates::Words;
 
 use crate::{
     applications::Applications,
+    backlog::Backlog,
     deliver::Notifier,
     deliveries::Deliveries,
     desk::Desk,
@@ -70,6 +72,7 @@ pub struct Service {
     notifier: Arc<Notifier>,
     webhooks: Vec<(Arc<str>, Arc<Webhook>)>,
     digest: Digest,
+    backlog: Backlog,
     give_up_after: Duration,
 }
 
@@ -85,6 +88,7 @@ impl Service {
         let events = Events::open(&context).await?;
         let fates = Arc::new(Fates::open(&context).await?);
         let webhooks = webhooks(senders, &context, &fates, &deliveries, &events).await?;
+        let backlog = Backlog::new(context.clone(), events.clone(), consumers(&webhooks));
         let notifier = Arc::new(Notifier {
             deliveries,
             applications: Applications::new(events.clone(), &settings),
@@ -113,6 +117,7 @@ impl Service {
             notifier,
             webhooks,
             digest,
+            backlog,
             give_up_after: settings.give_up_after,
         })
     }
@@ -151,6 +156,7 @@ impl Service {
             workers.spawn(work(context, consumer, terms, deliver, stop.clone()));
         }
         workers.spawn(self.digest.run(stop.clone()));
+        workers.spawn(self.backlog.run(stop.clone()));
         let (served, worked) = tokio::join!(
             self.server.run(stop.clone()),
             drain::within_grace(&stop, watch(&mut workers, &stop)),
@@ -199,6 +205,17 @@ async fn webhooks(
         ways.push((consumer.into(), Arc::new(webhook)));
     }
     Ok(ways)
+}
+
+/// All consumers of the stream `SITE`, the newsletter service's own included: it may not read the stream.
+fn consumers(webhooks: &[(Arc<str>, Arc<Webhook>)]) -> Vec<String> {
+    let mails = Channel::ALL.map(|channel| channel.name().to_owned());
+    let webhooks = webhooks.iter().map(|(consumer, _)| consumer.to_string());
+    mails
+        .into_iter()
+        .chain(webhooks)
+        .chain([SUPPRESSION.to_owned()])
+        .collect()
 }
 
 /// One channel's events, one delivery each.

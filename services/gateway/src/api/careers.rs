@@ -9,6 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{StatusCode, header};
+use site_service::meters::Counted;
 use tokio::{sync::mpsc, time::timeout};
 use tokio_stream::wrappers::ReceiverStream;
 use utoipa::ToSchema;
@@ -68,12 +69,15 @@ pub async fn apply(
     request: Request,
 ) -> Result<Response, Refusal> {
     let form = multipart(request).await?;
+    let waiting = Counted::new(&app.uploads.waiting, &[]);
     let turn = timeout(TURN_TIME, app.uploads.at_once.acquire()).await;
+    drop(waiting);
     let Ok(Ok(_turn)) = turn else {
         let busy = "Many applications are arriving right now. Please try again in a moment.";
         return Err(Refusal::because(StatusCode::SERVICE_UNAVAILABLE, busy).retry_after(BUSY));
     };
 
+    let _active = Counted::new(&app.uploads.active, &[]);
     let (parts, receiver) = mpsc::channel(PARTS);
     let mut careers = app.services.careers();
     let applied = careers.apply(call(

@@ -1,8 +1,9 @@
 //! `POST /api/remote-failure`: how operators learn that a part of the site does not reach its visitors.
 
 use axum::Json;
-use opentelemetry::{KeyValue, global};
+use opentelemetry::KeyValue;
 use serde::Deserialize;
+use site_service::meters;
 use utoipa::ToSchema;
 
 use super::{Accepted, JsonForm};
@@ -67,8 +68,9 @@ impl Reason {
 )]
 pub async fn report(JsonForm(RemoteFailure { remote, reason }): JsonForm<RemoteFailure>) -> Json<Accepted> {
     let (remote, reason) = (remote.name(), reason.name());
-    global::meter("gateway")
+    meters::meter()
         .u64_counter("site.remote.failures")
+        .with_unit("{failure}")
         .with_description("Parts of the site that browsers could not load")
         .build()
         .add(

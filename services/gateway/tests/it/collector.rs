@@ -1,9 +1,13 @@
 //! An OTLP collector that remembers what it is sent.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use opentelemetry_proto::tonic::{
     collector::{
+        logs::v1::{
+            ExportLogsServiceRequest, ExportLogsServiceResponse,
+            logs_service_server::{LogsService, LogsServiceServer},
+        },
         metrics::v1::{
             ExportMetricsServiceRequest, ExportMetricsServiceResponse,
             metrics_service_server::{MetricsService, MetricsServiceServer},
@@ -14,7 +18,9 @@ use opentelemetry_proto::tonic::{
         },
     },
     common::v1::{KeyValue, any_value::Value},
-    metrics::v1::{Metric, metric, number_data_point},
+    logs::v1::LogRecord,
+    metrics::v1::{Metric, NumberDataPoint, metric, number_data_point},
+    resource::v1::Resource,
     trace::v1::Span,
 };
 use tokio::net::TcpListener;
@@ -27,6 +33,7 @@ pub type Seen = (String, Span);
 pub struct Collector {
     spans: Arc<Mutex<Vec<Seen>>>,
     metrics: Arc<Mutex<Vec<Metric>>>,
+    logs: Arc<Mutex<Vec<(String, LogRecord)>>>,
 }
 
 impl Collector {
@@ -38,6 +45,7 @@ impl Collector {
         let server = tonic::transport::Server::builder()
             .add_service(TraceServiceServer::new(collector.clone()))
             .add_service(MetricsServiceServer::new(collector.clone()))
+            .add_service(LogsServiceServer::new(collector.clone()))
             .serve_with_incoming(TcpIncoming::from(listener));
         tokio::spawn(server);
         Ok((collector, address))
@@ -45,37 +53,55 @@ impl Collector {
 
     /// The spans of a trace, which is named in hexadecimal digits.
     pub fn spans_of(&self, trace: &str) -> Vec<Seen> {
-        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        let spans = self.spans.lock().unwrap_or_else(PoisonError::into_inner);
-        spans
-            .iter()
-            .filter(|(_, span)| hex(&span.trace_id) == trace)
-            .cloned()
-            .collect()
+        let spans = lock(&self.spans);
+        let of_trace = spans.iter().filter(|(_, span)| hex(&span.trace_id) == trace);
+        of_trace.cloned().collect()
+    }
+
+    /// The log records of a trace, each with its service.
+    pub fn logs_of(&self, trace: &str) -> Vec<(String, LogRecord)> {
+        let logs = lock(&self.logs);
+        let of_trace = logs.iter().filter(|(_, log)| hex(&log.trace_id) == trace);
+        of_trace.cloned().collect()
+    }
+
+    /// All that was sent of any metric.
+    pub fn metrics(&self) -> Vec<Metric> {
+        lock(&self.metrics).clone()
     }
 
     /// The last value of a counter with these attributes.
     pub fn count_of(&self, name: &str, attributes: &[(&str, &str)]) -> Option<i64> {
-        let metrics = self.metrics.lock().unwrap_or_else(PoisonError::into_inner);
-        let points = metrics
+        match self.last_of(name, attributes)? {
+            number_data_point::Value::AsInt(value) => Some(value),
+            number_data_point::Value::AsDouble(_) => None,
+        }
+    }
+
+    /// The last value of a gauge with these attributes.
+    pub fn gauge_of(&self, name: &str, attributes: &[(&str, &str)]) -> Option<f64> {
+        match self.last_of(name, attributes)? {
+            number_data_point::Value::AsInt(value) => Some(value as f64),
+            number_data_point::Value::AsDouble(value) => Some(value),
+        }
+    }
+
+    fn last_of(&self, name: &str, attributes: &[(&str, &str)]) -> Option<number_data_point::Value> {
+        let metrics = lock(&self.metrics);
+        let of = |point: &NumberDataPoint, (key, value): &(&str, &str)| {
+            let mut all = point.attributes.iter();
+            all.any(|attribute| attribute.key == *key && text(attribute) == Some(value))
+        };
+        metrics
             .iter()
             .filter(|metric| metric.name == name)
-            .filter_map(|metric| match &metric.data {
-                Some(metric::Data::Sum(sum)) => Some(&sum.data_points),
-                _ => None,
-            });
-        let of = |point: &[KeyValue], (key, value): &(&str, &str)| {
-            point
-                .iter()
-                .any(|attribute| attribute.key == *key && text(attribute) == Some(value))
-        };
-        points
-            .flatten()
-            .filter(|point| attributes.iter().all(|wanted| of(&point.attributes, wanted)))
-            .filter_map(|point| match point.value {
-                Some(number_data_point::Value::AsInt(value)) => Some(value),
-                _ => None,
+            .flat_map(|metric| match &metric.data {
+                Some(metric::Data::Sum(sum)) => sum.data_points.as_slice(),
+                Some(metric::Data::Gauge(gauge)) => &gauge.data_points,
+                _ => &[],
             })
+            .filter(|point| attributes.iter().all(|wanted| of(point, wanted)))
+            .filter_map(|point| point.value)
             .next_back()
     }
 }
@@ -86,16 +112,11 @@ impl TraceService for Collector {
         &self,
         request: Request<ExportTraceServiceRequest>,
     ) -> Result<Response<ExportTraceServiceResponse>, Status> {
-        let mut seen = self.spans.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = lock(&self.spans);
         for spans in request.into_inner().resource_spans {
-            let attributes = spans.resource.unwrap_or_default().attributes;
-            let service = attributes
-                .iter()
-                .find(|attribute| attribute.key == "service.name")
-                .and_then(text)
-                .unwrap_or_default();
+            let service = service(spans.resource);
             let all = spans.scope_spans.into_iter().flat_map(|scope| scope.spans);
-            seen.extend(all.map(|span| (service.to_owned(), span)));
+            seen.extend(all.map(|span| (service.clone(), span)));
         }
         Ok(Response::new(ExportTraceServiceResponse::default()))
     }
@@ -112,15 +133,47 @@ impl MetricsService for Collector {
             .resource_metrics
             .into_iter()
             .flat_map(|resource| resource.scope_metrics);
-        let mut seen = self.metrics.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.extend(scopes.flat_map(|scope| scope.metrics));
+        lock(&self.metrics).extend(scopes.flat_map(|scope| scope.metrics));
         Ok(Response::new(ExportMetricsServiceResponse::default()))
     }
 }
 
-fn text(attribute: &KeyValue) -> Option<&str> {
+#[tonic::async_trait]
+impl LogsService for Collector {
+    async fn export(
+        &self,
+        request: Request<ExportLogsServiceRequest>,
+    ) -> Result<Response<ExportLogsServiceResponse>, Status> {
+        let mut seen = lock(&self.logs);
+        for logs in request.into_inner().resource_logs {
+            let service = service(logs.resource);
+            let all = logs.scope_logs.into_iter().flat_map(|scope| scope.log_records);
+            seen.extend(all.map(|log| (service.clone(), log)));
+        }
+        Ok(Response::new(ExportLogsServiceResponse::default()))
+    }
+}
+
+/// The text of an attribute that is one.
+pub fn text(attribute: &KeyValue) -> Option<&str> {
     match attribute.value.as_ref()?.value.as_ref()? {
         Value::StringValue(text) => Some(text),
         _ => None,
     }
+}
+
+fn service(resource: Option<Resource>) -> String {
+    let attributes = resource.unwrap_or_default().attributes;
+    let name = attributes
+        .iter()
+        .find(|attribute| attribute.key == "service.name");
+    name.and_then(text).unwrap_or_default().to_owned()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

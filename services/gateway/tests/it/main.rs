@@ -3,6 +3,8 @@
 mod alone;
 mod answers;
 mod collector;
+mod documented;
+mod metrics;
 mod openapi;
 mod published;
 mod remote_failures;

@@ -1,64 +1,185 @@
-//! One trace from the visitor's request to the mails it caused, as an OTLP collector sees it.
+//! One trace from the visitor's request to all that it caused, as an OTLP collector sees it.
 
 use std::time::Duration;
 
-use reqwest::StatusCode;
-use serde_json::json;
-use testkit::{Ports, Stack, eventually};
+use opentelemetry_proto::tonic::{
+    common::v1::any_value::Value,
+    trace::v1::{Span, span::SpanKind},
+};
+use reqwest::{StatusCode, multipart};
+use testkit::{Ports, Stack, eventually, measure::pdf};
 
-use crate::collector::Collector;
+use crate::{
+    collector::{Collector, Seen},
+    documented,
+};
 
-/// Batches of spans leave a service every five seconds.
-const EXPORT: Duration = Duration::from_secs(20);
+const EXPORT: Duration = Duration::from_secs(30);
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+const CALLER: [u8; 8] = [0xb7, 0xad, 0x6b, 0x71, 0x69, 0x20, 0x33, 0x31];
 const TRACEPARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-#[tokio::test]
-async fn a_message_is_one_trace_from_the_gateway_to_both_mails() -> anyhow::Result<()> {
+/// The stack after an application with a résumé, under our trace.
+async fn applied() -> anyhow::Result<(Stack, Collector)> {
     let (collector, address) = Collector::start().await?;
-    let settings = [("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str())];
+    let settings = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str()),
+        ("OTEL_BSP_SCHEDULE_DELAY", "200"),
+        ("OTEL_BLRP_SCHEDULE_DELAY", "200"),
+    ];
     let stack = Stack::start(Ports::free()?, &settings).await?;
+    let form = multipart::Form::new()
+        .part("resume", multipart::Part::bytes(pdf(100_000)).file_name("cv.pdf"))
+        .text("name", "Asha")
+        .text("email", "asha@example.org")
+        .text("position", "Intern")
+        .text("coverLetter", "Hello.");
     let answer = reqwest::Client::new()
-        .post(format!("{}/api/contact", stack.site()))
+        .post(format!("{}/api/career-application", stack.site()))
         .header("traceparent", TRACEPARENT)
-        .json(&json!({ "name": "Asha", "email": "asha@example.org", "message": "Hello" }))
+        .multipart(form)
         .send()
         .await?;
     assert_eq!(answer.status(), StatusCode::OK);
+    Ok((stack, collector))
+}
 
-    let spans = eventually("the spans of all three services", EXPORT, async || {
-        let spans = collector.spans_of(TRACE);
-        let of = |service: &str| spans.iter().filter(|(from, _)| from == service).count();
-        // The visitor's acknowledgement and the lead for sales are a delivery each.
-        (of("gateway") > 0 && of("contact") > 0 && of("notifier") >= 2).then_some(spans)
+/// The spans below a parent, two spaces further in for each level, in the order of their names.
+fn tree(spans: &[Seen], parent: &[u8], depth: usize) -> String {
+    let below = spans.iter().filter(|(_, span)| span.parent_span_id == parent);
+    let mut branches: Vec<String> = below
+        .map(|(service, span)| {
+            let kind = span.kind().as_str_name().trim_start_matches("SPAN_KIND_");
+            let further = tree(spans, &span.span_id, depth + 1);
+            let indent = "  ".repeat(depth);
+            format!("{indent}{service} {kind} {}\n{further}", span.name)
+        })
+        .collect();
+    branches.sort();
+    branches.concat()
+}
+
+fn value(span: &Span, key: &str) -> Option<String> {
+    let attribute = span.attributes.iter().find(|attribute| attribute.key == key)?;
+    match attribute.value.as_ref()?.value.as_ref()? {
+        Value::StringValue(text) => Some(text.clone()),
+        Value::IntValue(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+#[tokio::test]
+async fn an_application_is_one_trace_from_the_gateway_to_its_mails_and_webhook() -> anyhow::Result<()> {
+    let (stack, collector) = applied().await?;
+    let documented = documented::trace()?;
+    let whole = eventually("the tree that the page shows", EXPORT, async || {
+        (tree(&collector.spans_of(TRACE), &CALLER, 0) == documented).then_some(())
+    });
+    if whole.await.is_err() {
+        assert_eq!(tree(&collector.spans_of(TRACE), &CALLER, 0), documented);
+    }
+    let spans = collector.spans_of(TRACE);
+    let site = stack.ports();
+    let (careers, smtp) = (site.careers.to_string(), site.smtp.to_string());
+    let of = |kind: SpanKind, name: &str| -> Vec<&Span> {
+        let all = spans.iter().map(|(_, span)| span);
+        all.filter(|span| span.kind() == kind && span.name == name)
+            .collect()
+    };
+    let rpc = [
+        ("rpc.system", "grpc"),
+        ("rpc.service", "careers.v1.CareersService"),
+        ("rpc.method", "Apply"),
+        ("rpc.grpc.status_code", "0"),
+    ];
+    let at_careers = [("server.address", "127.0.0.1"), ("server.port", careers.as_str())];
+    let called = [rpc.as_slice(), &at_careers].concat();
+    let published = [
+        ("messaging.system", "nats"),
+        ("messaging.operation.name", "publish"),
+        ("messaging.operation.type", "send"),
+        ("messaging.destination.name", "site.careers.applied"),
+    ];
+    let processed = [
+        ("messaging.system", "nats"),
+        ("messaging.operation.name", "process"),
+        ("messaging.operation.type", "process"),
+        ("messaging.destination.name", "site.careers.applied"),
+    ];
+    let apply = "careers.v1.CareersService/Apply";
+    let expected: [(SpanKind, &str, &[(&str, &str)]); 8] = [
+        (
+            SpanKind::Server,
+            "POST /api/career-application",
+            &[
+                ("http.request.method", "POST"),
+                ("http.route", "/api/career-application"),
+                ("http.response.status_code", "200"),
+                ("url.scheme", "http"),
+            ],
+        ),
+        (SpanKind::Client, apply, &called),
+        (SpanKind::Server, apply, &rpc),
+        (
+            SpanKind::Client,
+            "S3/PutObject",
+            &[
+                ("rpc.system", "aws-api"),
+                ("rpc.service", "S3"),
+                ("rpc.method", "PutObject"),
+                ("aws.s3.bucket", "resumes"),
+                ("server.address", "127.0.0.1"),
+            ],
+        ),
+        (SpanKind::Producer, "publish site.careers.applied", &published),
+        (SpanKind::Consumer, "process site.careers.applied", &processed),
+        (
+            SpanKind::Client,
+            "send mail",
+            &[("server.address", "127.0.0.1"), ("server.port", &smtp)],
+        ),
+        (
+            SpanKind::Client,
+            "POST",
+            &[
+                ("http.request.method", "POST"),
+                ("http.response.status_code", "204"),
+                ("server.address", "127.0.0.1"),
+            ],
+        ),
+    ];
+    for (kind, name, attributes) in expected {
+        for span in of(kind, name) {
+            for (key, wanted) in attributes {
+                assert_eq!(value(span, key).as_deref(), Some(*wanted), "{key} of {name}");
+            }
+        }
+    }
+    let producer = of(SpanKind::Producer, "publish site.careers.applied")[0];
+    for consumer in of(SpanKind::Consumer, "process site.careers.applied") {
+        let links: Vec<_> = consumer.links.iter().map(|link| &link.span_id).collect();
+        assert_eq!(links, [&producer.span_id]);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn log_records_carry_the_trace_and_nothing_of_the_visitor() -> anyhow::Result<()> {
+    let (stack, collector) = applied().await?;
+    let logs = eventually("a log record of each service on the way", EXPORT, async || {
+        let logs = collector.logs_of(TRACE);
+        let of = |service: &str| logs.iter().any(|(from, _)| from == service);
+        (of("gateway") && of("careers")).then_some(logs)
     })
     .await?;
-
-    // Each hop hangs below the one before it.
-    let parent_of = |service: &str| {
-        spans
-            .iter()
-            .filter(|(from, _)| from == service)
-            .map(|(_, span)| span.parent_span_id.clone())
-            .collect::<Vec<_>>()
-    };
-    let ids_of = |service: &str| {
-        spans
-            .iter()
-            .filter(|(from, _)| from == service)
-            .map(|(_, span)| span.span_id.clone())
-            .collect::<Vec<_>>()
-    };
-    for (below, above) in [("contact", "gateway"), ("notifier", "contact")] {
-        let above_ids = ids_of(above);
-        assert!(
-            parent_of(below).iter().any(|parent| above_ids.contains(parent)),
-            "no span of {below} hangs below one of {above}: {:?}",
-            spans
-                .iter()
-                .map(|(from, span)| (from, &span.name))
-                .collect::<Vec<_>>()
-        );
+    let said = format!("{logs:?}");
+    assert!(said.contains("event stored"), "{said}");
+    for personal in ["Asha", "asha@", "cv.pdf"] {
+        assert!(!said.contains(personal), "{personal} in {said}");
     }
+    // The same line stands on stdout, with the same trace.
+    let stdout = std::fs::read_to_string(stack.logs().join("careers.log"))?;
+    let stored = stdout.lines().find(|line| line.contains("event stored"));
+    assert!(stored.is_some_and(|line| line.contains(TRACE)), "{stdout}");
     Ok(())
 }

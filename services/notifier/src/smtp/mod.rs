@@ -25,7 +25,11 @@ use lettre::{
         extension::{ClientId, MailParameter},
     },
 };
-use site_service::settings::ExposeSecret;
+use opentelemetry::{KeyValue, metrics::UpDownCounter};
+use site_service::{
+    meters::{self, Counted},
+    settings::ExposeSecret,
+};
 use tokio::{sync::Semaphore, time::timeout};
 
 use self::refusal::{About, explain, without_addresses};
@@ -57,6 +61,8 @@ pub struct Smtp {
     idle: Mutex<Vec<Idle>>,
     most_idle: usize,
     aside: Semaphore,
+    waiting: UpDownCounter<i64>,
+    connections: UpDownCounter<i64>,
 }
 
 struct Idle {
@@ -95,6 +101,16 @@ impl Smtp {
             idle: Mutex::default(),
             most_idle: PLACES * lanes,
             aside: Semaphore::new(ASIDE),
+            waiting: meters::meter()
+                .i64_up_down_counter("site.smtp.waiting")
+                .with_unit("{mail}")
+                .with_description("Mails that wait for a place at the mail server")
+                .build(),
+            connections: meters::meter()
+                .i64_up_down_counter("site.smtp.connections")
+                .with_unit("{connection}")
+                .with_description("Connections to the mail server")
+                .build(),
         })
     }
 
@@ -102,7 +118,9 @@ impl Smtp {
     /// and goes on aside, so that a few that hang do not stop the lane.
     pub async fn send(&self, lane: &Lane, message: &Message) -> Result<(), SmtpError> {
         let content = on_the_wire(&message.formatted());
+        let waiting = Counted::new(&self.waiting, &[]);
         let place = lane.0.acquire().await;
+        drop(waiting);
         let make_way = async {
             tokio::time::sleep(SLOW).await;
             let _aside = self.aside.acquire().await;
@@ -130,6 +148,8 @@ impl Smtp {
 
     /// Every early return drops the connection, which closes it.
     async fn send_in_time(&self, envelope: &Envelope, content: &str) -> Result<(), SmtpError> {
+        let used = [KeyValue::new("state", "used")];
+        let _used = Counted::new(&self.connections, &used);
         let seconds = self.settings.smtp_timeout_seconds;
         let mut connection = in_time(seconds, self.introduce(envelope)).await?;
         // A server that is left alone with the content may have taken it, and would get it again.
@@ -205,12 +225,16 @@ impl Smtp {
 
     fn kept(&self) -> Option<AsyncSmtpConnection> {
         let mut idle = self.idle();
+        let before = idle.len();
         idle.retain(|idle| idle.since.elapsed() < IDLE);
-        idle.pop().map(|idle| idle.connection)
+        let kept = idle.pop().map(|idle| idle.connection);
+        self.count_idle(before, idle.len());
+        kept
     }
 
     fn keep(&self, connection: AsyncSmtpConnection) {
         let mut idle = self.idle();
+        let before = idle.len();
         idle.retain(|idle| idle.since.elapsed() < IDLE);
         if idle.len() < self.most_idle {
             idle.push(Idle {
@@ -218,6 +242,17 @@ impl Smtp {
                 since: Instant::now(),
             });
         }
+        self.count_idle(before, idle.len());
+    }
+
+    fn count_idle(&self, before: usize, after: usize) {
+        let change = after as i64 - before as i64;
+        self.connections.add(change, &[KeyValue::new("state", "idle")]);
+    }
+
+    /// Host and port, for spans.
+    pub fn address(&self) -> (&str, u16) {
+        (&self.settings.smtp_host, self.settings.smtp_port)
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Idle>> {

@@ -13,7 +13,7 @@ use site_events::{
     endpoints::{Fate, Format},
 };
 use time::OffsetDateTime;
-use tracing::Instrument;
+use tracing::{Instrument, field};
 
 pub use addresses::Private;
 pub use fate::Fates;
@@ -96,12 +96,26 @@ impl Webhook {
         }
         let now = OffsetDateTime::now_utc();
         let body = self.body(delivery)?;
-        let sending = tracing::info_span!("send webhook", otel.kind = "client", endpoint = self.name);
+        let (host, port) = self.sender.address();
+        let sending = tracing::info_span!(
+            "send webhook",
+            otel.name = "POST",
+            otel.kind = "client",
+            otel.status_code = field::Empty,
+            http.request.method = "POST",
+            http.response.status_code = field::Empty,
+            server.address = host,
+            server.port = port,
+            endpoint = self.name,
+        );
         let sent = self
             .sender
             .send(delivery.event_id, now, body)
-            .instrument(sending)
+            .instrument(sending.clone())
             .await;
+        if sent.is_err() {
+            sending.record("otel.status_code", "ERROR");
+        }
         self.learn(&sent, now).await;
         Ok(sent?)
     }

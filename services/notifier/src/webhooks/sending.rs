@@ -16,6 +16,7 @@ use site_service::settings::ExposeSecret;
 use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP};
 use time::OffsetDateTime;
 use tokio::time::timeout;
+use tracing::Span;
 use url::Url;
 use uuid::Uuid;
 
@@ -164,11 +165,17 @@ impl Sender {
         let answer = timeout(PATIENCE, self.http.request(request)).await;
         let answer = answer.map_err(|_| SendingError::Unreached(format!("no answer within {PATIENCE:?}")))?;
         let answer = answer.map_err(|error| SendingError::Unreached(reason_of(&error)))?;
+        Span::current().record("http.response.status_code", answer.status().as_u16());
         match Response::status(&answer) {
             status if status.is_success() => Ok(()),
             StatusCode::GONE => Err(SendingError::Gone),
             status => Err(SendingError::Answered(status.as_u16())),
         }
+    }
+
+    /// Host and port, for spans. The rest of the address may be a secret.
+    pub fn address(&self) -> (Option<&str>, Option<u16>) {
+        (self.url.host_str(), self.url.port_or_known_default())
     }
 
     /// One signature by each secret, so that the receiver may know either.

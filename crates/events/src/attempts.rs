@@ -1,0 +1,82 @@
+//! What comes of the attempts to deliver, counted by channel.
+
+use std::{sync::Arc, time::Duration};
+
+use opentelemetry::{
+    KeyValue,
+    metrics::{Counter, Histogram},
+};
+use site_service::meters::{self, SLOW};
+
+use crate::consume::Outcome;
+
+/// Bounds in seconds of the way from an event to its receiver, which may be away for a day.
+const AGES: [f64; 14] = [
+    0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0, 21_600.0, 86_400.0,
+];
+
+/// One channel's figures.
+pub struct Figures {
+    channel: KeyValue,
+    deliveries: Counter<u64>,
+    dead_letters: Counter<u64>,
+    attempts: Histogram<f64>,
+    ages: Histogram<f64>,
+}
+
+impl Figures {
+    /// Figures of this channel, those that alerts count from zero included.
+    pub fn of(channel: &Arc<str>) -> Self {
+        let meter = meters::meter();
+        let figures = Self {
+            channel: KeyValue::new("channel", channel.clone()),
+            deliveries: meter
+                .u64_counter("site.deliveries")
+                .with_unit("{attempt}")
+                .with_description("Attempts to deliver an event")
+                .build(),
+            dead_letters: meter
+                .u64_counter("site.dead_letters")
+                .with_unit("{event}")
+                .with_description("Events that were given up")
+                .build(),
+            attempts: meters::seconds("messaging.process.duration", "How long attempts took", &SLOW),
+            ages: meters::seconds(
+                "site.delivery.age",
+                "How old events were when their receiver had them",
+                &AGES,
+            ),
+        };
+        figures
+            .dead_letters
+            .add(0, std::slice::from_ref(&figures.channel));
+        figures
+    }
+
+    /// Counts an attempt that took this long, at an event that was this old before it.
+    pub fn attempted(&self, outcome: &Outcome, took: Duration, age: Duration) {
+        let outcome = match outcome {
+            Outcome::Delivered => "delivered",
+            Outcome::Retry(_) => "retry",
+            Outcome::Refused(_) => "refused",
+        };
+        let channel = self.channel.clone();
+        if outcome == "delivered" {
+            self.ages
+                .record((age + took).as_secs_f64(), std::slice::from_ref(&channel));
+        }
+        let labels = [channel, KeyValue::new("outcome", outcome)];
+        self.deliveries.add(1, &labels);
+        let labels = [
+            KeyValue::new("messaging.system", "nats"),
+            KeyValue::new("messaging.operation.name", "process"),
+            KeyValue::new("messaging.consumer.group.name", self.channel.value.clone()),
+        ];
+        self.attempts.record(took.as_secs_f64(), &labels);
+    }
+
+    /// Counts an event that is among the dead letters now.
+    pub fn buried(&self) {
+        self.dead_letters.add(1, std::slice::from_ref(&self.channel));
+    }
+}

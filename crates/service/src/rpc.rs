@@ -1,0 +1,233 @@
+//! gRPC calls as telemetry sees them: a span on either side, and how long the called side took
+//! (OpenTelemetry's semantic conventions for RPC).
+
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Instant,
+};
+
+use http::{HeaderMap, Request, Response, Uri};
+use opentelemetry::{KeyValue, metrics::Histogram};
+use tonic::Code;
+use tower::{Layer, Service};
+use tracing::{Instrument, Span, field};
+
+use crate::{RequestId, meters, trace};
+
+type Answer<R, E> = Pin<Box<dyn Future<Output = Result<Response<R>, E>> + Send>>;
+
+/// Bounds in milliseconds, which this convention counts in.
+const BOUNDS: [f64; 14] = [
+    5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1000.0, 2500.0, 5000.0, 7500.0, 10_000.0,
+];
+
+/// The service and the method in a call's path.
+fn called(uri: &Uri) -> (&str, &str) {
+    let path = uri.path().trim_start_matches('/');
+    path.split_once('/').unwrap_or((path, ""))
+}
+
+/// How a call with a single answer ended. A failure stands in the headers, where there is no body.
+fn code(headers: &HeaderMap) -> Code {
+    headers
+        .get("grpc-status")
+        .map_or(Code::Ok, |status| Code::from_bytes(status.as_bytes()))
+}
+
+fn note(span: &Span, code: Code) {
+    span.record("rpc.grpc.status_code", code as i32);
+    if code != Code::Ok {
+        span.record("otel.status_code", "ERROR");
+    }
+}
+
+/// Makes each call to a server a span that the server's hangs below.
+#[derive(Debug, Clone)]
+pub struct Calls<S> {
+    inner: S,
+    server: Uri,
+}
+
+impl<S> Calls<S> {
+    /// Calls over this channel to the server at this address.
+    pub fn new(inner: S, server: Uri) -> Self {
+        Self { inner, server }
+    }
+
+    fn span<B>(&self, request: &Request<B>) -> Span {
+        let (service, method) = called(request.uri());
+        tracing::info_span!(
+            "call",
+            otel.name = format!("{service}/{method}"),
+            otel.kind = "client",
+            otel.status_code = field::Empty,
+            rpc.system = "grpc",
+            rpc.service = service,
+            rpc.method = method,
+            rpc.grpc.status_code = field::Empty,
+            server.address = self.server.host(),
+            server.port = self.server.port_u16(),
+        )
+    }
+}
+
+impl<S, B, R> Service<Request<B>> for Calls<S>
+where
+    S: Service<Request<B>, Response = Response<R>>,
+    S::Future: Send + 'static,
+{
+    type Response = Response<R>;
+    type Error = S::Error;
+    type Future = Answer<R, S::Error>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let span = self.span(&request);
+        trace::inject(&span, request.headers_mut());
+        let calling = self.inner.call(request).instrument(span.clone());
+        Box::pin(async move {
+            let answer = calling.await;
+            let code = answer
+                .as_ref()
+                .map_or(Code::Unavailable, |answer| code(answer.headers()));
+            note(&span, code);
+            answer
+        })
+    }
+}
+
+/// Makes each call that a server takes a span below the caller's, and measures it.
+#[derive(Debug, Clone)]
+pub struct Taken {
+    duration: Histogram<f64>,
+}
+
+impl Taken {
+    /// Measures by what telemetry there is at this moment.
+    pub fn new() -> Self {
+        let duration = meters::meter()
+            .f64_histogram("rpc.server.duration")
+            .with_unit("ms")
+            .with_description("How long calls took, at the called side")
+            .with_boundaries(BOUNDS.to_vec())
+            .build();
+        Self { duration }
+    }
+
+    fn measure(&self, uri: &Uri, code: Code, started: Instant) {
+        // What nobody serves is the caller's own word; each would be a series of its own.
+        let (service, method) = match code {
+            Code::Unimplemented => ("_OTHER", "_OTHER"),
+            _ => called(uri),
+        };
+        let labels = [
+            KeyValue::new("rpc.system", "grpc"),
+            KeyValue::new("rpc.service", service.to_owned()),
+            KeyValue::new("rpc.method", method.to_owned()),
+            KeyValue::new("rpc.grpc.status_code", code as i64),
+        ];
+        self.duration
+            .record(started.elapsed().as_secs_f64() * 1000.0, &labels);
+    }
+}
+
+impl Default for Taken {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<S> Layer<S> for Taken {
+    type Service = Taking<S>;
+
+    fn layer(&self, inner: S) -> Taking<S> {
+        Taking {
+            inner,
+            taken: self.clone(),
+        }
+    }
+}
+
+/// A server's calls, watched.
+#[derive(Debug, Clone)]
+pub struct Taking<S> {
+    inner: S,
+    taken: Taken,
+}
+
+impl<S, B, R> Service<Request<B>> for Taking<S>
+where
+    S: Service<Request<B>, Response = Response<R>>,
+    S::Future: Send + 'static,
+    S::Error: Send,
+    R: Send,
+{
+    type Response = Response<R>;
+    type Error = S::Error;
+    type Future = Answer<R, S::Error>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let started = Instant::now();
+        let span = server_span(&request);
+        let (taken, uri) = (self.taken.clone(), request.uri().clone());
+        let answering = span
+            .in_scope(|| self.inner.call(request))
+            .instrument(span.clone());
+        Box::pin(async move {
+            let answer = answering.await;
+            let code = answer
+                .as_ref()
+                .map_or(Code::Unknown, |answer| code(answer.headers()));
+            note(&span, code);
+            taken.measure(&uri, code, started);
+            answer
+        })
+    }
+}
+
+fn server_span<B>(request: &Request<B>) -> Span {
+    let (service, method) = called(request.uri());
+    let span = tracing::info_span!(
+        "request",
+        otel.name = format!("{service}/{method}"),
+        otel.kind = "server",
+        otel.status_code = field::Empty,
+        rpc.system = "grpc",
+        rpc.service = service,
+        rpc.method = method,
+        rpc.grpc.status_code = field::Empty,
+        request_id = %RequestId::of_headers(request.headers()),
+        trace_id = field::Empty,
+    );
+    trace::continue_from_headers(&span, request.headers());
+    span
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names_service_and_method() {
+        let uri = Uri::from_static("http://contact/contact.v1.ContactService/Submit");
+        assert_eq!(called(&uri), ("contact.v1.ContactService", "Submit"));
+        assert_eq!(called(&Uri::from_static("/")), ("", ""));
+    }
+
+    #[test]
+    fn an_answer_without_a_status_among_its_headers_is_well() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(code(&headers), Code::Ok);
+        headers.insert("grpc-status", http::HeaderValue::from_static("14"));
+        assert_eq!(code(&headers), Code::Unavailable);
+    }
+}

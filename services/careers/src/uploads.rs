@@ -1,0 +1,47 @@
+//! What résumés cost to take in, measured.
+
+use std::time::Duration;
+
+use opentelemetry::metrics::Histogram;
+use site_service::meters::{self, SLOW};
+
+/// Bounds in bytes, up to the largest that is taken.
+const SIZES: [f64; 8] = [
+    50_000.0,
+    100_000.0,
+    250_000.0,
+    500_000.0,
+    1_000_000.0,
+    2_500_000.0,
+    5_000_000.0,
+    10_485_760.0,
+];
+
+/// The figures of all uploads.
+pub struct Uploads {
+    sizes: Histogram<u64>,
+    times: Histogram<f64>,
+}
+
+impl Uploads {
+    /// Measures by what telemetry there is at this moment.
+    pub fn new() -> Self {
+        let sizes = meters::meter()
+            .u64_histogram("site.upload.size")
+            .with_unit("By")
+            .with_description("Size of the résumés that arrived whole")
+            .with_boundaries(SIZES.to_vec())
+            .build();
+        let description = "How long résumés took to arrive, from the call to its commit";
+        Self {
+            sizes,
+            times: meters::seconds("site.upload.duration", description, &SLOW),
+        }
+    }
+
+    /// A résumé of so many bytes arrived whole.
+    pub fn arrived(&self, bytes: u64, took: Duration) {
+        self.sizes.record(bytes, &[]);
+        self.times.record(took.as_secs_f64(), &[]);
+    }
+}

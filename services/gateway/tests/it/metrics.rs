@@ -1,0 +1,167 @@
+//! What operators are sent is what docs/telemetry.md says.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use nix::sys::signal::Signal;
+use opentelemetry_proto::tonic::{
+    common::v1::KeyValue,
+    metrics::v1::{Metric, metric::Data},
+};
+use reqwest::{Client, StatusCode, multipart};
+use serde_json::json;
+use testkit::{Ports, Stack, User, eventually, measure::pdf};
+
+use crate::{
+    collector::Collector,
+    documented::{self, Documented},
+};
+
+const EXPORT: Duration = Duration::from_secs(30);
+/// Where nothing listens (port 9 is "discard", RFC 863).
+const NOBODY: &str = "127.0.0.1:9";
+/// The one label that only failures have.
+const FAILURES_ONLY: &str = "error.type";
+
+async fn observed() -> anyhow::Result<(Stack, Collector)> {
+    let (collector, address) = Collector::start().await?;
+    let settings = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str()),
+        ("OTEL_METRIC_EXPORT_INTERVAL", "200"),
+        ("CLAMD", NOBODY),
+    ];
+    Ok((Stack::start(Ports::free()?, &settings).await?, collector))
+}
+
+async fn contact(stack: &Stack) -> anyhow::Result<StatusCode> {
+    let url = format!("{}/api/contact", stack.site());
+    let message = json!({ "name": "Asha", "email": "asha@example.org", "message": "Hello" });
+    Ok(Client::new().post(url).json(&message).send().await?.status())
+}
+
+/// What was exported under a name, in the words of the table.
+fn exported(metrics: &[Metric]) -> BTreeMap<String, Documented> {
+    let mut all: BTreeMap<String, Documented> = BTreeMap::new();
+    for metric in metrics {
+        let (kind, labels) = kind_and_labels(metric);
+        let row = all.entry(metric.name.clone()).or_insert_with(|| Documented {
+            name: metric.name.clone(),
+            at_prometheus: at_prometheus(&metric.name, &metric.unit, kind),
+            kind: kind.to_owned(),
+            unit: metric.unit.clone(),
+            labels: BTreeSet::new(),
+        });
+        row.labels.extend(labels);
+    }
+    all
+}
+
+fn kind_and_labels(metric: &Metric) -> (&'static str, BTreeSet<String>) {
+    let keys = |attributes: &[KeyValue]| attributes.iter().map(|one| one.key.clone()).collect::<Vec<_>>();
+    match &metric.data {
+        Some(Data::Sum(sum)) => {
+            let kind = if sum.is_monotonic { "counter" } else { "sum" };
+            let labels = sum.data_points.iter().flat_map(|point| keys(&point.attributes));
+            (kind, labels.collect())
+        }
+        Some(Data::Gauge(gauge)) => {
+            let labels = gauge.data_points.iter().flat_map(|point| keys(&point.attributes));
+            ("gauge", labels.collect())
+        }
+        Some(Data::Histogram(histogram)) => {
+            let points = histogram.data_points.iter();
+            (
+                "histogram",
+                points.flat_map(|point| keys(&point.attributes)).collect(),
+            )
+        }
+        _ => ("unknown", BTreeSet::new()),
+    }
+}
+
+/// The name that the collector's Prometheus exporter gives it
+/// (<https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/>).
+fn at_prometheus(name: &str, unit: &str, kind: &str) -> String {
+    let unit = match unit {
+        "s" => "_seconds",
+        "ms" => "_milliseconds",
+        "By" => "_bytes",
+        _ => "",
+    };
+    let total = if kind == "counter" { "_total" } else { "" };
+    format!("{}{unit}{total}", name.replace('.', "_"))
+}
+
+#[tokio::test]
+async fn what_is_exported_is_what_the_table_of_metrics_says() -> anyhow::Result<()> {
+    let (stack, collector) = observed().await?;
+    assert_eq!(contact(&stack).await?, StatusCode::OK);
+    let report = json!({ "remote": "blog", "reason": "slow" });
+    let report = Client::new()
+        .post(format!("{}/api/remote-failure", stack.site()))
+        .json(&report);
+    assert_eq!(report.send().await?.status(), StatusCode::OK);
+    let application = multipart::Form::new()
+        .part("resume", multipart::Part::bytes(pdf(100_000)).file_name("cv.pdf"))
+        .text("name", "Asha")
+        .text("email", "asha@example.org")
+        .text("position", "Intern")
+        .text("coverLetter", "Hello.");
+    let apply = Client::new()
+        .post(format!("{}/api/career-application", stack.site()))
+        .multipart(application);
+    assert_eq!(apply.send().await?.status(), StatusCode::OK);
+
+    let table: BTreeMap<String, Documented> = documented::metrics()?
+        .into_iter()
+        .map(|mut row| {
+            row.labels.remove(FAILURES_ONLY);
+            (row.name.clone(), row)
+        })
+        .collect();
+    let complete = eventually("all that the table has", EXPORT, async || {
+        (exported(&collector.metrics()) == table).then_some(())
+    });
+    if complete.await.is_err() {
+        assert_eq!(exported(&collector.metrics()), table);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_waits_for_a_mail_server_that_is_away_is_told_with_its_age() -> anyhow::Result<()> {
+    let (stack, collector) = observed().await?;
+    stack.inbox.part().signal(Signal::SIGKILL)?;
+    assert_eq!(contact(&stack).await?, StatusCode::OK);
+    let sales = [("channel", "contact-received-sales")];
+    eventually("a lag of one that grows old", EXPORT, async || {
+        let lag = collector.gauge_of("site.consumer.lag", &sales)?;
+        let age = collector.gauge_of("site.consumer.oldest.age", &sales)?;
+        (lag == 1.0 && age > 0.0 && age < EXPORT.as_secs_f64()).then_some(())
+    })
+    .await?;
+    let retried = [("channel", "contact-received-sales"), ("outcome", "retry")];
+    assert!(collector.count_of("site.deliveries", &retried) >= Some(1));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_dead_letter_is_counted_by_its_channel() -> anyhow::Result<()> {
+    let (stack, collector) = observed().await?;
+    let sales = [("channel", "contact-received-sales")];
+    eventually("the count stands at zero", EXPORT, async || {
+        (collector.count_of("site.dead_letters", &sales) == Some(0)).then_some(())
+    })
+    .await?;
+    let operator = stack.nats.client(User::Operator).await?;
+    operator
+        .publish("site.contact.received.nobody", "not an event".into())
+        .await?;
+    operator.flush().await?;
+    eventually("one dead letter", EXPORT, async || {
+        (collector.count_of("site.dead_letters", &sales) == Some(1)).then_some(())
+    })
+    .await
+}
