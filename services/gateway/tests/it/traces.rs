@@ -19,6 +19,9 @@ const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const CALLER: [u8; 8] = [0xb7, 0xad, 0x6b, 0x71, 0x69, 0x20, 0x33, 0x31];
 const TRACEPARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
+/// A kind of span, its name, and attributes that it has.
+type Expected<'a> = (SpanKind, &'a str, &'a [(&'a str, &'a str)]);
+
 /// The stack after an application with a résumé, under our trace.
 async fn applied() -> anyhow::Result<(Stack, Collector)> {
     let (collector, address) = Collector::start().await?;
@@ -107,7 +110,7 @@ async fn an_application_is_one_trace_from_the_gateway_to_its_mails_and_webhook()
         ("messaging.destination.name", "site.careers.applied"),
     ];
     let apply = "careers.v1.CareersService/Apply";
-    let expected: [(SpanKind, &str, &[(&str, &str)]); 8] = [
+    let expected: [Expected<'_>; 8] = [
         (
             SpanKind::Server,
             "POST /api/career-application",
