@@ -27,7 +27,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Installs what is missing: NATS server, Chromium, SpamAssassin, OpenSSL, Python clients, linters, Kubernetes checkers, front-end packages
+    /// Installs what is missing: NATS server, Chromium, SpamAssassin, OpenSSL, clamd, promtool, Python clients, linters, Kubernetes checkers, front-end packages
     Setup,
     /// Builds and starts everything and shows where it runs, until Ctrl-C
     Up {

@@ -24,6 +24,7 @@ pub fn setup() -> anyhow::Result<()> {
     spamassassin()?;
     openssl()?;
     clamd()?;
+    promtool()?;
     chromium()?;
     front_end_packages()
 }
@@ -192,21 +193,7 @@ fn clamd() -> anyhow::Result<()> {
     if answers(&installed.to_string_lossy(), &["--help"]).is_some() {
         return Ok(());
     }
-    let otherwise = "Is clamav-daemon among the packages of your distribution?";
-    update_package_list(otherwise)?;
-    let folder = tools().join("clamd-package");
-    if folder.exists() {
-        // A set-up was cut short.
-        fs::remove_dir_all(&folder)?;
-    }
-    fs::create_dir_all(&folder)?;
-    let mut download = program("apt-get", &["download", "--quiet", "--quiet", "clamav-daemon"]);
-    run(
-        "Fetching clamd, which scans résumés in a test",
-        download.current_dir(&folder),
-        otherwise,
-    )?;
-    let package = only_file(&folder)?;
+    let (folder, package) = download("clamav-daemon", "clamd, which scans résumés in a test")?;
     let needs = program("dpkg-deb", &["--field"])
         .args([package.as_os_str(), "Depends".as_ref()])
         .output()?;
@@ -216,10 +203,50 @@ fn clamd() -> anyhow::Result<()> {
         .filter(|name| name.starts_with("libclamav"));
     let library = libraries.next().context("clamd depends on no libclamav")?;
     install(&[library], "the library of clamd")?;
-    let mut unpack = program("dpkg-deb", &["--extract"]);
-    run("Unpacking clamd", unpack.arg(&package).arg(&folder), otherwise)?;
+    unpack(&package, &folder)?;
     fs::rename(folder.join("usr/sbin/clamd"), installed)?;
     Ok(fs::remove_dir_all(folder)?)
+}
+
+/// The program alone: Debian's package brings the server along, and starts it.
+fn promtool() -> anyhow::Result<()> {
+    let installed = tools().join("promtool");
+    if answers(&installed.to_string_lossy(), &["--version"]).is_some() {
+        return Ok(());
+    }
+    let (folder, package) = download("prometheus", "promtool, which tests the alerts")?;
+    unpack(&package, &folder)?;
+    fs::rename(folder.join("usr/bin/promtool"), installed)?;
+    Ok(fs::remove_dir_all(folder)?)
+}
+
+/// Fetches a Debian package without installing it: gives the folder that it lies in, alone, and its file.
+fn download(name: &str, what: &str) -> anyhow::Result<(PathBuf, PathBuf)> {
+    let otherwise = format!("Is {name} among the packages of your distribution?");
+    update_package_list(&otherwise)?;
+    let folder = tools().join(format!("{name}-package"));
+    if folder.exists() {
+        // A set-up was cut short.
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    let mut download = program("apt-get", &["download", "--quiet", "--quiet", name]);
+    run(
+        &format!("Fetching {what}"),
+        download.current_dir(&folder),
+        &otherwise,
+    )?;
+    let package = only_file(&folder)?;
+    Ok((folder, package))
+}
+
+fn unpack(package: &Path, folder: &Path) -> anyhow::Result<()> {
+    let mut unpack = program("dpkg-deb", &["--extract"]);
+    run(
+        "Unpacking it",
+        unpack.arg(package).arg(folder),
+        "Is the disk full?",
+    )
 }
 
 fn chromium() -> anyhow::Result<()> {

@@ -3,6 +3,7 @@
 mod alone;
 mod answers;
 mod collector;
+mod dashboards;
 mod documented;
 mod metrics;
 mod openapi;
