@@ -8,6 +8,8 @@ use testkit::root;
 
 use crate::documented;
 
+/// What Prometheus adds to the labels of the services: bounds of a histogram, and who sent it.
+const OF_PROMETHEUS: [&str; 3] = ["le", "job", "instance"];
 /// What Prometheus makes of one histogram.
 const OF_A_HISTOGRAM: [&str; 3] = ["_bucket", "_count", "_sum"];
 
@@ -47,6 +49,13 @@ fn asked_for(query: &str) -> Vec<&str> {
         .collect()
 }
 
+/// The labels that a query sums by.
+fn summed_by(query: &str) -> impl Iterator<Item = &str> {
+    let lists = query.split("by (").skip(1);
+    let lists = lists.filter_map(|text| text.split_once(')').map(|(list, _)| list));
+    lists.flat_map(|list| list.split(',')).map(str::trim)
+}
+
 /// Every query of a dashboard, with the panel that it is of.
 fn queries(dashboard: &Value) -> Vec<(String, String)> {
     let of = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -62,6 +71,12 @@ fn queries(dashboard: &Value) -> Vec<(String, String)> {
 #[test]
 fn every_panel_asks_for_metrics_that_the_services_send_and_each_of_these_is_shown() -> anyhow::Result<()> {
     let known = known()?;
+    let labels: BTreeSet<String> = documented::metrics()?
+        .iter()
+        .flat_map(|metric| &metric.labels)
+        .map(|label| label.replace('.', "_"))
+        .chain(OF_PROMETHEUS.map(str::to_owned))
+        .collect();
     let mut shown = BTreeSet::new();
     let mut names = Vec::new();
     for entry in fs::read_dir(folder().join("dashboards"))? {
@@ -69,6 +84,12 @@ fn every_panel_asks_for_metrics_that_the_services_send_and_each_of_these_is_show
         let dashboard: Value = serde_json::from_slice(&fs::read(&path)?)?;
         names.extend(path.file_stem().map(|name| name.to_string_lossy().into_owned()));
         for (panel, query) in queries(&dashboard) {
+            for label in summed_by(&query) {
+                assert!(
+                    labels.contains(label),
+                    "{panel} sums by {label}, which no metric has"
+                );
+            }
             let asked = asked_for(&query);
             assert!(!asked.is_empty(), "{panel} asks for nothing: {query}");
             for metric in asked {
