@@ -17,6 +17,9 @@ use tracing_subscriber::{
 
 use crate::process;
 
+/// Whose words go to stdout alone: these parts do the export, so what they say of one would cause the next.
+const EXPORTERS: [&str; 5] = ["h2", "hyper", "opentelemetry", "tonic", "tower"];
+
 /// What is logged and where telemetry goes.
 #[derive(Args, Debug, Clone)]
 pub struct TelemetrySettings {
@@ -61,8 +64,7 @@ pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Res
         global::set_meter_provider(metrics.clone());
         process::observe();
     }
-    // What the exporter says of its own troubles would cause the next export.
-    let ours = filter_fn(|event| !event.target().starts_with("opentelemetry"));
+    let ours = filter_fn(|event| !EXPORTERS.iter().any(|part| event.target().starts_with(part)));
     let exported = telemetry
         .logs
         .as_ref()
