@@ -19,6 +19,8 @@ pub enum What {
     Memory,
     /// How fast /readyz notices that NATS goes and comes
     Readiness,
+    /// From start to ready, memory at rest and size of each service
+    Services,
     /// What Lighthouse says of each kind of page
     Web,
     /// What a first view costs with remotes, against the same pages as one bundle
@@ -32,6 +34,7 @@ pub fn measure(what: What) -> anyhow::Result<()> {
         What::Build => cold_build(),
         What::Memory => running("memory"),
         What::Readiness => running("readiness"),
+        What::Services => running("services"),
         What::Web => web(),
         What::Federation => federation(),
     }

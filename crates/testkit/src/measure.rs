@@ -6,9 +6,16 @@ use anyhow::Context;
 use futures_util::future::try_join_all;
 use reqwest::{Client, StatusCode, multipart};
 use tokio::time::Instant;
+use tonic::transport::Endpoint;
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
 
 use crate::{Part, Stack, eventually};
 
+const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
+/// How often each service is started to see how long that takes.
+const STARTS: usize = 3;
 /// How many visitors upload at the same time, and how much each.
 const UPLOADS: u8 = 20;
 const UPLOAD_BYTES: usize = 10_000_000;
@@ -26,18 +33,67 @@ pub struct Memory {
     pub peak: u64,
 }
 
+/// What one service takes before it is given any work.
+pub struct Footprint {
+    /// Which one.
+    pub service: &'static str,
+    /// From its start until it says that it is ready, the slowest of [`STARTS`].
+    pub start: Duration,
+    /// Resident memory in bytes, once it is ready.
+    pub idle: u64,
+    /// The program's size in bytes.
+    pub binary: u64,
+}
+
+/// Starts each service anew a few times, beside all others.
+pub async fn footprints(stack: &mut Stack) -> anyhow::Result<Vec<Footprint>> {
+    let mut all = Vec::new();
+    for service in SERVICES {
+        let mut start = Duration::ZERO;
+        for _ in 0..STARTS {
+            stack.take_service(service)?.stop().await?;
+            let started = Instant::now();
+            stack.start_service(service)?;
+            until_ready(stack, service).await?;
+            start = start.max(started.elapsed());
+        }
+        let program = proc_file(stack.service(service)?, "exe")?;
+        all.push(Footprint {
+            service,
+            start,
+            idle: resident(stack.service(service)?, "VmRSS")?,
+            binary: fs::metadata(program)?.len(),
+        });
+    }
+    Ok(all)
+}
+
+/// The gateway tells it by HTTP, as it does a load balancer, the others by gRPC.
+async fn until_ready(stack: &Stack, service: &str) -> anyhow::Result<()> {
+    if service == "gateway" {
+        return until(stack, StatusCode::OK).await;
+    }
+    let address = format!("http://127.0.0.1:{}", stack.port_of(service));
+    let endpoint = Endpoint::from_shared(address)?.connect_timeout(NOTICE_TIME);
+    eventually(&format!("{service} is ready"), NOTICE_TIME, async || {
+        let mut client = HealthClient::new(endpoint.connect().await.ok()?);
+        let answer = client.check(HealthCheckRequest::default()).await.ok()?;
+        (answer.get_ref().status() == ServingStatus::Serving).then_some(())
+    })
+    .await
+}
+
 /// Memory of every service, idle and while 20 visitors upload 10 MB each.
 pub async fn memory(stack: &Stack) -> anyhow::Result<Vec<Memory>> {
-    let services = ["gateway", "contact", "newsletter", "careers", "notifier"];
     let mut idle = Vec::new();
-    for service in services {
+    for service in SERVICES {
         let part = stack.service(service)?;
         idle.push(resident(part, "VmRSS")?);
         // 5 resets the peak (proc(5)).
         fs::write(proc_file(part, "clear_refs")?, "5")?;
     }
     upload_all(stack).await?;
-    services
+    SERVICES
         .into_iter()
         .zip(idle)
         .map(|(service, idle)| {

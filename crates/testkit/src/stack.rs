@@ -291,7 +291,8 @@ impl Stack {
         [&SERVICES, webs].concat()
     }
 
-    fn port_of(&self, name: &str) -> u16 {
+    /// The port of one of our services, by its name.
+    pub fn port_of(&self, name: &str) -> u16 {
         let behind = self
             .front_door
             .as_ref()

@@ -20,6 +20,9 @@ const WATCH: Duration = Duration::from_millis(500);
 const MEGABYTE: f64 = 1_000_000.0;
 const IDLE_BUDGET_MB: f64 = 20.0;
 const PEAK_BUDGET_MB: f64 = 48.0;
+const START_BUDGET: Duration = Duration::from_millis(300);
+const AT_REST_BUDGET_MB: f64 = 25.0;
+const PROGRAM_BUDGET_MB: f64 = 25.0;
 const NOTICE_BUDGET: Duration = Duration::from_secs(5);
 
 /// Runs the whole stack on 127.0.0.1
@@ -68,6 +71,8 @@ enum Measure {
     Memory,
     /// How fast /readyz notices that NATS goes and comes
     Readiness,
+    /// From start to ready, memory at rest and size of each service
+    Services,
 }
 
 #[tokio::main]
@@ -131,6 +136,7 @@ async fn measure(what: Measure) -> anyhow::Result<ExitCode> {
     let within_budget = match what {
         Measure::Memory => memory(&stack).await?,
         Measure::Readiness => readiness(&mut stack).await?,
+        Measure::Services => services(&mut stack).await?,
     };
     stack.stop().await?;
     Ok(if within_budget {
@@ -167,6 +173,31 @@ async fn readiness(stack: &mut Stack) -> anyhow::Result<bool> {
         NOTICE_BUDGET.as_secs(),
     )?;
     Ok(noticed.away <= NOTICE_BUDGET && noticed.back <= NOTICE_BUDGET)
+}
+
+async fn services(stack: &mut Stack) -> anyhow::Result<bool> {
+    let mut within = true;
+    let mut out = stdout();
+    writeln!(
+        out,
+        "| service | ready after ms | idle MB | program MB |\n|---|---:|---:|---:|"
+    )?;
+    for measured in measure::footprints(stack).await? {
+        let (idle, binary) = (measured.idle as f64 / MEGABYTE, measured.binary as f64 / MEGABYTE);
+        within &= measured.start <= START_BUDGET && idle <= AT_REST_BUDGET_MB && binary <= PROGRAM_BUDGET_MB;
+        let start = measured.start.as_millis();
+        writeln!(
+            out,
+            "| {} | {start} | {idle:.1} | {binary:.1} |",
+            measured.service
+        )?;
+    }
+    writeln!(
+        out,
+        "budget: {} ms, {AT_REST_BUDGET_MB} MB, {PROGRAM_BUDGET_MB} MB",
+        START_BUDGET.as_millis()
+    )?;
+    Ok(within)
 }
 
 fn write_file(stack: &Stack, file: &Path) -> anyhow::Result<()> {
