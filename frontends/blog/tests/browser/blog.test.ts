@@ -3,9 +3,9 @@ import { expect, hydrated, someone, test } from '../../../kit/testing/browser.ts
 
 const NEWEST = 'AI advancements in video surveillance: from recording to noticing';
 
-test('categories narrow the list, say how many are left, and are in the address', {
-  tag: '@hosting',
-}, async ({ page }) => {
+test('categories narrow the list, say how many are left, and are in the address', async ({
+  page,
+}) => {
   await page.goto('/blog');
   await hydrated(page.locator('main h1'));
   await expect(cards(page)).toHaveCount(6);
@@ -82,9 +82,9 @@ test('both forms of an article sign up', async ({ page, mailTo }) => {
   }
 });
 
-test('an article that was rendered ahead of time fetches its text not once more @shell', {
-  tag: '@hosting',
-}, async ({ page }) => {
+test('an article that was rendered ahead of time fetches its text not once more @shell', async ({
+  page,
+}) => {
   const asked: string[] = [];
   page.on('request', request => asked.push(request.url()));
   await page.goto('/blog/ai-advancements', { waitUntil: 'networkidle' });

@@ -6,9 +6,10 @@ import { badLineTo } from '../../../kit/testing/line.ts';
 const RECRUITERS = 'recruiters@oculant.example';
 const MEGABYTE = 1024 * 1024;
 
-test('an application reaches the recruiters, and its link returns the very same résumé', {
-  tag: '@hosting',
-}, async ({ page, mailTo }) => {
+test('an application reaches the recruiters, and its link returns the very same résumé', async ({
+  page,
+  mailTo,
+}) => {
   const email = someone('ravi');
   const resume = pdf(5 * MEGABYTE);
   const sha256 = createHash('sha256').update(resume).digest('hex');
@@ -218,9 +219,13 @@ test('a running upload tells how far it is and can be called off, and nothing is
   said.splice(0);
 });
 
-test('an upload whose line breaks in the middle goes through by itself', {
-  tag: '@hosting',
-}, async ({ page, baseURL, mailTo, mailsTo, said }) => {
+test('an upload whose line breaks in the middle goes through by itself', async ({
+  page,
+  baseURL,
+  mailTo,
+  mailsTo,
+  said,
+}) => {
   const email = someone('ravi');
   const line = await badLineTo(baseURL ?? '', 2 * MEGABYTE);
   await page.goto(`${line.site}/careers`);

@@ -42,7 +42,7 @@ test('a department narrows the list and says how many are left', async ({ page }
   await expect(list.getByRole('status')).toHaveText('1 position');
 });
 
-test('a position has an address that opens it', { tag: '@hosting' }, async ({ page }) => {
+test('a position has an address that opens it', async ({ page }) => {
   await page.goto('/careers?position=7');
   const position = page.locator('#position-7 details');
   await expect(position).toHaveAttribute('open');

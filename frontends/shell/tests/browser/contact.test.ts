@@ -2,10 +2,7 @@ import { expect, someone, test } from '../../../kit/testing/browser.ts';
 
 const SALES = 'sales@oculant.example';
 
-test('a message reaches sales, and the visitor is told', { tag: '@hosting' }, async ({
-  page,
-  mailTo,
-}) => {
+test('a message reaches sales, and the visitor is told', async ({ page, mailTo }) => {
   const email = someone('asha');
   await page.goto('/contact');
   await page.getByLabel('Full Name').fill('Asha Rao');
@@ -124,9 +121,12 @@ test('a draft survives a reload', async ({ page }) => {
   await expect(page.getByLabel('Your Message')).toHaveValue('Half a sent');
 });
 
-test('an answer that gets lost is asked for again under the same key, and one mail is sent', {
-  tag: '@hosting',
-}, async ({ page, mailTo, said, stack }) => {
+test('an answer that gets lost is asked for again under the same key, and one mail is sent', async ({
+  page,
+  mailTo,
+  said,
+  stack,
+}) => {
   const email = someone();
   const keys: (string | undefined)[] = [];
   await page.route('**/api/contact', async route => {

@@ -81,9 +81,9 @@ test('an overlay notice takes the place of the one before and stays 5000 ms (sec
   expect(Date.now() - from).toBeGreaterThan(4000);
 });
 
-test('once pages are fetched ahead, a click asks the network for no code, and its page is there', {
-  tag: '@hosting',
-}, async ({ page }) => {
+test('once pages are fetched ahead, a click asks the network for no code, and its page is there', async ({
+  page,
+}) => {
   const asked: string[] = [];
   page.on('request', request => asked.push(request.url()));
   await page.goto('/');

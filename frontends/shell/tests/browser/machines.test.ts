@@ -15,9 +15,9 @@ const validator = new HtmlValidate({
   },
 });
 
-test('every page of the sitemap is valid HTML whose structured data a validator accepts', {
-  tag: '@hosting',
-}, async ({ request }) => {
+test('every page of the sitemap is valid HTML whose structured data a validator accepts', async ({
+  request,
+}) => {
   const pages = await pagesOf(await (await request.get('/sitemap.xml')).text());
   expect(pages.length).toBeGreaterThan(15);
   const types = new Set<string>();
@@ -53,7 +53,7 @@ test('every page of the sitemap is valid HTML whose structured data a validator 
   ]);
 });
 
-test('no link of ours leads nowhere', { tag: '@hosting' }, async ({ request, browser, stack }) => {
+test('no link of ours leads nowhere', async ({ request, browser, stack }) => {
   const pages = await pagesOf(await (await request.get('/sitemap.xml')).text());
   const context = await browser.newContext({ javaScriptEnabled: false });
   const reader = await context.newPage();
@@ -99,9 +99,7 @@ test('each page says where it is, what it is called and how its preview looks', 
   expect(titles.size).toBe(pages.length);
 });
 
-test('the feed names all articles, and the other signposts are there', { tag: '@hosting' }, async ({
-  request,
-}) => {
+test('the feed names all articles, and the other signposts are there', async ({ request }) => {
   const feed = await (await request.get('/blog/feed.xml')).text();
   const pages = await pagesOf(await (await request.get('/sitemap.xml')).text());
   for (const path of pages.filter(candidate => candidate.startsWith('/blog/'))) {

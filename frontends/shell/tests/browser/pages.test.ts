@@ -22,7 +22,7 @@ const ROUTES = {
 };
 
 for (const [route, heading] of Object.entries(ROUTES)) {
-  test(`${route} is taken over by React without a word`, { tag: '@hosting' }, async ({ page }) => {
+  test(`${route} is taken over by React without a word`, async ({ page }) => {
     const answer = await page.goto(route);
     expect(answer?.status()).toBe(200);
     await hydrated(page.locator('main h1'));
@@ -63,9 +63,7 @@ for (const [route, heading] of [
   ['/blog/no-such-post', 'Blog Post Not Found'],
   ['/services/no-such-service', 'Service Not Found'],
 ] as const) {
-  test(`${route} is answered with status 404 and a page that leads on`, {
-    tag: '@hosting',
-  }, async ({ page, said }) => {
+  test(`${route} is answered with status 404 and a page that leads on`, async ({ page, said }) => {
     const answer = await page.goto(route);
     expect(answer?.status()).toBe(404);
     await hydrated(page.locator('main h1'));
@@ -142,7 +140,7 @@ test('the 404 page leads home', async ({ page, said }) => {
   expect(said.splice(0).join()).toContain('/no-such-page');
 });
 
-test('an overview name of a service leads to its page', { tag: '@hosting' }, async ({ page }) => {
+test('an overview name of a service leads to its page', async ({ page }) => {
   await page.goto('/services/retail');
   await expect(page).toHaveURL('/services/retail-wholesale-high-risk');
 });

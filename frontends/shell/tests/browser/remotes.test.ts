@@ -4,10 +4,7 @@ import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
 const FAILED = 'This part of the site did not load.';
 const UNREACHABLE = expect.stringMatching(/ERR_FAILED|Federation Runtime|preloaded/);
 
-test('a remote that is down costs the home page only its own area', { tag: '@hosting' }, async ({
-  page,
-  said,
-}) => {
+test('a remote that is down costs the home page only its own area', async ({ page, said }) => {
   await page.route('**/remotes/blog/**', route => route.abort());
   await page.goto('/');
   const area = page.locator('[data-area="blog"]');
@@ -36,9 +33,7 @@ test('on a page whose remote is down the shell goes on working', async ({ page, 
   await theConsoleTellsOfNothingElse(said);
 });
 
-test('the home page asks for the blog when its teasers come near the view', {
-  tag: '@hosting',
-}, async ({ page }) => {
+test('the home page asks for the blog when its teasers come near the view', async ({ page }) => {
   const asked: string[] = [];
   page.on('request', request => asked.push(new URL(request.url()).pathname));
   await page.goto('/', { waitUntil: 'networkidle' });
@@ -63,9 +58,10 @@ test('the shell keeps the place of the teasers until they are there', async ({ p
   await expect(teasers.getByRole('article')).toHaveCount(3);
 });
 
-test('a remote that dies between two clicks costs only its own area, and operators learn of it', {
-  tag: '@hosting',
-}, async ({ page, said }) => {
+test('a remote that dies between two clicks costs only its own area, and operators learn of it', async ({
+  page,
+  said,
+}) => {
   const reports = reportsOf(page);
   await page.goto('/blog');
   await hydrated(page.locator('main h1'));
@@ -198,9 +194,7 @@ test('a part that every build lacks is asked for in the new one once, and then s
   }
 });
 
-test('a remote of another build than the page is shown anew, without a word', {
-  tag: '@hosting',
-}, async ({ page }) => {
+test('a remote of another build than the page is shown anew, without a word', async ({ page }) => {
   await page.route('**/careers', async route => {
     const answer = await route.fetch();
     const html = await answer.text();
