@@ -20,7 +20,7 @@ export function OfficeMap() {
       ) : (
         <div className="grid h-[26rem] place-items-center border border-line bg-sunk p-6 text-center">
           <div>
-            <p className="mx-auto mb-5 max-w-[44ch] text-ink-2">
+            <p className="mx-auto mb-5 max-w-[27em] text-ink-2">
               The map comes from OpenStreetMap, which then sees your network address.
             </p>
             <Button kind="quiet" onClick={() => setIsShown(true)}>
