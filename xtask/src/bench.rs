@@ -23,16 +23,24 @@ pub fn bench(what: What) -> anyhow::Result<()> {
 }
 
 fn notifier() -> anyhow::Result<()> {
-    let mut build = cargo(&["build", "--release", "--package=notifier"]);
-    build.args(["--bin=notifier", "--example=bench"]);
+    backlog("10,000 events become mails", &[])
+}
+
+/// The same backlog with telemetry and without.
+pub fn telemetry() -> anyhow::Result<()> {
+    backlog("10,000 events become mails, observed and not", &["telemetry"])
+}
+
+fn backlog(what: &str, arguments: &[&str]) -> anyhow::Result<()> {
+    let mut build = cargo(&["build", "--release", "--workspace", "--bins", "--example=bench"]);
     run(
         "Release build",
         &mut build,
         "The compiler's message stands above.",
     )?;
     run(
-        "10,000 events become mails",
-        &mut program(root().join("target/release/examples/bench"), &[]),
+        what,
+        &mut program(root().join("target/release/examples/bench"), arguments),
         "It is too slow, or its memory grows: see above.",
     )
 }

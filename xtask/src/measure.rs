@@ -3,7 +3,9 @@
 use clap::ValueEnum;
 
 use crate::{
+    bench,
     build::build,
+    front_end,
     setup::setup,
     step::{cargo, npm, program, root, run},
 };
@@ -21,6 +23,8 @@ pub enum What {
     Readiness,
     /// From start to ready, memory at rest and size of each service
     Services,
+    /// Accepted forms and sent mails a second, with telemetry and without
+    Telemetry,
     /// What Lighthouse says of each kind of page
     Web,
     /// What a first view costs with remotes, against the same pages as one bundle
@@ -34,7 +38,8 @@ pub fn measure(what: What) -> anyhow::Result<()> {
         What::Build => cold_build(),
         What::Memory => running("memory"),
         What::Readiness => running("readiness"),
-        What::Services => running("services"),
+        What::Services => front_end::build_where_changed().and_then(|()| running("services")),
+        What::Telemetry => running("telemetry").and_then(|()| bench::telemetry()),
         What::Web => web(),
         What::Federation => federation(),
     }

@@ -1,17 +1,18 @@
 //! What the stack costs and how fast it notices: figures for `docs/performance.md`.
 
-use std::{fs, time::Duration};
+use std::{fs, net::Ipv4Addr, time::Duration};
 
 use anyhow::Context;
 use futures_util::future::try_join_all;
 use reqwest::{Client, StatusCode, multipart};
+use serde_json::json;
 use tokio::time::Instant;
 use tonic::transport::Endpoint;
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use crate::{Part, Stack, eventually};
+use crate::{Discard, Part, Ports, Stack, eventually};
 
 const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
 /// How often each service is started to see how long that takes.
@@ -22,6 +23,15 @@ const UPLOAD_BYTES: usize = 10_000_000;
 const UPLOAD_TIME: Duration = Duration::from_secs(120);
 const NOTICE_TIME: Duration = Duration::from_secs(20);
 const BYTES_PER_KB: u64 = 1024;
+/// The first address of a visitor who sends forms.
+const VISITORS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 0);
+/// How many visitors send forms at the same time, each the next as soon as the last is answered.
+const SENDERS: u32 = 16;
+/// How long they do, and how often, in turns with and without telemetry.
+const TURN: Duration = Duration::from_secs(5);
+const TURNS: u32 = 5;
+/// Share of the traces that is recorded meanwhile.
+const TRACE_SHARE: &str = "0.1";
 
 /// Memory of one service, in bytes.
 pub struct Memory {
@@ -48,7 +58,7 @@ pub struct Footprint {
 /// Starts each service anew a few times, beside all others.
 pub async fn footprints(stack: &mut Stack) -> anyhow::Result<Vec<Footprint>> {
     let mut all = Vec::new();
-    for service in SERVICES {
+    for service in stack.names() {
         let mut start = Duration::ZERO;
         for _ in 0..STARTS {
             stack.take_service(service)?.stop().await?;
@@ -68,12 +78,12 @@ pub async fn footprints(stack: &mut Stack) -> anyhow::Result<Vec<Footprint>> {
     Ok(all)
 }
 
-/// The gateway tells it by HTTP, as it does a load balancer, the others by gRPC.
+/// What visitors reach tells it by HTTP, as it does a load balancer, the others by gRPC.
 async fn until_ready(stack: &Stack, service: &str) -> anyhow::Result<()> {
-    if service == "gateway" {
-        return until(stack, StatusCode::OK).await;
-    }
     let address = format!("http://127.0.0.1:{}", stack.port_of(service));
+    if service == "gateway" || service.starts_with("web-") {
+        return until(&address, StatusCode::OK).await;
+    }
     let endpoint = Endpoint::from_shared(address)?.connect_timeout(NOTICE_TIME);
     eventually(&format!("{service} is ready"), NOTICE_TIME, async || {
         let mut client = HealthClient::new(endpoint.connect().await.ok()?);
@@ -115,19 +125,94 @@ pub struct Noticed {
 pub async fn readiness(stack: &mut Stack) -> anyhow::Result<Noticed> {
     stack.nats.stop().await?;
     let stopped = Instant::now();
-    until(stack, StatusCode::SERVICE_UNAVAILABLE).await?;
+    until(&stack.site(), StatusCode::SERVICE_UNAVAILABLE).await?;
     let away = stopped.elapsed();
     stack.nats.resume_from_disk().await?;
     let answering = Instant::now();
-    until(stack, StatusCode::OK).await?;
+    until(&stack.site(), StatusCode::OK).await?;
     Ok(Noticed {
         away,
         back: answering.elapsed(),
     })
 }
 
-async fn until(stack: &Stack, status: StatusCode) -> anyhow::Result<()> {
-    let readyz = format!("{}/readyz", stack.site());
+/// Forms that are accepted a second, medians of [`TURNS`].
+pub struct Accepted {
+    /// Without telemetry.
+    pub plain: f64,
+    /// With traces, metrics and logs sent to a collector on the same machine.
+    pub observed: f64,
+}
+
+/// Sends contact messages to two stacks in turns, one of which sends telemetry. Their notifiers are stopped: what
+/// they do of a form would go on into the next turn.
+pub async fn telemetry() -> anyhow::Result<Accepted> {
+    let collector = Discard::start().await?;
+    let exporting = observing(&collector);
+    let mut plain = Stack::start(Ports::free()?, &[]).await?;
+    let mut observed = Stack::start(Ports::free()?, &exporting).await?;
+    for stack in [&mut plain, &mut observed] {
+        stack.take_service("notifier")?.stop().await?;
+    }
+    let (mut without, mut with) = (Vec::new(), Vec::new());
+    for turn in 0..TURNS {
+        without.push(accepted_per_second(&plain, turn).await?);
+        with.push(accepted_per_second(&observed, turn).await?);
+    }
+    plain.stop().await?;
+    observed.stop().await?;
+    Ok(Accepted {
+        plain: median(without),
+        observed: median(with),
+    })
+}
+
+/// Settings that send telemetry to this collector, as production's do.
+pub fn observing(collector: &str) -> [(&str, &str); 2] {
+    [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", collector),
+        ("OTEL_TRACES_SAMPLER_ARG", TRACE_SHARE),
+    ]
+}
+
+/// The middle one of an odd number of figures.
+pub fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
+async fn accepted_per_second(stack: &Stack, turn: u32) -> anyhow::Result<f64> {
+    let http = Client::new();
+    let begun = Instant::now();
+    let senders = (0..SENDERS).map(|sender| {
+        // An address of its own for each form, or there would soon be too many from one.
+        let first = (turn * SENDERS + sender) << 16;
+        send_forms(&http, stack, first, begun + TURN)
+    });
+    let accepted: u32 = try_join_all(senders).await?.into_iter().sum();
+    Ok(f64::from(accepted) / begun.elapsed().as_secs_f64())
+}
+
+async fn send_forms(http: &Client, stack: &Stack, first: u32, end: Instant) -> anyhow::Result<u32> {
+    let url = format!("{}/api/contact", stack.site());
+    let mut accepted = 0;
+    while Instant::now() < end {
+        let visitor = Ipv4Addr::from_bits(VISITORS.to_bits() + first + accepted);
+        let form = json!({ "email": format!("{visitor}@example.org"), "message": "Measured." });
+        let request = http.post(&url).header("x-forwarded-for", visitor.to_string());
+        let answer = request.json(&form).send().await?;
+        anyhow::ensure!(
+            answer.status().is_success(),
+            "a form was answered {}",
+            answer.status()
+        );
+        accepted += 1;
+    }
+    Ok(accepted)
+}
+
+async fn until(site: &str, status: StatusCode) -> anyhow::Result<()> {
+    let readyz = format!("{site}/readyz");
     let http = Client::new();
     eventually(&format!("/readyz says {status}"), NOTICE_TIME, async || {
         let answer = http.get(&readyz).send().await.ok()?;

@@ -283,7 +283,7 @@ impl Stack {
     }
 
     /// Our parts, in the order they are started: the way in comes last.
-    fn names(&self) -> Vec<&'static str> {
+    pub fn names(&self) -> Vec<&'static str> {
         let webs: &[&str] = match self.front_door {
             Some(_) => &WEB,
             None => &[],

@@ -1,6 +1,7 @@
 //! How fast a backlog of events becomes mails, against the least that it could cost: a bare
 //! loop that hands the same messages to the same server over as many connections. Run by
-//! `cargo xtask bench notifier`.
+//! `cargo xtask bench notifier`. With the argument `telemetry`, what sending telemetry takes of that; run by
+//! `cargo xtask measure telemetry`.
 
 use std::{
     env, fs,
@@ -25,7 +26,7 @@ use lettre::{
 };
 use site_events::{Publisher, event::NewsletterRequested};
 use site_service::RequestId;
-use testkit::{Nats, Part, User};
+use testkit::{Discard, Nats, Part, User, measure};
 use time::OffsetDateTime;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufStream},
@@ -47,6 +48,8 @@ const CONNECTIONS: usize = 4;
 const STORING: Duration = Duration::from_millis(5);
 /// The least that the notifier must reach of the bare loop's rate.
 const LEAST_SHARE: f64 = 0.8;
+/// The least that it must reach with telemetry of what it does without.
+const LEAST_OBSERVED: f64 = 0.9;
 /// After how many mails memory must not grow any more, and by how much it may vary.
 const WARM: usize = EVENTS / 5;
 const MOST_GROWTH_KB: u64 = 4 * 1024;
@@ -57,6 +60,31 @@ const PUBLISHERS: usize = 40;
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
+    match env::args().nth(1).as_deref() {
+        Some("telemetry") => telemetry(&nats).await,
+        _ => backlog(&nats).await,
+    }
+}
+
+/// The backlog by a notifier that sends telemetry and by one that does not, in turns.
+async fn telemetry(nats: &Nats) -> anyhow::Result<()> {
+    let collector = Discard::start().await?;
+    let sink = Sink::start(STORING)?;
+    let (mut without, mut with) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        without.push(drain(nats, &sink, &[]).await?.rate);
+        with.push(drain(nats, &sink, &measure::observing(&collector)).await?.rate);
+    }
+    let (without, with) = (measure::median(without), measure::median(with));
+    let share = with / without;
+    say("| mails a second | with telemetry | share |\n|---:|---:|---:|")?;
+    say(&format!("| {without:.0} | {with:.0} | {:.0} % |", share * 100.0))?;
+    say(&format!("budget: {:.0} %", LEAST_OBSERVED * 100.0))?;
+    anyhow::ensure!(share >= LEAST_OBSERVED, "telemetry takes more than that");
+    Ok(())
+}
+
+async fn backlog(nats: &Nats) -> anyhow::Result<()> {
     say("server       bare loop/s  notifier/s  share  CPU per mail: notifier  NATS  memory after warm-up")?;
     let mut failures = Vec::new();
     // Against a server that does nothing, the two figures say what a mail costs besides: no bar for that.
@@ -67,12 +95,12 @@ async fn main() -> anyhow::Result<()> {
         let (mut bare, mut ours) = (Vec::new(), Vec::new());
         let sink = Sink::start(takes)?;
         for _ in 0..TURNS {
-            ours.push(drain(&nats, &sink).await?);
+            ours.push(drain(nats, &sink, &[]).await?);
             bare.push(loop_bare(&sink).await?);
         }
-        let bare = median(bare);
-        let rate = median(ours.iter().map(|drained| drained.rate).collect());
-        let cpu = |pick: fn(&Drained) -> f64| median(ours.iter().map(pick).collect());
+        let bare = measure::median(bare);
+        let rate = measure::median(ours.iter().map(|drained| drained.rate).collect());
+        let cpu = |pick: fn(&Drained) -> f64| measure::median(ours.iter().map(pick).collect());
         let (own, of_nats) = (
             cpu(|drained| drained.cpu_micros),
             cpu(|drained| drained.nats_cpu_micros),
@@ -112,11 +140,11 @@ struct Drained {
 }
 
 /// A backlog, and a notifier that finds it.
-async fn drain(nats: &Nats, sink: &Sink) -> anyhow::Result<Drained> {
+async fn drain(nats: &Nats, sink: &Sink, more: &[(&str, &str)]) -> anyhow::Result<Drained> {
     publish(nats).await?;
     sink.begin_anew();
     let logs = tempfile::TempDir::new()?;
-    let notifier = Part::start("notifier", logs.path(), notifier(nats, sink.port)?)?;
+    let notifier = Part::start("notifier", logs.path(), notifier(nats, sink.port, more)?)?;
     let pid = notifier.pid().context("the notifier ended")?;
     let (mut least_kb, mut most_kb) = (u64::MAX, 0);
     let nats_pid = nats.part()?.pid().context("NATS ended")?;
@@ -148,7 +176,7 @@ async fn drain(nats: &Nats, sink: &Sink) -> anyhow::Result<Drained> {
 }
 
 /// The release build that lies beside this one.
-fn notifier(nats: &Nats, smtp_port: u16) -> anyhow::Result<Command> {
+fn notifier(nats: &Nats, smtp_port: u16, more: &[(&str, &str)]) -> anyhow::Result<Command> {
     let here = env::current_exe()?;
     let built = here
         .ancestors()
@@ -164,6 +192,7 @@ fn notifier(nats: &Nats, smtp_port: u16) -> anyhow::Result<Command> {
         "--s3-access-key-id=nobody".to_owned(),
         "--s3-secret-access-key=nothing".to_owned(),
     ]);
+    command.envs(more.iter().copied());
     Ok(command)
 }
 
@@ -350,11 +379,6 @@ fn cpu(pid: u32) -> anyhow::Result<Duration> {
     let ticks = after_name.split_whitespace().skip(11).take(2);
     let ticks: u64 = ticks.map(|field| field.parse().unwrap_or(0)).sum();
     Ok(Duration::from_millis(ticks * 10))
-}
-
-fn median(mut rates: Vec<f64>) -> f64 {
-    rates.sort_by(f64::total_cmp);
-    rates[rates.len() / 2]
 }
 
 fn megabytes(kilobytes: u64) -> f64 {
