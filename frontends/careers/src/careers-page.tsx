@@ -43,7 +43,7 @@ export default function CareersPage() {
       >
         <Button onClick={() => setApplied('')}>Apply Now</Button>
         <noscript>
-          <p className="max-w-prose text-ink-2">
+          <p className="max-w-text text-ink-2">
             The form needs JavaScript. Without it, send your résumé to{' '}
             <a href={`mailto:${brand.emails.careers}`}>{brand.emails.careers}</a>.
           </p>

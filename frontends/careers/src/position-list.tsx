@@ -74,7 +74,7 @@ function Details({ position, isAskedFor, onApply }: DetailsProps) {
         </span>
       </summary>
       <div className="grid gap-x-10 gap-y-6 pb-8 md:grid-cols-2">
-        <p className="max-w-prose text-ink-2 md:col-span-2">
+        <p className="max-w-text text-ink-2 md:col-span-2">
           {description} For: {TERMS.experience}.
         </p>
         <Points title="What you bring" points={requirements} />

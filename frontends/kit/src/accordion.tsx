@@ -20,7 +20,7 @@ export function Accordion({ items }: { items: readonly AccordionItem[] }) {
           <summary className="flex cursor-pointer list-none items-center justify-between gap-4 py-4 font-semibold after:font-normal after:text-heading after:text-ink-2 after:leading-none after:content-['+'] group-open:after:content-['−'] [&::-webkit-details-marker]:hidden">
             {item.title}
           </summary>
-          <div className="max-w-prose pb-6 text-ink-2">{item.content}</div>
+          <div className="max-w-text pb-6 text-ink-2">{item.content}</div>
         </details>
       ))}
     </div>

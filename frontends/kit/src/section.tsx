@@ -16,7 +16,7 @@ export function Section({
         <h2 id={heading} className="text-heading">
           {title}
         </h2>
-        {lead ? <p className="mt-3 max-w-prose text-ink-2 text-lead">{lead}</p> : null}
+        {lead ? <p className="mt-3 max-w-text text-ink-2 text-lead">{lead}</p> : null}
         <div className="mt-8">{children}</div>
       </div>
     </section>

@@ -81,8 +81,8 @@ function Loading() {
 function Failed({ onRetry }: { onRetry: () => void }) {
   return (
     <div role="alert" className="mx-auto max-w-page px-5 py-16 md:px-8">
-      <p className="max-w-prose text-lead">This part of the site did not load.</p>
-      <p className="mt-2 mb-6 max-w-prose text-ink-2">
+      <p className="max-w-text text-lead">This part of the site did not load.</p>
+      <p className="mt-2 mb-6 max-w-text text-ink-2">
         Everything else keeps working. Check your connection, or try again in a moment.
       </p>
       <Button kind="quiet" onClick={onRetry}>

@@ -38,7 +38,7 @@ export function Footer() {
       <div className="mx-auto grid max-w-page gap-10 px-5 py-16 sm:grid-cols-2 md:px-8 lg:grid-cols-[1.6fr_1fr_1.2fr_1.4fr]">
         <div>
           <Logo />
-          <p className="mt-4 max-w-prose text-ink-2 text-small">{brand.blurb}</p>
+          <p className="mt-4 max-w-text text-ink-2 text-small">{brand.blurb}</p>
           <ul className="-ml-2.5 mt-4 flex gap-1">
             {brand.socials.map(social => (
               <li key={social.url}>

@@ -34,7 +34,7 @@ export function LegalPage({ title, description, path, icon, clauses }: LegalPage
       />
       <div className="mx-auto max-w-page px-5 pb-20 md:px-8">
         {clauses.map(clause => (
-          <section key={clause.title} className="max-w-prose border-line border-t py-8">
+          <section key={clause.title} className="max-w-text border-line border-t py-8">
             <h2 className="text-subheading">{clause.title}</h2>
             {clause.paragraphs.map(paragraph => (
               <p key={paragraph} className="mt-3 text-ink-2">

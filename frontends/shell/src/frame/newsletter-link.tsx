@@ -73,7 +73,7 @@ function Question({ action, token, onClose }: QuestionProps) {
 
   return (
     <Dialog title={words.title} state="open" onClose={onClose}>
-      <p role="status" className="max-w-prose text-ink-2">
+      <p role="status" className="max-w-text text-ink-2">
         {state.is === 'done' ? words.done : words.question}
       </p>
       <p role="alert" className="mt-3 text-alert-ink">

@@ -45,7 +45,7 @@ export default function About() {
       />
       <Section title="Our Vision">
         <div className="grid gap-8 lg:grid-cols-[1.4fr_1fr]">
-          <p className="max-w-prose text-lead">
+          <p className="max-w-text text-lead">
             The camera over the door should be as useful as the guard beside it: it sees, it
             understands, and it says so in time. Not to watch more people, but to need fewer people
             who only watch.
@@ -71,7 +71,7 @@ export default function About() {
               <Reveal delay={at * STAGGER}>
                 <p className="font-semibold text-seen-ink text-small">{when}</p>
                 <h3 className="mt-1 text-subheading">{title}</h3>
-                <p className="mt-1.5 max-w-prose text-ink-2">{text}</p>
+                <p className="mt-1.5 max-w-text text-ink-2">{text}</p>
               </Reveal>
             </li>
           ))}

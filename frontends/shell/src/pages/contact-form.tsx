@@ -115,7 +115,7 @@ function Success({ email }: { email: string }) {
   return (
     <div role="status" className="border border-line bg-raised p-8">
       <p className="text-heading">Message Sent Successfully!</p>
-      <p className="mt-3 max-w-prose text-ink-2">
+      <p className="mt-3 max-w-text text-ink-2">
         Thank you. We will reply to {email || 'your provided email'}.
       </p>
     </div>

@@ -42,7 +42,7 @@ export default function Contact() {
       />
       <Section title="Send us a message">
         <div className="grid gap-12 lg:grid-cols-[1fr_1.2fr]">
-          <div className="max-w-prose text-ink-2">
+          <div className="max-w-text text-ink-2">
             <p className="text-lead">
               The team replies within 24 hours, typically within 2 business hours.
             </p>

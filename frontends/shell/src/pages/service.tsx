@@ -148,7 +148,7 @@ function About({ service, detail, scene }: DetailProps) {
   return (
     <Section title="What it is about">
       <div className="grid gap-12 lg:grid-cols-[1.7fr_1fr]">
-        <div className="max-w-prose">
+        <div className="max-w-text">
           <Picture {...scene.main} alt="" className="mb-8 border border-line bg-raised" />
           {detail.paragraphs.map(paragraph => (
             <p key={paragraph} className="mb-5">
