@@ -19,7 +19,7 @@ use crate::{
     trace,
 };
 
-/// A router whose requests carry an id, are part of the caller's trace, are measured, and are logged once answered.
+/// A router whose requests carry an id, begin a trace, are measured, and are logged once answered.
 /// All other layers go inside.
 pub fn observed(router: Router) -> Router {
     let description = "How long requests took, up to the answer's head";

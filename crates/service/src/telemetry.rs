@@ -51,7 +51,7 @@ pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Res
     let telemetry = match &settings.otlp_endpoint {
         Some(endpoint) => exporting(endpoint, settings.trace_share, resource)?,
         // Without an exporter spans are never recorded, but still carry ids for the
-        // logs, the events and whoever traces upstream of us.
+        // logs and the events.
         None => Telemetry {
             traces: SdkTracerProvider::builder()
                 .with_sampler(Sampler::AlwaysOff)
@@ -99,6 +99,7 @@ fn exporting(endpoint: &str, share: f64, resource: Resource) -> anyhow::Result<T
     Ok(Telemetry {
         traces: SdkTracerProvider::builder()
             .with_batch_exporter(spans)
+            // A parent is always one of ours: what comes from outside begins a trace.
             .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(share))))
             .with_resource(resource.clone())
             .build(),

@@ -15,7 +15,8 @@ use crate::RequestId;
 /// The header that carries the trace (W3C Trace Context, 3.2).
 pub const TRACEPARENT: &str = "traceparent";
 
-/// The span of one incoming HTTP request on this route, if it is on one: a child of the caller's.
+/// The span of one incoming HTTP request on this route, if it is on one. It begins a trace and is only linked to the
+/// caller's: anybody may send a `traceparent`, and with it would decide what is recorded, and under which ids.
 pub fn http_span<B>(request: &Request<B>, route: Option<&str>) -> Span {
     let method = method(request.method());
     let name = route.map_or_else(|| method.to_owned(), |route| format!("{method} {route}"));
@@ -32,7 +33,10 @@ pub fn http_span<B>(request: &Request<B>, route: Option<&str>) -> Span {
         request_id = %RequestId::of_headers(request.headers()),
         trace_id = field::Empty,
     );
-    continue_from_headers(&span, request.headers());
+    let header = request.headers().get(TRACEPARENT);
+    let caller = context_in(&Traceparent::of(header.and_then(|value| value.to_str().ok())));
+    note_trace_id(&span);
+    span.add_link(caller.span().span_context().clone());
     span
 }
 
@@ -60,7 +64,7 @@ pub fn continue_from_headers(span: &Span, headers: &HeaderMap) {
 /// Makes a span part of the trace that a message's `traceparent` names, with a link to the span
 /// that sent it, and notes the trace id on it for the logs.
 pub fn continue_from(span: &Span, traceparent: Option<&str>) {
-    let sender = continue_trace(span, &Traceparent(traceparent.map(str::to_owned)));
+    let sender = continue_trace(span, &Traceparent::of(traceparent));
     span.add_link(sender);
 }
 
@@ -82,15 +86,25 @@ pub fn inject(span: &Span, headers: &mut HeaderMap) {
 
 /// Gives the span that the carrier names, valid or not.
 fn continue_trace(span: &Span, carrier: &dyn Extractor) -> SpanContext {
-    let parent = TraceContextPropagator::new().extract_with_context(&Context::new(), carrier);
+    let parent = context_in(carrier);
     let caller = parent.span().span_context().clone();
     if caller.is_valid() && span.set_parent(parent).is_err() {
         tracing::debug!("the caller's trace could not be continued");
     }
+    note_trace_id(span);
+    caller
+}
+
+/// What the carrier names, valid or not.
+fn context_in(carrier: &dyn Extractor) -> Context {
+    TraceContextPropagator::new().extract_with_context(&Context::new(), carrier)
+}
+
+/// For the logs.
+fn note_trace_id(span: &Span) {
     let context = span.context();
     let trace_id = context.span().span_context().trace_id();
     span.record("trace_id", field::display(trace_id));
-    caller
 }
 
 struct HeaderReader<'a>(&'a HeaderMap);
@@ -106,6 +120,12 @@ impl Extractor for HeaderReader<'_> {
 }
 
 struct Traceparent(Option<String>);
+
+impl Traceparent {
+    fn of(value: Option<&str>) -> Self {
+        Self(value.map(str::to_owned))
+    }
+}
 
 impl Extractor for Traceparent {
     fn get(&self, key: &str) -> Option<&str> {

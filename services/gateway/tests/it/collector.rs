@@ -58,6 +58,19 @@ impl Collector {
         of_trace.cloned().collect()
     }
 
+    /// Every span.
+    pub fn spans(&self) -> Vec<Seen> {
+        lock(&self.spans).clone()
+    }
+
+    /// The trace of a request, in hexadecimal digits, once a span of it was sent.
+    pub fn trace_of(&self, request_id: &str) -> Option<String> {
+        let spans = lock(&self.spans);
+        let is = |attribute: &KeyValue| attribute.key == "request_id" && text(attribute) == Some(request_id);
+        let span = spans.iter().find(|(_, span)| span.attributes.iter().any(is));
+        span.map(|(_, span)| hex(&span.trace_id))
+    }
+
     /// The log records of a trace, each with its service.
     pub fn logs_of(&self, trace: &str) -> Vec<(String, LogRecord)> {
         let logs = lock(&self.logs);

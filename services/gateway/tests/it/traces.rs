@@ -6,7 +6,8 @@ use opentelemetry_proto::tonic::{
     common::v1::any_value::Value,
     trace::v1::{Span, span::SpanKind},
 };
-use reqwest::{StatusCode, multipart};
+use reqwest::{Client, StatusCode, multipart};
+use serde_json::json;
 use testkit::{Ports, Stack, eventually, measure::pdf};
 
 use crate::{
@@ -15,15 +16,17 @@ use crate::{
 };
 
 const EXPORT: Duration = Duration::from_secs(30);
-const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
-const CALLER: [u8; 8] = [0xb7, 0xad, 0x6b, 0x71, 0x69, 0x20, 0x33, 0x31];
-const TRACEPARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+const MAIL: Duration = Duration::from_secs(15);
+/// What a visitor says of a trace of theirs, and that it is not recorded.
+const TRACEPARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
+const VISITORS_TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+const VISITORS_SPAN: [u8; 8] = [0xb7, 0xad, 0x6b, 0x71, 0x69, 0x20, 0x33, 0x31];
 
 /// A kind of span, its name, and attributes that it has.
 type Expected<'a> = (SpanKind, &'a str, &'a [(&'a str, &'a str)]);
 
-/// The stack after an application with a résumé, under our trace.
-async fn applied() -> anyhow::Result<(Stack, Collector)> {
+/// The stack after an application with a résumé, and the application's trace.
+async fn applied() -> anyhow::Result<(Stack, Collector, String)> {
     let (collector, address) = Collector::start().await?;
     let settings = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str()),
@@ -37,14 +40,31 @@ async fn applied() -> anyhow::Result<(Stack, Collector)> {
         .text("email", "asha@example.org")
         .text("position", "Intern")
         .text("coverLetter", "Hello.");
-    let answer = reqwest::Client::new()
+    let answer = Client::new()
         .post(format!("{}/api/career-application", stack.site()))
         .header("traceparent", TRACEPARENT)
         .multipart(form)
         .send()
         .await?;
     assert_eq!(answer.status(), StatusCode::OK);
-    Ok((stack, collector))
+    let request_id = answer.headers()["x-request-id"].to_str()?;
+    let trace = eventually("a span of the request", EXPORT, async || {
+        collector.trace_of(request_id)
+    })
+    .await?;
+    Ok((stack, collector, trace))
+}
+
+/// Sends a contact message as the site's form does, and gives its request id.
+async fn contacted(stack: &Stack) -> anyhow::Result<String> {
+    let answer = Client::new()
+        .post(format!("{}/api/contact", stack.site()))
+        .header("traceparent", TRACEPARENT.replace("-00", "-01"))
+        .json(&json!({ "name": "Asha", "email": "asha@example.org", "message": "Hello" }))
+        .send()
+        .await?;
+    assert_eq!(answer.status(), StatusCode::OK);
+    Ok(answer.headers()["x-request-id"].to_str()?.to_owned())
 }
 
 /// The spans below a parent, two spaces further in for each level, in the order of their names.
@@ -73,15 +93,15 @@ fn value(span: &Span, key: &str) -> Option<String> {
 
 #[tokio::test]
 async fn an_application_is_one_trace_from_the_gateway_to_its_mails_and_webhook() -> anyhow::Result<()> {
-    let (stack, collector) = applied().await?;
+    let (stack, collector, trace) = applied().await?;
     let documented = documented::trace()?;
     let whole = eventually("the tree that the page shows", EXPORT, async || {
-        (tree(&collector.spans_of(TRACE), &CALLER, 0) == documented).then_some(())
+        (tree(&collector.spans_of(&trace), &[], 0) == documented).then_some(())
     });
     if whole.await.is_err() {
-        assert_eq!(tree(&collector.spans_of(TRACE), &CALLER, 0), documented);
+        assert_eq!(tree(&collector.spans_of(&trace), &[], 0), documented);
     }
-    let spans = collector.spans_of(TRACE);
+    let spans = collector.spans_of(&trace);
     let site = stack.ports();
     let (careers, smtp) = (site.careers.to_string(), site.smtp.to_string());
     let of = |kind: SpanKind, name: &str| -> Vec<&Span> {
@@ -158,6 +178,10 @@ async fn an_application_is_one_trace_from_the_gateway_to_its_mails_and_webhook()
             }
         }
     }
+    let root = of(SpanKind::Server, "POST /api/career-application")[0];
+    let links: Vec<_> = root.links.iter().map(|link| link.span_id.as_slice()).collect();
+    assert_eq!(links, [VISITORS_SPAN]);
+    assert!(collector.spans_of(VISITORS_TRACE).is_empty());
     let producer = of(SpanKind::Producer, "publish site.careers.applied")[0];
     for consumer in of(SpanKind::Consumer, "process site.careers.applied") {
         let links: Vec<_> = consumer.links.iter().map(|link| &link.span_id).collect();
@@ -168,9 +192,9 @@ async fn an_application_is_one_trace_from_the_gateway_to_its_mails_and_webhook()
 
 #[tokio::test]
 async fn log_records_carry_the_trace_and_nothing_of_the_visitor() -> anyhow::Result<()> {
-    let (stack, collector) = applied().await?;
+    let (stack, collector, trace) = applied().await?;
     let logs = eventually("a log record of each service on the way", EXPORT, async || {
-        let logs = collector.logs_of(TRACE);
+        let logs = collector.logs_of(&trace);
         let of = |service: &str| logs.iter().any(|(from, _)| from == service);
         (of("gateway") && of("careers")).then_some(logs)
     })
@@ -183,6 +207,28 @@ async fn log_records_carry_the_trace_and_nothing_of_the_visitor() -> anyhow::Res
     // The same line stands on stdout, with the same trace.
     let stdout = std::fs::read_to_string(stack.logs().join("careers.log"))?;
     let stored = stdout.lines().find(|line| line.contains("event stored"));
-    assert!(stored.is_some_and(|line| line.contains(TRACE)), "{stdout}");
+    assert!(stored.is_some_and(|line| line.contains(&trace)), "{stdout}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn no_visitor_decides_that_a_trace_is_recorded() -> anyhow::Result<()> {
+    let (collector, address) = Collector::start().await?;
+    let settings = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str()),
+        ("OTEL_TRACES_SAMPLER_ARG", "0"),
+    ];
+    let stack = Stack::start(Ports::free()?, &settings).await?;
+    contacted(&stack).await?;
+    stack.inbox.mails_to("asha@example.org", 1, MAIL).await?;
+    // What is left is sent at the end.
+    stack.stop().await?;
+    assert!(!collector.metrics().is_empty());
+    let recorded: Vec<String> = collector
+        .spans()
+        .into_iter()
+        .map(|(service, span)| format!("{service} {}", span.name))
+        .collect();
+    assert_eq!(recorded, [""; 0]);
     Ok(())
 }
