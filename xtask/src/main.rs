@@ -31,7 +31,7 @@ enum Chore {
     Setup,
     /// Builds and starts everything and shows where it runs, until Ctrl-C
     Up {
-        /// What `stack up` takes, such as --site 8081
+        /// What `stack up` takes: --observe to see traces, --hosting cluster, ports such as --site 8081
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },

@@ -1,8 +1,8 @@
-//! Who serves the front ends of a stack.
+//! What a stack is made of where there is a choice.
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 
 use crate::{
     path_router::{PathRouter, Rule},
@@ -18,6 +18,17 @@ pub enum Hosting {
     Gateway,
     /// As in the cluster: a server for each, behind a router by path
     Cluster,
+}
+
+/// What a stack is made of where there is a choice.
+#[derive(Args, Debug, Clone, Copy, Default)]
+pub struct Shape {
+    /// Who serves the front ends
+    #[arg(long, value_enum, default_value_t)]
+    pub hosting: Hosting,
+    /// Shows traces: starts a viewer, which every service sends all of them
+    #[arg(long)]
+    pub observe: bool,
 }
 
 /// What a cluster has that one gateway alone does without: a server for each front end, and the router before all.

@@ -1,5 +1,5 @@
 //! Starts the real parts for tests, benches and `up`: NATS, an S3 server, an SMTP inbox,
-//! a virus scanner and our own services. The only mock is a mail server that misbehaves on demand.
+//! a virus scanner, a viewer of traces and our own services. The only mock is a mail server that misbehaves on demand.
 
 mod authority;
 mod clamd;
@@ -16,10 +16,11 @@ mod ports;
 pub mod receiver;
 mod s3;
 mod stack;
+mod trace_viewer;
 
 pub use authority::Authority;
 pub use clamd::Clamd;
-pub use hosting::Hosting;
+pub use hosting::{Hosting, Shape};
 pub use inbox::Inbox;
 pub use mail_server::{Answer, MailServer};
 pub use nats::{Nats, User};
@@ -29,6 +30,7 @@ pub use ports::Ports;
 pub use receiver::Receiver;
 pub use s3::S3;
 pub use stack::{Running, Stack};
+pub use trace_viewer::TraceViewer;
 
 use std::{
     path::{Path, PathBuf},

@@ -6,6 +6,8 @@ use anyhow::Context;
 use clap::Args;
 use uuid::Uuid;
 
+use crate::Shape;
+
 /// Where parts of tests listen.
 const CHOICE: Range<u16> = 10_240..32_768;
 /// How many ports are tried.
@@ -26,6 +28,12 @@ pub struct Ports {
     /// Port of the receiver of webhooks
     #[arg(long, env = "HOOKS_PORT", default_value_t = 1090)]
     pub hooks: u16,
+    /// Port of the trace viewer's web page and API, where there is one
+    #[arg(long, env = "TRACES_PORT", default_value_t = 4318)]
+    pub traces: u16,
+    /// Port at which the trace viewer takes OTLP (gRPC)
+    #[arg(long, env = "OTLP_PORT", default_value_t = 4317)]
+    pub otlp: u16,
     /// Port of NATS
     #[arg(long, env = "NATS_PORT", default_value_t = 4222)]
     pub nats: u16,
@@ -54,6 +62,8 @@ impl Ports {
             inbox,
             smtp,
             hooks,
+            traces,
+            otlp,
             nats,
             s3,
             contact,
@@ -66,6 +76,8 @@ impl Ports {
             inbox,
             smtp,
             hooks,
+            traces,
+            otlp,
             nats,
             s3,
             contact,
@@ -75,9 +87,9 @@ impl Ports {
         })
     }
 
-    /// Fails with the first port that another program has.
-    pub fn ensure_free(&self) -> anyhow::Result<()> {
-        for (name, port, flag) in [
+    /// Fails with the first port that a stack of this shape needs and another program has.
+    pub fn ensure_free(&self, shape: Shape) -> anyhow::Result<()> {
+        let always = [
             ("site", self.site, "--site"),
             ("inbox", self.inbox, "--inbox"),
             ("SMTP", self.smtp, "--smtp"),
@@ -88,8 +100,11 @@ impl Ports {
             ("newsletter", self.newsletter, "--newsletter"),
             ("careers", self.careers, "--careers"),
             ("notifier", self.notifier, "--notifier"),
-        ] {
-            TcpListener::bind(("127.0.0.1", port)).with_context(|| {
+        ];
+        let observed = [("traces", self.traces, "--traces"), ("OTLP", self.otlp, "--otlp")];
+        let more: &[_] = if shape.observe { &observed } else { &[] };
+        for (name, port, flag) in always.iter().chain(more) {
+            TcpListener::bind(("127.0.0.1", *port)).with_context(|| {
                 format!("Port {port} ({name}) is taken by another program: stop that, or choose another port with {flag}")
             })?;
         }
@@ -113,4 +128,31 @@ pub(crate) fn free_ports<const N: usize>() -> anyhow::Result<[u16; N]> {
         .map(|held| held.local_addr().map(|address| address.port()))
         .collect();
     ports?.try_into().ok().context("no port is free")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_viewers_ports_are_needed_only_where_there_is_a_viewer() -> anyhow::Result<()> {
+        let taken = TcpListener::bind(("127.0.0.1", 0))?;
+        let traces = taken.local_addr()?.port();
+        let ports = Ports {
+            traces,
+            ..Ports::free()?
+        };
+        let shape = Shape::default();
+        ports.ensure_free(shape)?;
+        let refused = ports.ensure_free(Shape {
+            observe: true,
+            ..shape
+        });
+        let said = refused.err().context("the port is taken")?.to_string();
+        assert!(
+            said.contains(&traces.to_string()) && said.contains("--traces"),
+            "{said}"
+        );
+        Ok(())
+    }
 }

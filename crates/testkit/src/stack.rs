@@ -13,7 +13,7 @@ use tokio::{net::TcpStream, process::Command};
 use uuid::Uuid;
 
 use crate::{
-    Hosting, Inbox, Nats, Part, Ports, Receiver, S3, User, eventually,
+    Hosting, Inbox, Nats, Part, Ports, Receiver, S3, Shape, TraceViewer, User, eventually,
     hosting::{self, FrontDoor, WEB},
     root,
 };
@@ -32,6 +32,8 @@ pub struct Stack {
     pub inbox: Inbox,
     /// Where all webhooks end.
     pub receiver: Receiver,
+    /// Where all traces end, in a stack that is observed.
+    pub viewer: Option<TraceViewer>,
     ports: Ports,
     services: Vec<Part>,
     settings: Settings,
@@ -54,6 +56,8 @@ struct Settings {
 pub struct Running {
     site: String,
     inbox: InboxAt,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traces: Option<String>,
     nats: NatsAt,
     s3: BTreeMap<&'static str, String>,
     webhooks: BTreeMap<&'static str, String>,
@@ -84,16 +88,12 @@ impl Stack {
     /// Starts everything, with the site served by the gateway, and waits until that says that it is ready.
     /// `settings` are given to every service on top of its usual ones.
     pub async fn start(ports: Ports, settings: &[(&str, &str)]) -> anyhow::Result<Self> {
-        Self::start_hosted(Hosting::Gateway, ports, settings).await
+        Self::start_as(Shape::default(), ports, settings).await
     }
 
-    /// The same with the site served by whom you say.
-    pub async fn start_hosted(
-        hosting: Hosting,
-        ports: Ports,
-        settings: &[(&str, &str)],
-    ) -> anyhow::Result<Self> {
-        ports.ensure_free()?;
+    /// The same in the shape that you say.
+    pub async fn start_as(shape: Shape, ports: Ports, settings: &[(&str, &str)]) -> anyhow::Result<Self> {
+        ports.ensure_free(shape)?;
         let run = new_run()?;
         let nats = Nats::start_at(ports.nats, &run.join("nats")).await?;
         let receiver = Receiver::start_at(ports.hooks).await?;
@@ -101,6 +101,11 @@ impl Stack {
         nats.provision_for(&webhooks).await?;
         let s3 = S3::start_at(ports.s3, &run.join("s3")).await?;
         let inbox = Inbox::start_at(ports.inbox, ports.smtp, &run.join("inbox")).await?;
+        let viewer = if shape.observe {
+            Some(TraceViewer::start_at(ports.traces, ports.otlp, &run.join("logs")).await?)
+        } else {
+            None
+        };
         let settings = Settings {
             programs: programs()?,
             logs: run.join("logs"),
@@ -112,7 +117,7 @@ impl Stack {
                 .map(|(name, value)| ((*name).into(), (*value).into()))
                 .collect(),
         };
-        let front_door = match hosting {
+        let front_door = match shape.hosting {
             Hosting::Gateway => None,
             Hosting::Cluster => Some(FrontDoor::open(ports.site).await?),
         };
@@ -121,6 +126,7 @@ impl Stack {
             s3,
             inbox,
             receiver,
+            viewer,
             ports,
             services: Vec::new(),
             settings,
@@ -203,7 +209,8 @@ impl Stack {
             .services
             .iter_mut()
             .chain(nats)
-            .chain([self.inbox.part_mut()]);
+            .chain([self.inbox.part_mut()])
+            .chain(self.viewer.as_mut().map(TraceViewer::part_mut));
         parts.filter_map(Part::ended).next()
     }
 
@@ -230,6 +237,9 @@ impl Stack {
         for part in self.services.drain(..).rev() {
             part.stop().await?;
         }
+        if let Some(viewer) = self.viewer {
+            viewer.stop().await?;
+        }
         self.inbox.stop().await?;
         self.s3.stop().await?;
         self.nats.stop().await
@@ -242,7 +252,11 @@ impl Stack {
             password: self.nats.password().to_owned(),
         };
         let mut pids: BTreeMap<String, u32> = BTreeMap::new();
-        let others = [self.nats.part().ok(), Some(self.inbox.part())];
+        let others = [
+            self.nats.part().ok(),
+            Some(self.inbox.part()),
+            self.viewer.as_ref().map(TraceViewer::part),
+        ];
         for part in self.services.iter().chain(others.into_iter().flatten()) {
             pids.extend(part.pid().map(|pid| (part.name().to_owned(), pid)));
         }
@@ -254,6 +268,7 @@ impl Stack {
                 web: self.inbox.url(),
                 smtp: format!("127.0.0.1:{}", self.ports.smtp),
             },
+            traces: self.viewer.as_ref().map(TraceViewer::url),
             nats: NatsAt {
                 url: self.nats.url(),
                 users: User::ALL
@@ -365,6 +380,9 @@ impl Stack {
             if self.front_door.is_none() && site.exists() {
                 env.extend(own(&[("SITE_DIR", &site.to_string_lossy())]));
             }
+        }
+        if let Some(viewer) = &self.viewer {
+            env.extend(viewer.env().map(|(name, value)| (name.to_owned(), value)));
         }
         env.extend(self.settings.more.iter().cloned());
         env

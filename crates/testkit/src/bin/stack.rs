@@ -12,7 +12,7 @@ use std::{
 use anyhow::Context;
 use clap::{Parser, Subcommand, ValueEnum};
 use site_service::drain;
-use testkit::{Hosting, Ports, Stack, measure, root};
+use testkit::{Ports, Shape, Stack, measure, root};
 use tokio::{process::Command, time::sleep};
 
 /// How often the parts are asked whether they still run.
@@ -40,9 +40,8 @@ enum Task {
     /// Starts everything on free ports, runs a command against it (STACK_FILE names the
     /// file with the addresses), and stops everything
     Run {
-        /// Who serves the front ends
-        #[arg(long, value_enum, default_value_t)]
-        hosting: Hosting,
+        #[command(flatten)]
+        shape: Shape,
         /// The command and its arguments
         #[arg(required = true, trailing_var_arg = true)]
         command: Vec<String>,
@@ -58,9 +57,8 @@ enum Task {
 struct Up {
     #[command(flatten)]
     ports: Ports,
-    /// Who serves the front ends
-    #[arg(long, value_enum, default_value_t)]
-    hosting: Hosting,
+    #[command(flatten)]
+    shape: Shape,
     /// Where the addresses and local credentials are written
     #[arg(long, env = "STACK_FILE", default_value_os_t = root().join("target/stack.json"))]
     file: PathBuf,
@@ -82,7 +80,7 @@ enum Measure {
 async fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Task::Up(up) => self::up(&up).await,
-        Task::Run { hosting, command } => run(hosting, &command).await,
+        Task::Run { shape, command } => run(shape, &command).await,
         Task::Measure { what } => measure(what).await,
     };
     done.unwrap_or_else(|error| {
@@ -93,7 +91,7 @@ async fn main() -> ExitCode {
 
 async fn up(up: &Up) -> anyhow::Result<ExitCode> {
     let stop = drain::on_signal()?;
-    let starting = Stack::start_hosted(up.hosting, up.ports.clone(), &[]);
+    let starting = Stack::start_as(up.shape, up.ports.clone(), &[]);
     let Some(stack) = stop.run_until_cancelled(starting).await else {
         return Ok(ExitCode::SUCCESS);
     };
@@ -117,9 +115,9 @@ async fn up(up: &Up) -> anyhow::Result<ExitCode> {
     }
 }
 
-async fn run(hosting: Hosting, command: &[String]) -> anyhow::Result<ExitCode> {
+async fn run(shape: Shape, command: &[String]) -> anyhow::Result<ExitCode> {
     let stop = drain::on_signal()?;
-    let stack = Stack::start_hosted(hosting, Ports::free()?, &[]).await?;
+    let stack = Stack::start_as(shape, Ports::free()?, &[]).await?;
     let file = stack.logs().with_file_name("stack.json");
     write_file(&stack, &file)?;
     let (program, arguments) = command.split_first().context("no command")?;
@@ -256,9 +254,16 @@ fn show(stack: &Stack, file: &Path) -> anyhow::Result<()> {
         ("credentials", local(file)),
         ("logs", local(stack.logs())),
     ];
+    let traces = stack.viewer.as_ref().map(|_| {
+        let (page, otlp) = (ports.traces, ports.otlp);
+        (
+            "traces",
+            format!("http://localhost:{page}   OTLP 127.0.0.1:{otlp}"),
+        )
+    });
     let mut out = stdout();
     writeln!(out, "\n  Everything runs. Ctrl-C stops all of it.\n")?;
-    for (name, value) in rows {
+    for (name, value) in rows.into_iter().chain(traces) {
         writeln!(out, "  {name:<12} {value}")?;
     }
     Ok(writeln!(out)?)

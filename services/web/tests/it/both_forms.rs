@@ -4,7 +4,12 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use anyhow::Context;
 use reqwest::{Client, Method, StatusCode, header, redirect::Policy};
-use testkit::{Hosting, Ports, Stack, root};
+use testkit::{Hosting, Ports, Shape, Stack, root};
+
+const CLUSTER: Shape = Shape {
+    hosting: Hosting::Cluster,
+    observe: false,
+};
 
 /// What is another one with each answer, or with each copy of a file.
 const OWN: [&str; 4] = ["date", "etag", "last-modified", "x-request-id"];
@@ -125,7 +130,7 @@ async fn ask(
 #[tokio::test]
 async fn both_forms_of_hosting_give_the_same_answers() -> anyhow::Result<()> {
     let one = Stack::start(Ports::free()?, &[]).await?;
-    let many = Stack::start_hosted(Hosting::Cluster, Ports::free()?, &[]).await?;
+    let many = Stack::start_as(CLUSTER, Ports::free()?, &[]).await?;
     let client = Client::builder().redirect(Policy::none()).build()?;
     let mut addresses: Vec<String> = ADDRESSES.map(str::to_owned).into();
     for folder in [
@@ -161,7 +166,7 @@ async fn both_forms_of_hosting_give_the_same_answers() -> anyhow::Result<()> {
 #[tokio::test]
 async fn behind_the_router_nobody_can_choose_an_address() -> anyhow::Result<()> {
     let burst = [("RATE_BURST", "1"), ("RATE_PER_MINUTE", "1")];
-    let stack = Stack::start_hosted(Hosting::Cluster, Ports::free()?, &burst).await?;
+    let stack = Stack::start_as(CLUSTER, Ports::free()?, &burst).await?;
     let client = Client::new();
     let status_for = async |forwarded: &str| {
         let form = client.post(format!("{}/api/newsletter", stack.site()));
