@@ -12,11 +12,16 @@ use std::{
 use anyhow::Context;
 use clap::{Parser, Subcommand, ValueEnum};
 use site_service::drain;
-use testkit::{Ports, Shape, Stack, measure, root};
+use testkit::{Hosting, Ports, Shape, Stack, measure, root};
 use tokio::{process::Command, time::sleep};
 
 /// How often the parts are asked whether they still run.
 const WATCH: Duration = Duration::from_millis(500);
+/// What runs in production, the front ends' servers among it.
+const CLUSTER: Shape = Shape {
+    hosting: Hosting::Cluster,
+    observe: false,
+};
 const MEGABYTE: f64 = 1_000_000.0;
 const IDLE_BUDGET_MB: f64 = 20.0;
 const PEAK_BUDGET_MB: f64 = 48.0;
@@ -134,9 +139,9 @@ async fn run(shape: Shape, command: &[String]) -> anyhow::Result<ExitCode> {
 
 async fn measure(what: Measure) -> anyhow::Result<ExitCode> {
     let within_budget = match what {
-        Measure::Memory => on_stack(Hosting::Gateway, memory).await?,
-        Measure::Readiness => on_stack(Hosting::Gateway, readiness).await?,
-        Measure::Services => on_stack(Hosting::Cluster, services).await?,
+        Measure::Memory => on_stack(Shape::default(), memory).await?,
+        Measure::Readiness => on_stack(Shape::default(), readiness).await?,
+        Measure::Services => on_stack(CLUSTER, services).await?,
         Measure::Telemetry => telemetry().await?,
     };
     Ok(if within_budget {
@@ -147,10 +152,10 @@ async fn measure(what: Measure) -> anyhow::Result<ExitCode> {
 }
 
 async fn on_stack(
-    hosting: Hosting,
+    shape: Shape,
     measure: impl AsyncFnOnce(&mut Stack) -> anyhow::Result<bool>,
 ) -> anyhow::Result<bool> {
-    let mut stack = Stack::start_hosted(hosting, Ports::free()?, &[]).await?;
+    let mut stack = Stack::start_as(shape, Ports::free()?, &[]).await?;
     let within_budget = measure(&mut stack).await?;
     stack.stop().await?;
     Ok(within_budget)
