@@ -25,7 +25,6 @@ from pathlib import Path
 from dockerfile_parse import DockerfileParser
 
 ROOT = Path(__file__).resolve().parent.parent
-DIST = ROOT / "frontends/dist"
 PROGRAMS = Path(sys.argv[1]).resolve()
 WEIGH = "--weigh" in sys.argv
 
@@ -51,13 +50,41 @@ ASKS_FOR = {
 }
 # What sitectl is asked to do; the others are not asked.
 TASK = {"sitectl": ["setup"]}
-# What an image serves that runs without being told anything.
-SERVES = {
-    "gateway": ["/livez"],
-    "web-shell": ["/", "/about", "/favicon.svg"],
-    "web-blog": ["/remotes/blog/remoteEntry.js"],
-    "web-careers": ["/remotes/careers/remoteEntry.js"],
+# What is a program's word and no file.
+ALIVE = [(path, 200, {"content-type": "application/json"}) for path in ("/livez", "/readyz")]
+COMPRESSED = {"content-encoding": "br", "vary": "accept-encoding"}
+PAGE = COMPRESSED | {"content-type": "text/html", "cache-control": "no-cache"}
+ENTRY = COMPRESSED | {"content-type": "text/javascript", "cache-control": "no-cache"}
+FOR_EVER = ENTRY | {"cache-control": "public, max-age=31536000, immutable"}
+# What an image answers that runs without being told anything: the address, where `*` stands for one of its files, the
+# status, and headers.
+ANSWERS = {
+    "gateway": [("/livez", 200, {"content-type": "application/json"}), ("/nothing-here", 404, {})],
+    "web-shell": [
+        *ALIVE,
+        ("/", 200, PAGE),
+        ("/about", 200, PAGE),
+        ("/favicon.svg", 200, COMPRESSED | {"content-type": "image/svg+xml"}),
+        ("/assets/*.js", 200, FOR_EVER),
+        ("/nothing-here", 404, PAGE),
+        # The remotes are not in it.
+        ("/remotes/blog/remoteEntry.js", 404, {}),
+    ],
+    "web-blog": [
+        *ALIVE,
+        ("/remotes/blog/remoteEntry.js", 200, ENTRY),
+        ("/remotes/blog/assets/*.js", 200, FOR_EVER),
+        ("/nothing-here", 404, {"content-length": "0"}),
+    ],
+    "web-careers": [
+        *ALIVE,
+        ("/remotes/careers/remoteEntry.js", 200, ENTRY),
+        ("/remotes/careers/assets/*.js", 200, FOR_EVER),
+        ("/nothing-here", 404, {"content-length": "0"}),
+    ],
 }
+# With every answer of a front end's server.
+ALWAYS = {"x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin"}
 
 
 def stages(dockerfile):
@@ -86,9 +113,7 @@ def layers(name):
     return layers("web" if base == "${SERVER}" else base) + own
 
 
-PUBLISHED = [name for name, (base, _) in (RUST | WEB).items() if name != "web" and base in ("runtime", "${SERVER}")]
-# The front ends' server is made elsewhere; until it is there, only what holds without it can be tested.
-IMAGES = [name for name in PUBLISHED if name in RUST or (ROOT / "services/web").exists()]
+IMAGES = [name for name, (base, _) in (RUST | WEB).items() if name != "web" and base in ("runtime", "${SERVER}")]
 
 
 class Image:
@@ -112,8 +137,7 @@ class Image:
         for source in options:
             for found in built(stage, source):
                 if found.is_dir():
-                    moved = shutil.ignore_patterns("remotes") if found == DIST else None
-                    shutil.copytree(found, target, dirs_exist_ok=True, ignore=moved)
+                    shutil.copytree(found, target, dirs_exist_ok=True)
                 else:
                     target.mkdir(parents=True, exist_ok=True)
                     shutil.copy2(found, target)
@@ -158,6 +182,15 @@ class Image:
         said, complained = program.communicate(timeout=20)
         return program.returncode, said + complained
 
+    def address(self, pattern):
+        """An address, with one of the image's files where `*` stands."""
+        if "*" not in pattern:
+            return pattern
+        site = self.folder / "site"
+        found = sorted(site.glob(pattern.lstrip("/")))
+        assert found, f"no file is at {pattern}"
+        return f"/{found[0].relative_to(site)}"
+
     def megabytes(self):
         files = [path for path in self.folder.rglob("*") if path.is_file() and not path.is_symlink()]
         return sum(path.stat().st_size for path in files) / 1e6
@@ -169,8 +202,6 @@ def built(stage, source):
         return [Path(output("gcc", "-print-file-name=libgcc_s.so.1"))]
     if stage == "build":
         return [PROGRAMS / source.removeprefix("/src/target/*/release/")]
-    if stage == "site" and source.startswith("/remotes/"):
-        return [DIST / source.lstrip("/")]
     found = sorted(ROOT.glob(source.removeprefix("/src/")))
     assert found, f"{source} is not there"
     return found
@@ -204,26 +235,34 @@ def as_root():
     return [] if os.geteuid() == 0 else ["sudo", "--non-interactive"]
 
 
+def sent():
+    """What the builder gets of the checkout."""
+    return {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+
+
 def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
 
 
-def status(address):
+def ask(address):
+    """Status and headers of what a browser gets."""
+    request = urllib.request.Request(address, headers={"Accept-Encoding": "gzip, br"})
     try:
-        with urllib.request.urlopen(address, timeout=5) as response:
-            return response.status
+        with urllib.request.urlopen(request, timeout=5) as response:
+            return response.status, response.headers
     except urllib.error.HTTPError as error:
-        return error.code
+        with error:
+            return error.code, error.headers
 
 
-def await_status(address):
-    """The status of an address, once something answers there."""
+def await_answers(site):
+    """Returns once something answers there."""
     deadline = time.monotonic() + 15
     while True:
         try:
-            return status(address)
+            return ask(f"{site}/livez")
         except OSError:
             if time.monotonic() > deadline:
                 raise
@@ -268,12 +307,16 @@ class Contents(unittest.TestCase):
         for name, image in self.images.items():
             with self.subTest(image=name):
                 if name not in ASKS_FOR:
-                    port = free_port()
-                    program = image.start([], LISTEN=f"127.0.0.1:{port}")
+                    site = f"127.0.0.1:{free_port()}"
+                    program = image.start([], LISTEN=site)
                     try:
-                        for path in SERVES[name]:
-                            self.assertEqual(await_status(f"http://127.0.0.1:{port}{path}"), 200, path)
-                        self.assertEqual(status(f"http://127.0.0.1:{port}/nothing-here"), 404)
+                        await_answers(f"http://{site}")
+                        for path, status, headers in ANSWERS[name]:
+                            expected = headers | (ALWAYS if name.startswith("web-") else {})
+                            answered, said = ask(f"http://{site}{image.address(path)}")
+                            self.assertEqual(answered, status, path)
+                            self.assertEqual({key: said[key] for key in expected}, expected, path)
+                            self.assertIsNotNone(said["content-security-policy"], path)
                     finally:
                         # A signal from us would not reach what sudo started.
                         subprocess.run([*as_root(), "kill", "-TERM", str(program.pid)], check=True)
@@ -289,17 +332,26 @@ class Contents(unittest.TestCase):
         self.assertEqual(image.answer("/tmp/file"), (0, ""))
 
     def test_the_builder_is_sent_all_that_is_copied(self):
-        sent = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
         for _, instructions in (RUST | WEB).values():
             for instruction, value in instructions:
                 sources = shlex.split(value)[:-1]
                 if instruction == "COPY" and not sources[0].startswith("--from="):
-                    self.assertLessEqual({Path(source).parts[0] for source in sources}, sent)
+                    self.assertLessEqual({Path(source).parts[0] for source in sources}, sent())
+
+    def test_the_builder_is_sent_nothing_that_git_does_not_keep(self):
+        kept_back = set((ROOT / ".dockerignore").read_text().splitlines())
+        for ignored in (ROOT / ".gitignore").read_text().splitlines():
+            path = ignored.strip("/")
+            # A name without a folder is meant anywhere, which the builder's list must say.
+            if "/" not in ignored.rstrip("/"):
+                path = f"**/{path}"
+            if Path(path).parts[0] in {"**", *sent()}:
+                self.assertIn(path, kept_back)
 
     def test_all_that_is_published_is_built_and_tested(self):
         bake = (ROOT / "docker-bake.hcl").read_text()
         titles = re.search(r'variable "TITLES" \{(.*?)\n\}', bake, re.DOTALL)[1]
-        self.assertEqual(set(re.findall(r'^ +([a-z-]+) += "', titles, re.MULTILINE)), set(PUBLISHED))
+        self.assertEqual(set(re.findall(r'^ +([a-z-]+) += "', titles, re.MULTILINE)), set(IMAGES))
         programs = {name for name, (base, _) in RUST.items() if base == "runtime"}
         self.assertEqual(set(json.loads(re.search(r"image = (\[.*\])", bake)[1])), programs)
         for step in ("chef cook", "auditable build"):

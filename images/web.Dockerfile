@@ -15,16 +15,13 @@ COPY frontends/careers/package.json frontends/careers/
 RUN npm ci
 COPY brand.json ./
 COPY frontends frontends
-RUN npm run build && mv frontends/dist/remotes /remotes
+RUN npm run build && npm run split
 
 FROM ${SERVER} AS web-shell
-COPY --from=site /src/frontends/dist /site
+COPY --from=site /src/frontends/dist.split/shell /site
 
-# A remote keeps the site's routing table and its page for what is not there, so that its headers and fallbacks are the same.
 FROM ${SERVER} AS web-blog
-COPY --from=site /src/frontends/dist/_routes.json /src/frontends/dist/404.html* /site/
-COPY --from=site /remotes/blog /site/remotes/blog
+COPY --from=site /src/frontends/dist.split/blog /site
 
 FROM ${SERVER} AS web-careers
-COPY --from=site /src/frontends/dist/_routes.json /src/frontends/dist/404.html* /site/
-COPY --from=site /remotes/careers /site/remotes/careers
+COPY --from=site /src/frontends/dist.split/careers /site
