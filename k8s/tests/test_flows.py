@@ -12,7 +12,7 @@ OUTSIDE = "outside the cluster"
 WEB = ["web-shell", "web-blog", "web-careers"]
 SERVICES = [("contact", 50051), ("newsletter", 50052), ("careers", 50053)]
 KEEPING_FILES = ["careers", "notifier", "setup"]
-TELLING = ["gateway", "contact", "newsletter", "careers", "notifier"]
+TELLING = ["gateway", "contact", "newsletter", "careers", "notifier", *WEB]
 
 
 def designed(everywhere, stores):
@@ -28,11 +28,11 @@ def designed(everywhere, stores):
 
 
 LOCAL = designed(
-    [*TELLING, *WEB, "setup", "nats", "s3", "mail"],
+    [*TELLING, "setup", "nats", "s3", "mail"],
     {(client, "s3", "9000/TCP") for client in KEEPING_FILES} | {("notifier", "mail", "1025/TCP")},
 )
 PRODUCTION = designed(
-    [*TELLING, *WEB, "setup", "nats", "collector"],
+    [*TELLING, "setup", "nats", "collector"],
     # S3, and webhooks too where the notifier calls.
     {(client, OUTSIDE, "443/TCP") for client in KEEPING_FILES}
     | {("notifier", OUTSIDE, "587/TCP")}
