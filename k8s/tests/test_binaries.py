@@ -104,6 +104,41 @@ def test_each_setting_that_is_needed_is_given(folder, pod):
     assert (settings_of(pod).required | settings_of(pod).of_this_host) - names == set()
 
 
+@pytest.mark.parametrize(("folder", "pod"), each(ours))
+def test_each_setting_can_be_given(folder, pod):
+    """By a map that holds only what all who take it know, or as a file of a Secret."""
+    taking = {name: [other for other in ours(folder) if name in other.maps] for name in pod.maps}
+    for name in settings_of(pod).known - set(given(pod)):
+        if name.endswith("_FILE"):
+            assert name.removesuffix("_FILE") in given(pod) or pod.secret_files(), name
+        elif f"{name}_FILE" not in settings_of(pod).known:
+            knowing = [all(name in settings_of(other).known for other in others) for others in taking.values()]
+            assert any(knowing), f"no map of {pod.name} can hold {name}"
+
+
+def test_production_gives_what_a_company_needs_beyond_what_starts():
+    pods = {pod.name: given(pod) for pod in ours("overlays/production")}
+    for name, settings in pods.items():
+        assert "OTEL_EXPORTER_OTLP_ENDPOINT" in settings or name == "setup"
+    needed = {"SMTP_HOST", "SMTP_PORT", "SMTP_USER", "SMTP_PASSWORD_FILE", "SITE_URL", "WEBHOOKS_FILE"}
+    assert needed | {"DKIM_SELECTOR", "DKIM_DOMAIN", "DKIM_KEY_FILE"} <= set(pods["notifier"])
+    assert pods["notifier"]["SMTP_TLS"] != "none"
+    assert pods["notifier"]["SITE_URL"].startswith("https://")
+    assert pods["careers"]["S3_ENDPOINT"].startswith("https://")
+    assert "CLAMD" in pods["careers"]
+    assert int(pods["gateway"]["TRUSTED_PROXIES"]) > 0
+
+
+def test_a_scanner_scans_every_resume_whole_and_for_as_long_as_is_waited():
+    config = named(render("overlays/production"), "ConfigMap")
+    [text] = [found["data"]["clamd.conf"] for name, found in config.items() if name.startswith("clamd-")]
+    limits = dict(re.findall(r"^(\w+) (\d+)M?$", text, re.MULTILINE))
+    [megabytes] = source(r"MAX_BYTES: u64 = (\d+) \* 1024 \* 1024", "services/careers/src/resume.rs")
+    assert all(int(limits[name]) > int(megabytes) for name in ("StreamMaxLength", "MaxFileSize", "MaxScanSize"))
+    [longest] = source(r"const LONGEST_SCAN_SECONDS: u64 = (\d+);", "services/careers/src/settings.rs")
+    assert int(limits["MaxScanTime"]) > int(longest) * 1000
+
+
 @pytest.mark.parametrize(("folder", "pod"), each(lambda folder: workloads(render(folder))))
 def test_each_secret_that_is_read_has_that_key(folder, pod):
     assert {key for secret, key in keys_read(pod) if key not in secrets(render(folder)).get(secret, {})} == set()
@@ -187,7 +222,11 @@ def test_each_service_leads_to_ports_that_pods_have(folder):
 
 @pytest.mark.parametrize(("folder", "pod"), each(ours))
 def test_each_address_in_the_namespace_is_that_of_a_service(folder, pod):
-    told = {**pod.settings, "SMTP": f"smtp://{pod.settings.get('SMTP_HOST')}:{pod.settings.get('SMTP_PORT')}"}
+    told = {
+        **pod.settings,
+        "SMTP": f"smtp://{pod.settings.get('SMTP_HOST')}:{pod.settings.get('SMTP_PORT')}",
+        "CLAMD": f"tcp://{pod.settings.get('CLAMD')}",
+    }
     addresses = [re.fullmatch(r"\w+://([a-z0-9-]+):(\d+)", value) for value in told.values() if isinstance(value, str)]
     inside = [(found[1], int(found[2])) for found in addresses if found and found[1] != "localhost"]
     # A front end's server calls nobody but the collector, which a try-out has not.

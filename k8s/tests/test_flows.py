@@ -32,10 +32,12 @@ LOCAL = designed(
     {(client, "s3", "9000/TCP") for client in KEEPING_FILES} | {("notifier", "mail", "1025/TCP")},
 )
 PRODUCTION = designed(
-    [*TELLING, "setup", "nats", "collector"],
+    [*TELLING, "setup", "nats", "collector", "clamd"],
     # S3, and webhooks too where the notifier calls.
     {(client, OUTSIDE, "443/TCP") for client in KEEPING_FILES}
     | {("notifier", OUTSIDE, "587/TCP")}
+    # Résumés, and the signatures of viruses.
+    | {("careers", "clamd", "3310/TCP"), ("clamd", OUTSIDE, "443/TCP")}
     | {(client, "collector", "4317/TCP") for client in TELLING}
     | {("collector", MONITORING, "4317/TCP")}
     | {(MONITORING, "collector", port) for port in ("8888/TCP", "8889/TCP")}

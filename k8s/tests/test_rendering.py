@@ -1,11 +1,13 @@
 """The tree renders, is valid, and keeps to the policies."""
 
 import json
+import socket
 import subprocess
+import time
 
 import kubernetes_validate
 import pytest
-from tree import K8S, RENDERED, nats_server, named, of_kind, render, render_text, tool, workloads
+from tree import K8S, RENDERED, ROOT, nats_server, named, of_kind, render, render_text, tool, workloads
 
 # Defined by what is installed in the cluster; their schemas are not at hand here.
 OTHERS_KINDS = {"HTTPRoute", "ExternalSecret", "ScaledObject", "PodMonitor"}
@@ -63,6 +65,58 @@ def test_the_broker_takes_its_configuration_and_syncs_every_write(folder, tmp_pa
     # A try-out's one server must not wait for two others.
     servers = named(objects, "StatefulSet")["nats"]["spec"]["replicas"]
     assert (tmp_path / "cluster.conf").read_text().count("nats://nats-") == (servers if servers > 1 else 0)
+
+
+def test_the_scanner_takes_its_configuration_and_finds_what_it_is_told(tmp_path):
+    maps = named(render("overlays/production"), "ConfigMap")
+    [config] = [found["data"]["clamd.conf"] for name, found in maps.items() if name.startswith("clamd-")]
+    # A signature of ours instead of the world's, and nothing outside of this folder.
+    (tmp_path / "signatures").mkdir()
+    (tmp_path / "signatures/test.ndb").write_text(f"Test.Virus:0:*:{b'a virus to the test'.hex()}\n")
+    (tmp_path / "tmp").mkdir()
+    port = free_port()
+    for there, here in [
+        ("TCPSocket 3310", f"TCPSocket {port}\nTCPAddr 127.0.0.1"),
+        ("/var/lib/clamav", str(tmp_path / "signatures")),
+        ("/tmp/clamd.sock", str(tmp_path / "clamd.sock")),
+        ("TemporaryDirectory /tmp", f"TemporaryDirectory {tmp_path / 'tmp'}"),
+    ]:
+        assert there in config
+        config = config.replace(there, here)
+    (tmp_path / "clamd.conf").write_text(config)
+    command = [ROOT / "target/tools/clamd", "--foreground", "--config-file", tmp_path / "clamd.conf"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as clamd:
+        try:
+            # What the image's clamdcheck.sh asks.
+            assert ask(clamd, port, b"PING") == b"PONG\n"
+            assert ask(clamd, port, in_stream(b"%PDF-1.7 nothing")) == b"stream: OK\0"
+            assert b"Test.Virus.UNOFFICIAL FOUND" in ask(clamd, port, in_stream(b"%PDF-1.7 a virus to the test"))
+        finally:
+            clamd.terminate()
+
+
+def in_stream(content):
+    return b"zINSTREAM\0" + len(content).to_bytes(4) + content + bytes(4)
+
+
+def ask(program, port, question):
+    """What a program says to this, once it listens."""
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as line:
+                line.sendall(question)
+                return b"".join(iter(lambda: line.recv(1024), b""))
+        except ConnectionRefusedError:
+            assert program.poll() is None, program.stdout.read()
+            assert time.monotonic() < deadline, "it does not listen"
+            time.sleep(0.1)
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
 
 
 def test_nothing_secret_is_in_the_repository():

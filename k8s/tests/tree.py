@@ -74,11 +74,16 @@ class Workload:
         return {port["name"]: port["containerPort"] for port in self.container["ports"]}
 
     @property
+    def maps(self):
+        """The names of the ConfigMaps that it takes as settings."""
+        return [source["configMapRef"]["name"] for source in self.container.get("envFrom", [])]
+
+    @property
     def settings(self):
         """Its environment: a text, or the reference that stands in place of one."""
         found = {}
-        for source in self.container.get("envFrom", []):
-            found |= self._maps[source["configMapRef"]["name"]]["data"]
+        for name in self.maps:
+            found |= self._maps[name]["data"]
         for variable in self.container.get("env", []):
             found[variable["name"]] = variable.get("value", variable.get("valueFrom"))
         return found

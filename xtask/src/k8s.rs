@@ -11,6 +11,7 @@ use crate::{
 pub fn check() -> anyhow::Result<()> {
     setup::nats_server()?;
     setup::k8s()?;
+    setup::clamd()?;
     build::services()?;
     run(
         "Checking the Kubernetes tree",

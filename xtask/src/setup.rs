@@ -188,7 +188,7 @@ fn openssl() -> anyhow::Result<()> {
 
 /// The program and its library alone: Debian's package of clamd brings a service along that
 /// would fetch signatures from then on, and tests have one of their own.
-fn clamd() -> anyhow::Result<()> {
+pub fn clamd() -> anyhow::Result<()> {
     let installed = tools().join("clamd");
     if answers(&installed.to_string_lossy(), &["--help"]).is_some() {
         return Ok(());
