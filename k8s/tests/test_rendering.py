@@ -10,7 +10,7 @@ import pytest
 from tree import K8S, RENDERED, ROOT, nats_server, named, of_kind, render, render_text, tool, workloads
 
 # Defined by what is installed in the cluster; their schemas are not at hand here.
-OTHERS_KINDS = {"HTTPRoute", "ExternalSecret", "ScaledObject", "PodMonitor"}
+OTHERS_KINDS = {"HTTPRoute", "ExternalSecret", "ScaledObject", "PodMonitor", "PrometheusRule"}
 
 
 @pytest.mark.parametrize("folder", ["base", *RENDERED])

@@ -1,0 +1,117 @@
+"""What is watched is what is sent: the names that the collector makes, the alerts, the dashboards."""
+
+import json
+import re
+
+import pytest
+import yaml
+from tree import K8S, ROOT, named, of_kind, render, workloads
+
+OBSERVABILITY = K8S / "components/observability"
+# What one object may hold as an annotation, which is where `kubectl apply` keeps the last one.
+LARGEST_ANNOTATION = 256 * 1024
+# Behind a name, by unit: https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics
+SUFFIXES = {"s": "_seconds", "ms": "_milliseconds", "By": "_bytes"}
+
+
+def objects():
+    return render("overlays/production")
+
+
+def config():
+    """The collector's."""
+    maps = [found["data"] for found in of_kind(objects(), "ConfigMap")]
+    [text] = [data["collector.conf.yaml"] for data in maps if "collector.conf.yaml" in data]
+    return yaml.safe_load(text)
+
+
+def documented():
+    """Name, name at Prometheus, kind and unit of each metric of docs/telemetry.md."""
+    lines = (ROOT / "docs/telemetry.md").read_text().splitlines()
+    rows = [line.split("|")[1:5] for line in lines if line.startswith("| `")]
+    assert rows
+    return [[cell.strip().strip("`") for cell in row] for row in rows]
+
+
+def test_prometheus_has_the_names_that_dashboards_and_alerts_ask_for():
+    """A test in Rust holds these against the table, and the table against what the services send."""
+    prometheus = config()["exporters"]["prometheus"]
+    assert prometheus["translation_strategy"] == "UnderscoreEscapingWithSuffixes"
+    assert not {"namespace", "const_labels", "add_metric_suffixes"} & set(prometheus)
+    for name, at_prometheus, kind, unit in documented():
+        total = "_total" if kind == "counter" else ""
+        assert at_prometheus == name.replace(".", "_") + SUFFIXES.get(unit, "") + total
+
+
+def test_every_signal_comes_in_by_otlp_and_goes_on():
+    pipelines = config()["service"]["pipelines"]
+    assert {name: pipeline["exporters"] for name, pipeline in pipelines.items()} == {
+        "metrics": ["prometheus"],
+        "traces": ["otlp_grpc"],
+        "logs": ["otlp_grpc"],
+    }
+    assert all(pipeline["receivers"] == ["otlp"] for pipeline in pipelines.values())
+    assert all(pipeline["processors"][0] == "memory_limiter" for pipeline in pipelines.values())
+
+
+def test_prometheus_asks_the_ports_that_the_collector_tells_at():
+    [collector] = [pod for pod in workloads(objects()) if pod.name == "collector"]
+    told = config()
+    ports = collector.ports
+    assert told["exporters"]["prometheus"]["endpoint"] == f"0.0.0.0:{ports['metrics']}"
+    assert told["receivers"]["otlp"]["protocols"]["grpc"]["endpoint"] == f"0.0.0.0:{ports['otlp']}"
+    assert told["extensions"]["health_check"]["endpoint"] == f"0.0.0.0:{ports['health']}"
+    [reader] = told["service"]["telemetry"]["metrics"]["readers"]
+    assert reader["pull"]["exporter"]["prometheus"]["port"] == ports["own-metrics"]
+    [monitor] = of_kind(objects(), "PodMonitor")
+    asked = {endpoint["port"]: endpoint for endpoint in monitor["spec"]["podMetricsEndpoints"]}
+    assert set(asked) == {"metrics", "own-metrics"}
+    # Otherwise every service would be the job `collector`.
+    assert asked["metrics"]["honorLabels"] is True
+    assert monitor["spec"]["selector"]["matchLabels"].items() <= collector.labels.items()
+
+
+def test_what_promtool_tests_is_what_prometheus_gets():
+    [rule] = of_kind(objects(), "PrometheusRule")
+    file = (OBSERVABILITY / "alerts/site.yaml").read_text()
+    # As the test in Rust cuts it out for promtool.
+    tested = re.sub(r"^  ", "", file.split("\nspec:\n")[1], flags=re.MULTILINE)
+    assert rule["spec"] == yaml.safe_load(tested)
+    names = [entry["alert"] for group in rule["spec"]["groups"] for entry in group["rules"] if "alert" in entry]
+    assert len(names) == len(set(names)) > 0
+
+
+@pytest.mark.parametrize(
+    ("level", "budget"), [("accept_errors", "0.001"), ("late_deliveries", "0.01")], ids=["accept", "deliver"]
+)
+def test_a_service_level_is_watched_by_four_pairs_of_windows(level, budget):
+    """https://sre.google/workbook/alerting-on-slos, table 5-8."""
+    [rule] = of_kind(objects(), "PrometheusRule")
+    rules = [entry for group in rule["spec"]["groups"] for entry in group["rules"]]
+    recorded = {entry["record"]: entry["expr"] for entry in rules if "record" in entry}
+    found = {}
+    for entry in rules:
+        over = rf"site:{level}:ratio_rate(\w+) > ([\d.]+) \* {budget}"
+        for long, times, short, also in re.findall(rf"\({over} and {over}\)", entry["expr"]):
+            assert times == also
+            found[float(times)] = (long, short, entry["labels"]["severity"])
+    assert found == {
+        14.4: ("1h", "5m", "page"),
+        6: ("6h", "30m", "page"),
+        3: ("1d", "2h", "ticket"),
+        1: ("3d", "6h", "ticket"),
+    }
+    for window in {window for long, short, _ in found.values() for window in (long, short)}:
+        expression = recorded[f"site:{level}:ratio_rate{window}"]
+        assert set(re.findall(r"\[(\w+)\]", expression)) == {window}
+
+
+def test_grafana_gets_every_dashboard():
+    dashboards = named(objects(), "ConfigMap")["site-dashboards"]
+    assert dashboards["metadata"]["labels"]["grafana_dashboard"] == "1"
+    files = {f"site-{file.name}": file.read_text() for file in (OBSERVABILITY / "dashboards").iterdir()}
+    assert files
+    assert dashboards["data"] == files
+    ids = [json.loads(text)["uid"] for text in files.values()]
+    assert len(set(ids)) == len(ids)
+    assert len(json.dumps(dashboards)) < LARGEST_ANNOTATION
