@@ -1,12 +1,15 @@
 """The tree renders, is valid, and keeps to the policies."""
 
 import json
+import re
+import shutil
 import socket
 import subprocess
 import time
 
 import kubernetes_validate
 import pytest
+import yaml
 from tree import K8S, RENDERED, ROOT, nats_server, named, of_kind, render, render_text, tool, workloads
 
 # Defined by what is installed in the cluster; their schemas are not at hand here.
@@ -122,6 +125,51 @@ def free_port():
 def test_nothing_secret_is_in_the_repository():
     assert of_kind(render("base"), "Secret") == []
     assert of_kind(render("overlays/production"), "Secret") == []
+
+
+def published():
+    """The images that docker-bake.hcl builds, by the names it gives them where nothing else is said."""
+    bake = (ROOT / "docker-bake.hcl").read_text()
+    [titles] = re.findall(r'variable "TITLES" \{(.*?)\n\}', bake, re.DOTALL)
+    [registry] = re.findall(r'variable "REGISTRY" \{\s+default = "(.*?)"', bake)
+    [version] = re.findall(r'variable "VERSION" \{\s+default = "(.*?)"', bake)
+    return {name: f"{registry}/{name}:{version}" for name in re.findall(r"^    ([a-z-]+) +=", titles, re.MULTILINE)}
+
+
+def test_a_try_out_runs_what_was_built_on_the_spot():
+    images = {pod.image: pod.container["image"] for pod in workloads(render("overlays/local"))}
+    assert {name: images.get(name) for name in published()} == published()
+
+
+def as_a_component(production, kustomization, images):
+    """The artifact `images` of .github/workflows/release.yml."""
+    component = {"apiVersion": "kustomize.config.k8s.io/v1alpha1", "kind": "Component", "images": images}
+    (production / "images").mkdir()
+    (production / "images/kustomization.yaml").write_text(json.dumps(component))
+    kustomization["components"].append("images")
+
+
+def by_hand(_, kustomization, images):
+    """What `kustomize edit set image` makes of the file."""
+    given = {image["name"]: image for image in images}
+    kustomization["images"] = [given.get(image["name"], image) for image in kustomization["images"]]
+
+
+@pytest.mark.parametrize("way", [as_a_component, by_hand])
+def test_a_release_brings_its_digests_to_production(way, tmp_path):
+    for folder in ("k8s", "crates/events/nats"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    production = tmp_path / "k8s/overlays/production"
+    images = [
+        {"name": name, "newName": f"ghcr.io/owner/repository/{name}", "digest": f"sha256:{number:064x}"}
+        for number, name in enumerate(published(), start=1)
+    ]
+    kustomization = yaml.safe_load((production / "kustomization.yaml").read_text())
+    way(production, kustomization, images)
+    (production / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
+    rendered = {pod.image: pod.container["image"] for pod in workloads(render(production))}
+    for image in images:
+        assert rendered[image["name"]] == f"{image['newName']}@{image['digest']}"
 
 
 def test_production_refers_to_every_image_by_its_digest():
