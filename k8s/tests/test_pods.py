@@ -43,6 +43,14 @@ def test_each_folder_that_is_written_to_is_a_volume(pod):
     assert {value for name, value in pod.settings.items() if name.endswith("_DIR")} <= writable
 
 
+def test_the_scanner_keeps_the_certificates_that_its_image_has_beside_its_configuration():
+    [clamd] = [pod for pod in workloads(render("overlays/production")) if pod.name == "clamd"]
+    mounts = {mount["mountPath"]: mount.get("subPath") for mount in clamd.container["volumeMounts"]}
+    assert "/etc/clamav" not in mounts
+    for file in ("clamd.conf", "freshclam.conf"):
+        assert mounts[f"/etc/clamav/{file}"] == file
+
+
 @pytest.mark.parametrize("folder", OVERLAYS)
 def test_the_namespace_enforces_it(folder):
     [namespace] = of_kind(render(folder), "Namespace")

@@ -172,6 +172,16 @@ def test_a_release_brings_its_digests_to_production(way, tmp_path):
         assert rendered[image["name"]] == f"{image['newName']}@{image['digest']}"
 
 
+def test_new_versions_of_what_others_make_are_proposed():
+    updates = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text())["updates"]
+    [watched] = [update["directories"] for update in updates if update["package-ecosystem"] == "docker"]
+    # Images of ours stand without a tag.
+    tagged = re.compile(r"^ +image: \S+:\S+$", re.MULTILINE)
+    naming = [file for file in (K8S / "components").rglob("*.yaml") if tagged.search(file.read_text())]
+    assert naming
+    assert {f"/{file.parent.relative_to(ROOT)}" for file in naming} <= set(watched)
+
+
 def test_production_refers_to_every_image_by_its_digest():
     images = [pod.container["image"] for pod in workloads(render("overlays/production"))]
     assert [image for image in images if "@sha256:" not in image] == []
