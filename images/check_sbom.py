@@ -17,6 +17,7 @@ SURELY_IN = {
     "notifier": "pkg:cargo/lettre@",
     "gateway": "pkg:cargo/axum@",
     "sitectl": "pkg:cargo/clap@",
+    "web": "pkg:cargo/axum@",
     "web-shell": "pkg:npm/react@",
     "web-blog": "pkg:npm/marked@",
     "web-careers": "pkg:npm/react@",
