@@ -167,3 +167,21 @@ async fn a_dead_letter_is_counted_by_its_channel() -> anyhow::Result<()> {
     })
     .await
 }
+
+#[tokio::test]
+async fn what_alerts_watch_is_counted_from_none() -> anyhow::Result<()> {
+    let (_stack, collector) = observed().await?;
+    let none = async |metric: &str, labels: &[(&str, &str)]| {
+        eventually("a count of none", EXPORT, async || {
+            (collector.count_of(metric, labels)? == 0).then_some(())
+        })
+        .await
+    };
+    for form in ["contact", "newsletter", "career-application"] {
+        for outcome in ["accepted", "unavailable", "failed"] {
+            none("site.submissions", &[("form", form), ("outcome", outcome)]).await?;
+        }
+    }
+    none("site.resume.scans", &[("outcome", "not_scanned")]).await?;
+    none("site.dead_letters", &[("channel", "contact-received-sales")]).await
+}
