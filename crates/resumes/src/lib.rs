@@ -1,8 +1,9 @@
 //! The bucket of résumés (S3-compatible): their keys, storing, and time-limited links.
 //!
-//! Careers writes, the notifier reads and links, `sitectl` sets up, exports and erases.
+//! Careers writes, the notifier reads and links, `sitectl` sets up, exports, erases, backs up and restores.
 
 mod key;
+mod objects;
 
 use std::{
     path::Path,
@@ -35,6 +36,7 @@ use visitor::PersonId;
 
 use key::safe_file_name;
 pub use key::{ResumeKey, readable_file_name};
+pub use objects::{Keys, Object, ObjectInfo};
 
 /// Where the bucket is and who we are there.
 #[derive(Args, Debug, Clone)]

@@ -1,11 +1,13 @@
 //! The operator's tool.
 
 mod answer;
+mod backup;
 mod broker;
 mod dead_letters;
 mod doctor;
 mod holdings;
 mod person;
+mod private_folder;
 mod setup;
 mod subscribers;
 mod usual;
@@ -36,6 +38,10 @@ enum Task {
     Subscribers(subscribers::Settings),
     /// The endpoints of webhooks: list, enable
     Webhooks(webhooks::Settings),
+    /// Writes all that is stored, streams and bucket, into a folder
+    Backup(backup::BackupSettings),
+    /// Brings back what a backup holds, into an empty broker and an empty bucket
+    Restore(backup::RestoreSettings),
     /// Looks at everything and says what is wrong
     Doctor(Box<doctor::Settings>),
 }
@@ -52,6 +58,8 @@ async fn main() -> ExitCode {
         Task::Person(settings) => person::run(&settings).await,
         Task::Subscribers(settings) => subscribers::run(&settings).await,
         Task::Webhooks(settings) => webhooks::run(&settings).await,
+        Task::Backup(settings) => backup::backup(&settings).await,
+        Task::Restore(settings) => backup::restore(&settings).await,
         Task::Doctor(settings) => doctor::doctor(&settings).await,
     };
     match done {

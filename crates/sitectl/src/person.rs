@@ -2,9 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    fs::{self, DirBuilder, File, Permissions},
-    io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -21,6 +18,7 @@ use crate::{
     answer::answer,
     broker, dead_letters,
     holdings::{Holdings, Places},
+    private_folder,
 };
 
 /// Which of the commands, and what it needs to know.
@@ -81,7 +79,7 @@ pub async fn run(settings: &Settings) -> anyhow::Result<()> {
 
 async fn export(to: &Path, usual: &Usual) -> anyhow::Result<()> {
     let person = usual.person()?;
-    ensure_new_or_empty(to)?;
+    private_folder::ensure_new_or_empty(to)?;
     let places = Places::open(&usual.nats, &usual.store).await?;
     let found = places.search(&person, &BTreeSet::new()).await?;
     write(to, &places, &found).await?;
@@ -140,18 +138,8 @@ impl Usual {
     }
 }
 
-fn ensure_new_or_empty(folder: &Path) -> anyhow::Result<()> {
-    let named = folder.display();
-    match fs::read_dir(folder) {
-        Ok(mut entries) => ensure!(entries.next().is_none(), "The folder {named} is not empty."),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => anyhow::bail!("{named} cannot be used as a folder: {error}."),
-    }
-    Ok(())
-}
-
 async fn write(to: &Path, places: &Places, found: &Holdings) -> anyhow::Result<()> {
-    create_folder(to)?;
+    private_folder::create(to)?;
     write_json(&to.join("events.json"), found.events.iter().map(event))?;
     let letters: Vec<Value> = found
         .dead_letters
@@ -162,13 +150,13 @@ async fn write(to: &Path, places: &Places, found: &Holdings) -> anyhow::Result<(
     write_json(&to.join("deliveries.json"), found.deliveries.iter().map(record))?;
     if let Some(subscriber) = found.subscriber.last() {
         let subscriber = serde_json::to_vec_pretty(&record(subscriber))?;
-        write_file(&to.join("subscriber.json"), &subscriber)?;
+        private_folder::write(&to.join("subscriber.json"), &subscriber)?;
     }
     for key in &found.resumes {
         let (application, file_name) = key.application_and_file_name();
         let folder = to.join("resumes").join(application);
-        create_folder(&folder)?;
-        write_file(&folder.join(file_name), &places.resume(key).await?)?;
+        private_folder::create(&folder)?;
+        private_folder::write(&folder.join(file_name), &places.resume(key).await?)?;
     }
     Ok(())
 }
@@ -192,24 +180,7 @@ fn record(message: &StreamMessage) -> Value {
     })
 }
 
-/// A folder that nobody else may look into: it holds a person's data.
-fn create_folder(folder: &Path) -> anyhow::Result<()> {
-    let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    let closed = created.and_then(|()| fs::set_permissions(folder, Permissions::from_mode(0o700)));
-    closed.with_context(|| format!("the folder {} cannot be made", folder.display()))
-}
-
 fn write_json(path: &Path, values: impl IntoIterator<Item = Value>) -> anyhow::Result<()> {
     let values: Vec<Value> = values.into_iter().collect();
-    write_file(path, &serde_json::to_vec_pretty(&values)?)
-}
-
-fn write_file(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let file = File::options()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path);
-    let written = file.and_then(|mut file| file.write_all(content));
-    written.with_context(|| format!("{} cannot be written", path.display()))
+    private_folder::write(path, &serde_json::to_vec_pretty(&values)?)
 }

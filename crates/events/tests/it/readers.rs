@@ -144,9 +144,9 @@ async fn the_example_prints_every_event_once_and_goes_on_where_it_ended() -> any
     Ok(())
 }
 
-/// Whether the broker lets the reader ask this; what it does not let through is not answered.
-async fn is_answered(nats: &Nats, subject: &str, body: &Value) -> anyhow::Result<bool> {
-    let client = nats.client(User::Reader).await?;
+/// Whether the broker lets this user ask this; what it does not let through is not answered.
+pub async fn is_answered(nats: &Nats, user: User, subject: &str, body: &Value) -> anyhow::Result<bool> {
+    let client = nats.client(user).await?;
     // Not `request`: it takes an event, which comes under its own subject, for no answer.
     let inbox = client.new_inbox();
     let mut answers = client.subscribe(inbox.clone()).await?;
@@ -168,7 +168,10 @@ async fn a_reader_may_read_and_nothing_else() -> anyhow::Result<()> {
         ("$JS.API.CONSUMER.INFO.SITE.reader", json!({})),
         ("$JS.API.CONSUMER.MSG.NEXT.SITE.reader", next.clone()),
     ] {
-        assert!(is_answered(&nats, subject, &body).await?, "{subject}");
+        assert!(
+            is_answered(&nats, User::Reader, subject, &body).await?,
+            "{subject}"
+        );
     }
     let redirected = json!({
         "stream_name": SITE,
@@ -194,7 +197,7 @@ async fn a_reader_may_read_and_nothing_else() -> anyhow::Result<()> {
     ];
     let asked = forbidden
         .iter()
-        .map(|(subject, body)| is_answered(&nats, subject, body));
+        .map(|(subject, body)| is_answered(&nats, User::Reader, subject, body));
     let answered = try_join_all(asked).await?;
     for ((subject, _), answered) in forbidden.iter().zip(answered) {
         assert!(!answered, "{subject}");

@@ -101,6 +101,22 @@ impl Site {
 
 /// A notifier on this broker and mail server.
 pub async fn notifier(nats: &Nats, smtp_port: u16) -> anyhow::Result<DropGuard> {
+    let nobody = [
+        "--s3-access-key-id=nobody".to_owned(),
+        "--s3-secret-access-key=nothing".to_owned(),
+    ];
+    let service = notifier_with(nats, smtp_port, nobody).await?;
+    let stop = CancellationToken::new();
+    tokio::spawn(service.run(stop.clone()));
+    Ok(stop.drop_guard())
+}
+
+/// The same, not yet running, with these flags too: at least who it is at the bucket.
+pub async fn notifier_with(
+    nats: &Nats,
+    smtp_port: u16,
+    more: impl IntoIterator<Item = String>,
+) -> anyhow::Result<notifier::Service> {
     let usual = [
         "notifier".to_owned(),
         "--listen=127.0.0.1:0".to_owned(),
@@ -108,15 +124,10 @@ pub async fn notifier(nats: &Nats, smtp_port: u16) -> anyhow::Result<DropGuard> 
         "--token-key=a token key of thirty-two bytes or more".to_owned(),
         format!("--sales-to={SALES}"),
         format!("--smtp-port={smtp_port}"),
-        "--s3-access-key-id=nobody".to_owned(),
-        "--s3-secret-access-key=nothing".to_owned(),
     ];
-    let flags = usual.into_iter().chain(nats.flags(User::Notifier));
+    let flags = usual.into_iter().chain(nats.flags(User::Notifier)).chain(more);
     let settings = notifier::Settings::try_parse_from(flags)?;
-    let service = notifier::Service::build(settings).await?;
-    let stop = CancellationToken::new();
-    tokio::spawn(service.run(stop.clone()));
-    Ok(stop.drop_guard())
+    Ok(notifier::Service::build(settings).await?)
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,6 @@
 //! The operator's tool as an operator runs it.
 
+mod backup;
 mod dead_letters;
 mod doctor;
 mod person;

@@ -128,7 +128,8 @@ impl Site {
     }
 }
 
-async fn newsletter(nats: &Nats) -> anyhow::Result<(u16, DropGuard)> {
+/// A newsletter service on this broker.
+pub async fn newsletter(nats: &Nats) -> anyhow::Result<(u16, DropGuard)> {
     let usual = [
         "newsletter".to_owned(),
         "--listen=127.0.0.1:0".to_owned(),

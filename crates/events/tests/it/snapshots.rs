@@ -1,0 +1,42 @@
+//! Who may take whole streams out of the broker, and bring them in.
+
+use futures_util::future::try_join_all;
+use serde_json::json;
+use testkit::{Nats, User};
+
+use crate::readers::is_answered;
+
+#[tokio::test]
+async fn nobody_but_the_operator_may_back_up_or_restore() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let mut asked = Vec::new();
+    for user in User::ALL {
+        let inbox = format!("_INBOX_{}.chunks", user.name());
+        let restored = json!({
+            "config": { "name": user.name(), "subjects": [format!("restored.{}", user.name())] },
+            "state": {},
+        });
+        for (subject, body) in [
+            (
+                "$JS.API.STREAM.SNAPSHOT.SITE".to_owned(),
+                json!({ "deliver_subject": inbox }),
+            ),
+            (
+                "$JS.API.STREAM.SNAPSHOT.KV_subscribers".to_owned(),
+                json!({ "deliver_subject": inbox }),
+            ),
+            (format!("$JS.API.STREAM.RESTORE.{}", user.name()), restored),
+            ("$JS.API.STREAM.NAMES".to_owned(), json!({})),
+        ] {
+            asked.push((user, subject, body));
+        }
+    }
+    let answers = asked
+        .iter()
+        .map(|(user, subject, body)| is_answered(&nats, *user, subject, body));
+    let answers = try_join_all(answers).await?;
+    for ((user, subject, _), answered) in asked.iter().zip(answers) {
+        assert_eq!(answered, *user == User::Operator, "{} {subject}", user.name());
+    }
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! The bucket's objects as they are, whatever they hold: what a backup takes and a restore brings back.
+
+use std::{collections::BTreeMap, path::Path};
+
+use aws_sdk_s3::{
+    config::http::HttpResponse,
+    error::SdkError,
+    operation::list_objects_v2::{ListObjectsV2Error, ListObjectsV2Output},
+    primitives::ByteStream,
+};
+use aws_smithy_async::future::pagination_stream::PaginationStream;
+use serde::{Deserialize, Serialize};
+
+use crate::{Store, StoreError};
+
+/// An object without its content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectInfo {
+    /// Where it lies in the bucket.
+    pub key: String,
+    /// What its content is said to be.
+    pub content_type: Option<String>,
+    /// How a browser is told to show it.
+    pub content_disposition: Option<String>,
+    /// What else whoever stored it said about it.
+    pub metadata: BTreeMap<String, String>,
+}
+
+/// An object that is being read.
+pub struct Object {
+    /// What is known before its content came.
+    pub info: ObjectInfo,
+    content: ByteStream,
+}
+
+impl Object {
+    /// The next piece of its content; `None` once there is no more.
+    pub async fn next(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, StoreError> {
+        let piece = self.content.try_next().await;
+        piece.map_err(|error| StoreError::new("give the object", error))
+    }
+}
+
+/// All keys of the bucket, a page at a time.
+pub struct Keys {
+    pages: PaginationStream<Result<ListObjectsV2Output, SdkError<ListObjectsV2Error, HttpResponse>>>,
+}
+
+impl Keys {
+    /// The next page; `None` once there is no more.
+    pub async fn next(&mut self) -> Result<Option<Vec<String>>, StoreError> {
+        let Some(page) = self.pages.next().await else {
+            return Ok(None);
+        };
+        let page = page.map_err(|error| StoreError::new("list the bucket", error))?;
+        let objects = page.contents.unwrap_or_default().into_iter();
+        Ok(Some(objects.filter_map(|object| object.key).collect()))
+    }
+}
+
+impl Store {
+    /// All keys of the bucket, in their order.
+    pub fn keys(&self) -> Keys {
+        let listing = self.client.list_objects_v2().bucket(&self.bucket);
+        Keys {
+            pages: listing.into_paginator().send(),
+        }
+    }
+
+    /// Opens an object; `None` where there is none under this key.
+    pub async fn open(&self, key: &str) -> Result<Option<Object>, StoreError> {
+        let get = self.client.get_object().bucket(&self.bucket).key(key);
+        let object = match get.send().await {
+            Ok(object) => object,
+            Err(SdkError::ServiceError(error)) if error.err().is_no_such_key() => return Ok(None),
+            Err(error) => return Err(StoreError::new("give the object", error)),
+        };
+        let info = ObjectInfo {
+            key: key.to_owned(),
+            content_type: object.content_type,
+            content_disposition: object.content_disposition,
+            metadata: object.metadata.unwrap_or_default().into_iter().collect(),
+        };
+        Ok(Some(Object {
+            info,
+            content: object.body,
+        }))
+    }
+
+    /// Stores an object whose content lies in a file.
+    pub async fn bring_back(&self, info: &ObjectInfo, file: &Path) -> Result<(), StoreError> {
+        let content = ByteStream::from_path(file).await;
+        let content = content.map_err(|error| StoreError::new("read the object's file", error))?;
+        let put = self
+            .client
+            .put_object()
+            .bucket(&self.bucket)
+            .key(&info.key)
+            .set_content_type(info.content_type.clone())
+            .set_content_disposition(info.content_disposition.clone())
+            .set_metadata(Some(info.metadata.clone().into_iter().collect()))
+            .body(content)
+            .send();
+        put.await
+            .map(drop)
+            .map_err(|error| StoreError::new("take the object", error))
+    }
+
+    /// Whether anything lies in the bucket; in one that is missing, nothing does.
+    pub async fn holds_anything(&self) -> Result<bool, StoreError> {
+        match self.first_key().await {
+            Ok(key) => Ok(key.is_some()),
+            Err(SdkError::ServiceError(error)) if error.err().is_no_such_bucket() => Ok(false),
+            Err(error) => Err(StoreError::new("list the bucket", error)),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! `sitectl backup` and `sitectl restore`: all that is stored, into a folder and back.
+//!
+//! The order is what makes the parts fit together although the site goes on meanwhile. A backup takes the events first:
+//! whatever belongs to an event was stored before it (a résumé) or may be newer without harm (what was delivered, so
+//! that a restored site sends nothing twice; a dead letter, which is written before its event is done with). The other
+//! way round, an event could come without its résumé. A restore goes backwards: the events come last, when all that
+//! they need is there.
+
+mod bring_back;
+mod folder;
+mod snapshot;
+mod take;
+
+use std::{path::PathBuf, time::Duration};
+
+use async_nats::{
+    Client,
+    jetstream::{Context, context::ContextBuilder},
+};
+use clap::Args;
+use resumes::S3Settings;
+use site_service::nats::NatsSettings;
+
+pub use bring_back::restore;
+pub use take::backup;
+
+/// How long the broker may take over one question: it writes to its disk before it answers some.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a backup needs to know.
+#[derive(Args)]
+pub struct BackupSettings {
+    /// The folder: new, or empty
+    folder: PathBuf,
+    #[command(flatten)]
+    parts: Parts,
+}
+
+/// What a restore needs to know.
+#[derive(Args)]
+pub struct RestoreSettings {
+    /// The folder that `sitectl backup` wrote
+    folder: PathBuf,
+    /// Copies of every stream and bucket; without this as many as there were
+    #[arg(long, env = "STREAM_REPLICAS")]
+    replicas: Option<usize>,
+    /// Does it; without this it is only told what would be done
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    parts: Parts,
+}
+
+/// Where everything is stored, and how to answer.
+#[derive(Args)]
+struct Parts {
+    /// The broker
+    #[command(flatten)]
+    nats: NatsSettings,
+    /// The bucket of résumés
+    #[command(flatten)]
+    store: S3Settings,
+    /// Answers in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn jetstream(client: Client) -> Context {
+    ContextBuilder::new().timeout(PATIENCE).build(client)
+}

@@ -1,0 +1,185 @@
+//! The broker's own snapshots of its streams, their consumers included: what `nats stream backup` and `nats stream
+//! restore` speak (nats-server, `server/jetstream_api.go`).
+
+use std::{path::Path, sync::atomic::Ordering, time::Duration};
+
+use anyhow::{Context as _, bail, ensure};
+use async_nats::{
+    Client, Message, Request, Subject,
+    jetstream::{Context, response::Response},
+};
+use futures_util::StreamExt as _;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use tokio::{
+    fs::File,
+    io::AsyncReadExt as _,
+    time::{Instant, sleep, timeout},
+};
+
+use super::{PATIENCE, folder::NewFile};
+
+/// How much travels at once, in bytes; less where the broker takes only smaller messages.
+const CHUNK: usize = 128 * 1024;
+/// How much the broker sends before it waits for us, in bytes.
+const WINDOW: usize = 4 * 1024 * 1024;
+/// How long a chunk may take.
+const CHUNK_PATIENCE: Duration = Duration::from_secs(10);
+/// How long the broker may take to make a stream of what it got.
+const STREAM_PATIENCE: Duration = Duration::from_secs(60 * 60);
+/// The status of a snapshot that is complete.
+const NO_CONTENT: u16 = 204;
+const ASK_AGAIN: Duration = Duration::from_millis(100);
+
+/// A stream as the broker tells of it. What it says is kept word for word: a newer broker may say more than we know.
+#[derive(Serialize, Deserialize)]
+pub struct About {
+    config: Value,
+    state: Value,
+}
+
+impl About {
+    /// How many messages the stream holds.
+    pub fn messages(&self) -> u64 {
+        self.number("messages")
+    }
+
+    /// Has as many copies made of the stream.
+    pub fn set_replicas(&mut self, replicas: usize) {
+        self.config["num_replicas"] = replicas.into();
+    }
+
+    fn number(&self, name: &str) -> u64 {
+        self.state[name].as_u64().unwrap_or_default()
+    }
+}
+
+/// Writes a snapshot of a stream into the file. The broker sends no more than a window ahead of what is written.
+pub async fn take(context: &Context, stream: &str, file: &mut NewFile) -> anyhow::Result<About> {
+    let client = context.client();
+    let connects = connects(&client);
+    let inbox = client.new_inbox();
+    let mut chunks = client.subscribe(inbox.clone()).await?;
+    let request =
+        json!({ "deliver_subject": inbox, "chunk_size": chunk_size(&client), "window_size": WINDOW });
+    let about = ask(context, &format!("STREAM.SNAPSHOT.{stream}"), &request).await?;
+    let mut number = 0;
+    loop {
+        let chunk = timeout(CHUNK_PATIENCE, chunks.next()).await;
+        let chunk = chunk.ok().flatten().context("the broker fell silent")?;
+        if chunk.payload.is_empty() {
+            ensure_complete(&chunk)?;
+            break;
+        }
+        number += 1;
+        file.write(&chunk.payload).await?;
+        if let Some(ack) = chunk.reply {
+            ensure!(
+                numbered(&ack) == Some(number),
+                "a piece of it was lost on the way"
+            );
+            client.publish(ack, "".into()).await?;
+        }
+    }
+    // The last piece has no number: it could have been lost with the connection.
+    ensure!(
+        self::connects(&client) == connects,
+        "the connection to the broker was lost meanwhile"
+    );
+    Ok(about)
+}
+
+/// The empty message at the end says how it went.
+fn ensure_complete(end: &Message) -> anyhow::Result<()> {
+    match end.status {
+        None => Ok(()),
+        Some(status) if status.as_u16() == NO_CONTENT => Ok(()),
+        Some(status) => bail!(
+            "the broker broke it off: {status} {}",
+            end.description.as_deref().unwrap_or_default()
+        ),
+    }
+}
+
+/// A chunk's number, the last part of the subject that acknowledges it.
+fn numbered(ack: &Subject) -> Option<u64> {
+    ack.rsplit('.').next()?.parse().ok()
+}
+
+fn connects(client: &Client) -> u64 {
+    client.statistics().connects.load(Ordering::Relaxed)
+}
+
+/// Makes a stream of a snapshot. The next chunk goes out when the broker has taken the one before.
+pub async fn bring_back(context: &Context, stream: &str, about: &About, file: &Path) -> anyhow::Result<()> {
+    let upload: Upload = ask(context, &format!("STREAM.RESTORE.{stream}"), about).await?;
+    let client = context.client();
+    let mut file = File::open(file).await?;
+    let mut chunk = vec![0; chunk_size(&client)];
+    loop {
+        let length = file.read(&mut chunk).await?;
+        let is_end = length == 0;
+        let request = Request::new()
+            .payload(chunk[..length].to_vec().into())
+            .timeout(Some(if is_end { STREAM_PATIENCE } else { CHUNK_PATIENCE }));
+        let sent = client.send_request(upload.deliver_subject.clone(), request);
+        let answer = sent.await.context("the broker fell silent")?;
+        if is_end {
+            understood::<Value>(&answer.payload)?;
+            return Ok(());
+        }
+        if !answer.payload.is_empty() {
+            understood::<Value>(&answer.payload)?;
+        }
+    }
+}
+
+/// Where a snapshot is sent to.
+#[derive(Deserialize)]
+struct Upload {
+    deliver_subject: String,
+}
+
+/// Waits until the stream is there as it was: servers of a cluster agree on its consumers after the answer.
+pub async fn ensure_as_before(context: &Context, stream: &str, about: &About) -> anyhow::Result<()> {
+    let started = Instant::now();
+    let (last, consumers) = (about.number("last_seq"), about.number("consumer_count"));
+    loop {
+        let found = context.get_stream(stream).await;
+        if let Ok(found) = &found {
+            let state = &found.cached_info().state;
+            if state.last_sequence == last && state.consumer_count as u64 == consumers {
+                return Ok(());
+            }
+        }
+        if started.elapsed() > PATIENCE {
+            found?;
+            bail!("the broker has it with another last number or other consumers than it had");
+        }
+        sleep(ASK_AGAIN).await;
+    }
+}
+
+fn chunk_size(client: &Client) -> usize {
+    CHUNK.min(client.server_info().max_payload)
+}
+
+async fn ask<T: DeserializeOwned>(
+    context: &Context,
+    subject: &str,
+    body: &impl Serialize,
+) -> anyhow::Result<T> {
+    let answer: Response<T> = context.request(subject.to_owned(), body).await?;
+    granted(answer)
+}
+
+fn understood<T: DeserializeOwned>(answer: &[u8]) -> anyhow::Result<T> {
+    granted(serde_json::from_slice(answer)?)
+}
+
+fn granted<T>(answer: Response<T>) -> anyhow::Result<T> {
+    match answer {
+        Response::Ok(answer) => Ok(answer),
+        Response::Err { error } => Err(error.into()),
+    }
+}

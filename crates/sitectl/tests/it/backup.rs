@@ -1,0 +1,482 @@
+//! `sitectl backup` and `sitectl restore`.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    net::Ipv4Addr,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use async_nats::jetstream;
+use futures_util::TryStreamExt as _;
+use resumes::{ResumeKey, Store};
+use serde_json::{Value, json};
+use site_events::event::{CareersApplied, Scan, StoredResume};
+use site_proto::newsletter::v1::{SubscribeRequest, newsletter_service_client::NewsletterServiceClient};
+use tempfile::TempDir;
+use testkit::{Answer, MailServer, Nats, Ports, S3, User, eventually};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    task::JoinHandle,
+};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use uuid::Uuid;
+use visitor::EmailAddress;
+
+use crate::{
+    dead_letters::notifier_with,
+    subscribers::newsletter,
+    tool::{PERSON_KEY, command, message, person, publish, refused, told, told_json},
+};
+
+const SOON: Duration = Duration::from_secs(15);
+/// What had no outcome when it was backed up is handed out once more when its time to be answered is over, a minute.
+const NEXT_TRY: Duration = Duration::from_secs(75);
+const SALES: &str = "sales@oculant.example";
+const RECRUITERS: &str = "recruiters@oculant.example";
+/// Their mail was delivered before the backup.
+const SERVED: &str = "served@example.org";
+/// Their mail server wants to be asked again later.
+const LATER: &str = "later@example.org";
+/// They wrote when no notifier ran.
+const WAITING: &str = "waiting@example.org";
+/// Their address does not exist.
+const GONE: &str = "gone@example.org";
+const RESUME: &[u8] = b"%PDF-1.7 this is what Asha can do";
+
+/// Where a site is stored.
+struct Parts {
+    nats: Nats,
+    s3: S3,
+    flags: Vec<String>,
+    _disk: Option<TempDir>,
+}
+
+impl Parts {
+    /// With streams, consumers and buckets.
+    async fn set_up() -> anyhow::Result<Self> {
+        Ok(Self::of(Nats::start().await?, S3::start().await?, None))
+    }
+
+    /// As they are before `sitectl setup`.
+    async fn fresh() -> anyhow::Result<Self> {
+        let disk = TempDir::new()?;
+        let nats = Nats::start_at(Ports::free()?.nats, disk.path()).await?;
+        Ok(Self::of(nats, S3::start().await?, Some(disk)))
+    }
+
+    fn of(nats: Nats, s3: S3, disk: Option<TempDir>) -> Self {
+        Self {
+            flags: nats.flags(User::Operator).into_iter().chain(s3.flags()).collect(),
+            nats,
+            s3,
+            _disk: disk,
+        }
+    }
+
+    fn flags_and_key(&self) -> Vec<String> {
+        let key = format!("--person-key={PERSON_KEY}");
+        self.nats.flags(User::Operator).into_iter().chain([key]).collect()
+    }
+
+    async fn streams(&self) -> anyhow::Result<Vec<String>> {
+        let context = jetstream::new(self.nats.client(User::Operator).await?);
+        Ok(context.stream_names().try_collect().await?)
+    }
+
+    /// How far every stream and every consumer is.
+    async fn positions(&self) -> anyhow::Result<BTreeMap<String, Value>> {
+        let context = jetstream::new(self.nats.client(User::Operator).await?);
+        let mut positions = BTreeMap::new();
+        for name in self.streams().await? {
+            let stream = context.get_stream(&name).await?;
+            let state = &stream.cached_info().state;
+            // Where there is nothing, the broker says 0 or 1 of the first.
+            let first = (state.messages > 0).then_some(state.first_sequence);
+            let numbers = json!([state.messages, first, state.last_sequence]);
+            positions.insert(name.clone(), numbers);
+            let mut consumers = stream.consumers();
+            while let Some(consumer) = consumers.try_next().await? {
+                let position = json!({
+                    "delivered": [consumer.delivered.stream_sequence, consumer.delivered.consumer_sequence],
+                    "done": [consumer.ack_floor.stream_sequence, consumer.ack_floor.consumer_sequence],
+                    "waiting": [consumer.num_pending, consumer.num_ack_pending as u64],
+                });
+                positions.insert(format!("{name} {}", consumer.name), position);
+            }
+        }
+        Ok(positions)
+    }
+
+    /// An applicant's résumé, and the event that tells of it.
+    async fn apply(&self) -> anyhow::Result<ResumeKey> {
+        let folder = TempDir::new()?;
+        let file = folder.path().join("cv.pdf");
+        fs::write(&file, RESUME)?;
+        let key = ResumeKey::new(&person(WAITING)?, Uuid::new_v4(), "cv.pdf");
+        let store = Store::new(&self.s3.settings()?);
+        store.put(&key, &file, "application/pdf").await?;
+        let application = CareersApplied {
+            name: "Asha Rao".to_owned(),
+            email: EmailAddress::parse(WAITING)?,
+            phone: None,
+            position: "Backend Intern".to_owned(),
+            experience: None,
+            cover_letter: "I would like to.".to_owned(),
+            resume: Some(StoredResume {
+                key: key.to_string(),
+                file_name: "cv.pdf".to_owned(),
+                content_type: "application/pdf".to_owned(),
+                size: RESUME.len() as u64,
+                sha256: String::new(),
+                scan: Scan::default(),
+            }),
+            attribution: None,
+        };
+        publish(&self.nats, WAITING, application).await?;
+        Ok(key)
+    }
+
+    async fn notifier(&self, mail_server: &MailServer) -> anyhow::Result<Running> {
+        let more = self.s3.flags().into_iter();
+        let more = more.chain([format!("--recruiters-to={RECRUITERS}")]);
+        let service = notifier_with(&self.nats, mail_server.port(), more).await?;
+        let stop = CancellationToken::new();
+        let task = tokio::spawn(service.run(stop.clone()));
+        Ok(Running {
+            stop: stop.drop_guard(),
+            task,
+        })
+    }
+}
+
+/// A service, stopped in such a way that it has finished what it was at.
+struct Running {
+    stop: DropGuard,
+    task: JoinHandle<anyhow::Result<()>>,
+}
+
+impl Running {
+    async fn stop(self) -> anyhow::Result<()> {
+        drop(self.stop);
+        self.task.await?
+    }
+}
+
+/// Everything that can become of an event and of a subscriber, and a broker and a bucket that nobody uses any more.
+async fn a_site_that_ran() -> anyhow::Result<(Parts, ResumeKey)> {
+    let parts = Parts::set_up().await?;
+    let server = MailServer::start(|to, _| match to {
+        GONE => Answer::ToRecipient("550 5.1.1 <gone@example.org>: gone is no user here"),
+        LATER => Answer::ToRecipient("451 4.7.1 come back later"),
+        _ => Answer::Take,
+    })
+    .await?;
+    let notifier = parts.notifier(&server).await?;
+    {
+        let (port, _newsletter) = newsletter(&parts.nats).await?;
+        let mut newsletter = NewsletterServiceClient::connect(format!("http://127.0.0.1:{port}")).await?;
+        let request = SubscribeRequest {
+            email: GONE.to_owned(),
+            idempotency_key: Uuid::new_v4().to_string(),
+            attribution: None,
+        };
+        newsletter.subscribe(request).await?;
+        eventually("the address that does not exist is known", SOON, async || {
+            let known = told(&["subscribers", "export"], &parts.nats.flags(User::Operator)).ok()?;
+            known.contains("suppressed").then_some(())
+        })
+        .await?;
+    }
+    let folder = TempDir::new()?;
+    let consents = folder.path().join("consents.csv");
+    let lines = "email,confirmed,source\nasha@example.com,2026-03-01T09:30:00Z,the fair\n";
+    fs::write(&consents, lines)?;
+    let import = ["subscribers", "import", "--yes", &consents.to_string_lossy()];
+    told(&import, &parts.flags_and_key())?;
+    for email in [SERVED, LATER] {
+        publish(&parts.nats, email, message("Zoë Müller", email)?).await?;
+    }
+    eventually("mails are delivered or put off", SOON, async || {
+        let done = server.taken(SERVED).len() == 1 && server.taken(SALES).len() == 2;
+        (done && server.attempts(LATER) > 0).then_some(())
+    })
+    .await?;
+    notifier.stop().await?;
+    publish(&parts.nats, WAITING, message("Asha Rao", WAITING)?).await?;
+    let resume = parts.apply().await?;
+    Ok((parts, resume))
+}
+
+fn path(folder: &TempDir) -> String {
+    folder.path().join("backup").to_string_lossy().into_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restored_site_goes_on_where_the_backup_was_taken() -> anyhow::Result<()> {
+    let (former, resume) = a_site_that_ran().await?;
+    let folder = TempDir::new()?;
+    let to = path(&folder);
+    let before = former.positions().await?;
+    let told_of_backup = told_json(&["backup", &to], &former.flags)?;
+    assert_eq!(told_of_backup["backedUp"]["objects"], 1, "{told_of_backup}");
+    assert_eq!(told_of_backup["backedUp"]["streams"][0]["stream"], "SITE");
+    assert_eq!(former.positions().await?, before, "a backup changes nothing");
+
+    let site = Parts::fresh().await?;
+    let said = told(&["restore", &to], &site.flags)?;
+    assert!(
+        said.contains("--yes") && said.contains("stream SITE: 6 messages") && said.contains("1 objects"),
+        "{said}"
+    );
+    assert!(site.streams().await?.is_empty() && site.s3.objects()?.is_empty());
+
+    let restored = told_json(&["restore", &to, "--yes"], &site.flags)?;
+    assert_eq!(restored["restored"], told_of_backup["backedUp"]);
+    assert_eq!(site.positions().await?, before);
+    told(&["setup"], &site.flags)?;
+    assert_eq!(site.positions().await?, before, "the set-up has nothing to do");
+    for what in [["subscribers", "export"], ["dead-letters", "list"]] {
+        let flags = [&former, &site].map(|parts| parts.nats.flags(User::Operator));
+        assert_eq!(told(&what, &flags[0])?, told(&what, &flags[1])?, "{what:?}");
+    }
+    assert_eq!(site.s3.objects()?, former.s3.objects()?);
+    let store = Store::new(&site.s3.settings()?);
+    assert_eq!(store.get(&resume).await?, RESUME);
+    let object = store.open(resume.as_str()).await?.context("no résumé")?;
+    assert_eq!(object.info.content_type.as_deref(), Some("application/pdf"));
+
+    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let _notifier = site.notifier(&server).await?;
+    let replayed = told_json(
+        &["dead-letters", "replay", "--all"],
+        &site.nats.flags(User::Operator),
+    )?;
+    assert_eq!(replayed, json!({ "replayed": [1], "notReplayed": [] }));
+    eventually("all that waited is delivered", NEXT_TRY, async || {
+        let positions = site.positions().await.ok()?;
+        let mut of_site = positions.iter().filter(|(name, _)| {
+            name.starts_with("SITE contact")
+                || name.starts_with("SITE careers")
+                || name.starts_with("SITE newsletter-requested")
+        });
+        of_site
+            .all(|(_, position)| position["waiting"] == json!([0, 0]))
+            .then_some(())
+    })
+    .await?;
+    let times = |to: &str| server.taken(to).len();
+    assert_eq!(times(SERVED), 0, "it had been delivered");
+    assert_eq!(times(LATER), 1);
+    assert_eq!(times(SALES), 1, "sales knew of the others");
+    assert_eq!(
+        times(WAITING),
+        2,
+        "an answer to the message, one to the application"
+    );
+    assert_eq!(times(GONE), 1, "the dead letter was replayed");
+    assert_eq!(times(RECRUITERS), 1);
+    Ok(())
+}
+
+/// A small site, backed up.
+async fn a_backup() -> anyhow::Result<(Parts, TempDir)> {
+    let parts = Parts::set_up().await?;
+    publish(&parts.nats, SERVED, message("Zoë Müller", SERVED)?).await?;
+    parts.apply().await?;
+    let folder = TempDir::new()?;
+    told(&["backup", &path(&folder)], &parts.flags)?;
+    Ok((parts, folder))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_is_not_what_was_written_is_refused() -> anyhow::Result<()> {
+    let (_former, folder) = a_backup().await?;
+    let from = path(&folder);
+    let site = Parts::fresh().await?;
+    let refusal = || refused(&["restore", &from, "--yes"], &site.flags);
+    let file = |name: &str| Path::new(&from).join(name);
+
+    for name in [
+        "streams/SITE.snapshot",
+        "streams/SITE.json",
+        "objects/00000001.content",
+    ] {
+        let was = fs::read(file(name))?;
+        let mut altered = was.clone();
+        altered[was.len() / 2] ^= 1;
+        fs::write(file(name), altered)?;
+        let said = refusal()?;
+        assert!(said.contains("altered") && said.contains(name), "{said}");
+
+        fs::remove_file(file(name))?;
+        let said = refusal()?;
+        assert!(said.contains("incomplete") && said.contains(name), "{said}");
+        fs::write(file(name), was)?;
+    }
+    fs::write(file("objects/00000002.content"), "more")?;
+    let said = refusal()?;
+    assert!(said.contains("altered") && said.contains("00000002"), "{said}");
+    fs::remove_file(file("objects/00000002.content"))?;
+
+    fs::rename(file("manifest.json"), folder.path().join("manifest.json"))?;
+    let said = refusal()?;
+    assert!(said.contains("no whole backup"), "{said}");
+    assert!(site.streams().await?.is_empty() && site.s3.objects()?.is_empty());
+
+    fs::rename(folder.path().join("manifest.json"), file("manifest.json"))?;
+    told(&["restore", &from, "--yes"], &site.flags)?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_written_over() -> anyhow::Result<()> {
+    let (former, folder) = a_backup().await?;
+    let from = path(&folder);
+    let said = refused(&["backup", &from], &former.flags)?;
+    assert!(said.contains("not empty"), "{said}");
+    let said = refused(&["restore", &from, "--yes"], &former.flags)?;
+    assert!(
+        said.contains("SITE") && said.contains("KV_subscribers") && said.contains("empty broker"),
+        "{said}"
+    );
+
+    let site = Parts::fresh().await?;
+    let mut flags = site.nats.flags(User::Operator);
+    flags.extend(former.s3.flags());
+    let said = refused(&["restore", &from, "--yes"], &flags)?;
+    assert!(said.contains("holds objects"), "{said}");
+    assert!(site.streams().await?.is_empty());
+
+    // A bucket that is not there is made.
+    let mut flags = site.flags.clone();
+    flags.retain(|flag| !flag.starts_with("--s3-bucket"));
+    flags.push("--s3-bucket=another".to_owned());
+    told(&["restore", &from, "--yes"], &flags)?;
+    assert!(site.s3.objects()?.is_empty());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_else_can_read_a_backup() -> anyhow::Result<()> {
+    let (_parts, folder) = a_backup().await?;
+    let mode = |path: &Path| anyhow::Ok(fs::metadata(path)?.permissions().mode() & 0o777);
+    let mut folders = vec![PathBuf::from(path(&folder))];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        assert_eq!(mode(&folder)?, 0o700, "{}", folder.display());
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                assert_eq!(mode(&path)?, 0o600, "{}", path.display());
+                files += 1;
+            }
+        }
+    }
+    assert_eq!(
+        files, 13,
+        "two of each of five streams, two of the object, the manifest"
+    );
+    Ok(())
+}
+
+/// Fills the stream of events with what does not get smaller by compression.
+async fn fill(nats: &Nats, megabytes: usize) -> anyhow::Result<()> {
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    for _ in 0..megabytes * 2 {
+        let noise: Vec<u8> = (0..32 * 1024).flat_map(|_| Uuid::new_v4().into_bytes()).collect();
+        let event = "site.contact.received.0123456789abcdef0123456789abcdef";
+        context.publish(event, noise.into()).await?.await?;
+    }
+    Ok(())
+}
+
+/// A line to the broker that is cut once the broker has sent this many bytes. Gives its port.
+async fn cut_line(nats: &Nats, after: usize) -> anyhow::Result<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let port = listener.local_addr()?.port();
+    let broker = nats.url().trim_start_matches("nats://").to_owned();
+    tokio::spawn(async move {
+        let (client, _) = listener.accept().await?;
+        // Nobody gets through a second time.
+        drop(listener);
+        let (mut from_client, mut to_client) = client.into_split();
+        let (mut from_broker, mut to_broker) = TcpStream::connect(broker).await?.into_split();
+        let there = tokio::spawn(async move { tokio::io::copy(&mut from_client, &mut to_broker).await });
+        let mut sent = 0;
+        let mut buffer = vec![0; 16 * 1024];
+        while sent < after {
+            let length = from_broker.read(&mut buffer).await?;
+            to_client.write_all(&buffer[..length]).await?;
+            sent += length;
+        }
+        there.abort();
+        std::io::Result::Ok(())
+    });
+    Ok(port)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broker_that_goes_away_leaves_no_backup() -> anyhow::Result<()> {
+    let parts = Parts::set_up().await?;
+    fill(&parts.nats, 4).await?;
+    let port = cut_line(&parts.nats, 2 * 1024 * 1024).await?;
+    let mut flags = parts.flags.clone();
+    flags.retain(|flag| !flag.starts_with("--nats-url"));
+    flags.push(format!("--nats-url=nats://127.0.0.1:{port}"));
+    let folder = TempDir::new()?;
+    let to = path(&folder);
+    let said = refused(&["backup", &to], &flags)?;
+    assert!(
+        said.contains("no backup") && said.contains("stream SITE") && said.contains("fell silent"),
+        "{said}"
+    );
+    let taken = fs::metadata(Path::new(&to).join("streams/SITE.snapshot"))?.len();
+    assert!(taken > 1024 * 1024, "it was cut in the middle, not at {taken}");
+    assert!(!Path::new(&to).join("manifest.json").exists());
+    let site = Parts::fresh().await?;
+    let said = refused(&["restore", &to, "--yes"], &site.flags)?;
+    assert!(said.contains("no whole backup"), "{said}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_leaves_no_backup() -> anyhow::Result<()> {
+    let parts = Parts::set_up().await?;
+    fill(&parts.nats, 2).await?;
+    let folder = TempDir::new()?;
+    let to = path(&folder);
+    // The limit of a file's size does what a full disk does: a write fails. It is 1,024 blocks of 512 bytes.
+    let output = Command::new("sh")
+        .args(["-c", r#"trap "" XFSZ; ulimit -f 1024; exec "$@""#, "sh"])
+        .arg(env!("CARGO_BIN_EXE_sitectl"))
+        .args(command(&["backup", &to], &parts.flags))
+        .output()?;
+    let said = String::from_utf8(output.stderr)?;
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("no backup") && said.contains("SITE.snapshot cannot be written"),
+        "{said}"
+    );
+    assert_eq!(said.trim().lines().count(), 1, "{said}");
+    assert!(!Path::new(&to).join("manifest.json").exists());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bucket_that_goes_away_leaves_no_backup() -> anyhow::Result<()> {
+    let mut parts = Parts::set_up().await?;
+    parts.s3.stop().await?;
+    let folder = TempDir::new()?;
+    let said = refused(&["backup", &path(&folder)], &parts.flags)?;
+    assert!(said.contains("bucket"), "{said}");
+    assert!(!Path::new(&path(&folder)).exists());
+    Ok(())
+}
