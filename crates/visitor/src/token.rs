@@ -88,6 +88,28 @@ impl TokenKey {
     }
 }
 
+/// What tokens are read back with. While the key changes, tokens by the former one are still in people's mails.
+#[derive(Clone)]
+pub struct TokenKeys {
+    key: TokenKey,
+    former: Option<TokenKey>,
+}
+
+impl TokenKeys {
+    /// The key that signs, and the one that did before it.
+    pub fn new(key: TokenKey, former: Option<TokenKey>) -> Self {
+        Self { key, former }
+    }
+
+    /// The same as [`TokenKey::verify`], with either key.
+    pub fn verify(&self, token: &str, purpose: Purpose, now: OffsetDateTime) -> Result<PersonId, TokenError> {
+        match (self.key.verify(token, purpose, now), &self.former) {
+            (Err(TokenError::Forged), Some(former)) => former.verify(token, purpose, now),
+            (verified, _) => verified,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -133,6 +155,30 @@ mod tests {
             key().verify(&token, Purpose::Confirm, NOW),
             Err(TokenError::Forged)
         );
+    }
+
+    #[test]
+    fn while_the_key_changes_tokens_by_the_former_one_are_good() {
+        let new = TokenKey::new("the new token key of thirty-two bytes").expect("a long key");
+        let token = key().sign(Purpose::Unsubscribe, &person(), NOW + Duration::HOUR);
+        let changing = TokenKeys::new(new.clone(), Some(key()));
+        assert_eq!(changing.verify(&token, Purpose::Unsubscribe, NOW), Ok(person()));
+        assert_eq!(
+            changing.verify(&token, Purpose::Confirm, NOW),
+            Err(TokenError::Forged)
+        );
+        let later = NOW + Duration::HOUR;
+        assert_eq!(
+            changing.verify(&token, Purpose::Unsubscribe, later),
+            Err(TokenError::Expired)
+        );
+        let changed = TokenKeys::new(new.clone(), None);
+        assert_eq!(
+            changed.verify(&token, Purpose::Unsubscribe, NOW),
+            Err(TokenError::Forged)
+        );
+        let token = new.sign(Purpose::Unsubscribe, &person(), NOW + Duration::HOUR);
+        assert_eq!(changing.verify(&token, Purpose::Unsubscribe, NOW), Ok(person()));
     }
 
     proptest! {

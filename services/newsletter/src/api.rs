@@ -11,7 +11,7 @@ use site_service::RequestId;
 use subscribers::Subscribers;
 use time::OffsetDateTime;
 use tonic::{Request, Response, Status};
-use visitor::{PersonKey, token::TokenKey};
+use visitor::{PersonKey, token::TokenKeys};
 
 use crate::{links, sign_up};
 
@@ -22,7 +22,7 @@ pub struct Newsletter {
     /// For how long a sign-up and its link are good.
     pub confirm_within: Duration,
     pub person_key: PersonKey,
-    pub token_key: TokenKey,
+    pub token_keys: TokenKeys,
 }
 
 pub struct Api {

@@ -27,6 +27,7 @@ use site_service::{
 };
 use subscribers::Subscribers;
 use tonic::service::Routes;
+use visitor::token::TokenKeys;
 
 pub use settings::Settings;
 
@@ -54,7 +55,7 @@ impl Service {
             subscribers: Subscribers::open(client.clone()).await?,
             confirm_within: settings.confirm_within,
             person_key: settings.person_key,
-            token_key: settings.token_key,
+            token_keys: TokenKeys::new(settings.token_key, settings.token_key_former),
         });
         let api = api::Api {
             newsletter: newsletter.clone(),

@@ -52,7 +52,7 @@ pub async fn confirm(
 ) -> Result<(), LinkError> {
     let stale = |_: TokenError| LinkError::Refused(STALE_CONFIRMATION);
     let person = newsletter
-        .token_key
+        .token_keys
         .verify(token, Purpose::Confirm, now)
         .map_err(stale)?;
     let changed = change(newsletter, &person, |subscriber| subscriber.confirmed(now)).await;
@@ -75,7 +75,7 @@ pub async fn unsubscribe(
 ) -> Result<(), LinkError> {
     let stale = |_: TokenError| LinkError::Refused(STALE_UNSUBSCRIBE);
     let person = newsletter
-        .token_key
+        .token_keys
         .verify(token, Purpose::Unsubscribe, now)
         .map_err(stale)?;
     let changed = change(newsletter, &person, |subscriber| {

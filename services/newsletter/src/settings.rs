@@ -22,6 +22,9 @@ pub struct Settings {
     /// Key of the tokens in mailed links, at least 32 bytes, the same as the notifier's
     #[arg(long, env = "TOKEN_KEY", hide_env_values = true, value_parser = TokenKey::new)]
     pub token_key: TokenKey,
+    /// The key before it, while it changes: links in mails that were signed with it go on working
+    #[arg(long, env = "TOKEN_KEY_FORMER", hide_env_values = true, value_parser = TokenKey::new)]
+    pub token_key_former: Option<TokenKey>,
     /// Hours within which a sign-up must be confirmed, at most 720; then it is forgotten
     #[arg(long = "confirm-within-hours", id = "confirm_within_hours", env = "CONFIRM_WITHIN_HOURS", default_value = "48", value_parser = hours)]
     pub confirm_within: Duration,

@@ -184,6 +184,27 @@ async fn forged_expired_and_misused_tokens_are_refused_with_a_sentence() -> anyh
 }
 
 #[tokio::test]
+async fn while_the_key_changes_links_by_the_former_one_still_work() -> anyhow::Result<()> {
+    let (new, former) = (
+        TokenKey::new("the new key for tests, of 32 bytes")?,
+        TokenKey::new(TOKEN_KEY)?,
+    );
+    let mut running = running_where(|settings| {
+        settings.token_key = new.clone();
+        settings.token_key_former = Some(former);
+    })
+    .await?;
+    running.sign_up().await?;
+    running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await?;
+    let expires = OffsetDateTime::now_utc() + Duration::HOUR;
+    running
+        .unsubscribe(new.sign(Purpose::Unsubscribe, &person()?, expires))
+        .await?;
+    assert_eq!(running.event_types().await?, [REQUESTED, CONFIRMED, UNSUBSCRIBED]);
+    Ok(())
+}
+
+#[tokio::test]
 async fn somebody_who_never_signed_up_cannot_be_confirmed() -> anyhow::Result<()> {
     let mut running = running().await?;
     let refused = running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await;
