@@ -1,6 +1,7 @@
 //! A real NATS server with our users and streams.
 
 use std::{
+    collections::HashMap,
     env, fs,
     path::{Path, PathBuf},
     time::Duration,
@@ -67,6 +68,8 @@ impl User {
 pub struct Nats {
     port: u16,
     password: String,
+    /// Of users who have another one by now.
+    changed: HashMap<&'static str, String>,
     folder: PathBuf,
     running: Option<Part>,
     _temporary: Option<TempDir>,
@@ -88,7 +91,8 @@ impl Nats {
     pub async fn start_at(port: u16, folder: &Path) -> anyhow::Result<Self> {
         let mut nats = Self {
             port,
-            password: uuid::Uuid::new_v4().simple().to_string(),
+            password: new_password(),
+            changed: HashMap::new(),
             folder: folder.to_owned(),
             running: None,
             _temporary: None,
@@ -112,7 +116,7 @@ impl Nats {
         for user in User::ALL {
             server.env(
                 format!("NATS_{}_PASSWORD", user.name().to_uppercase()),
-                &self.password,
+                self.password_of(user),
             );
         }
         let mut part = Part::start("nats", &self.folder, server)?;
@@ -186,7 +190,7 @@ impl Nats {
         vec![
             format!("--nats-url={}", self.url()),
             format!("--nats-user={}", user.name()),
-            format!("--nats-password={}", self.password),
+            format!("--nats-password={}", self.password_of(user)),
         ]
     }
 
@@ -195,7 +199,19 @@ impl Nats {
         self.folder.join("jetstream")
     }
 
-    /// The password of every user.
+    /// Gives users another password: the server is started anew with it. Its disk stays.
+    pub async fn change_passwords(&mut self, users: &[User]) -> anyhow::Result<()> {
+        self.stop().await?;
+        self.changed
+            .extend(users.iter().map(|user| (user.name(), new_password())));
+        self.resume_from_disk().await
+    }
+
+    fn password_of(&self, user: User) -> &str {
+        self.changed.get(user.name()).unwrap_or(&self.password)
+    }
+
+    /// The password of every user that has not got another one.
     pub fn password(&self) -> &str {
         &self.password
     }
@@ -203,7 +219,7 @@ impl Nats {
     /// A connection of this user's.
     pub async fn client(&self, user: User) -> anyhow::Result<Client> {
         let options = ConnectOptions::new()
-            .user_and_password(user.name().to_owned(), self.password.clone())
+            .user_and_password(user.name().to_owned(), self.password_of(user).to_owned())
             .custom_inbox_prefix(format!("_INBOX_{}", user.name()));
         Ok(options.connect(self.url()).await?)
     }
@@ -237,6 +253,12 @@ impl Nats {
         let messages: Vec<_> = messages.collect().await;
         messages.into_iter().map(|message| Ok(message?.message)).collect()
     }
+}
+
+/// It begins with a letter and has no other characters than letters and digits: the server reads its variables as
+/// configuration.
+fn new_password() -> String {
+    format!("p{}", uuid::Uuid::new_v4().simple())
 }
 
 #[derive(Parser)]

@@ -4,6 +4,8 @@ mod backup;
 mod dead_letters;
 mod doctor;
 mod person;
+mod rotation;
+mod settings;
 mod setup;
 mod subscribers;
 mod tool;
