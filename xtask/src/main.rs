@@ -47,6 +47,8 @@ enum Chore {
     },
     /// Writes every mail to target/mail-preview, as HTML and as text, to be looked at
     MailPreview,
+    /// Writes the table of settings in docs/operations.md as the programs take them
+    Settings,
     /// Builds releases, puts them into images without an engine, starts and weighs them
     Images,
     /// Writes what the images are made of to target/sbom, as CycloneDX
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         Chore::K8s { write: true } => k8s::write_flows(),
         Chore::K8s { write: false } => k8s::check(),
         Chore::MailPreview => mail_preview(),
+        Chore::Settings => settings(),
         Chore::Images => images::images(),
         Chore::Sbom => sbom::sbom(),
         Chore::Measure { what } => measure::measure(what),
@@ -97,4 +100,10 @@ fn mail_preview() -> anyhow::Result<()> {
     ]);
     preview.args(["--", "target/mail-preview"]);
     step::run("Writing the mails", &mut preview, "See above.")
+}
+
+fn settings() -> anyhow::Result<()> {
+    let mut table = step::cargo(&["run", "--quiet", "--package", "sitectl", "--example", "settings"]);
+    table.args(["--", "docs/operations.md"]);
+    step::run("Writing the table of settings", &mut table, "See above.")
 }

@@ -1,50 +1,9 @@
 //! The operator's tool.
 
-mod answer;
-mod backup;
-mod broker;
-mod dead_letters;
-mod doctor;
-mod holdings;
-mod person;
-mod private_folder;
-mod setup;
-mod subscribers;
-mod usual;
-mod webhooks;
-
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
 use site_service::settings;
-
-/// The operator's tool
-#[derive(Parser)]
-#[command(name = "sitectl", version)]
-struct Cli {
-    #[command(subcommand)]
-    command: Task,
-}
-
-#[derive(Subcommand)]
-enum Task {
-    /// Creates streams, consumers and buckets where they are missing; safe to repeat
-    Setup(Box<setup::Settings>),
-    /// What could not be delivered: list, show, replay, drop
-    DeadLetters(dead_letters::Settings),
-    /// What is held of one person: export, erase
-    Person(person::Settings),
-    /// The newsletter's subscribers: export, import, lift
-    Subscribers(subscribers::Settings),
-    /// The endpoints of webhooks: list, enable
-    Webhooks(webhooks::Settings),
-    /// Writes all that is stored, streams and bucket, into a folder
-    Backup(backup::BackupSettings),
-    /// Brings back what a backup holds, into an empty broker and an empty bucket
-    Restore(backup::RestoreSettings),
-    /// Looks at everything and says what is wrong
-    Doctor(Box<doctor::Settings>),
-}
+use sitectl::Cli;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -52,17 +11,7 @@ async fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(stop) => return stop.report(),
     };
-    let done = match cli.command {
-        Task::Setup(settings) => setup::setup(&settings).await,
-        Task::DeadLetters(settings) => dead_letters::run(&settings).await,
-        Task::Person(settings) => person::run(&settings).await,
-        Task::Subscribers(settings) => subscribers::run(&settings).await,
-        Task::Webhooks(settings) => webhooks::run(&settings).await,
-        Task::Backup(settings) => backup::backup(&settings).await,
-        Task::Restore(settings) => backup::restore(&settings).await,
-        Task::Doctor(settings) => doctor::doctor(&settings).await,
-    };
-    match done {
+    match sitectl::run(cli).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error:#}");

@@ -1,0 +1,144 @@
+//! The table of every setting that can be given as a variable, made of what the programs take.
+
+use std::{collections::BTreeMap, iter};
+
+use anyhow::Context;
+use clap::{Arg, ArgAction, Command, CommandFactory};
+
+const BEGIN: &str = "<!-- The table is written by `cargo xtask settings`. -->\n";
+const END: &str = "<!-- The end of the table. -->";
+const HEAD: &str = "| setting | flag | without it | what it says | who takes it |\n|---|---|---|---|---|\n";
+const TOOL: &str = "sitectl";
+
+/// The page with the table as it should be.
+pub fn within(page: &str) -> anyhow::Result<String> {
+    let marked = "the page has no place for the table";
+    let (before, rest) = page.split_once(BEGIN).context(marked)?;
+    let (_, after) = rest.split_once(END).context(marked)?;
+    Ok(format!("{before}{BEGIN}\n{}\n{END}{after}", table()))
+}
+
+/// What a line says of a setting. Programs that say the same of it share the line.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Setting {
+    variable: String,
+    flag: String,
+    without: String,
+    says: String,
+}
+
+fn table() -> String {
+    let mut settings: BTreeMap<Setting, Vec<String>> = BTreeMap::new();
+    let mut commands = Vec::new();
+    for program in programs() {
+        for (name, command) in leaves(&program, program.get_name()) {
+            for setting in command.get_arguments().filter_map(Setting::of) {
+                settings.entry(setting).or_default().push(name.clone());
+            }
+            commands.push(name);
+        }
+    }
+    let tool = commands.iter().filter(|name| name.starts_with(TOOL)).count();
+    let lines = settings
+        .iter()
+        .map(|(setting, takers)| setting.line(&in_short(takers, tool)));
+    iter::once(HEAD.to_owned()).chain(lines).collect()
+}
+
+fn programs() -> [Command; 7] {
+    [
+        gateway::Settings::command(),
+        contact::Settings::command(),
+        newsletter::Settings::command(),
+        careers::Settings::command(),
+        notifier::Settings::command(),
+        web::Settings::command(),
+        sitectl::Cli::command(),
+    ]
+}
+
+/// The commands of a program that do something, by their full names.
+fn leaves<'a>(command: &'a Command, name: &str) -> Vec<(String, &'a Command)> {
+    if !command.has_subcommands() {
+        return vec![(name.to_owned(), command)];
+    }
+    let below = command.get_subcommands();
+    below
+        .flat_map(|command| leaves(command, &format!("{name} {}", command.get_name())))
+        .collect()
+}
+
+/// The tool by its name alone where all of its commands take the setting.
+fn in_short(takers: &[String], commands_of_tool: usize) -> String {
+    let is_tool = |taker: &&String| taker.starts_with(TOOL);
+    let mut names: Vec<&str> = takers
+        .iter()
+        .filter(|taker| !is_tool(taker))
+        .map(String::as_str)
+        .collect();
+    let of_tool: Vec<&str> = takers.iter().filter(is_tool).map(String::as_str).collect();
+    if of_tool.len() == commands_of_tool {
+        names.push(TOOL);
+    } else {
+        names.extend(of_tool);
+    }
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+impl Setting {
+    fn of(arg: &Arg) -> Option<Self> {
+        let variable = arg.get_env()?.to_string_lossy().into_owned();
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        let secret = if arg.is_hide_env_values_set() {
+            format!("**Secret**, also as `{variable}_FILE`. ")
+        } else {
+            String::new()
+        };
+        Some(Self {
+            flag: format!("--{}", arg.get_long()?),
+            without: without(arg),
+            says: format!("{secret}{help}{}", choices(arg)).replace('|', "\\|"),
+            variable,
+        })
+    }
+
+    fn line(&self, takers: &str) -> String {
+        let Self {
+            variable,
+            flag,
+            without,
+            says,
+        } = self;
+        format!("| `{variable}` | `{flag}` | {without} | {says} | {takers} |\n")
+    }
+}
+
+/// What holds where nobody says otherwise.
+fn without(arg: &Arg) -> String {
+    if matches!(arg.get_action(), ArgAction::SetTrue) {
+        return "no".to_owned();
+    }
+    let defaults: Vec<String> = arg
+        .get_default_values()
+        .iter()
+        .map(|value| format!("`{}`", value.to_string_lossy()))
+        .collect();
+    match defaults.as_slice() {
+        [] if arg.is_required_set() => "it does not start".to_owned(),
+        [] => "–".to_owned(),
+        defaults => defaults.join(", "),
+    }
+}
+
+fn choices(arg: &Arg) -> String {
+    let values = arg.get_possible_values();
+    if values.is_empty() || matches!(arg.get_action(), ArgAction::SetTrue) {
+        return String::new();
+    }
+    let values: Vec<String> = values
+        .iter()
+        .map(|value| format!("`{}`", value.get_name()))
+        .collect();
+    format!(": {}", values.join(", "))
+}
