@@ -15,7 +15,10 @@ use async_nats::jetstream;
 use futures_util::TryStreamExt as _;
 use resumes::{ResumeKey, Store};
 use serde_json::{Value, json};
-use site_events::event::{CareersApplied, Scan, StoredResume};
+use site_events::{
+    Channel,
+    event::{CareersApplied, Scan, StoredResume},
+};
 use site_proto::newsletter::v1::{SubscribeRequest, newsletter_service_client::NewsletterServiceClient};
 use tempfile::TempDir;
 use testkit::{Answer, MailServer, Nats, Ports, S3, User, eventually};
@@ -142,6 +145,21 @@ impl Parts {
         Ok(key)
     }
 
+    /// Waits until the notifier has done all that it will do. It does nothing with a bounce, nor with a dead letter
+    /// before the next hour.
+    async fn settled(&self, within: Duration) -> anyhow::Result<()> {
+        eventually("all that waited is delivered", within, async || {
+            let positions = self.positions().await.ok()?;
+            let mut channels = Channel::ALL
+                .iter()
+                .map(|channel| positions.get(&format!("SITE {}", channel.name())));
+            channels
+                .all(|position| position.is_some_and(|position| position["waiting"] == json!([0, 0])))
+                .then_some(())
+        })
+        .await
+    }
+
     async fn notifier(&self, mail_server: &MailServer) -> anyhow::Result<Running> {
         let more = self.s3.flags().into_iter();
         let more = more.chain([format!("--recruiters-to={RECRUITERS}")]);
@@ -258,18 +276,7 @@ async fn a_restored_site_goes_on_where_the_backup_was_taken() -> anyhow::Result<
         &site.nats.flags(User::Operator),
     )?;
     assert_eq!(replayed, json!({ "replayed": [1], "notReplayed": [] }));
-    eventually("all that waited is delivered", NEXT_TRY, async || {
-        let positions = site.positions().await.ok()?;
-        let mut of_site = positions.iter().filter(|(name, _)| {
-            name.starts_with("SITE contact")
-                || name.starts_with("SITE careers")
-                || name.starts_with("SITE newsletter-requested")
-        });
-        of_site
-            .all(|(_, position)| position["waiting"] == json!([0, 0]))
-            .then_some(())
-    })
-    .await?;
+    site.settled(NEXT_TRY).await?;
     let times = |to: &str| server.taken(to).len();
     assert_eq!(times(SERVED), 0, "it had been delivered");
     assert_eq!(times(LATER), 1);
@@ -281,6 +288,41 @@ async fn a_restored_site_goes_on_where_the_backup_was_taken() -> anyhow::Result<
     );
     assert_eq!(times(GONE), 1, "the dead letter was replayed");
     assert_eq!(times(RECRUITERS), 1);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_delivered_while_a_backup_is_taken_is_not_sent_again() -> anyhow::Result<()> {
+    let former = Parts::set_up().await?;
+    publish(&former.nats, SERVED, message("Zoë Müller", SERVED)?).await?;
+    let (early, late) = (TempDir::new()?, TempDir::new()?);
+    told(&["backup", &path(&early)], &former.flags)?;
+    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let notifier = former.notifier(&server).await?;
+    former.settled(SOON).await?;
+    notifier.stop().await?;
+    assert_eq!(server.taken(SERVED).len(), 1);
+    told(&["backup", &path(&late)], &former.flags)?;
+
+    // One backup of both: its events are from before the delivery, all else is from afterwards.
+    let read = |folder: &TempDir| anyhow::Ok(fs::read(folder.path().join("backup/manifest.json"))?);
+    let early_manifest: Value = serde_json::from_slice(&read(&early)?)?;
+    let mut manifest: Value = serde_json::from_slice(&read(&late)?)?;
+    for name in ["streams/SITE.json", "streams/SITE.snapshot"] {
+        let file = |folder: &TempDir| Path::new(&path(folder)).join(name);
+        fs::copy(file(&early), file(&late))?;
+        manifest["files"][name] = early_manifest["files"][name].clone();
+    }
+    fs::write(late.path().join("backup/manifest.json"), manifest.to_string())?;
+
+    let site = Parts::fresh().await?;
+    told(&["restore", &path(&late), "--yes"], &site.flags)?;
+    let position = &site.positions().await?["SITE contact-received-acknowledgement"]["waiting"];
+    assert_eq!(position, &json!([1, 0]), "the broker hands it out once more");
+    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let _notifier = site.notifier(&server).await?;
+    site.settled(SOON).await?;
+    assert_eq!((server.taken(SERVED).len(), server.taken(SALES).len()), (0, 0));
     Ok(())
 }
 

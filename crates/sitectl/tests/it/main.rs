@@ -3,9 +3,9 @@
 mod backup;
 mod dead_letters;
 mod doctor;
+mod operations_page;
 mod person;
 mod rotation;
-mod settings;
 mod setup;
 mod subscribers;
 mod tool;

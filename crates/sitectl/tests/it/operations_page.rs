@@ -1,0 +1,71 @@
+//! What `docs/operations.md` says, held against what there is.
+
+#[path = "../../examples/settings/table.rs"]
+mod table;
+
+use std::fs;
+
+use anyhow::Context;
+use testkit::root;
+
+fn page() -> anyhow::Result<String> {
+    Ok(fs::read_to_string(root().join("docs/operations.md"))?)
+}
+
+fn section<'a>(page: &'a str, name: &str) -> anyhow::Result<&'a str> {
+    let (_, rest) = page
+        .split_once(&format!("\n## {name}\n"))
+        .context("no such section")?;
+    Ok(rest.split_once("\n## ").map_or(rest, |(section, _)| section))
+}
+
+#[test]
+fn it_names_every_setting_as_the_programs_take_it() -> anyhow::Result<()> {
+    let page = page()?;
+    let should = table::within(&page)?;
+    for (stands, should) in page.lines().zip(should.lines()) {
+        assert_eq!(stands, should, "cargo xtask settings writes it anew");
+    }
+    assert_eq!(page.lines().count(), should.lines().count());
+    Ok(())
+}
+
+#[test]
+fn it_says_of_every_secret_how_it_changes() -> anyhow::Result<()> {
+    let page = page()?;
+    let (settings, rotation) = (section(&page, "Configure")?, section(&page, "Rotate secrets")?);
+    let secrets: Vec<&str> = settings
+        .lines()
+        .filter(|line| line.contains("**Secret**"))
+        .filter_map(|line| line.split('`').nth(1))
+        .collect();
+    assert!(secrets.contains(&"TOKEN_KEY"), "{secrets:?}");
+    for secret in secrets {
+        assert!(rotation.contains(&format!("`{secret}`")), "{secret}");
+    }
+    Ok(())
+}
+
+#[test]
+fn it_says_what_every_alert_and_every_dashboard_is_for() -> anyhow::Result<()> {
+    let observability = root().join("k8s/components/observability");
+    let page = page()?;
+    let watch = section(&page, "Watch")?;
+    let alerts = fs::read_to_string(observability.join("alerts/site.yaml"))?;
+    let alerts: Vec<&str> = alerts
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("- alert: "))
+        .collect();
+    assert!(!alerts.is_empty());
+    for alert in alerts {
+        let entry = format!("[{alert}](runbook.md#{})", alert.to_lowercase());
+        assert!(watch.contains(&entry), "{entry}");
+    }
+    for dashboard in fs::read_dir(observability.join("dashboards"))? {
+        let dashboard: serde_json::Value = serde_json::from_slice(&fs::read(dashboard?.path())?)?;
+        let title = dashboard["title"].as_str().unwrap_or_default();
+        let name = title.trim_start_matches("Site: ");
+        assert!(watch.contains(&format!("| {name} |")), "{title}");
+    }
+    Ok(())
+}
