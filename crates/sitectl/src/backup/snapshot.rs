@@ -6,9 +6,9 @@ use std::{path::Path, sync::atomic::Ordering, time::Duration};
 use anyhow::{Context as _, bail, ensure};
 use async_nats::{
     Client, Message, Request, Subject,
-    jetstream::{Context, response::Response},
+    jetstream::{Context, consumer::Info, response::Response},
 };
-use futures_util::StreamExt as _;
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::{
@@ -26,7 +26,7 @@ const WINDOW: usize = 4 * 1024 * 1024;
 /// How long a chunk may take.
 const CHUNK_PATIENCE: Duration = Duration::from_secs(10);
 /// How long the broker may take to make a stream of what it got.
-const STREAM_PATIENCE: Duration = Duration::from_secs(60 * 60);
+const STREAM_PATIENCE: Duration = Duration::from_secs(15 * 60);
 /// The status of a snapshot that is complete.
 const NO_CONTENT: u16 = 204;
 const ASK_AGAIN: Duration = Duration::from_millis(100);
@@ -140,17 +140,14 @@ struct Upload {
     deliver_subject: String,
 }
 
-/// Waits until the stream is there as it was: servers of a cluster agree on its consumers after the answer.
+/// Waits until the stream is there as it was, with all its consumers. The servers of a cluster agree on these only after
+/// the stream itself: a set-up that comes before would make them anew.
 pub async fn ensure_as_before(context: &Context, stream: &str, about: &About) -> anyhow::Result<()> {
     let started = Instant::now();
-    let (last, consumers) = (about.number("last_seq"), about.number("consumer_count"));
     loop {
-        let found = context.get_stream(stream).await;
-        if let Ok(found) = &found {
-            let state = &found.cached_info().state;
-            if state.last_sequence == last && state.consumer_count as u64 == consumers {
-                return Ok(());
-            }
+        let found = found(context, stream).await;
+        if found.as_ref().is_ok_and(|found| *found == Found::by(about)) {
+            return Ok(());
         }
         if started.elapsed() > PATIENCE {
             found?;
@@ -158,6 +155,31 @@ pub async fn ensure_as_before(context: &Context, stream: &str, about: &About) ->
         }
         sleep(ASK_AGAIN).await;
     }
+}
+
+/// What a stream is known by again.
+#[derive(PartialEq, Eq)]
+struct Found {
+    last_number: u64,
+    consumers: u64,
+}
+
+impl Found {
+    fn by(about: &About) -> Self {
+        Self {
+            last_number: about.number("last_seq"),
+            consumers: about.number("consumer_count"),
+        }
+    }
+}
+
+async fn found(context: &Context, stream: &str) -> anyhow::Result<Found> {
+    let stream = context.get_stream(stream).await?;
+    let consumers: Vec<Info> = stream.consumers().try_collect().await?;
+    Ok(Found {
+        last_number: stream.cached_info().state.last_sequence,
+        consumers: consumers.len() as u64,
+    })
 }
 
 fn chunk_size(client: &Client) -> usize {

@@ -26,6 +26,8 @@ pub async fn backup(settings: &BackupSettings) -> anyhow::Result<()> {
     let context = jetstream(client);
     let store = Store::new(&parts.store);
     store.check().await?;
+    // A wrong address must not make empty backups night after night.
+    broker::stream(&context, SITE).await?;
     let (streams, left_out) = streams(&context).await?;
     let mut folder = NewFolder::create(&settings.folder)?;
     let taken = OffsetDateTime::now_utc();

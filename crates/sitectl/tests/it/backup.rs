@@ -405,6 +405,27 @@ async fn nothing_is_written_over() -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_restore_that_breaks_off_says_how_to_go_on() -> anyhow::Result<()> {
+    let (_former, folder) = a_backup().await?;
+    let from = path(&folder);
+    let site = Parts::fresh().await?;
+    // A broker of one server makes no three copies, which it says when the objects are there already.
+    let said = refused(&["restore", &from, "--yes", "--replicas=3"], &site.flags)?;
+    assert!(
+        said.contains("a part") && said.contains("stream KV_subscribers") && said.contains("replicas"),
+        "{said}"
+    );
+    let said = refused(&["restore", &from, "--yes"], &site.flags)?;
+    assert!(said.contains("holds objects"), "{said}");
+    let mut flags = site.flags.clone();
+    flags.push("--s3-bucket=emptied".to_owned());
+    flags.retain(|flag| flag != "--s3-bucket=resumes");
+    told(&["restore", &from, "--yes"], &flags)?;
+    assert_eq!(site.streams().await?.len(), 5);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn nobody_else_can_read_a_backup() -> anyhow::Result<()> {
     let (_parts, folder) = a_backup().await?;
     let mode = |path: &Path| anyhow::Ok(fs::metadata(path)?.permissions().mode() & 0o777);
@@ -519,6 +540,16 @@ async fn a_bucket_that_goes_away_leaves_no_backup() -> anyhow::Result<()> {
     let folder = TempDir::new()?;
     let said = refused(&["backup", &path(&folder)], &parts.flags)?;
     assert!(said.contains("bucket"), "{said}");
+    assert!(!Path::new(&path(&folder)).exists());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broker_without_a_site_is_not_backed_up() -> anyhow::Result<()> {
+    let parts = Parts::fresh().await?;
+    let folder = TempDir::new()?;
+    let said = refused(&["backup", &path(&folder)], &parts.flags)?;
+    assert!(said.contains("stream SITE cannot be opened"), "{said}");
     assert!(!Path::new(&path(&folder)).exists());
     Ok(())
 }

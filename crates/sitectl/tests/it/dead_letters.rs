@@ -127,7 +127,7 @@ pub async fn notifier_with(
     ];
     let flags = usual.into_iter().chain(nats.flags(User::Notifier)).chain(more);
     let settings = notifier::Settings::try_parse_from(flags)?;
-    Ok(notifier::Service::build(settings).await?)
+    notifier::Service::build(settings).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
