@@ -7,14 +7,14 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tree import OVERLAYS, RENDERED, ROOT, Workload, named, of_kind, render, secrets, workloads
+from tree import OVERLAYS, RENDERED, RESTORE, ROOT, Workload, named, of_kind, render, secrets, workloads
 
 BINARIES = Path(os.environ.get("BINARIES", ROOT / "target/debug"))
 PROGRAMS = {"gateway", "contact", "newsletter", "careers", "notifier", "sitectl", "web"}
 # Where those that speak HTTP say what they answer.
 ROUTES = {"gateway": "services/gateway/src/router.rs", "web": "services/web/src/lib.rs"}
-# Read by the OpenTelemetry SDK in our programs, and what it is made of.
-NOT_SETTINGS = {"OTEL_RESOURCE_ATTRIBUTES", "POD_NAME"}
+# Read by the OpenTelemetry SDK in our programs, and what that and arguments are made of.
+NOT_SETTINGS = {"OTEL_RESOURCE_ATTRIBUTES", "POD_NAME", "RUN"}
 # Time to hand over the last telemetry after the drain.
 FLUSH_SECONDS = 5
 
@@ -119,7 +119,7 @@ def test_each_setting_can_be_given(folder, pod):
 def test_production_gives_what_a_company_needs_beyond_what_starts():
     pods = {pod.name: given(pod) for pod in ours("overlays/production")}
     for name, settings in pods.items():
-        assert "OTEL_EXPORTER_OTLP_ENDPOINT" in settings or name == "setup"
+        assert "OTEL_EXPORTER_OTLP_ENDPOINT" in settings or name in ("setup", "backup")
     needed = {"SMTP_HOST", "SMTP_PORT", "SMTP_USER", "SMTP_PASSWORD_FILE", "SITE_URL", "WEBHOOKS_FILE"}
     assert needed | {"DKIM_SELECTOR", "DKIM_DOMAIN", "DKIM_KEY_FILE"} <= set(pods["notifier"])
     assert pods["notifier"]["SMTP_TLS"] != "none"
@@ -302,3 +302,23 @@ def test_every_user_of_the_broker_has_a_password(folder):
     users = source(r"user: (\w+)", "crates/events/nats/users.conf")
     for pod in ours(folder):
         assert pod.settings.get("NATS_USER", "operator") in users
+
+
+def test_a_restore_writes_while_nobody_else_does():
+    objects = render(RESTORE)
+    pods = {pod.name: pod for pod in workloads(objects)}
+    # What stores the data, the scanner that stores none, and the job itself.
+    assert set(pods) == {"nats", "clamd", "restore"}
+    restore = pods["restore"]
+    assert restore.container["args"][0] == "restore" and restore.container["args"][-1] == "--yes"
+    # It was the set-up's job, and keeps what that is told.
+    known = settings_of(restore).known | settings("sitectl", ("setup",)).known
+    assert set(given(restore)) - NOT_SETTINGS - known == set()
+    assert settings_of(restore).required - {name.removesuffix("_FILE") for name in given(restore)} == set()
+    [backup] = [pod for pod in workloads(render("overlays/production")) if pod.name == "backup"]
+    claims = [{volume["name"]: volume.get("persistentVolumeClaim") for volume in pod.pod["volumes"]} for pod in (restore, backup)]
+    assert claims[0]["backups"] == claims[1]["backups"] == {"claimName": "backups"}
+    assert "backups" in named(objects, "PersistentVolumeClaim")
+    for pod in (restore, backup):
+        [folder] = [mount["mountPath"] for mount in pod.container["volumeMounts"] if mount["name"] == "backups"]
+        assert pod.container["args"][1].startswith(f"{folder}/")

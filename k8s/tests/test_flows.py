@@ -32,10 +32,10 @@ LOCAL = designed(
     {(client, "s3", "9000/TCP") for client in KEEPING_FILES} | {("notifier", "mail", "1025/TCP")},
 )
 PRODUCTION = designed(
-    [*TELLING, "setup", "nats", "collector", "clamd"],
+    [*TELLING, "setup", "backup", "nats", "collector", "clamd"],
     # S3, and webhooks too where the notifier calls.
-    {(client, OUTSIDE, "443/TCP") for client in KEEPING_FILES}
-    | {("notifier", OUTSIDE, "587/TCP")}
+    {(client, OUTSIDE, "443/TCP") for client in [*KEEPING_FILES, "backup"]}
+    | {("notifier", OUTSIDE, "587/TCP"), ("backup", "nats", "4222/TCP")}
     # Résumés, and the signatures of viruses.
     | {("careers", "clamd", "3310/TCP"), ("clamd", OUTSIDE, "443/TCP")}
     | {(client, "collector", "4317/TCP") for client in TELLING}

@@ -14,7 +14,9 @@ K8S = ROOT / "k8s"
 OVERLAYS = ["overlays/local", "overlays/production"]
 # Every way the tree is put together: with these, each component is rendered once at least.
 RENDERED = [*OVERLAYS, "tests/with-ingress"]
-POD_OWNERS = ("Deployment", "StatefulSet", "Job")
+# Production's, with the job that brings a backup back in place of all that works.
+RESTORE = "overlays/restore"
+POD_OWNERS = ("Deployment", "StatefulSet", "Job", "CronJob")
 
 
 def tool(name):
@@ -56,7 +58,8 @@ class Workload:
     """What starts pods, with its one container."""
 
     def __init__(self, found, objects):
-        template = found["spec"]["template"]
+        spec = found["spec"].get("jobTemplate", found)["spec"]
+        template = spec["template"]
         self.name = found["metadata"]["name"]
         self.labels = template["metadata"]["labels"]
         self.pod = template["spec"]
