@@ -198,7 +198,11 @@ async fn send_forms(http: &Client, stack: &Stack, first: u32, end: Instant) -> a
     let mut accepted = 0;
     while Instant::now() < end {
         let visitor = Ipv4Addr::from_bits(VISITORS.to_bits() + first + accepted);
-        let form = json!({ "email": format!("{visitor}@example.org"), "message": "Measured." });
+        let form = json!({
+            "name": "Ada Lovelace",
+            "email": format!("{visitor}@example.org"),
+            "message": "How many forms a second?",
+        });
         let request = http.post(&url).header("x-forwarded-for", visitor.to_string());
         let answer = request.json(&form).send().await?;
         anyhow::ensure!(
