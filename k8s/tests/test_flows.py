@@ -1,7 +1,11 @@
 """The network lets through what was designed, and nothing else."""
 
+import re
+from urllib.parse import urlsplit
+
+import yaml
 from flows import TABLE, flows, table
-from tree import render
+from tree import of_kind, render
 
 DNS = "pods in namespace kubernetes.io/metadata.name=kube-system, k8s-app=kube-dns"
 WAY_IN = "pods in namespace site/way-in=true"
@@ -39,7 +43,8 @@ PRODUCTION = designed(
     # Résumés, and the signatures of viruses.
     | {("careers", "clamd", "3310/TCP"), ("clamd", OUTSIDE, "443/TCP")}
     | {(client, "collector", "4317/TCP") for client in TELLING}
-    | {("collector", MONITORING, "4317/TCP")}
+    # Traces, and logs.
+    | {("collector", MONITORING, port) for port in ("4317/TCP", "3100/TCP")}
     | {(MONITORING, "collector", port) for port in ("8888/TCP", "8889/TCP")}
     | {(KEDA, "nats", "8222/TCP")},
 )
@@ -51,6 +56,22 @@ def test_a_try_out_has_the_designed_flows_only():
 
 def test_production_has_the_designed_flows_only():
     assert flows(render("overlays/production")) == PRODUCTION
+
+
+def test_the_collector_reaches_where_it_sends_what():
+    maps = [found.get("data", {}) for found in of_kind(render("overlays/production"), "ConfigMap")]
+    [text] = [data["collector.conf.yaml"] for data in maps if "collector.conf.yaml" in data]
+    [backends] = [data for data in maps if "TRACES" in data]
+    assert set(re.findall(r"\$\{env:(\w+)\}", text)) == set(backends)
+    for address in map(urlsplit, backends.values()):
+        assert address.hostname.endswith(".monitoring")
+        assert ("collector", MONITORING, f"{address.port}/TCP") in PRODUCTION
+    told = yaml.safe_load(text)
+    exporters = {signal: pipeline["exporters"] for signal, pipeline in told["service"]["pipelines"].items()}
+    # Tempo has no place for logs, and Loki takes OTLP by HTTP only.
+    assert (exporters["traces"], exporters["logs"]) == (["otlp_grpc"], ["otlp_http"])
+    assert told["exporters"]["otlp_grpc"] == {"endpoint": "${env:TRACES}", "tls": {"insecure": True}}
+    assert told["exporters"]["otlp_http"] == {"endpoint": "${env:LOGS}"}
 
 
 def test_the_published_table_is_that_of_the_manifests():
