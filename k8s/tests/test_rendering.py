@@ -50,6 +50,17 @@ def test_no_policy_is_broken_and_no_exception_goes_without_its_reason(folder, tm
         assert len(skipped["check_result"]["suppress_comment"]) > 20, skipped["resource"]
 
 
+def test_a_try_out_says_of_each_image_why_it_has_no_digest():
+    objects = render("overlays/local")
+    excused = [found for found in objects if any("checkov" in key for key in found["metadata"].get("annotations", {}))]
+    assert {found["metadata"]["name"] for found in excused} == {pod.name for pod in workloads(objects)}
+    for found in excused:
+        [container] = found["spec"]["template"]["spec"]["containers"]
+        reasons = [text for text in found["metadata"]["annotations"].values() if re.match("CKV_K8S_(15|43)=", text)]
+        built = [text for text in reasons if "built on the spot" in text]
+        assert built == (reasons if container["image"] in published().values() else []), found["metadata"]["name"]
+
+
 @pytest.mark.parametrize("folder", ["overlays/local", "overlays/production"])
 def test_the_broker_takes_its_configuration_and_syncs_every_write(folder, tmp_path):
     objects = render(folder)
