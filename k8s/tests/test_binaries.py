@@ -310,6 +310,8 @@ def test_a_restore_writes_while_nobody_else_does():
     # What stores the data, the scanner that stores none, and the job itself.
     assert set(pods) == {"nats", "clamd", "restore"}
     restore = pods["restore"]
+    # It waits until the backup is in the volume.
+    assert named(objects, "Job")["restore"]["spec"]["suspend"] is True
     assert restore.container["args"][0] == "restore" and restore.container["args"][-1] == "--yes"
     # It was the set-up's job, and keeps what that is told.
     known = settings_of(restore).known | settings("sitectl", ("setup",)).known

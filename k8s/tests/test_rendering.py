@@ -10,7 +10,20 @@ import time
 import kubernetes_validate
 import pytest
 import yaml
-from tree import K8S, RENDERED, RESTORE, ROOT, nats_server, named, of_kind, render, render_text, tool, workloads
+from tree import (
+    K8S,
+    RENDERED,
+    RESTORE,
+    ROOT,
+    nats_server,
+    named,
+    of_kind,
+    render,
+    render_text,
+    tool,
+    volume_access,
+    workloads,
+)
 
 # Defined by what is installed in the cluster; their schemas are not at hand here.
 OTHERS_KINDS = {"HTTPRoute", "ExternalSecret", "ScaledObject", "PodMonitor", "PrometheusRule"}
@@ -19,7 +32,7 @@ OTHERS_KINDS = {"HTTPRoute", "ExternalSecret", "ScaledObject", "PodMonitor", "Pr
 @pytest.mark.parametrize("folder", ["base", *RENDERED, RESTORE])
 def test_it_renders_to_valid_objects(folder):
     unknown = set()
-    for found in render(folder):
+    for found in [*render(folder), volume_access()]:
         try:
             kubernetes_validate.validate(found, kubernetes_validate.latest_version(), strict=True)
         except kubernetes_validate.SchemaNotFoundError:
@@ -37,7 +50,8 @@ def test_every_component_is_rendered_by_some_overlay():
 @pytest.mark.parametrize("folder", [*RENDERED, RESTORE])
 def test_no_policy_is_broken_and_no_exception_goes_without_its_reason(folder, tmp_path):
     manifest = tmp_path / "rendered.yaml"
-    manifest.write_text(render_text(folder))
+    by_hand = yaml.safe_dump(volume_access()) if folder == RESTORE else ""
+    manifest.write_text(f"{render_text(folder)}---\n{by_hand}")
     command = [tool("checkov"), "--file", manifest, "--framework", "kubernetes", "--output", "json", "--skip-download"]
     checked = subprocess.run(command, capture_output=True, text=True, timeout=100)
     report = json.loads(checked.stdout)

@@ -54,12 +54,19 @@ def named(objects, kind):
     return {found["metadata"]["name"]: found for found in of_kind(objects, kind)}
 
 
+def volume_access():
+    """The way to the backups, which no overlay has, as `kubectl --namespace site apply` takes it."""
+    pod = yaml.safe_load((K8S / "components/backup/volume-access.yaml").read_text())
+    pod["metadata"]["namespace"] = "site"
+    return pod
+
+
 class Workload:
-    """What starts pods, with its one container."""
+    """What starts pods, or is one, with its one container."""
 
     def __init__(self, found, objects):
         spec = found["spec"].get("jobTemplate", found)["spec"]
-        template = spec["template"]
+        template = spec.get("template", found)
         self.name = found["metadata"]["name"]
         self.labels = template["metadata"]["labels"]
         self.pod = template["spec"]
