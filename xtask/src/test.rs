@@ -95,11 +95,12 @@ fn image_tests() -> anyhow::Result<(bool, Count)> {
     Ok((green, reported(&report, "/passed", "/failed")))
 }
 
-/// All of them against the usual stack, and those of the site against one hosted as in the cluster.
+/// All of them against the usual stack, and again against one hosted as in the cluster, but for those that show a
+/// remote by a developer's server of its own in either case.
 fn browser_tests() -> anyhow::Result<(bool, Count)> {
     let (green, mut count) = browser_tests_in("Browser tests", "gateway", &[])?;
-    let site = ["--project=site"];
-    let (green_too, more) = browser_tests_in("Browser tests, hosted as in the cluster", "cluster", &site)?;
+    let served = ["--project=site", "--project=outages"];
+    let (green_too, more) = browser_tests_in("Browser tests, hosted as in the cluster", "cluster", &served)?;
     count.add(more);
     Ok((green && green_too, count))
 }
