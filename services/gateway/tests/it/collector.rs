@@ -83,6 +83,19 @@ impl Collector {
         lock(&self.metrics).clone()
     }
 
+    /// The last export of a metric.
+    pub fn last(&self, name: &str) -> Option<Metric> {
+        let metrics = lock(&self.metrics);
+        metrics.iter().rfind(|metric| metric.name == name).cloned()
+    }
+
+    /// How often one metric was exported since another was for the last time.
+    pub fn exports_since(&self, last: &str, counted: &str) -> usize {
+        let metrics = lock(&self.metrics);
+        let since = metrics.iter().rev().take_while(|metric| metric.name != last);
+        since.filter(|metric| metric.name == counted).count()
+    }
+
     /// The last value of a counter with these attributes.
     pub fn count_of(&self, name: &str, attributes: &[(&str, &str)]) -> Option<i64> {
         match self.last_of(name, attributes)? {

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use async_nats::jetstream;
 use nix::sys::signal::Signal;
 use opentelemetry_proto::tonic::{
     common::v1::KeyValue,
@@ -12,14 +13,19 @@ use opentelemetry_proto::tonic::{
 };
 use reqwest::{Client, StatusCode, multipart};
 use serde_json::json;
+use site_events::{Channel, SITE};
 use testkit::{Ports, Stack, User, eventually, measure::pdf};
 
 use crate::{
-    collector::Collector,
+    collector::{Collector, text},
     documented::{self, Documented},
 };
 
 const EXPORT: Duration = Duration::from_secs(30);
+/// Within this, a figure of a broker that is away is told no more.
+const FORGOTTEN: Duration = Duration::from_secs(60);
+/// The age in seconds that the objective for deliveries, and so its alerts, rests on.
+const IN_TIME: f64 = 60.0;
 /// Where nothing listens (port 9 is "discard", RFC 863).
 const NOBODY: &str = "127.0.0.1:9";
 /// The one label that only failures have.
@@ -39,6 +45,39 @@ async fn contact(stack: &Stack) -> anyhow::Result<StatusCode> {
     let url = format!("{}/api/contact", stack.site());
     let message = json!({ "name": "Asha", "email": "asha@example.org", "message": "Hello" });
     Ok(Client::new().post(url).json(&message).send().await?.status())
+}
+
+/// Ends well once just this was exported.
+async fn ensure_exported(collector: &Collector, wanted: &BTreeMap<String, Documented>) -> anyhow::Result<()> {
+    let complete = eventually("all that the table has", EXPORT, async || {
+        (exported(&collector.metrics()) == *wanted).then_some(())
+    });
+    if complete.await.is_err() {
+        assert_eq!(exported(&collector.metrics()), *wanted);
+    }
+    Ok(())
+}
+
+/// The channels whose lag the last export told.
+fn channels(collector: &Collector) -> BTreeSet<String> {
+    match collector.last("site.consumer.lag").and_then(|lag| lag.data) {
+        Some(Data::Gauge(gauge)) => {
+            let points = gauge.data_points.iter();
+            let labels = points.flat_map(|point| &point.attributes);
+            labels.filter_map(text).map(str::to_owned).collect()
+        }
+        _ => BTreeSet::new(),
+    }
+}
+
+/// Waits until the lag of all that mails are sent for is told.
+async fn all_channels(collector: &Collector) -> anyhow::Result<BTreeSet<String>> {
+    eventually("every channel's lag", EXPORT, async || {
+        let told = channels(collector);
+        let all = Channel::ALL.iter().all(|channel| told.contains(channel.name()));
+        all.then_some(told)
+    })
+    .await
 }
 
 /// What was exported under a name, in the words of the table.
@@ -96,7 +135,7 @@ fn at_prometheus(name: &str, unit: &str, kind: &str) -> String {
 
 #[tokio::test]
 async fn what_is_exported_is_what_the_table_of_metrics_says() -> anyhow::Result<()> {
-    let (stack, collector) = observed().await?;
+    let (mut stack, collector) = observed().await?;
     assert_eq!(contact(&stack).await?, StatusCode::OK);
     let report = json!({ "remote": "blog", "reason": "slow" });
     let report = Client::new()
@@ -114,18 +153,59 @@ async fn what_is_exported_is_what_the_table_of_metrics_says() -> anyhow::Result<
         .multipart(application);
     assert_eq!(apply.send().await?.status(), StatusCode::OK);
 
-    let table: BTreeMap<String, Documented> = documented::metrics()?
-        .into_iter()
-        .map(|mut row| {
-            row.labels.remove(FAILURES_ONLY);
-            (row.name.clone(), row)
+    let rows = documented::metrics()?.into_iter();
+    let table: BTreeMap<String, Documented> = rows.map(|row| (row.name.clone(), row)).collect();
+    let mut without_failures = table.clone();
+    for row in without_failures.values_mut() {
+        row.labels.remove(FAILURES_ONLY);
+    }
+    ensure_exported(&collector, &without_failures).await?;
+    stack.nats.stop().await?;
+    assert_eq!(contact(&stack).await?, StatusCode::SERVICE_UNAVAILABLE);
+    ensure_exported(&collector, &table).await
+}
+
+#[tokio::test]
+async fn deliveries_are_counted_by_whether_they_came_in_time() -> anyhow::Result<()> {
+    let (stack, collector) = observed().await?;
+    assert_eq!(contact(&stack).await?, StatusCode::OK);
+    let bounds = eventually("the age of a delivery", EXPORT, async || {
+        let Some(Data::Histogram(ages)) = collector.last("site.delivery.age")?.data else {
+            return None;
+        };
+        Some(ages.data_points.first()?.explicit_bounds.clone())
+    })
+    .await?;
+    assert!(bounds.contains(&IN_TIME), "{bounds:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_lag_of_a_consumer_that_is_gone_is_told_no_more_and_that_of_others_is() -> anyhow::Result<()> {
+    let (stack, collector) = observed().await?;
+    let mut channels_left = all_channels(&collector).await?;
+    let sales = Channel::SalesLead.name();
+    let operator = jetstream::new(stack.nats.client(User::Operator).await?);
+    operator.delete_consumer_from_stream(sales, SITE).await?;
+    assert!(channels_left.remove(sales));
+    eventually("the lag of all others", EXPORT, async || {
+        (channels(&collector) == channels_left).then_some(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn no_lag_is_told_while_the_broker_is_away() -> anyhow::Result<()> {
+    const EXPORTS: usize = 5;
+    let (mut stack, collector) = observed().await?;
+    all_channels(&collector).await?;
+    stack.nats.stop().await?;
+    for gauge in ["site.consumer.lag", "site.consumer.oldest.age"] {
+        // The notifier alone counts dead letters, too.
+        eventually("exports without an old figure", FORGOTTEN, async || {
+            (collector.exports_since(gauge, "site.dead_letters") >= EXPORTS).then_some(())
         })
-        .collect();
-    let complete = eventually("all that the table has", EXPORT, async || {
-        (exported(&collector.metrics()) == table).then_some(())
-    });
-    if complete.await.is_err() {
-        assert_eq!(exported(&collector.metrics()), table);
+        .await?;
     }
     Ok(())
 }
