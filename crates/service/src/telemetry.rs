@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use clap::Args;
+use http::Uri;
 use opentelemetry::{global, trace::TracerProvider};
 use opentelemetry_appender_tracing::layer::OpenTelemetryTracingBridge;
 use opentelemetry_otlp::{LogExporter, MetricExporter, SpanExporter, WithExportConfig};
@@ -26,11 +27,12 @@ pub struct TelemetrySettings {
     /// What is logged, as tracing directives
     #[arg(long, env = "LOG", default_value = "info")]
     pub log: String,
-    /// OTLP (gRPC) endpoint for traces, metrics and logs; nothing is exported without one
-    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    /// OTLP (gRPC, without TLS) endpoint for traces, metrics and logs, such as http://collector:4317; nothing is
+    /// exported without one
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_parser = endpoint)]
     pub otlp_endpoint: Option<String>,
     /// Share of new traces that is recorded, 0 to 1
-    #[arg(long, env = "OTEL_TRACES_SAMPLER_ARG", default_value_t = 1.0)]
+    #[arg(long, env = "OTEL_TRACES_SAMPLER_ARG", default_value_t = 1.0, value_parser = share)]
     pub trace_share: f64,
 }
 
@@ -127,4 +129,17 @@ impl Drop for Telemetry {
             eprintln!("the last telemetry could not be sent: {error}");
         }
     }
+}
+
+fn endpoint(raw: &str) -> Result<String, String> {
+    let is_http = |uri: &Uri| uri.scheme_str() == Some("http");
+    match raw.parse::<Uri>() {
+        Ok(uri) if is_http(&uri) => Ok(raw.to_owned()),
+        _ => Err("only an http:// address is taken, such as http://collector:4317".to_owned()),
+    }
+}
+
+fn share(raw: &str) -> Result<f64, String> {
+    let share = raw.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "not a number from 0 to 1".to_owned())
 }

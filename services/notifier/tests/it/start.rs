@@ -48,6 +48,24 @@ async fn a_setting_that_is_wrong_is_named_with_the_reason() -> anyhow::Result<()
             "--smtp-timeout-seconds",
             "not in 1..=40",
         ),
+        ("--trace-share=7", "--trace-share", "not a number from 0 to 1"),
+        ("--trace-share=-1", "--trace-share", "not a number from 0 to 1"),
+        ("--trace-share=NaN", "--trace-share", "not a number from 0 to 1"),
+        (
+            "--otlp-endpoint=https://collector:4317",
+            "--otlp-endpoint",
+            "only an http:// address is taken",
+        ),
+        (
+            "--otlp-endpoint=collector:4317",
+            "--otlp-endpoint",
+            "such as http://collector:4317",
+        ),
+        (
+            "--otlp-endpoint=http://",
+            "--otlp-endpoint",
+            "only an http:// address",
+        ),
     ] {
         let said = refusal(&[flag.to_owned()]).await?;
         assert!(said.contains(named) && said.contains(reason), "{flag}: {said}");
