@@ -19,15 +19,21 @@ const IMPLICIT_TLS: u16 = 465;
 const LONGEST_LINE: u64 = 2_048;
 
 /// Asks the server for a greeting, where one is named.
-pub async fn examine(host: Option<&str>, port: u16) -> Option<Finding> {
-    let host = host?;
+pub async fn examine(host: Option<&str>, port: u16) -> Finding {
+    let Some(host) = host else {
+        return Finding::warning(
+            "mail server",
+            "not looked at, because SMTP_HOST is not given",
+            "give SMTP_HOST and SMTP_PORT to learn whether it answers",
+        );
+    };
     let what = format!("mail server {host}:{port}");
     let asked = timeout(PATIENCE, greet(host, port)).await;
     let asked = asked.unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within {} s", PATIENCE.as_secs())));
-    Some(match asked {
+    match asked {
         Ok(says) => Finding::ok(what, says),
         Err(error) => Finding::wrong(what, format!("{error:#}"), "see SMTP_HOST and SMTP_PORT"),
-    })
+    }
 }
 
 async fn greet(host: &str, port: u16) -> anyhow::Result<&'static str> {

@@ -124,7 +124,7 @@ pub async fn doctor(settings: &Settings) -> anyhow::Result<()> {
         )],
     };
     findings.extend(store::examine(&settings.store).await);
-    findings.extend(mail::examine(settings.smtp_host.as_deref(), settings.smtp_port).await);
+    findings.push(mail::examine(settings.smtp_host.as_deref(), settings.smtp_port).await);
     tell(&findings, settings.json)?;
     let wrong = findings
         .iter()

@@ -109,6 +109,22 @@ async fn a_site_that_is_well_is_told_so_line_by_line() -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_mail_server_that_is_not_named_is_not_passed_over_in_silence() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let mut flags = site.flags();
+    flags.retain(|flag| !flag.starts_with("--smtp-host"));
+    let lines = told(&["doctor"], &flags)?;
+    let line = "warning  mail server: not looked at, because SMTP_HOST is not given; give SMTP_HOST";
+    assert!(lines.contains(line), "{lines}");
+    let told = told_json(&["doctor"], &flags)?;
+    assert_eq!(told["ok"], true);
+    ensure_found(
+        &not_ok(&told),
+        ["mail server", "warning", "not looked at", "give SMTP_HOST"],
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_setup_would_mend_is_named_and_setup_mends_it() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let context = jetstream::new(site.nats.client(User::Operator).await?);
