@@ -1,5 +1,7 @@
 //! Logs as JSON lines on stdout; traces, metrics and logs by OTLP where an endpoint is set.
 
+use std::time::Duration;
+
 use anyhow::Context;
 use clap::Args;
 use http::Uri;
@@ -12,6 +14,10 @@ use opentelemetry_sdk::{
     metrics::SdkMeterProvider,
     trace::{Sampler, SdkTracerProvider},
 };
+use tokio::{
+    task::{JoinSet, spawn_blocking},
+    time::sleep,
+};
 use tracing_subscriber::{
     EnvFilter, Layer, filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt,
 };
@@ -20,6 +26,8 @@ use crate::process;
 
 /// Whose words go to stdout alone: these parts do the export, so what they say of one would cause the next.
 const EXPORTERS: [&str; 5] = ["h2", "hyper", "opentelemetry", "tonic", "tower"];
+/// How long after a service was built its figures are first exported: its tasks have begun by then.
+const FIRST_EXPORT: Duration = Duration::from_secs(3);
 
 /// What is logged and where telemetry goes.
 #[derive(Args, Debug, Clone)]
@@ -42,6 +50,7 @@ pub struct Telemetry {
     traces: SdkTracerProvider,
     metrics: Option<SdkMeterProvider>,
     logs: Option<SdkLoggerProvider>,
+    first_export: JoinSet<()>,
 }
 
 /// Starts logging and, where an endpoint is set, the export. Call once per process,
@@ -60,6 +69,7 @@ pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Res
                 .build(),
             metrics: None,
             logs: None,
+            first_export: JoinSet::new(),
         },
     };
     if let Some(metrics) = &telemetry.metrics {
@@ -117,7 +127,26 @@ fn exporting(endpoint: &str, share: f64, resource: Resource) -> anyhow::Result<T
                 .with_resource(resource)
                 .build(),
         ),
+        first_export: JoinSet::new(),
     })
+}
+
+impl Telemetry {
+    /// Exports the figures once, a moment from now: alerts count from none, and the first regular export may be
+    /// a minute away. Call it when the service is built.
+    pub fn export_soon(&mut self) {
+        let Some(metrics) = self.metrics.clone() else {
+            return;
+        };
+        self.first_export.spawn(async move {
+            sleep(FIRST_EXPORT).await;
+            // It waits for the collector.
+            let exported = spawn_blocking(move || metrics.force_flush()).await;
+            if let Ok(Err(error)) = exported {
+                tracing::warn!(%error, "the first figures could not be exported");
+            }
+        });
+    }
 }
 
 impl Drop for Telemetry {

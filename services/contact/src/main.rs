@@ -12,8 +12,10 @@ async fn main() -> anyhow::Result<ExitCode> {
         Ok(settings) => settings,
         Err(stop) => return Ok(stop.report()),
     };
-    let _telemetry = telemetry::start(&settings.telemetry, "contact")?;
+    let mut telemetry = telemetry::start(&settings.telemetry, "contact")?;
     let stop = drain::on_signal().context("signals cannot be listened to")?;
-    Service::build(settings).await?.run(stop).await?;
+    let service = Service::build(settings).await?;
+    telemetry.export_soon();
+    service.run(stop).await?;
     Ok(ExitCode::SUCCESS)
 }
