@@ -1,60 +1,83 @@
 //! Dashboards and alerts ask for nothing that no service sends, and every alert says what to do.
 
-use std::{collections::BTreeSet, fs, path::PathBuf, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::PathBuf,
+    process::Command,
+};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
+use regex_lite::Regex;
 use serde_json::Value;
 use tempfile::TempDir;
 use testkit::root;
 
 use crate::documented;
 
-/// What Prometheus adds to the labels of the services: bounds of a histogram, and who sent it.
-const OF_PROMETHEUS: [&str; 3] = ["le", "job", "instance"];
-/// What Prometheus makes of one histogram.
-const OF_A_HISTOGRAM: [&str; 3] = ["_bucket", "_count", "_sum"];
+/// What Prometheus adds to the labels of the services: who sent it.
+const OF_PROMETHEUS: [&str; 2] = ["job", "instance"];
+/// What Prometheus makes of one histogram, and the label that each part has besides.
+const OF_A_HISTOGRAM: [(&str, Option<&str>); 3] = [("_bucket", Some("le")), ("_count", None), ("_sum", None)];
+
+/// The labels of each metric, by the names that Prometheus has for both.
+struct Known(BTreeMap<String, BTreeSet<String>>);
 
 fn folder() -> PathBuf {
     root().join("k8s/components/observability")
 }
 
-/// The names that Prometheus has for what the services send.
-fn known() -> anyhow::Result<BTreeSet<String>> {
-    let names = documented::metrics()?.into_iter().flat_map(|metric| {
-        let name = metric.at_prometheus;
-        match metric.kind.as_str() {
-            "histogram" => OF_A_HISTOGRAM
-                .iter()
-                .map(|part| format!("{name}{part}"))
-                .collect(),
-            _ => vec![name],
+impl Known {
+    /// What the services send.
+    fn documented() -> anyhow::Result<Self> {
+        let mut known = BTreeMap::new();
+        for metric in documented::metrics()? {
+            let labels = metric.labels.iter().map(|label| label.replace('.', "_"));
+            let labels: BTreeSet<String> = labels.chain(OF_PROMETHEUS.map(str::to_owned)).collect();
+            let name = metric.at_prometheus;
+            if metric.kind != "histogram" {
+                known.insert(name, labels);
+                continue;
+            }
+            for (part, besides) in OF_A_HISTOGRAM {
+                let besides = besides.map(str::to_owned);
+                known.insert(
+                    format!("{name}{part}"),
+                    labels.iter().cloned().chain(besides).collect(),
+                );
+            }
         }
-    });
-    Ok(names.collect())
-}
+        Ok(Self(known))
+    }
 
-fn is_of_a_name(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || matches!(letter, '_' | ':')
-}
-
-/// The metrics that a query asks for: the names in front of braces, which all of ours have.
-fn asked_for(query: &str) -> Vec<&str> {
-    let before_braces = query.split('{').rev().skip(1);
-    before_braces
-        .map(|text| {
-            text.rsplit(|letter| !is_of_a_name(letter))
-                .next()
-                .unwrap_or_default()
-        })
-        .filter(|name| !name.is_empty())
-        .collect()
-}
-
-/// The labels that a query sums by.
-fn summed_by(query: &str) -> impl Iterator<Item = &str> {
-    let lists = query.split("by (").skip(1);
-    let lists = lists.filter_map(|text| text.split_once(')').map(|(list, _)| list));
-    lists.flat_map(|list| list.split(',')).map(str::trim)
+    /// The metrics that a query asks for: the names in front of braces, which all of ours have. Each
+    /// must have every label that it is chosen by, and that the query sums by or joins on.
+    fn asked_for(&self, query: &str) -> anyhow::Result<Vec<String>> {
+        let lists = Regex::new(r"\b(?:by|without|on|ignoring)\s*\(([^)]*)\)")?;
+        let lists = lists
+            .captures_iter(query)
+            .flat_map(|found| found.extract::<1>().1);
+        let of_all: Vec<&str> = lists
+            .flat_map(|list| list.split(','))
+            .map(str::trim)
+            .filter(|label| !label.is_empty())
+            .collect();
+        let matcher = Regex::new(r#"(\w+)\s*(?:=~|!~|!=|=)\s*""#)?;
+        let mut asked = Vec::new();
+        for found in Regex::new(r"([\w:]+)\{([^}]*)\}")?.captures_iter(query) {
+            let (_, [metric, matchers]) = found.extract();
+            let labels = self.0.get(metric);
+            let labels = labels.with_context(|| format!("nothing sends {metric}"))?;
+            let chosen_by = matcher
+                .captures_iter(matchers)
+                .map(|found| found.extract::<1>().1[0]);
+            for label in chosen_by.chain(of_all.iter().copied()) {
+                ensure!(labels.contains(label), "{metric} has no label {label}: {query}");
+            }
+            asked.push(metric.to_owned());
+        }
+        Ok(asked)
+    }
 }
 
 /// Every query of a dashboard, with the panel that it is of.
@@ -71,13 +94,7 @@ fn queries(dashboard: &Value) -> Vec<(String, String)> {
 
 #[test]
 fn every_panel_asks_for_metrics_that_the_services_send_and_each_of_these_is_shown() -> anyhow::Result<()> {
-    let known = known()?;
-    let labels: BTreeSet<String> = documented::metrics()?
-        .iter()
-        .flat_map(|metric| &metric.labels)
-        .map(|label| label.replace('.', "_"))
-        .chain(OF_PROMETHEUS.map(str::to_owned))
-        .collect();
+    let known = Known::documented()?;
     let mut shown = BTreeSet::new();
     let mut names = Vec::new();
     for entry in fs::read_dir(folder().join("dashboards"))? {
@@ -85,21 +102,9 @@ fn every_panel_asks_for_metrics_that_the_services_send_and_each_of_these_is_show
         let dashboard: Value = serde_json::from_slice(&fs::read(&path)?)?;
         names.extend(path.file_stem().map(|name| name.to_string_lossy().into_owned()));
         for (panel, query) in queries(&dashboard) {
-            for label in summed_by(&query) {
-                assert!(
-                    labels.contains(label),
-                    "{panel} sums by {label}, which no metric has"
-                );
-            }
-            let asked = asked_for(&query);
+            let asked = known.asked_for(&query).with_context(|| panel.clone())?;
             assert!(!asked.is_empty(), "{panel} asks for nothing: {query}");
-            for metric in asked {
-                assert!(
-                    known.contains(metric),
-                    "{panel} asks for {metric}, which nothing sends"
-                );
-                shown.insert(metric.to_owned());
-            }
+            shown.extend(asked);
         }
     }
     names.sort();
@@ -128,17 +133,60 @@ fn values<'a>(rules: &'a str, key: &'a str) -> impl Iterator<Item = &'a str> {
     lines.filter_map(move |line| line.strip_prefix(key))
 }
 
+/// The queries of all rules: what stands behind each `expr:` and, further in, below it.
+fn expressions(rules: &str) -> Vec<String> {
+    let depth = |line: &str| line.len() - line.trim_start().len();
+    let lines: Vec<&str> = rules.lines().collect();
+    let starts = lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| line.trim_start().starts_with("expr:"));
+    starts
+        .map(|(at, start)| {
+            let below = lines[at + 1..]
+                .iter()
+                .take_while(|line| depth(line) > depth(start));
+            std::iter::once(start).chain(below).copied().collect()
+        })
+        .collect()
+}
+
+#[test]
+fn a_label_that_a_metric_does_not_have_is_noticed() -> anyhow::Result<()> {
+    let known = Known::documented()?;
+    let asked = known.asked_for(
+        r#"sum by (le, channel) (rate(site_delivery_age_seconds_bucket{le=~"60(\\.0)?", job="notifier"}[5m]))"#,
+    )?;
+    assert_eq!(asked, ["site_delivery_age_seconds_bucket"]);
+    for (query, label) in [
+        (r#"site_consumer_lag{form="contact"}"#, "form"),
+        (
+            r#"site_submissions_total{form="contact", http_route=~"/api/.*"}"#,
+            "http_route",
+        ),
+        ("sum by (channel, outcome) (site_consumer_lag{})", "outcome"),
+        (
+            "site_consumer_lag{} * on(form) site_consumer_oldest_age_seconds{}",
+            "form",
+        ),
+        ("sum by (le) (site_delivery_age_seconds_count{})", "le"),
+    ] {
+        let refused = known.asked_for(query).err().map(|error| error.to_string());
+        let refused = refused.with_context(|| format!("taken: {query}"))?;
+        assert!(refused.contains(&format!("no label {label}:")), "{refused}");
+    }
+    Ok(())
+}
+
 #[test]
 fn every_alert_asks_for_what_is_sent_and_has_an_entry_in_the_runbook() -> anyhow::Result<()> {
     let rules = rules()?;
-    let known = known()?;
-    // A summary's braces are no query's.
-    let queries = rules.lines().filter(|line| !line.contains("summary:"));
-    for metric in queries.flat_map(asked_for) {
-        assert!(
-            known.contains(metric),
-            "an alert asks for {metric}, which nothing sends"
-        );
+    let known = Known::documented()?;
+    let queries = expressions(&rules);
+    let named = values(&rules, "alert: ").chain(values(&rules, "record: "));
+    assert_eq!(queries.len(), named.count(), "a query for each rule");
+    for query in queries {
+        known.asked_for(&query)?;
     }
     let runbook = fs::read_to_string(root().join("docs/runbook.md"))?;
     let entries: Vec<&str> = runbook
