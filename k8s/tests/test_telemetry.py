@@ -82,28 +82,36 @@ def test_what_promtool_tests_is_what_prometheus_gets():
 
 
 @pytest.mark.parametrize(
-    ("level", "budget"), [("accept_errors", "0.001"), ("late_deliveries", "0.01")], ids=["accept", "deliver"]
+    ("level", "budget", "floors"),
+    [("accept_errors", "0.001", {"1h": 5, "6h": 10}), ("late_deliveries", "0.01", {})],
+    ids=["accept", "deliver"],
 )
-def test_a_service_level_is_watched_by_four_pairs_of_windows(level, budget):
-    """https://sre.google/workbook/alerting-on-slos, table 5-8."""
+def test_a_service_level_is_watched_by_four_pairs_of_windows(level, budget, floors):
+    """https://sre.google/workbook/alerting-on-slos, table 5-8, and how many faults in the long window wake somebody."""
     [rule] = of_kind(objects(), "PrometheusRule")
     rules = [entry for group in rule["spec"]["groups"] for entry in group["rules"]]
     recorded = {entry["record"]: entry["expr"] for entry in rules if "record" in entry}
-    found = {}
+    found, least = {}, {}
+    over = rf"site:{level}:ratio_rate(\w+) > ([\d.]+) \* {budget}"
+    at_least = rf"(?: and site:{level}:increase(\w+) >= (\d+))?"
     for entry in rules:
-        over = rf"site:{level}:ratio_rate(\w+) > ([\d.]+) \* {budget}"
-        for long, times, short, also in re.findall(rf"\({over} and {over}\)", entry["expr"]):
+        for long, times, short, also, within, floor in re.findall(rf"\({over} and {over}{at_least}\)", entry["expr"]):
             assert times == also
             found[float(times)] = (long, short, entry["labels"]["severity"])
+            if floor:
+                assert within == long
+                least[long] = int(floor)
     assert found == {
         14.4: ("1h", "5m", "page"),
         6: ("6h", "30m", "page"),
         3: ("1d", "2h", "ticket"),
         1: ("3d", "6h", "ticket"),
     }
-    for window in {window for long, short, _ in found.values() for window in (long, short)}:
-        expression = recorded[f"site:{level}:ratio_rate{window}"]
-        assert set(re.findall(r"\[(\w+)\]", expression)) == {window}
+    assert least == floors
+    windows = {window for long, short, _ in found.values() for window in (long, short)}
+    of_windows = [(f"ratio_rate{window}", window) for window in windows] + [(f"increase{window}", window) for window in least]
+    for name, window in of_windows:
+        assert set(re.findall(r"\[(\w+)\]", recorded[f"site:{level}:{name}"])) == {window}
 
 
 def test_grafana_gets_every_dashboard():
