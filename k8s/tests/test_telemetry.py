@@ -5,7 +5,7 @@ import re
 
 import pytest
 import yaml
-from tree import K8S, ROOT, named, of_kind, render, workloads
+from tree import K8S, OVERLAYS, ROOT, named, of_kind, render, workloads
 
 OBSERVABILITY = K8S / "components/observability"
 # What one object may hold as an annotation, which is where `kubectl apply` keeps the last one.
@@ -52,6 +52,32 @@ def test_every_signal_comes_in_by_otlp_and_goes_on():
     }
     assert all(pipeline["receivers"] == ["otlp"] for pipeline in pipelines.values())
     assert all(pipeline["processors"][0] == "memory_limiter" for pipeline in pipelines.values())
+
+
+@pytest.mark.parametrize("folder", OVERLAYS)
+def test_each_copy_that_sends_telemetry_says_which_it_is(folder):
+    """Otherwise two gateways would write one series, each over what the other counted."""
+    pods = workloads(render(folder))
+    sending = [pod for pod in pods if any(name.startswith("telemetry-") for name in pod.maps)]
+    assert {"gateway", "notifier", "web-shell"} <= {pod.name for pod in sending}
+    for pod in sending:
+        assert pod.settings["OTEL_RESOURCE_ATTRIBUTES"] == "service.instance.id=$(POD_NAME)", pod.name
+        assert pod.settings["POD_NAME"]["fieldRef"]["fieldPath"] == "metadata.name", pod.name
+        # A variable is filled in only where it stands before.
+        order = [variable["name"] for variable in pod.container["env"]]
+        assert order.index("POD_NAME") < order.index("OTEL_RESOURCE_ATTRIBUTES"), pod.name
+
+
+def test_every_channel_has_somebody_who_says_that_it_is_not_measured():
+    [rule] = of_kind(objects(), "PrometheusRule")
+    rules = [entry for group in rule["spec"]["groups"] for entry in group["rules"]]
+    [expression] = [entry["expr"] for entry in rules if entry.get("alert") == "LagIsNotMeasured"]
+    watched = re.findall(r'absent\(site_consumer_lag\{channel="([a-z-]+)"\}\)', expression)
+    channels = (ROOT / "crates/events/src/channel.rs").read_text()
+    [names] = re.findall(r"pub fn name\(self\)(.*?)\n    }\n", channels, re.DOTALL)
+    # The newsletter service's own.
+    [suppression] = re.findall(r'SUPPRESSION: &str = "([a-z-]+)"', (ROOT / "crates/events/src/lib.rs").read_text())
+    assert sorted(watched) == sorted([*re.findall(r'"([a-z-]+)"', names), suppression])
 
 
 def test_prometheus_asks_the_ports_that_the_collector_tells_at():
