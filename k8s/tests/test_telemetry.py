@@ -133,8 +133,9 @@ def test_a_service_level_is_watched_by_four_pairs_of_windows(level, budget):
     }
     assert least == {"1h": 5, "6h": 10}
     windows = {window for long, short, _ in found.values() for window in (long, short)}
-    of_windows = [(f"ratio_rate{window}", window) for window in windows] + [(f"increase{window}", window) for window in least]
-    for name, window in of_windows:
+    names = [(f"ratio_rate{window}", window) for window in windows]
+    names += [(f"increase{window}", window) for window in least]
+    for name, window in names:
         assert set(re.findall(r"\[(\w+)\]", recorded[f"site:{level}:{name}"])) == {window}
 
 
