@@ -48,7 +48,7 @@ def test_every_signal_comes_in_by_otlp_and_goes_on():
     assert {name: pipeline["exporters"] for name, pipeline in pipelines.items()} == {
         "metrics": ["prometheus"],
         "traces": ["otlp_grpc"],
-        "logs": ["otlp_grpc"],
+        "logs": ["otlp_http"],
     }
     assert all(pipeline["receivers"] == ["otlp"] for pipeline in pipelines.values())
     assert all(pipeline["processors"][0] == "memory_limiter" for pipeline in pipelines.values())
