@@ -368,9 +368,26 @@ class Contents(unittest.TestCase):
                 self.assertLessEqual(whole, LARGEST_IMAGE_MB)
 
 
+class TimedResult(unittest.TextTestResult):
+    """Notes how many seconds each test took."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.seconds = {}
+
+    def startTest(self, test):
+        self.began = time.monotonic()
+        super().startTest(test)
+
+    def stopTest(self, test):
+        self.seconds[test.id().rpartition(".")[2]] = time.monotonic() - self.began
+        super().stopTest(test)
+
+
 if __name__ == "__main__":
-    result = unittest.main(argv=sys.argv[:1], verbosity=2, exit=False).result
+    runner = unittest.TextTestRunner(verbosity=2, resultclass=TimedResult)
+    result = unittest.main(argv=sys.argv[:1], testRunner=runner, exit=False).result
     failed = len({getattr(test, "test_case", test).id() for test, _ in result.failures + result.errors})
     passed = max(0, result.testsRun - len(result.skipped) - failed)
-    (ROOT / "target/images.json").write_text(json.dumps({"passed": passed, "failed": failed}))
+    (ROOT / "target/images.json").write_text(json.dumps({"passed": passed, "failed": failed, "seconds": result.seconds}))
     sys.exit(failed > 0)

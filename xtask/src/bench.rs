@@ -3,8 +3,8 @@
 use clap::ValueEnum;
 
 use crate::{
-    setup::setup,
     step::{cargo, program, root, run},
+    tools::{self, Tool},
 };
 
 /// What can be compared.
@@ -16,7 +16,7 @@ pub enum What {
 
 /// Compares release builds, as they would run.
 pub fn bench(what: What) -> anyhow::Result<()> {
-    setup()?;
+    tools::need(&[Tool::NatsServer])?;
     match what {
         What::Notifier => notifier(),
     }

@@ -5,18 +5,17 @@ use crate::{
     step::{cargo, run},
 };
 
-/// Debug builds of the services, and the site.
-pub fn build() -> anyhow::Result<()> {
-    services()?;
+/// Debug builds of all programs, and the site.
+pub fn all() -> anyhow::Result<()> {
+    programs()?;
     front_end::build_where_changed()
 }
 
-/// Debug builds of the services.
-pub fn services() -> anyhow::Result<()> {
-    let mut build = cargo(&["build", "--workspace", "--bins"]);
+/// Debug builds of all programs: of fewer, cargo would choose other features, and compile much anew.
+pub fn programs() -> anyhow::Result<()> {
     run(
         "Building the services",
-        &mut build,
+        &mut cargo(&["build", "--workspace", "--bins"]),
         "The compiler's message stands above.",
     )
 }

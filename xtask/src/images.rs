@@ -4,13 +4,13 @@ use std::process::Command;
 
 use crate::{
     front_end,
-    setup::{judge, setup},
     step::{cargo, run},
+    tools::{self, Tool, linter},
 };
 
 /// Release builds, put into images without an engine, started there and weighed.
 pub fn images() -> anyhow::Result<()> {
-    setup()?;
+    tools::need(&[Tool::SitePackages, Tool::Linters])?;
     let mut build = cargo(&["build", "--release", "--locked", "--workspace", "--bins"]);
     build.args(["--exclude=testkit", "--exclude=xtask"]);
     run(
@@ -29,5 +29,5 @@ pub fn images() -> anyhow::Result<()> {
 
 /// Tries the images with the programs of a folder, and writes `target/images.json`.
 pub fn contents_test(programs: &str) -> Command {
-    judge("python", &["images/contents_test.py", programs])
+    linter("python", &["images/contents_test.py", programs])
 }

@@ -3,16 +3,18 @@
 use std::{path::Path, process::Command};
 
 use crate::{
-    build, setup,
+    build,
     step::{program, run},
+    tools::{self, Tool},
 };
+
+/// What its tests need.
+pub const TOOLS: [Tool; 3] = [Tool::NatsServer, Tool::KubernetesCheckers, Tool::Clamd];
 
 /// Checks the Kubernetes tree against itself, its policies and the binaries.
 pub fn check() -> anyhow::Result<()> {
-    setup::nats_server()?;
-    setup::k8s()?;
-    setup::clamd()?;
-    build::services()?;
+    tools::need(&TOOLS)?;
+    build::programs()?;
     run(
         "Checking the Kubernetes tree",
         &mut tests(),
@@ -22,20 +24,27 @@ pub fn check() -> anyhow::Result<()> {
 
 /// Writes docs/operations-flows.md anew.
 pub fn write_flows() -> anyhow::Result<()> {
-    setup::k8s()?;
+    tools::need(&[Tool::KubernetesCheckers])?;
     let mut write = python(Path::new("k8s/tests/flows.py"));
     run("Writing the table of flows", &mut write, "See above.")
 }
 
-/// The tests in k8s/tests. They ask the binaries of `build::services`.
+/// The tests in k8s/tests. They ask the binaries of `build::programs`.
 pub fn tests() -> Command {
     let mut pytest = python(Path::new("-m"));
-    pytest.args(["pytest", "--quiet", "-p", "no:cacheprovider", "k8s/tests"]);
+    pytest.args([
+        "pytest",
+        "--quiet",
+        "--durations=10",
+        "-p",
+        "no:cacheprovider",
+        "k8s/tests",
+    ]);
     pytest
 }
 
 fn python(script: &Path) -> Command {
-    let mut python = program(setup::tools().join("k8s/bin/python"), &[]);
+    let mut python = program(tools::kubernetes_python(), &[]);
     python.arg(script).env("PYTHONDONTWRITEBYTECODE", "1");
     python
 }

@@ -1,67 +1,70 @@
 //! `cargo xtask lint`.
 
 use crate::{
-    setup::{cargo_tool, judge},
     step::{cargo, npm, program, run},
+    tools::{Tool, cargo_deny, linter},
 };
 
-const CARGO_DENY: &str = "0.20.2";
+/// What it needs.
+pub const TOOLS: [Tool; 3] = [Tool::AllPackages, Tool::Linters, Tool::CargoDeny];
+
+const MEND: &str = "Mend what stands above.";
 
 /// Everything that can be checked without running our code.
+///
+/// # Errors
+///
+/// The first thing that is wrong.
 pub fn lint() -> anyhow::Result<()> {
-    let format = "Run: cargo fmt";
+    rust()?;
+    dependencies()?;
+    front_ends()?;
+    dockerfiles()?;
+    workflows()
+}
+
+/// Format and lints of Rust.
+pub fn rust() -> anyhow::Result<()> {
     run(
         "Checking the format",
         &mut cargo(&["fmt", "--all", "--check"]),
-        format,
+        "Run: cargo fmt",
     )?;
-    let mut clippy = cargo(&[
-        "clippy",
-        "--quiet",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "--deny",
-        "warnings",
-    ]);
-    run("Linting Rust", &mut clippy, "Mend what stands above.")?;
-    cargo_deny()?;
+    let mut clippy = cargo(&["clippy", "--quiet", "--workspace", "--all-targets"]);
+    run("Linting Rust", clippy.args(["--", "--deny", "warnings"]), MEND)
+}
+
+/// Format, lints and types of the front ends, and lints of the contracts.
+pub fn front_ends() -> anyhow::Result<()> {
     run(
         "Linting the front ends and the contracts",
         &mut npm("lint", &[]),
         "Much of it mends: npm run format",
     )?;
-    run(
-        "Checking types",
-        &mut npm("typecheck", &[]),
-        "Mend what stands above.",
-    )?;
-    dockerfiles()?;
-    workflows()
+    run("Checking types", &mut npm("typecheck", &[]), MEND)
 }
 
 fn dockerfiles() -> anyhow::Result<()> {
-    let mut check = judge("hadolint", &["images/rust.Dockerfile", "images/web.Dockerfile"]);
-    run("Linting Dockerfiles", &mut check, "Mend what stands above.")
+    let mut check = linter("hadolint", &["images/rust.Dockerfile", "images/web.Dockerfile"]);
+    run("Linting Dockerfiles", &mut check, MEND)
 }
 
 /// What they may do is judged by zizmor, whether they work by actionlint.
 fn workflows() -> anyhow::Result<()> {
-    let mend = "Mend what stands above.";
-    let mut safe = judge(
+    let mut safe = linter(
         "zizmor",
         &["--offline", "--quiet", "--persona=auditor", ".github"],
     );
-    run("Auditing workflows", &mut safe, mend)?;
-    run("Linting workflows", &mut judge("actionlint", &[]), mend)?;
-    let mut updates = judge("check-jsonschema", &["--quiet", "--builtin-schema"]);
+    run("Auditing workflows", &mut safe, MEND)?;
+    run("Linting workflows", &mut linter("actionlint", &[]), MEND)?;
+    let mut updates = linter("check-jsonschema", &["--quiet", "--builtin-schema"]);
     updates.args(["vendor.dependabot", ".github/dependabot.yml"]);
-    run("Checking how dependencies are updated", &mut updates, mend)
+    run("Checking how dependencies are updated", &mut updates, MEND)
 }
 
-fn cargo_deny() -> anyhow::Result<()> {
+fn dependencies() -> anyhow::Result<()> {
     let mut check = program(
-        cargo_tool("cargo-deny", CARGO_DENY)?,
+        cargo_deny(),
         &["--workspace", "--all-features", "check", "--hide-inclusion-graph"],
     );
     check.args(["bans", "licenses", "sources"]);

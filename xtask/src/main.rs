@@ -2,15 +2,17 @@
 
 mod bench;
 mod build;
+mod check;
+mod commands;
 mod front_end;
 mod images;
 mod k8s;
 mod lint;
 mod measure;
 mod sbom;
-mod setup;
 mod step;
 mod test;
+mod tools;
 mod up;
 
 use std::process::ExitCode;
@@ -27,18 +29,29 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Installs what is missing: NATS server, Chromium, SpamAssassin, OpenSSL, clamd, promtool, Python clients, linters, Kubernetes checkers, front-end packages
-    Setup,
     /// Builds and starts everything and shows where it runs, until Ctrl-C
     Up {
         /// What `stack up` takes: --observe to see traces, --hosting cluster, ports such as --site 8081
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Checks format, lints, licences and types
+    /// Checks format, lints and types and runs the unit tests: for after every edit
+    Check,
+    /// Checks format, lints, licences, types, Dockerfiles and workflows
     Lint,
-    /// Sets up, lints, and runs every test: Rust, TypeScript, Kubernetes, images, browser
-    Test,
+    /// Lints and runs all tests but those in further engines, or the tests of one part
+    Test {
+        /// The part to run
+        part: Option<test::Part>,
+        /// Which of its tests, as its runner understands it: part of a name, a file
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        filter: Vec<String>,
+    },
+    /// Names the Debian packages that only root can install and that tests, or those of a part, still need
+    SystemPackages {
+        /// The part
+        part: Option<test::Part>,
+    },
     /// Renders and checks the Kubernetes tree
     K8s {
         /// Writes docs/operations-flows.md from the manifests instead
@@ -58,6 +71,8 @@ enum Chore {
         /// What to measure
         what: measure::What,
     },
+    /// Runs every command that the documents name: for a nightly job, in hours
+    Commands,
     /// Compares what one of our parts reaches with the least that its work could cost; fails below a share of that
     Bench {
         /// Which part
@@ -67,10 +82,11 @@ enum Chore {
 
 fn main() -> ExitCode {
     let done = match Cli::parse().chore {
-        Chore::Setup => setup::setup(),
         Chore::Up { arguments } => up::up(&arguments),
-        Chore::Lint => setup::setup().and_then(|()| lint::lint()),
-        Chore::Test => test::test(),
+        Chore::Check => check::check(),
+        Chore::Lint => tools::need(&lint::TOOLS).and_then(|()| lint::lint()),
+        Chore::Test { part, filter } => test::test(part, &filter),
+        Chore::SystemPackages { part } => tools::print_missing_packages(&test::tools_of(part)),
         Chore::K8s { write: true } => k8s::write_flows(),
         Chore::K8s { write: false } => k8s::check(),
         Chore::MailPreview => mail_preview(),
@@ -78,6 +94,7 @@ fn main() -> ExitCode {
         Chore::Images => images::images(),
         Chore::Sbom => sbom::sbom(),
         Chore::Measure { what } => measure::measure(what),
+        Chore::Commands => commands::commands(),
         Chore::Bench { what } => bench::bench(what),
     };
     match done {

@@ -3,11 +3,9 @@
 use clap::ValueEnum;
 
 use crate::{
-    bench,
-    build::build,
-    front_end,
-    setup::setup,
+    bench, build, front_end,
     step::{cargo, npm, program, root, run},
+    tools::{self, Tool},
 };
 
 const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
@@ -31,9 +29,21 @@ pub enum What {
     Federation,
 }
 
+impl What {
+    fn tools(self) -> &'static [Tool] {
+        match self {
+            Self::Build => &[],
+            Self::Memory | Self::Readiness | Self::Services | Self::Telemetry => {
+                &[Tool::NatsServer, Tool::SitePackages]
+            }
+            Self::Web | Self::Federation => &[Tool::NatsServer, Tool::AllPackages, Tool::Chromium],
+        }
+    }
+}
+
 /// Measures release builds, as they would run.
 pub fn measure(what: What) -> anyhow::Result<()> {
-    setup()?;
+    tools::need(what.tools())?;
     match what {
         What::Build => cold_build(),
         What::Memory => running("memory"),
@@ -76,7 +86,7 @@ fn running(what: &str) -> anyhow::Result<()> {
 }
 
 fn web() -> anyhow::Result<()> {
-    build()?;
+    build::all()?;
     let mut stack = program(
         root().join("target/debug/stack"),
         &["run", "npm", "run", "--silent", "measure"],
@@ -89,7 +99,7 @@ fn web() -> anyhow::Result<()> {
 }
 
 fn federation() -> anyhow::Result<()> {
-    build()?;
+    build::all()?;
     run(
         "Measuring federation",
         &mut npm("measure:federation", &[]),

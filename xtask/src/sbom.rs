@@ -6,18 +6,17 @@ use std::{
 };
 
 use crate::{
-    setup::{cargo_tool, judge, setup},
     step::{program, root, run},
+    tools::{self, Tool, cargo_cyclonedx, linter},
 };
 
-const CARGO_CYCLONEDX: &str = "0.5.9";
 /// Both platforms of the images have the same dependencies.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 const FRONT_ENDS: [&str; 3] = ["shell", "blog", "careers"];
 
 /// Writes a bill of materials for each program and each front end to `target/sbom`, and checks them.
 pub fn sbom() -> anyhow::Result<()> {
-    setup()?;
+    tools::need(&[Tool::SitePackages, Tool::Linters, Tool::CargoCycloneDx])?;
     let bills = root().join("target/sbom");
     if bills.exists() {
         fs::remove_dir_all(&bills)?;
@@ -27,7 +26,7 @@ pub fn sbom() -> anyhow::Result<()> {
     of_front_ends(&bills)?;
     run(
         "Checking bills of materials",
-        &mut judge("python", &["images/check_sbom.py", "target/sbom"]),
+        &mut linter("python", &["images/check_sbom.py", "target/sbom"]),
         "Mend what stands above.",
     )
 }
@@ -35,7 +34,7 @@ pub fn sbom() -> anyhow::Result<()> {
 /// Of the services and of the operator's tool.
 fn of_programs(bills: &Path) -> anyhow::Result<()> {
     let mut write = program(
-        cargo_tool("cargo-cyclonedx", CARGO_CYCLONEDX)?,
+        cargo_cyclonedx(),
         &[
             "cyclonedx",
             "--quiet",

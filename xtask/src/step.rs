@@ -11,16 +11,34 @@ use std::{
 
 use anyhow::Context;
 
+/// What `cargo run` and `cargo test` tell the program that they start: <https://doc.rust-lang.org/cargo/reference/environment-variables.html>.
+/// Build scripts watch some of these, so an inner cargo that inherited them would compile anew what an outer one has built.
+const SET_BY_CARGO: [&str; 5] = [
+    "CARGO_MANIFEST_DIR",
+    "CARGO_MANIFEST_PATH",
+    "CARGO_PRIMARY_PACKAGE",
+    "CARGO_CRATE_NAME",
+    "CARGO_BIN_NAME",
+];
+
 /// The root of the checkout.
 pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_owned()
 }
 
-/// A program to run in the root of the checkout.
+/// A program to run in the root of the checkout, in the environment that the chore itself was started in.
 pub fn program(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
     let mut command = Command::new(name);
     command.args(arguments).current_dir(root());
+    for (variable, _) in env::vars_os() {
+        let is_ours = variable
+            .to_str()
+            .is_some_and(|name| SET_BY_CARGO.contains(&name) || name.starts_with("CARGO_PKG_"));
+        if is_ours {
+            command.env_remove(variable);
+        }
+    }
     command
 }
 
@@ -46,6 +64,18 @@ pub fn run(what: &str, command: &mut Command, otherwise: &str) -> anyhow::Result
     })
 }
 
+/// Runs it like [`run`], but shows its output only where it fails: for steps that run side by side.
+pub fn run_quietly(what: &str, command: &mut Command, otherwise: &str) -> anyhow::Result<()> {
+    let output = command.output().with_context(|| not_found(command))?;
+    let said = [output.stdout, output.stderr].concat();
+    anyhow::ensure!(
+        output.status.success(),
+        "{}\n{what} failed. {otherwise}",
+        String::from_utf8_lossy(&said).trim_end()
+    );
+    Ok(())
+}
+
 /// Runs it like [`run`], and hands each line of its standard output to `line` too. The
 /// outcome is the caller's to judge.
 pub fn run_and_read(what: &str, command: &mut Command, mut line: impl FnMut(&str)) -> anyhow::Result<bool> {
@@ -65,9 +95,9 @@ pub fn run_and_read(what: &str, command: &mut Command, mut line: impl FnMut(&str
     })
 }
 
-/// Whether a program is there and answers.
-pub fn answers(name: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(name).args(arguments).output().ok()?;
+/// What a program answers, where it is there and succeeds.
+pub fn answers(name: impl AsRef<OsStr>, arguments: &[&str]) -> Option<String> {
+    let output = program(name, arguments).output().ok()?;
     output
         .status
         .success()
@@ -85,4 +115,52 @@ fn timed<T>(what: &str, work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Res
 fn not_found(command: &Command) -> String {
     let name = command.get_program().to_string_lossy();
     format!("{name} cannot be run; is it installed?")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `ring` and all above it were compiled anew whenever somebody changed from cargo to a chore or back.
+    #[test]
+    fn a_chore_compiles_nothing_that_cargo_has_just_compiled_nor_the_other_way_round() {
+        let by_hand = |build: &mut Command| {
+            for name in SET_BY_CARGO {
+                build.env_remove(name);
+            }
+            for (name, _) in env::vars().filter(|(name, _)| name.starts_with("CARGO_PKG_")) {
+                build.env_remove(name);
+            }
+            compiled_by(build)
+        };
+        let build = [
+            "build",
+            "--package=testkit",
+            "--bins",
+            "--message-format=json",
+            "--quiet",
+        ];
+        by_hand(Command::new("cargo").args(build).current_dir(root()));
+        assert_eq!(compiled_by(&mut cargo(&build)), [""; 0]);
+        assert_eq!(
+            by_hand(Command::new("cargo").args(build).current_dir(root())),
+            [""; 0]
+        );
+    }
+
+    fn compiled_by(build: &mut Command) -> Vec<String> {
+        let output = build.output().expect("cargo runs");
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let messages = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
+        messages
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("cargo writes JSON"))
+            .filter(|message| message["fresh"] == false)
+            .map(|message| message["package_id"].to_string())
+            .collect()
+    }
 }

@@ -2,12 +2,28 @@
 
 use std::os::unix::process::CommandExt;
 
-use crate::{build::build, setup, step};
+use crate::{
+    build, front_end, step,
+    tools::{self, Tool},
+};
 
-/// Sets up, builds, and becomes the running stack.
+/// Fetches what the site needs beside the compiler, builds, and becomes the running stack.
+///
+/// # Errors
+///
+/// Where something cannot be fetched, built or started.
 pub fn up(arguments: &[String]) -> anyhow::Result<()> {
-    setup::setup()?;
-    build()?;
+    let is_observed = arguments.iter().any(|argument| argument == "--observe");
+    let packages = if is_observed {
+        Tool::AllPackages
+    } else {
+        Tool::SitePackages
+    };
+    tools::need_beside(
+        &[Tool::NatsServer, packages],
+        build::programs,
+        front_end::build_where_changed,
+    )?;
     let mut stack = step::program(step::root().join("target/debug/stack"), &["up"]);
     // Only returns where it could not.
     Err(stack.args(arguments).exec().into())

@@ -1,0 +1,299 @@
+//! `cargo xtask commands`: runs every command that the documents name, so that none of them rots.
+
+use std::{
+    io::{BufRead, BufReader, Write, stdout},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::Context;
+
+use crate::{
+    build,
+    step::{program, root},
+    tools::{self, Tool},
+};
+
+/// How a command that the documents name is tried.
+#[derive(Clone, Copy)]
+pub enum Tried {
+    /// As it stands.
+    AsIs,
+    /// In another form that shows the same.
+    As(&'static str),
+    /// Until it says something; then it gets Ctrl-C.
+    Until(&'static str),
+    /// Against a stack of its own, as it stands.
+    OnStack,
+    /// By a test: a file of the checkout.
+    ByTest(&'static str),
+    /// By a workflow of its own.
+    ByCi,
+}
+
+use Tried::{As, AsIs, ByCi, ByTest, OnStack, Until};
+
+/// Longer than any command takes.
+const LONGEST: Duration = Duration::from_secs(45 * 60);
+const RUNS: &str = "Everything runs";
+
+/// Every command of the documents, and of `cargo xtask --help`.
+pub const COMMANDS: [(&str, Tried); 58] = [
+    ("cargo xtask --help", AsIs),
+    ("cargo xtask up", Until(RUNS)),
+    ("cargo xtask up --observe", Until(RUNS)),
+    ("cargo xtask up --hosting cluster", Until(RUNS)),
+    ("cargo xtask check", AsIs),
+    ("cargo xtask lint", AsIs),
+    ("cargo xtask test", ByCi),
+    ("cargo xtask test rust", ByCi),
+    ("cargo xtask test typescript", ByCi),
+    ("cargo xtask test kubernetes", ByCi),
+    ("cargo xtask test images", ByCi),
+    ("cargo xtask test browser", ByCi),
+    ("cargo xtask test engines", ByCi),
+    ("cargo xtask system-packages", AsIs),
+    ("cargo xtask k8s", AsIs),
+    ("cargo xtask k8s --write", AsIs),
+    ("cargo xtask mail-preview", AsIs),
+    ("cargo xtask settings", AsIs),
+    ("cargo xtask images", AsIs),
+    ("cargo xtask sbom", AsIs),
+    ("cargo xtask measure build", AsIs),
+    ("cargo xtask measure memory", AsIs),
+    ("cargo xtask measure readiness", AsIs),
+    ("cargo xtask measure services", AsIs),
+    ("cargo xtask measure telemetry", AsIs),
+    ("cargo xtask measure web", AsIs),
+    ("cargo xtask measure federation", AsIs),
+    ("cargo xtask bench notifier", AsIs),
+    ("cargo xtask commands", ByCi),
+    (
+        "cargo install --path crates/sitectl",
+        As("cargo install --path crates/sitectl --debug --locked --root target/installed"),
+    ),
+    (
+        "cargo run -p site-events --example documents -- docs/events",
+        AsIs,
+    ),
+    ("npm run build", AsIs),
+    ("npm run split", AsIs),
+    ("npm run dev", Until("Loopback")),
+    ("npm run dev -w frontends/blog", Until("Loopback")),
+    ("npm run dev -w frontends/careers", Until("Loopback")),
+    ("npm run build -w frontends/blog", AsIs),
+    ("npm run release", As("npm run release -- blog")),
+    ("npm run release -- blog", AsIs),
+    ("npm run typecheck", AsIs),
+    ("npm test", AsIs),
+    ("npm run test:browser", ByCi),
+    ("npm run measure:federation", As("cargo xtask measure federation")),
+    ("npm run screenshots", As("npm run screenshots -- /contact")),
+    ("npm run screenshots -- /contact", OnStack),
+    ("npm run draw", AsIs),
+    ("npm run draw -w frontends/blog", AsIs),
+    ("npm run draw -w frontends/careers", AsIs),
+    ("npm run generate -w frontends/kit", AsIs),
+    ("sitectl setup", ByTest("crates/sitectl/tests/it/setup.rs")),
+    ("sitectl doctor", ByTest("crates/sitectl/tests/it/doctor.rs")),
+    (
+        "sitectl dead-letters",
+        ByTest("crates/sitectl/tests/it/dead_letters.rs"),
+    ),
+    ("sitectl person", ByTest("crates/sitectl/tests/it/person.rs")),
+    (
+        "sitectl subscribers",
+        ByTest("crates/sitectl/tests/it/subscribers.rs"),
+    ),
+    ("sitectl webhooks", ByTest("crates/sitectl/tests/it/webhooks.rs")),
+    ("sitectl backup", ByTest("crates/sitectl/tests/it/backup.rs")),
+    ("sitectl restore", ByTest("crates/sitectl/tests/it/backup.rs")),
+    ("sitectl", ByTest("crates/sitectl/tests/it/tool.rs")),
+];
+
+/// Runs each command that is not tried elsewhere, all of them even where one fails.
+///
+/// # Errors
+///
+/// Names the commands that failed.
+pub fn commands() -> anyhow::Result<()> {
+    tools::need(&[Tool::NatsServer, Tool::AllPackages, Tool::Chromium])?;
+    build::all()?;
+    let mut failed = Vec::new();
+    for (command, tried) in COMMANDS {
+        let started = Instant::now();
+        writeln!(stdout(), "\n▸ {command}")?;
+        let outcome = match tried {
+            AsIs => ends_well(&mut shell(command)),
+            As(short) => ends_well(&mut shell(short)),
+            Until(said) => says(command, said),
+            OnStack => ends_well(program(stack(), &["run", "--"]).args(command.split(' '))),
+            ByTest(file) => {
+                writeln!(stdout(), "  tried by {file}")?;
+                continue;
+            }
+            ByCi => continue,
+        };
+        if let Err(error) = outcome {
+            writeln!(stdout(), "  {error:#}")?;
+            failed.push(command);
+        }
+        writeln!(stdout(), "  {command}: {:.1} s", started.elapsed().as_secs_f64())?;
+    }
+    writeln!(stdout(), "\n{} commands failed", failed.len())?;
+    anyhow::ensure!(
+        failed.is_empty(),
+        "These commands do not work: {}.",
+        failed.join("; ")
+    );
+    Ok(())
+}
+
+fn stack() -> std::path::PathBuf {
+    root().join("target/debug/stack")
+}
+
+/// A command as a person would type it, within bounds.
+fn shell(command: &str) -> Command {
+    let seconds = LONGEST.as_secs().to_string();
+    let mut shell = program("timeout", &["--kill-after=30", &seconds]);
+    shell.args(command.split(' '));
+    shell
+}
+
+fn ends_well(command: &mut Command) -> anyhow::Result<()> {
+    let status = command.status().context("it cannot be run")?;
+    anyhow::ensure!(status.success(), "it ended with {status}");
+    Ok(())
+}
+
+/// Starts what would run for ever, waits for what it says, and stops it.
+fn says(command: &str, wanted: &str) -> anyhow::Result<()> {
+    let mut running = shell(command)
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("it cannot be run")?;
+    let output = running.stdout.take().context("it has no output")?;
+    let mut is_said = false;
+    for line in BufReader::new(output).lines() {
+        if line?.contains(wanted) {
+            is_said = true;
+            interrupt(&running)?;
+        }
+    }
+    running.wait()?;
+    anyhow::ensure!(is_said, "it ended without saying \"{wanted}\"");
+    Ok(())
+}
+
+/// What Ctrl-C would do; `timeout` hands it on to what it runs.
+fn interrupt(running: &Child) -> anyhow::Result<()> {
+    ends_well(&mut program("kill", &["-INT", &running.id().to_string()]))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs};
+
+    use clap::CommandFactory;
+    use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+
+    use super::*;
+    use crate::Cli;
+
+    /// The documents that do not stand in `docs/`.
+    const READMES: [&str; 4] = [
+        "README.md",
+        "frontends/README.md",
+        "frontends/blog/README.md",
+        "frontends/careers/README.md",
+    ];
+    /// Programs whose commands are tried here.
+    const OURS: [&str; 3] = ["cargo", "npm", "sitectl"];
+
+    #[test]
+    fn every_command_of_the_documents_is_tried_and_no_other() {
+        let mut named: BTreeSet<String> = documents().iter().flat_map(|text| commands_in(text)).collect();
+        named.extend(chores());
+        let tried: BTreeSet<String> = COMMANDS
+            .iter()
+            .map(|(command, _)| (*command).to_owned())
+            .collect();
+        assert_eq!(named, tried);
+    }
+
+    #[test]
+    fn what_is_tried_by_a_test_has_that_test() {
+        for (command, tried) in COMMANDS {
+            if let ByTest(file) = tried {
+                assert!(root().join(file).exists(), "{command}: {file}");
+            }
+        }
+    }
+
+    fn documents() -> Vec<String> {
+        let docs = fs::read_dir(root().join("docs")).expect("docs are there");
+        docs.map(|file| file.expect("a file").path())
+            .chain(READMES.map(|file| root().join(file)))
+            .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
+            .map(|path| fs::read_to_string(path).expect("a document is text"))
+            .collect()
+    }
+
+    /// The commands in a document's blocks of shell and in its text.
+    fn commands_in(document: &str) -> Vec<String> {
+        let mut is_code = false;
+        let mut commands = Vec::new();
+        for event in Parser::new(document) {
+            match event {
+                Event::Start(Tag::CodeBlock(_)) => is_code = true,
+                Event::End(TagEnd::CodeBlock) => is_code = false,
+                Event::Text(text) if is_code => commands.extend(text.lines().flat_map(of_line)),
+                Event::Code(text) => commands.extend(of_line(&text)),
+                _ => {}
+            }
+        }
+        commands
+    }
+
+    fn of_line(line: &str) -> Vec<String> {
+        let (line, _) = line.split_once(" #").unwrap_or((line, ""));
+        line.split("&&").filter_map(of_words).collect()
+    }
+
+    /// Of the operator's tool only which command it is: its arguments are those of a platform that runs.
+    fn of_words(command: &str) -> Option<String> {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let program = words.first()?;
+        let kept = match *program {
+            "sitectl" => words.len().min(2),
+            "cargo" | "npm" if words.len() > 1 => words.len(),
+            _ => 0,
+        };
+        (OURS.contains(program) && kept > 0).then(|| words[..kept].join(" "))
+    }
+
+    /// What `cargo xtask --help` names, with the values that its chores take.
+    fn chores() -> Vec<String> {
+        let cli = Cli::command();
+        let mut chores = Vec::new();
+        for chore in cli.get_subcommands() {
+            let name = format!("cargo xtask {}", chore.get_name());
+            let values: Vec<_> = chore
+                .get_arguments()
+                .flat_map(clap::Arg::get_possible_values)
+                .collect();
+            let takes_one = chore.get_arguments().any(|argument| argument.is_required_set());
+            if !takes_one {
+                chores.push(name.clone());
+            }
+            let values = values
+                .iter()
+                .filter(|value| !["true", "false"].contains(&value.get_name()));
+            if chore.get_name() != "system-packages" {
+                chores.extend(values.map(|value| format!("{name} {}", value.get_name())));
+            }
+        }
+        chores
+    }
+}

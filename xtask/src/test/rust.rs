@@ -1,0 +1,144 @@
+//! The Rust tests: compiled by cargo, then run some test binaries at a time, because many of them wait for real parts.
+
+use std::{
+    io::{Write, stdout},
+    path::PathBuf,
+    process::{Command, Stdio},
+    sync::Mutex,
+    thread,
+};
+
+use anyhow::Context;
+use serde_json::Value;
+
+use crate::step::{cargo, program, run};
+
+use super::report::{Outcome, of_libtest};
+
+/// How many test binaries run at once. Each runs as many tests at once as there are cores.
+const AT_ONCE: usize = 3;
+
+/// A compiled test binary.
+struct Binary {
+    name: String,
+    program: PathBuf,
+    /// The folder of its package, in which cargo would run it.
+    folder: PathBuf,
+}
+
+/// Runs the tests of all crates, or those whose names hold a filter.
+///
+/// # Errors
+///
+/// Where they do not compile or cannot be started.
+pub fn tests(filter: &[String]) -> anyhow::Result<Outcome> {
+    let mut compile = cargo(&["test", "--workspace", "--no-run", "--quiet"]);
+    run(
+        "Compiling the Rust tests",
+        &mut compile,
+        "The compiler's message stands above.",
+    )?;
+    let mut waiting = binaries()?;
+    // What starts real parts takes longest, and so begins first.
+    waiting.sort_by_key(|binary| binary.name.ends_with("/it"));
+    let waiting = Mutex::new(waiting);
+    let outcome = Mutex::new(Outcome::default());
+    let next = || waiting.lock().ok().and_then(|mut left| left.pop());
+    thread::scope(|scope| {
+        let runs: Vec<_> = (0..AT_ONCE)
+            .map(|_| {
+                scope.spawn(|| -> anyhow::Result<()> {
+                    while let Some(binary) = next() {
+                        let done = binary.run(filter)?;
+                        if let Ok(mut all) = outcome.lock() {
+                            all.add(done);
+                        }
+                    }
+                    Ok(())
+                })
+            })
+            .collect();
+        runs.into_iter().try_for_each(|run| {
+            run.join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    })?;
+    outcome
+        .into_inner()
+        .map_err(|_| anyhow::anyhow!("a test run ended half-way"))
+}
+
+/// Asks cargo, which has just compiled them, where they are.
+fn binaries() -> anyhow::Result<Vec<Binary>> {
+    let mut ask = cargo(&[
+        "test",
+        "--workspace",
+        "--no-run",
+        "--quiet",
+        "--message-format=json",
+    ]);
+    let said = ask.stderr(Stdio::inherit()).output()?;
+    String::from_utf8(said.stdout)?
+        .lines()
+        .filter_map(|line| binary(line).transpose())
+        .collect()
+}
+
+fn binary(message: &str) -> anyhow::Result<Option<Binary>> {
+    let message: Value = serde_json::from_str(message)?;
+    let (Some(executable), Some(true)) = (
+        message["executable"].as_str(),
+        message["profile"]["test"].as_bool(),
+    ) else {
+        return Ok(None);
+    };
+    let manifest = message["manifest_path"]
+        .as_str()
+        .context("an artifact without a manifest")?;
+    let folder = PathBuf::from(manifest)
+        .parent()
+        .context("a manifest without a folder")?
+        .to_owned();
+    let package = folder
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let target = message["target"]["name"].as_str().unwrap_or_default();
+    Ok(Some(Binary {
+        name: format!("{package}/{target}"),
+        program: executable.into(),
+        folder,
+    }))
+}
+
+impl Binary {
+    /// Runs it and shows what it said once it has ended.
+    fn run(&self, filter: &[String]) -> anyhow::Result<Outcome> {
+        let output = self.command(filter).output().with_context(|| self.name.clone())?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        let mut out = stdout().lock();
+        write!(
+            out,
+            "\n▸ {}{said}{}",
+            self.name,
+            String::from_utf8_lossy(&output.stderr)
+        )?;
+        let mut outcome = Outcome::default();
+        for line in said.lines() {
+            outcome.add(of_libtest(line));
+        }
+        Ok(outcome.in_all(output.status.success()))
+    }
+
+    /// The stable toolchain tells how long tests take to whoever asks as the standard library's own tests do. It is the
+    /// tests that are told so, not the compiler.
+    fn command(&self, filter: &[String]) -> Command {
+        let mut command = program(&self.program, &["-Zunstable-options", "--report-time"]);
+        command
+            .args(filter)
+            .current_dir(&self.folder)
+            .env("RUSTC_BOOTSTRAP", "1");
+        command
+    }
+}

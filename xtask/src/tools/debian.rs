@@ -1,0 +1,55 @@
+//! Programs out of Debian's packages that are not installed, because these would start services.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+
+use crate::step::{program, run_quietly};
+
+use super::{fetch::Fetch, folder};
+
+pub fn clamd() -> Fetch {
+    of_package("clamd", "clamav-daemon", "usr/sbin/clamd", 1)
+}
+
+pub fn promtool() -> Fetch {
+    of_package("promtool", "prometheus", "usr/bin/promtool", 50)
+}
+
+fn of_package(name: &'static str, package: &'static str, path: &'static str, megabytes: u64) -> Fetch {
+    Fetch {
+        what: name,
+        megabytes,
+        into: folder().join(format!("{name}-package")),
+        run: Box::new(move || unpack(name, package, path)),
+    }
+}
+
+fn unpack(name: &str, package: &str, path: &str) -> anyhow::Result<()> {
+    let folder = folder().join(format!("{name}-package"));
+    if folder.exists() {
+        // It was cut short before.
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    let mut download = program("apt-get", &["download", "--quiet", "--quiet", package]);
+    run_quietly(
+        &format!("Downloading Debian's package {package}"),
+        download.current_dir(&folder),
+        "Fetch the list of packages first: sudo apt-get update",
+    )?;
+    let mut extract = program("dpkg-deb", &["--extract"]);
+    extract.arg(only_file(&folder)?).arg(&folder);
+    run_quietly(&format!("Unpacking {package}"), &mut extract, "Is the disk full?")?;
+    fs::rename(folder.join(path), super::folder().join(name))?;
+    Ok(fs::remove_dir_all(folder)?)
+}
+
+/// The file that a folder holds, alone.
+pub fn only_file(folder: &Path) -> anyhow::Result<PathBuf> {
+    let mut entries = fs::read_dir(folder)?;
+    Ok(entries.next().context("nothing was downloaded")??.path())
+}

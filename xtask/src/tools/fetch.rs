@@ -1,0 +1,145 @@
+//! Fetching side by side, and telling how far it is.
+
+use std::{
+    fs,
+    io::{Write, stdout},
+    path::{Path, PathBuf},
+    sync::mpsc::{RecvTimeoutError, channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::step::{cargo, run_quietly};
+
+use super::folder;
+
+/// How often it is told how far fetches are.
+const TELL: Duration = Duration::from_secs(10);
+const MEGABYTE: u64 = 1_000_000;
+
+/// Something to be fetched.
+pub struct Fetch {
+    /// What it is, as a person is told.
+    pub what: &'static str,
+    /// How many megabytes it takes on the disk, about.
+    pub megabytes: u64,
+    /// Where it grows meanwhile.
+    pub into: PathBuf,
+    /// Does it.
+    pub run: Box<dyn Fn() -> anyhow::Result<()> + Send + Sync>,
+}
+
+/// A tool from crates.io. Without optimisation, because it is compiled longer than it ever runs.
+pub fn from_source(name: &'static str, version: &'static str) -> Fetch {
+    let build = folder().join(format!("{name}-build"));
+    let target = build.clone();
+    let run = move || {
+        let mut install = cargo(&[
+            "install",
+            name,
+            "--quiet",
+            "--locked",
+            "--debug",
+            "--version",
+            version,
+        ]);
+        install
+            .arg("--root")
+            .arg(folder())
+            .arg("--target-dir")
+            .arg(&target)
+            .env("CARGO_PROFILE_DEV_DEBUG", "false");
+        run_quietly(name, &mut install, "Is crates.io reachable?")?;
+        Ok(fs::remove_dir_all(&target)?)
+    };
+    Fetch {
+        what: name,
+        megabytes: 800,
+        into: build,
+        run: Box::new(run),
+    }
+}
+
+/// Fetches all, while `meanwhile` runs on this thread; `then` runs beside it once all are there.
+///
+/// # Errors
+///
+/// The first of a fetch or of the functions. All others are waited for.
+pub fn side_by_side(
+    fetches: &[Fetch],
+    meanwhile: impl FnOnce() -> anyhow::Result<()>,
+    then: impl FnOnce() -> anyhow::Result<()> + Send,
+) -> anyhow::Result<()> {
+    announce(fetches)?;
+    thread::scope(|scope| {
+        let running = scope.spawn(move || all(fetches).and_then(|()| then()));
+        let done = meanwhile();
+        let fetched = running
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        done.and(fetched)
+    })
+}
+
+fn announce(fetches: &[Fetch]) -> anyhow::Result<()> {
+    if fetches.is_empty() {
+        return Ok(());
+    }
+    let mut out = stdout();
+    writeln!(out, "▸ Fetching what is missing, into this checkout:")?;
+    for Fetch { what, megabytes, .. } in fetches {
+        writeln!(out, "    {what}, {megabytes} MB")?;
+    }
+    Ok(())
+}
+
+fn all(fetches: &[Fetch]) -> anyhow::Result<()> {
+    let started = Instant::now();
+    let (ended, ends) = channel();
+    thread::scope(|scope| {
+        for fetch in fetches {
+            let ended = ended.clone();
+            scope.spawn(move || ended.send((fetch, (fetch.run)())));
+        }
+        drop(ended);
+        let mut left: Vec<&Fetch> = fetches.iter().collect();
+        let mut outcome = Ok(());
+        loop {
+            match ends.recv_timeout(TELL) {
+                Ok((fetch, done)) => {
+                    left.retain(|other| other.what != fetch.what);
+                    if done.is_ok() {
+                        let seconds = started.elapsed().as_secs_f64();
+                        writeln!(stdout(), "  {}: there after {seconds:.1} s", fetch.what)?;
+                    }
+                    outcome = outcome.and(done);
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    let states: Vec<String> = left.iter().map(|fetch| fetch.state()).collect();
+                    writeln!(stdout(), "  fetching: {}", states.join("; "))?;
+                }
+                Err(RecvTimeoutError::Disconnected) => return outcome,
+            }
+        }
+    })
+}
+
+impl Fetch {
+    /// How far it is. What is there may exceed what was announced a little.
+    fn state(&self) -> String {
+        let there = size(&self.into) / MEGABYTE;
+        format!("{} {there} of {} MB", self.what, self.megabytes.max(there))
+    }
+}
+
+/// Bytes of a file, or of all files below a folder; what vanishes meanwhile counts nothing.
+fn size(path: &Path) -> u64 {
+    let Ok(file) = fs::symlink_metadata(path) else {
+        return 0;
+    };
+    if !file.is_dir() {
+        return file.len();
+    }
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    entries.map(|entry| size(&entry.path())).sum()
+}

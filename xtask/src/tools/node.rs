@@ -1,0 +1,87 @@
+//! The front ends' packages from npm.
+
+use std::{fs, path::PathBuf};
+
+use crate::step::{answers, program, root, run_quietly};
+
+use super::{fetch::Fetch, version};
+
+const OLDEST_NODE: (u64, u64) = (20, 0);
+
+/// What builds and runs the site: what package files call `dependencies`.
+pub fn site_packages() -> Fetch {
+    packages("npm packages of the site", 380, Selection::Site)
+}
+
+pub fn all_packages() -> Fetch {
+    packages("npm packages, those for tests too", 900, Selection::All)
+}
+
+pub fn has_site_packages() -> bool {
+    has(Selection::Site) || has_all_packages()
+}
+
+pub fn has_all_packages() -> bool {
+    has(Selection::All)
+}
+
+#[derive(Clone, Copy)]
+enum Selection {
+    Site,
+    All,
+}
+
+impl Selection {
+    fn flag(self) -> &'static str {
+        match self {
+            Self::Site => "--omit=dev",
+            Self::All => "--include=dev",
+        }
+    }
+}
+
+fn packages(what: &'static str, megabytes: u64, which: Selection) -> Fetch {
+    Fetch {
+        what,
+        megabytes,
+        into: root().join("node_modules"),
+        run: Box::new(move || install(which)),
+    }
+}
+
+fn install(which: Selection) -> anyhow::Result<()> {
+    let node = answers("node", &["--version"]).and_then(|text| version(&text));
+    anyhow::ensure!(
+        node >= Some(OLDEST_NODE),
+        "Node 20 or newer is needed to fetch the front-end packages; install it from your distribution or nodejs.org."
+    );
+    // What is there may be in use by a running site; `ci` would remove it first.
+    let how: &[&str] = match which {
+        Selection::All if has(Selection::Site) => &["install", "--no-save"],
+        _ => &["ci"],
+    };
+    let mut install = program("npm", how);
+    install.args([which.flag(), "--no-audit", "--no-fund", "--loglevel=error"]);
+    run_quietly(
+        "Installing the front-end packages",
+        &mut install,
+        "Is the npm registry reachable?",
+    )?;
+    // Written last, so that an installation that was cut short is made anew.
+    Ok(fs::write(stamp(), wanted(which)?)?)
+}
+
+fn has(which: Selection) -> bool {
+    let wanted = wanted(which).ok();
+    wanted.is_some() && fs::read_to_string(stamp()).ok() == wanted
+}
+
+/// What the stamp says of an installation that is up to date.
+fn wanted(which: Selection) -> anyhow::Result<String> {
+    let lock = fs::read_to_string(root().join("package-lock.json"))?;
+    Ok(format!("{}\n{lock}", which.flag()))
+}
+
+fn stamp() -> PathBuf {
+    root().join("node_modules/.installed")
+}

