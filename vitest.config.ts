@@ -16,7 +16,7 @@ export default defineConfig({
           exclude: ['**/node_modules/**', ...SITE],
           // A file that needs a DOM says so in its first line: `@vitest-environment happy-dom`.
           environment: 'node',
-          setupFiles: ['frontends/kit/testing/unit.ts'],
+          setupFiles: ['frontends/kit/testing/setup.ts'],
         },
       },
       { test: { name: 'site', include: SITE } },

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { PATIENCE, retry } from './retry.ts';
 
 function recorder() {
@@ -48,11 +48,47 @@ test('what succeeds is not asked for again, and what is not worth it neither', a
   expect(waits).toHaveLength(1);
 });
 
+test('the waits pass on the clock', async () => {
+  vi.useFakeTimers();
+  const always = vi.fn(() => Promise.reject(new Error('no network')));
+  const trying = expect(retry(always)).rejects.toThrow('no network');
+  for (const [wait, attempts] of [
+    [999, 1],
+    [1, 2],
+    [1_999, 2],
+    [1, 3],
+    [3_999, 3],
+    [1, 4],
+    [60_000, 4],
+  ] as const) {
+    await vi.advanceTimersByTimeAsync(wait);
+    expect(always).toHaveBeenCalledTimes(attempts);
+  }
+  await trying;
+});
+
 test('patience ends at once, also while it waits, where it is called off', async () => {
+  vi.useFakeTimers();
   const calledOff = new AbortController();
-  const always = () => Promise.reject(new Error('no network'));
-  const trying = retry(always, { ...PATIENCE, signal: calledOff.signal });
-  await Promise.resolve();
+  const always = vi.fn(() => Promise.reject(new Error('no network')));
+  const trying = expect(retry(always, { ...PATIENCE, signal: calledOff.signal })).rejects.toThrow(
+    'called off',
+  );
+  await vi.advanceTimersByTimeAsync(500);
   calledOff.abort(new Error('called off'));
+  await trying;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(always).toHaveBeenCalledTimes(1);
+});
+
+test('what is called off during an attempt is not waited for', async () => {
+  const { waits, sleep } = recorder();
+  const calledOff = new AbortController();
+  const attempt = async () => {
+    calledOff.abort(new Error('called off'));
+    throw new Error('no network');
+  };
+  const trying = retry(attempt, { ...PATIENCE, sleep, signal: calledOff.signal });
   await expect(trying).rejects.toThrow('called off');
+  expect(waits).toEqual([]);
 });

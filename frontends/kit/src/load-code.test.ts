@@ -1,0 +1,103 @@
+// @vitest-environment happy-dom
+import { beforeEach, expect, test, vi } from 'vitest';
+import { pass } from '../testing/fake-time.ts';
+import { isGone, loadCode, loadPageAgain, retryCode } from './load-code.ts';
+
+const FILE = 'https://oculant.example/assets/about.1234.js';
+
+/** What the bundler throws where a file did not come. */
+function chunkLoadError(request = FILE) {
+  return Object.assign(new Error('Loading chunk about failed.'), { request });
+}
+
+/** The server's answer to whoever asks for a file's head. */
+function serverAnswers(status: number) {
+  const ask = vi.fn(async () => new Response(null, { status }));
+  vi.stubGlobal('fetch', ask);
+  return ask;
+}
+
+const reload = vi.fn();
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  reload.mockReset();
+  vi.spyOn(location, 'reload').mockImplementation(reload);
+});
+
+test('a file that is there but did not come is asked for four times in seven seconds', async () => {
+  const ask = serverAnswers(200);
+  const load = vi.fn(() => Promise.reject(chunkLoadError()));
+  const loading = expect(loadCode(load)).rejects.toThrow('Loading chunk about failed.');
+  await pass(6_999);
+  expect(load).toHaveBeenCalledTimes(3);
+  await pass(1);
+  await loading;
+  expect(load).toHaveBeenCalledTimes(4);
+  expect(ask).toHaveBeenCalledWith(FILE, { method: 'HEAD' });
+  expect(reload).not.toHaveBeenCalled();
+});
+
+test('what comes at the second try is what is loaded', async () => {
+  serverAnswers(200);
+  const load = vi.fn().mockRejectedValueOnce(chunkLoadError()).mockResolvedValue('the page');
+  const loading = loadCode(load);
+  await pass(1_000);
+  expect(await loading).toBe('the page');
+});
+
+test('for a file that is gone the page is loaded again at once, and nothing else happens', async () => {
+  serverAnswers(404);
+  const load = vi.fn(() => Promise.reject(chunkLoadError()));
+  const settled = vi.fn();
+  loadCode(load).then(settled, settled);
+  await pass(60_000);
+  expect(load).toHaveBeenCalledTimes(1);
+  expect(reload).toHaveBeenCalledTimes(1);
+  expect(settled).not.toHaveBeenCalled();
+});
+
+test('for a file that the new build lacks, too, the page is not loaded a second time', async () => {
+  serverAnswers(404);
+  const load = () => Promise.reject(chunkLoadError());
+  loadCode(load);
+  await pass(0);
+  await expect(loadCode(load)).rejects.toThrow('Loading chunk about failed.');
+  expect(reload).toHaveBeenCalledTimes(1);
+});
+
+test('another file that is gone loads the page again', () => {
+  expect(loadPageAgain(chunkLoadError())).toBe(true);
+  expect(loadPageAgain(chunkLoadError())).toBe(false);
+  expect(loadPageAgain(chunkLoadError(`${FILE}2`))).toBe(true);
+  expect(reload).toHaveBeenCalledTimes(2);
+});
+
+test('who only wants the code is told at once that its file is gone', async () => {
+  serverAnswers(404);
+  const load = vi.fn(() => Promise.reject(chunkLoadError()));
+  await expect(retryCode(load)).rejects.toThrow();
+  expect(load).toHaveBeenCalledTimes(1);
+  expect(reload).not.toHaveBeenCalled();
+});
+
+test.each([
+  [404, true],
+  [200, false],
+  [503, false],
+])('a file whose head is answered with %i is gone: %s', async (status, expected) => {
+  serverAnswers(status);
+  expect(await isGone(chunkLoadError())).toBe(expected);
+});
+
+test('without a network nothing is said to be gone', async () => {
+  vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
+  expect(await isGone(chunkLoadError())).toBe(false);
+});
+
+test('a failure that names no file asks nobody', async () => {
+  const ask = serverAnswers(404);
+  expect(await isGone(new Error('corrupt'))).toBe(false);
+  expect(await isGone('corrupt')).toBe(false);
+  expect(ask).not.toHaveBeenCalled();
+});

@@ -1,0 +1,123 @@
+// @vitest-environment happy-dom
+import { render, screen } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { notices } from '../testing/notices.ts';
+import type { Notice } from './notices.tsx';
+import { useDraft } from './use-draft.ts';
+
+const NOT_DRAFTED = ['position'];
+const BACK: Notice = {
+  kind: 'overlay',
+  title: 'Your draft is back',
+  text: 'We kept what you typed. Your browser forgets it with this tab.',
+};
+
+let told: readonly Notice[];
+
+beforeEach(() => {
+  told = notices();
+});
+
+function Form({ name = 'letter', position = '' }) {
+  const { form, save, forget } = useDraft(name, NOT_DRAFTED);
+  return (
+    <form ref={form} onInput={save}>
+      <input aria-label="Name" name="name" />
+      <input aria-label="Position" name="position" defaultValue={position} />
+      <textarea aria-label="Letter" name="letter" />
+      <input aria-label="File" name="file" type="file" />
+      <button type="button" onClick={forget}>
+        Forget
+      </button>
+    </form>
+  );
+}
+
+async function write(label: string, words: string) {
+  await userEvent.type(screen.getByLabelText(label), words);
+}
+
+function typedInto(label: string) {
+  const field = screen.getByLabelText<HTMLInputElement>(label);
+  return field.value;
+}
+
+test('what was typed is back when the form comes again, and the visitor is told once', async () => {
+  const { unmount } = render(<Form />);
+  expect(told).toEqual([]);
+  await write('Name', 'Asha Rao');
+  await write('Letter', 'Half a sent');
+  unmount();
+  render(<Form />);
+  expect(typedInto('Name')).toBe('Asha Rao');
+  expect(typedInto('Letter')).toBe('Half a sent');
+  expect(told).toEqual([BACK]);
+});
+
+test('what is typed before the application has started is kept before the draft', async () => {
+  sessionStorage.setItem('draft:letter', JSON.stringify({ name: 'Asha Rao', letter: 'Old' }));
+  const page = document.body.appendChild(document.createElement('div'));
+  const { renderToString } = await import('react-dom/server');
+  page.innerHTML = renderToString(<Form />);
+  const typed = page.querySelector('textarea');
+  if (typed) {
+    typed.value = 'Typed at once';
+  }
+  render(<Form />, { container: page, hydrate: true });
+  expect(typedInto('Letter')).toBe('Typed at once');
+  expect(typedInto('Name')).toBe('Asha Rao');
+});
+
+test('a field that is left out of the draft keeps the value that the page gives it', async () => {
+  const { unmount } = render(<Form position="AI Intern" />);
+  await write('Name', 'Ravi');
+  unmount();
+  render(<Form position="" />);
+  expect(typedInto('Position')).toBe('');
+  expect(sessionStorage.getItem('draft:letter')).not.toContain('AI Intern');
+});
+
+test('what is forgotten does not come back', async () => {
+  const { unmount } = render(<Form />);
+  await write('Name', 'Asha');
+  await userEvent.click(screen.getByRole('button', { name: 'Forget' }));
+  unmount();
+  render(<Form />);
+  expect(typedInto('Name')).toBe('');
+  expect(told).toEqual([]);
+});
+
+test('one form does not get the draft of another', async () => {
+  const { unmount } = render(<Form name="one" />);
+  await write('Name', 'Asha');
+  unmount();
+  render(<Form name="other" />);
+  expect(typedInto('Name')).toBe('');
+});
+
+test.each(['no JSON', 'null', '[]', '{"name":7}'])(
+  'a stored draft that is %s leaves the form empty',
+  draft => {
+    sessionStorage.setItem('draft:letter', draft);
+    render(<Form />);
+    expect(typedInto('Name')).toBe('');
+    expect(told).toEqual([]);
+  },
+);
+
+test('where storage is forbidden the form works without a draft', async () => {
+  const forbidden = () => {
+    throw new DOMException('Forbidden', 'SecurityError');
+  };
+  vi.stubGlobal('sessionStorage', {
+    getItem: forbidden,
+    setItem: forbidden,
+    removeItem: forbidden,
+    clear: () => undefined,
+  });
+  render(<Form />);
+  await write('Name', 'Asha');
+  await userEvent.click(screen.getByRole('button', { name: 'Forget' }));
+  expect(typedInto('Name')).toBe('Asha');
+});

@@ -1,0 +1,7 @@
+import { act } from '@testing-library/react';
+import { vi } from 'vitest';
+
+/** Lets simulated time pass, in milliseconds, and React show what came of it. */
+export async function pass(milliseconds: number): Promise<void> {
+  await act(() => vi.advanceTimersByTimeAsync(milliseconds));
+}

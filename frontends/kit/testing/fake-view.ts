@@ -1,0 +1,55 @@
+import { act } from '@testing-library/react';
+import { vi } from 'vitest';
+
+type Tell = (entries: Pick<IntersectionObserverEntry, 'isIntersecting' | 'target'>[]) => void;
+
+/** What is observed, by whom. The DOM of the tests has no layout, so nothing ever comes into view by itself. */
+const observed = new Map<Element, FakeObserver>();
+
+class FakeObserver {
+  readonly tell: Tell;
+  readonly options: IntersectionObserverInit;
+
+  constructor(tell: Tell, options: IntersectionObserverInit = {}) {
+    this.tell = tell;
+    this.options = options;
+  }
+
+  observe(element: Element) {
+    observed.set(element, this);
+  }
+
+  disconnect() {
+    for (const [element, observer] of observed) {
+      if (observer === this) {
+        observed.delete(element);
+      }
+    }
+  }
+}
+
+/** View of a unit test: elements come into it when the test says so. */
+export interface FakeView {
+  /** Brings all that is waited for into view. Says with which options it was waited for. */
+  show: () => Promise<IntersectionObserverInit[]>;
+  /** What is still waited for. */
+  awaited: () => Element[];
+}
+
+/** Stands in for the browser's view until the test is over. */
+export function fakeView(): FakeView {
+  observed.clear();
+  vi.stubGlobal('IntersectionObserver', FakeObserver);
+  return {
+    async show() {
+      const all = Array.from(observed);
+      await act(async () => {
+        for (const [target, { tell }] of all) {
+          tell([{ isIntersecting: true, target }]);
+        }
+      });
+      return all.map(([, { options }]) => options);
+    },
+    awaited: () => Array.from(observed.keys()),
+  };
+}
