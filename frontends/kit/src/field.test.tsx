@@ -1,0 +1,61 @@
+// @vitest-environment happy-dom
+import { fireEvent, render, screen } from '@testing-library/react';
+import { expect, test } from 'vitest';
+import { Field, TextField } from './field.tsx';
+
+test('a field is described by what is wrong with it', () => {
+  const { rerender } = render(<Field label="Email" error="Say where we reach you." />);
+  const field = screen.getByLabelText('Email');
+  expect(field.getAttribute('aria-invalid')).toBe('true');
+  expect(descriptionOf(field)).toBe('Say where we reach you.');
+  rerender(<Field label="Email" />);
+  expect(field.hasAttribute('aria-invalid')).toBe(false);
+  expect(field.hasAttribute('aria-describedby')).toBe(false);
+});
+
+test.each([
+  ['a line', Field],
+  ['several lines', TextField],
+])('the limit of %s is told from nine tenths on, and nothing is cut off (section 5)', (_, Kind) => {
+  render(<Kind label="Message" maxLength={1000} error="Too long." />);
+  const field = screen.getByLabelText<HTMLInputElement>('Message');
+  expect(field.hasAttribute('maxlength')).toBe(false);
+  write(field, 'x'.repeat(899));
+  expect(descriptionOf(field)).toBe('Too long.');
+  write(field, 'x'.repeat(900));
+  expect(descriptionOf(field)).toBe('Too long. 100 characters left');
+  write(field, 'x'.repeat(1000));
+  expect(descriptionOf(field)).toBe('Too long. 0 characters left');
+  expect(field.validationMessage).toBe('');
+  write(field, 'x'.repeat(2003));
+  expect(descriptionOf(field)).toBe('Too long. 1,003 characters too many');
+  expect(field.validationMessage).toBe('Use at most 1,000 characters.');
+  expect(field.value).toHaveLength(2003);
+  write(field, 'short');
+  expect(descriptionOf(field)).toBe('Too long.');
+  expect(field.validationMessage).toBe('');
+});
+
+test('a limit counts characters as people do, not their halves', () => {
+  render(<Field label="Name" maxLength={10} />);
+  const field = screen.getByLabelText<HTMLInputElement>('Name');
+  write(field, '👩'.repeat(10));
+  expect(descriptionOf(field)).toBe('0 characters left');
+  expect(field.validationMessage).toBe('');
+});
+
+test('a field without a limit never speaks of one', () => {
+  render(<Field label="Name" />);
+  const field = screen.getByLabelText('Name');
+  write(field, 'x'.repeat(100_000));
+  expect(field.hasAttribute('aria-describedby')).toBe(false);
+});
+
+function write(field: HTMLElement, value: string) {
+  fireEvent.input(field, { target: { value } });
+}
+
+function descriptionOf(field: HTMLElement) {
+  const ids = field.getAttribute('aria-describedby')?.split(' ') ?? [];
+  return ids.map(id => document.getElementById(id)?.textContent).join(' ');
+}

@@ -1,0 +1,93 @@
+// @vitest-environment happy-dom
+import { fireEvent, render, screen } from '@testing-library/react';
+import { renderToString } from 'react-dom/server';
+import { beforeEach, expect, test, vi } from 'vitest';
+import type { FakeServer } from '../testing/fake-server.ts';
+import { fakeServer } from '../testing/fake-server.ts';
+import { pass } from '../testing/fake-time.ts';
+import { person } from '../testing/person.ts';
+import { NewsletterForm } from './newsletter-form.tsx';
+
+const THANKS = 'Thank you for subscribing!';
+const FAILED = 'Subscription failed. Try again.';
+
+let server: FakeServer;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  server = fakeServer();
+});
+
+async function signUp(email: string) {
+  fireEvent.input(screen.getByLabelText('Email Address'), { target: { value: email } });
+  await person().click(screen.getByRole('button', { name: 'Subscribe' }));
+}
+
+/** What the visitor is told. */
+function told() {
+  return {
+    status: screen.getByRole('status').textContent,
+    alert: screen.getByRole('alert').textContent,
+  };
+}
+
+test('an address is signed up, and its field is empty again', async () => {
+  render(<NewsletterForm />);
+  expect(told()).toEqual({ status: '', alert: '' });
+  await signUp('reader@example.com');
+  expect(server.last().path).toBe('/api/newsletter');
+  expect(JSON.parse(String(server.last().body))).toEqual({
+    email: 'reader@example.com',
+    website: '',
+    attribution: expect.objectContaining({ page: '/' }),
+  });
+  const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Subscribe' });
+  expect(button.disabled).toBe(true);
+  await server.answer(202, { success: true });
+  expect(button.disabled).toBe(false);
+  expect(told()).toEqual({ status: THANKS, alert: '' });
+  expect(screen.getByLabelText<HTMLInputElement>('Email Address').value).toBe('');
+});
+
+test('a refusal is told in the server’s words or in ours, and each submit begins anew (section 8)', async () => {
+  render(<NewsletterForm />);
+  await signUp('sentence@example.com');
+  await server.answer(200, { success: false });
+  expect(told()).toEqual({ status: '', alert: FAILED });
+
+  await signUp('sentence@example.com');
+  expect(told()).toEqual({ status: '', alert: '' });
+  await server.answer(503, { success: false, error: 'Not now, sorry.' });
+  expect(told()).toEqual({ status: '', alert: 'Not now, sorry.' });
+  expect(screen.getByLabelText<HTMLInputElement>('Email Address').value).toBe(
+    'sentence@example.com',
+  );
+
+  await signUp('sentence@example.com');
+  await server.answer(202, { success: true });
+  expect(told()).toEqual({ status: THANKS, alert: '' });
+});
+
+test('a sign-up that never arrives is tried four times, and then said to have failed', async () => {
+  render(<NewsletterForm />);
+  await signUp('lost@example.com');
+  for (const wait of [1000, 2000, 4000]) {
+    await server.breakOff();
+    await pass(wait);
+  }
+  await server.breakOff();
+  expect(server.sent).toHaveLength(4);
+  expect(told()).toEqual({ status: '', alert: FAILED });
+});
+
+test.each(['', 'reader@'])('what is no address is not sent: "%s"', async email => {
+  render(<NewsletterForm />);
+  await signUp(email);
+  expect(server.sent).toEqual([]);
+});
+
+test('before the application has started the form cannot be sent', () => {
+  const page = document.createElement('div');
+  page.innerHTML = renderToString(<NewsletterForm />);
+  expect(page.querySelector('button')?.disabled).toBe(true);
+});

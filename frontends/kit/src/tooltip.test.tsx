@@ -1,0 +1,130 @@
+// @vitest-environment happy-dom
+import { fireEvent, render, screen } from '@testing-library/react';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { pass } from '../testing/fake-time.ts';
+import { Tooltip } from './tooltip.tsx';
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  render(
+    <>
+      <Tooltip words="One network">
+        <button type="button">1</button>
+      </Tooltip>
+      <Tooltip words="Another network">
+        <button type="button">2</button>
+      </Tooltip>
+    </>,
+  );
+  // No tooltip of an earlier test has just closed.
+  await pass(1000);
+});
+
+function button(name: string) {
+  return screen.getByRole('button', { name });
+}
+
+function point(name: string, pointerType = 'mouse') {
+  fireEvent.pointerEnter(button(name), { pointerType });
+}
+
+function leave(name: string) {
+  fireEvent.pointerLeave(button(name), { pointerType: 'mouse' });
+}
+
+const isOpen = (words: string) => screen.queryByText(words) !== null;
+
+test('a tooltip opens after the pointer has rested for 700 ms (section 9)', async () => {
+  point('1');
+  await pass(699);
+  expect(isOpen('One network')).toBe(false);
+  await pass(1);
+  expect(isOpen('One network')).toBe(true);
+  leave('1');
+  await pass(0);
+  expect(isOpen('One network')).toBe(false);
+});
+
+test('a pointer that only passes opens nothing', async () => {
+  point('1');
+  await pass(699);
+  leave('1');
+  await pass(10_000);
+  expect(isOpen('One network')).toBe(false);
+});
+
+test.each([
+  [299, true],
+  [300, false],
+])('%i ms after one has closed the next opens at once: %s (section 9)', async (between, atOnce) => {
+  point('1');
+  await pass(700);
+  leave('1');
+  await pass(between);
+  point('2');
+  await pass(1);
+  expect(isOpen('Another network')).toBe(atOnce);
+  await pass(700);
+  expect(isOpen('Another network')).toBe(true);
+  leave('2');
+});
+
+test('Escape closes it', async () => {
+  point('1');
+  await pass(700);
+  fireEvent.keyDown(window, { key: 'a' });
+  expect(isOpen('One network')).toBe(true);
+  fireEvent.keyDown(window, { key: 'Escape' });
+  expect(isOpen('One network')).toBe(false);
+});
+
+test('a press closes it', async () => {
+  point('1');
+  await pass(700);
+  fireEvent.pointerDown(button('1'));
+  expect(isOpen('One network')).toBe(false);
+});
+
+test('a finger opens nothing', async () => {
+  point('1', 'touch');
+  await pass(10_000);
+  expect(isOpen('One network')).toBe(false);
+});
+
+test('the keyboard’s focus opens it at once, and it goes with the focus', async () => {
+  const control = button('1');
+  focusIsVisible(control, true);
+  fireEvent.focus(control);
+  await pass(0);
+  expect(isOpen('One network')).toBe(true);
+  fireEvent.blur(control);
+  await pass(0);
+  expect(isOpen('One network')).toBe(false);
+});
+
+test('focus that a click gave opens nothing', async () => {
+  const control = button('1');
+  focusIsVisible(control, false);
+  fireEvent.focus(control);
+  await pass(10_000);
+  expect(isOpen('One network')).toBe(false);
+});
+
+test('a control that goes leaves nothing behind', async () => {
+  const { unmount } = render(
+    <Tooltip words="Gone">
+      <button type="button">3</button>
+    </Tooltip>,
+  );
+  point('3');
+  expect(vi.getTimerCount()).toBe(1);
+  unmount();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+/** Whether the browser shows the focus: the DOM of the tests does not know how it came. */
+function focusIsVisible(control: HTMLElement, isVisible: boolean) {
+  vi.spyOn(control, 'matches').mockImplementation(
+    selector => selector === ':focus-visible' && isVisible,
+  );
+}

@@ -1,0 +1,93 @@
+// @vitest-environment happy-dom
+import { render, screen, within } from '@testing-library/react';
+import { renderToString } from 'react-dom/server';
+import { beforeEach, expect, test, vi } from 'vitest';
+import type { FakeServer } from '../../../kit/testing/fake-server.ts';
+import { fakeServer } from '../../../kit/testing/fake-server.ts';
+import { pass } from '../../../kit/testing/fake-time.ts';
+import { person } from '../../../kit/testing/person.ts';
+import { NewsletterLink } from './newsletter-link.tsx';
+
+const FAILED = 'This did not work. Try again in a moment.';
+
+let server: FakeServer;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  server = fakeServer();
+});
+
+function open(search: string) {
+  history.replaceState(null, '', `/${search}`);
+  render(<NewsletterLink />);
+}
+
+function press(name: string) {
+  const dialog = screen.getByRole('dialog');
+  return person().click(within(dialog).getAllByRole('button', { name }).at(-1) ?? dialog);
+}
+
+test.each([
+  ['confirm', 'Confirm your subscription', 'Confirm', 'Your subscription is confirmed'],
+  ['unsubscribe', 'Unsubscribe', 'Unsubscribe', 'You are unsubscribed.'],
+])(
+  'the link to %s asks first, sends its token, and says what it did',
+  async (action, title, button, done) => {
+    open(`?newsletter=${action}&token=a+token`);
+    const dialog = screen.getByRole('dialog', { name: title });
+    expect(server.sent).toEqual([]);
+    await press(button);
+    expect(server.last().path).toBe(`/api/newsletter/${action}`);
+    expect(JSON.parse(String(server.last().body))).toEqual({ token: 'a token' });
+    const sending = within(dialog).getByRole<HTMLButtonElement>('button', { name: 'Sending...' });
+    expect(sending.disabled).toBe(true);
+    await server.answer(200, { success: true });
+    expect(within(dialog).getByRole('status').textContent).toContain(done);
+    await press('Close');
+    expect(screen.queryByRole('dialog')).toBeNull();
+    expect(location.search).toBe('');
+  },
+);
+
+test('closed without an answer, it has changed nothing and is no longer in the address', async () => {
+  open('?newsletter=confirm&token=unused');
+  await person().click(screen.getByRole('button', { name: 'Close' }));
+  expect(screen.queryByRole('dialog')).toBeNull();
+  expect(location.href).toMatch(/\/$/);
+  expect(server.sent).toEqual([]);
+});
+
+test('a forged link is refused with a sentence, and can be tried again', async () => {
+  open('?newsletter=confirm&token=forged');
+  await press('Confirm');
+  await server.answer(400, { success: false, error: 'This link is not valid.' });
+  expect(screen.getByRole('alert').textContent).toBe('This link is not valid.');
+  await press('Confirm');
+  expect(server.sent).toHaveLength(2);
+  expect(screen.getByRole('alert').textContent).toBe('');
+});
+
+test('a server that is not reached is asked four times, and then it is said', async () => {
+  open('?newsletter=unsubscribe&token=lost');
+  await press('Unsubscribe');
+  for (const wait of [1000, 2000, 4000]) {
+    await server.breakOff();
+    await pass(wait);
+  }
+  await server.breakOff();
+  expect(server.sent).toHaveLength(4);
+  expect(screen.getByRole('alert').textContent).toBe(FAILED);
+});
+
+test.each(['', '?newsletter=confirm', '?token=alone', '?newsletter=toString&token=any'])(
+  'an address that asks for nothing of it opens nothing: "%s"',
+  search => {
+    open(search);
+    expect(screen.queryByRole('dialog')).toBeNull();
+  },
+);
+
+test('it is no part of the page’s HTML', () => {
+  history.replaceState(null, '', '/?newsletter=confirm&token=any');
+  expect(renderToString(<NewsletterLink />)).toBe('');
+});

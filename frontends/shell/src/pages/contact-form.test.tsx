@@ -1,0 +1,204 @@
+// @vitest-environment happy-dom
+import { fireEvent, render, screen } from '@testing-library/react';
+import { renderToString } from 'react-dom/server';
+import { beforeEach, expect, test, vi } from 'vitest';
+import type { FakeServer } from '../../../kit/testing/fake-server.ts';
+import { fakeServer, keysOf } from '../../../kit/testing/fake-server.ts';
+import { pass } from '../../../kit/testing/fake-time.ts';
+import { person } from '../../../kit/testing/person.ts';
+import { ContactForm } from './contact-form.tsx';
+
+const SENT = 'Message Sent Successfully!';
+const LABELS = ['Full Name', 'Email Address', 'Your Message'];
+
+let server: FakeServer;
+let visitors = 0;
+/** What the console says, as section 8 of the specification asks for. */
+const said = vi.fn();
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  server = fakeServer();
+  said.mockReset();
+  vi.spyOn(console, 'error').mockImplementation(said);
+});
+
+/** A visitor whom no other test has, so that no key is theirs already. */
+function visitor() {
+  visitors += 1;
+  return `asha-${visitors}@example.com`;
+}
+
+function write(label: string, value: string) {
+  fireEvent.input(screen.getByLabelText(label), { target: { value } });
+}
+
+function fill(email = visitor()) {
+  write('Full Name', 'Asha Rao');
+  write('Email Address', email);
+  write('Your Message', 'Two shops, fourteen cameras.');
+  return email;
+}
+
+function submit() {
+  return person().click(screen.getByRole('button', { name: 'Send Message' }));
+}
+
+function values() {
+  return LABELS.map(label => screen.getByLabelText<HTMLInputElement>(label).value);
+}
+
+test('what was written is sent, with where the visitor is and the field that nobody fills in', async () => {
+  render(<ContactForm />);
+  const email = fill();
+  await submit();
+  expect(server.last().path).toBe('/api/contact');
+  expect(JSON.parse(String(server.last().body))).toEqual({
+    name: 'Asha Rao',
+    email,
+    message: 'Two shops, fourteen cameras.',
+    website: '',
+    attribution: expect.objectContaining({ page: '/', referrer: '', utmSource: '' }),
+  });
+});
+
+test('while it is sent the button says so and cannot be pressed again (section 4)', async () => {
+  render(<ContactForm />);
+  fill();
+  await submit();
+  const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Sending...' });
+  expect(button.disabled).toBe(true);
+  await person().click(button);
+  expect(server.sent).toHaveLength(1);
+});
+
+test('the success is told with the address for 5000 ms, then the form is back and empty', async () => {
+  render(<ContactForm />);
+  const email = fill();
+  await submit();
+  await server.answer(202, { success: true });
+  const status = screen.getByRole('status');
+  expect(status.textContent).toContain(SENT);
+  expect(status.textContent).toContain(`We will reply to ${email}.`);
+  await pass(4_999);
+  expect(screen.queryByText(SENT)).not.toBeNull();
+  await pass(1);
+  expect(screen.queryByText(SENT)).toBeNull();
+  expect(values()).toEqual(['', '', '']);
+  expect(said).not.toHaveBeenCalled();
+});
+
+test('what is wrong is said beside its field, the failure takes the focus, and nothing is lost', async () => {
+  render(<ContactForm />);
+  const email = fill();
+  await submit();
+  await server.answer(422, {
+    success: false,
+    message: 'Please check the marked fields.',
+    fields: { name: 'Tell us your name.' },
+  });
+  const failure = screen.getByRole('alert');
+  expect(failure.textContent).toBe('Please check the marked fields.');
+  expect(document.activeElement).toBe(failure);
+  const name = screen.getByLabelText('Full Name');
+  expect(name.getAttribute('aria-invalid')).toBe('true');
+  expect(screen.getByText('Tell us your name.').id).toBe(name.getAttribute('aria-describedby'));
+  expect(screen.getByLabelText('Email Address').hasAttribute('aria-invalid')).toBe(false);
+  expect(values()).toEqual(['Asha Rao', email, 'Two shops, fourteen cameras.']);
+  expect(said.mock.calls).toEqual([['Please check the marked fields.']]);
+});
+
+test.each([
+  ['refuses without a word', 500, { success: false }, 'Failed to send message'],
+  [
+    'says no in a success',
+    200,
+    { success: false, message: 'Come back tomorrow.' },
+    'Come back tomorrow.',
+  ],
+  ['says no with an error', 429, { success: false, error: 'Too many.' }, 'Too many.'],
+  ['answers with no object', 200, 'null', 'The answer is no object'],
+])(
+  'a server that %s: the visitor reads its sentence or ours (sections 5 and 8)',
+  async (_, status, body, sentence) => {
+    render(<ContactForm />);
+    fill();
+    await submit();
+    await server.answer(status, body);
+    expect(screen.getByRole('alert').textContent).toBe(sentence);
+    expect(said.mock.calls).toEqual([[sentence]]);
+    expect(values()[2]).toBe('Two shops, fourteen cameras.');
+  },
+);
+
+test('a message that never arrives is tried four times (sections 8 and 9)', async () => {
+  render(<ContactForm />);
+  fill();
+  await submit();
+  for (const wait of [1000, 2000, 4000]) {
+    await server.breakOff();
+    expect(screen.queryByRole('alert')).toBeNull();
+    await pass(wait);
+  }
+  await server.breakOff();
+  expect(server.sent).toHaveLength(4);
+  const sentence = 'Failed to send message. Please try again later.';
+  expect(screen.getByRole('alert').textContent).toBe(sentence);
+  expect(said.mock.calls).toEqual([[sentence]]);
+});
+
+test('pressed again after a failure of the server’s, it is the same message', async () => {
+  render(<ContactForm />);
+  fill();
+  await submit();
+  await server.answer(503, { success: false });
+  await submit();
+  await server.answer(202, { success: true });
+  const [first, second] = keysOf(server);
+  expect(second).toBe(first);
+  expect(screen.getByText(SENT)).toBeTruthy();
+});
+
+test.each([
+  ['without its required fields', () => undefined],
+  ['without an address that is one', () => fill('asha@')],
+  [
+    'with more than the server takes',
+    () => {
+      fill();
+      write('Your Message', 'x'.repeat(10_001));
+    },
+  ],
+])('%s the form is not sent', async (_, prepare) => {
+  render(<ContactForm />);
+  prepare();
+  await submit();
+  expect(server.sent).toEqual([]);
+});
+
+test('what each field is: required, how long, of which kind (section 5)', () => {
+  render(<ContactForm />);
+  const [name, email, message] = LABELS.map(label => screen.getByLabelText(label));
+  expect(name?.matches('input[name=name][required][autocomplete=name]')).toBe(true);
+  expect(email?.matches('input[type=email][required][autocomplete=email]')).toBe(true);
+  expect(message?.matches('textarea[required][rows="4"]')).toBe(true);
+});
+
+test('a draft survives going away, and does not outlive its message (section 4)', async () => {
+  const first = render(<ContactForm />);
+  const email = fill();
+  first.unmount();
+  const second = render(<ContactForm />);
+  expect(values()).toEqual(['Asha Rao', email, 'Two shops, fourteen cameras.']);
+  await submit();
+  await server.answer(202, { success: true });
+  second.unmount();
+  render(<ContactForm />);
+  expect(values()).toEqual(['', '', '']);
+});
+
+test('before the application has started the form cannot be sent', () => {
+  const page = document.createElement('div');
+  page.innerHTML = renderToString(<ContactForm />);
+  expect(page.querySelector('button')?.disabled).toBe(true);
+});

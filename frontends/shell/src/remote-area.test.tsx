@@ -1,0 +1,190 @@
+// @vitest-environment happy-dom
+import { act, render, screen } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { pass } from '../../kit/testing/fake-time.ts';
+import { fakeView } from '../../kit/testing/fake-view.ts';
+import type { FakeOperators } from '../testing/fake-operators.ts';
+import { fakeOperators } from '../testing/fake-operators.ts';
+
+const loadRemote = vi.hoisted(() => vi.fn());
+vi.mock('@module-federation/enhanced/runtime', () => ({ loadRemote }));
+
+const FAILED = 'This part of the site did not load.';
+const LOST = Object.assign(new Error('Loading chunk failed.'), { request: '/remotes/part.js' });
+const MODULE = { default: () => <h1>Ten internships</h1>, version: 'ours' };
+
+let isCorrupt = false;
+function Corrupt() {
+  if (isCorrupt) {
+    throw new Error('corrupt');
+  }
+  return <h1>Ten internships</h1>;
+}
+
+let operators: FakeOperators;
+const reload = vi.fn();
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  // How far a remote is, and what was told of it, is kept for as long as the page is open.
+  vi.resetModules();
+  operators = fakeOperators();
+  loadRemote.mockReset();
+  reload.mockReset();
+  vi.spyOn(location, 'reload').mockImplementation(reload);
+  document.head.innerHTML = '';
+});
+
+/** What fills the careers page; `html` was rendered ahead of time. */
+async function area(options: { when?: 'now' | 'near'; html?: string } = {}) {
+  const { RemoteArea } = await import('./remote-area.tsx');
+  const page = <RemoteArea of="careersPage" when={options.when ?? 'now'} />;
+  const container = document.body.appendChild(document.createElement('div'));
+  if (options.html) {
+    container.innerHTML = `<div data-area="careers"><!--$-->${options.html}<!--/$--></div>`;
+  }
+  await act(async () => render(page, { container, hydrate: options.html !== undefined }));
+  return RemoteArea;
+}
+
+async function press(name: string) {
+  const user = userEvent.setup({ advanceTimers: vi.advanceTimersByTime });
+  await user.click(screen.getByRole('button', { name }));
+  await pass(0);
+}
+
+test('while a remote is on its way it is said to be loading, and then it is shown', async () => {
+  loadRemote.mockImplementation(
+    () => new Promise(resolve => setTimeout(() => resolve(MODULE), 500)),
+  );
+  await area();
+  expect(loadRemote).toHaveBeenCalledWith('careers/careers-page');
+  expect(screen.getByRole('status').textContent).toBe('Loading…');
+  await pass(500);
+  expect(screen.getByRole('heading').textContent).toBe('Ten internships');
+  expect(screen.queryByRole('status')).toBeNull();
+  expect(screen.queryByRole('alert')).toBeNull();
+});
+
+test('what may come later is asked for when it comes near the view', async () => {
+  const view = fakeView();
+  loadRemote.mockResolvedValue(MODULE);
+  await area({ when: 'near' });
+  expect(loadRemote).not.toHaveBeenCalled();
+  await view.show();
+  expect(screen.getByRole('heading').textContent).toBe('Ten internships');
+});
+
+test('a remote that does not come is said to be missing after three retries, and Retry brings it', async () => {
+  loadRemote.mockRejectedValue(new Error('down'));
+  await area();
+  await pass(6_999);
+  expect(screen.queryByRole('alert')).toBeNull();
+  await pass(1);
+  expect(screen.getByRole('alert').textContent).toContain(FAILED);
+  expect(screen.queryByText('Loading…')).toBeNull();
+  expect(operators.told()).toEqual([{ remote: 'careers', reason: 'unreachable' }]);
+  loadRemote.mockResolvedValue(MODULE);
+  await press('Retry');
+  expect(screen.getByRole('heading').textContent).toBe('Ten internships');
+  expect(screen.queryByRole('alert')).toBeNull();
+});
+
+test('after eight seconds a remote is said not to have come, and then it is shown all the same', async () => {
+  loadRemote.mockImplementation(
+    () => new Promise(resolve => setTimeout(() => resolve(MODULE), 9_000)),
+  );
+  await area();
+  await pass(7_999);
+  expect(screen.queryByRole('alert')).toBeNull();
+  await pass(1);
+  expect(screen.getByRole('alert').textContent).toContain(FAILED);
+  expect(operators.told()).toEqual([{ remote: 'careers', reason: 'slow' }]);
+  await pass(1_000);
+  expect(screen.getByRole('heading').textContent).toBe('Ten internships');
+  expect(screen.queryByRole('alert')).toBeNull();
+});
+
+test('what was rendered ahead of time is read while its remote fails, and is taken over after Retry', async () => {
+  loadRemote.mockRejectedValue(new Error('down'));
+  await area({ html: '<h1>Ten internships</h1>' });
+  const rendered = screen.getByRole('heading');
+  await pass(7_000);
+  expect(screen.getByRole('alert').textContent).toContain(FAILED);
+  expect(screen.getByRole('heading')).toBe(rendered);
+  loadRemote.mockResolvedValue(MODULE);
+  await press('Retry');
+  expect(screen.getByRole('heading')).toBe(rendered);
+  expect(screen.queryByRole('alert')).toBeNull();
+});
+
+test('what was rendered ahead of time by another build is shown anew, without a word', async () => {
+  document.head.innerHTML = '<meta name="remote:careers" content="older">';
+  loadRemote.mockResolvedValue(MODULE);
+  await area({ html: '<h1>Ten lamplighters</h1>' });
+  await pass(0);
+  expect(screen.getByRole('heading').textContent).toBe('Ten internships');
+  expect(screen.queryByText('Ten lamplighters')).toBeNull();
+});
+
+test('for a part that is gone the page is loaded again in the new build', async () => {
+  operators.partAnswers(404);
+  loadRemote.mockRejectedValue(LOST);
+  await area();
+  await pass(0);
+  expect(reload).toHaveBeenCalledTimes(1);
+  expect(screen.queryByRole('alert')).toBeNull();
+  expect(operators.told()).toEqual([]);
+});
+
+test('a part that the new build lacks, too, is said to be missing', async () => {
+  operators.partAnswers(404);
+  loadRemote.mockRejectedValue(LOST);
+  sessionStorage.setItem('site:reloaded-for', LOST.request);
+  await area();
+  await pass(0);
+  expect(reload).not.toHaveBeenCalled();
+  expect(screen.getByRole('alert').textContent).toContain(FAILED);
+  expect(operators.told()).toEqual([{ remote: 'careers', reason: 'broken' }]);
+});
+
+test('for a part that is gone and that nobody came for, the page is loaded again on Retry only', async () => {
+  const view = fakeView();
+  operators.partAnswers(404);
+  loadRemote.mockRejectedValue(LOST);
+  await area({ when: 'near' });
+  await view.show();
+  await pass(0);
+  expect(screen.getByRole('alert').textContent).toContain(FAILED);
+  expect(reload).not.toHaveBeenCalled();
+  await press('Retry');
+  expect(reload).toHaveBeenCalledTimes(1);
+});
+
+test('a remote that throws while it is shown costs only its area, and Retry shows it again', async () => {
+  const complaints = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  isCorrupt = true;
+  loadRemote.mockResolvedValue({ default: Corrupt, version: 'ours' });
+  await area();
+  await pass(0);
+  expect(screen.getByRole('alert').textContent).toContain(FAILED);
+  expect(operators.told()).toEqual([{ remote: 'careers', reason: 'broken' }]);
+  await press('Retry');
+  expect(screen.getByRole('alert').textContent).toContain(FAILED);
+  expect(operators.told()).toHaveLength(1);
+  isCorrupt = false;
+  await press('Retry');
+  expect(screen.getByRole('heading').textContent).toBe('Ten internships');
+  expect(complaints).toHaveBeenCalled();
+});
+
+test('a page that is shown a second time asks for nothing a second time', async () => {
+  loadRemote.mockResolvedValue(MODULE);
+  const RemoteArea = await area();
+  await pass(0);
+  render(<RemoteArea of="careersPage" />);
+  await pass(0);
+  expect(screen.getAllByRole('heading')).toHaveLength(2);
+  expect(loadRemote).toHaveBeenCalledTimes(1);
+});
