@@ -10,6 +10,7 @@ export default defineConfig({
   test: {
     projects: [
       {
+        define: { REMOTE_VERSION: '"under test"' },
         test: {
           name: 'unit',
           include: ['frontends/*/src/**/*.test.{ts,tsx}', 'frontends/**/build/**/*.test.ts'],

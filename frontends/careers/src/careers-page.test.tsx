@@ -1,0 +1,58 @@
+// @vitest-environment happy-dom
+import { BrowserRouter } from '@site/kit/router.ts';
+import { render, screen, within } from '@testing-library/react';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { pass } from '../../kit/testing/fake-time.ts';
+import { fakeView } from '../../kit/testing/fake-view.ts';
+import { person } from '../../kit/testing/person.ts';
+import CareersPage from './careers-page.tsx';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  fakeView();
+  render(
+    <BrowserRouter>
+      <CareersPage />
+    </BrowserRouter>,
+  );
+});
+
+async function press(name: string | RegExp, place = document.body) {
+  const [button] = within(place).getAllByRole('button', { name });
+  await person().click(button ?? place);
+}
+
+function positionIn(dialog: HTMLElement) {
+  return within(dialog).getByLabelText<HTMLInputElement>('Position').value;
+}
+
+function applyFor(title: string) {
+  return press(new RegExp(`^Apply for this position ?: ${title}$`));
+}
+
+test('the window is named after the position that is applied for, which stands in the form', async () => {
+  await applyFor('Computer Vision Intern');
+  const dialog = screen.getByRole('dialog', { name: 'Computer Vision Intern' });
+  expect(positionIn(dialog)).toBe('Computer Vision Intern');
+});
+
+test('Apply Now preselects nothing, whatever was applied for before; the résumé stays chosen', async () => {
+  await applyFor('AI Intern');
+  const resume = new File(['%PDF-1.7'], 'resume.pdf');
+  await person().upload(screen.getByLabelText('Resume/CV'), resume);
+  await pass(0);
+  await press('Cancel', screen.getByRole('dialog'));
+  expect(screen.queryByRole('dialog')).toBeNull();
+  await press('Apply Now');
+  const dialog = screen.getByRole('dialog', { name: 'Position' });
+  expect(positionIn(dialog)).toBe('');
+  expect(within(dialog).getByText(/resume\.pdf/)).toBeTruthy();
+});
+
+test('the window closes by X and by Cancel', async () => {
+  for (const close of ['Close', 'Cancel']) {
+    await press('Apply Now');
+    await press(close, screen.getByRole('dialog'));
+    expect(screen.queryByRole('dialog')).toBeNull();
+  }
+});

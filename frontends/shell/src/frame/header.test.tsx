@@ -1,0 +1,107 @@
+// @vitest-environment happy-dom
+import { BrowserRouter } from '@site/kit/router.ts';
+import { act, fireEvent, render, screen, within } from '@testing-library/react';
+import { renderToString } from 'react-dom/server';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { person } from '../../../kit/testing/person.ts';
+import { Header } from './header.tsx';
+import { ThemeSwitch } from './theme-switch.tsx';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  document.documentElement.className = '';
+  history.replaceState(null, '', '/');
+});
+
+function show() {
+  render(
+    <BrowserRouter>
+      <Header />
+    </BrowserRouter>,
+  );
+}
+
+function press(name: string) {
+  return person().click(screen.getByRole('button', { name }));
+}
+
+function pressed() {
+  return screen.getByRole('button', { name: 'Dark theme' }).getAttribute('aria-pressed');
+}
+
+async function scrollTo(pixels: number) {
+  await act(async () => {
+    vi.stubGlobal('scrollY', pixels);
+    window.dispatchEvent(new Event('scroll'));
+  });
+}
+
+// Theme
+
+test('the theme is switched and the choice is kept', async () => {
+  render(<ThemeSwitch />);
+  expect(pressed()).toBe('false');
+  await press('Dark theme');
+  await vi.waitFor(() => expect(pressed()).toBe('true'));
+  expect(document.documentElement.classList.contains('dark')).toBe(true);
+  expect(localStorage.getItem('theme')).toBe('dark');
+  await press('Dark theme');
+  await vi.waitFor(() => expect(pressed()).toBe('false'));
+  expect(document.documentElement.classList.contains('dark')).toBe(false);
+  expect(localStorage.getItem('theme')).toBe('light');
+});
+
+test('the switch follows the page’s theme, whoever changes it', async () => {
+  render(<ThemeSwitch />);
+  document.documentElement.classList.add('dark');
+  await vi.waitFor(() => expect(pressed()).toBe('true'));
+});
+
+test('where storage is forbidden the choice holds for the page', async () => {
+  vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
+    throw new DOMException('Forbidden', 'SecurityError');
+  });
+  render(<ThemeSwitch />);
+  await press('Dark theme');
+  expect(document.documentElement.classList.contains('dark')).toBe(true);
+});
+
+test('in the page’s HTML the switch claims no theme', () => {
+  document.documentElement.classList.add('dark');
+  expect(renderToString(<ThemeSwitch />)).toContain('aria-pressed="false"');
+});
+
+// Header
+
+test('the header is raised from 21 pixels of scrolling on (section 9)', async () => {
+  show();
+  const header = screen.getByRole('banner');
+  expect(header.dataset['raised']).toBe('false');
+  await scrollTo(20);
+  expect(header.dataset['raised']).toBe('false');
+  await scrollTo(21);
+  expect(header.dataset['raised']).toBe('true');
+  await scrollTo(0);
+  expect(header.dataset['raised']).toBe('false');
+});
+
+test('the menu opens and closes by its button, by Escape, and by leading to another page', async () => {
+  show();
+  const button = screen.getByRole('button', { name: 'Menu' });
+  const list = document.getElementById(button.getAttribute('aria-controls') ?? '');
+  const isOpen = () => [button.getAttribute('aria-expanded') === 'true', list?.hidden === false];
+  expect(isOpen()).toEqual([false, false]);
+  await press('Menu');
+  expect(isOpen()).toEqual([true, true]);
+  await press('Menu');
+  expect(isOpen()).toEqual([false, false]);
+  await press('Menu');
+  fireEvent.keyDown(window, { key: 'Enter' });
+  expect(isOpen()).toEqual([true, true]);
+  fireEvent.keyDown(window, { key: 'Escape' });
+  expect(isOpen()).toEqual([false, false]);
+  await press('Menu');
+  await person().click(within(screen.getByRole('navigation', { name: 'Menu' })).getByText('About'));
+  expect(location.pathname).toBe('/about');
+  expect(isOpen()[0]).toBe(false);
+});
