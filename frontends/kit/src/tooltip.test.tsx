@@ -2,10 +2,14 @@
 import { fireEvent, render, screen } from '@testing-library/react';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { pass } from '../testing/fake-time.ts';
-import { Tooltip } from './tooltip.tsx';
+
+let Tooltip: typeof import('./tooltip.tsx').Tooltip;
 
 beforeEach(async () => {
   vi.useFakeTimers();
+  // When the last tooltip closed is kept for as long as the page is open.
+  vi.resetModules();
+  ({ Tooltip } = await import('./tooltip.tsx'));
   render(
     <>
       <Tooltip words="One network">
@@ -16,8 +20,6 @@ beforeEach(async () => {
       </Tooltip>
     </>,
   );
-  // No tooltip of an earlier test has just closed.
-  await pass(1000);
 });
 
 function button(name: string) {

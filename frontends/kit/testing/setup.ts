@@ -1,20 +1,25 @@
 import { afterEach, vi } from 'vitest';
 
-// What every unit test ends with.
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-  vi.unstubAllGlobals();
-});
-
-if (typeof document !== 'undefined') {
+const hasDom = typeof document !== 'undefined';
+if (hasDom) {
   // Testing Library lets simulated time pass while it waits only where it finds Jest, and cleans up by itself only
   // where it finds global hooks: https://github.com/testing-library/react-testing-library/issues/1197
   Object.assign(globalThis, { jest: { advanceTimersByTime: vi.advanceTimersByTime } });
-  const { cleanup } = await import('@testing-library/react');
-  afterEach(() => {
+}
+
+// Files share a worker, so no test leaves anything behind.
+afterEach(async () => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+  if (hasDom) {
+    const { cleanup } = await import('@testing-library/react');
     cleanup();
+    document.head.replaceChildren();
+    document.body.replaceChildren();
+    document.documentElement.className = '';
+    history.replaceState(null, '', '/');
     sessionStorage.clear();
     localStorage.clear();
-  });
-}
+  }
+});

@@ -33,7 +33,6 @@ beforeEach(() => {
   loadRemote.mockReset();
   reload.mockReset();
   vi.spyOn(location, 'reload').mockImplementation(reload);
-  document.head.innerHTML = '';
 });
 
 /** What fills the careers page; `html` was rendered ahead of time. */

@@ -21,7 +21,6 @@ beforeEach(() => {
   operators = fakeOperators();
   reload.mockReset();
   vi.spyOn(location, 'reload').mockImplementation(reload);
-  document.head.innerHTML = '';
 });
 
 async function prepared(load: RemoteSource['load']) {

@@ -9,8 +9,6 @@ import { ThemeSwitch } from './theme-switch.tsx';
 
 beforeEach(() => {
   vi.useFakeTimers();
-  document.documentElement.className = '';
-  history.replaceState(null, '', '/');
 });
 
 function show() {
@@ -58,9 +56,10 @@ test('the switch follows the page’s theme, whoever changes it', async () => {
 });
 
 test('where storage is forbidden the choice holds for the page', async () => {
-  vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
+  const forbidden = () => {
     throw new DOMException('Forbidden', 'SecurityError');
-  });
+  };
+  vi.stubGlobal('localStorage', { setItem: forbidden });
   render(<ThemeSwitch />);
   await press('Dark theme');
   expect(document.documentElement.classList.contains('dark')).toBe(true);
