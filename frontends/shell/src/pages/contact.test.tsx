@@ -1,0 +1,19 @@
+// @vitest-environment happy-dom
+import { BrowserRouter } from '@site/kit/router.ts';
+import { render, screen } from '@testing-library/react';
+import { expect, test } from 'vitest';
+import Contact from './contact.tsx';
+
+test('what stands beside the form: the promise, the address for buyers, three ways (sections 2 and 9)', () => {
+  render(
+    <BrowserRouter>
+      <Contact />
+    </BrowserRouter>,
+  );
+  expect(screen.getByText(/within 24 hours, typically within 2 business hours/)).toBeTruthy();
+  const [forBuyers] = screen.getAllByRole('link', { name: 'hello@oculant.example' });
+  expect(forBuyers?.getAttribute('href')).toBe('mailto:hello@oculant.example');
+  for (const way of ['Email', 'Call', 'Visit']) {
+    expect(screen.getByRole('heading', { name: way })).toBeTruthy();
+  }
+});
