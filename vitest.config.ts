@@ -20,6 +20,8 @@ export default defineConfig({
           // A worker loads React and the DOM once, not once for each file: a quarter of the time. What a module keeps
           // for as long as its page is open, tests begin anew by `vi.resetModules`.
           isolate: false,
+          // Waits are simulated; what takes real time is to import modules, on a machine that does other things, too.
+          testTimeout: 30_000,
           setupFiles: ['frontends/kit/testing/setup.ts'],
         },
       },
