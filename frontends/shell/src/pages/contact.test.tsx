@@ -1,4 +1,5 @@
 // @vitest-environment happy-dom
+import { brand } from '@site/kit/brand.ts';
 import { BrowserRouter } from '@site/kit/router.ts';
 import { render, screen } from '@testing-library/react';
 import { expect, test } from 'vitest';
@@ -11,8 +12,9 @@ test('what stands beside the form: the promise, the address for buyers, three wa
     </BrowserRouter>,
   );
   expect(screen.getByText(/within 24 hours, typically within 2 business hours/)).toBeTruthy();
-  const [forBuyers] = screen.getAllByRole('link', { name: 'hello@oculant.example' });
-  expect(forBuyers?.getAttribute('href')).toBe('mailto:hello@oculant.example');
+  const { sales } = brand.emails;
+  const [forBuyers] = screen.getAllByRole('link', { name: sales });
+  expect(forBuyers?.getAttribute('href')).toBe(`mailto:${sales}`);
   for (const way of ['Email', 'Call', 'Visit']) {
     expect(screen.getByRole('heading', { name: way })).toBeTruthy();
   }
