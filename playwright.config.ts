@@ -8,12 +8,13 @@ export default defineConfig<object, Options>({
   testDir: 'frontends',
   projects: [
     { name: 'site', testMatch: '*/tests/browser/**/*.test.ts', testIgnore: '**/outages.test.ts' },
-    // The same tests again, of what a remote shows without the shell.
+    // Some of them again, of what a remote shows without the shell: by one server for all tests of a remote.
     ...remotes.map(({ name }) => ({
       name: `${name}-alone`,
       testMatch: `${name}/tests/browser/**/*.test.ts`,
-      grepInvert: /@shell/,
+      grep: /@alone/,
       use: { alone: name },
+      workers: 1,
     })),
     // They stop parts of the stack that all tests share.
     { name: 'outages', testMatch: '*/tests/browser/**/outages.test.ts', dependencies: ['site'] },
@@ -24,5 +25,16 @@ export default defineConfig<object, Options>({
   forbidOnly: true,
   timeout: 60_000,
   reporter: 'list',
-  use: { launchOptions: CHROMIUM, locale: 'en-US', trace: 'retain-on-failure' },
+  use: {
+    launchOptions: {
+      ...CHROMIUM,
+      // Drawings stand still in tests. They are moved in software, by half a core while one is in view, and ask a file's
+      // own media query, which a page's emulated media (below) do not reach.
+      args: [...(CHROMIUM.args ?? []), '--force-prefers-reduced-motion'],
+    },
+    // A test about motion says otherwise.
+    contextOptions: { reducedMotion: 'reduce' },
+    locale: 'en-US',
+    trace: 'on-first-retry',
+  },
 });

@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { chromium } from '@playwright/test';
 import type { Row } from './audit.ts';
 import { auditedThrice, faultsOf, launchForAudit } from './audit.ts';
 import { CHROMIUM } from './chromium.ts';
-import { root } from './places.ts';
 import { CHANGES, timeToPage } from './route-change.ts';
 import { ROUTES } from './routes.ts';
+import { runningStack } from './running-stack.ts';
 
 // Runs Lighthouse (mobile, simulated slow 4G) on each kind of route of the running stack and prints a
 // table, timings as the median of three. Ends with 1 where a budget is exceeded that does not depend on
@@ -14,9 +12,7 @@ import { ROUTES } from './routes.ts';
 
 /** Milliseconds that a browser is given to fetch pages ahead. */
 const AHEAD = 1500;
-const stack = JSON.parse(
-  process.env['STACK_FILE'] ? read(process.env['STACK_FILE']) : read('target/stack.json'),
-);
+const stack = runningStack();
 const browser = await launchForAudit();
 const chosen = process.argv.slice(2);
 const rows: Row[] = [];
@@ -48,8 +44,4 @@ async function routeChanges() {
   }
   await visitor.close();
   return changes;
-}
-
-function read(file: string): string {
-  return readFileSync(join(root, file), 'utf8');
 }

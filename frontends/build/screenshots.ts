@@ -5,6 +5,7 @@ import { chromium } from '@playwright/test';
 import { CHROMIUM } from './chromium.ts';
 import { root } from './places.ts';
 import { ROUTES } from './routes.ts';
+import { runningStack } from './running-stack.ts';
 
 // Takes a picture of each route of the running stack in three sizes and both themes, into
 // target/screenshots: `npm run screenshots [-- <route> …]`. Whatever the console says is printed. When all are
@@ -19,7 +20,7 @@ const SIZES = [
 
 const THEMES = ['light', 'dark'] as const;
 
-const stack = JSON.parse(readFileSync(join(root, 'target/stack.json'), 'utf8'));
+const stack = runningStack();
 const folder = join(root, 'target/screenshots');
 mkdirSync(folder, { recursive: true });
 const chosen = process.argv.slice(2);

@@ -25,12 +25,13 @@ test('every row of the table names tests that there are', () => {
   }
 });
 
-/** `shell: home` is a browser test, `gateway: answers` one of a service, anything else a file. */
+/** `shell: home` is a browser test or one of the built site, `gateway: answers` one of a service, anything else a file. */
 function isNamed(name: string): (file: string) => boolean {
   const [place, test] = name.split(': ');
   return file =>
     test
       ? file.endsWith(`${place}/tests/browser/${test}.test.ts`) ||
+        file.endsWith(`${place}/tests/site/${test}.test.ts`) ||
         file.endsWith(`${place}/tests/it/${test}.rs`)
       : basename(file) === basename(name);
 }

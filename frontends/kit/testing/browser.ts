@@ -1,18 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import AxeBuilder from '@axe-core/playwright';
 import type { ConsoleMessage, Locator, Page } from '@playwright/test';
 import { test as base, expect } from '@playwright/test';
+import { showTheme, violationsOf } from '../../build/accessibility.ts';
+import type { RunningStack } from '../../build/running-stack.ts';
+import { runningStack, stackFile } from '../../build/running-stack.ts';
 import { devServer } from './dev-server.ts';
 import type { Program } from './program.ts';
-
-/** What browser tests need of the file that a running stack writes. */
-export interface Stack {
-  /** Address of the site. */
-  site: string;
-  inbox: { web: string };
-  pids: Record<string, number>;
-}
+import { tell } from './tell.ts';
 
 /** A mail as the inbox tells of it. */
 export interface Mail {
@@ -31,7 +24,7 @@ export interface Options {
 }
 
 interface Fixtures {
-  stack: Stack;
+  stack: RunningStack;
   /** The first mail to an address that holds a text, once it is there. */
   mailTo: (address: string, text: string) => Promise<Mail>;
   /** All mails to an address that hold a text, by now. */
@@ -42,14 +35,12 @@ interface Fixtures {
   uncaught: string[];
 }
 
-const file = process.env['STACK_FILE'] ?? join(import.meta.dirname, '../../../target/stack.json');
-
 /** A test in a browser, by a visitor of its own, against the running stack. */
 export const test = base.extend<Fixtures, Options & { own: Program | undefined }>({
   alone: [undefined, { option: true, scope: 'worker' }],
   own: [
     async ({ alone }, use) => {
-      const server = alone ? await devServer(alone, file) : undefined;
+      const server = alone ? await devServer(alone, stackFile()) : undefined;
       await use(server);
       server?.stop();
     },
@@ -63,7 +54,11 @@ export const test = base.extend<Fixtures, Options & { own: Program | undefined }
   // biome-ignore lint/correctness/noEmptyPattern: see above
   extraHTTPHeaders: async ({}, use) =>
     use({ 'X-Forwarded-For': `10.${byte()}.${byte()}.${byte()}` }),
-  page: async ({ page }, use) => {
+  page: async ({ page, alone, said, uncaught }, use) => {
+    // React's development build recommends its tools.
+    const isHint = (message: ConsoleMessage) => alone && message.type() === 'info';
+    page.on('console', message => isHint(message) || said.push(message.text()));
+    page.on('pageerror', failure => uncaught.push(String(failure)));
     const goto = page.goto.bind(page);
     page.goto = async (url, options) => {
       const answer = await goto(url, options);
@@ -74,31 +69,20 @@ export const test = base.extend<Fixtures, Options & { own: Program | undefined }
   },
   mailTo: async ({ stack }, use) => use((address, text) => mailTo(stack, address, text)),
   mailsTo: async ({ stack }, use) => use((address, text) => mailsTo(stack, address, text)),
-  said: [
-    async ({ page, alone }, use) => {
-      const said: string[] = [];
-      // React's development build recommends its tools.
-      const isHint = (message: ConsoleMessage) => alone && message.type() === 'info';
-      page.on('console', message => isHint(message) || said.push(message.text()));
-      await use(said);
-      expect(said, 'the console stays silent').toEqual([]);
-    },
-    { auto: true },
-  ],
-  uncaught: [
-    async ({ page }, use) => {
-      const uncaught: string[] = [];
-      page.on('pageerror', failure => uncaught.push(String(failure)));
-      await use(uncaught);
-      expect(uncaught, 'everything is caught').toEqual([]);
-    },
-    { auto: true },
-  ],
+  // Only what opens a page has a console: a test that asks for nothing but `request` starts no browser.
+  // biome-ignore lint/correctness/noEmptyPattern: see above
+  said: async ({}, use) => {
+    const said: string[] = [];
+    await use(said);
+    expect(said, 'the console stays silent').toEqual([]);
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: see above
+  uncaught: async ({}, use) => {
+    const uncaught: string[] = [];
+    await use(uncaught);
+    expect(uncaught, 'everything is caught').toEqual([]);
+  },
 });
-
-function runningStack(): Stack {
-  return JSON.parse(readFileSync(file, 'utf8'));
-}
 
 /** An e-mail address that no other test has. */
 export function someone(name = 'visitor'): string {
@@ -113,16 +97,19 @@ async function started(page: Page, waitUntil: string | undefined) {
   }
 }
 
+/** Milliseconds after which an element is looked at again. */
+const LOOK_AGAIN = [20, 20, 40, 40, 80];
+
 /** Waits until React has taken an element over: before that, nothing happens when it is pressed. */
 export async function hydrated(element: Locator, timeout = 10_000): Promise<void> {
   const isTakenOver = () =>
     element.evaluate(node => Object.keys(node).some(key => key.startsWith('__react')), null, {
       timeout,
     });
-  await expect.poll(isTakenOver, { timeout }).toBe(true);
+  await expect.poll(isTakenOver, { timeout, intervals: LOOK_AGAIN }).toBe(true);
 }
 
-async function mailTo(stack: Stack, address: string, text: string): Promise<Mail> {
+async function mailTo(stack: RunningStack, address: string, text: string): Promise<Mail> {
   let found: Mail | undefined;
   await expect
     .poll(
@@ -139,34 +126,22 @@ async function mailTo(stack: Stack, address: string, text: string): Promise<Mail
   return found;
 }
 
-async function mailsTo({ inbox }: Stack, address: string, text: string): Promise<Mail[]> {
+async function mailsTo({ inbox }: RunningStack, address: string, text: string): Promise<Mail[]> {
   const all: Mail[] = await (await fetch(`${inbox.web}/email`)).json();
   return all.filter(
     mail => mail.to.some(to => to.address === address) && JSON.stringify(mail).includes(text),
   );
 }
 
-/** Shows a notice, as a remote does. */
-export async function tell(
-  page: Page,
-  title: string,
-  kind: 'success' | 'error' | 'overlay' = 'success',
-): Promise<void> {
-  await page.evaluate(
-    detail => {
-      window.dispatchEvent(new CustomEvent('site:notice', { detail }));
-    },
-    { kind, title, text: 'What happened.' },
-  );
-}
-
-/** Expects that axe finds nothing wrong with what is shown. */
-export async function expectAccessible(page: Page, where = 'as it is'): Promise<void> {
-  const { violations } = await new AxeBuilder({ page })
-    .options({ resultTypes: ['violations'] })
-    .analyze();
-  const found = violations.map(({ id, nodes }) => [id, nodes.map(node => node.html)]);
-  expect(found, where).toEqual([]);
+/**
+ * Expects that axe finds nothing wrong with what is shown: by all its rules in the light theme, by that of contrast in
+ * the dark one, which changes nothing else. `npm run measure` has every rule in both themes, on a phone, too.
+ */
+export async function expectAccessible(page: Page): Promise<void> {
+  await showTheme(page, 'light');
+  expect(await violationsOf(page), 'light').toEqual([]);
+  await showTheme(page, 'dark');
+  expect(await violationsOf(page, ['color-contrast']), 'dark').toEqual([]);
 }
 
 /** Expects that nothing must be scrolled sideways at a size of the window. */
@@ -182,4 +157,4 @@ function byte(): number {
   return Math.floor(Math.random() * 254) + 1;
 }
 
-export { expect };
+export { expect, tell };

@@ -3,7 +3,7 @@ import { expect, hydrated, someone, test } from '../../../kit/testing/browser.ts
 
 const NEWEST = 'AI advancements in video surveillance: from recording to noticing';
 
-test('categories narrow the list, say how many are left, and are in the address', async ({
+test('categories narrow the list, say how many are left, and are in the address @alone', async ({
   page,
 }) => {
   await page.goto('/blog');
@@ -27,49 +27,27 @@ test('categories narrow the list, say how many are left, and are in the address'
   await expect(page).toHaveURL('/blog');
 });
 
-test('pages that no article fills yet are named and disabled', async ({ page }) => {
+test('an address of a page that no article fills yet shows the first', async ({ page }) => {
   await page.goto('/blog?page=2');
   await hydrated(page.locator('main h1'));
   await expect(cards(page)).toHaveCount(6);
-  const pages = page.getByRole('navigation', { name: 'Pages' }).getByRole('button');
-  await expect(pages).toHaveText(['Previous', '1', '2', '3', 'Next']);
   await expect(page.getByRole('button', { name: '1', exact: true })).toHaveAttribute(
     'aria-current',
     'page',
   );
-  for (const name of ['Previous', '2', '3', 'Next']) {
-    await expect(page.getByRole('button', { name, exact: true })).toBeDisabled();
-  }
 });
 
-test('an article tells who wrote it, where its sections are and how to share it', async ({
-  page,
-}) => {
+test('an article leads to its sections and back to the list', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.goto('/blog/ai-advancements');
-  await hydrated(page.locator('main h1'));
-  for (const text of ['April 15, 2025', '10 min read', 'By the CTO']) {
-    await expect(page.getByText(text).first()).toBeVisible();
-  }
   await page.getByRole('navigation', { name: 'On this page' }).getByText('References').click();
   await expect(page).toHaveURL('/blog/ai-advancements#references');
   await expect(page.getByRole('heading', { name: 'References' })).toBeInViewport();
-
-  const facebook = page.getByRole('link', { name: 'Facebook' });
-  await expect(facebook).toHaveAttribute(
-    'href',
-    'https://www.facebook.com/sharer/sharer.php?u=https%3A%2F%2Foculant.example%2Fblog%2Fai-advancements',
-  );
-  for (const name of ['Facebook', 'Twitter', 'LinkedIn']) {
-    const link = page.getByRole('link', { name });
-    await expect(link).toHaveAttribute('target', '_blank');
-    await expect(link).toHaveAttribute('rel', 'noopener');
-  }
   await page.getByRole('link', { name: 'Back to Blog' }).click();
   await expect(page).toHaveURL('/blog');
 });
 
-test('both forms of an article sign up', async ({ page, mailTo }) => {
+test('both forms of an article sign up @alone', async ({ page, mailTo }) => {
   await page.goto('/blog/smart-home');
   await hydrated(page.locator('main h1'));
   for (const name of ['Oculant Insights Newsletter', 'Stay in the Loop']) {
@@ -82,7 +60,7 @@ test('both forms of an article sign up', async ({ page, mailTo }) => {
   }
 });
 
-test('an article that was rendered ahead of time fetches its text not once more @shell', async ({
+test('an article that was rendered ahead of time fetches its text not once more', async ({
   page,
 }) => {
   const asked: string[] = [];

@@ -1,25 +1,32 @@
 import { expect, test } from '../../../kit/testing/browser.ts';
 
-test('pictures load 200 pixels before they come into view, and pulse until then (section 9)', async ({
-  page,
-}) => {
-  await page.setViewportSize({ width: 1280, height: 800 });
-  const asked: string[] = [];
-  page.on('request', request => asked.push(request.url()));
-  await page.goto('/solutions', { waitUntil: 'networkidle' });
-  const last = page.locator('#network-security [data-state]');
-  await expect(last).toHaveAttribute('data-state', 'waiting');
-  expect(await last.evaluate(box => getComputedStyle(box).animationName)).toBe('pulse');
-  const isAsked = () => asked.some(url => url.includes('/network-security.'));
+test.describe(() => {
+  test.use({ contextOptions: { reducedMotion: 'no-preference' } });
 
-  const top = await last.evaluate(box => box.getBoundingClientRect().top + scrollY);
-  await page.evaluate(y => scrollTo(0, y), top - 800 - 260);
-  await expect(page.locator('#access-control [data-state]')).toHaveAttribute('data-state', 'there');
-  expect(isAsked()).toBe(false);
-  await page.evaluate(y => scrollTo(0, y), top - 800 - 180);
-  await expect.poll(isAsked).toBe(true);
-  await expect(last).toHaveAttribute('data-state', 'there');
-  await expect(last.locator('img')).toHaveJSProperty('complete', true);
+  test('pictures load 200 pixels before they come into view, and pulse until then (section 9)', async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const asked: string[] = [];
+    page.on('request', request => asked.push(request.url()));
+    await page.goto('/solutions', { waitUntil: 'networkidle' });
+    const last = page.locator('#network-security [data-state]');
+    await expect(last).toHaveAttribute('data-state', 'waiting');
+    expect(await last.evaluate(box => getComputedStyle(box).animationName)).toBe('pulse');
+    const isAsked = () => asked.some(url => url.includes('/network-security.'));
+
+    const top = await last.evaluate(box => box.getBoundingClientRect().top + scrollY);
+    await page.evaluate(y => scrollTo(0, y), top - 800 - 260);
+    await expect(page.locator('#access-control [data-state]')).toHaveAttribute(
+      'data-state',
+      'there',
+    );
+    expect(isAsked()).toBe(false);
+    await page.evaluate(y => scrollTo(0, y), top - 800 - 180);
+    await expect.poll(isAsked).toBe(true);
+    await expect(last).toHaveAttribute('data-state', 'there');
+    await expect(last.locator('img')).toHaveJSProperty('complete', true);
+  });
 });
 
 test('a picture that does not come says so in a grey box (sections 4 and 8)', async ({
@@ -35,31 +42,8 @@ test('a picture that does not come says so in a grey box (sections 4 and 8)', as
   expect(said.splice(0).every(text => text.includes('Failed to load resource'))).toBe(true);
 });
 
-test('the first three pictures of services are preloaded (section 9)', async ({ request }) => {
-  const html = await (await request.get('/services')).text();
-  const head = html.slice(0, html.indexOf('</head>'));
-  expect(head.match(/<link rel="preload" as="image"/g)).toHaveLength(3);
-});
-
-test('every service shows its place, what matters in it, and each feature close up (section 3)', async ({
-  page,
-}) => {
-  await page.emulateMedia({ reducedMotion: 'reduce' });
-  await page.goto('/services/industry-smart-factories');
-  const features = page.getByRole('region', { name: 'Key Features' });
-  await features.scrollIntoViewIfNeeded();
-  await expect(features.locator('img')).toHaveCount(6);
-  const sources = await features
-    .locator('img')
-    .evaluateAll(all => all.map(image => image.getAttribute('src')));
-  expect(new Set(sources).size).toBe(6);
-  await expect(
-    page.getByRole('img', { name: /A factory hall with a line, a press and a forklift/ }),
-  ).toBeVisible();
-});
-
 test('pictures follow the visitor’s theme', async ({ page }) => {
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  await page.emulateMedia({ colorScheme: 'light' });
   await page.goto('/');
   const picture = page.locator('main header [data-state=there]');
   const light = await picture.screenshot();

@@ -1,0 +1,104 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BoundFunctions, queries } from '@testing-library/dom';
+import { configure, within } from '@testing-library/dom';
+import { Window } from 'happy-dom';
+import { dist } from '../../build/places.ts';
+import type { Routes } from '../../build/routes-file.ts';
+import { ROUTES_FILE } from '../../build/routes-file.ts';
+
+// Reads the built site as whoever runs no script reads it, without a server and without a browser.
+
+configure({
+  // Only a browser knows what the stylesheet hides.
+  defaultHidden: true,
+  getElementError: message => new Error(message?.split('\n')[0] ?? 'There is no such element'),
+});
+
+type Queries = BoundFunctions<typeof queries>;
+
+/** A page of the built site. */
+export interface BuiltPage {
+  html: string;
+  document: Document;
+  /** Finds elements by role and name. */
+  page: Queries;
+  main: Queries;
+}
+
+const read = new Map<string, BuiltPage>();
+
+/** The page that the built site has for an address. */
+export function builtPage(address: string): BuiltPage {
+  const known = read.get(address);
+  if (known) {
+    return known;
+  }
+  const html = builtText(fileOf(address));
+  const window = new Window({
+    url: `http://localhost${address}`,
+    settings: {
+      disableJavaScriptFileLoading: true,
+      disableCSSFileLoading: true,
+      disableIframePageLoading: true,
+      disableComputedStyleRendering: true,
+    },
+  });
+  window.document.write(html);
+  const document = window.document as unknown as Document;
+  const main = document.querySelector('main');
+  if (!main) {
+    throw new Error(`${address} has no main part`);
+  }
+  const page = { html, document, page: within(document.body), main: within(main) };
+  read.set(address, page);
+  return page;
+}
+
+/** A text file of the built site. */
+export function builtText(file: string): string {
+  const path = join(dist, file);
+  if (!existsSync(path)) {
+    throw new Error(`The built site has no ${file}: build it with npm run build`);
+  }
+  return readFileSync(path, 'utf8');
+}
+
+/** What servers are told of the site's addresses. */
+export function builtRoutes(): Routes {
+  return JSON.parse(builtText(ROUTES_FILE));
+}
+
+/** The addresses that the site's map names. */
+export function mappedPages(): string[] {
+  return Array.from(
+    builtText('sitemap.xml').matchAll(/<loc>([^<]+)/g),
+    ([, url]) => new URL(url ?? '').pathname,
+  );
+}
+
+/** What elements say, without the white space around it. */
+export function textsOf(elements: Iterable<Element>): string[] {
+  return Array.from(elements, ({ textContent }) => textContent.trim());
+}
+
+/** An attribute of each element. */
+export function attributesOf(elements: Iterable<Element>, name: string): (string | null)[] {
+  return Array.from(elements, element => element.getAttribute(name));
+}
+
+function fileOf(address: string): string {
+  const { pathname, search } = new URL(address, 'http://localhost');
+  const { variants, notFound } = builtRoutes();
+  const variant = variants.find(
+    ({ path, parameter }) => path === pathname && search === `?${parameter}`,
+  );
+  const file = pathname === '/' ? 'index.html' : `${pathname.slice(1)}.html`;
+  if (variant || existsSync(join(dist, file))) {
+    return variant?.page ?? file;
+  }
+  const longest = notFound
+    .filter(({ prefix }) => pathname.startsWith(prefix))
+    .toSorted((a, b) => b.prefix.length - a.prefix.length)[0];
+  return longest?.page ?? file;
+}

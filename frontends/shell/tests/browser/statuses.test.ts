@@ -1,0 +1,57 @@
+import type { APIRequestContext } from '@playwright/test';
+import { expect, test } from '../../../kit/testing/browser.ts';
+
+// What the site answers, read without a browser.
+
+test.describe('without a browser', { tag: '@hosting' }, () => {
+  test('every page of the map is there, and so is its preview', async ({ request }) => {
+    const pages = await mappedPages(request);
+    expect(pages.length).toBeGreaterThan(15);
+    for (const path of pages) {
+      const answer = await request.get(path);
+      expect(answer.status(), path).toBe(200);
+      expect(answer.headers()['content-type'], path).toBe('text/html');
+      expect(answer.headers()['content-security-policy'], path).toContain("script-src 'self'");
+      const preview = /<meta property="og:image" content="([^"]+)"/.exec(await answer.text())?.[1];
+      const picture = await request.get(new URL(preview ?? 'missing:').pathname);
+      expect(picture.headers()['content-type'], preview ?? path).toMatch(/^image\//);
+    }
+  });
+
+  for (const [route, heading] of [
+    ['/no-such-page', 'Oops! Page not found'],
+    ['/blog/no-such-post', 'Blog Post Not Found'],
+    ['/services/no-such-service', 'Service Not Found'],
+  ] as const) {
+    test(`${route} is answered with status 404 and a page that leads on`, async ({ request }) => {
+      const answer = await request.get(route);
+      expect(answer.status()).toBe(404);
+      const html = await answer.text();
+      expect(html).toMatch(new RegExp(`<h1[^>]*>${heading}</h1>`));
+      expect(html).toContain('<footer');
+    });
+  }
+
+  test('an overview name of a service leads to its page', async ({ request }) => {
+    const answer = await request.get('/services/retail', { maxRedirects: 0 });
+    expect(answer.status()).toBe(308);
+    expect(answer.headers()['location']).toBe('/services/retail-wholesale-high-risk');
+  });
+
+  test('the signposts are there', async ({ request }) => {
+    for (const file of [
+      '/robots.txt',
+      '/site.webmanifest',
+      '/.well-known/security.txt',
+      '/favicon.svg',
+      '/blog/feed.xml',
+    ]) {
+      expect((await request.get(file)).status(), file).toBe(200);
+    }
+  });
+});
+
+async function mappedPages(request: APIRequestContext): Promise<string[]> {
+  const map = await (await request.get('/sitemap.xml')).text();
+  return Array.from(map.matchAll(/<loc>([^<]+)/g), ([, url]) => new URL(url ?? '').pathname);
+}

@@ -1,0 +1,41 @@
+import { within } from '@testing-library/dom';
+import { expect, test } from 'vitest';
+import { builtPage } from '../../../kit/testing/built-site.ts';
+
+const UPDATED = /April 30, 2025/;
+
+test('the privacy policy has its nine sections and what they promise (sections 2 and 9)', () => {
+  const { main } = builtPage('/privacy');
+  main.getByText(UPDATED);
+  expect(main.getAllByRole('heading', { level: 2 })).toHaveLength(9);
+  for (const name of [/collect/i, /use/i, /disclos|share/i, /retain|retention|keep/i, /rights/i]) {
+    expect(main.getAllByRole('heading', { level: 2, name }).length).toBeGreaterThan(0);
+  }
+  for (const words of [/portab/i, /withdraw/i, /complain/i, /under (the age of )?16/i, /Chennai/]) {
+    expect(main.getAllByText(words).length).toBeGreaterThan(0);
+  }
+  expect(main.getAllByText(/@oculant\.example/).length).toBeGreaterThan(0);
+});
+
+test('the terms have their seven sections and what they settle (sections 2 and 9)', () => {
+  const { main } = builtPage('/terms');
+  main.getByText(UPDATED);
+  expect(main.getAllByRole('heading', { level: 2 })).toHaveLength(7);
+  for (const words of [/accurate/i, /revocable/i, /liab/i, /Chennai/, /30 days/]) {
+    expect(main.getAllByText(words).length).toBeGreaterThan(0);
+  }
+});
+
+test.each(['/privacy', '/terms', '/contact'])(
+  '%s is headed by an icon and the way home (section 2)',
+  route => {
+    const header = builtPage(route).document.querySelector<HTMLElement>('main header');
+    if (!header) {
+      throw new Error(`${route} has no header`);
+    }
+    expect(header.querySelector('svg')).not.toBeNull();
+    const breadcrumb = within(header).getByRole('navigation', { name: 'Breadcrumb' });
+    const home = within(breadcrumb).getByRole('link', { name: 'Home' });
+    expect(home.getAttribute('href')).toBe('/');
+  },
+);

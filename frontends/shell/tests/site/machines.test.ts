@@ -1,0 +1,118 @@
+import Validator from '@adobe/structured-data-validator';
+import WebAutoExtractor from '@marbec/web-auto-extractor';
+import { HtmlValidate } from 'html-validate';
+import { describe, expect, test } from 'vitest';
+import {
+  attributesOf,
+  builtPage,
+  builtRoutes,
+  builtText,
+  mappedPages,
+} from '../../../kit/testing/built-site.ts';
+
+// What machines read of the site: its HTML, its structured data, its links, its map.
+
+const pages = mappedPages();
+const validator = new HtmlValidate({
+  extends: ['html-validate:standard', 'html-validate:document', 'html-validate:a11y'],
+  rules: {
+    // React's own ids begin with an underscore, which HTML allows.
+    'valid-id': ['error', { relaxed: true }],
+    // All files are of our own origin.
+    'require-sri': 'off',
+  },
+});
+
+test('the map names every kind of page', () => {
+  expect(pages.length).toBeGreaterThan(15);
+  const kinds = new Set(pages.map(page => page.split('/')[1]));
+  expect([...kinds].toSorted()).toEqual([
+    ...['', 'about', 'blog', 'careers', 'contact', 'privacy', 'services', 'solutions', 'terms'],
+  ]);
+});
+
+describe.each(pages)('%s', path => {
+  const { html, document } = builtPage(path);
+  const content = (name: string) =>
+    document.querySelector(`meta[property="${name}"]`)?.getAttribute('content');
+
+  test('is valid HTML', async () => {
+    const { results } = await validator.validateString(html);
+    const faults = results.flatMap(({ messages }) =>
+      messages.map(({ ruleId, message, selector }) => `${ruleId}: ${message} (${selector})`),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  test('has structured data that a validator accepts', async () => {
+    const issues = await new Validator().validate(structuredData(html));
+    expect(issues.filter(({ severity }) => severity === 'ERROR')).toEqual([]);
+  });
+
+  test('says where it is, what it is called and how its preview looks', () => {
+    expect(document.querySelectorAll('head title')).toHaveLength(1);
+    expect(document.title).toMatch(/Oculant/);
+    expect(document.querySelectorAll('head meta[name="description"]')).toHaveLength(1);
+    const address = `https://oculant.example${path}`;
+    const canonical = document.querySelectorAll('link[rel="canonical"]');
+    expect(attributesOf(canonical, 'href')).toEqual([address]);
+    expect(content('og:url')).toBe(address);
+    expect(content('og:title')).toBe(document.title);
+    const picture = new URL(content('og:image') ?? 'missing:').pathname;
+    expect(picture).toMatch(/\.(png|jpg)$/);
+    expect(builtText(picture).length).toBeGreaterThan(1000);
+  });
+
+  test('is read without JavaScript', () => {
+    const headings = document.querySelectorAll('main h1');
+    expect(headings).toHaveLength(1);
+    expect(headings[0]?.textContent).toMatch(/\w/);
+    expect(html).not.toContain('Loading…');
+  });
+
+  test('has no link of ours that leads nowhere', () => {
+    for (const href of attributesOf(document.querySelectorAll('a[href]'), 'href')) {
+      const { origin, pathname, hash } = new URL(href ?? '', `http://localhost${path}`);
+      if (origin === 'http://localhost') {
+        expect(addresses, href ?? '').toContain(pathname);
+        const anchor = decodeURIComponent(hash.slice(1));
+        expect(anchor === '' || idsOf(pathname).has(anchor), href ?? '').toBe(true);
+      }
+    }
+  });
+});
+
+const addresses = [...pages, ...builtRoutes().redirects.map(({ from }) => from)];
+
+test('no two pages have the same title', () => {
+  expect(new Set(pages.map(path => builtPage(path).document.title)).size).toBe(pages.length);
+});
+
+test('the structured data tells of the company, the articles, the questions and the jobs', () => {
+  const types = new Set(
+    pages.flatMap(path => Object.keys(structuredData(builtPage(path).html).jsonld)),
+  );
+  expect([...types].toSorted()).toEqual([
+    ...['Article', 'BreadcrumbList', 'FAQPage', 'JobPosting', 'Organization'],
+  ]);
+  const home = structuredData(builtPage('/').html);
+  expect(home.jsonld['Organization']).toMatchObject([{ foundingDate: '2024' }]);
+});
+
+test('the feed names all articles', () => {
+  const feed = builtText('blog/feed.xml');
+  const articles = pages.filter(path => path.startsWith('/blog/'));
+  expect(articles).toHaveLength(6);
+  for (const path of articles) {
+    expect(feed).toContain(`https://oculant.example${path}"`);
+  }
+});
+
+function structuredData(html: string) {
+  return new WebAutoExtractor({ addLocation: true }).parse(html);
+}
+
+function idsOf(path: string): Set<string> {
+  const all = builtPage(path).document.querySelectorAll('[id]');
+  return new Set(Array.from(all, ({ id }) => id));
+}
