@@ -7,7 +7,18 @@ import type { Options } from './frontends/kit/testing/browser.ts';
 export default defineConfig<object, Options>({
   testDir: 'frontends',
   projects: [
-    { name: 'site', testMatch: '*/tests/browser/**/*.test.ts', testIgnore: '**/outages.test.ts' },
+    {
+      name: 'site',
+      testMatch: '*/tests/browser/**/*.test.ts',
+      testIgnore: '**/{outages,release,contract}.test.ts',
+    },
+    // Sites from changed sources, which are built once and shared.
+    { name: 'changed-sites', testMatch: 'kit/testing/changed-sites.setup.ts' },
+    {
+      name: 'releases',
+      testMatch: '*/tests/browser/**/{release,contract}.test.ts',
+      dependencies: ['changed-sites'],
+    },
     // Some of them again, of what a remote shows without the shell: by one server for all tests of a remote.
     ...remotes.map(({ name }) => ({
       name: `${name}-alone`,

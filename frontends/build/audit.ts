@@ -2,13 +2,9 @@ import type { LaunchedChrome } from 'chrome-launcher';
 import { launch } from 'chrome-launcher';
 import type { Result } from 'lighthouse';
 import lighthouse from 'lighthouse';
+import { excessOf, kilobytes } from './budgets.ts';
 import { CHROMIUM } from './chromium.ts';
 
-const KILOBYTE = 1000;
-/** Kilobytes for the first view. A remote's page has its entry and its own copies of the kit besides. */
-const FIRST_VIEW = { script: 120, total: 250 };
-const FIRST_VIEW_OF_REMOTE = { script: 127, total: 250 };
-const OF_REMOTES = /^\/(blog|careers)\b/;
 const LARGEST_SHIFT = 0.01;
 
 /** What Lighthouse says of a route on a phone with a slow connection. */
@@ -64,7 +60,7 @@ function rowOf(route: string, { categories, audits }: Result): Row {
   const value = (name: string) => audits[name]?.numericValue ?? Number.NaN;
   const requests = itemsOf(audits['network-requests']?.details);
   const bytes = (of: typeof requests) =>
-    Math.round(of.reduce((sum, { transferSize = 0 }) => sum + transferSize, 0) / KILOBYTE);
+    kilobytes(of.reduce((sum, { transferSize = 0 }) => sum + transferSize, 0));
   return {
     route,
     performance: score('performance'),
@@ -93,12 +89,5 @@ export function faultsOf(row: Row): string[] {
   if (row.CLS > LARGEST_SHIFT) {
     faults.push(`${row.route}: the layout shifts by ${row.CLS}`);
   }
-  const allowed = OF_REMOTES.test(row.route) ? FIRST_VIEW_OF_REMOTE : FIRST_VIEW;
-  if (row['JS kB'] > allowed.script) {
-    faults.push(`${row.route}: ${row['JS kB']} kB of JavaScript, allowed are ${allowed.script}`);
-  }
-  if (row['all kB'] > allowed.total) {
-    faults.push(`${row.route}: ${row['all kB']} kB in all, allowed are ${allowed.total}`);
-  }
-  return faults;
+  return [...faults, ...excessOf(row.route, { script: row['JS kB'], all: row['all kB'] })];
 }

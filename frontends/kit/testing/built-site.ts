@@ -19,6 +19,8 @@ type Queries = BoundFunctions<typeof queries>;
 
 /** A page of the built site. */
 export interface BuiltPage {
+  /** Its file. */
+  file: string;
   html: string;
   document: Document;
   /** Finds elements by role and name. */
@@ -34,7 +36,8 @@ export function builtPage(address: string): BuiltPage {
   if (known) {
     return known;
   }
-  const html = builtText(fileOf(address));
+  const file = fileOf(address);
+  const html = builtText(file);
   const window = new Window({
     url: `http://localhost${address}`,
     settings: {
@@ -50,7 +53,7 @@ export function builtPage(address: string): BuiltPage {
   if (!main) {
     throw new Error(`${address} has no main part`);
   }
-  const page = { html, document, page: within(document.body), main: within(main) };
+  const page = { file, html, document, page: within(document.body), main: within(main) };
   read.set(address, page);
   return page;
 }

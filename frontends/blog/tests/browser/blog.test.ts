@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { expect, hydrated, someone, test } from '../../../kit/testing/browser.ts';
+import { expect, hydrated, passTimeUntil, someone, test } from '../../../kit/testing/browser.ts';
 
 const NEWEST = 'AI advancements in video surveillance: from recording to noticing';
 
@@ -74,13 +74,12 @@ test('a text that does not load costs its own place only, and comes with Retry',
   page,
   said,
 }) => {
+  await page.clock.install();
   await page.route('**/assets/post-*', route => route.abort());
   await page.goto('/blog');
   await hydrated(page.locator('main h1'));
   await page.getByRole('link', { name: NEWEST }).click();
-  await expect(page.getByText('The text of this article did not load.')).toBeVisible({
-    timeout: 12_000,
-  });
+  await passTimeUntil(page, page.getByText('The text of this article did not load.'));
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(NEWEST);
   await page.unroute('**/assets/post-*');
   await page.getByRole('button', { name: 'Retry' }).click();

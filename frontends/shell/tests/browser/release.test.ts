@@ -1,44 +1,25 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { dist } from '../../../build/places.ts';
 import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
-import type { Checkout } from '../../../kit/testing/checkout.ts';
-import { checkout } from '../../../kit/testing/checkout.ts';
+import type { ChangedSite } from '../../../kit/testing/changed-sites.ts';
+import { CHANGED, changedSite, TITLE } from '../../../kit/testing/changed-sites.ts';
 import { gateway } from '../../../kit/testing/gateway.ts';
 import type { Program } from '../../../kit/testing/program.ts';
 
 // A blog with one more article is released alone. One test after the other: each finds what the one before left.
 test.describe.configure({ mode: 'serial' });
 
-const TITLE = 'A camera that was only dusty';
-const POST = `---
-id: dusty
-title: ${TITLE}
-excerpt: Before anything intelligent, a cloth.
-date: "2026-01-15"
-category: Technology
-author: CTO
-authorTitle: Chief Technology Officer
----
-
-Somebody wiped the lens, and the whole fleet of models improved overnight.
-`;
-
-const CHANGED = 'A shop sleeps through';
-
-let sources: Checkout;
+const folder = mkdtempSync(join(tmpdir(), 'release-'));
+const site = join(folder, 'site');
 let served: Program;
-let site: string;
 let opened: Page;
 const uncaught: string[] = [];
 
 test.beforeAll(async ({ browser }) => {
-  sources = checkout();
-  site = join(sources.folder, 'site');
   cpSync(dist, site, { recursive: true });
-  cpSync(`${dist}.parts.json`, `${site}.parts.json`);
   served = await gateway(site);
   opened = await browser.newPage();
   opened.on('pageerror', failure => uncaught.push(String(failure)));
@@ -46,7 +27,7 @@ test.beforeAll(async ({ browser }) => {
 test.afterAll(async () => {
   await opened.close();
   served.stop();
-  sources.remove();
+  rmSync(folder, { recursive: true });
 });
 
 test('before it, the blog has six articles', async () => {
@@ -59,14 +40,10 @@ test('a changed blog is shown by the unchanged shell once its own folder is swap
   page,
   said,
 }) => {
-  const blog = join(sources.folder, 'frontends/blog');
-  writeFileSync(join(blog, 'posts/dusty.md'), POST);
-  const article = join(blog, 'posts/smart-home.md');
-  writeFileSync(article, readFileSync(article, 'utf8').replace('A shop closes in', CHANGED));
-  const next = join(sources.folder, 'next');
-  run('one.ts', next, 'blog');
+  const next = join(folder, 'next');
+  cpSync(join(changedSite('blog-swapped'), 'remotes/blog'), next, { recursive: true });
   rmSync(join(site, 'remotes/blog'), { recursive: true });
-  renameSync(join(next, 'remotes/blog'), join(site, 'remotes/blog'));
+  renameSync(next, join(site, 'remotes/blog'));
 
   await page.goto(`${served.site}/`);
   const teasers = page.getByRole('region', { name: 'Latest Insights' });
@@ -103,11 +80,11 @@ test('a page that was open before goes on working', async () => {
 
 test('a release renders the remote’s pages, too: a new file is a new post everywhere', async ({
   page,
-  browser,
+  request,
 }) => {
   const shellsOwn = () => readFileSync(join(site, 'about.html'), 'utf8');
   const before = shellsOwn();
-  run('release.ts', site, 'blog');
+  putInPlace('blog-released');
   expect(shellsOwn()).toBe(before);
 
   for (const file of ['index.html', 'blog.html', 'blog/dusty.html', 'blog/feed.xml']) {
@@ -120,22 +97,19 @@ test('a release renders the remote’s pages, too: a new file is a new post ever
   await page.goto(`${served.site}/blog`);
   await expect(page.getByRole('article').first()).toContainText(TITLE);
 
-  const reader = await browser.newPage({ javaScriptEnabled: false });
-  await reader.goto(`${served.site}/blog/dusty`);
-  await expect(reader.getByText('Somebody wiped the lens')).toBeVisible();
-  await reader.close();
+  const answer = await request.get(`${served.site}/blog/dusty`);
+  expect(await answer.text()).toContain('Somebody wiped the lens');
 });
 
 test('a post whose file is deleted is gone after the next release', async ({ request }) => {
-  rmSync(join(sources.folder, 'frontends/blog/posts/dusty.md'));
-  run('release.ts', site, 'blog');
+  putInPlace('blog-without-post');
   const answer = await request.get(`${served.site}/blog/dusty`);
   expect(answer.status()).toBe(404);
   expect(await (await request.get(`${served.site}/blog`)).text()).not.toContain(TITLE);
 });
 
-function run(program: string, out: string, ...rest: string[]) {
-  execFileSync(process.execPath, [join(sources.folder, 'frontends/build', program), ...rest], {
-    env: { ...process.env, SITE_OUT: out },
-  });
+/** Puts a release in the place of the site that is served. */
+function putInPlace(name: ChangedSite) {
+  rmSync(site, { recursive: true });
+  cpSync(changedSite(name), site, { recursive: true });
 }

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { excessOf } from '../../../build/budgets.ts';
+import { firstViewOf } from '../../../build/first-view.ts';
+import { builtPage, mappedPages } from '../../../kit/testing/built-site.ts';
+
+const ROUTES = [...mappedPages(), '/?variant=impact', '/no-such-page'];
+
+test.each(ROUTES)('%s keeps the budgets of bytes for its first view', route => {
+  const { file, document } = builtPage(route);
+  const view = firstViewOf(file, document);
+  // What every page needs weighs so much: less is a sign that the count has lost sight of it.
+  expect(view.script).toBeGreaterThan(90);
+  expect(view.all).toBeGreaterThan(view.script + 40);
+  expect(excessOf(route, view)).toEqual([]);
+});
+
+test('a route that exceeds a budget is named', () => {
+  expect(excessOf('/about', { script: 121, all: 251 })).toEqual([
+    '/about: 121 kB of JavaScript, allowed are 120',
+    '/about: 251 kB in all, allowed are 250',
+  ]);
+  expect(excessOf('/careers', { script: 127, all: 250 })).toEqual([]);
+});
