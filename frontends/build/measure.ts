@@ -1,39 +1,65 @@
 import { chromium } from '@playwright/test';
 import type { Row } from './audit.ts';
 import { auditedThrice, faultsOf, launchForAudit } from './audit.ts';
+import { axeMatrix } from './axe-matrix.ts';
 import { CHROMIUM } from './chromium.ts';
 import { CHANGES, timeToPage } from './route-change.ts';
-import { ROUTES } from './routes.ts';
+import { NOT_FOUND, ROUTES } from './routes.ts';
 import { runningStack } from './running-stack.ts';
 
-// Runs Lighthouse (mobile, simulated slow 4G) on each kind of route of the running stack and prints a
-// table, timings as the median of three. Ends with 1 where a budget is exceeded that does not depend on
-// the machine's mood: `cargo xtask measure web`.
+// Measures the running stack: `cargo xtask measure web`, or in a short form `npm run measure -- /about`.
+//
+// - Lighthouse (mobile, simulated slow 4G) on each kind of route, timings as the median of three.
+// - What a visitor waits for after a click, once pages are fetched ahead; in the long form only.
+// - axe on each page and in each dialog, menu and notice, in both themes, on a phone and on a desktop.
+//
+// Ends with 1 where axe finds something or a budget is exceeded that does not depend on the machine's mood.
 
 /** Milliseconds that a browser is given to fetch pages ahead. */
 const AHEAD = 1500;
-const stack = runningStack();
-const browser = await launchForAudit();
+const { site } = runningStack();
 const chosen = process.argv.slice(2);
-const rows: Row[] = [];
-for (const route of chosen.length > 0 ? chosen : ROUTES) {
-  rows.push(await auditedThrice(stack.site, route, browser.port, 'performance'));
-}
-browser.kill();
-console.table(rows);
-console.table(await routeChanges());
 
-const wrong = rows.flatMap(faultsOf);
+const rows = await lighthouseRows(chosen.length > 0 ? chosen : ROUTES);
+console.table(rows);
+if (chosen.length === 0) {
+  console.table(await routeChanges());
+}
+const violations = await axeMatrix(site, chosen.length > 0 ? chosen : await everyPage());
+const wrong = [...rows.flatMap(faultsOf), ...violations];
 for (const fault of wrong) {
   console.error(fault);
 }
 process.exitCode = wrong.length > 0 ? 1 : 0;
 
+async function lighthouseRows(routes: readonly string[]): Promise<Row[]> {
+  const browser = await launchForAudit();
+  try {
+    const rows: Row[] = [];
+    for (const route of routes) {
+      rows.push(await auditedThrice(site, route, browser.port, 'performance'));
+    }
+    return rows;
+  } finally {
+    browser.kill();
+  }
+}
+
+/** Every page of the site's map, and those that it does not name. */
+async function everyPage(): Promise<string[]> {
+  const map = await (await fetch(`${site}/sitemap.xml`)).text();
+  const mapped = Array.from(
+    map.matchAll(/<loc>([^<]+)/g),
+    ([, url]) => new URL(url ?? '').pathname,
+  );
+  return [...new Set([...mapped, ...ROUTES, ...NOT_FOUND])];
+}
+
 /** What a visitor waits for after a click, once pages are fetched ahead. */
 async function routeChanges() {
   const visitor = await chromium.launch(CHROMIUM);
   const page = await visitor.newPage({ viewport: { width: 1440, height: 900 } });
-  await page.goto(stack.site, { waitUntil: 'networkidle' });
+  await page.goto(site, { waitUntil: 'networkidle' });
   await page.mouse.move(200, 300);
   await page.waitForTimeout(AHEAD);
   const changes: { 'route change': string; ms: number }[] = [];

@@ -13,3 +13,10 @@ export const ROUTES: readonly string[] = [
   '/terms',
   '/careers',
 ];
+
+/** Pages that say that there is nothing, one of each kind. */
+export const NOT_FOUND: readonly string[] = [
+  '/no-such-page',
+  '/blog/no-such-post',
+  '/services/no-such-service',
+];

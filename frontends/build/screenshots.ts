@@ -4,14 +4,13 @@ import type { Browser } from '@playwright/test';
 import { chromium } from '@playwright/test';
 import { CHROMIUM } from './chromium.ts';
 import { root } from './places.ts';
-import { ROUTES } from './routes.ts';
+import { NOT_FOUND, ROUTES } from './routes.ts';
 import { runningStack } from './running-stack.ts';
 
 // Takes a picture of each route of the running stack in three sizes and both themes, into
 // target/screenshots: `npm run screenshots [-- <route> …]`. Whatever the console says is printed. When all are
 // taken, the tops of the pages make docs/contact-sheet.jpg.
 
-const NOT_FOUND = ['/no-such-page', '/blog/no-such-post', '/services/no-such-service'];
 const SIZES = [
   { name: 'phone', width: 390, height: 844 },
   { name: 'tablet', width: 768, height: 1024 },

@@ -3,9 +3,9 @@ import { expect, hydrated, passTimeUntil, someone, test } from '../../../kit/tes
 
 const NEWEST = 'AI advancements in video surveillance: from recording to noticing';
 
-test('categories narrow the list, say how many are left, and are in the address @alone', async ({
-  page,
-}) => {
+test('categories narrow the list, say how many are left, and are in the address', {
+  tag: ['@alone', '@hosting'],
+}, async ({ page }) => {
   await page.goto('/blog');
   await hydrated(page.locator('main h1'));
   await expect(cards(page)).toHaveCount(6);
@@ -47,7 +47,10 @@ test('an article leads to its sections and back to the list', async ({ page }) =
   await expect(page).toHaveURL('/blog');
 });
 
-test('both forms of an article sign up @alone', async ({ page, mailTo }) => {
+test('both forms of an article sign up', { tag: ['@alone', '@hosting'] }, async ({
+  page,
+  mailTo,
+}) => {
   await page.goto('/blog/smart-home');
   await hydrated(page.locator('main h1'));
   for (const name of ['Oculant Insights Newsletter', 'Stay in the Loop']) {
@@ -60,9 +63,9 @@ test('both forms of an article sign up @alone', async ({ page, mailTo }) => {
   }
 });
 
-test('an article that was rendered ahead of time fetches its text not once more', async ({
-  page,
-}) => {
+test('an article that was rendered ahead of time fetches its text not once more', {
+  tag: '@hosting',
+}, async ({ page }) => {
   const asked: string[] = [];
   page.on('request', request => asked.push(request.url()));
   await page.goto('/blog/ai-advancements', { waitUntil: 'networkidle' });

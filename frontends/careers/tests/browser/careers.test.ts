@@ -1,6 +1,8 @@
 import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
 
-test('a department narrows the list and says how many are left @alone', async ({ page }) => {
+test('a department narrows the list and says how many are left', { tag: '@alone' }, async ({
+  page,
+}) => {
   await page.goto('/careers');
   await hydrated(page.locator('main h1'));
   const list = page.getByRole('region', { name: 'Open Positions' });
@@ -11,7 +13,7 @@ test('a department narrows the list and says how many are left @alone', async ({
   await expect(list.getByRole('status')).toHaveText('1 position');
 });
 
-test('a position has an address that opens it', async ({ page }) => {
+test('a position has an address that opens it', { tag: '@hosting' }, async ({ page }) => {
   await page.goto('/careers?position=7');
   const position = page.locator('#position-7 details');
   await expect(position).toHaveAttribute('open');

@@ -14,29 +14,42 @@ for (const route of ['/', '/blog/ai-advancements']) {
   test(`${route} stands still when its fonts come late`, async ({ page }) => {
     await page.setViewportSize({ width: 1350, height: 940 });
     await page.addInitScript(() => {
-      const moved = { by: 0, fonts: 0 };
+      const moved = { by: 0 };
       Object.assign(window, { moved });
       new PerformanceObserver(list => {
         for (const entry of list.getEntries() as (PerformanceEntry & { value: number })[]) {
           moved.by += entry.value;
         }
       }).observe({ type: 'layout-shift', buffered: true });
-      document.fonts.addEventListener('loadingdone', () => {
-        // What that moves is known once it has been painted.
-        requestAnimationFrame(() => setTimeout(() => moved.fonts++, 100));
-      });
     });
+    const { promise: isShown, resolve: letFontsCome } = Promise.withResolvers<void>();
     await page.route('**/*.woff2', async font => {
-      await new Promise(later => setTimeout(later, 1000));
+      await isShown;
       await font.continue();
     });
-    await page.goto(route);
-    const moved = () => page.evaluate(() => (window as unknown as Moved).moved);
-    await expect.poll(async () => (await moved()).fonts).toBeGreaterThan(0);
-    expect((await moved()).by).toBeLessThan(0.01);
+    // The page's load waits for the fonts that it preloads.
+    await page.goto(route, { waitUntil: 'commit' });
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    await expect.poll(() => page.evaluate(paintsOf, 'first-contentful-paint')).toBe(1);
+    expect(await page.evaluate(() => document.fonts.status)).toBe('loading');
+    letFontsCome();
+    await page.evaluate(() => document.fonts.ready);
+    await page.evaluate(twoFrames);
+    expect(await page.evaluate(() => (window as unknown as Moved).moved.by)).toBeLessThan(0.01);
+  });
+}
+
+function paintsOf(name: string): number {
+  return performance.getEntriesByName(name).length;
+}
+
+/** What the fonts move is known once it has been painted. */
+function twoFrames(): Promise<void> {
+  return new Promise(done => {
+    requestAnimationFrame(() => requestAnimationFrame(() => done()));
   });
 }
 
 interface Moved {
-  moved: { by: number; fonts: number };
+  moved: { by: number };
 }

@@ -2,12 +2,9 @@ import { expect, someone, test } from '../../../kit/testing/browser.ts';
 
 // These stop a part that all tests share: they run after all others, one at a time.
 
-test('while the broker is away a message is refused with a sentence, and sent once it is back', async ({
-  page,
-  stack,
-  mailTo,
-  said,
-}) => {
+test('while the broker is away a message is refused with a sentence, and sent once it is back', {
+  tag: '@hosting',
+}, async ({ page, stack, mailTo, said }) => {
   const email = someone();
   await page.goto('/contact');
   await page.getByLabel('Full Name').fill('Asha Rao');

@@ -121,7 +121,9 @@ describe.each(Object.entries(FIGURES))('%s', (id, figures) => {
     }
   });
 
-  test('shows each feature close up (section 3)', () => {
+  test('shows its place, and each feature close up (section 3)', () => {
+    const place = document.querySelector('main img');
+    expect(place?.getAttribute('alt')?.length).toBeGreaterThan(30);
     // What loads later stands in the page for who runs no script.
     const pictures = itemsOf('Key Features').map(
       item => item.innerHTML.match(/<img[^>]* src="([^"]+)"/)?.[1],

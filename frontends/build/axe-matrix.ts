@@ -1,0 +1,54 @@
+import type { Browser } from '@playwright/test';
+import { chromium } from '@playwright/test';
+import { HEIGHT, OPEN_STATES, showTheme, violationsOf, WIDTHS } from './accessibility.ts';
+import { CHROMIUM } from './chromium.ts';
+
+const DEVICES = Object.keys(WIDTHS) as (keyof typeof WIDTHS)[];
+const THEMES = ['light', 'dark'] as const;
+
+/** A page as it is, or with something open in it. */
+type State = Pick<(typeof OPEN_STATES)[number], 'name' | 'route' | 'only'> &
+  Partial<Pick<(typeof OPEN_STATES)[number], 'open'>>;
+
+/** What axe finds on routes and in what can be opened on them, in both themes, on a phone and on a desktop. */
+export async function axeMatrix(site: string, routes: readonly string[]): Promise<string[]> {
+  const states: State[] = [
+    ...routes.map(route => ({ name: 'as it is', route })),
+    ...OPEN_STATES.filter(({ route }) => routes.includes(pathOf(route))),
+  ];
+  const browser = await chromium.launch(CHROMIUM);
+  const found: string[] = [];
+  for (const state of states) {
+    for (const device of DEVICES.filter(device => !state.only || state.only === device)) {
+      found.push(...(await faultsIn(browser, site, state, device)));
+    }
+  }
+  await browser.close();
+  return found;
+}
+
+async function faultsIn(
+  browser: Browser,
+  site: string,
+  { name, route, open }: State,
+  device: keyof typeof WIDTHS,
+): Promise<string[]> {
+  const page = await browser.newPage({
+    viewport: { width: WIDTHS[device], height: HEIGHT },
+    reducedMotion: 'reduce',
+  });
+  await page.goto(site + route, { waitUntil: 'networkidle' });
+  await open?.(page);
+  const found: string[] = [];
+  for (const theme of THEMES) {
+    await showTheme(page, theme);
+    const violations = await violationsOf(page);
+    found.push(...violations.map(fault => `${route}, ${name}, ${theme}, ${device}: ${fault}`));
+  }
+  await page.close();
+  return found;
+}
+
+function pathOf(route: string): string {
+  return new URL(route, 'http://localhost').pathname;
+}
