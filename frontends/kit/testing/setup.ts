@@ -1,4 +1,4 @@
-import { afterEach, vi } from 'vitest';
+import { afterEach, beforeEach, expect, vi } from 'vitest';
 
 const hasDom = typeof document !== 'undefined';
 if (hasDom) {
@@ -6,6 +6,15 @@ if (hasDom) {
   // where it finds global hooks: https://github.com/testing-library/react-testing-library/issues/1197
   Object.assign(globalThis, { jest: { advanceTimersByTime: vi.advanceTimersByTime } });
 }
+
+/** What the console complained of. A test that expects complaints takes them itself. */
+const complaints: unknown[][] = [];
+
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockImplementation((...words) => {
+    complaints.push(words);
+  });
+});
 
 // Files share a worker, so no test leaves anything behind.
 afterEach(async () => {
@@ -22,4 +31,5 @@ afterEach(async () => {
     sessionStorage.clear();
     localStorage.clear();
   }
+  expect(complaints.splice(0), 'the console stays silent').toEqual([]);
 });
