@@ -109,14 +109,6 @@ export async function hydrated(element: Locator, timeout = 10_000): Promise<void
   await expect.poll(isTakenOver, { timeout, intervals: LOOK_AGAIN }).toBe(true);
 }
 
-/** Lets simulated time pass, second by second, until an element is there. `page.clock` must be installed. */
-export async function passTimeUntil(page: Page, element: Locator): Promise<void> {
-  await expect(async () => {
-    await page.clock.runFor(1_000);
-    await expect(element).toBeVisible({ timeout: 100 });
-  }).toPass({ intervals: LOOK_AGAIN, timeout: 20_000 });
-}
-
 async function mailTo(stack: RunningStack, address: string, text: string): Promise<Mail> {
   let found: Mail | undefined;
   await expect

@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
-import { expect, hydrated, passTimeUntil, someone, test } from '../../../kit/testing/browser.ts';
+import { expect, hydrated, someone, test } from '../../../kit/testing/browser.ts';
+import { passUntil } from '../../../kit/testing/page-time.ts';
 
 const NEWEST = 'AI advancements in video surveillance: from recording to noticing';
 
@@ -82,7 +83,8 @@ test('a text that does not load costs its own place only, and comes with Retry',
   await page.goto('/blog');
   await hydrated(page.locator('main h1'));
   await page.getByRole('link', { name: NEWEST }).click();
-  await passTimeUntil(page, page.getByText('The text of this article did not load.'));
+  const failed = page.getByText('The text of this article did not load.');
+  await passUntil(page, () => expect(failed).toBeVisible({ timeout: 100 }));
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(NEWEST);
   await page.unroute('**/assets/post-*');
   await page.getByRole('button', { name: 'Retry' }).click();

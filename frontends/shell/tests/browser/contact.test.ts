@@ -2,10 +2,9 @@ import { expect, someone, test } from '../../../kit/testing/browser.ts';
 
 const SALES = 'sales@oculant.example';
 
-test('a message reaches sales with the advertisement that brought its visitor, who is told', async ({
-  page,
-  mailTo,
-}) => {
+test('a message reaches sales with the advertisement that brought its visitor, who is told', {
+  tag: '@hosting',
+}, async ({ page, mailTo }) => {
   const email = someone('asha');
   await page.goto('/solutions?utm_source=newspaper&utm_medium=banner&utm_campaign=monsoon', {
     referer: 'https://www.example.com/',
@@ -143,7 +142,9 @@ test('an answer that gets lost is asked for again under the same key, and one ma
   expect(said.splice(0)).toEqual([expect.stringContaining('ERR_CONNECTION_RESET')]);
 });
 
-test('the map is asked for only when the visitor wants it', async ({ page }) => {
+test('the map is asked for only when the visitor wants it', { tag: '@hosting' }, async ({
+  page,
+}) => {
   const asked: string[] = [];
   await page.route(/openstreetmap/, route => {
     asked.push(route.request().url());

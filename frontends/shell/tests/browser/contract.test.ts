@@ -1,7 +1,8 @@
-import { expect, hydrated, passTimeUntil, test } from '../../../kit/testing/browser.ts';
+import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
 import type { ChangedSite } from '../../../kit/testing/changed-sites.ts';
 import { changedSite } from '../../../kit/testing/changed-sites.ts';
 import { gateway } from '../../../kit/testing/gateway.ts';
+import { passUntil } from '../../../kit/testing/page-time.ts';
 
 const ends: (() => void)[] = [];
 test.afterEach(() => {
@@ -35,7 +36,7 @@ for (const [name, wanted] of [
     const site = await served(name);
     await page.clock.install();
     await page.goto(`${site}/blog`);
-    await passTimeUntil(page, page.getByText(FAILED));
+    await passUntil(page, () => expect(page.getByText(FAILED)).toBeVisible({ timeout: 100 }));
     await expect(page.getByRole('heading', { name: 'Latest Articles' })).toBeVisible();
     await page.getByRole('link', { name: 'About', exact: true }).first().click();
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Pioneering AI Security');

@@ -1,6 +1,8 @@
 import { CHANGES, timeToPage } from '../../../build/route-change.ts';
 import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
 
+test.use({ contextOptions: { reducedMotion: 'no-preference' } });
+
 test('what heads a page fades up after 100 ms, in 700 ms (section 9)', async ({ page }) => {
   for (const route of ['/', '/services', '/blog']) {
     await page.goto(route);

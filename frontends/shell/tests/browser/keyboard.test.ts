@@ -66,7 +66,7 @@ test('the application: the focus goes in, stays in, and comes back', async ({ pa
   await expect(apply).toBeFocused();
 });
 
-test('the contact form: filled in and sent', { tag: '@hosting' }, async ({ page, mailTo }) => {
+test('the contact form: filled in and sent', async ({ page, mailTo }) => {
   const email = someone('keys');
   await page.goto('/contact');
   await tabTo(page, page.getByLabel('Full Name'));

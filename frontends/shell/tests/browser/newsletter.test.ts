@@ -1,6 +1,6 @@
 import { expect, someone, test } from '../../../kit/testing/browser.ts';
 
-test('a visitor signs up, confirms, is welcomed, and leaves again', async ({
+test('a visitor signs up, confirms, is welcomed, and leaves again', { tag: '@hosting' }, async ({
   page,
   stack,
   mailTo,

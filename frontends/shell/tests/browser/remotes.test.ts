@@ -7,10 +7,9 @@ import { passUntil } from '../../../kit/testing/page-time.ts';
 
 const FAILED = 'This part of the site did not load.';
 
-test('a remote that is down costs the home page only its own area; the shell goes on working', async ({
-  page,
-  said,
-}) => {
+test('a remote that is down costs the home page only its own area; the shell goes on working', {
+  tag: '@hosting',
+}, async ({ page, said }) => {
   await page.clock.install();
   await page.route('**/remotes/blog/**', abort);
   await page.goto('/?newsletter=confirm&token=any');
@@ -32,7 +31,9 @@ test('a remote that is down costs the home page only its own area; the shell goe
   onlyTheFaultItself(said);
 });
 
-test('the home page asks for the blog when its teasers come near the view', async ({ page }) => {
+test('the home page asks for the blog when its teasers come near the view', {
+  tag: '@hosting',
+}, async ({ page }) => {
   const asked: string[] = [];
   page.on('request', request => asked.push(new URL(request.url()).pathname));
   await page.goto('/', { waitUntil: 'networkidle' });
@@ -134,10 +135,9 @@ test('a remote that is slow at first load: its page is read as it was rendered, 
   onlyTheFaultItself(said);
 });
 
-test('a part that every build lacks is asked for in the new one once, and then said to be missing', async ({
-  page,
-  said,
-}) => {
+test('a part that every build lacks is asked for in the new one once, and then said to be missing', {
+  tag: '@hosting',
+}, async ({ page, said }) => {
   const loads: string[] = [];
   page.on('load', () => loads.push(page.url()));
   await page.route('**/remotes/careers/assets/careers-page.*.js', route =>
