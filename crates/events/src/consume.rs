@@ -21,12 +21,8 @@ use tracing::{Instrument, Span, field};
 use uuid::Uuid;
 use visitor::PersonId;
 
-use crate::{Event, EventData, SITE, attempts::Figures, dead_letters, subjects};
+use crate::{Event, EventData, Retries, SITE, attempts::Figures, dead_letters, subjects};
 
-/// For how long a receiver may be away before its events become dead letters.
-pub const GIVE_UP_AFTER: Duration = Duration::from_secs(25 * 60 * 60);
-const FIRST_RETRY: Duration = Duration::from_secs(5);
-const SLOWEST_RETRY: Duration = Duration::from_secs(15 * 60);
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 /// How long the broker keeps a request for events before it is asked anew; after a restart
 /// it knows of none.
@@ -37,8 +33,8 @@ const ASK_AGAIN: Duration = Duration::from_secs(5);
 pub struct Terms {
     /// How many deliveries are under way at once.
     pub at_once: usize,
-    /// For how long its receiver may be away; usually [`GIVE_UP_AFTER`].
-    pub give_up_after: Duration,
+    /// How soon and for how long an event is tried again.
+    pub retries: Retries,
 }
 
 /// What came of one attempt to deliver.
@@ -150,7 +146,7 @@ where
         // Well within the ack wait, after which the broker would hand the event to
         // someone else as well.
         still_working: consumer.cached_info().config.ack_wait / 4,
-        give_up_after: terms.give_up_after,
+        retries: terms.retries,
         figures,
         deliver,
     };
@@ -225,7 +221,7 @@ struct Attempts<'a, F> {
     consumer: &'a Arc<str>,
     /// How often the broker is told that a delivery is still under way.
     still_working: Duration,
-    give_up_after: Duration,
+    retries: Retries,
     figures: &'a Figures,
     deliver: &'a F,
 }
@@ -272,7 +268,7 @@ where
             )),
         };
         let outcome = match outcome {
-            Outcome::Retry(reason) if self.is_given_up(attempt, age) => Outcome::Refused(reason),
+            Outcome::Retry(reason) if self.retries.is_given_up(attempt, age) => Outcome::Refused(reason),
             outcome => outcome,
         };
         if !matches!(outcome, Outcome::Delivered) {
@@ -286,7 +282,7 @@ where
         let settled = match outcome {
             Outcome::Delivered => message.double_ack().await,
             Outcome::Retry(reason) => {
-                let pause = backoff(attempt, random_share());
+                let pause = self.retries.pause_after(attempt);
                 tracing::warn!(%reason, retry.seconds = pause.as_secs(), "not delivered; will try again");
                 message.ack_with(AckKind::Nak(Some(pause))).await
             }
@@ -306,24 +302,6 @@ where
             tracing::warn!(%error, "the broker did not take the outcome; the event will come again");
         }
     }
-}
-
-impl<F> Attempts<'_, F> {
-    /// An event that lay long before its first attempt, because nobody was there to make it, is tried as often as any.
-    fn is_given_up(&self, attempt: i64, age: Duration) -> bool {
-        age >= self.give_up_after && attempt >= attempts_within(self.give_up_after)
-    }
-}
-
-/// How often an event is tried in this time, at the least.
-fn attempts_within(time: Duration) -> i64 {
-    let mut attempts = 1;
-    let mut passed = backoff(attempts, 1.0);
-    while passed < time {
-        attempts += 1;
-        passed += backoff(attempts, 1.0);
-    }
-    attempts
 }
 
 async fn tell_still_working(message: &Message) {
@@ -371,35 +349,9 @@ fn attempt_and_age(message: &Message) -> (i64, Duration) {
     })
 }
 
-/// Doubles from 5 s to a quarter of an hour, longer by up to a fifth (`spread`, 0 to 1)
-/// so that what failed together does not return together.
-fn backoff(attempt: i64, spread: f64) -> Duration {
-    let doublings = u32::try_from(attempt.clamp(1, 16) - 1).unwrap_or(0);
-    let pause = FIRST_RETRY.saturating_mul(1 << doublings).min(SLOWEST_RETRY);
-    pause.mul_f64(1.0 + spread / 5.0)
-}
-
-fn random_share() -> f64 {
-    f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn retries_slow_down_to_a_quarter_of_an_hour() {
-        assert_eq!(backoff(1, 0.0), FIRST_RETRY);
-        assert_eq!(backoff(3, 0.0), FIRST_RETRY * 4);
-        assert_eq!(backoff(1000, 0.0), SLOWEST_RETRY);
-        assert_eq!(backoff(1000, 1.0), SLOWEST_RETRY.mul_f64(1.2));
-    }
-
-    #[test]
-    fn in_25_hours_an_event_is_tried_some_90_times() {
-        assert_eq!(attempts_within(GIVE_UP_AFTER), 90);
-        assert_eq!(attempts_within(Duration::from_secs(1)), 1);
-    }
 
     #[tokio::test]
     async fn long_work_is_told_of_until_it_is_done() {

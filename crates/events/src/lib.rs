@@ -11,6 +11,7 @@ pub mod endpoints;
 pub mod event;
 pub mod provision;
 pub mod publish;
+mod retries;
 pub mod subjects;
 
 pub use attribution::Attribution;
@@ -20,6 +21,7 @@ pub use endpoints::{Endpoint, Endpoints};
 pub use event::{Event, EventData, EventType};
 pub use provision::{Provision, Wanted, provision};
 pub use publish::{PublishError, Publisher, Stored};
+pub use retries::Retries;
 
 /// The stream that holds every event.
 pub const SITE: &str = "SITE";

@@ -8,7 +8,7 @@ use tokio::{net::TcpStream, process::Command};
 
 use crate::{eventually, part::Part, ports::free_ports, root};
 
-const START: Duration = Duration::from_secs(20);
+const START: Duration = Duration::from_secs(90);
 /// clamd's own limits are wider than any résumé.
 const USUAL: &str = "";
 

@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 use crate::{eventually, part::Part, ports::free_ports, root};
 
-const START: Duration = Duration::from_secs(20);
+const START: Duration = Duration::from_secs(90);
 
 /// An inbox for every address.
 pub struct Inbox {

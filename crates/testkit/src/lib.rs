@@ -3,6 +3,8 @@
 
 mod authority;
 mod clamd;
+#[cfg(test)]
+mod compiled_once;
 pub mod foreign;
 mod hosting;
 mod inbox;

@@ -13,7 +13,7 @@ use clap::Parser;
 use futures_util::StreamExt;
 use nix::sys::signal::Signal;
 use serde_json::Value;
-use site_events::{DEAD_LETTERS, Provision, SITE};
+use site_events::{Channel, DEAD_LETTERS, Provision, SITE};
 use tempfile::TempDir;
 use tokio::{net::TcpStream, process::Command};
 
@@ -21,7 +21,7 @@ use crate::{eventually, part::Part, ports::free_ports, root};
 
 /// Who may do what; the same file that a cluster uses.
 const USERS: &str = include_str!("../../events/nats/users.conf");
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A user of the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -222,6 +222,22 @@ impl Nats {
             .user_and_password(user.name().to_owned(), self.password_of(user).to_owned())
             .custom_inbox_prefix(format!("_INBOX_{}", user.name()));
         Ok(options.connect(self.url()).await?)
+    }
+
+    /// Has the broker wait only this long for the outcome of a delivery, so that a test need not wait a minute for
+    /// what nobody told the outcome of.
+    pub async fn shorten_the_ack_wait(&self, ack_wait: Duration) -> anyhow::Result<()> {
+        let context = jetstream::new(self.client(User::Operator).await?);
+        let site = context.get_stream(SITE).await?;
+        for channel in Channel::ALL {
+            let info = site.consumer_info(channel.name()).await?;
+            let config = jetstream::consumer::Config {
+                ack_wait,
+                ..info.config
+            };
+            context.create_consumer_on_stream(config, SITE).await?;
+        }
+        Ok(())
     }
 
     /// The stored events, oldest first.

@@ -79,7 +79,7 @@ impl S3 {
     pub async fn stop(&mut self) -> anyhow::Result<()> {
         self.running = None;
         // The port is free again once the server has dropped its listener.
-        crate::eventually("S3 stops", std::time::Duration::from_secs(5), async || {
+        crate::eventually("S3 stops", std::time::Duration::from_secs(30), async || {
             TcpListener::bind(("127.0.0.1", self.port)).await.ok().map(drop)
         })
         .await

@@ -18,7 +18,7 @@ use crate::{
     root,
 };
 
-const READY: Duration = Duration::from_secs(30);
+const READY: Duration = Duration::from_secs(90);
 /// How long the files of earlier runs are kept.
 const KEEP_RUNS: Duration = Duration::from_secs(24 * 60 * 60);
 

@@ -8,7 +8,7 @@ use tokio::process::Command;
 
 use crate::{eventually, part::Part, root};
 
-const START: Duration = Duration::from_secs(20);
+const START: Duration = Duration::from_secs(90);
 
 /// Takes what services export, and shows it.
 pub struct TraceViewer {

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use async_nats::jetstream;
 use site_events::{
-    Publisher, SITE, SUBSCRIBERS, SUPPRESSION,
-    consume::{GIVE_UP_AFTER, Terms, consume, ensure_set_up},
+    Publisher, Retries, SITE, SUBSCRIBERS, SUPPRESSION,
+    consume::{Terms, consume, ensure_set_up},
 };
 use site_proto::newsletter::v1::newsletter_service_server::NewsletterServiceServer;
 use site_service::{
@@ -34,7 +34,7 @@ pub use settings::Settings;
 /// How many bounces are dealt with at once.
 const TERMS: Terms = Terms {
     at_once: 4,
-    give_up_after: GIVE_UP_AFTER,
+    retries: Retries::USUAL,
 };
 
 /// The running service.

@@ -29,7 +29,8 @@ use std::{sync::Arc, time::Duration};
 use anyhow::Context as _;
 use async_nats::jetstream;
 use site_events::{
-    Channel, DELIVERIES, Delivery, ENDPOINTS, Endpoint, Endpoints, Outcome, Publisher, SITE, SUPPRESSION,
+    Channel, DELIVERIES, Delivery, ENDPOINTS, Endpoint, Endpoints, Outcome, Publisher, Retries, SITE,
+    SUPPRESSION,
     consume::{Terms, consume, ensure_set_up},
 };
 use site_service::{
@@ -73,7 +74,7 @@ pub struct Service {
     webhooks: Vec<(Arc<str>, Arc<Webhook>)>,
     digest: Digest,
     backlog: Backlog,
-    give_up_after: Duration,
+    retries: Retries,
 }
 
 impl Service {
@@ -118,7 +119,7 @@ impl Service {
             webhooks,
             digest,
             backlog,
-            give_up_after: settings.give_up_after,
+            retries: settings.retries,
         })
     }
 
@@ -138,7 +139,7 @@ impl Service {
             };
             let terms = Terms {
                 at_once: MAILS_AT_ONCE,
-                give_up_after: self.give_up_after,
+                retries: self.retries,
             };
             let context = self.context.clone();
             workers.spawn(work(context, channel.name().into(), terms, deliver, stop.clone()));
@@ -150,7 +151,7 @@ impl Service {
             };
             let terms = Terms {
                 at_once: WEBHOOKS_AT_ONCE,
-                give_up_after: self.give_up_after,
+                retries: self.retries,
             };
             let context = self.context.clone();
             workers.spawn(work(context, consumer, terms, deliver, stop.clone()));

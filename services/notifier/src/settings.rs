@@ -5,7 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 use clap::Parser;
 use lettre::message::Mailbox;
 use resumes::S3Settings;
-use site_events::{Endpoints, consume::GIVE_UP_AFTER};
+use site_events::{Endpoints, Retries};
 use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
 use visitor::{links, token::TokenKey};
 
@@ -63,10 +63,9 @@ pub struct Settings {
     /// Lets webhooks go to private addresses and over plain HTTP
     #[arg(long, env = "WEBHOOKS_ALLOW_PRIVATE")]
     pub webhooks_allow_private: bool,
-    /// For how long a receiver may be away before its events become dead letters: nothing to choose, but
-    /// shorter in tests
-    #[arg(skip = GIVE_UP_AFTER)]
-    pub give_up_after: Duration,
+    /// How soon and for how long an event is tried again: nothing to choose, but shorter in tests
+    #[arg(skip)]
+    pub retries: Retries,
     /// The bucket of résumés
     #[command(flatten)]
     pub store: S3Settings,

@@ -59,6 +59,7 @@ impl<'a> Conversation<'a> {
                 "STARTTLS" => conversation = conversation.encrypt().await?,
                 "AUTH" => conversation.log_in(&line).await?,
                 "MAIL" => {
+                    conversation.desk.book(|book| book.begun += 1);
                     let words = conversation.desk.manners.to_sender.unwrap_or("250 OK");
                     conversation.say(words).await?;
                 }

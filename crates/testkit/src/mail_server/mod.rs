@@ -90,6 +90,7 @@ struct FrontDesk {
 
 #[derive(Default)]
 struct Book {
+    begun: usize,
     attempts: HashMap<String, usize>,
     taken: Vec<(String, String)>,
     held: usize,
@@ -149,6 +150,11 @@ impl MailServer {
     /// How many mails are held at this moment.
     pub fn held(&self) -> usize {
         self.desk.book(|book| book.held)
+    }
+
+    /// How often a mail was begun, whoever it was for.
+    pub fn begun(&self) -> usize {
+        self.desk.book(|book| book.begun)
     }
 
     /// How often a mail to this address was tried.

@@ -171,51 +171,6 @@ async fn what_is_exported_is_what_the_table_of_metrics_says() -> anyhow::Result<
 }
 
 #[tokio::test]
-async fn deliveries_are_counted_by_whether_they_came_in_time() -> anyhow::Result<()> {
-    let (stack, collector) = observed().await?;
-    assert_eq!(contact(&stack).await?, StatusCode::OK);
-    let bounds = eventually("the age of a delivery", EXPORT, async || {
-        let Some(Data::Histogram(ages)) = collector.last("site.delivery.age")?.data else {
-            return None;
-        };
-        Some(ages.data_points.first()?.explicit_bounds.clone())
-    })
-    .await?;
-    assert!(bounds.contains(&IN_TIME), "{bounds:?}");
-    Ok(())
-}
-
-#[tokio::test]
-async fn the_lag_of_a_consumer_that_is_gone_is_told_no_more_and_that_of_others_is() -> anyhow::Result<()> {
-    let (stack, collector) = observed().await?;
-    let mut channels_left = all_channels(&collector).await?;
-    let sales = Channel::SalesLead.name();
-    let operator = jetstream::new(stack.nats.client(User::Operator).await?);
-    operator.delete_consumer_from_stream(sales, SITE).await?;
-    assert!(channels_left.remove(sales));
-    eventually("the lag of all others", EXPORT, async || {
-        (channels(&collector) == channels_left).then_some(())
-    })
-    .await
-}
-
-#[tokio::test]
-async fn no_lag_is_told_while_the_broker_is_away() -> anyhow::Result<()> {
-    const EXPORTS: usize = 5;
-    let (mut stack, collector) = observed().await?;
-    all_channels(&collector).await?;
-    stack.nats.stop().await?;
-    for gauge in ["site.consumer.lag", "site.consumer.oldest.age"] {
-        // The notifier alone counts dead letters, too.
-        eventually("exports without an old figure", FORGOTTEN, async || {
-            (collector.exports_since(gauge, "site.dead_letters") >= EXPORTS).then_some(())
-        })
-        .await?;
-    }
-    Ok(())
-}
-
-#[tokio::test]
 async fn what_waits_for_a_mail_server_that_is_away_is_told_with_its_age() -> anyhow::Result<()> {
     let (stack, collector) = observed().await?;
     stack.inbox.part().signal(Signal::SIGKILL)?;
@@ -235,27 +190,23 @@ async fn what_waits_for_a_mail_server_that_is_away_is_told_with_its_age() -> any
 }
 
 #[tokio::test]
-async fn a_dead_letter_is_counted_by_its_channel() -> anyhow::Result<()> {
-    let (stack, collector) = observed().await?;
-    let sales = [("channel", "contact-received-sales")];
-    eventually("the count stands at zero", EXPORT, async || {
-        (collector.count_of("site.dead_letters", &sales) == Some(0)).then_some(())
-    })
-    .await?;
-    let operator = stack.nats.client(User::Operator).await?;
-    operator
-        .publish("site.contact.received.nobody", "not an event".into())
-        .await?;
-    operator.flush().await?;
-    eventually("one dead letter", EXPORT, async || {
-        (collector.count_of("site.dead_letters", &sales) == Some(1)).then_some(())
+async fn counts_of_none_are_told_soon_after_the_start_however_rarely_figures_are() -> anyhow::Result<()> {
+    let (_stack, collector) = exporting_every("3600000").await?;
+    let failed = [("form", "contact"), ("outcome", "failed")];
+    let sales = [("channel", Channel::SalesLead.name())];
+    eventually("the first counts", EXPORT, async || {
+        let failed = collector.count_of("site.submissions", &failed)?;
+        let dead = collector.count_of("site.dead_letters", &sales)?;
+        let scans = collector.count_of("site.resume.scans", &[("outcome", "not_scanned")])?;
+        (failed + dead + scans == 0).then_some(())
     })
     .await
 }
 
 #[tokio::test]
-async fn what_alerts_watch_is_counted_from_none() -> anyhow::Result<()> {
-    let (_stack, collector) = observed().await?;
+async fn what_alerts_watch_is_counted_from_none_and_then_one_by_one() -> anyhow::Result<()> {
+    let (stack, collector) = observed().await?;
+    let sales = [("channel", Channel::SalesLead.name())];
     let none = async |metric: &str, labels: &[(&str, &str)]| {
         eventually("a count of none", EXPORT, async || {
             (collector.count_of(metric, labels)? == 0).then_some(())
@@ -268,19 +219,52 @@ async fn what_alerts_watch_is_counted_from_none() -> anyhow::Result<()> {
         }
     }
     none("site.resume.scans", &[("outcome", "not_scanned")]).await?;
-    none("site.dead_letters", &[("channel", "contact-received-sales")]).await
+    none("site.dead_letters", &sales).await?;
+
+    let operator = stack.nats.client(User::Operator).await?;
+    operator
+        .publish("site.contact.received.nobody", "not an event".into())
+        .await?;
+    operator.flush().await?;
+    eventually("one dead letter", EXPORT, async || {
+        (collector.count_of("site.dead_letters", &sales) == Some(1)).then_some(())
+    })
+    .await?;
+
+    assert_eq!(contact(&stack).await?, StatusCode::OK);
+    let bounds = eventually("the age of a delivery", EXPORT, async || {
+        let Some(Data::Histogram(ages)) = collector.last("site.delivery.age")?.data else {
+            return None;
+        };
+        Some(ages.data_points.first()?.explicit_bounds.clone())
+    })
+    .await?;
+    assert!(bounds.contains(&IN_TIME), "{bounds:?}");
+    Ok(())
 }
 
 #[tokio::test]
-async fn counts_of_none_are_told_soon_after_the_start_however_rarely_figures_are() -> anyhow::Result<()> {
-    let (_stack, collector) = exporting_every("3600000").await?;
-    let failed = [("form", "contact"), ("outcome", "failed")];
-    let sales = [("channel", Channel::SalesLead.name())];
-    eventually("the first counts", EXPORT, async || {
-        let failed = collector.count_of("site.submissions", &failed)?;
-        let dead = collector.count_of("site.dead_letters", &sales)?;
-        let scans = collector.count_of("site.resume.scans", &[("outcome", "not_scanned")])?;
-        (failed + dead + scans == 0).then_some(())
+async fn the_lag_of_a_consumer_that_is_gone_is_told_no_more_and_none_while_the_broker_is_away()
+-> anyhow::Result<()> {
+    const EXPORTS: usize = 5;
+    let (mut stack, collector) = observed().await?;
+    let mut channels_left = all_channels(&collector).await?;
+    let sales = Channel::SalesLead.name();
+    let operator = jetstream::new(stack.nats.client(User::Operator).await?);
+    operator.delete_consumer_from_stream(sales, SITE).await?;
+    assert!(channels_left.remove(sales));
+    eventually("the lag of all others", EXPORT, async || {
+        (channels(&collector) == channels_left).then_some(())
     })
-    .await
+    .await?;
+
+    stack.nats.stop().await?;
+    for gauge in ["site.consumer.lag", "site.consumer.oldest.age"] {
+        // The notifier alone counts dead letters, too.
+        eventually("exports without an old figure", FORGOTTEN, async || {
+            (collector.exports_since(gauge, "site.dead_letters") >= EXPORTS).then_some(())
+        })
+        .await?;
+    }
+    Ok(())
 }

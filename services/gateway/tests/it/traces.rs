@@ -93,7 +93,8 @@ fn value(span: &Span, key: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn an_application_is_one_trace_from_the_gateway_to_its_mails_and_webhook() -> anyhow::Result<()> {
+async fn an_application_is_one_trace_from_the_gateway_to_its_mails_and_webhook_and_in_the_logs()
+-> anyhow::Result<()> {
     let (stack, collector, trace) = applied().await?;
     let documented = documented::trace()?;
     let whole = eventually("the tree that the page shows", EXPORT, async || {
@@ -188,14 +189,16 @@ async fn an_application_is_one_trace_from_the_gateway_to_its_mails_and_webhook()
         let links: Vec<_> = consumer.links.iter().map(|link| &link.span_id).collect();
         assert_eq!(links, [&producer.span_id]);
     }
-    Ok(())
+    ensure_logs_carry_the_trace_and_nothing_of_the_visitor(&stack, &collector, &trace).await
 }
 
-#[tokio::test]
-async fn log_records_carry_the_trace_and_nothing_of_the_visitor() -> anyhow::Result<()> {
-    let (stack, collector, trace) = applied().await?;
+async fn ensure_logs_carry_the_trace_and_nothing_of_the_visitor(
+    stack: &Stack,
+    collector: &Collector,
+    trace: &str,
+) -> anyhow::Result<()> {
     let logs = eventually("a log record of each service on the way", EXPORT, async || {
-        let logs = collector.logs_of(&trace);
+        let logs = collector.logs_of(trace);
         let of = |service: &str| logs.iter().any(|(from, _)| from == service);
         (of("gateway") && of("careers")).then_some(logs)
     })
@@ -208,7 +211,7 @@ async fn log_records_carry_the_trace_and_nothing_of_the_visitor() -> anyhow::Res
     // The same line stands on stdout, with the same trace.
     let stdout = std::fs::read_to_string(stack.logs().join("careers.log"))?;
     let stored = stdout.lines().find(|line| line.contains("event stored"));
-    assert!(stored.is_some_and(|line| line.contains(&trace)), "{stdout}");
+    assert!(stored.is_some_and(|line| line.contains(trace)), "{stdout}");
     Ok(())
 }
 

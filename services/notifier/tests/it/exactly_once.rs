@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use site_events::Channel;
+use site_events::{Channel, Retries};
 use testkit::{Answer, MailServer, Nats, eventually};
 
 use crate::running::{Running, SALES, SOON, Site, process, settings};
@@ -49,7 +49,7 @@ async fn killed_between_a_mail_and_its_record_it_repeats_that_mail_once() -> any
     let mut nats = Nats::start().await?;
     let server = holding().await?;
     let site = Site::on(&nats).await?;
-    site.shorten_the_ack_wait(ACK_WAIT).await?;
+    nats.shorten_the_ack_wait(ACK_WAIT).await?;
     let logs = tempfile::TempDir::new()?;
     let notifier = process(&nats, server.port(), &[], logs.path())?;
     site.contact(VISITOR).await?;
@@ -141,7 +141,7 @@ async fn what_a_dead_notifier_had_delivered_is_not_sent_when_the_broker_hands_it
     let nats = Nats::start().await?;
     let server = holding().await?;
     let site = Site::on(&nats).await?;
-    site.shorten_the_ack_wait(ACK_WAIT).await?;
+    nats.shorten_the_ack_wait(ACK_WAIT).await?;
     let logs = tempfile::TempDir::new()?;
     let notifier = process(&nats, server.port(), &[], logs.path())?;
     let event = site.contact(VISITOR).await?;
@@ -162,7 +162,7 @@ async fn a_mail_that_takes_longer_than_the_ack_wait_is_not_handed_to_the_other_n
     let nats = Nats::start().await?;
     let server = holding().await?;
     let site = Site::on(&nats).await?;
-    site.shorten_the_ack_wait(ACK_WAIT).await?;
+    nats.shorten_the_ack_wait(ACK_WAIT).await?;
     let _one = Running::start(&nats, server.port(), &[]).await?;
     let _other = Running::start(&nats, server.port(), &[]).await?;
     site.contact(VISITOR).await?;
@@ -206,9 +206,12 @@ async fn an_event_that_nobody_takes_for_too_long_is_a_dead_letter() -> anyhow::R
     let server = MailServer::start(|_, _| Answer::ToRecipient("450 4.2.1 Not now")).await?;
     let site = Site::on(&nats).await?;
     let mut settings = settings(&nats, server.port(), &[])?;
-    assert_eq!(settings.give_up_after, Duration::from_secs(25 * 60 * 60));
-    // Sooner than the second attempt, later than the first.
-    settings.give_up_after = Duration::from_secs(3);
+    assert_eq!(settings.retries.give_up_after, Duration::from_secs(25 * 60 * 60));
+    // Later than the first attempt, and no later than the second.
+    settings.retries = Retries {
+        first_pause: Duration::from_secs(3),
+        give_up_after: Duration::from_secs(3),
+    };
     let _notifier = Running::start_with(settings).await?;
     site.request_newsletter(VISITOR).await?;
     let letter = eventually("a dead letter", SOON, async || {

@@ -24,7 +24,7 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
     let (nats, inbox) = tokio::try_join!(Nats::start(), Inbox::start())?;
     let logs = tempfile::TempDir::new()?;
     let site = Site::on(&nats).await?;
-    site.shorten_the_ack_wait(Duration::from_secs(2)).await?;
+    nats.shorten_the_ack_wait(Duration::from_secs(2)).await?;
     let visitors: Vec<String> = (0..40).map(|n| format!("visitor-{n}@example.org")).collect();
     for visitor in &visitors {
         site.contact(visitor).await?;

@@ -5,7 +5,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use site_events::Channel;
@@ -13,7 +13,7 @@ use testkit::{Answer, MailServer, Nats, eventually, mail_server::Manners};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
-use crate::running::{Running, SALES, SOON, Site, person};
+use crate::running::{NEVER, Running, SALES, SOON, Site, person};
 
 async fn taken(server: &MailServer, to: &str, count: usize) -> anyhow::Result<()> {
     eventually(&format!("{count} mails to {to}"), SOON, async || {
@@ -205,8 +205,8 @@ async fn more_hanging_mails_than_a_channel_has_connections_do_not_stop_it() -> a
 async fn refused_hanging_and_cut_mails_hold_up_no_others_and_arrive_once_it_is_mended() -> anyhow::Result<()>
 {
     const FAULTY: [&str; 3] = ["refused@example.org", "stuck@example.org", "cut@example.org"];
-    // Sooner than any event is tried again.
-    const MEANWHILE: Duration = Duration::from_secs(4);
+    /// Long enough that the others have arrived by then.
+    const PAUSE: Duration = Duration::from_secs(8);
     let mended = Arc::new(AtomicBool::new(false));
     let nats = Nats::start().await?;
     let is_mended = mended.clone();
@@ -219,7 +219,7 @@ async fn refused_hanging_and_cut_mails_hold_up_no_others_and_arrive_once_it_is_m
     })
     .await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start_retrying_after(PAUSE, &nats, server.port(), &[]).await?;
     for visitor in FAULTY {
         site.contact(visitor).await?;
     }
@@ -230,14 +230,13 @@ async fn refused_hanging_and_cut_mails_hold_up_no_others_and_arrive_once_it_is_m
         .await?;
     }
 
-    let begun = Instant::now();
     site.contact("zoe@example.org").await?;
     site.request_newsletter("asha@example.org").await?;
     taken(&server, "zoe@example.org", 1).await?;
     taken(&server, "asha@example.org", 1).await?;
     taken(&server, SALES, FAULTY.len() + 1).await?;
-    assert!(begun.elapsed() < MEANWHILE, "{:?}", begun.elapsed());
     for visitor in FAULTY {
+        assert_eq!(server.attempts(visitor), 1, "the others waited for {visitor}");
         assert!(
             server.taken(visitor).is_empty(),
             "{visitor} is not faulty any more"
@@ -348,7 +347,7 @@ async fn a_mail_server_that_was_restarted_costs_no_mail_an_attempt() -> anyhow::
     let server = MailServer::start(|_, _| Answer::Take).await?;
     let port = server.port();
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, port, &[]).await?;
+    let _notifier = Running::start_retrying_after(NEVER, &nats, port, &[]).await?;
     site.contact("zoe@example.org").await?;
     taken(&server, "zoe@example.org", 1).await?;
     taken(&server, SALES, 1).await?;
@@ -359,10 +358,8 @@ async fn a_mail_server_that_was_restarted_costs_no_mail_an_attempt() -> anyhow::
     })
     .await?;
     site.contact("asha@example.org").await?;
-    // Sooner than any event is tried again.
-    let at_once = Duration::from_secs(4);
-    site.settled(Channel::ContactAcknowledgement, at_once).await?;
-    site.settled(Channel::SalesLead, at_once).await?;
+    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    site.settled(Channel::SalesLead, SOON).await?;
     assert_eq!(server.taken("asha@example.org").len(), 1);
     assert_eq!(server.taken(SALES).len(), 1);
     Ok(())
@@ -381,7 +378,7 @@ async fn without_the_encryption_that_is_set_nothing_is_said_and_nothing_is_lost(
     let _notifier = Running::start(&nats, server.port(), &secure).await?;
     site.request_newsletter("zoe@example.org").await?;
     eventually("it tried twice", SOON, async || {
-        (server.connections() == 2).then_some(())
+        (server.connections() >= 2).then_some(())
     })
     .await?;
     assert_eq!(server.logins(), 0, "the password was said in the clear");
@@ -403,7 +400,7 @@ async fn a_refused_login_is_tried_again_and_condemns_no_mail() -> anyhow::Result
     let _notifier = Running::start(&nats, server.port(), &login).await?;
     site.request_newsletter("zoe@example.org").await?;
     eventually("it tried twice", SOON, async || {
-        (server.connections() == 2 && server.logins() >= 2).then_some(())
+        (server.connections() >= 2 && server.logins() >= 2).then_some(())
     })
     .await?;
     assert_eq!(site.open(Channel::NewsletterConfirmation).await?, 1);
@@ -423,7 +420,7 @@ async fn more_than_a_thousand_that_wait_for_their_next_attempt_hold_up_nobody() 
     for number in 0..1_100 {
         site.request_newsletter(&format!("x{number}@example.org")).await?;
     }
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start_retrying_after(NEVER, &nats, server.port(), &[]).await?;
     site.request_newsletter("zoe@example.org").await?;
     let all_tried = Duration::from_secs(60);
     eventually("the mail behind all of them", all_tried, async || {
@@ -473,7 +470,10 @@ async fn a_refusal_of_our_own_address_is_for_us_to_mend_and_costs_no_subscriber(
     let site = Site::on(&nats).await?;
     let notifier = Running::start(&nats, server.port(), &[]).await?;
     site.request_newsletter("zoe@example.org").await?;
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    eventually("it tried twice", SOON, async || {
+        (server.begun() >= 2).then_some(())
+    })
+    .await?;
     assert_eq!(nats.dead_letters().await?.len(), 0);
     assert_eq!(nats.events().await?.len(), 1, "no bounce is told of");
     drop((notifier, server));
@@ -486,7 +486,7 @@ async fn a_refusal_of_our_own_address_is_for_us_to_mend_and_costs_no_subscriber(
 #[tokio::test]
 async fn a_server_that_thinks_long_about_a_whole_message_gets_it_once() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let server = MailServer::start(|_, _| Answer::TakeAfter(3)).await?;
+    let server = MailServer::start(|_, _| Answer::TakeAfter(2)).await?;
     let site = Site::on(&nats).await?;
     let patience = ["--smtp-timeout-seconds=1".to_owned()];
     let _notifier = Running::start(&nats, server.port(), &patience).await?;

@@ -20,8 +20,12 @@ pub const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
 pub const SALES: &str = "sales@oculant.example";
 pub const RECRUITERS: &str = "recruiters@oculant.example";
 pub const REQUEST: &str = "visit-0001";
-/// Longer than the first retry of an event takes (5 to 6 s).
+/// Longer than the first retry of an event takes, which is 5 to 6 s where a test is in no hurry.
 pub const SOON: Duration = Duration::from_secs(15);
+/// Longer than any test takes.
+pub const NEVER: Duration = Duration::from_secs(60 * 60);
+/// The pause of most tests before an event is tried again.
+const HURRY: Duration = Duration::from_secs(1);
 
 /// What the notifier is told, in the form that its command line takes.
 pub fn flags(nats: &Nats, smtp_port: u16, more: &[String]) -> Vec<String> {
@@ -78,7 +82,19 @@ pub struct Running {
 
 impl Running {
     pub async fn start(nats: &Nats, smtp_port: u16, more: &[String]) -> anyhow::Result<Self> {
-        Self::start_with(settings(nats, smtp_port, more)?).await
+        Self::start_retrying_after(HURRY, nats, smtp_port, more).await
+    }
+
+    /// The same with this pause before an event is tried again.
+    pub async fn start_retrying_after(
+        pause: Duration,
+        nats: &Nats,
+        smtp_port: u16,
+        more: &[String],
+    ) -> anyhow::Result<Self> {
+        let mut settings = settings(nats, smtp_port, more)?;
+        settings.retries.first_pause = pause;
+        Self::start_with(settings).await
     }
 
     /// The same with settings that no flag makes.
@@ -187,26 +203,6 @@ impl Site {
             (self.open(channel).await.ok()? == 0).then_some(())
         })
         .await
-    }
-
-    /// Has the broker wait only this long for the outcome of a delivery, so that a test
-    /// need not wait a minute for what a dead notifier had taken.
-    pub async fn shorten_the_ack_wait(&self, ack_wait: Duration) -> anyhow::Result<()> {
-        for channel in Channel::ALL {
-            let consumer = self.consumer(channel).await?;
-            let known = &consumer.cached_info().config;
-            let config = jetstream::consumer::pull::Config {
-                durable_name: known.durable_name.clone(),
-                filter_subjects: known.filter_subjects.clone(),
-                ack_policy: known.ack_policy,
-                max_deliver: known.max_deliver,
-                max_ack_pending: known.max_ack_pending,
-                ack_wait,
-                ..Default::default()
-            };
-            self.context.create_consumer_on_stream(config, SITE).await?;
-        }
-        Ok(())
     }
 
     /// When the delivery record of this event and channel was made.

@@ -1,0 +1,81 @@
+//! When an event that was not delivered is tried again.
+
+use std::time::Duration;
+
+use uuid::Uuid;
+
+const SLOWEST: Duration = Duration::from_secs(15 * 60);
+
+/// How soon and for how long an event is tried again.
+#[derive(Debug, Clone, Copy)]
+pub struct Retries {
+    /// The pause before the second attempt; it doubles with each one, up to a quarter of an hour.
+    pub first_pause: Duration,
+    /// For how long a receiver may be away before its events become dead letters.
+    pub give_up_after: Duration,
+}
+
+impl Retries {
+    /// What every service does; only tests are in a hurry.
+    pub const USUAL: Self = Self {
+        first_pause: Duration::from_secs(5),
+        give_up_after: Duration::from_secs(25 * 60 * 60),
+    };
+
+    /// An event that lay long before its first attempt, because nobody was there to make it, is tried as often as any.
+    pub(crate) fn is_given_up(self, attempt: i64, age: Duration) -> bool {
+        age >= self.give_up_after && attempt >= self.attempts_within(self.give_up_after)
+    }
+
+    /// How often an event is tried in this time, at the least.
+    fn attempts_within(self, time: Duration) -> i64 {
+        let mut attempts = 1;
+        let mut passed = self.pause(attempts, 1.0);
+        while passed < time {
+            attempts += 1;
+            passed += self.pause(attempts, 1.0);
+        }
+        attempts
+    }
+
+    /// The pause after an attempt that failed.
+    pub(crate) fn pause_after(self, attempt: i64) -> Duration {
+        self.pause(attempt, f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0)
+    }
+
+    /// Doubles up to a quarter of an hour, longer by up to a fifth (`spread`, 0 to 1)
+    /// so that what failed together does not return together.
+    fn pause(self, attempt: i64, spread: f64) -> Duration {
+        let doublings = u32::try_from(attempt.clamp(1, 16) - 1).unwrap_or(0);
+        let pause = self.first_pause.saturating_mul(1 << doublings).min(SLOWEST);
+        pause.mul_f64(1.0 + spread / 5.0)
+    }
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self::USUAL
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retries_slow_down_to_a_quarter_of_an_hour() {
+        let pause = |attempt, spread| Retries::USUAL.pause(attempt, spread);
+        assert_eq!(pause(1, 0.0), Duration::from_secs(5));
+        assert_eq!(pause(3, 0.0), Duration::from_secs(20));
+        assert_eq!(pause(1000, 0.0), SLOWEST);
+        assert_eq!(pause(1000, 1.0), SLOWEST.mul_f64(1.2));
+    }
+
+    #[test]
+    fn in_25_hours_an_event_is_tried_some_90_times() {
+        let retries = Retries::default();
+        assert_eq!(retries.give_up_after, Duration::from_secs(25 * 60 * 60));
+        assert_eq!(retries.attempts_within(retries.give_up_after), 90);
+        assert_eq!(retries.attempts_within(Duration::from_secs(1)), 1);
+    }
+}
