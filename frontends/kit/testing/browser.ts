@@ -4,18 +4,11 @@ import { showTheme, violationsOf } from '../../build/accessibility.ts';
 import type { RunningStack } from '../../build/running-stack.ts';
 import { runningStack, stackFile } from '../../build/running-stack.ts';
 import { devServer } from './dev-server.ts';
+import type { Mail } from './inbox.ts';
+import { mailsTo, mailTo, someone } from './inbox.ts';
 import type { Program } from './program.ts';
 import { tell } from './tell.ts';
-
-/** A mail as the inbox tells of it. */
-export interface Mail {
-  id: string;
-  subject: string;
-  text: string;
-  html: string;
-  to: { address: string; name: string }[];
-  headers: Record<string, string>;
-}
+import { visitorAddress } from './visitor-address.ts';
 
 /** What a project of Playwright's configuration says. */
 export interface Options {
@@ -52,8 +45,7 @@ export const test = base.extend<Fixtures, Options & { own: Program | undefined }
   baseURL: async ({ own }, use) => use(own?.site ?? runningStack().site),
   // A network address of its own, so that no test uses up another one's rate limit.
   // biome-ignore lint/correctness/noEmptyPattern: see above
-  extraHTTPHeaders: async ({}, use) =>
-    use({ 'X-Forwarded-For': `10.${byte()}.${byte()}.${byte()}` }),
+  extraHTTPHeaders: async ({}, use) => use({ 'X-Forwarded-For': visitorAddress() }),
   page: async ({ page, alone, said, uncaught }, use) => {
     // React's development build recommends its tools.
     const isHint = (message: ConsoleMessage) => alone && message.type() === 'info';
@@ -84,11 +76,6 @@ export const test = base.extend<Fixtures, Options & { own: Program | undefined }
   },
 });
 
-/** An e-mail address that no other test has. */
-export function someone(name = 'visitor'): string {
-  return `${name}-${crypto.randomUUID().slice(0, 8)}@example.com`;
-}
-
 /** A page is pressed no sooner than its application has started, or has had the time to. */
 async function started(page: Page, waitUntil: string | undefined) {
   if (waitUntil !== 'commit') {
@@ -107,30 +94,6 @@ export async function hydrated(element: Locator, timeout = 10_000): Promise<void
       timeout,
     });
   await expect.poll(isTakenOver, { timeout, intervals: LOOK_AGAIN }).toBe(true);
-}
-
-async function mailTo(stack: RunningStack, address: string, text: string): Promise<Mail> {
-  let found: Mail | undefined;
-  await expect
-    .poll(
-      async () => {
-        [found] = await mailsTo(stack, address, text);
-        return found?.subject;
-      },
-      { message: `a mail to ${address} with "${text}"`, timeout: 20_000 },
-    )
-    .toBeTruthy();
-  if (!found) {
-    throw new Error('There is no such mail');
-  }
-  return found;
-}
-
-async function mailsTo({ inbox }: RunningStack, address: string, text: string): Promise<Mail[]> {
-  const all: Mail[] = await (await fetch(`${inbox.web}/email`)).json();
-  return all.filter(
-    mail => mail.to.some(to => to.address === address) && JSON.stringify(mail).includes(text),
-  );
 }
 
 /**
@@ -153,8 +116,4 @@ export async function expectFits(page: Page, width: number, height: number): Pro
   expect(spare, `${width} pixels`).toBe(0);
 }
 
-function byte(): number {
-  return Math.floor(Math.random() * 254) + 1;
-}
-
-export { expect, tell };
+export { expect, someone, tell };

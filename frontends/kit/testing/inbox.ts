@@ -1,0 +1,43 @@
+import { setTimeout } from 'node:timers/promises';
+import type { RunningStack } from '../../build/running-stack.ts';
+
+/** Milliseconds within which a mail arrives. */
+const ARRIVED = 20_000;
+/** Milliseconds between two looks into the inbox. */
+const LOOK_AGAIN = 100;
+
+/** A mail as the inbox tells of it. */
+export interface Mail {
+  id: string;
+  subject: string;
+  text: string;
+  html: string;
+  to: { address: string; name: string }[];
+  headers: Record<string, string>;
+}
+
+/** An e-mail address that no other test has. */
+export function someone(name = 'visitor'): string {
+  return `${name}-${crypto.randomUUID().slice(0, 8)}@example.com`;
+}
+
+/** The first mail to an address that holds a text, once it is there. */
+export async function mailTo(stack: RunningStack, address: string, text: string): Promise<Mail> {
+  const end = Date.now() + ARRIVED;
+  while (Date.now() < end) {
+    const [found] = await mailsTo(stack, address, text);
+    if (found) {
+      return found;
+    }
+    await setTimeout(LOOK_AGAIN);
+  }
+  throw new Error(`There is no mail to ${address} with "${text}"`);
+}
+
+/** All mails to an address that hold a text, by now. */
+export async function mailsTo({ inbox }: RunningStack, address: string, text: string): Promise<Mail[]> {
+  const all: Mail[] = await (await fetch(`${inbox.web}/email`)).json();
+  return all.filter(
+    mail => mail.to.some(to => to.address === address) && JSON.stringify(mail).includes(text),
+  );
+}
