@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SEEN } from './frontends/shell/tests/engines/engine.ts';
 
 /** Tests that build a site, read a built one or start the compiler: they take seconds, not milliseconds. */
 const SITE = [
@@ -26,6 +27,18 @@ export default defineConfig({
         },
       },
       { test: { name: 'site', include: SITE } },
+      // Against a running stack: `npm run test:engines`.
+      {
+        test: {
+          name: 'engines',
+          include: ['frontends/*/tests/engines/**/*.test.ts'],
+          globalSetup: 'frontends/shell/tests/engines/engines.ts',
+          fileParallelism: false,
+          expect: { poll: { timeout: SEEN } },
+          testTimeout: 90_000,
+          hookTimeout: 60_000,
+        },
+      },
     ],
   },
 });

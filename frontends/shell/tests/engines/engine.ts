@@ -1,0 +1,50 @@
+/** Keys that tests press. */
+export type KeyName = 'Tab' | 'Enter' | 'Escape';
+
+/** An element of a page, used as a person uses it. */
+export interface Found {
+  click: () => Promise<void>;
+  hover: () => Promise<void>;
+  type: (words: string) => Promise<void>;
+  /** Chooses a file of this machine. */
+  attach: (file: string) => Promise<void>;
+}
+
+/** A visitor's tab. */
+export interface Tab {
+  /** Opens an address and waits until it is loaded. */
+  open: (address: string) => Promise<void>;
+  /** What an expression is in the page. */
+  evaluate: (expression: string) => Promise<unknown>;
+  /** The element that an expression is, if it is one. */
+  find: (expression: string) => Promise<Found | undefined>;
+  press: (key: KeyName) => Promise<void>;
+  /** A PNG file of what is in view, in base64. */
+  picture: () => Promise<string>;
+  close: () => Promise<void>;
+}
+
+/** A browser that runs. */
+export interface Browser {
+  tab: () => Promise<Tab>;
+  stop: () => Promise<void>;
+}
+
+/** A colour scheme, as a system has one. */
+export type Scheme = 'light' | 'dark';
+
+/** A browser engine of the system. */
+export interface Engine {
+  name: string;
+  /** Whether a drawing in an `img` has the colour scheme of the element, or is light whatever there is. */
+  drawings: 'follow the theme' | 'stay light';
+  /** The programs it needs, each with Debian's package of it. */
+  programs: Readonly<Record<string, string>>;
+  start: (system: Scheme) => Promise<Browser>;
+}
+
+/** The size of the window that pages are seen in. */
+export const WINDOW = { width: 1440, height: 900 };
+
+/** Milliseconds until what is to be seen is there, on a machine that does other things, too. */
+export const SEEN = 20_000;

@@ -1,0 +1,56 @@
+import type { BrowserContext, ElementHandle, Page } from 'puppeteer-core';
+import puppeteer from 'puppeteer-core';
+import type { Browser, Engine, Found, Scheme, Tab } from './engine.ts';
+import { WINDOW } from './engine.ts';
+
+const FIREFOX = '/usr/bin/firefox-esr';
+
+/** Firefox, which speaks WebDriver BiDi by itself. */
+export const firefox: Engine = {
+  name: 'Firefox',
+  drawings: 'follow the theme',
+  programs: { [FIREFOX]: 'firefox-esr' },
+  start,
+};
+
+async function start(system: Scheme): Promise<Browser> {
+  const browser = await puppeteer.launch({
+    browser: 'firefox',
+    executablePath: FIREFOX,
+    extraPrefsFirefox: { 'ui.systemUsesDarkTheme': system === 'dark' ? 1 : 0 },
+  });
+  return {
+    async tab() {
+      const context = await browser.createBrowserContext();
+      const page = await context.newPage();
+      await page.setViewport(WINDOW);
+      return tabOf(page, context);
+    },
+    stop: () => browser.close(),
+  };
+}
+
+function tabOf(page: Page, context: BrowserContext): Tab {
+  return {
+    open: async address => {
+      await page.goto(address);
+    },
+    evaluate: expression => page.evaluate(expression),
+    find: async expression => {
+      const element = (await page.evaluateHandle(expression)).asElement();
+      return element ? found(element as ElementHandle<HTMLInputElement>) : undefined;
+    },
+    press: key => page.keyboard.press(key),
+    picture: () => page.screenshot({ encoding: 'base64' }),
+    close: () => context.close(),
+  };
+}
+
+function found(element: ElementHandle<HTMLInputElement>): Found {
+  return {
+    click: () => element.click(),
+    hover: () => element.hover(),
+    type: words => element.type(words),
+    attach: file => element.uploadFile(file),
+  };
+}

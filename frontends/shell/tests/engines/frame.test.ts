@@ -1,0 +1,168 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { root } from '../../../build/places.ts';
+import type { Engine } from './engine.ts';
+import { SEEN } from './engine.ts';
+import { ENGINES } from './engines.ts';
+import type { Visitor } from './visitor.ts';
+import { visitorsOf } from './visitor.ts';
+
+/** Where the home page's pictures are put, for a person to look at. */
+const PICTURES = join(root, 'target/engines');
+
+/** Two entries of the services' panel. */
+const RETAIL = 'Retail Security Shop and wholesale security';
+const BANKS = 'Bank Security Financial institutions';
+
+/** How bright of 255 a light notice is at most where it is dimmed. */
+const DIMMED = 225;
+/** A part of the home page with nothing in it: from the left, from above, its width and its height. */
+const LEFT_MARGIN = [0, 100, 100, 300] as const;
+/** How many times brighter light is than dark, at least. */
+const DARKER = 3;
+/** How bright of 255 what is dark is at most. */
+const DARK = 80;
+
+describe.each(ENGINES)('$name', engine => {
+  const visitor = visitorsOf(engine);
+
+  test('the services open and close by keyboard, and lead on', async () => {
+    const { open, tabTo, tab, isThere, the } = visitor();
+    await open('/');
+    await tabTo('button', 'All services');
+    await tab.press('Enter');
+    await the('link', RETAIL);
+    await tab.press('Escape');
+    await expect.poll(() => isThere('link', RETAIL)).toBe(false);
+    await tab.press('Enter');
+    await tabTo('link', BANKS);
+    await tab.press('Enter');
+    await the('heading', 'Banks, ATMs and Financial Institutions');
+    expect(await isThere('link', RETAIL)).toBe(false);
+  });
+
+  test('the services open as the mouse comes, and close and open by a click', async () => {
+    const { open, the, isThere } = visitor();
+    const isOpen = () => isThere('link', RETAIL);
+    await open('/');
+    await (await the('link', 'Services')).hover();
+    await expect.poll(isOpen).toBe(true);
+    const button = await the('button', 'All services');
+    await button.click();
+    await expect.poll(isOpen).toBe(false);
+    await button.click();
+    await expect.poll(isOpen).toBe(true);
+  });
+
+  test('the theme changes the page, and stays when it is opened again', async () => {
+    const shown = visitor();
+    await shown.open('/');
+    const light = await look(shown, engine, 'light');
+    await (await shown.the('button', 'Dark theme')).click();
+    await expect.poll(() => shown.evaluate(background)).not.toBe(light.background);
+    const dark = await look(shown, engine, 'dark');
+    expect(light.margin).toBeGreaterThan(DARKER * dark.margin);
+    await shown.open('/');
+    expect(await shown.evaluate(background)).toBe(dark.background);
+  });
+
+  test(`its drawings ${engine.drawings}`, async () => {
+    const shown = visitor();
+    await shown.open('/');
+    const light = await look(shown, engine, 'light');
+    await (await shown.the('button', 'Dark theme')).click();
+    await expect.poll(() => shown.evaluate(background)).not.toBe(light.background);
+    const dark = await look(shown, engine, 'dark');
+    expect(light.drawing > DARKER * dark.drawing).toBe(engine.drawings === 'follow the theme');
+  });
+
+  test('a notice lies above an open window and what dims the page', async () => {
+    const { open, the, evaluate, tab } = visitor();
+    await open('/careers');
+    await (await the('button', 'Apply Now')).click();
+    await the('dialog', 'Position');
+    await evaluate(() => {
+      // The notice stays as long as the test looks at it.
+      const later = window.setTimeout.bind(window);
+      const soon = (run: TimerHandler, after = 0) => (after < 4000 ? later(run, after) : 0);
+      Object.assign(window, { setTimeout: soon });
+      const detail = { kind: 'success', title: 'Told', text: 'What happened.' };
+      window.dispatchEvent(new CustomEvent('site:notice', { detail }));
+    });
+    const bright = async () => {
+      const place = await evaluate(placeOf, '[popover]:popover-open [data-sonner-toast]');
+      return place ? evaluate(brightness, await tab.picture(), ...place) : 0;
+    };
+    await expect.poll(bright).toBeGreaterThan(DIMMED);
+  });
+
+  test('the film plays', async () => {
+    const { open, the, evaluate } = visitor();
+    await open('/?variant=impact');
+    await (await the('button', 'Play')).click();
+    await expect
+      .poll(() => evaluate(() => document.querySelector('video')?.currentTime ?? 0))
+      .toBeGreaterThan(0.2);
+    await (await the('button', 'Pause')).click();
+    await the('button', 'Play');
+  });
+});
+
+describe.each(ENGINES)('$name on a dark system', engine => {
+  const visitor = visitorsOf(engine, 'dark');
+
+  test(`the page is dark from the start, and its drawings ${engine.drawings}`, async () => {
+    const shown = visitor();
+    await shown.open('/');
+    const { margin, drawing } = await look(shown, engine, 'dark-system');
+    expect(margin).toBeLessThan(DARK);
+    expect(drawing < DARK).toBe(engine.drawings === 'follow the theme');
+  });
+});
+
+function background(): string {
+  return getComputedStyle(document.body).backgroundColor;
+}
+
+/** Takes a picture of the page, and says how bright its margin and its drawing are. */
+async function look({ tab, evaluate }: Visitor, { name }: Engine, theme: string) {
+  const [left, top, width, height] = await vi.waitFor(async () => {
+    const place = await evaluate(placeOf, 'main header [data-state=there]');
+    return place ?? Promise.reject(new Error('There is no drawing'));
+  }, SEEN);
+  const picture = await tab.picture();
+  mkdirSync(PICTURES, { recursive: true });
+  writeFileSync(join(PICTURES, `home-${theme}-${name.toLowerCase()}.png`), picture, 'base64');
+  // Beyond its middle is what surrounds the scene.
+  const middle = [left + width / 3, top + height / 3, width / 3, height / 3] as const;
+  return {
+    background: await evaluate(background),
+    margin: await evaluate(brightness, picture, ...LEFT_MARGIN),
+    drawing: await evaluate(brightness, picture, ...middle),
+  };
+}
+
+/** Where an element is, from the left, from above, its width and its height. */
+function placeOf(selector: string): [number, number, number, number] | null {
+  const box = document.querySelector(selector)?.getBoundingClientRect();
+  return box ? [box.x, box.y, box.width, box.height] : null;
+}
+
+/** How bright of 255 a part of a picture is, on average. */
+async function brightness(
+  png: string,
+  left: number,
+  top: number,
+  width: number,
+  height: number,
+): Promise<number> {
+  const image = new Image();
+  image.src = `data:image/png;base64,${png}`;
+  await image.decode();
+  const context = document.createElement('canvas').getContext('2d');
+  context?.drawImage(image, left, top, width, height, 0, 0, 300, 150);
+  const { data = new Uint8ClampedArray() } = context?.getImageData(0, 0, 300, 150) ?? {};
+  const colours = data.filter((_, at) => at % 4 < 3);
+  return colours.reduce((sum, value) => sum + value, 0) / colours.length;
+}

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { ROUTES } from '../../../build/routes.ts';
+import { ENGINES } from './engines.ts';
+import { visitorsOf } from './visitor.ts';
+
+const HEADINGS: Readonly<Record<string, string>> = {
+  '/': 'Your cameras already see it. Now someone notices.',
+  '/?variant=impact': 'AI. DATA. IMPACT.',
+  '/about': 'Pioneering AI Security',
+  '/contact': "Let's Connect",
+  '/blog': 'Insights, mostly about noticing',
+  '/blog/ai-advancements': 'AI advancements in video surveillance: from recording to noticing',
+  '/services': 'Tailored Security Services',
+  '/services/traffic-public-safety': 'Traffic and Public Safety',
+  '/solutions': 'Advanced Security Solutions',
+  '/privacy': 'Privacy Policy',
+  '/terms': 'Terms of Service',
+  '/careers': 'Teach machines to notice',
+};
+
+describe.each(ENGINES)('$name', engine => {
+  const visitor = visitorsOf(engine);
+
+  test.each(ROUTES)('%s opens with its heading and is taken over without a word', async route => {
+    const { open, the, evaluate } = visitor();
+    await open(route);
+    await the('heading', HEADINGS[route] ?? 'a heading');
+    expect(await evaluate(() => document.querySelectorAll('main h1').length)).toBe(1);
+    expect(await evaluate(() => document.fonts.status)).toBe('loaded');
+  });
+
+  test('a link leads to another page by a transition, and the history leads back', async () => {
+    const { open, the, evaluate, reads } = visitor();
+    await open('/');
+    const hasTransitions = await evaluate(() => {
+      const start = document.startViewTransition;
+      Object.assign(window, { transitions: 0, isSamePage: true });
+      document.startViewTransition = function (change) {
+        const transition = start.call(this, change);
+        transition.finished.then(() => {
+          Object.assign(window, { transitions: Reflect.get(window, 'transitions') + 1 });
+        });
+        return transition;
+      };
+      return typeof start === 'function';
+    });
+    expect(hasTransitions, `${engine.name} has view transitions`).toBe(true);
+
+    await (await the('link', 'About')).click();
+    await the('heading', 'Pioneering AI Security');
+    await expect
+      .poll(() => evaluate(() => Number(Reflect.get(window, 'transitions'))))
+      .toBeGreaterThan(0);
+    expect(await evaluate(() => 'isSamePage' in window && location.pathname)).toBe('/about');
+    await evaluate(() => history.back());
+    await reads('Your cameras already see it.');
+    expect(await evaluate(() => 'isSamePage' in window && location.pathname)).toBe('/');
+  });
+
+  test('what goes wrong in a page is heard', async () => {
+    const { open, evaluate, line } = visitor();
+    await open('/about');
+    await evaluate(() => {
+      console.error('an error', 404);
+      Promise.reject(new Error('a rejection'));
+      queueMicrotask(() => {
+        throw new Error('a failure');
+      });
+      document.body.append(Object.assign(new Image(), { src: '/no-such-picture.png' }));
+      document.body.append(Object.assign(document.createElement('script'), { src: 'data:,1' }));
+    });
+    for (const words of [
+      'an error 404',
+      'a rejection',
+      'a failure',
+      '404 /no-such-picture.png',
+      /Not loaded: .object HTMLImageElement/,
+      /Forbidden by script-src\S* data/,
+    ]) {
+      await expect.poll(() => line.said).toContainEqual(expect.stringMatching(words));
+    }
+    line.said.splice(0);
+  });
+});

@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
+import type { Stack } from '../../../kit/testing/stack.ts';
+import { runningStack } from '../../../kit/testing/stack.ts';
+import type { Browser, Engine, Found, Scheme, Tab } from './engine.ts';
+import { SEEN } from './engine.ts';
+import type { WatchedLine } from './watched-line.ts';
+import { watchedLineTo } from './watched-line.ts';
+
+declare global {
+  interface Window {
+    TestingLibraryDom: typeof import('@testing-library/dom');
+  }
+}
+
+const FINDER = readFileSync(
+  createRequire(import.meta.url).resolve(
+    '@testing-library/dom/dist/@testing-library/dom.umd.min.js',
+  ),
+  'utf8',
+);
+
+/** How often Tab is pressed at most. */
+const PRESSES = 60;
+
+/** A value that goes into a page and comes out of it. */
+type Plain = string | number | boolean | null;
+
+/** Somebody who looks at the site, and finds things by their role and name. */
+export interface Visitor {
+  tab: Tab;
+  line: WatchedLine;
+  stack: Stack;
+  /** Runs a function in the page, with nothing of ours around it. */
+  evaluate: <Given extends Plain[], Result>(
+    script: (...given: Given) => Result,
+    ...given: Given
+  ) => Promise<Awaited<Result>>;
+  /** Opens a page and waits until its application has taken it over. */
+  open: (route: string) => Promise<void>;
+  /** What has a role and a name, once it is there. */
+  the: (role: string, name: string) => Promise<Found>;
+  isThere: (role: string, name: string) => Promise<boolean>;
+  /** Waits until a text is to be seen. */
+  reads: (words: string) => Promise<unknown>;
+  /** Presses Tab until the focus is on something. */
+  tabTo: (role: string, name: string) => Promise<void>;
+}
+
+/** Starts an engine for the tests of a `describe`, each with a visitor of its own who must hear of no error. */
+export function visitorsOf(engine: Engine, system: Scheme = 'light'): () => Visitor {
+  let browser: Browser;
+  let visitor: Visitor;
+  beforeAll(async () => {
+    browser = await engine.start(system);
+  });
+  afterAll(() => browser.stop());
+  beforeEach(async () => {
+    const stack = runningStack();
+    const line = await watchedLineTo(stack.site);
+    const tab = await browser.tab();
+    visitor = visitorAt(tab, line, stack);
+  });
+  afterEach(async () => {
+    await visitor.tab.close();
+    visitor.line.close();
+    expect(visitor.line.said, 'nothing goes wrong').toEqual([]);
+  });
+  return () => visitor;
+}
+
+function visitorAt(tab: Tab, line: WatchedLine, stack: Stack): Visitor {
+  const evaluate: Visitor['evaluate'] = async (script, ...given) =>
+    (await tab.evaluate(called(script, given))) as never;
+
+  async function find(role: string, name: string): Promise<Found | undefined> {
+    if (!(await evaluate(() => 'TestingLibraryDom' in window))) {
+      await tab.evaluate(FINDER);
+    }
+    return tab.find(called(elementWith, [role, name]));
+  }
+
+  async function the(role: string, name: string): Promise<Found> {
+    return vi.waitFor(
+      async () => {
+        const found = await find(role, name);
+        if (!found) {
+          throw new Error(`There is no ${role} "${name}"`);
+        }
+        return found;
+      },
+      { timeout: SEEN },
+    );
+  }
+
+  return {
+    tab,
+    line,
+    stack,
+    evaluate,
+    async open(route) {
+      await tab.open(line.site + route);
+      await expect.poll(() => evaluate(isTakenOver)).toBe(true);
+    },
+    the,
+    isThere: async (role, name) => (await find(role, name)) !== undefined,
+    reads: words => expect.poll(() => evaluate(textInView)).toContain(words),
+    async tabTo(role, name) {
+      await the(role, name);
+      for (let press = 0; press < PRESSES; press += 1) {
+        await tab.press('Tab');
+        if (await evaluate(isFocused, role, name)) {
+          return;
+        }
+      }
+      throw new Error(`Tab does not lead to ${role} "${name}"`);
+    },
+  };
+}
+
+/** A function's call, as an expression. */
+function called(script: (...given: never[]) => unknown, given: Plain[]): string {
+  return `(${script})(${given.map(each => JSON.stringify(each)).join(', ')})`;
+}
+
+function elementWith(role: string, name: string): Element | undefined {
+  return window.TestingLibraryDom.queryAllByRole(document.body, role, { name })[0];
+}
+
+function isFocused(role: string, name: string): boolean {
+  const { activeElement } = document;
+  const near = activeElement?.parentElement ?? document.body;
+  return window.TestingLibraryDom.queryAllByRole(near, role, { name }).some(
+    element => element === activeElement,
+  );
+}
+
+function textInView(): string {
+  // biome-ignore lint/performance/useDomNodeTextContent: what is hidden is not read
+  return document.body.innerText;
+}
+
+function isTakenOver(): boolean {
+  const heading = document.querySelector('main h1');
+  return Object.keys(heading ?? {}).some(key => key.startsWith('__react'));
+}

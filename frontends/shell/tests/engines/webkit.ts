@@ -1,0 +1,118 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import type { WebDriver } from 'selenium-webdriver';
+import { Builder, Capabilities, error, Key, WebElement } from 'selenium-webdriver';
+import { answering, freePort } from '../../../kit/testing/program.ts';
+import type { Browser, Engine, Found, Scheme, Tab } from './engine.ts';
+import { SEEN, WINDOW } from './engine.ts';
+
+const DRIVER = '/usr/bin/WebKitWebDriver';
+const SCREEN = '/usr/bin/Xvfb';
+/** Milliseconds until the driver answers. */
+const STARTED = 20_000;
+const KEYS = { Tab: Key.TAB, Enter: Key.ENTER, Escape: Key.ESCAPE };
+
+/** WebKitGTK's MiniBrowser, on a screen of its own, by its WebDriver: it has no headless mode. */
+export const webkit: Engine = {
+  name: 'WebKit',
+  drawings: 'stay light',
+  programs: { [DRIVER]: 'webkit2gtk-driver', [SCREEN]: 'xvfb' },
+  start,
+};
+
+async function start(system: Scheme): Promise<Browser> {
+  const screen = spawn(
+    SCREEN,
+    ['-displayfd', '3', '-nolisten', 'tcp', '-screen', '0', '1600x1200x24'],
+    { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] },
+  );
+  const port = await freePort();
+  const running = spawn(DRIVER, [`--port=${port}`], {
+    stdio: 'ignore',
+    env: { ...process.env, DISPLAY: `:${await displayOf(screen)}` },
+  });
+  const server = await answering(running, `http://127.0.0.1:${port}`, '/status', STARTED);
+  const driver = await new Builder()
+    .usingServer(server.site)
+    .withCapabilities(
+      new Capabilities({
+        browserName: 'MiniBrowser',
+        'webkitgtk:browserOptions': {
+          binary: miniBrowser(),
+          args: ['--automation', ...(system === 'dark' ? ['--dark-mode'] : [])],
+        },
+      }),
+    )
+    .build();
+  await driver
+    .manage()
+    .window()
+    .setRect({ x: 0, y: 0, ...WINDOW });
+  return {
+    tab: async () => tabOf(driver),
+    stop: async () => {
+      await driver.quit();
+      server.stop();
+      screen.kill();
+    },
+  };
+}
+
+/** Debian keeps it in a folder of the machine's architecture. */
+function miniBrowser(): string {
+  const [found] = globSync('/usr/lib/*/webkit2gtk-4.*/MiniBrowser');
+  if (!found) {
+    throw new Error('There is no MiniBrowser, which comes with webkit2gtk-driver');
+  }
+  return found;
+}
+
+async function displayOf(screen: ChildProcess): Promise<string> {
+  const told = screen.stdio[3] as Readable;
+  const [line] = await once(told, 'data');
+  return String(line).trim();
+}
+
+function tabOf(driver: WebDriver): Tab {
+  return {
+    open: address => driver.get(address),
+    evaluate: expression => driver.executeScript(`return ${expression}`),
+    find: async expression => {
+      const element = await driver.executeScript(`return ${expression}`);
+      return element instanceof WebElement ? found(driver, element) : undefined;
+    },
+    press: key => driver.actions().sendKeys(KEYS[key]).perform(),
+    picture: () => driver.takeScreenshot(),
+    // The next one is this one again: what the page kept is of its origin, which each test has for itself.
+    close: () => driver.get('about:blank'),
+  };
+}
+
+function found(driver: WebDriver, element: WebElement): Found {
+  return {
+    click: () => onceItCan(() => element.click()),
+    hover: () => driver.actions().move({ origin: element }).perform(),
+    type: words => onceItCan(() => element.sendKeys(words)),
+    attach: file => element.sendKeys(file),
+  };
+}
+
+/** The driver does not wait until what moves, or is scrolled to smoothly, has come into view. */
+async function onceItCan(act: () => Promise<void>): Promise<void> {
+  const end = Date.now() + SEEN;
+  for (;;) {
+    try {
+      return await act();
+    } catch (failure) {
+      const isTooEarly =
+        failure instanceof error.ElementNotInteractableError ||
+        failure instanceof error.ElementClickInterceptedError;
+      if (!isTooEarly || Date.now() > end) {
+        throw failure;
+      }
+    }
+  }
+}
