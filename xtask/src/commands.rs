@@ -38,7 +38,7 @@ const LONGEST: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, Tried); 58] = [
+pub const COMMANDS: [(&str, Tried); 60] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -87,6 +87,8 @@ pub const COMMANDS: [(&str, Tried); 58] = [
     ("npm run typecheck", AsIs),
     ("npm test", AsIs),
     ("npm run test:browser", ByCi),
+    ("npm run test:engines", ByCi),
+    ("npm run measure -- /about", OnStack),
     ("npm run measure:federation", As("cargo xtask measure federation")),
     ("npm run screenshots", As("npm run screenshots -- /contact")),
     ("npm run screenshots -- /contact", OnStack),

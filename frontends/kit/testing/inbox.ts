@@ -35,7 +35,11 @@ export async function mailTo(stack: RunningStack, address: string, text: string)
 }
 
 /** All mails to an address that hold a text, by now. */
-export async function mailsTo({ inbox }: RunningStack, address: string, text: string): Promise<Mail[]> {
+export async function mailsTo(
+  { inbox }: RunningStack,
+  address: string,
+  text: string,
+): Promise<Mail[]> {
   const all: Mail[] = await (await fetch(`${inbox.web}/email`)).json();
   return all.filter(
     mail => mail.to.some(to => to.address === address) && JSON.stringify(mail).includes(text),

@@ -49,6 +49,7 @@ pub enum Tool {
     /// Chromium, with a font as wide as Arial: what stands in for ours until they have come is measured by that.
     Chromium,
     Firefox,
+    /// WebKitGTK, and a screen for it, because it has no headless mode.
     WebKit,
 }
 

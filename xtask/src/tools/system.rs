@@ -59,7 +59,11 @@ impl Tool {
                 packages
             }
             Self::Firefox => unless(runs("firefox-esr", &["--version"]), &["firefox-esr"]),
-            Self::WebKit => unless(runs("WebKitWebDriver", &["--help"]), &["webkit2gtk-driver"]),
+            Self::WebKit => {
+                let mut packages = unless(runs("WebKitWebDriver", &["--help"]), &["webkit2gtk-driver"]);
+                packages.extend(unless(runs("Xvfb", &["-help"]), &["xvfb"]));
+                packages
+            }
             Self::SitePackages
             | Self::AllPackages
             | Self::CargoDeny

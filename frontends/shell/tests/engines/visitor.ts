@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
-import type { Stack } from '../../../kit/testing/stack.ts';
-import { runningStack } from '../../../kit/testing/stack.ts';
+import type { RunningStack } from '../../../build/running-stack.ts';
+import { runningStack } from '../../../build/running-stack.ts';
 import type { Browser, Engine, Found, Scheme, Tab } from './engine.ts';
 import { SEEN } from './engine.ts';
 import type { WatchedLine } from './watched-line.ts';
@@ -31,7 +31,7 @@ type Plain = string | number | boolean | null;
 export interface Visitor {
   tab: Tab;
   line: WatchedLine;
-  stack: Stack;
+  stack: RunningStack;
   /** Runs a function in the page, with nothing of ours around it. */
   evaluate: <Given extends Plain[], Result>(
     script: (...given: Given) => Result,
@@ -70,7 +70,7 @@ export function visitorsOf(engine: Engine, system: Scheme = 'light'): () => Visi
   return () => visitor;
 }
 
-function visitorAt(tab: Tab, line: WatchedLine, stack: Stack): Visitor {
+function visitorAt(tab: Tab, line: WatchedLine, stack: RunningStack): Visitor {
   const evaluate: Visitor['evaluate'] = async (script, ...given) =>
     (await tab.evaluate(called(script, given))) as never;
 
