@@ -7,13 +7,13 @@ import type { Options } from './frontends/kit/testing/browser.ts';
 export default defineConfig<object, Options>({
   testDir: 'frontends',
   projects: [
+    // Sites from changed sources, which are built once and shared; first, because it takes longest.
+    { name: 'changed-sites', testMatch: 'kit/testing/changed-sites.setup.ts' },
     {
       name: 'site',
       testMatch: '*/tests/browser/**/*.test.ts',
       testIgnore: '**/{outages,release,contract}.test.ts',
     },
-    // Sites from changed sources, which are built once and shared.
-    { name: 'changed-sites', testMatch: 'kit/testing/changed-sites.setup.ts' },
     {
       name: 'releases',
       testMatch: '*/tests/browser/**/{release,contract}.test.ts',

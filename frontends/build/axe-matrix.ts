@@ -33,10 +33,12 @@ async function faultsIn(
   { name, route, open }: State,
   device: keyof typeof WIDTHS,
 ): Promise<string[]> {
-  const page = await browser.newPage({
+  // Not `browser.newPage`: axe opens a page of its own beside it.
+  const visitor = await browser.newContext({
     viewport: { width: WIDTHS[device], height: HEIGHT },
     reducedMotion: 'reduce',
   });
+  const page = await visitor.newPage();
   await page.goto(site + route, { waitUntil: 'networkidle' });
   await open?.(page);
   const found: string[] = [];
@@ -45,7 +47,7 @@ async function faultsIn(
     const violations = await violationsOf(page);
     found.push(...violations.map(fault => `${route}, ${name}, ${theme}, ${device}: ${fault}`));
   }
-  await page.close();
+  await visitor.close();
   return found;
 }
 

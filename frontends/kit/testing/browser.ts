@@ -58,22 +58,16 @@ export const test = base.extend<Fixtures, Options & { own: Program | undefined }
       return answer;
     };
     await use(page);
+    // Here and not of every test: one that asks for nothing but `request` starts no browser.
+    expect(said, 'the console stays silent').toEqual([]);
+    expect(uncaught, 'everything is caught').toEqual([]);
   },
   mailTo: async ({ stack }, use) => use((address, text) => mailTo(stack, address, text)),
   mailsTo: async ({ stack }, use) => use((address, text) => mailsTo(stack, address, text)),
-  // Only what opens a page has a console: a test that asks for nothing but `request` starts no browser.
   // biome-ignore lint/correctness/noEmptyPattern: see above
-  said: async ({}, use) => {
-    const said: string[] = [];
-    await use(said);
-    expect(said, 'the console stays silent').toEqual([]);
-  },
+  said: async ({}, use) => use([]),
   // biome-ignore lint/correctness/noEmptyPattern: see above
-  uncaught: async ({}, use) => {
-    const uncaught: string[] = [];
-    await use(uncaught);
-    expect(uncaught, 'everything is caught').toEqual([]);
-  },
+  uncaught: async ({}, use) => use([]),
 });
 
 /** A page is pressed no sooner than its application has started, or has had the time to. */
