@@ -10,7 +10,7 @@ test('what Lighthouse can see on any machine is within its budgets', async ({ st
   }
 });
 
-for (const route of ['/', '/blog/ai-advancements']) {
+for (const route of ['/', '/services', '/contact', '/blog/ai-advancements']) {
   test(`${route} stands still when its fonts come late`, async ({ page }) => {
     await page.setViewportSize({ width: 1350, height: 940 });
     await page.addInitScript(() => {

@@ -90,6 +90,14 @@ describe('the overview of the services', () => {
   });
 });
 
+test('a service shows its place in words, too (section 3)', () => {
+  const { page } = builtPage('/services/industry-smart-factories');
+  const place = page.getByRole('img', {
+    name: /A factory hall with a line, a press and a forklift/,
+  });
+  expect(place.getAttribute('src')).toBeTruthy();
+});
+
 describe.each(Object.entries(FIGURES))('%s', (id, figures) => {
   const { document, page, main } = builtPage(`/services/${id}`);
   const itemsOf = (name: string) =>
