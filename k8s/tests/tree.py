@@ -25,7 +25,7 @@ def tool(name):
 
 
 def nats_server():
-    """The server that `cargo xtask setup` brought, or that the tests in Rust would take."""
+    """The server that a chore fetched, or that the tests in Rust would take."""
     ours = ROOT / "target/tools/nats-server"
     return os.environ.get("NATS_SERVER") or (ours if ours.exists() else shutil.which("nats-server"))
 

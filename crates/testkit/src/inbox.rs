@@ -35,7 +35,7 @@ impl Inbox {
         let program = root().join("node_modules/maildev/bin/maildev");
         anyhow::ensure!(
             program.exists(),
-            "The inbox is not installed; run: cargo xtask setup"
+            "The inbox is not installed; cargo xtask up fetches it"
         );
         let node = root().join("node_modules/.bin/node");
         let mut command = Command::new(node);

@@ -296,5 +296,5 @@ fn server() -> anyhow::Result<PathBuf> {
     env::split_paths(&path)
         .map(|folder| folder.join("nats-server"))
         .find(|program| program.exists())
-        .context("There is no nats-server; run: cargo xtask setup")
+        .context("There is no nats-server; cargo xtask up fetches it")
 }

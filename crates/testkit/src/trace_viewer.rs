@@ -24,7 +24,7 @@ impl TraceViewer {
         let program = root().join("node_modules/autotel-devtools/dist/cli.js");
         anyhow::ensure!(
             program.exists(),
-            "The trace viewer is not installed; run: cargo xtask setup"
+            "The trace viewer is not installed; cargo xtask up --observe fetches it"
         );
         let mut command = Command::new(root().join("node_modules/.bin/node"));
         command
