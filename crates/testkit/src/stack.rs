@@ -95,12 +95,14 @@ impl Stack {
     pub async fn start_as(shape: Shape, ports: Ports, settings: &[(&str, &str)]) -> anyhow::Result<Self> {
         ports.ensure_free(shape)?;
         let run = new_run()?;
-        let nats = Nats::start_at(ports.nats, &run.join("nats")).await?;
         let receiver = Receiver::start_at(ports.hooks).await?;
         let webhooks = webhooks_to(&receiver);
-        nats.provision_for(&webhooks).await?;
-        let s3 = S3::start_at(ports.s3, &run.join("s3")).await?;
-        let inbox = Inbox::start_at(ports.inbox, ports.smtp, &run.join("inbox")).await?;
+        let (nats_folder, s3_folder, inbox_folder) = (run.join("nats"), run.join("s3"), run.join("inbox"));
+        let (nats, s3, inbox) = tokio::try_join!(
+            provisioned_nats(ports.nats, &nats_folder, &webhooks),
+            S3::start_at(ports.s3, &s3_folder),
+            Inbox::start_at(ports.inbox, ports.smtp, &inbox_folder),
+        )?;
         let viewer = if shape.observe {
             Some(TraceViewer::start_at(ports.traces, ports.otlp, &run.join("logs")).await?)
         } else {
@@ -387,6 +389,12 @@ impl Stack {
         env.extend(self.settings.more.iter().cloned());
         env
     }
+}
+
+async fn provisioned_nats(port: u16, folder: &Path, webhooks: &str) -> anyhow::Result<Nats> {
+    let nats = Nats::start_at(port, folder).await?;
+    nats.provision_for(webhooks).await?;
+    Ok(nats)
 }
 
 /// The one endpoint of a local stack hears of everything that the contract tells sales.

@@ -24,7 +24,7 @@ use uuid::Uuid;
 use visitor::{EmailAddress, PersonKey};
 
 /// Longer than the broker needs for an answer that it gives.
-const ANSWER: Duration = Duration::from_secs(1);
+const ANSWER: Duration = Duration::from_secs(3);
 
 /// What the operator does for a reader, as docs/events.md says.
 async fn create_the_consumer(nats: &Nats) -> anyhow::Result<()> {

@@ -37,7 +37,7 @@ use crate::{
     tool::{PERSON_KEY, command, message, person, publish, refused, told, told_json},
 };
 
-const SOON: Duration = Duration::from_secs(15);
+const SOON: Duration = Duration::from_secs(45);
 const SALES: &str = "sales@oculant.example";
 const RECRUITERS: &str = "recruiters@oculant.example";
 /// Their mail was delivered before the backup.

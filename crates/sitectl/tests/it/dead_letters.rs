@@ -22,7 +22,7 @@ use crate::tool::{message, person, publish, refused, told, told_in_part, told_js
 const VISITOR: &str = "gone@example.org";
 const SALES: &str = "sales@oculant.example";
 const CHANNEL: Channel = Channel::ContactAcknowledgement;
-const SOON: Duration = Duration::from_secs(15);
+const SOON: Duration = Duration::from_secs(45);
 
 /// A broker, a notifier, and a mail server that refuses the visitor until it is told to
 /// relent.

@@ -14,7 +14,7 @@ use crate::{
     tool::{PERSON_KEY, message, publish},
 };
 
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(45);
 const BEFORE: &str = "before@example.org";
 const MEANWHILE: &str = "meanwhile@example.org";
 const AFTER: &str = "after@example.org";

@@ -30,7 +30,7 @@ use crate::{
 };
 
 const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
-const SOON: Duration = Duration::from_secs(15);
+const SOON: Duration = Duration::from_secs(45);
 const ZOE: &str = "zoe@example.org";
 
 /// A broker, the newsletter service, a notifier, and a mail server that refuses with these words until it relents.

@@ -70,11 +70,11 @@ impl Running {
     /// Whatever was uploaded is gone again, and no event tells of it.
     async fn ensure_nothing_is_left(&self) -> anyhow::Result<()> {
         assert!(self.nats.events().await?.is_empty());
-        eventually("the bucket is empty", Duration::from_secs(5), async || {
+        eventually("the bucket is empty", Duration::from_secs(45), async || {
             self.s3.objects().ok()?.is_empty().then_some(())
         })
         .await?;
-        eventually("the spool is empty", Duration::from_secs(5), async || {
+        eventually("the spool is empty", Duration::from_secs(45), async || {
             std::fs::read_dir(self.spool.path())
                 .ok()?
                 .next()
@@ -221,7 +221,7 @@ async fn a_repeated_submission_has_one_event_and_one_object() -> anyhow::Result<
     let stored = running.nats.events().await?[0]["data"]["resume"]["key"].clone();
     eventually(
         "the second object is removed",
-        Duration::from_secs(5),
+        Duration::from_secs(45),
         async || {
             let objects = running.s3.objects().ok()?;
             (objects.len() == 1 && stored == objects[0].0.as_str()).then_some(())

@@ -16,6 +16,10 @@ use uuid::Uuid;
 
 const PERSON_KEY: &str = "--person-key=a key for tests, of thirty-two bytes";
 
+const SOON: Duration = Duration::from_secs(45);
+/// Three times the deadline of a publication, and less than anybody waits for a broker that says nothing.
+const IN_TIME: Duration = Duration::from_secs(9);
+
 struct Running {
     nats: Nats,
     contact: ContactServiceClient<Channel>,
@@ -54,14 +58,10 @@ impl Running {
     async fn becomes(&mut self, status: ServingStatus) -> anyhow::Result<Duration> {
         let started = Instant::now();
         let health = &mut self.health;
-        eventually(
-            &format!("health says {status:?}"),
-            Duration::from_secs(10),
-            async || {
-                let answer = health.check(HealthCheckRequest::default()).await.ok()?;
-                (answer.get_ref().status() == status).then_some(())
-            },
-        )
+        eventually(&format!("health says {status:?}"), SOON, async || {
+            let answer = health.check(HealthCheckRequest::default()).await.ok()?;
+            (answer.get_ref().status() == status).then_some(())
+        })
         .await?;
         Ok(started.elapsed())
     }
@@ -135,15 +135,11 @@ async fn while_nats_is_away_it_says_so_and_goes_on_by_itself_afterwards() -> any
     let refused = running.contact.submit(message()).await.expect_err("no broker");
     assert_eq!(refused.code(), Code::Unavailable);
     assert_eq!(status::retry_after(&refused), status::RETRY_AFTER);
-    assert!(
-        started.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        started.elapsed()
-    );
-    assert!(running.becomes(ServingStatus::NotServing).await? < Duration::from_secs(5));
+    assert!(started.elapsed() < IN_TIME, "{:?}", started.elapsed());
+    assert!(running.becomes(ServingStatus::NotServing).await? < IN_TIME);
 
     running.nats.resume_from_disk().await?;
-    assert!(running.becomes(ServingStatus::Serving).await? < Duration::from_secs(5));
+    assert!(running.becomes(ServingStatus::Serving).await? < IN_TIME);
     assert!(
         running.nats.events().await?.is_empty(),
         "the refused message was stored after all"
@@ -174,11 +170,7 @@ async fn a_broker_that_hangs_is_not_waited_for_beyond_the_deadline() -> anyhow::
     let started = Instant::now();
     let refused = running.contact.submit(message()).await.expect_err("no ack");
     assert_eq!(refused.code(), Code::Unavailable);
-    assert!(
-        started.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() < IN_TIME, "{:?}", started.elapsed());
     running.nats.thaw()
 }
 

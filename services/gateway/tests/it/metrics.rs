@@ -21,9 +21,9 @@ use crate::{
     documented::{self, Documented},
 };
 
-const EXPORT: Duration = Duration::from_secs(30);
+const EXPORT: Duration = Duration::from_secs(90);
 /// Within this, a figure of a broker that is away is told no more.
-const FORGOTTEN: Duration = Duration::from_secs(60);
+const FORGOTTEN: Duration = Duration::from_secs(120);
 /// The age in seconds that the objective for deliveries, and so its alerts, rests on.
 const IN_TIME: f64 = 60.0;
 /// Where nothing listens (port 9 is "discard", RFC 863).

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use site_events::{DEAD_LETTERS, EventType, SITE};
 use testkit::{Answer, MailServer, Ports, Stack, eventually, measure::pdf, root};
 
-const SOON: Duration = Duration::from_secs(15);
+const SOON: Duration = Duration::from_secs(45);
 const ATTRIBUTION: &str = r#"{ "page": "/careers", "referrer": "https://www.example.edu/", "utmSource": "a",
     "utmMedium": "b", "utmCampaign": "c", "utmTerm": "d", "utmContent": "e" }"#;
 const VISITOR: &str = "zoe@example.org";

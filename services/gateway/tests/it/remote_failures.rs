@@ -28,7 +28,7 @@ async fn a_reported_failure_is_counted_by_remote_and_reason() -> anyhow::Result<
     let broken = [("remote", "blog"), ("reason", "broken")];
     eventually(
         "both reports in the metrics",
-        Duration::from_secs(10),
+        Duration::from_secs(60),
         async || (collector.count_of("site.remote.failures", &broken) == Some(2)).then_some(()),
     )
     .await

@@ -16,8 +16,8 @@ use crate::{
     documented,
 };
 
-const EXPORT: Duration = Duration::from_secs(30);
-const MAIL: Duration = Duration::from_secs(15);
+const EXPORT: Duration = Duration::from_secs(90);
+const MAIL: Duration = Duration::from_secs(45);
 /// What a visitor says of a trace of theirs, and that it is not recorded.
 const TRACEPARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
 const VISITORS_TRACE: &str = "0af7651916cd43dd8448eb211c80319c";

@@ -243,7 +243,7 @@ async fn a_sign_up_that_fails_half_way_is_completed_by_repeating_it() -> anyhow:
     let refused = running.sign_up().await;
     assert_eq!(refused.map_err(|status| status.code()), Err(Code::Unavailable));
     running.nats.resume_from_disk().await?;
-    testkit::eventually("the sign-up is taken", Wait::from_secs(10), async || {
+    testkit::eventually("the sign-up is taken", Wait::from_secs(45), async || {
         running.sign_up().await.ok()
     })
     .await?;
@@ -253,7 +253,7 @@ async fn a_sign_up_that_fails_half_way_is_completed_by_repeating_it() -> anyhow:
 
 #[tokio::test]
 async fn a_sign_up_that_nobody_confirms_is_forgotten_and_may_be_made_anew() -> anyhow::Result<()> {
-    let within = Wait::from_secs(2);
+    let within = Wait::from_secs(4);
     let mut running = running_where(|settings| settings.confirm_within = within).await?;
     running.sign_up().await?;
     assert_eq!(running.records().await?, 1);
@@ -265,7 +265,7 @@ async fn a_sign_up_that_nobody_confirms_is_forgotten_and_may_be_made_anew() -> a
         "the link is good for {good_for}"
     );
 
-    testkit::eventually("the bucket is empty", Wait::from_secs(10), async || {
+    testkit::eventually("the bucket is empty", Wait::from_secs(45), async || {
         (running.records().await.ok()? == 0).then_some(())
     })
     .await?;
@@ -282,12 +282,12 @@ async fn a_sign_up_that_nobody_confirms_is_forgotten_and_may_be_made_anew() -> a
 
 #[tokio::test]
 async fn what_was_confirmed_in_time_stays() -> anyhow::Result<()> {
-    let mut running = running_where(|settings| settings.confirm_within = Wait::from_secs(2)).await?;
+    let mut running = running_where(|settings| settings.confirm_within = Wait::from_secs(4)).await?;
     running.sign_up().await?;
     running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await?;
     // Made later, so whatever expires expires after the first would have.
     running.sign_up_as("asha@example.com").await?;
-    testkit::eventually("the later one is forgotten", Wait::from_secs(10), async || {
+    testkit::eventually("the later one is forgotten", Wait::from_secs(45), async || {
         running
             .record_of("asha@example.com")
             .await
@@ -304,7 +304,7 @@ async fn what_was_confirmed_in_time_stays() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn whoever_left_stays_known_however_often_their_address_is_typed() -> anyhow::Result<()> {
-    let mut running = running_where(|settings| settings.confirm_within = Wait::from_secs(2)).await?;
+    let mut running = running_where(|settings| settings.confirm_within = Wait::from_secs(4)).await?;
     running.sign_up().await?;
     running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await?;
     running
@@ -312,7 +312,7 @@ async fn whoever_left_stays_known_however_often_their_address_is_typed() -> anyh
         .await?;
     running.sign_up().await?;
     running.sign_up_as("asha@example.com").await?;
-    testkit::eventually("the later one is forgotten", Wait::from_secs(10), async || {
+    testkit::eventually("the later one is forgotten", Wait::from_secs(45), async || {
         (running.records().await.ok()? == 1).then_some(())
     })
     .await?;

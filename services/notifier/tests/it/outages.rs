@@ -159,7 +159,10 @@ async fn while_the_mail_server_is_away_mails_wait_for_it() -> anyhow::Result<()>
     }
     drop(broken);
 
-    let server = MailServer::start_at(port, |_, _| Answer::Take).await?;
+    let server = eventually("the port is free again", SOON, async || {
+        MailServer::start_at(port, |_, _| Answer::Take).await.ok()
+    })
+    .await?;
     for to in [VISITOR, "asha@example.org", SALES] {
         eventually(&format!("the mail to {to}"), SOON, async || {
             (server.taken(to).len() == 1).then_some(())

@@ -7,20 +7,20 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use site_events::{ENDPOINTS, event::CONTENT_TYPE};
 use testkit::{
-    Inbox, Nats, Receiver, User, eventually, foreign,
+    Answer, Inbox, MailServer, Nats, Receiver, User, eventually, foreign,
     receiver::{Received, secret},
 };
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
-use crate::running::{Running, SOON, Site, message};
+use crate::running::{HURRY, NEVER, Running, SOON, Site, message};
 
 const VISITOR: &str = "zoe@example.org";
 
 /// A notifier with endpoints, and all that it needs.
 struct Sending {
     nats: Nats,
-    inbox: Inbox,
+    _mail_server: MailServer,
     flags: Vec<String>,
     _running: Running,
     site: Site,
@@ -28,8 +28,12 @@ struct Sending {
 
 impl Sending {
     async fn to(endpoints: &[Value]) -> anyhow::Result<Self> {
+        Self::retrying_after(HURRY, endpoints).await
+    }
+
+    async fn retrying_after(pause: Duration, endpoints: &[Value]) -> anyhow::Result<Self> {
         let nats = Nats::start().await?;
-        let inbox = Inbox::start().await?;
+        let mail_server = MailServer::start(|_, _| Answer::Take).await?;
         let webhooks = json!(endpoints).to_string();
         nats.provision_for(&webhooks).await?;
         let flags = vec![
@@ -37,10 +41,10 @@ impl Sending {
             "--webhooks-allow-private".to_owned(),
         ];
         Ok(Self {
-            _running: Running::start(&nats, inbox.smtp_port(), &flags).await?,
+            _running: Running::start_retrying_after(pause, &nats, mail_server.port(), &flags).await?,
             site: Site::on(&nats).await?,
             nats,
-            inbox,
+            _mail_server: mail_server,
             flags,
         })
     }
@@ -188,11 +192,11 @@ async fn a_refusal_is_a_dead_letter_and_a_redirect_is_not_followed() -> anyhow::
     let (refusing, moved) = (Receiver::start_at(0).await?, Receiver::start_at(0).await?);
     refusing.answer(StatusCode::UNPROCESSABLE_ENTITY);
     moved.answer(StatusCode::TEMPORARY_REDIRECT);
-    let sending = Sending::to(&[
+    let endpoints = [
         refusing.endpoint("refusing", &["contact.received"]),
         moved.endpoint("moved", &["contact.received"]),
-    ])
-    .await?;
+    ];
+    let sending = Sending::retrying_after(NEVER, &endpoints).await?;
     sending.site.contact(VISITOR).await?;
     let reasons = eventually("a dead letter", SOON, async || {
         let reasons = sending.dead_letters("webhook-refusing").await.ok()?;
@@ -238,11 +242,9 @@ async fn one_that_is_gone_is_switched_off_and_its_events_wait_among_the_dead_let
     assert_eq!(receiver.received().len(), 1);
 
     // A notifier that starts tells the operator what became a dead letter meanwhile.
-    let _another = Running::start(&sending.nats, sending.inbox.smtp_port(), &sending.flags).await?;
-    let mail = sending
-        .inbox
-        .mail("admin@oculant.example", "2 events", SOON)
-        .await?;
+    let inbox = Inbox::start().await?;
+    let _another = Running::start(&sending.nats, inbox.smtp_port(), &sending.flags).await?;
+    let mail = inbox.mail("admin@oculant.example", "2 events", SOON).await?;
     let text = mail["text"].as_str().unwrap_or_default();
     let said =
         "Switched off: crm\n  Nothing is sent to this endpoint of webhooks any more: it answered 410 Gone.";
