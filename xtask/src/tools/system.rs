@@ -55,7 +55,10 @@ impl Tool {
                     fonts,
                     &["fontconfig", "fonts-liberation", "fonts-noto-color-emoji"],
                 );
-                packages.extend(unless(runs("chromium", &["--version"]), &["chromium"]));
+                packages.extend(unless(
+                    runs("chromium-headless-shell", &["--version"]),
+                    &["chromium-headless-shell"],
+                ));
                 packages
             }
             Self::Firefox => unless(runs("firefox-esr", &["--version"]), &["firefox-esr"]),
