@@ -13,12 +13,14 @@ use anyhow::Context;
 
 /// What `cargo run` and `cargo test` tell the program that they start: <https://doc.rust-lang.org/cargo/reference/environment-variables.html>.
 /// Build scripts watch some of these, so an inner cargo that inherited them would compile anew what an outer one has built.
-const SET_BY_CARGO: [&str; 5] = [
+const SET_BY_CARGO: [&str; 7] = [
     "CARGO_MANIFEST_DIR",
     "CARGO_MANIFEST_PATH",
     "CARGO_PRIMARY_PACKAGE",
     "CARGO_CRATE_NAME",
     "CARGO_BIN_NAME",
+    "CARGO_MAKEFLAGS",
+    "RUSTC_BOOTSTRAP",
 ];
 
 /// The root of the checkout.
@@ -135,11 +137,15 @@ mod tests {
         };
         let build = [
             "build",
-            "--package=testkit",
+            "--workspace",
             "--bins",
             "--message-format=json",
             "--quiet",
         ];
+        assert!(
+            env::var_os("CARGO_MANIFEST_DIR").is_some(),
+            "cargo tells nothing to be hidden"
+        );
         by_hand(Command::new("cargo").args(build).current_dir(root()));
         assert_eq!(compiled_by(&mut cargo(&build)), [""; 0]);
         assert_eq!(

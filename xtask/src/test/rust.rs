@@ -1,6 +1,7 @@
 //! The Rust tests: compiled by cargo, then run some test binaries at a time, because many of them wait for real parts.
 
 use std::{
+    cmp::Reverse,
     io::{Write, stdout},
     path::PathBuf,
     process::{Command, Stdio},
@@ -15,8 +16,11 @@ use crate::step::{cargo, program, run};
 
 use super::report::{Outcome, of_libtest};
 
-/// How many test binaries run at once. Each runs as many tests at once as there are cores.
-const AT_ONCE: usize = 3;
+/// How many test binaries run at once, and how many tests in each.
+const AT_ONCE: usize = 2;
+const TESTS_AT_ONCE: &str = "4";
+/// Those that take longest, which begin first.
+const LONGEST: [&str; 3] = ["gateway/it", "notifier/it", "sitectl/it"];
 
 /// A compiled test binary.
 struct Binary {
@@ -32,15 +36,17 @@ struct Binary {
 ///
 /// Where they do not compile or cannot be started.
 pub fn tests(filter: &[String]) -> anyhow::Result<Outcome> {
-    let mut compile = cargo(&["test", "--workspace", "--no-run", "--quiet"]);
+    let mut compile = cargo(&["test", "--workspace", "--tests", "--no-run", "--quiet"]);
     run(
         "Compiling the Rust tests",
         &mut compile,
         "The compiler's message stands above.",
     )?;
     let mut waiting = binaries()?;
-    // What starts real parts takes longest, and so begins first.
-    waiting.sort_by_key(|binary| binary.name.ends_with("/it"));
+    waiting.sort_by_key(|binary| {
+        let place = LONGEST.iter().position(|name| *name == binary.name);
+        Reverse(place.unwrap_or(LONGEST.len()))
+    });
     let waiting = Mutex::new(waiting);
     let outcome = Mutex::new(Outcome::default());
     let next = || waiting.lock().ok().and_then(|mut left| left.pop());
@@ -73,6 +79,7 @@ fn binaries() -> anyhow::Result<Vec<Binary>> {
     let mut ask = cargo(&[
         "test",
         "--workspace",
+        "--tests",
         "--no-run",
         "--quiet",
         "--message-format=json",
@@ -138,6 +145,8 @@ impl Binary {
         command
             .args(filter)
             .current_dir(&self.folder)
+            .env("CARGO_MANIFEST_DIR", &self.folder)
+            .env("RUST_TEST_THREADS", TESTS_AT_ONCE)
             .env("RUSTC_BOOTSTRAP", "1");
         command
     }
