@@ -37,7 +37,10 @@ impl Clamd {
 
     async fn start_with(line: &str) -> anyhow::Result<Self> {
         let program = root().join("target/tools/clamd");
-        anyhow::ensure!(program.exists(), "There is no clamd; cargo xtask test rust fetches it");
+        anyhow::ensure!(
+            program.exists(),
+            "There is no clamd; cargo xtask test rust fetches it"
+        );
         let [port] = free_ports()?;
         let folder = TempDir::new()?;
         let signatures = folder.path().join("signatures");

@@ -215,7 +215,10 @@ fn every_alert_asks_for_what_is_sent_and_has_an_entry_in_the_runbook() -> anyhow
 #[test]
 fn alerts_fire_and_keep_still_as_their_cases_say() -> anyhow::Result<()> {
     let promtool = root().join("target/tools/promtool");
-    anyhow::ensure!(promtool.exists(), "There is no promtool; cargo xtask test rust fetches it");
+    anyhow::ensure!(
+        promtool.exists(),
+        "There is no promtool; cargo xtask test rust fetches it"
+    );
     let scratch = TempDir::new()?;
     fs::write(scratch.path().join("site.yaml"), rules()?)?;
     fs::copy(
