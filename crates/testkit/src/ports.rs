@@ -1,6 +1,6 @@
 //! Which part listens where.
 
-use std::{net::TcpListener, ops::Range};
+use std::{io, net::TcpListener, ops::Range, sync::Mutex};
 
 use anyhow::Context;
 use clap::Args;
@@ -12,6 +12,12 @@ use crate::Shape;
 const CHOICE: Range<u16> = 10_240..32_768;
 /// How many ports are tried.
 const ATTEMPTS: usize = 100;
+
+/// The loopback address at which ports are reserved.
+const RESERVATIONS: &str = "127.0.0.2";
+
+/// Until the process ends: between a port's choice and its use, somebody else could choose it.
+static RESERVED: Mutex<Vec<TcpListener>> = Mutex::new(Vec::new());
 
 /// The port of every part, on 127.0.0.1.
 #[derive(Args, Debug, Clone)]
@@ -112,27 +118,53 @@ impl Ports {
     }
 }
 
-/// Ports that nobody uses now, each a different one. They are below those that the system gives to outgoing
-/// connections: any of these could be taken again before its part listens.
+/// Ports that nobody uses now, and that no other test is given, in whichever process it runs, before this one ends.
+/// They are below those that the system gives to outgoing connections: any of these could be taken again before its
+/// part listens.
+///
+/// # Errors
+///
+/// Where there are not so many.
 pub(crate) fn free_ports<const N: usize>() -> anyhow::Result<[u16; N]> {
-    let mut held = Vec::new();
+    free_ports_in(CHOICE)
+}
+
+fn free_ports_in<const N: usize>(choice: Range<u16>) -> anyhow::Result<[u16; N]> {
+    let mut reserved = RESERVED
+        .lock()
+        .map_err(|_| anyhow::anyhow!("a reservation broke off"))?;
+    let mut ports = Vec::new();
     for _ in 0..ATTEMPTS {
-        if held.len() < N {
+        if ports.len() < N {
             let (random, _) = Uuid::new_v4().as_u64_pair();
-            let port = CHOICE.start + u16::try_from(random % u64::from(CHOICE.end - CHOICE.start))?;
-            held.extend(TcpListener::bind(("127.0.0.1", port)));
+            let port = choice.start + u16::try_from(random % u64::from(choice.end - choice.start))?;
+            if let Ok(reservation) = reserve(port) {
+                reserved.push(reservation);
+                ports.push(port);
+            }
         }
     }
-    let ports: Result<Vec<u16>, _> = held
-        .iter()
-        .map(|held| held.local_addr().map(|address| address.port()))
-        .collect();
-    ports?.try_into().ok().context("no port is free")
+    ports.try_into().ok().context("no port is free")
+}
+
+/// Held at an address where no part listens, so that the port itself stays free for its part.
+fn reserve(port: u16) -> io::Result<TcpListener> {
+    let reservation = TcpListener::bind((RESERVATIONS, port))?;
+    TcpListener::bind(("127.0.0.1", port))?;
+    Ok(reservation)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_port_that_was_given_is_not_given_again_though_nobody_listens_there_yet() -> anyhow::Result<()> {
+        let [port] = free_ports()?;
+        TcpListener::bind(("127.0.0.1", port))?;
+        assert!(free_ports_in::<1>(port..port + 1).is_err());
+        Ok(())
+    }
 
     #[test]
     fn the_viewers_ports_are_needed_only_where_there_is_a_viewer() -> anyhow::Result<()> {
