@@ -54,7 +54,7 @@ pub fn from_source(name: &'static str, version: &'static str) -> Fetch {
     };
     Fetch {
         what: name,
-        megabytes: 800,
+        megabytes: 350,
         into: build,
         run: Box::new(run),
     }
@@ -142,4 +142,38 @@ fn size(path: &Path) -> u64 {
     }
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     entries.map(|entry| size(&entry.path())).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::Tool;
+
+    /// What is announced is what it takes, for everything that was fetched here and stayed where it grew.
+    #[test]
+    fn what_is_fetched_takes_about_as_much_as_was_announced() {
+        let fetches = [
+            Tool::AllPackages,
+            Tool::ForeignClients,
+            Tool::Linters,
+            Tool::KubernetesCheckers,
+        ];
+        let there = fetches
+            .into_iter()
+            .filter(|tool| tool.is_fetched())
+            .filter_map(Tool::fetch);
+        for Fetch {
+            what,
+            megabytes,
+            into,
+            ..
+        } in there
+        {
+            let taken = size(&into) / MEGABYTE;
+            assert!(
+                taken.abs_diff(megabytes) * 4 <= megabytes,
+                "{what}: {taken} MB, announced were {megabytes}"
+            );
+        }
+    }
 }

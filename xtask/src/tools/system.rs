@@ -8,11 +8,14 @@ use super::Tool;
 
 /// Ends where something is missing that only root can install, and says how to install it.
 pub fn require(tools: &[Tool]) -> anyhow::Result<()> {
-    let missing = missing_packages(tools);
-    let names = missing.join(" ");
+    none_missing(&missing_packages(tools))
+}
+
+fn none_missing(packages: &[String]) -> anyhow::Result<()> {
     anyhow::ensure!(
-        missing.is_empty(),
-        "This needs programs that only root can install: sudo apt-get update && sudo apt-get install --no-install-recommends {names}"
+        packages.is_empty(),
+        "This needs programs that only root can install: sudo apt-get update && sudo apt-get install --no-install-recommends {}",
+        packages.join(" ")
     );
     Ok(())
 }
@@ -106,5 +109,31 @@ fn scanner_libraries() -> Vec<String> {
         Some(library) => vec![library.to_owned()],
         // Package lists that were never fetched, or were thrown away.
         None => vec!["libclamav-dev".to_owned()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_root_can_install_is_named_with_the_command() {
+        assert!(none_missing(&[]).is_ok());
+        let refused = none_missing(&["chromium-headless-shell".to_owned(), "spamassassin".to_owned()]);
+        let said = refused.expect_err("two are missing").to_string();
+        assert!(
+            said.ends_with(
+                "sudo apt-get install --no-install-recommends chromium-headless-shell spamassassin"
+            ),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn to_run_the_site_nothing_of_the_system_is_needed_but_pip() {
+        for tool in [Tool::NatsServer, Tool::SitePackages, Tool::AllPackages] {
+            let packages = tool.packages();
+            assert!(packages.iter().all(|name| name == "python3-pip"), "{packages:?}");
+        }
     }
 }
