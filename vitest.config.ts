@@ -26,7 +26,8 @@ export default defineConfig({
           setupFiles: ['frontends/kit/testing/setup.ts'],
         },
       },
-      { test: { name: 'site', include: SITE } },
+      // The first page that the validator of HTML sees takes it seconds on a busy machine.
+      { test: { name: 'site', include: SITE, testTimeout: 30_000 } },
       // Against a running stack: `npm run test:engines`.
       {
         test: {

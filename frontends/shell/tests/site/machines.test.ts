@@ -23,6 +23,17 @@ const validator = new HtmlValidate({
   },
 });
 
+/** What pages are called that are not called by their heading. */
+const TITLES: Readonly<Record<string, string>> = {
+  '/': 'Oculant: Your cameras already see it. Now someone notices.',
+  '/about': 'About | Oculant',
+  '/contact': 'Contact | Oculant',
+  '/blog': 'Blog | Oculant',
+  '/services': 'Services | Oculant',
+  '/solutions': 'Solutions | Oculant',
+  '/careers': 'Careers | Oculant',
+};
+
 test('the map names every kind of page', () => {
   expect(pages.length).toBeGreaterThan(15);
   const kinds = new Set(pages.map(page => page.split('/')[1]));
@@ -51,7 +62,6 @@ describe.each(pages)('%s', path => {
 
   test('says where it is, what it is called and how its preview looks', () => {
     expect(document.querySelectorAll('head title')).toHaveLength(1);
-    expect(document.title).toMatch(/Oculant/);
     expect(document.querySelectorAll('head meta[name="description"]')).toHaveLength(1);
     const address = `https://oculant.example${path}`;
     const canonical = document.querySelectorAll('link[rel="canonical"]');
@@ -61,6 +71,11 @@ describe.each(pages)('%s', path => {
     const picture = new URL(content('og:image') ?? 'missing:').pathname;
     expect(picture).toMatch(/\.(png|jpg)$/);
     expect(builtText(picture).length).toBeGreaterThan(1000);
+  });
+
+  test('is called by its name or its heading', () => {
+    const heading = document.querySelector('main h1')?.textContent;
+    expect(document.title).toBe(TITLES[path] ?? `${heading} | Oculant`);
   });
 
   test('is read without JavaScript', () => {
