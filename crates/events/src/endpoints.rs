@@ -211,6 +211,16 @@ mod tests {
     }
 
     #[test]
+    fn a_name_may_hold_digits_and_hyphens_and_a_chat_tool_needs_no_secret() {
+        let raw = CRM_LIST
+            .replace("crm\"", "crm-2\"")
+            .replace(r#""secrets": ["whsec_AAAA"]"#, r#""format": "slack""#);
+        let endpoints = Endpoints::parse(&raw).expect("an endpoint");
+        let names: Vec<String> = endpoints.iter().map(|one| one.name.to_string()).collect();
+        assert_eq!(names, ["crm-2"]);
+    }
+
+    #[test]
     fn what_is_wrong_is_said_without_a_secret() {
         for (raw, said) in [
             ("{}".to_owned(), "not a list of endpoints"),
@@ -232,6 +242,23 @@ mod tests {
             (
                 CRM_LIST.replace("https://", "https://user:hunter2@"),
                 "a user or a password",
+            ),
+            (
+                CRM_LIST.replace("https://", "https://user@"),
+                "a user or a password",
+            ),
+            (
+                CRM_LIST.replace("https://", "https://:hunter2@"),
+                "a user or a password",
+            ),
+            (
+                CRM_LIST.replace("crm\"", &format!("{}\"", "c".repeat(41))),
+                "1 to 40",
+            ),
+            (CRM_LIST.replace("crm\"", "\""), "1 to 40"),
+            (
+                CRM_LIST.replace(r#"["contact.received"]"#, "[]"),
+                "endpoint crm names no events",
             ),
             (
                 CRM_LIST.replace(r#""secrets": ["whsec_AAAA"],"#, ""),

@@ -77,5 +77,24 @@ mod tests {
         assert_eq!(retries.give_up_after, Duration::from_secs(25 * 60 * 60));
         assert_eq!(retries.attempts_within(retries.give_up_after), 90);
         assert_eq!(retries.attempts_within(Duration::from_secs(1)), 1);
+        assert_eq!(retries.attempts_within(Duration::from_secs(6)), 1);
+        assert_eq!(retries.attempts_within(Duration::from_secs(7)), 2);
+    }
+
+    #[test]
+    fn an_event_is_given_up_once_it_is_old_and_was_tried_as_often_as_any() {
+        let retries = Retries::default();
+        let old = retries.give_up_after;
+        assert!(retries.is_given_up(90, old));
+        assert!(!retries.is_given_up(89, old));
+        assert!(!retries.is_given_up(90, old - Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn what_failed_together_does_not_return_together() {
+        let usual = Duration::from_secs(5)..=Duration::from_secs(6);
+        let pauses: Vec<Duration> = (0..20).map(|_| Retries::USUAL.pause_after(1)).collect();
+        assert!(pauses.iter().all(|pause| usual.contains(pause)), "{pauses:?}");
+        assert!(pauses.iter().any(|pause| *pause != pauses[0]), "{pauses:?}");
     }
 }

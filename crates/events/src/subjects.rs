@@ -55,3 +55,49 @@ pub fn without_person(subject: &str) -> &str {
 pub fn channel_of(dead_letter: &str) -> &str {
     dead_letter.split('.').nth(1).unwrap_or("unknown")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PERSON: &str = "0123456789abcdef0123456789abcdef";
+
+    #[test]
+    fn a_consumer_takes_its_events_and_what_is_replayed_to_it_alone() {
+        let taken = taken_by(
+            "webhook-crm",
+            &[EventType::ContactReceived, EventType::CareersApplied],
+        );
+        assert_eq!(
+            taken,
+            [
+                "site.contact.received.*",
+                "site.careers.applied.*",
+                "replay.webhook-crm.*"
+            ]
+        );
+    }
+
+    #[test]
+    fn all_that_is_held_of_a_person_is_found_by_subject() {
+        assert_eq!(
+            events_of(PERSON),
+            [format!("site.*.*.{PERSON}"), format!("replay.*.{PERSON}")]
+        );
+        assert_eq!(dead_letters_of(PERSON), format!("dead.*.{PERSON}"));
+    }
+
+    #[test]
+    fn a_subject_tells_its_person_its_kind_and_its_channel() {
+        let event = format!("site.contact.received.{PERSON}");
+        assert_eq!(person_of(&event), PERSON);
+        assert_eq!(without_person(&event), "site.contact.received");
+        assert!(!is_replay(&event));
+        let replay = replay("webhook-crm", PERSON);
+        assert_eq!(replay, format!("replay.webhook-crm.{PERSON}"));
+        assert!(is_replay(&replay));
+        let dead_letter = dead_letter("webhook-crm", PERSON);
+        assert_eq!(dead_letter, format!("dead.webhook-crm.{PERSON}"));
+        assert_eq!(channel_of(&dead_letter), "webhook-crm");
+    }
+}

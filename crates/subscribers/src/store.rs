@@ -166,3 +166,17 @@ fn whole_seconds(lifetime: Duration) -> Duration {
 fn away(error: impl std::fmt::Display) -> StoreError {
     StoreError::Away(error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lifetime_is_whole_seconds_and_at_least_one() {
+        assert_eq!(
+            whole_seconds(Duration::from_millis(90_500)),
+            Duration::from_secs(90)
+        );
+        assert_eq!(whole_seconds(Duration::from_millis(1)), Duration::from_secs(1));
+    }
+}

@@ -394,6 +394,19 @@ mod tests {
     }
 
     #[test]
+    fn a_record_keeps_no_time_that_its_state_tells() {
+        let left = pending().unsubscribed(NOW);
+        let again = sign_up(Some(&left), NOW, SECOND).expect("another sign-up");
+        assert_eq!((again.confirmed, again.ended), (None, Some(NOW)));
+        let anew = again.clone().confirmed(NOW).expect("pending");
+        assert_eq!((anew.confirmed, anew.ended), (None, None));
+        assert_eq!(again.unsubscribed(NOW).ended, None);
+        let back = sign_up(Some(&anew.unsubscribed(NOW)), NOW, FIRST).expect("another sign-up");
+        assert_eq!(back.confirmed, Some(NOW));
+        assert_eq!(back.confirmed(NOW).and_then(|back| back.confirmed), None);
+    }
+
+    #[test]
     fn a_suppressed_address_is_what_it_was_once_that_is_lifted() {
         let later = NOW + Duration::hours(1);
         assert_eq!(pending().suppressed(later).lifted(), None);

@@ -120,6 +120,16 @@ mod tests {
         assert_eq!(address, Ok("EmailAddress(…)".to_owned()));
     }
 
+    #[test]
+    fn a_stored_address_is_read_as_it_was_written() -> serde_json::Result<()> {
+        let stored = r#""Asha@example.com""#;
+        let address: EmailAddress = serde_json::from_str(stored)?;
+        assert_eq!(address.as_str(), "Asha@example.com");
+        assert_eq!(serde_json::to_string(&address)?, stored);
+        assert!(serde_json::from_str::<EmailAddress>(r#""asha""#).is_err());
+        Ok(())
+    }
+
     proptest! {
         #[test]
         fn no_input_panics_and_what_passes_holds_no_space_or_line_break(raw in any::<String>()) {

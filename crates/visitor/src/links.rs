@@ -76,6 +76,40 @@ mod tests {
     const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
     #[test]
+    fn a_confirmation_link_confirms_until_it_expires() {
+        let key = TokenKey::new("a token key of thirty-two bytes or more").expect("a long key");
+        let person = PersonId::try_from("0123456789abcdef0123456789abcdef".to_owned()).expect("an id");
+        let expires = NOW + Duration::HOUR;
+        let page = Links::new("https://oculant.example", &key).confirm_page(&person, expires);
+        let token = page
+            .strip_prefix("https://oculant.example/?newsletter=confirm&token=")
+            .expect("a link to the site");
+        assert_eq!(key.verify(token, Purpose::Confirm, NOW), Ok(person));
+        assert_eq!(
+            key.verify(token, Purpose::Confirm, expires),
+            Err(TokenError::Expired)
+        );
+    }
+
+    #[test]
+    fn the_sites_address_has_a_scheme_and_a_host_and_no_slash_at_its_end() {
+        for (raw, read) in [
+            ("https://company.com/", "https://company.com"),
+            ("http://localhost:8080", "http://localhost:8080"),
+        ] {
+            assert_eq!(site_url(raw), Ok(read.to_owned()));
+        }
+        for raw in [
+            "company.com",
+            "https://",
+            "ftp://company.com",
+            "https://our company.com",
+        ] {
+            assert!(site_url(raw).is_err(), "{raw} was taken");
+        }
+    }
+
+    #[test]
     fn both_ways_out_are_good_for_years_and_for_nothing_else() {
         let key = TokenKey::new("a token key of thirty-two bytes or more").expect("a long key");
         let person = PersonId::try_from("0123456789abcdef0123456789abcdef".to_owned()).expect("an id");

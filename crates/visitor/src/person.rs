@@ -103,7 +103,24 @@ mod tests {
 
     #[test]
     fn a_short_key_is_refused() {
-        assert!(PersonKey::new("short").is_err());
+        assert!(PersonKey::new(&"k".repeat(MIN_KEY_BYTES - 1)).is_err());
+        assert!(PersonKey::new(&"k".repeat(MIN_KEY_BYTES)).is_ok());
+    }
+
+    #[test]
+    fn an_id_is_32_hex_digits_and_nothing_else() {
+        let id = "0123456789abcdef0123456789abcdef";
+        let read = |raw: &str| PersonId::try_from(raw.to_owned());
+        assert_eq!(read(id).as_ref().map(PersonId::as_str), Ok(id));
+        for raw in [
+            "",
+            &id[1..],
+            &id.repeat(2),
+            "0123456789ABCDEF0123456789ABCDEF",
+            "anyone.>.at.all.of.the.people.>.",
+        ] {
+            assert!(read(raw).is_err(), "{raw} was taken");
+        }
     }
 
     #[test]

@@ -111,6 +111,12 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_kept_as_it_was_written() {
+        let name = PersonName::parse(" Zoë Müller ").map(String::from);
+        assert_eq!(name, Ok("Zoë Müller".to_owned()));
+    }
+
+    #[test]
     fn a_name_cannot_carry_a_header_into_a_mail() {
         assert!(PersonName::parse("Asha\r\nBcc: all@example.com").is_err());
     }
@@ -130,6 +136,10 @@ mod tests {
             Err(InvalidInput::new(
                 "Shorten your cover letter to 20,000 characters or fewer."
             ))
+        );
+        assert_eq!(
+            PersonName::parse(&"x".repeat(201)).map(String::from),
+            Err(InvalidInput::new("Shorten your name to 200 characters or fewer."))
         );
         assert_eq!(
             LETTER.required(""),

@@ -251,9 +251,15 @@ mod tests {
             ("http://crm.example/hooks", SECRET, "not https"),
             ("https://10.0.0.7/hooks", SECRET, "private address"),
             ("https://localhost/hooks", SECRET, "this very host"),
+            ("https://crm.localhost/hooks", SECRET, "this very host"),
             ("https://[::1]/hooks", SECRET, "private address"),
             ("https://169.254.169.254/latest", SECRET, "private address"),
             ("https://crm.example/hooks", "whsec_c2hvcnQ=", "24 bytes"),
+            (
+                "https://crm.example/hooks",
+                "whsec_dHdlbnR5LXRocmVlIGJ5dGVzIGhlcmU=",
+                "24 bytes",
+            ),
             (
                 "https://crm.example/hooks",
                 "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
