@@ -32,7 +32,7 @@ fn unit_tests() -> anyhow::Result<()> {
 
 fn front_ends() -> anyhow::Result<()> {
     lint::front_ends()?;
-    let mut tests = npm("test", &["--project=unit", "--reporter=dot"]);
+    let mut tests = npm("test:unit", &["--reporter=dot"]);
     run(
         "Unit tests of the front ends",
         &mut tests,
