@@ -62,11 +62,11 @@ pub fn test(part: Option<Part>, filter: &[String]) -> anyhow::Result<()> {
     let mut rows = Vec::new();
     match part {
         Some(part) => {
-            prepare(&[part], &[])?;
+            prepare(&[part], part.tools())?;
             rows.push(run(part, filter)?);
         }
         None => {
-            prepare(&DEFAULT, &lint::TOOLS)?;
+            prepare(&DEFAULT, &tools_of(None))?;
             rows.push(lints()?);
             rows.extend(all_parts()?);
         }
@@ -137,21 +137,11 @@ impl Part {
 }
 
 /// Fetches what parts need beside the compiler, and builds what they run.
-fn prepare(parts: &[Part], more: &[Tool]) -> anyhow::Result<()> {
-    let mut needed: Vec<Tool> = Vec::new();
-    for tool in parts.iter().flat_map(|part| part.tools()).chain(more) {
-        if !needed.contains(tool) {
-            needed.push(*tool);
-        }
-    }
-    // All packages hold those of the site.
-    if needed.contains(&Tool::AllPackages) {
-        needed.retain(|tool| *tool != Tool::SitePackages);
-    }
+fn prepare(parts: &[Part], tools: &[Tool]) -> anyhow::Result<()> {
     let has_programs = parts.iter().any(|part| part.needs_programs());
     let has_site = parts.iter().any(|part| part.needs_site());
     tools::need_beside(
-        &needed,
+        tools,
         || {
             if has_programs { build::programs() } else { Ok(()) }
         },

@@ -73,12 +73,24 @@ pub fn need_beside(
     then: impl FnOnce() -> anyhow::Result<()> + Send,
 ) -> anyhow::Result<()> {
     system::require(tools)?;
-    let missing: Vec<Fetch> = tools
-        .iter()
+    let missing: Vec<Fetch> = each_once(tools)
+        .into_iter()
         .filter(|tool| !tool.is_fetched())
         .filter_map(|tool| tool.fetch())
         .collect();
     fetch::side_by_side(&missing, meanwhile, then)
+}
+
+/// No tool twice, nor the packages of the site beside all packages: both are written to one folder.
+fn each_once(tools: &[Tool]) -> Vec<Tool> {
+    let mut once = Vec::new();
+    for tool in tools {
+        let is_held = *tool == Tool::SitePackages && tools.contains(&Tool::AllPackages);
+        if !is_held && !once.contains(tool) {
+            once.push(*tool);
+        }
+    }
+    once
 }
 
 /// Where tools of ours are.
@@ -159,6 +171,14 @@ fn version(text: &str) -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_fetched_twice_at_once() {
+        use Tool::{AllPackages, Linters, SitePackages};
+        let tools = [SitePackages, Linters, AllPackages, Linters];
+        assert_eq!(each_once(&tools), [Linters, AllPackages]);
+        assert_eq!(each_once(&[SitePackages]), [SitePackages]);
+    }
 
     #[test]
     fn versions_are_found_in_what_programs_say() {
