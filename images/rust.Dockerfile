@@ -48,7 +48,6 @@ COPY --from=recipe /recipe.json /recipe.json
 RUN cargo chef cook --release --locked --recipe-path /recipe.json \
       --package gateway --package contact --package newsletter --package careers --package notifier --package sitectl --package web
 COPY Cargo.toml Cargo.lock ./
-COPY proto proto
 COPY crates crates
 COPY services services
 COPY xtask xtask

@@ -1,4 +1,4 @@
-//! The gRPC contracts of `proto/`, as generated code.
+//! The gRPC contracts of `proto/`, as code that `examples/generate.rs` wrote.
 #![expect(
     missing_docs,
     clippy::allow_attributes,
@@ -7,27 +7,27 @@
 
 pub mod attribution {
     pub mod v1 {
-        tonic::include_proto!("attribution.v1");
+        include!("generated/attribution.v1.rs");
     }
 }
 
 pub mod contact {
     pub mod v1 {
-        tonic::include_proto!("contact.v1");
+        include!("generated/contact.v1.rs");
     }
 }
 
 pub mod newsletter {
     pub mod v1 {
-        tonic::include_proto!("newsletter.v1");
+        include!("generated/newsletter.v1.rs");
     }
 }
 
 pub mod careers {
     pub mod v1 {
-        tonic::include_proto!("careers.v1");
+        include!("generated/careers.v1.rs");
     }
 }
 
 /// Every service's descriptors, for server reflection.
-pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+pub const DESCRIPTORS: &[u8] = include_bytes!("generated/descriptors.bin");
