@@ -1,0 +1,100 @@
+//! The subscribers' bucket in a real broker.
+
+use std::time::Duration;
+
+use async_nats::jetstream::{self, kv};
+use site_events::SUBSCRIBERS;
+use subscribers::{Kept, StoreError, Subscriber, Subscribers};
+use testkit::{Nats, User, eventually};
+use time::OffsetDateTime;
+use uuid::Uuid;
+use visitor::{EmailAddress, PersonId, PersonKey};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn signed_up() -> anyhow::Result<(PersonId, Subscriber)> {
+    let email = EmailAddress::parse("ada@example.org")?;
+    let person = PersonKey::new("a person key of thirty-two bytes or more")?.person(&email);
+    let now = OffsetDateTime::now_utc();
+    let subscriber = Subscriber::signed_up(None, email, None, now, Uuid::new_v4(), Uuid::new_v4());
+    Ok((person, subscriber.expect("nothing is known of her")))
+}
+
+async fn opened(nats: &Nats) -> anyhow::Result<Subscribers> {
+    Ok(Subscribers::open(nats.client(User::Newsletter).await?).await?)
+}
+
+#[tokio::test]
+async fn a_record_is_changed_and_removed_only_by_who_has_read_it_last() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let bucket = opened(&nats).await?;
+    let (person, subscriber) = signed_up()?;
+
+    let first = bucket.write(&person, &subscriber, 0, Kept::ForGood).await?;
+    let known = bucket.read(&person).await?;
+    assert_eq!(
+        (known.subscriber.as_ref(), known.revision),
+        (Some(&subscriber), first)
+    );
+
+    let mailed = subscriber.clone().mailed(OffsetDateTime::now_utc());
+    let second = bucket.write(&person, &mailed, first, Kept::ForGood).await?;
+    assert!(second > first);
+    let stale = bucket.write(&person, &subscriber, first, Kept::ForGood).await;
+    assert!(matches!(stale, Err(StoreError::Conflict)), "{stale:?}");
+    assert!(bucket.forget(&person, first).await.is_err());
+    assert_eq!(bucket.read(&person).await?.subscriber, Some(mailed));
+
+    bucket.forget(&person, second).await?;
+    assert_eq!(bucket.read(&person).await?.subscriber, None);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_record_that_is_kept_for_a_time_goes_by_itself() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let bucket = opened(&nats).await?;
+    let (person, subscriber) = signed_up()?;
+    bucket
+        .write(&person, &subscriber, 0, Kept::For(Duration::from_secs(1)))
+        .await?;
+    eventually("the record expires", PATIENCE, async || {
+        let known = bucket.read(&person).await.ok()?;
+        known.subscriber.is_none().then_some(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_broker_that_is_gone_is_told_at_once() -> anyhow::Result<()> {
+    let mut nats = Nats::start().await?;
+    let bucket = opened(&nats).await?;
+    let (person, _) = signed_up()?;
+    nats.stop().await?;
+    let reason = eventually("the client notices", PATIENCE, async || {
+        bucket.read(&person).await.err().map(|error| error.to_string())
+    });
+    assert_eq!(reason.await?, "the subscribers' bucket is away: not connected");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_bucket_whose_records_cannot_expire_is_refused() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    context.delete_key_value(SUBSCRIBERS).await?;
+    let forever = kv::Config {
+        bucket: SUBSCRIBERS.to_owned(),
+        ..Default::default()
+    };
+    context.create_key_value(forever).await?;
+    let refused = opened(&nats).await.err().map(|error| error.to_string());
+    assert_eq!(
+        refused.as_deref(),
+        Some(
+            "the subscribers' bucket is away: bucket subscribers cannot be used (its records cannot expire); \
+             run `sitectl setup`"
+        )
+    );
+    Ok(())
+}
