@@ -1,7 +1,7 @@
 """Assembles every image as its Dockerfile says, without an engine, and runs it as a cluster would: in a root of its
 own that it can only read, as the user it names, with no variables but the image's.
 
-    contents_test.py <folder of built programs> [--weigh]
+    contents_test.py <folder of built programs> [--weigh] [-k <part of a test's name>]…
 
 --weigh holds programs and images against their budgets, which only release builds keep. The base image's packages are
 taken from this machine, so it has to be Debian's kin; entering another root needs root's rights or a sudo that does
@@ -27,6 +27,7 @@ from dockerfile_parse import DockerfileParser
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = Path(sys.argv[1]).resolve()
 WEIGH = "--weigh" in sys.argv
+FILTER = [argument for argument in sys.argv[2:] if argument != "--weigh"]
 
 LARGEST_PROGRAM_MB = 25
 LARGEST_IMAGE_MB = 40
@@ -386,7 +387,7 @@ class TimedResult(unittest.TextTestResult):
 
 if __name__ == "__main__":
     runner = unittest.TextTestRunner(verbosity=2, resultclass=TimedResult)
-    result = unittest.main(argv=sys.argv[:1], testRunner=runner, exit=False).result
+    result = unittest.main(argv=[sys.argv[0], *FILTER], testRunner=runner, exit=False).result
     failed = len({getattr(test, "test_case", test).id() for test, _ in result.failures + result.errors})
     passed = max(0, result.testsRun - len(result.skipped) - failed)
     (ROOT / "target/images.json").write_text(json.dumps({"passed": passed, "failed": failed, "seconds": result.seconds}))

@@ -37,6 +37,11 @@ fn newest_source() -> anyhow::Result<SystemTime> {
         &["ls-files", "--cached", "--others", "--exclude-standard", "--"],
     );
     let files = list.args(SOURCES).output().context("git cannot be run")?;
+    let complaint = String::from_utf8_lossy(&files.stderr);
+    anyhow::ensure!(
+        files.status.success(),
+        "git does not list the front ends' sources: {complaint}"
+    );
     let files = String::from_utf8_lossy(&files.stdout);
     let newest = files.lines().filter_map(modified).max();
     newest.context("there are no front-end sources here")

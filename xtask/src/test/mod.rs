@@ -52,7 +52,7 @@ const DEFAULT: [Part; 5] = [
     Part::Browser,
 ];
 
-/// Runs all default parts, after the lints; or one part, or of one those tests that a filter names, as its runner
+/// Runs all default parts, once the lints pass; or one part, or of one those tests that a filter names, as its runner
 /// understands it. All parts run even where one fails.
 ///
 /// # Errors
@@ -185,7 +185,7 @@ fn run(part: Part, filter: &[String]) -> anyhow::Result<Row> {
         Part::Rust => rust::tests(filter)?,
         Part::Typescript => typescript_tests(filter)?,
         Part::Kubernetes => kubernetes_tests(filter)?,
-        Part::Images => image_tests()?,
+        Part::Images => image_tests(filter)?,
         Part::Browser => browser_tests(filter)?,
         Part::Engines => engine_tests(filter)?,
     };
@@ -208,7 +208,7 @@ fn kubernetes_tests(filter: &[String]) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::default();
     let mut tests = k8s::tests();
     if !filter.is_empty() {
-        tests.arg("-k").arg(filter.join(" "));
+        tests.arg("-k").arg(filter.join(" or "));
     }
     let green = run_and_read("Kubernetes tests", &mut tests, |line| {
         outcome.add(of_pytest(line));
@@ -216,8 +216,11 @@ fn kubernetes_tests(filter: &[String]) -> anyhow::Result<Outcome> {
     Ok(outcome.in_all(green))
 }
 
-fn image_tests() -> anyhow::Result<Outcome> {
+fn image_tests(filter: &[String]) -> anyhow::Result<Outcome> {
     let mut tests = contents_test("target/debug");
+    for pattern in filter {
+        tests.args(["-k", pattern]);
+    }
     let green = run_and_read("Image tests", &mut tests, |_| {})?;
     Ok(of_images(&root().join("target/images.json")).in_all(green))
 }
