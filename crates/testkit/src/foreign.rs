@@ -27,8 +27,9 @@ pub async fn answer(mut command: Command, input: &[u8]) -> anyhow::Result<String
     let program = command.as_std().get_program().to_string_lossy().into_owned();
     let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let child = pipes.stderr(Stdio::piped()).kill_on_drop(true).spawn();
-    let mut child =
-        child.with_context(|| format!("{program} cannot be run; cargo xtask test rust fetches it"))?;
+    let mut child = child.with_context(|| {
+        format!("{program} cannot be run; cargo xtask test rust fetches it, or says how to")
+    })?;
     let mut stdin = child.stdin.take().context("it has no standard input")?;
     let telling = async move {
         stdin.write_all(input).await?;

@@ -25,12 +25,11 @@ export const webkit: Engine = {
 
 async function start(system: Scheme): Promise<Browser> {
   const screen = spawn(
-    SCREEN,
-    ['-displayfd', '3', '-nolisten', 'tcp', '-screen', '0', '1600x1200x24'],
+    ...endingWithUs(SCREEN, '-displayfd', '3', '-nolisten', 'tcp', '-screen', '0', '1600x1200x24'),
     { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] },
   );
   const port = await freePort();
-  const running = spawn(DRIVER, [`--port=${port}`], {
+  const running = spawn(...endingWithUs(DRIVER, `--port=${port}`), {
     stdio: 'ignore',
     env: { ...process.env, DISPLAY: `:${await displayOf(screen)}` },
   });
@@ -59,6 +58,11 @@ async function start(system: Scheme): Promise<Browser> {
       screen.kill();
     },
   };
+}
+
+/** A program that ends with the tests, even where they are killed; its browser ends with its screen. */
+function endingWithUs(program: string, ...parameters: string[]): [string, string[]] {
+  return ['setpriv', ['--pdeathsig', 'TERM', program, ...parameters]];
 }
 
 /** Debian keeps it in a folder of the machine's architecture. */

@@ -12,8 +12,8 @@ use crate::{MEGABYTE, Running, application, commit, fields, resume, running, run
 
 /// Where nothing listens (port 9 is "discard", RFC 863).
 const NOBODY: &str = "127.0.0.1:9";
-/// More than an application takes without a scan.
-const STORING: Duration = Duration::from_secs(20);
+/// More than an application takes without a scan, and less than the setting's default.
+const STORING: Duration = Duration::from_secs(10);
 
 async fn scanned_by(address: &str) -> anyhow::Result<Running> {
     running_with(&[format!("--clamd={address}")]).await
