@@ -70,24 +70,31 @@ export const test = base.extend<Fixtures, Options & { own: Program | undefined }
   uncaught: async ({}, use) => use([]),
 });
 
-/** A page is pressed no sooner than its application has started, or has had the time to. */
+/** A page is pressed no sooner than its application has started; who goes to one with `commit` waits by itself. */
 async function started(page: Page, waitUntil: string | undefined) {
   if (waitUntil !== 'commit') {
-    const heading = page.locator('main h1');
-    await hydrated(heading, 5_000).catch(() => undefined);
+    await hydrated(page.locator('main h1'));
   }
 }
 
+/** Opens a page whose remote is not to come: what the shell has of it, the remote's place included, is taken over. */
+export async function openWithout(page: Page, remote: string, address: string): Promise<void> {
+  await page.goto(address, { waitUntil: 'commit' });
+  await hydrated(page.locator(`[data-area="${remote}"]`));
+}
+
+/** Milliseconds within which React has taken a page over. */
+const STARTED = 10_000;
 /** Milliseconds after which an element is looked at again. */
 const LOOK_AGAIN = [20, 20, 40, 40, 80];
 
 /** Waits until React has taken an element over: before that, nothing happens when it is pressed. */
-export async function hydrated(element: Locator, timeout = 10_000): Promise<void> {
+export async function hydrated(element: Locator): Promise<void> {
   const isTakenOver = () =>
     element.evaluate(node => Object.keys(node).some(key => key.startsWith('__react')), null, {
-      timeout,
+      timeout: STARTED,
     });
-  await expect.poll(isTakenOver, { timeout, intervals: LOOK_AGAIN }).toBe(true);
+  await expect.poll(isTakenOver, { timeout: STARTED, intervals: LOOK_AGAIN }).toBe(true);
 }
 
 /**

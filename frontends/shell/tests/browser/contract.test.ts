@@ -1,4 +1,4 @@
-import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
+import { expect, hydrated, openWithout, test } from '../../../kit/testing/browser.ts';
 import type { ChangedSite } from '../../../kit/testing/changed-sites.ts';
 import { changedSite } from '../../../kit/testing/changed-sites.ts';
 import { gateway } from '../../../kit/testing/gateway.ts';
@@ -35,7 +35,7 @@ for (const [name, wanted] of [
   }) => {
     const site = await served(name);
     await page.clock.install();
-    await page.goto(`${site}/blog`);
+    await openWithout(page, 'blog', `${site}/blog`);
     await passUntil(page, () => expect(page.getByText(FAILED)).toBeVisible({ timeout: 100 }));
     await expect(page.getByRole('heading', { name: 'Latest Articles' })).toBeVisible();
     await page.getByRole('link', { name: 'About', exact: true }).first().click();

@@ -1,5 +1,5 @@
 import type { Page, Route } from '@playwright/test';
-import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
+import { expect, hydrated, openWithout, test } from '../../../kit/testing/browser.ts';
 import { passUntil } from '../../../kit/testing/page-time.ts';
 
 // When a remote is tried again, when it counts as slow, and what operators learn of it, the tests of `remote-load` and
@@ -82,7 +82,7 @@ for (const [fault, file] of Object.entries(AT_FIRST_LOAD)) {
     const reports = reportsOf(page);
     await page.clock.install();
     await page.route(file, answer('throw new Error("corrupt")'));
-    await page.goto('/careers');
+    await openWithout(page, 'careers', '/careers');
     await untilItFailed(page);
     await expect(page.getByText('Computer Vision Intern').first()).toBeVisible();
     await untilReported(page, reports, { remote: 'careers', reason: 'broken' });
@@ -125,7 +125,7 @@ test('a remote that is slow at first load: its page is read as it was rendered, 
   const reports = reportsOf(page);
   await page.clock.install();
   const held = await hold(page, '**/remotes/careers/remoteEntry.js');
-  await page.goto('/careers');
+  await openWithout(page, 'careers', '/careers');
   await held.asked;
   await expect(page.getByText('Computer Vision Intern').first()).toBeVisible();
   await untilItFailed(page);
@@ -143,7 +143,7 @@ test('a part that every build lacks is asked for in the new one once, and then s
   await page.route('**/remotes/careers/assets/careers-page.*.js', route =>
     route.fulfill({ status: 404 }),
   );
-  await page.goto('/careers');
+  await page.goto('/careers', { waitUntil: 'commit' });
   // The page is loaded twice before.
   await expect(page.getByText(FAILED)).toBeVisible({ timeout: 20_000 });
   expect(loads).toHaveLength(2);
