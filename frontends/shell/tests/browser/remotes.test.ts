@@ -68,12 +68,23 @@ test('a remote that dies between two clicks costs only its own area, and operato
   onlyTheFaultItself(said);
 });
 
+const corrupt = answer('throw new Error("corrupt")');
+
 const AT_FIRST_LOAD = {
-  'has a corrupt entry': '**/remotes/careers/remoteEntry.js',
-  'has a corrupt part': '**/remotes/careers/assets/careers-page.*.js',
+  'is down': { reason: 'unreachable', file: '**/remotes/careers/**', fail: abort },
+  'has a corrupt entry': {
+    reason: 'broken',
+    file: '**/remotes/careers/remoteEntry.js',
+    fail: corrupt,
+  },
+  'has a corrupt part': {
+    reason: 'broken',
+    file: '**/remotes/careers/assets/careers-page.*.js',
+    fail: corrupt,
+  },
 };
 
-for (const [fault, file] of Object.entries(AT_FIRST_LOAD)) {
+for (const [fault, { reason, file, fail }] of Object.entries(AT_FIRST_LOAD)) {
   test(`a remote that ${fault} at first load: its page is read as it was rendered, and taken over after Retry`, async ({
     page,
     said,
@@ -81,11 +92,11 @@ for (const [fault, file] of Object.entries(AT_FIRST_LOAD)) {
   }) => {
     const reports = reportsOf(page);
     await page.clock.install();
-    await page.route(file, answer('throw new Error("corrupt")'));
+    await page.route(file, fail);
     await openWithout(page, 'careers', '/careers');
     await untilItFailed(page);
     await expect(page.getByText('Computer Vision Intern').first()).toBeVisible();
-    await untilReported(page, reports, { remote: 'careers', reason: 'broken' });
+    await untilReported(page, reports, { remote: 'careers', reason });
 
     await page.unroute(file);
     await page.getByRole('button', { name: 'Retry' }).click();
