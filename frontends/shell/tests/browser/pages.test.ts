@@ -31,9 +31,11 @@ for (const [route, heading] of Object.entries(TEMPLATES)) {
     said,
   }) => {
     await page.setViewportSize({ width: WIDTHS.desktop, height: HEIGHT });
-    await page.goto(route);
+    const answer = await page.goto(route);
     await hydrated(page.locator('main h1'));
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(heading);
+    const { served, shown } = await page.evaluate(headsOf, await answer?.text());
+    expect(shown, 'what machines read of it').toEqual(served);
     await expectAccessible(page);
     await expectFits(page, 320, 640);
     // A desktop of 1280 by 800 at 200 %.
@@ -87,6 +89,17 @@ test('every page is shown from its top', async ({ page }) => {
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Pioneering AI Security');
   await expect.poll(() => page.evaluate(() => scrollY)).toBe(0);
 });
+
+/** What machines are told of a page: as it was served, which tests of the built site judge, and as React shows it. */
+function headsOf(html = '') {
+  const wordsOf = ({ head }: Document) =>
+    Array.from(
+      head.querySelectorAll('title, meta[name], meta[property], link[rel=canonical]'),
+      ({ outerHTML }) => outerHTML,
+    ).toSorted();
+  const asServed = new DOMParser().parseFromString(html, 'text/html');
+  return { served: wordsOf(asServed), shown: wordsOf(document) };
+}
 
 function expectNothingBut404(said: string[]) {
   const others = said.splice(0).filter(text => !/^404: there is no page|status of 404/.test(text));
