@@ -15,8 +15,13 @@ export interface Remote {
 
 /** What a remote's build is made from, in a word: two builds of the same have the same version. */
 export function versionOf(remote: Remote): string {
+  return hashOf([remote.name, 'kit', 'build']).slice(0, 12);
+}
+
+/** The sources in these folders of `frontends`, with what every build reads, in a word. */
+export function hashOf(folders: readonly string[]): string {
   const hash = createHash('sha256');
-  for (const folder of [remote.name, 'kit', 'build']) {
+  for (const folder of folders) {
     for (const file of filesIn(join(frontends, folder))) {
       hash.update(file.slice(frontends.length)).update(readFileSync(file));
     }
@@ -24,7 +29,7 @@ export function versionOf(remote: Remote): string {
   for (const file of [brandFile, join(root, 'package-lock.json')]) {
     hash.update(readFileSync(file));
   }
-  return hash.digest('hex').slice(0, 12);
+  return hash.digest('hex');
 }
 
 /** What lies in a front end's folder and is no part of it. */

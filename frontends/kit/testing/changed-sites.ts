@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { dist, partsFile, root } from '../../build/places.ts';
-import { versionOf } from '../../build/remote.ts';
+import { hashOf } from '../../build/remote.ts';
 import { remotes } from '../../build/remotes.ts';
 import { checkout } from './checkout.ts';
 
@@ -158,11 +158,11 @@ function wanting(name: string, range: string) {
   };
 }
 
-/** What they are made from, in a word: the built site, the remotes' sources, and this file. */
+/** What they are made from, in a word: the built site, the sources, the shell's that only render included, and this file. */
 function stampOf(): string {
-  const hash = createHash('sha256').update(readFileSync(partsFile));
-  for (const remote of remotes) {
-    hash.update(versionOf(remote));
-  }
-  return hash.update(readFileSync(import.meta.filename)).digest('hex');
+  return createHash('sha256')
+    .update(readFileSync(partsFile))
+    .update(hashOf(['shell', ...remotes.map(({ name }) => name), 'kit', 'build']))
+    .update(readFileSync(import.meta.filename))
+    .digest('hex');
 }
