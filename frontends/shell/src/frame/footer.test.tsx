@@ -1,0 +1,19 @@
+// @vitest-environment happy-dom
+import { brand } from '@site/kit/brand.ts';
+import { BrowserRouter } from '@site/kit/router.ts';
+import { fireEvent, render, screen } from '@testing-library/react';
+import { expect, test, vi } from 'vitest';
+import { pass } from '../../../kit/testing/fake-time.ts';
+import { Footer } from './footer.tsx';
+
+test.each(brand.socials)('a tooltip says what the icon of $label is', async ({ label }) => {
+  vi.useFakeTimers();
+  render(
+    <BrowserRouter>
+      <Footer />
+    </BrowserRouter>,
+  );
+  fireEvent.pointerEnter(screen.getByRole('link', { name: label }), { pointerType: 'mouse' });
+  await pass(700);
+  expect(screen.getByText(label)).toBeTruthy();
+});
