@@ -9,6 +9,8 @@ const SITE = [
 
 export default defineConfig({
   test: {
+    // A forgotten `.only` would leave out the rest of its file, unseen.
+    allowOnly: false,
     projects: [
       {
         define: { REMOTE_VERSION: '"under test"' },
