@@ -182,6 +182,17 @@ test('what each field is: required, how long, of which kind (section 5)', () => 
   expect(name?.matches('input[name=name][required][autocomplete=name]')).toBe(true);
   expect(email?.matches('input[type=email][required][autocomplete=email]')).toBe(true);
   expect(message?.matches('textarea[required][rows="4"]')).toBe(true);
+  for (const [label, limit] of [
+    ['Full Name', 200],
+    ['Email Address', 254],
+    ['Your Message', 10_000],
+  ] as const) {
+    const field = screen.getByLabelText<HTMLInputElement>(label);
+    write(label, 'x'.repeat(limit));
+    expect(field.validity.customError, label).toBe(false);
+    write(label, 'x'.repeat(limit + 1));
+    expect(field.validity.customError, label).toBe(true);
+  }
 });
 
 test('a draft survives going away, and does not outlive its message (section 4)', async () => {
