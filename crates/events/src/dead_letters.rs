@@ -111,3 +111,58 @@ fn known_type(named: &str) -> Option<String> {
         .map(EventType::name)
         .find(|name| name == named)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dead_letter_is_told_of_without_a_word_of_the_person() {
+        let mut headers = HeaderMap::new();
+        headers.insert(ERROR, "550 5.1.1 \u{1b}[31mNo such user");
+        headers.insert(ATTEMPTS, "90");
+        headers.insert(TIME, "2026-11-20T12:00:00Z");
+        let id = Uuid::from_u128(7);
+        let event = format!(
+            r#"{{ "id": "{id}", "type": "site.contact.received.v1", "data": {{ "name": "Asha" }} }}"#
+        );
+        let summary = Summary::of(
+            "dead.sales-lead.0123456789abcdef0123456789abcdef",
+            &headers,
+            event.as_bytes(),
+        );
+        assert_eq!(
+            summary,
+            Summary {
+                given_up: Some("2026-11-20T12:00:00Z".to_owned()),
+                channel: "sales-lead".to_owned(),
+                event_type: Some("site.contact.received.v1".to_owned()),
+                event_id: Some(id),
+                attempts: "90".to_owned(),
+                reason: "550 5.1.1  [31mNo such user".to_owned(),
+            }
+        );
+    }
+
+    #[test]
+    fn of_what_is_no_event_only_its_channel_is_told() {
+        let summary = Summary::of(
+            "dead.sales-lead.anybody",
+            &HeaderMap::new(),
+            br#"{ "type": "Asha Rao", "id": "Asha" }"#,
+        );
+        assert_eq!(
+            (summary.event_type, summary.event_id, summary.given_up),
+            (None, None, None)
+        );
+        assert_eq!(
+            (summary.attempts, summary.reason),
+            ("unknown".to_owned(), "unknown".to_owned())
+        );
+    }
+
+    #[test]
+    fn a_reason_of_several_lines_is_one() {
+        assert_eq!(one_line("550 no\r\n  such\tuser\n"), "550 no such user");
+    }
+}

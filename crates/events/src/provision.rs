@@ -269,3 +269,45 @@ fn durable(name: String) -> consumer::pull::Config {
         ..consumer::pull::Config::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_json_snapshot;
+
+    use super::*;
+
+    const CRM: &str = r#"[{"name": "crm", "url": "https://crm.example/hooks", "secrets": ["whsec_AAAA"],
+        "events": ["contact.received"]}]"#;
+
+    fn wanted() -> Wanted {
+        Wanted::by(&Provision {
+            replicas: 3,
+            max_age: days("365").expect("days"),
+            webhooks: Some(Endpoints::parse(CRM).expect("endpoints")),
+        })
+    }
+
+    #[test]
+    fn the_broker_is_asked_for_these_streams_and_buckets() {
+        assert_json_snapshot!("streams", wanted().streams);
+        assert_json_snapshot!("buckets", wanted().buckets);
+    }
+
+    #[test]
+    fn the_broker_is_asked_for_these_consumers() {
+        let Wanted {
+            mut consumers,
+            digest,
+            ..
+        } = wanted();
+        consumers.push(digest);
+        assert_json_snapshot!("consumers", consumers);
+    }
+
+    #[test]
+    fn a_bucket_is_the_stream_of_its_name() {
+        for (config, name) in wanted().buckets.iter().zip([SUBSCRIBERS, DELIVERIES, ENDPOINTS]) {
+            assert_eq!(bucket_name(&config.name), name);
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Consuming a channel from a real broker: what becomes of an event by the outcome of its delivery.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use async_nats::jetstream;
+use site_events::{
+    Channel, Delivery, EventType, Outcome, Publisher, Retries, SITE,
+    consume::{Terms, consume, ensure_set_up},
+    event::ContactReceived,
+};
+use site_service::{RequestId, drain::CancellationToken};
+use testkit::{Nats, User, eventually};
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+use visitor::{EmailAddress, PersonId, PersonKey};
+
+const SOON: Duration = Duration::from_secs(45);
+const CHANNEL: Channel = Channel::SalesLead;
+
+fn person() -> anyhow::Result<PersonId> {
+    let key = PersonKey::new("a person key of thirty-two bytes or more")?;
+    Ok(key.person(&EmailAddress::parse("asha@example.org")?))
+}
+
+async fn published(nats: &Nats) -> anyhow::Result<Uuid> {
+    let publisher = Publisher::new(nats.client(User::Contact).await?);
+    let id = EventType::ContactReceived.id_for(Uuid::new_v4());
+    let message = ContactReceived {
+        name: "Asha Rao".to_owned(),
+        email: EmailAddress::parse("asha@example.org")?,
+        message: "Two cameras.".to_owned(),
+        attribution: None,
+    };
+    let request = RequestId::accept(Some("visit-0001"));
+    publisher.publish(&request, id, &person()?, message).await?;
+    Ok(id)
+}
+
+/// How many events of the channel are not acked.
+async fn open(nats: &Nats) -> anyhow::Result<u64> {
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    let info = context
+        .get_stream(SITE)
+        .await?
+        .consumer_info(CHANNEL.name())
+        .await?;
+    Ok(info.num_pending + u64::try_from(info.num_ack_pending)?)
+}
+
+async fn settled(nats: &Nats) -> anyhow::Result<()> {
+    eventually("every event is acked", SOON, async || {
+        (open(nats).await.ok()? == 0).then_some(())
+    })
+    .await
+}
+
+/// A consumer at work, and what it was handed.
+struct Consumer {
+    taken: Arc<Mutex<Vec<Delivery>>>,
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl Consumer {
+    /// Answers each delivery, by its number from 1 on.
+    async fn start(
+        nats: &Nats,
+        retries: Retries,
+        outcome: impl Fn(usize) -> Outcome + Send + Sync + 'static,
+    ) -> anyhow::Result<Self> {
+        let context = jetstream::new(nats.client(User::Notifier).await?);
+        let taken = Arc::new(Mutex::new(Vec::new()));
+        let stop = CancellationToken::new();
+        let (deliveries, stopped) = (taken.clone(), stop.clone());
+        let task = tokio::spawn(async move {
+            let terms = Terms { at_once: 4, retries };
+            let deliver = async |delivery| {
+                let mut taken = deliveries.lock().expect("nobody panics with it");
+                taken.push(delivery);
+                outcome(taken.len())
+            };
+            consume(&context, CHANNEL.name().into(), terms, deliver, stopped).await;
+        });
+        Ok(Self { taken, stop, task })
+    }
+
+    fn attempts(&self) -> Vec<i64> {
+        let taken = self.taken.lock().expect("nobody panics with it");
+        taken.iter().map(|delivery| delivery.attempt).collect()
+    }
+
+    /// Stops it once it has nothing under way.
+    async fn stop(self) -> anyhow::Result<()> {
+        self.stop.cancel();
+        Ok(self.task.await?)
+    }
+}
+
+fn in_a_hurry(give_up_after: Duration) -> Retries {
+    Retries {
+        first_pause: Duration::from_millis(300),
+        give_up_after,
+    }
+}
+
+#[tokio::test]
+async fn what_is_delivered_is_acked_and_handed_out_once() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let id = published(&nats).await?;
+    let consumer = Consumer::start(&nats, Retries::USUAL, |_| Outcome::Delivered).await?;
+    settled(&nats).await?;
+    assert_eq!(consumer.attempts(), [1]);
+    {
+        let taken = consumer.taken.lock().expect("nobody panics with it");
+        let delivery = &taken[0];
+        assert_eq!((delivery.event_id, &delivery.person), (id, &person()?));
+        assert_eq!(
+            (delivery.sequence, delivery.request_id.as_str()),
+            (1, "visit-0001")
+        );
+        assert_eq!(delivery.event::<ContactReceived>()?.data.message, "Two cameras.");
+        assert_eq!(delivery.payload(), &nats.messages(SITE).await?[0].payload);
+    }
+    assert!(nats.dead_letters().await?.is_empty());
+    consumer.stop().await
+}
+
+#[tokio::test]
+async fn what_could_not_be_delivered_comes_again_after_a_pause() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    published(&nats).await?;
+    let started = std::time::Instant::now();
+    let retries = in_a_hurry(Duration::from_secs(3600));
+    let consumer = Consumer::start(&nats, retries, |number| match number {
+        1 | 2 => Outcome::Retry("the receiver is away".to_owned()),
+        _ => Outcome::Delivered,
+    })
+    .await?;
+    settled(&nats).await?;
+    assert_eq!(consumer.attempts(), [1, 2, 3]);
+    // 300 ms, then 600 ms.
+    assert!(
+        started.elapsed() >= Duration::from_millis(900),
+        "{:?}",
+        started.elapsed()
+    );
+    assert!(nats.dead_letters().await?.is_empty());
+    consumer.stop().await
+}
+
+#[tokio::test]
+async fn what_is_too_old_after_its_attempts_is_a_dead_letter_with_its_reason() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let id = published(&nats).await?;
+    let retries = in_a_hurry(Duration::from_secs(1));
+    let consumer = Consumer::start(&nats, retries, |_| Outcome::Retry("away\nfor good".to_owned())).await?;
+    settled(&nats).await?;
+    let letters = nats.dead_letters().await?;
+    let [letter] = &letters[..] else {
+        anyhow::bail!("{} dead letters", letters.len());
+    };
+    let attempts = consumer.attempts();
+    assert!(attempts.len() > 1, "it was given up at once");
+    let headers = letter.headers.clone().unwrap_or_default();
+    let header = |name: &str| headers.get(name).map(ToString::to_string);
+    assert_eq!(header("Dead-Letter-Error").as_deref(), Some("away for good"));
+    assert_eq!(header("Dead-Letter-Attempts"), Some(attempts.len().to_string()));
+    assert!(header("Dead-Letter-Time").is_some());
+    assert_eq!(header("Nats-Msg-Id"), Some(format!("{id}.{}", CHANNEL.name())));
+    assert_eq!(
+        letter.subject.as_str(),
+        format!("dead.{}.{}", CHANNEL.name(), person()?)
+    );
+    assert_eq!(letter.payload, nats.messages(SITE).await?[0].payload);
+    consumer.stop().await
+}
+
+#[tokio::test]
+async fn what_is_refused_or_is_no_event_is_a_dead_letter_at_once() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    published(&nats).await?;
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    let no_event = format!("{}.{}", EventType::ContactReceived.subject_prefix(), person()?);
+    context.publish(no_event, "Asha Rao".into()).await?.await?;
+    let consumer = Consumer::start(&nats, Retries::USUAL, |_| Outcome::Refused("no".to_owned())).await?;
+    settled(&nats).await?;
+    assert_eq!(consumer.attempts(), [1]);
+    let letters = nats.dead_letters().await?;
+    let mut reasons: Vec<String> = letters
+        .iter()
+        .filter_map(|letter| Some(letter.headers.as_ref()?.get("Dead-Letter-Error")?.to_string()))
+        .collect();
+    reasons.sort_unstable();
+    assert_eq!(reasons, ["no", "not an event: unreadable at line 1, column 1"]);
+    consumer.stop().await
+}
+
+#[tokio::test]
+async fn a_consumer_that_is_missing_is_one_sentence() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    ensure_set_up(&context, CHANNEL.name()).await?;
+    let missing = ensure_set_up(&context, "nobody")
+        .await
+        .expect_err("there is none");
+    let said = missing.to_string();
+    assert!(
+        said.starts_with("the consumer nobody cannot be opened ("),
+        "{said}"
+    );
+    assert!(said.ends_with("); run `sitectl setup`"), "{said}");
+    Ok(())
+}
