@@ -14,7 +14,6 @@ import os
 
 import nats
 from cloudevents.core.formats.json import JSONFormat
-from nats.errors import TimeoutError as NothingCame
 
 # The user, its durable consumer and its inbox have one name: that is all that this user may use.
 READER = os.environ.get("NATS_USER", "reader")
@@ -35,8 +34,9 @@ async def read(until_nothing_is_left):
     consumer = await client.jetstream().pull_subscribe_bind(READER, stream="SITE")
     while True:
         try:
-            messages = await consumer.fetch(batch=10, timeout=2)
-        except NothingCame:
+            messages = await consumer.fetch(batch=10, timeout=5)
+        # Nothing came. The client raises its own, which is one of these, or a bare one.
+        except asyncio.TimeoutError:
             if until_nothing_is_left:
                 break
             continue

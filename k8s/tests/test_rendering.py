@@ -53,7 +53,7 @@ def test_no_policy_is_broken_and_no_exception_goes_without_its_reason(folder, tm
     by_hand = yaml.safe_dump(volume_access()) if folder == RESTORE else ""
     manifest.write_text(f"{render_text(folder)}---\n{by_hand}")
     command = [tool("checkov"), "--file", manifest, "--framework", "kubernetes", "--output", "json", "--skip-download"]
-    checked = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    checked = subprocess.run(command, capture_output=True, text=True, timeout=300)
     report = json.loads(checked.stdout)
     results = report["results"]
     failed = [f"{check['check_id']} {check['check_name']}: {check['resource']}" for check in results["failed_checks"]]
