@@ -113,6 +113,7 @@ async fn what_is_delivered_is_acked_and_handed_out_once() -> anyhow::Result<()> 
     let consumer = Consumer::start(&nats, Retries::USUAL, |_| Outcome::Delivered).await?;
     settled(&nats).await?;
     assert_eq!(consumer.attempts(), [1]);
+    let stored = nats.messages(SITE).await?;
     {
         let taken = consumer.taken.lock().expect("nobody panics with it");
         let delivery = &taken[0];
@@ -122,7 +123,7 @@ async fn what_is_delivered_is_acked_and_handed_out_once() -> anyhow::Result<()> 
             (1, "visit-0001")
         );
         assert_eq!(delivery.event::<ContactReceived>()?.data.message, "Two cameras.");
-        assert_eq!(delivery.payload(), &nats.messages(SITE).await?[0].payload);
+        assert_eq!(delivery.payload(), &stored[0].payload);
     }
     assert!(nats.dead_letters().await?.is_empty());
     consumer.stop().await
