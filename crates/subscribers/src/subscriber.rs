@@ -294,7 +294,9 @@ mod tests {
     fn what_came_back_of_somebody_who_never_confirmed_expires_too() {
         let confirm_within = std::time::Duration::from_secs(1);
         let suppressed = pending().suppressed(NOW);
-        assert_eq!(suppressed.kept(confirm_within), Kept::For(NEVER_CONFIRMED));
+        let ninety_days = std::time::Duration::from_secs(7_776_000);
+        assert_eq!(suppressed.kept(confirm_within), Kept::For(ninety_days));
+        assert!(suppressed.is_suppressed() && !pending().is_suppressed());
         let consented = pending().confirmed(NOW).expect("it was pending").suppressed(NOW);
         assert_eq!(consented.kept(confirm_within), Kept::ForGood);
     }
