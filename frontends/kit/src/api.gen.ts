@@ -260,10 +260,10 @@ export interface components {
          */
         Reason: "unreachable" | "slow" | "broken";
         /**
-         * @description The front ends that are loaded while the page is open.
+         * @description The front ends whose parts are loaded while the page is open.
          * @enum {string}
          */
-        Remote: "blog" | "careers";
+        Remote: "shell" | "blog" | "careers";
         /** @description A part of the site that a browser could not load. */
         RemoteFailure: {
             /** @description What happened to it */

@@ -45,7 +45,7 @@ export function loadPageAgain(failure: unknown): boolean {
 }
 
 /** The address of the file, as the bundler's `ChunkLoadError` tells it. */
-function fileOf(failure: unknown): string | undefined {
+export function fileOf(failure: unknown): string | undefined {
   return failure instanceof Error && 'request' in failure && typeof failure.request === 'string'
     ? failure.request
     : undefined;

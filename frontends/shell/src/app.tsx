@@ -25,8 +25,8 @@ export function App() {
           <Suspense>
             <PageTransition key={pathname}>
               <Routes>
-                {routes.map(({ path, Page }) => (
-                  <Route key={path} path={path} element={<Page />} />
+                {routes.map(({ path, element }) => (
+                  <Route key={path} path={path} element={element} />
                 ))}
               </Routes>
             </PageTransition>

@@ -3,19 +3,19 @@ import type { remotes as twin } from './remotes.ts';
 /** The twin of `remotes.ts` where pages are rendered ahead of time, and where all is one bundle: the remotes' sources. */
 export const remotes: typeof twin = {
   blogList: {
-    name: 'blog',
+    frontEnd: 'blog',
     load: () => import(/* webpackChunkName: "blog-list" */ 'blog/blog-list'),
   },
   blogPost: {
-    name: 'blog',
+    frontEnd: 'blog',
     load: () => import(/* webpackChunkName: "blog-post" */ 'blog/blog-post'),
   },
   blogTeasers: {
-    name: 'blog',
+    frontEnd: 'blog',
     load: () => import(/* webpackChunkName: "blog-teasers" */ 'blog/blog-teasers'),
   },
   careersPage: {
-    name: 'careers',
+    frontEnd: 'careers',
     load: () => import(/* webpackChunkName: "careers-page" */ 'careers/careers-page'),
   },
 };

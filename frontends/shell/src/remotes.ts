@@ -1,9 +1,9 @@
 import { loadRemote } from '@module-federation/enhanced/runtime';
 import type { Exposed } from '../../build/remotes.ts';
-import type { RemoteModule, RemoteSource } from './remote-load.ts';
+import type { PartModule, PartSource } from './lazy-part.ts';
 
 /** What each exposed module holds. */
-interface Modules extends Record<Exposed, RemoteModule> {
+interface Modules extends Record<Exposed, Required<PartModule>> {
   'blog/blog-list': typeof import('blog/blog-list');
   'blog/blog-post': typeof import('blog/blog-post');
   'blog/blog-teasers': typeof import('blog/blog-teasers');
@@ -20,19 +20,19 @@ function source<Name extends Exposed>(module: Name) {
  */
 export const remotes = {
   blogList: {
-    name: 'blog',
+    frontEnd: 'blog',
     load: source('blog/blog-list'),
   },
   blogPost: {
-    name: 'blog',
+    frontEnd: 'blog',
     load: source('blog/blog-post'),
   },
   blogTeasers: {
-    name: 'blog',
+    frontEnd: 'blog',
     load: source('blog/blog-teasers'),
   },
   careersPage: {
-    name: 'careers',
+    frontEnd: 'careers',
     load: source('careers/careers-page'),
   },
-} satisfies Record<string, RemoteSource>;
+} satisfies Record<string, PartSource>;

@@ -1,15 +1,17 @@
 import { matchPath } from '@site/kit/router.ts';
-import type { ComponentType } from 'react';
+import type { ReactElement } from 'react';
 import type { Area } from '../../build/rendered.ts';
 import { overviewIds, services } from './content/services.ts';
-import { lazyPage } from './lazy-page.ts';
+import { LazyArea } from './lazy-area.tsx';
+import type { LazyPart, PartSource } from './lazy-part.ts';
+import { lazyPart } from './lazy-part.ts';
 import { Home } from './pages/home.tsx';
-import { prefetchArea, RemoteArea } from './remote-area.tsx';
+import { remoteParts } from './remote-parts.ts';
 
 interface SiteRoute {
   /** A pattern of the router. */
   path: string;
-  Page: ComponentType;
+  element: ReactElement;
   /** Fetches the page ahead, where it is not in the shell's first chunk. */
   prefetch?: () => void;
   /** The chunk of a page that is not in the shell's first one. */
@@ -17,78 +19,83 @@ interface SiteRoute {
   areas?: readonly Area[];
 }
 
+function page(part: LazyPart): Pick<SiteRoute, 'element' | 'prefetch'> {
+  return { element: <LazyArea part={part} />, prefetch: part.prefetch };
+}
+
+function ownPage(load: PartSource['load']) {
+  return page(lazyPart({ frontEnd: 'shell', load }));
+}
+
 /** Every screen of the site, in the order of the specification's route table. */
 export const routes: readonly SiteRoute[] = [
   {
     path: '/',
-    Page: Home,
+    element: <Home />,
     areas: [{ remote: 'blog', module: 'blog-teasers', weight: 'extra' }],
   },
   {
     path: '/about',
     chunk: 'about',
-    ...lazyPage(() => import(/* webpackChunkName: "about" */ './pages/about.tsx')),
+    ...ownPage(() => import(/* webpackChunkName: "about" */ './pages/about.tsx')),
   },
   {
     path: '/contact',
     chunk: 'contact',
-    ...lazyPage(() => import(/* webpackChunkName: "contact" */ './pages/contact.tsx')),
+    ...ownPage(() => import(/* webpackChunkName: "contact" */ './pages/contact.tsx')),
   },
   {
     path: '/blog',
-    Page: () => <RemoteArea of="blogList" />,
-    prefetch: prefetchArea('blogList'),
+    ...page(remoteParts.blogList),
     areas: [{ remote: 'blog', module: 'blog-list', weight: 'page' }],
   },
   {
     path: '/blog/*',
-    Page: () => <RemoteArea of="blogPost" />,
-    prefetch: prefetchArea('blogPost'),
+    ...page(remoteParts.blogPost),
     areas: [{ remote: 'blog', module: 'blog-post', weight: 'page' }],
   },
   {
     path: '/services',
     chunk: 'services',
-    ...lazyPage(() => import(/* webpackChunkName: "services" */ './pages/services.tsx')),
+    ...ownPage(() => import(/* webpackChunkName: "services" */ './pages/services.tsx')),
   },
   {
     path: '/services/*',
     chunk: 'service',
-    ...lazyPage(() => import(/* webpackChunkName: "service" */ './pages/service.tsx')),
+    ...ownPage(() => import(/* webpackChunkName: "service" */ './pages/service.tsx')),
   },
   {
     path: '/solutions',
     chunk: 'solutions',
-    ...lazyPage(() => import(/* webpackChunkName: "solutions" */ './pages/solutions.tsx')),
+    ...ownPage(() => import(/* webpackChunkName: "solutions" */ './pages/solutions.tsx')),
   },
   {
     path: '/privacy',
     chunk: 'privacy',
-    ...lazyPage(() => import(/* webpackChunkName: "privacy" */ './pages/privacy.tsx')),
+    ...ownPage(() => import(/* webpackChunkName: "privacy" */ './pages/privacy.tsx')),
   },
   {
     path: '/terms',
     chunk: 'terms',
-    ...lazyPage(() => import(/* webpackChunkName: "terms" */ './pages/terms.tsx')),
+    ...ownPage(() => import(/* webpackChunkName: "terms" */ './pages/terms.tsx')),
   },
   {
     path: '/careers',
-    Page: () => <RemoteArea of="careersPage" />,
-    prefetch: prefetchArea('careersPage'),
+    ...page(remoteParts.careersPage),
     areas: [{ remote: 'careers', module: 'careers-page', weight: 'page' }],
   },
   ...(process.env['NODE_ENV'] === 'development'
     ? [
         {
           path: '/design',
-          ...lazyPage(() => import(/* webpackChunkName: "design" */ './pages/design.tsx')),
+          ...ownPage(() => import(/* webpackChunkName: "design" */ './pages/design.tsx')),
         },
       ]
     : []),
   {
     path: '*',
     chunk: 'not-found',
-    ...lazyPage(() => import(/* webpackChunkName: "not-found" */ './pages/not-found.tsx')),
+    ...ownPage(() => import(/* webpackChunkName: "not-found" */ './pages/not-found.tsx')),
   },
 ];
 

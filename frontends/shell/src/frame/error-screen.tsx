@@ -15,21 +15,28 @@ export function ErrorScreen({ children }: { children: ReactNode }) {
   return <ErrorBoundary path={useLocation().pathname}>{children}</ErrorBoundary>;
 }
 
-class ErrorBoundary extends Component<Boundary, { failed?: { path: string; message: string } }> {
-  override state: { failed?: { path: string; message: string } } = {};
+interface BoundaryState {
+  failed: { path: string; message: string } | undefined;
+}
 
-  static getDerivedStateFromError(failure: unknown) {
+class ErrorBoundary extends Component<Boundary, BoundaryState> {
+  override state: BoundaryState = { failed: undefined };
+
+  static getDerivedStateFromError(failure: unknown): BoundaryState {
     const message = failure instanceof Error ? failure.message : String(failure);
     return { failed: { path: location.pathname, message } };
   }
 
+  static getDerivedStateFromProps(
+    { path }: Boundary,
+    { failed }: BoundaryState,
+  ): BoundaryState | null {
+    return failed && failed.path !== path ? { failed: undefined } : null;
+  }
+
   override render() {
     const { failed } = this.state;
-    return failed?.path === this.props.path ? (
-      <Screen message={failed.message} />
-    ) : (
-      this.props.children
-    );
+    return failed ? <Screen message={failed.message} /> : this.props.children;
   }
 }
 

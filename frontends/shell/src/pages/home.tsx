@@ -8,22 +8,25 @@ import { Section } from '@site/kit/section.tsx';
 import { organization, StructuredData } from '@site/kit/structured-data.tsx';
 import { WithFooter } from '@site/kit/with-footer.tsx';
 import { phases } from '../content/methodology.ts';
-import { lazyPage } from '../lazy-page.ts';
+import { LazyArea } from '../lazy-area.tsx';
+import { lazyPart } from '../lazy-part.ts';
 import { openingOf } from '../openings.ts';
-import { RemoteArea } from '../remote-area.tsx';
+import { remoteParts } from '../remote-parts.ts';
 import { opening } from '../scenes/scenes.ts';
-import { latePart, WhenNear } from '../when-near.tsx';
 import { Partners } from './home/partners.tsx';
 import { TeasersPlaceholder } from './home/teasers-placeholder.tsx';
 
-const solutionsPreview = latePart(
-  () => import(/* webpackChunkName: "solutions-preview" */ './home/solutions-preview.tsx'),
-);
+const impact = lazyPart({
+  frontEnd: 'shell',
+  load: () => import(/* webpackChunkName: "impact" */ './impact.tsx'),
+});
+const solutionsPreview = lazyPart({
+  frontEnd: 'shell',
+  load: () => import(/* webpackChunkName: "solutions-preview" */ './home/solutions-preview.tsx'),
+});
 
 /** Milliseconds between one card of the methodology and the next. */
 const STAGGER = 150;
-
-const { Page: Impact } = lazyPage(() => import(/* webpackChunkName: "impact" */ './impact.tsx'));
 
 /** `/`, with one of two openings: the brand's, or the one that `?variant=` asks for. */
 export function Home() {
@@ -32,8 +35,8 @@ export function Home() {
     <>
       <PageMeta description={brand.blurb} path="/" />
       <StructuredData data={organization} />
-      {openingOf(search) === 'impact' ? <Impact /> : <Classic />}
-      <WhenNear part={solutionsPreview} />
+      {openingOf(search) === 'impact' ? <LazyArea part={impact} /> : <Classic />}
+      <LazyArea part={solutionsPreview} when="near" Placeholder={PreviewPlaceholder} />
       <Section title="From first walk-through to round-the-clock watch" id="methodology">
         <ol className="grid gap-5 sm:grid-cols-2 lg:grid-cols-6">
           {phases.map((phase, at) => (
@@ -51,11 +54,16 @@ export function Home() {
         </ol>
       </Section>
       <CallToAction />
-      <RemoteArea of="blogTeasers" when="near" Placeholder={TeasersPlaceholder} />
+      <LazyArea part={remoteParts.blogTeasers} when="near" Placeholder={TeasersPlaceholder} />
       <Partners />
       <WithFooter />
     </>
   );
+}
+
+/** As high as what comes. */
+function PreviewPlaceholder() {
+  return <div className="min-h-96" />;
 }
 
 function Classic() {

@@ -17,10 +17,11 @@ pub struct RemoteFailure {
     reason: Reason,
 }
 
-/// The front ends that are loaded while the page is open.
+/// The front ends whose parts are loaded while the page is open.
 #[derive(Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Remote {
+    Shell,
     Blog,
     Careers,
 }
@@ -40,6 +41,7 @@ enum Reason {
 impl Remote {
     fn name(self) -> &'static str {
         match self {
+            Self::Shell => "shell",
             Self::Blog => "blog",
             Self::Careers => "careers",
         }

@@ -1,13 +1,13 @@
 import type { components } from '@site/kit/api.gen.ts';
 
 /** A part of the site that did not load, as operators learn of it. */
-export type RemoteFailure = components['schemas']['RemoteFailure'];
+export type PartFailure = components['schemas']['RemoteFailure'];
 
 /** What was told of since the page was opened. */
 const told = new Set<string>();
 
 /** Tells the operators, once for the whole page. Nobody waits for the answer. */
-export function reportFailure(failure: RemoteFailure): void {
+export function reportFailure(failure: PartFailure): void {
   const body = JSON.stringify(failure);
   if (!told.has(body)) {
     told.add(body);

@@ -3,9 +3,9 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { pass } from '../../kit/testing/fake-time.ts';
 import type { FakeOperators } from '../testing/fake-operators.ts';
 import { fakeOperators } from '../testing/fake-operators.ts';
-import type { RemoteModule, RemoteSource } from './remote-load.ts';
+import type { PartModule, PartSource } from './lazy-part.ts';
 
-const MODULE: RemoteModule = { default: () => null, version: 'ours' };
+const MODULE: PartModule = { default: () => null, version: 'ours' };
 /** What the bundler throws where a part of a remote did not come. */
 const LOST = Object.assign(new Error('Loading chunk failed.'), {
   request: '/remotes/careers/assets/careers-page.1234.js',
@@ -23,9 +23,9 @@ beforeEach(() => {
   vi.spyOn(location, 'reload').mockImplementation(reload);
 });
 
-async function prepared(load: RemoteSource['load']) {
-  const { remoteLoad } = await import('./remote-load.ts');
-  const remote = remoteLoad({ name: 'careers', load });
+async function prepared(load: PartSource['load'], frontEnd: PartSource['frontEnd'] = 'careers') {
+  const { lazyPart } = await import('./lazy-part.ts');
+  const remote = lazyPart({ frontEnd, load });
   const steps: string[] = [];
   remote.subscribe(() => steps.push(remote.progress()));
   return { remote, steps };
@@ -54,7 +54,7 @@ test('a module that comes is ready, and nobody is told of it', async () => {
 });
 
 test('a module that is on its way is not asked for twice', async () => {
-  const load = vi.fn(() => new Promise<RemoteModule>(() => undefined));
+  const load = vi.fn(() => new Promise<PartModule>(() => undefined));
   const { remote } = await prepared(load);
   remote.prefetch();
   remote.start();
@@ -112,7 +112,7 @@ test.each([null, { version: 'ours' }, { default: 'a page', version: 'ours' }])(
 );
 
 test('after eight seconds a remote is said to be slow, and when it comes it is shown', async () => {
-  const { promise, resolve } = Promise.withResolvers<RemoteModule>();
+  const { promise, resolve } = Promise.withResolvers<PartModule>();
   const { remote, steps } = await prepared(() => promise);
   remote.start();
   await pass(7_999);
@@ -191,6 +191,20 @@ test('a part that every build lacks is asked for in the new one once, and then s
   expect(steps).toEqual(['loading', 'gone', 'failed']);
   expect(operators.told()).toEqual([{ remote: 'careers', reason: 'broken' }]);
 });
+
+test.each([
+  [200, 'broken'],
+  [503, 'unreachable'],
+])(
+  'of a part of the shell whose file is answered with %i, operators learn that it is %s',
+  async (status, reason) => {
+    operators.partAnswers(status);
+    const { remote } = await prepared(failing(LOST), 'shell');
+    remote.start();
+    await pass(7_000);
+    expect(operators.told()).toEqual([{ remote: 'shell', reason }]);
+  },
+);
 
 test('who stops listening hears nothing more', async () => {
   const { remote } = await prepared(async () => MODULE);

@@ -1,17 +1,15 @@
 import type { ReactNode } from 'react';
 import { Component } from 'react';
-import type { RemoteFailure } from './remote-failure.ts';
-import { reportFailure } from './remote-failure.ts';
 
 interface BoundaryProps {
-  remote: RemoteFailure['remote'];
   /** What is shown instead of content that fails; pressing Retry shows the content again. */
   fallback: (onRetry: () => void) => ReactNode;
+  onFailure: () => void;
   children: ReactNode;
 }
 
-/** Keeps it within its area when a remote throws while it is shown. */
-export class RemoteBoundary extends Component<BoundaryProps, { isBroken: boolean }> {
+/** Error boundary of a lazily loaded part: what throws while it is shown costs its own area only. */
+export class PartBoundary extends Component<BoundaryProps, { isBroken: boolean }> {
   override state = { isBroken: false };
 
   static getDerivedStateFromError() {
@@ -19,7 +17,7 @@ export class RemoteBoundary extends Component<BoundaryProps, { isBroken: boolean
   }
 
   override componentDidCatch() {
-    reportFailure({ remote: this.props.remote, reason: 'broken' });
+    this.props.onFailure();
   }
 
   override render() {

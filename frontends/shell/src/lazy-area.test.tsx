@@ -1,11 +1,12 @@
 // @vitest-environment happy-dom
-import { act, render, screen } from '@testing-library/react';
+import { act, cleanup, render, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { pass } from '../../kit/testing/fake-time.ts';
 import { fakeView } from '../../kit/testing/fake-view.ts';
 import type { FakeOperators } from '../testing/fake-operators.ts';
 import { fakeOperators } from '../testing/fake-operators.ts';
+import type { PartModule } from './lazy-part.ts';
 
 const loadRemote = vi.hoisted(() => vi.fn());
 vi.mock('@module-federation/enhanced/runtime', () => ({ loadRemote }));
@@ -35,16 +36,26 @@ beforeEach(() => {
   vi.spyOn(location, 'reload').mockImplementation(reload);
 });
 
-/** What fills the careers page; `html` was rendered ahead of time. */
-async function area(options: { when?: 'now' | 'near'; html?: string } = {}) {
-  const { RemoteArea } = await import('./remote-area.tsx');
-  const page = <RemoteArea of="careersPage" when={options.when ?? 'now'} />;
+interface Options {
+  when?: 'now' | 'near';
+  /** What was rendered ahead of time. */
+  html?: string;
+  /** Where a part of the shell comes from; without it, the careers page fills the area. */
+  load?: () => Promise<PartModule>;
+}
+
+async function area({ when = 'now', html, load }: Options = {}) {
+  const { LazyArea } = await import('./lazy-area.tsx');
+  const { lazyPart } = await import('./lazy-part.ts');
+  const { remoteParts } = await import('./remote-parts.ts');
+  const part = load ? lazyPart({ frontEnd: 'shell', load }) : remoteParts.careersPage;
+  const page = <LazyArea part={part} when={when} />;
   const container = document.body.appendChild(document.createElement('div'));
-  if (options.html) {
-    container.innerHTML = `<div data-area="careers"><!--$-->${options.html}<!--/$--></div>`;
+  if (html) {
+    container.innerHTML = `<div data-area="${part.frontEnd}"><!--$-->${html}<!--/$--></div>`;
   }
-  await act(async () => render(page, { container, hydrate: options.html !== undefined }));
-  return RemoteArea;
+  await act(async () => render(page, { container, hydrate: html !== undefined }));
+  return page;
 }
 
 async function press(name: string) {
@@ -183,10 +194,36 @@ test('a remote that throws while it is shown costs only its area, and Retry show
 
 test('a page that is shown a second time asks for nothing a second time', async () => {
   loadRemote.mockResolvedValue(MODULE);
-  const RemoteArea = await area();
+  const page = await area();
   await pass(0);
-  render(<RemoteArea of="careersPage" />);
+  render(page);
   await pass(0);
   expect(screen.getAllByRole('heading')).toHaveLength(2);
   expect(loadRemote).toHaveBeenCalledTimes(1);
+});
+
+test('a lost chunk of the shell leaves the HTML that is there, is told to the operators, and comes by Retry', async () => {
+  const load = vi.fn(() => Promise.reject<PartModule>(LOST));
+  await area({ html: '<h1>Pioneering AI Security</h1>', load });
+  const rendered = screen.getByRole('heading');
+  await pass(7_000);
+  expect(screen.getByRole('alert').textContent).toContain(FAILED);
+  expect(screen.getByRole('heading')).toBe(rendered);
+  expect(operators.told()).toEqual([{ remote: 'shell', reason: 'unreachable' }]);
+  load.mockResolvedValue({ default: () => <h1>Pioneering AI Security</h1> });
+  await press('Retry');
+  expect(screen.getByRole('heading')).toBe(rendered);
+  expect(screen.queryByRole('alert')).toBeNull();
+});
+
+test('a page of the shell that failed is asked for again when it is gone to again', async () => {
+  const load = vi.fn(() => Promise.reject<PartModule>(LOST));
+  const page = await area({ load });
+  await pass(7_000);
+  cleanup();
+  load.mockResolvedValue({ default: () => <h1>Pioneering AI Security</h1> });
+  render(page);
+  await pass(0);
+  expect(screen.getByRole('heading').textContent).toBe('Pioneering AI Security');
+  expect(screen.queryByRole('alert')).toBeNull();
 });

@@ -1,0 +1,87 @@
+import { Button } from '@site/kit/button.tsx';
+import { onNear } from '@site/kit/on-near.ts';
+import type { ComponentType } from 'react';
+import { memo, Suspense, useEffect, useRef, useSyncExternalStore } from 'react';
+import type { LazyPart, Progress } from './lazy-part.ts';
+import { PartBoundary } from './part-boundary.tsx';
+import { reportFailure } from './part-failure.ts';
+
+interface LazyAreaProps {
+  part: LazyPart;
+  /** When to load it: at once, or when it comes near the view. */
+  when?: 'now' | 'near';
+  /** What stands there until it is loaded. */
+  Placeholder?: ComponentType;
+}
+
+/** Area of a page that a lazily loaded part fills. Whatever happens to the part stays within it. */
+export function LazyArea({ part, when = 'now', Placeholder = Loading }: LazyAreaProps) {
+  const progress = useProgress(part);
+  const area = useRef<HTMLDivElement>(null);
+  useEffect(() => (when === 'now' ? part.start() : onNear(area.current, part.start)), [when, part]);
+  const isReplaced = progress === 'gone' && when === 'now';
+  useEffect(() => {
+    if (isReplaced) {
+      part.startAnew();
+    }
+  }, [isReplaced, part]);
+  return (
+    <div ref={area} data-area={part.frontEnd}>
+      {progress === 'failed' ? <Failed onRetry={part.start} /> : null}
+      {/* The page is loaded again only for what the visitor came for, or asks for. */}
+      {progress === 'gone' && !isReplaced ? <Failed onRetry={part.startAnew} /> : null}
+      <PartBoundary
+        onFailure={() => reportFailure({ remote: part.frontEnd, reason: 'broken' })}
+        fallback={retry => <Failed onRetry={retry} />}
+      >
+        <Content
+          key={progress === 'ready-anew' ? 'anew' : 'taken over'}
+          part={part}
+          Placeholder={Placeholder}
+        />
+      </PartBoundary>
+    </div>
+  );
+}
+
+/** Memoised, because React gives up HTML that it has not taken over yet when its parent renders. */
+const Content = memo(({ part, Placeholder }: ContentProps) => (
+  <Suspense fallback={<Waiting part={part} Placeholder={Placeholder} />}>
+    <part.Component />
+  </Suspense>
+));
+
+interface ContentProps {
+  part: LazyPart;
+  Placeholder: ComponentType;
+}
+
+function Waiting({ part, Placeholder }: ContentProps) {
+  return useProgress(part) === 'failed' ? null : <Placeholder />;
+}
+
+function Loading() {
+  return (
+    <p role="status" className="mx-auto max-w-page px-5 py-16 text-ink-2 md:px-8">
+      Loading…
+    </p>
+  );
+}
+
+function Failed({ onRetry }: { onRetry: () => void }) {
+  return (
+    <div role="alert" className="mx-auto max-w-page px-5 py-16 md:px-8">
+      <p className="max-w-text text-lead">This part of the site did not load.</p>
+      <p className="mt-2 mb-6 max-w-text text-ink-2">
+        Everything else keeps working. Check your connection, or try again in a moment.
+      </p>
+      <Button kind="quiet" onClick={onRetry}>
+        Retry
+      </Button>
+    </div>
+  );
+}
+
+function useProgress({ subscribe, progress }: LazyPart): Progress {
+  return useSyncExternalStore(subscribe, progress, () => 'idle');
+}
