@@ -14,19 +14,27 @@ const RESUME = 'Choose a PDF, DOC or DOCX file.';
 
 let server: FakeServer;
 let applicants = 0;
-const onOver = vi.fn();
+const onSubmitted = vi.fn();
+const onCancelled = vi.fn();
 
 beforeEach(() => {
   vi.useFakeTimers();
   server = fakeServer();
-  onOver.mockReset();
+  onSubmitted.mockReset();
+  onCancelled.mockReset();
 });
 
 /** The window's content; the résumé is kept by the page around it. */
 function Page({ position = 'AI Intern' }) {
   const [resume, setResume] = useState<File>();
   return (
-    <ApplicationForm position={position} resume={resume} onResume={setResume} onOver={onOver} />
+    <ApplicationForm
+      position={position}
+      resume={resume}
+      onResume={setResume}
+      onSubmitted={onSubmitted}
+      onCancelled={onCancelled}
+    />
   );
 }
 
@@ -123,7 +131,7 @@ test('once it is sent the visitor is told, the form is over, and its draft and r
       text: "Thank you for your interest. We'll get back to you soon.",
     },
   ]);
-  expect(onOver).toHaveBeenCalledTimes(1);
+  expect(onSubmitted).toHaveBeenCalledTimes(1);
   expect(screen.queryByText(/resume\.pdf/)).toBeNull();
   unmount();
   render(<Page />);
@@ -159,12 +167,12 @@ test('called off, it ends without a word, nothing is lost, and it can be sent ag
   expect(screen.queryByRole('progressbar')).toBeNull();
   expect(screen.queryByRole('alert')).toBeNull();
   expect(told).toEqual([]);
-  expect(onOver).not.toHaveBeenCalled();
+  expect(onSubmitted).not.toHaveBeenCalled();
   expect(typed('Full Name')).toBe('Ravi Kumar');
   expect(screen.getByText(/resume\.pdf/)).toBeTruthy();
   await press('Submit Application');
   await server.answer(202, { success: true });
-  expect(onOver).toHaveBeenCalledTimes(1);
+  expect(onSubmitted).toHaveBeenCalledTimes(1);
   // It may have arrived before it was called off.
   const [first, second] = keysOf(server);
   expect(second).toBe(first);
@@ -186,7 +194,7 @@ test('called off between two attempts it ends at once', async () => {
 test('Cancel closes a form that is not being sent', async () => {
   render(<Page />);
   await press('Cancel');
-  expect(onOver).toHaveBeenCalledTimes(1);
+  expect(onCancelled).toHaveBeenCalledTimes(1);
 });
 
 test('a window that is closed calls off what it was sending', async () => {
@@ -216,7 +224,7 @@ test('a refusal stands at its fields, the first of which takes the focus, and is
   ]);
   expect(typed('Full Name')).toBe('Ravi Kumar');
   expect(screen.getByText(/resume\.pdf/)).toBeTruthy();
-  expect(onOver).not.toHaveBeenCalled();
+  expect(onSubmitted).not.toHaveBeenCalled();
 });
 
 test('a failure that names no field takes the focus itself', async () => {

@@ -3,6 +3,8 @@ import { attribution } from '@site/kit/attribution.ts';
 import { BAIT, Bait } from '@site/kit/bait.tsx';
 import { Button } from '@site/kit/button.tsx';
 import { Field, TextField } from '@site/kit/field.tsx';
+import { Alert } from '@site/kit/message.tsx';
+import type { Notice } from '@site/kit/notices.tsx';
 import { notify } from '@site/kit/notices.tsx';
 import { textsOf } from '@site/kit/texts-of.ts';
 import { useDraft } from '@site/kit/use-draft.ts';
@@ -16,6 +18,11 @@ const FAILED = 'Failed to submit application. Please try again.';
 const NOT_DRAFTED = ['position'];
 const SENTENCES = { refused: FAILED, unreachable: FAILED };
 const NO_RESUME = 'Choose your résumé.';
+const SUBMITTED: Notice = {
+  kind: 'success',
+  title: 'Application Submitted!',
+  text: "Thank you for your interest. We'll get back to you soon.",
+};
 
 type State =
   | { is: 'idle' }
@@ -28,12 +35,20 @@ interface ApplicationFormProps {
   /** The résumé, which outlives the window. */
   resume: File | undefined;
   onResume: (file: File | undefined) => void;
-  /** Called when it is over: sent, or called off. */
-  onOver: () => void;
+  /** Called when it has arrived, with the notice of it. */
+  onSubmitted: (notice: Notice) => void;
+  /** Called when the visitor calls it off. */
+  onCancelled: () => void;
 }
 
 /** An application for a position. */
-export function ApplicationForm({ position, resume, onResume, onOver }: ApplicationFormProps) {
+export function ApplicationForm({
+  position,
+  resume,
+  onResume,
+  onSubmitted,
+  onCancelled,
+}: ApplicationFormProps) {
   const { form, save, forget } = useDraft('application', NOT_DRAFTED);
   const [state, setState] = useState<State>({ is: 'idle' });
   const running = useRef<AbortController>(undefined);
@@ -41,8 +56,7 @@ export function ApplicationForm({ position, resume, onResume, onOver }: Applicat
   useEffect(() => () => running.current?.abort(), []);
   useEffect(() => {
     if (state.is === 'failed') {
-      const first = form.current?.querySelector<HTMLElement>('[aria-invalid]');
-      (first ?? form.current?.querySelector<HTMLElement>('[role=alert]'))?.focus();
+      form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
     }
   }, [state, form]);
 
@@ -63,12 +77,8 @@ export function ApplicationForm({ position, resume, onResume, onOver }: Applicat
     if (outcome.ok) {
       forget();
       onResume(undefined);
-      notify({
-        kind: 'success',
-        title: 'Application Submitted!',
-        text: "Thank you for your interest. We'll get back to you soon.",
-      });
-      onOver();
+      notify(SUBMITTED);
+      onSubmitted(SUBMITTED);
     } else if (outcome.isCancelled) {
       setState({ is: 'idle' });
     } else {
@@ -89,7 +99,7 @@ export function ApplicationForm({ position, resume, onResume, onOver }: Applicat
     if (state.is === 'submitting') {
       running.current?.abort();
     } else {
-      onOver();
+      onCancelled();
     }
   }
 
@@ -117,15 +127,7 @@ export function ApplicationForm({ position, resume, onResume, onOver }: Applicat
         progress={state.is === 'submitting' ? state.progress : undefined}
       />
       <Bait />
-      {state.is === 'failed' ? (
-        <p
-          role="alert"
-          tabIndex={-1}
-          className="mb-5 border-alert border-l-4 bg-sunk px-4 py-3 text-alert-ink"
-        >
-          {state.message}
-        </p>
-      ) : null}
+      {state.is === 'failed' ? <Alert>{state.message}</Alert> : null}
       <div className="flex flex-wrap gap-4">
         <Button type="submit" disabled={state.is === 'submitting'}>
           {state.is === 'submitting' ? 'Sending...' : 'Submit Application'}

@@ -1,15 +1,20 @@
 // @vitest-environment happy-dom
 import { BrowserRouter } from '@site/kit/router.ts';
-import { render, screen, within } from '@testing-library/react';
+import { fireEvent, render, screen, within } from '@testing-library/react';
 import { beforeEach, expect, test, vi } from 'vitest';
+import type { FakeServer } from '../../kit/testing/fake-server.ts';
+import { fakeServer } from '../../kit/testing/fake-server.ts';
 import { pass } from '../../kit/testing/fake-time.ts';
 import { fakeView } from '../../kit/testing/fake-view.ts';
 import { person } from '../../kit/testing/person.ts';
 import CareersPage from './careers-page.tsx';
 
+let server: FakeServer;
+
 beforeEach(() => {
   vi.useFakeTimers();
   fakeView();
+  server = fakeServer();
   render(
     <BrowserRouter>
       <CareersPage />
@@ -55,4 +60,29 @@ test('the window closes by X and by Cancel', async () => {
     await press(close, screen.getByRole('dialog'));
     expect(screen.queryByRole('dialog')).toBeNull();
   }
+});
+
+test('once an application is sent the page behind the window says so, focused, by no file that may be lost', async () => {
+  await applyFor('AI Intern');
+  const dialog = within(screen.getByRole('dialog'));
+  for (const [label, value] of [
+    ['Full Name', 'Ravi Kumar'],
+    ['Email', 'ravi.kumar@example.com'],
+    ['Cover Letter', 'I count people for fun.'],
+  ] as const) {
+    fireEvent.input(dialog.getByLabelText(label), { target: { value } });
+  }
+  await person().upload(dialog.getByLabelText('Resume/CV'), new File(['%PDF-1.7'], 'resume.pdf'));
+  await pass(0);
+  await press('Submit Application');
+  await server.answer(202, { success: true });
+  expect(screen.queryByRole('dialog')).toBeNull();
+  const confirmation = screen.getByText('Application Submitted!').closest('[role=status]');
+  expect(confirmation?.textContent).toBe(
+    "Application Submitted!Thank you for your interest. We'll get back to you soon.",
+  );
+  expect(document.activeElement).toBe(confirmation);
+  // The next application is another one.
+  await press('Apply Now');
+  expect(screen.queryByText('Application Submitted!')).toBeNull();
 });

@@ -2,6 +2,8 @@ import { brand } from '@site/kit/brand.ts';
 import { Button } from '@site/kit/button.tsx';
 import { Card } from '@site/kit/card.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
+import { Confirmation } from '@site/kit/message.tsx';
+import type { Notice } from '@site/kit/notices.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Picture } from '@site/kit/picture.tsx';
@@ -29,7 +31,18 @@ export default function CareersPage() {
   // What is applied for: nothing, or something not yet said ('').
   const [applied, setApplied] = useState<string>();
   const [resume, setResume] = useState<File>();
+  const [submitted, setSubmitted] = useState<Notice>();
   const close = () => setApplied(undefined);
+
+  function applyFor(title: string) {
+    setSubmitted(undefined);
+    setApplied(title);
+  }
+
+  function confirm(notice: Notice) {
+    close();
+    setSubmitted(notice);
+  }
   return (
     <>
       <PageMeta title="Careers" description={SUBTITLE} path="/careers" picture={preview} />
@@ -41,7 +54,7 @@ export default function CareersPage() {
         subtitle={SUBTITLE}
         picture={<Picture src={workshop} width={800} height={520} alt="" priority="high" />}
       >
-        <Button onClick={() => setApplied('')}>Apply Now</Button>
+        <Button onClick={() => applyFor('')}>Apply Now</Button>
         <noscript>
           <p className="max-w-text text-ink-2">
             The form needs JavaScript. Without it, send your résumé to{' '}
@@ -49,6 +62,25 @@ export default function CareersPage() {
           </p>
         </noscript>
       </PageHeader>
+      {/* Before the confirmation, which can take the focus only once the window is closed. */}
+      <Dialog
+        title={applied || 'Position'}
+        state={applied === undefined ? 'closed' : 'open'}
+        onClose={close}
+      >
+        <ApplicationForm
+          position={applied ?? ''}
+          resume={resume}
+          onResume={setResume}
+          onSubmitted={confirm}
+          onCancelled={close}
+        />
+      </Dialog>
+      {submitted ? (
+        <div className="mx-auto mb-16 max-w-page px-5 md:px-8">
+          <Confirmation title={submitted.title}>{submitted.text}</Confirmation>
+        </div>
+      ) : null}
       <Section title="Why Work With Us">
         <ul className="grid gap-5 md:grid-cols-3">
           {reasons.map(({ title, text }) => (
@@ -62,7 +94,7 @@ export default function CareersPage() {
         </ul>
       </Section>
       <Section title="Open Positions">
-        <PositionList onApply={({ title }) => setApplied(title)} />
+        <PositionList onApply={({ title }) => applyFor(title)} />
       </Section>
       <Section title="Benefits and Perks">
         <ul className="grid border-line border-t border-l sm:grid-cols-2 lg:grid-cols-4">
@@ -71,18 +103,6 @@ export default function CareersPage() {
           ))}
         </ul>
       </Section>
-      <Dialog
-        title={applied || 'Position'}
-        state={applied === undefined ? 'closed' : 'open'}
-        onClose={close}
-      >
-        <ApplicationForm
-          position={applied ?? ''}
-          resume={resume}
-          onResume={setResume}
-          onOver={close}
-        />
-      </Dialog>
     </>
   );
 }

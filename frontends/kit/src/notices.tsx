@@ -44,7 +44,11 @@ export function Notices() {
   useEffect(() => {
     async function show(event: CustomEvent<Notice>) {
       const { kind, title, text } = event.detail;
-      const sonner = await retry(() => import('sonner'));
+      const sonner = await retry(() => import('sonner')).catch(() => undefined);
+      // Without it nobody misses a word: whatever a notice says stands in the page as well.
+      if (!sonner) {
+        return;
+      }
       setToaster(() => sonner.Toaster);
       // What was opened last lies on top, so a notice is read also while a dialog is open.
       box.current?.hidePopover();

@@ -80,10 +80,12 @@ test('the success is told with the address for 5000 ms, then the form is back an
   const status = screen.getByRole('status');
   expect(status.textContent).toContain(SENT);
   expect(status.textContent).toContain(`We will reply to ${email}.`);
+  expect(document.activeElement).toBe(status);
   await pass(4_999);
   expect(screen.queryByText(SENT)).not.toBeNull();
   await pass(1);
   expect(screen.queryByText(SENT)).toBeNull();
+  expect(document.activeElement?.tagName).toBe('FORM');
   expect(values()).toEqual(['', '', '']);
   expect(said).not.toHaveBeenCalled();
 });

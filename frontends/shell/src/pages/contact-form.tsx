@@ -3,6 +3,7 @@ import { attribution } from '@site/kit/attribution.ts';
 import { BAIT, Bait } from '@site/kit/bait.tsx';
 import { Button } from '@site/kit/button.tsx';
 import { Field, TextField } from '@site/kit/field.tsx';
+import { Alert, Confirmation } from '@site/kit/message.tsx';
 import { textsOf } from '@site/kit/texts-of.ts';
 import { useDraft } from '@site/kit/use-draft.ts';
 import { useHydrated } from '@site/kit/use-hydrated.ts';
@@ -29,13 +30,24 @@ export function ContactForm() {
   // Before that the browser would submit it by itself, to nowhere.
   const isHydrated = useHydrated();
 
+  const confirmation = useRef<HTMLDivElement>(null);
+  const takesFocus = useRef(false);
+
   useEffect(() => {
     if (state.is === 'success') {
-      const over = setTimeout(() => setState({ is: 'idle' }), SUCCESS_SHOWN_FOR);
+      const over = setTimeout(() => {
+        takesFocus.current = document.activeElement === confirmation.current;
+        setState({ is: 'idle' });
+      }, SUCCESS_SHOWN_FOR);
       return () => clearTimeout(over);
     }
+    // Whoever was at the confirmation goes on at the form, not at the top of the page.
+    if (takesFocus.current) {
+      takesFocus.current = false;
+      form.current?.focus();
+    }
     return undefined;
-  }, [state]);
+  }, [state, form]);
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -54,12 +66,16 @@ export function ContactForm() {
   }
 
   if (state.is === 'success') {
-    return <Success email={state.email} />;
+    return (
+      <Confirmation ref={confirmation} title="Message Sent Successfully!">
+        Thank you. We will reply to {state.email || 'your provided email'}.
+      </Confirmation>
+    );
   }
 
   const wrong = state.is === 'failed' ? state.fields : {};
   return (
-    <form ref={form} onInput={save} onSubmit={submit}>
+    <form ref={form} tabIndex={-1} onInput={save} onSubmit={submit}>
       <Field
         label="Full Name"
         name="name"
@@ -87,37 +103,10 @@ export function ContactForm() {
         error={wrong['message']}
       />
       <Bait />
-      {state.is === 'failed' ? <Failure message={state.message} /> : null}
+      {state.is === 'failed' ? <Alert>{state.message}</Alert> : null}
       <Button type="submit" disabled={!isHydrated || state.is === 'submitting'}>
         {state.is === 'submitting' ? 'Sending...' : 'Send Message'}
       </Button>
     </form>
-  );
-}
-
-/** Takes the focus, so that nobody misses it. */
-function Failure({ message }: { message: string }) {
-  const box = useRef<HTMLParagraphElement>(null);
-  useEffect(() => box.current?.focus(), []);
-  return (
-    <p
-      ref={box}
-      role="alert"
-      tabIndex={-1}
-      className="mb-5 border-alert border-l-4 bg-sunk px-4 py-3 text-alert-ink"
-    >
-      {message}
-    </p>
-  );
-}
-
-function Success({ email }: { email: string }) {
-  return (
-    <div role="status" className="border border-line bg-raised p-8">
-      <p className="text-heading">Message Sent Successfully!</p>
-      <p className="mt-3 max-w-text text-ink-2">
-        Thank you. We will reply to {email || 'your provided email'}.
-      </p>
-    </div>
   );
 }
