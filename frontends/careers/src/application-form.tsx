@@ -6,6 +6,7 @@ import { Field, TextField } from '@site/kit/field.tsx';
 import { Alert } from '@site/kit/message.tsx';
 import type { Notice } from '@site/kit/notices.tsx';
 import { notify } from '@site/kit/notices.tsx';
+import { PrivacyNote } from '@site/kit/privacy-note.tsx';
 import { textsOf } from '@site/kit/texts-of.ts';
 import { useDraft } from '@site/kit/use-draft.ts';
 import type { FormEvent } from 'react';
@@ -127,6 +128,7 @@ export function ApplicationForm({
         progress={state.is === 'submitting' ? state.progress : undefined}
       />
       <Bait />
+      <PrivacyNote />
       {state.is === 'failed' ? <Alert>{state.message}</Alert> : null}
       <div className="flex flex-wrap gap-4">
         <Button type="submit" disabled={state.is === 'submitting'}>

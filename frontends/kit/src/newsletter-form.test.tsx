@@ -8,7 +8,8 @@ import { pass } from '../testing/fake-time.ts';
 import { person } from '../testing/person.ts';
 import { NewsletterForm } from './newsletter-form.tsx';
 
-const THANKS = 'Thank you for subscribing!';
+const THANKS =
+  'Thank you for subscribing!Check your inbox: it counts once you press the link in our mail.';
 const FAILED = 'Subscription failed. Try again.';
 
 let server: FakeServer;
@@ -41,8 +42,8 @@ test('an address is signed up, and its field is empty again', async () => {
     website: '',
     attribution: expect.objectContaining({ page: '/' }),
   });
-  const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Subscribe' });
-  expect(button.disabled).toBe(true);
+  const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Sending...' });
+  expect([button.disabled, button.textContent]).toEqual([true, 'Sending...']);
   await server.answer(202, { success: true });
   expect(button.disabled).toBe(false);
   expect(told()).toEqual({ status: THANKS, alert: '' });

@@ -5,6 +5,7 @@ import { attribution } from './attribution.ts';
 import { BAIT, Bait } from './bait.tsx';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
+import { PrivacyNote } from './privacy-note.tsx';
 import { textsOf } from './texts-of.ts';
 import { useHydrated } from './use-hydrated.ts';
 
@@ -44,16 +45,28 @@ export function NewsletterForm() {
         required
       />
       <Bait />
+      <PrivacyNote />
       {/* Before the application has started the browser would send it by itself, to nowhere. */}
       <Button type="submit" disabled={!isHydrated || state.is === 'submitting'}>
-        Subscribe
+        {state.is === 'submitting' ? 'Sending...' : 'Subscribe'}
       </Button>
       <p role="status" className="mt-3 text-good-ink">
-        {state.is === 'success' ? 'Thank you for subscribing!' : null}
+        {state.is === 'success' ? <Subscribed /> : null}
       </p>
       <p role="alert" className="text-alert-ink">
         {state.is === 'error' ? state.message : null}
       </p>
     </form>
+  );
+}
+
+function Subscribed() {
+  return (
+    <>
+      <span className="block">Thank you for subscribing!</span>
+      <span className="block">
+        Check your inbox: it counts once you press the link in our mail.
+      </span>
+    </>
   );
 }

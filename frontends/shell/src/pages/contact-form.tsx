@@ -4,6 +4,7 @@ import { BAIT, Bait } from '@site/kit/bait.tsx';
 import { Button } from '@site/kit/button.tsx';
 import { Field, TextField } from '@site/kit/field.tsx';
 import { Alert, Confirmation } from '@site/kit/message.tsx';
+import { PrivacyNote } from '@site/kit/privacy-note.tsx';
 import { textsOf } from '@site/kit/texts-of.ts';
 import { useDraft } from '@site/kit/use-draft.ts';
 import { useHydrated } from '@site/kit/use-hydrated.ts';
@@ -103,6 +104,7 @@ export function ContactForm() {
         error={wrong['message']}
       />
       <Bait />
+      <PrivacyNote />
       {state.is === 'failed' ? <Alert>{state.message}</Alert> : null}
       <Button type="submit" disabled={!isHydrated || state.is === 'submitting'}>
         {state.is === 'submitting' ? 'Sending...' : 'Send Message'}

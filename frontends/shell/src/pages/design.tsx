@@ -3,6 +3,7 @@ import { Button, ButtonLink } from '@site/kit/button.tsx';
 import { Card } from '@site/kit/card.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
 import { Field, TextField } from '@site/kit/field.tsx';
+import { Alert, Confirmation } from '@site/kit/message.tsx';
 import { NewsletterForm } from '@site/kit/newsletter-form.tsx';
 import { notify } from '@site/kit/notices.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
@@ -91,7 +92,8 @@ function Primitives({ theme }: { theme: string }) {
           <Card className="p-6">Pointed at, a card shows its corners.</Card>
         </Reveal>
       </Section>
-      <Section title="NewsletterForm">
+      <Messages />
+      <Section title="NewsletterForm and PrivacyNote">
         <NewsletterForm />
       </Section>
     </>
@@ -171,6 +173,26 @@ function Windows() {
         <p className="mb-4">It keeps the focus until it is closed.</p>
         <Button onClick={() => setState('closed')}>Close</Button>
       </Dialog>
+    </Section>
+  );
+}
+
+function Messages() {
+  const [shown, setShown] = useState<'nothing' | 'confirmation' | 'alert'>('nothing');
+  return (
+    <Section title="Confirmation and Alert" lead="They take the focus.">
+      <div className="mb-6">
+        <Row>
+          <Button onClick={() => setShown('confirmation')}>What went well</Button>
+          <Button kind="quiet" onClick={() => setShown('alert')}>
+            What went wrong
+          </Button>
+        </Row>
+      </div>
+      {shown === 'confirmation' ? (
+        <Confirmation title="Message Sent Successfully!">We will reply.</Confirmation>
+      ) : null}
+      {shown === 'alert' ? <Alert>Failed to send message</Alert> : null}
     </Section>
   );
 }

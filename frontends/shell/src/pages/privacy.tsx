@@ -1,14 +1,24 @@
 import { brand } from '@site/kit/brand.ts';
+import { kept, sent } from '../content/personal-data.ts';
 import type { Clause } from '../frame/legal-page.tsx';
 import { LegalPage, postalAddress } from '../frame/legal-page.tsx';
 
 const { name, emails } = brand;
+const { page, referrer, ...campaign } = sent['attribution.v1.Attribution'];
+
+/** 'this, that and another' */
+function all(things: Record<string, string>): string {
+  return new Intl.ListFormat('en').format(Object.values(things));
+}
+
+const HOURS_OF_DAY = 24;
 
 const clauses: readonly Clause[] = [
   {
     title: '1. Information we collect',
     paragraphs: [
-      'Personal data: what you type into our forms. A contact message has your name, your e-mail address and your words; a newsletter sign-up has your e-mail address; an application has your name, e-mail address, phone number, experience, cover letter and résumé.',
+      `Personal data: what you enter in our forms. A contact message holds ${all(sent['contact.v1.SubmitRequest'])}. A newsletter sign-up holds ${all(sent['newsletter.v1.SubscribeRequest'])}. An application holds ${all({ ...sent['careers.v1.FieldName'], ...sent['careers.v1.ResumeStart'] })}.`,
+      `Where you come from: each form also sends ${page}, ${referrer}, and the campaign parameters (${all(campaign)}) of the address by which you came, where it has them. A random number goes along, so that what arrives twice is stored once.`,
       'Usage data: the address of the page asked for, the time, the kind of browser and the network address, kept in short-lived server logs.',
       'Cookies and analytics: this site sets no cookies and runs no third-party analytics. Your choice of theme and the draft of a form are kept in your own browser.',
     ],
@@ -16,25 +26,27 @@ const clauses: readonly Clause[] = [
   {
     title: '2. How we use it',
     paragraphs: [
-      'To answer your message, to send the newsletter that you confirmed, to consider your application, and to keep the site running and safe. For nothing else.',
+      'To answer your message, to send the newsletter that you confirmed, to consider your application, to learn which of our advertisements bring people here, and to keep the site running and safe. For nothing else.',
     ],
   },
   {
     title: '3. Disclosure',
     paragraphs: [
+      'Contact messages are read by our sales staff, in their mail and in the tools they work with; applications by those who recruit; newsletter addresses by those who send the newsletter. All of it can be seen by the people who run this site.',
       'We do not sell personal data. Providers who host our systems or carry our mail process it on our behalf and under contract. We disclose it where the law requires us to.',
     ],
   },
   {
     title: '4. Retention',
     paragraphs: [
-      'Messages and applications are deleted when they are no longer needed for the purpose they were sent for. A newsletter address is kept until you unsubscribe; afterwards only the fact that it must not be written to.',
+      `What a form sent is kept for ${kept.STREAM_MAX_AGE_DAYS} days on our systems. A résumé stays in our store until we delete it, at the latest when you ask us to; the link to it in our mails ends after ${kept.RESUME_LINK_HOURS / HOURS_OF_DAY} days. Mails to our staff, and what stands in the tools they work with, are deleted when they are no longer needed for the purpose they were sent for.`,
+      `A newsletter sign-up that is not confirmed is forgotten after ${kept.CONFIRM_WITHIN_HOURS} hours. A confirmed address is kept until you unsubscribe; afterwards only the fact that it must not be written to.`,
     ],
   },
   {
     title: '5. Your rights',
     paragraphs: [
-      `You may ask for access to your data, have it corrected or deleted, object to its use, receive it in a portable form, and withdraw a consent at any time. Write to ${emails.admin}; you need not give a reason. You may also complain to your supervisory authority.`,
+      `You may ask for access to your data, have it corrected or deleted, object to its use, receive it in a portable form, and withdraw a consent at any time. Write to ${emails.admin} from the address that you used; you need not give a reason. We send you everything that is stored under it as files, or erase it everywhere and confirm that nothing is left. You may also complain to your supervisory authority.`,
     ],
   },
   {

@@ -17,6 +17,21 @@ test('the privacy policy has its nine sections and what they promise (sections 2
   expect(main.getAllByText(/@oculant\.example/).length).toBeGreaterThan(0);
 });
 
+test('the privacy policy tells what every form sends, for how long it is kept, and who reads it', () => {
+  const { main } = builtPage('/privacy');
+  for (const words of [
+    /utm_source, utm_medium, utm_campaign, utm_term, and utm_content/,
+    /the path of the page with the form/,
+    /your résumé and the name of its file/,
+    /kept for 365 days/,
+    /forgotten after 48 hours/,
+    /read by our sales staff/,
+    /erase it everywhere/,
+  ]) {
+    main.getByText(words);
+  }
+});
+
 test('the terms have their seven sections and what they settle (sections 2 and 9)', () => {
   const { main } = builtPage('/terms');
   main.getByText(UPDATED);

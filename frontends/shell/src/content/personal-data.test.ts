@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { kept, sent } from './personal-data.ts';
+
+/** https://protobuf.com/docs/descriptors, as far as it is read here. */
+interface Descriptors {
+  file: {
+    package: string;
+    messageType?: { name: string; field?: { name: string }[] }[];
+    enumType?: { name: string; value: { name: string }[] }[];
+  }[];
+}
+
+/** What holds no word of a visitor's: how the others are sent, and what a mail's link has. */
+const NOT_PERSONAL = [
+  'contact.v1.SubmitRequest.idempotency_key',
+  'contact.v1.SubmitRequest.attribution',
+  'contact.v1.SubmitResponse.event_id',
+  'newsletter.v1.SubscribeRequest.idempotency_key',
+  'newsletter.v1.SubscribeRequest.attribution',
+  'newsletter.v1.ConfirmRequest.token',
+  'newsletter.v1.UnsubscribeRequest.token',
+  'careers.v1.ApplyRequest.field',
+  'careers.v1.ApplyRequest.resume_start',
+  'careers.v1.ApplyRequest.resume_chunk',
+  'careers.v1.ApplyRequest.commit',
+  'careers.v1.ApplyRequest.attribution',
+  'careers.v1.Field.name',
+  'careers.v1.Field.value',
+  'careers.v1.Commit.idempotency_key',
+  'careers.v1.ApplyResponse.event_id',
+  'careers.v1.FieldName.unspecified',
+];
+
+function fieldsOfContracts(): string[] {
+  const told = execFileSync('node_modules/.bin/buf', ['build', '--output', '-#format=json']);
+  const { file }: Descriptors = JSON.parse(String(told));
+  return file.flatMap(({ package: name, messageType = [], enumType = [] }) => [
+    ...messageType.flatMap(message =>
+      (message.field ?? []).map(field => `${name}.${message.name}.${field.name}`),
+    ),
+    ...enumType.flatMap(choice =>
+      choice.value.map(value => `${name}.${choice.name}.${shortOf(value.name)}`),
+    ),
+  ]);
+}
+
+/** `FIELD_NAME_COVER_LETTER` is `cover_letter`. */
+function shortOf(value: string): string {
+  return value.replace(/^FIELD_NAME_/, '').toLowerCase();
+}
+
+test('every field of the contracts is told of in the privacy policy, and no other', () => {
+  const toldOf = Object.entries(sent).flatMap(([message, fields]) =>
+    Object.keys(fields).map(field => `${message}.${field}`),
+  );
+  expect([...toldOf, ...NOT_PERSONAL].sort()).toEqual(fieldsOfContracts().sort());
+});
+
+test.each(Object.entries(kept))('%s is %i unless an operator says otherwise', (setting, value) => {
+  const operations = readFileSync('docs/operations.md', 'utf8');
+  const row = operations.split('\n').find(line => line.startsWith(`| \`${setting}\` |`));
+  expect(row?.split(' | ')[2]).toBe(`\`${value}\``);
+});

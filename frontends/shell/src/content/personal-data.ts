@@ -1,0 +1,42 @@
+/**
+ * What visitors send with a form, in the words of the privacy policy, by the fields of the contracts in `proto/`. A test
+ * holds it against them: a field that is added is told of, or the test fails.
+ */
+export const sent = {
+  'attribution.v1.Attribution': {
+    page: 'the path of the page with the form',
+    referrer:
+      'the address of the page of another site that led you here, as far as your browser tells it',
+    utm_source: 'utm_source',
+    utm_medium: 'utm_medium',
+    utm_campaign: 'utm_campaign',
+    utm_term: 'utm_term',
+    utm_content: 'utm_content',
+  },
+  'contact.v1.SubmitRequest': {
+    name: 'your name',
+    email: 'your e-mail address',
+    message: 'your message',
+  },
+  'newsletter.v1.SubscribeRequest': {
+    email: 'your e-mail address',
+  },
+  'careers.v1.FieldName': {
+    name: 'your name',
+    email: 'your e-mail address',
+    phone: 'your phone number',
+    position: 'the position you apply for',
+    experience: 'your years of experience',
+    cover_letter: 'your cover letter',
+  },
+  'careers.v1.ResumeStart': {
+    file_name: 'your résumé and the name of its file',
+  },
+} as const;
+
+/** How long what was sent is kept, by the settings whose defaults say so (`docs/operations.md`). */
+export const kept = {
+  STREAM_MAX_AGE_DAYS: 365,
+  CONFIRM_WITHIN_HOURS: 48,
+  RESUME_LINK_HOURS: 168,
+} as const;
