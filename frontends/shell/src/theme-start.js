@@ -1,11 +1,18 @@
-// Runs before the first paint, so that no visitor sees the wrong theme for a moment.
+// Runs before the first paint, so that no visitor sees the wrong theme for a moment; and whenever the system's changes.
 (() => {
-  let chosen = null;
-  try {
-    chosen = localStorage.getItem('theme');
-  } catch {
-    // Storage may be forbidden; then the system decides.
+  const system = matchMedia('(prefers-color-scheme: dark)');
+
+  function apply() {
+    let chosen = null;
+    try {
+      chosen = localStorage.getItem('theme');
+    } catch {
+      // Storage may be forbidden; then the system decides.
+    }
+    const dark = chosen ? chosen === 'dark' : system.matches;
+    document.documentElement.classList.toggle('dark', dark);
   }
-  const dark = chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-  document.documentElement.classList.toggle('dark', dark);
+
+  apply();
+  system.addEventListener('change', apply);
 })();

@@ -1,6 +1,7 @@
 import { brand } from '@site/kit/brand.ts';
 import { Link } from '@site/kit/router.ts';
 import { Tooltip } from '@site/kit/tooltip.tsx';
+import { useHydrated } from '@site/kit/use-hydrated.ts';
 import { services } from '../content/services.ts';
 import type { IconName } from './icon.tsx';
 import { Icon } from './icon.tsx';
@@ -79,7 +80,7 @@ export function Footer() {
       </div>
       <div className="mx-auto flex max-w-page flex-wrap items-center gap-x-8 px-5 pb-8 text-ink-2 text-small md:px-8">
         <p className="mr-auto">
-          © <span suppressHydrationWarning={true}>{new Date().getFullYear()}</span> {brand.name}
+          © <Year /> {brand.name}
         </p>
         <Link to="/privacy" className="inline-flex min-h-11 items-center">
           Privacy Policy
@@ -90,6 +91,13 @@ export function Footer() {
       </div>
     </footer>
   );
+}
+
+/** The page was rendered ahead of time, perhaps last year. */
+function Year() {
+  const isHydrated = useHydrated();
+  const year = new Date().getFullYear();
+  return <span suppressHydrationWarning={true}>{isHydrated ? year : String(year)}</span>;
 }
 
 function Links({ title, links }: { title: string; links: { title: string; path: string }[] }) {

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { BrowserRouter } from '@site/kit/router.ts';
-import { act, fireEvent, render, screen, within } from '@testing-library/react';
+import { act, render, screen } from '@testing-library/react';
 import { renderToString } from 'react-dom/server';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { person } from '../../../kit/testing/person.ts';
@@ -75,32 +75,11 @@ test('in the page’s HTML the switch claims no theme', () => {
 test('the header is raised from 21 pixels of scrolling on (section 9)', async () => {
   show();
   const header = screen.getByRole('banner');
-  expect(header.dataset['raised']).toBe('false');
+  expect(header.dataset['scrolled']).toBe('false');
   await scrollTo(20);
-  expect(header.dataset['raised']).toBe('false');
+  expect(header.dataset['scrolled']).toBe('false');
   await scrollTo(21);
-  expect(header.dataset['raised']).toBe('true');
+  expect(header.dataset['scrolled']).toBe('true');
   await scrollTo(0);
-  expect(header.dataset['raised']).toBe('false');
-});
-
-test('the menu opens and closes by its button, by Escape, and by leading to another page', async () => {
-  show();
-  const button = screen.getByRole('button', { name: 'Menu' });
-  const list = document.getElementById(button.getAttribute('aria-controls') ?? '');
-  const isOpen = () => [button.getAttribute('aria-expanded') === 'true', list?.hidden === false];
-  expect(isOpen()).toEqual([false, false]);
-  await press('Menu');
-  expect(isOpen()).toEqual([true, true]);
-  await press('Menu');
-  expect(isOpen()).toEqual([false, false]);
-  await press('Menu');
-  fireEvent.keyDown(window, { key: 'Enter' });
-  expect(isOpen()).toEqual([true, true]);
-  fireEvent.keyDown(window, { key: 'Escape' });
-  expect(isOpen()).toEqual([false, false]);
-  await press('Menu');
-  await person().click(within(screen.getByRole('navigation', { name: 'Menu' })).getByText('About'));
-  expect(location.pathname).toBe('/about');
-  expect(isOpen()[0]).toBe(false);
+  expect(header.dataset['scrolled']).toBe('false');
 });

@@ -1,13 +1,14 @@
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 
-/** Calls `close` on the Escape key, while something is open. */
-export function useEscape(isOpen: boolean, close: () => void): void {
+/** Calls `close` on the Escape key. */
+export function useEscape(close: () => void): void {
+  const latest = useRef(close);
   useEffect(() => {
-    if (!isOpen) {
-      return undefined;
-    }
-    const listen = (event: KeyboardEvent) => event.key === 'Escape' && close();
+    latest.current = close;
+  });
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => event.key === 'Escape' && latest.current();
     window.addEventListener('keydown', listen);
     return () => window.removeEventListener('keydown', listen);
-  }, [isOpen, close]);
+  }, []);
 }

@@ -1,3 +1,4 @@
+import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../../../kit/testing/browser.ts';
 
 test('the theme follows the system, then the visitor’s choice, which is kept, from the first paint (section 9)', async ({
@@ -21,6 +22,18 @@ test('the theme follows the system, then the visitor’s choice, which is kept, 
   await expect(page.locator('html')).not.toHaveClass('dark');
 });
 
+test('while nothing is chosen the theme follows a system that changes', async ({ page }) => {
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.goto('/');
+  await expect(page.locator('html')).not.toHaveClass('dark');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await expect(page.locator('html')).toHaveClass('dark');
+  await expect(page.getByRole('button', { name: 'Dark theme' })).toHaveAttribute(
+    'aria-pressed',
+    'true',
+  );
+});
+
 test('past 20 pixels the header gains a shadow and loses padding (sections 2 and 9)', async ({
   page,
 }) => {
@@ -29,65 +42,119 @@ test('past 20 pixels the header gains a shadow and loses padding (sections 2 and
   const height = () => header.evaluate(element => element.getBoundingClientRect().height);
   const high = await height();
   await page.evaluate(() => scrollTo(0, 20));
-  await expect(header).toHaveAttribute('data-raised', 'false');
+  await expect(header).toHaveAttribute('data-scrolled', 'false');
   await page.evaluate(() => scrollTo(0, 21));
-  await expect(header).toHaveAttribute('data-raised', 'true');
+  await expect(header).toHaveAttribute('data-scrolled', 'true');
   await expect.poll(height).toBeLessThan(high);
   await expect
     .poll(() => header.evaluate(element => getComputedStyle(element).boxShadow))
     .toContain('24px');
 });
 
-test('the services open in three columns by mouse and by keyboard, and close again', async ({
+/** From one place to others as a hand moves it, pixel by pixel. */
+async function moveAlong(page: Page, places: Locator[]) {
+  for (const place of places) {
+    const box = await place.boundingBox();
+    if (!box) {
+      throw new Error(`${place} is not there`);
+    }
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 60 });
+  }
+}
+
+test('the services open in three columns under a pointer, which reaches every one of them', async ({
   page,
 }) => {
   await page.goto('/');
   const header = page.getByRole('banner').first();
-  const entry = header.getByRole('link', { name: /Retail Security/ });
-  await header.getByRole('link', { name: 'Services', exact: true }).hover();
-  await expect(entry).toBeVisible();
-  const panel = header.getByRole('navigation', { name: 'Main' }).locator('li ul');
-  const columns = await panel.evaluate(list => getComputedStyle(list).gridTemplateColumns);
+  const link = header.getByRole('link', { name: 'Services', exact: true });
+  const panel = header.locator('.services-panel');
+  await moveAlong(page, [link]);
+  await expect(panel).toBeVisible();
+  const columns = await panel
+    .locator('ul')
+    .evaluate(list => getComputedStyle(list).gridTemplateColumns);
   expect(columns.split(' ')).toHaveLength(3);
+  // Straight down, and the short way, over what stands beside the link.
+  for (const entry of await panel.getByRole('link').all()) {
+    await moveAlong(page, [link, entry]);
+    await expect(entry).toBeVisible();
+  }
+  await page.keyboard.press('Escape');
+  await expect(panel).toBeHidden();
+  await page.mouse.move(0, 600, { steps: 60 });
+  await moveAlong(page, [link]);
+  await expect(panel).toBeVisible();
+  await page.mouse.move(0, 600, { steps: 60 });
+  await expect(panel).toBeHidden();
+});
+
+test('what a pointer has opened stays open for a click on its arrow', async ({ page }) => {
+  await page.goto('/');
+  const header = page.getByRole('banner').first();
+  const arrow = header.getByRole('button', { name: 'All services' });
+  const entry = header.getByRole('link', { name: /Corporate Security/ });
+  await moveAlong(page, [header.getByRole('link', { name: 'Services', exact: true }), arrow]);
+  await page.mouse.down();
+  await page.mouse.up();
+  await expect(entry).toBeVisible();
+  await moveAlong(page, [entry]);
+  await page.mouse.down();
+  await page.mouse.up();
+  await expect(page).toHaveURL('/services/corporate-residential');
   await page.mouse.move(0, 600);
   await expect(entry).toBeHidden();
+});
 
+test('the services open and close by keyboard, and the focus stays', async ({ page }) => {
+  await page.goto('/');
+  const header = page.getByRole('banner').first();
+  const entry = header.getByRole('link', { name: /Retail Security/ });
   const button = page.getByRole('button', { name: 'All services' });
   await button.focus();
   await page.keyboard.press('Enter');
-  await expect(button).toHaveAttribute('aria-expanded', 'true');
-  await page.keyboard.press('Escape');
-  await expect(entry).toBeHidden();
-  await page.keyboard.press('Enter');
+  await expect(entry).toBeVisible();
   await page.keyboard.press('Tab');
   await expect(entry).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(entry).toBeHidden();
+  await expect(button).toBeFocused();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL('/services/retail-wholesale-high-risk');
   await expect(entry).toBeHidden();
 });
 
-test('on a phone a menu opens, with one list of services in it, and closes on the way', async ({
-  page,
-}) => {
-  await page.setViewportSize({ width: 390, height: 844 });
-  await page.goto('/');
-  const header = page.getByRole('banner').first();
-  const menu = page.getByRole('button', { name: 'Menu' });
-  await menu.click();
-  await expect(menu).toHaveAttribute('aria-expanded', 'true');
-  await expect(header).toHaveAttribute('data-raised', 'true');
-  await expect(page.getByRole('link', { name: 'Request Demo' })).toBeVisible();
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(javaScriptEnabled ? 'on a phone' : 'on a phone without JavaScript', () => {
+    test.use({ javaScriptEnabled, viewport: { width: 390, height: 844 } });
 
-  const services = page.getByRole('button', { name: 'All services' });
-  await services.click();
-  await expect(header.getByRole('link', { name: /Smart Cities/ })).toBeVisible();
-  await services.click();
-  await expect(header.getByRole('link', { name: /Smart Cities/ })).toBeHidden();
+    test('a menu opens, with one list of services in it, and closes on the way', async ({
+      page,
+    }) => {
+      await page.goto('/');
+      const header = page.getByRole('banner').first();
+      const menu = page.getByRole('button', { name: 'Menu' });
+      const height = () => header.evaluate(element => element.getBoundingClientRect().height);
+      const high = javaScriptEnabled ? await height() : 0;
+      await menu.click();
+      await expect(page.getByRole('link', { name: 'Request Demo' })).toBeVisible();
+      if (javaScriptEnabled) {
+        await expect.poll(height).toBeLessThan(high);
+      }
+      const services = page.locator('.mobile-menu summary');
+      await services.click();
+      await expect(header.getByRole('link', { name: /Smart Cities/ })).toBeVisible();
+      await services.click();
+      await expect(header.getByRole('link', { name: /Smart Cities/ })).toBeHidden();
 
-  await header.getByRole('link', { name: 'Contact', exact: true }).click();
-  await expect(page).toHaveURL('/contact');
-  await expect(menu).toHaveAttribute('aria-expanded', 'false');
-});
+      await header.getByRole('link', { name: 'Contact', exact: true }).click();
+      await expect(page).toHaveURL('/contact');
+      await expect(page.getByRole('link', { name: 'Request Demo' })).toBeHidden();
+    });
+  });
+}
 
 test('the first stop of the keyboard leads to the content', async ({ page }) => {
   await page.goto('/');

@@ -42,17 +42,22 @@ describe.each(ENGINES)('$name', engine => {
     expect(await isThere('link', RETAIL)).toBe(false);
   });
 
-  test('the services open as the mouse comes, and close and open by a click', async () => {
-    const { open, the, isThere } = visitor();
-    const isOpen = () => isThere('link', RETAIL);
+  test('the services open as the mouse comes, and stay open until it has reached one', async () => {
+    const { open, the } = visitor();
     await open('/');
     await (await the('link', 'Services')).hover();
-    await expect.poll(isOpen).toBe(true);
-    const button = await the('button', 'All services');
-    await button.click();
-    await expect.poll(isOpen).toBe(false);
-    await button.click();
-    await expect.poll(isOpen).toBe(true);
+    await (await the('link', RETAIL)).hover();
+    await (await the('link', BANKS)).click();
+    await the('heading', 'Banks, ATMs and Financial Institutions');
+  });
+
+  test('the services open and close by a click on their arrow', async () => {
+    const { open, the, isThere, tab } = visitor();
+    await open('/');
+    await (await the('button', 'All services')).click();
+    await the('link', RETAIL);
+    await tab.press('Escape');
+    await expect.poll(() => isThere('link', RETAIL)).toBe(false);
   });
 
   test('the theme changes the page, and stays when it is opened again', async () => {
