@@ -64,7 +64,7 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
       />
       <label
         htmlFor={id}
-        className="mt-3 inline-flex min-h-11 cursor-pointer items-center rounded-control border border-field-line bg-raised px-4 font-semibold text-small peer-focus-visible:outline-3 peer-focus-visible:outline-seen peer-focus-visible:outline-offset-2 peer-disabled:cursor-default peer-disabled:opacity-60"
+        className="mt-3 inline-flex min-h-11 cursor-pointer items-center rounded-control border border-field-line bg-raised px-4 font-semibold text-small peer-focus-visible:outline-3 peer-focus-visible:outline-ring peer-focus-visible:outline-offset-2 peer-disabled:cursor-default peer-disabled:opacity-60"
       >
         {file ? 'Choose another file' : 'Choose a file'}
       </label>

@@ -1,6 +1,7 @@
+import { brand } from '@site/kit/brand.ts';
 import { Notices } from '@site/kit/notices.tsx';
 import { Route, Routes, useLocation } from '@site/kit/router.ts';
-import type { ReactNode } from 'react';
+import type { CSSProperties, ReactNode } from 'react';
 import { Suspense, ViewTransition } from 'react';
 import { ErrorScreen } from './frame/error-screen.tsx';
 import { Footer } from './frame/footer.tsx';
@@ -10,12 +11,15 @@ import { ScrollToTop } from './frame/scroll-to-top.tsx';
 import { usePrefetch } from './prefetch.ts';
 import { routes } from './routes.tsx';
 
+/** For print, which says where links lead. */
+const SITE_URL = { '--site-url': JSON.stringify(brand.siteUrl) } as CSSProperties;
+
 /** The whole site. */
 export function App() {
   const { pathname } = useLocation();
   usePrefetch();
   return (
-    <div data-site="" className="flex min-h-dvh flex-col">
+    <div data-site="" style={SITE_URL} className="flex min-h-dvh flex-col">
       <a href="#main" className="skip-link">
         Skip to content
       </a>

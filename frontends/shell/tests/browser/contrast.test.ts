@@ -1,0 +1,111 @@
+import { source } from 'axe-core';
+import { expect, test } from '../../../kit/testing/browser.ts';
+
+// axe's own arithmetic, on what axe has no rule for: the ring around what has the focus (WCAG 2.2, 1.4.11), and the
+// contrast that we ask of small text (1.4.6).
+
+interface Colour {
+  parseString: (css: string) => void;
+}
+
+declare global {
+  interface Window {
+    /** As far as it is used here; its own types leave it out. */
+    axe: {
+      setup: (document: Document) => void;
+      teardown: () => void;
+      commons: {
+        color: {
+          Color: new () => Colour;
+          getBackgroundColor: (element: Element) => Colour | null;
+          getContrast: (behind: Colour, before: Colour) => number;
+        };
+      };
+    };
+  }
+}
+
+const INKS = ['ink', 'ink-2', 'seen-ink', 'alert-ink', 'good-ink'];
+const SURFACES = ['paper', 'raised', 'sunk'];
+const TEXT = 7;
+const RING = 3;
+/** More than any of these pages has. */
+const MOST_STOPS = 120;
+
+for (const theme of ['light', 'dark'] as const) {
+  test.describe(`in the ${theme} theme`, () => {
+    test.use({ colorScheme: theme });
+
+    test(`text has ${TEXT}:1 on every surface`, async ({ page }) => {
+      await page.goto('/');
+      await page.evaluate(source);
+      const contrasts = await page.evaluate(
+        ([inks, surfaces]) => {
+          const { Color, getContrast } = window.axe.commons.color;
+          const probe = document.body.appendChild(document.createElement('span'));
+          const colour = (name: string) => {
+            probe.style.color = `var(--${name})`;
+            const read = new Color();
+            read.parseString(getComputedStyle(probe).color);
+            return read;
+          };
+          return inks.flatMap(ink =>
+            surfaces.map(surface => ({
+              pair: `${ink} on ${surface}`,
+              contrast: getContrast(colour(surface), colour(ink)),
+            })),
+          );
+        },
+        [INKS, SURFACES] as const,
+      );
+      expect(contrasts).toHaveLength(INKS.length * SURFACES.length);
+      expect(contrasts.filter(({ contrast }) => contrast < TEXT)).toEqual([]);
+    });
+
+    for (const route of ['/', '/contact', '/careers', '/blog']) {
+      test(`whatever has the focus on ${route} has a ring of ${RING}:1`, async ({ page }) => {
+        await page.goto(route);
+        await page.evaluate(source);
+        const pale: unknown[] = [];
+        let stops = 0;
+        for (; stops < MOST_STOPS; stops += 1) {
+          await page.keyboard.press('Tab');
+          const ring = await page.evaluate(ringOfFocus);
+          if (!ring) {
+            break;
+          }
+          if (ring.contrast < RING) {
+            pale.push(ring);
+          }
+        }
+        expect(stops).toBeGreaterThan(10);
+        expect(pale).toEqual([]);
+      });
+    }
+  });
+}
+
+/** The ring around what has the focus; nothing where that is the page itself. */
+function ringOfFocus() {
+  const { activeElement } = document;
+  if (!activeElement || activeElement === document.body) {
+    return null;
+  }
+  // What is chosen by its label has the ring there.
+  const ringed =
+    activeElement.matches('.peer') && activeElement.nextElementSibling
+      ? activeElement.nextElementSibling
+      : activeElement;
+  const { outlineColor, outlineStyle } = getComputedStyle(ringed);
+  const { axe } = window;
+  axe.setup(document);
+  const { Color, getBackgroundColor, getContrast } = axe.commons.color;
+  const ring = new Color();
+  ring.parseString(outlineColor);
+  const behind = ringed.parentElement && getBackgroundColor(ringed.parentElement);
+  axe.teardown();
+  return {
+    element: ringed.outerHTML.slice(0, 100),
+    contrast: outlineStyle === 'none' || !behind ? 0 : getContrast(behind, ring),
+  };
+}
