@@ -3,17 +3,42 @@ import { passUntil } from '../../../kit/testing/page-time.ts';
 
 // What a form says in each case of section 8 of the specification, the form's own tests show.
 
-test('a page that cannot be loaded (section 8)', async ({ page, said }) => {
+const FAILED = 'This part of the site did not load.';
+
+test('a page of the shell that is lost costs only its own area, and is there after Retry', async ({
+  page,
+  said,
+}) => {
   await page.clock.install();
   await page.goto('/');
   await hydrated(page.locator('main h1'));
   await page.route('**/assets/about.*.js', route => route.abort());
   await page.getByRole('link', { name: 'About', exact: true }).first().click();
-  const heading = page.getByRole('heading', { name: 'Unexpected Application Error!' });
-  await passUntil(page, () => expect(heading).toBeVisible({ timeout: 100 }));
-  await expect(page.locator('main').getByText(/about/)).toBeVisible();
+  await passUntil(page, () => expect(page.getByText(FAILED)).toBeVisible({ timeout: 100 }));
   // The rest of the site goes on.
   await page.getByRole('link', { name: 'Contact', exact: true }).first().click();
   await expect(page.getByLabel('Full Name')).toBeVisible();
+  await page.unroute('**/assets/about.*.js');
+  await page.goBack();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Pioneering AI Security');
+  said.splice(0);
+});
+
+test('a part of the home page that is lost leaves the page as it was rendered, and is there after Retry', async ({
+  page,
+  said,
+}) => {
+  await page.clock.install();
+  await page.route('**/assets/solutions-preview.*.js', route => route.abort());
+  await page.goto('/');
+  await hydrated(page.locator('main h1'));
+  const area = page.locator('[data-area=shell]', { hasText: 'Twelve solutions' });
+  await area.scrollIntoViewIfNeeded();
+  await passUntil(page, () => expect(area.getByText(FAILED)).toBeVisible({ timeout: 100 }));
+  await expect(page.locator('main h1')).toBeVisible();
+  await expect(area.getByRole('heading', { level: 2 })).toBeVisible();
+  await page.unroute('**/assets/solutions-preview.*.js');
+  await area.getByRole('button', { name: 'Retry' }).click();
+  await expect(area.getByText(FAILED)).toBeHidden();
   said.splice(0);
 });

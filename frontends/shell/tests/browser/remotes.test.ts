@@ -2,8 +2,8 @@ import type { Page, Route } from '@playwright/test';
 import { expect, hydrated, openWithout, test } from '../../../kit/testing/browser.ts';
 import { passUntil } from '../../../kit/testing/page-time.ts';
 
-// When a remote is tried again, when it counts as slow, and what operators learn of it, the tests of `remote-load` and
-// `remote-area` show. Here it is the browser and the bundler's runtime that fail.
+// When a remote is tried again, when it counts as slow, and what operators learn of it, the tests of `lazy-part` and
+// `lazy-area` show. Here it is the browser and the bundler's runtime that fail.
 
 const FAILED = 'This part of the site did not load.';
 
