@@ -31,7 +31,7 @@ export const OPEN_STATES: readonly OpenState[] = [
     name: 'an open question and a failed form',
     route: '/contact',
     async open(page) {
-      await page.locator('summary').first().click();
+      await page.locator('main summary').first().click();
       await page.getByLabel('Full Name').fill('Asha');
       await page.getByLabel('Email Address').fill('asha@example.com');
       await page.getByLabel('Your Message').fill('x'.repeat(9_500));
@@ -65,8 +65,8 @@ export const OPEN_STATES: readonly OpenState[] = [
     name: 'an open position',
     route: '/careers',
     async open(page) {
-      await page.locator('summary').first().click();
-      await page.locator('details[open]').waitFor();
+      await page.locator('main summary').first().click();
+      await page.locator('main details[open]').waitFor();
     },
   },
   {
@@ -110,9 +110,10 @@ export async function violationsOf(page: Page, rules?: readonly string[]): Promi
 }
 
 async function openServices(page: Page) {
-  await page.getByRole('button', { name: 'All services' }).click();
+  await page.getByLabel('All services').filter({ visible: true }).click();
   await page
     .getByRole('link', { name: /Retail Security/ })
+    .filter({ visible: true })
     .first()
     .waitFor();
 }

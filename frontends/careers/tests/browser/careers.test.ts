@@ -18,5 +18,5 @@ test('a position has an address that opens it', { tag: '@hosting' }, async ({ pa
   const position = page.locator('#position-7 details');
   await expect(position).toHaveAttribute('open');
   await expect(position.getByText('in Rust, over gRPC')).toBeInViewport();
-  await expect(page.locator('details[open]')).toHaveCount(1);
+  await expect(page.locator('main details[open]')).toHaveCount(1);
 });

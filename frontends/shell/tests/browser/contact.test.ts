@@ -163,12 +163,12 @@ test('the map is asked for only when the visitor wants it', { tag: '@hosting' },
 
 test('of the questions one is open at a time', async ({ page }) => {
   await page.goto('/contact');
-  const questions = page.locator('details');
+  const questions = page.locator('main details');
   await expect(questions).toHaveCount(5);
   await questions.nth(0).locator('summary').click();
   await expect(questions.nth(0)).toHaveAttribute('open');
   await questions.nth(3).locator('summary').click();
   await expect(questions.nth(0)).not.toHaveAttribute('open');
   await questions.nth(3).locator('summary').click();
-  await expect(page.locator('details[open]')).toHaveCount(0);
+  await expect(page.locator('main details[open]')).toHaveCount(0);
 });

@@ -133,7 +133,8 @@ for (const javaScriptEnabled of [true, false]) {
     test('a menu opens, with one list of services in it, and closes on the way', async ({
       page,
     }) => {
-      await page.goto('/');
+      // Without JavaScript no application starts that would have to be waited for.
+      await page.goto('/', { waitUntil: javaScriptEnabled ? 'load' : 'commit' });
       const header = page.getByRole('banner').first();
       const menu = page.getByRole('button', { name: 'Menu' });
       const height = () => header.evaluate(element => element.getBoundingClientRect().height);

@@ -30,18 +30,18 @@ test('the menu of a phone: opened, walked through, closed', async ({ page }) => 
 
 test('the questions: opened by Enter and Space, one at a time', async ({ page }) => {
   await page.goto('/contact');
-  const questions = page.locator('summary');
+  const questions = page.locator('main summary');
   await questions.first().focus();
   await page.keyboard.press('Enter');
-  await expect(page.locator('details[open]')).toHaveCount(1);
+  await expect(page.locator('main details[open]')).toHaveCount(1);
   await page.keyboard.press('Tab');
   await expect(questions.nth(1)).toBeFocused();
   await page.keyboard.press('Space');
-  await expect(page.locator('details[open] summary')).toHaveText(
+  await expect(page.locator('main details[open] summary')).toHaveText(
     (await questions.nth(1).textContent()) ?? 'a question',
   );
   await page.keyboard.press('Space');
-  await expect(page.locator('details[open]')).toHaveCount(0);
+  await expect(page.locator('main details[open]')).toHaveCount(0);
 });
 
 test('the application: the focus goes in, stays in, and comes back', async ({ page }) => {
