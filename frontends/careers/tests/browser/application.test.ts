@@ -25,9 +25,11 @@ test('an application reaches the recruiters, and its link returns the very same 
   await submit(page);
 
   await expect(confirmation(page)).toBeFocused({ timeout: SENT });
-  await expect(
-    page.getByText("Thank you for your interest. We'll get back to you soon."),
-  ).toBeVisible();
+  await expect(confirmation(page)).toContainText(
+    "Thank you for your interest. We'll get back to you soon.",
+  );
+  const notices = page.getByRole('region', { name: /^Notifications/ });
+  await expect(notices.getByText('Application Submitted!')).toBeVisible();
   await expect(page.getByRole('dialog')).toBeHidden();
   await page.getByRole('button', { name: 'Apply Now' }).first().click();
   await expect(page.getByRole('dialog').getByLabel('Full Name')).toHaveValue('');

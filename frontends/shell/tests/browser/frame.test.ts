@@ -51,14 +51,14 @@ test('past 20 pixels the header gains a shadow and loses padding (sections 2 and
     .toContain('24px');
 });
 
-/** From one place to others as a hand moves it, pixel by pixel. */
+/** From one place to others as a hand moves it: over all that lies between, within a moment. */
 async function moveAlong(page: Page, places: Locator[]) {
   for (const place of places) {
     const box = await place.boundingBox();
     if (!box) {
       throw new Error(`${place} is not there`);
     }
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 60 });
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 20 });
   }
 }
 
