@@ -86,6 +86,14 @@ test('what may come later is asked for when it comes near the view', async () =>
   expect(screen.getByRole('heading').textContent).toBe('Ten internships');
 });
 
+test('what is no longer on the page is no longer waited for', async () => {
+  const view = fakeView();
+  await area({ when: 'near' });
+  expect(view.awaited()).toHaveLength(1);
+  cleanup();
+  expect(view.awaited()).toEqual([]);
+});
+
 test('a remote that does not come is said to be missing after three retries, and Retry brings it', async () => {
   loadRemote.mockRejectedValue(new Error('down'));
   await area();

@@ -7,36 +7,29 @@ use std::{
 
 use async_nats::jetstream;
 use site_events::{
-    Channel, Delivery, EventType, Outcome, Publisher, Retries, SITE,
+    Channel, Delivery, EventType, Outcome, Retries, SITE,
     consume::{Terms, consume, ensure_set_up},
     event::ContactReceived,
 };
-use site_service::{RequestId, drain::CancellationToken};
+use site_service::drain::CancellationToken;
 use testkit::{Nats, User, eventually};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
-use visitor::{EmailAddress, PersonId, PersonKey};
+use visitor::EmailAddress;
+
+use crate::readers::{person, publish_data};
 
 const SOON: Duration = Duration::from_secs(45);
 const CHANNEL: Channel = Channel::SalesLead;
 
-fn person() -> anyhow::Result<PersonId> {
-    let key = PersonKey::new("a person key of thirty-two bytes or more")?;
-    Ok(key.person(&EmailAddress::parse("asha@example.org")?))
-}
-
 async fn published(nats: &Nats) -> anyhow::Result<Uuid> {
-    let publisher = Publisher::new(nats.client(User::Contact).await?);
-    let id = EventType::ContactReceived.id_for(Uuid::new_v4());
     let message = ContactReceived {
-        name: "Asha Rao".to_owned(),
-        email: EmailAddress::parse("asha@example.org")?,
+        name: "Zoë Müller".to_owned(),
+        email: EmailAddress::parse("zoe@example.org")?,
         message: "Two cameras.".to_owned(),
         attribution: None,
     };
-    let request = RequestId::accept(Some("visit-0001"));
-    publisher.publish(&request, id, &person()?, message).await?;
-    Ok(id)
+    publish_data(nats, message).await
 }
 
 /// How many events of the channel are not acked.

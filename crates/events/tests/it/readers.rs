@@ -21,7 +21,7 @@ use testkit::{Nats, User, foreign};
 use time::OffsetDateTime;
 use tokio::time::timeout;
 use uuid::Uuid;
-use visitor::{EmailAddress, PersonKey};
+use visitor::{EmailAddress, PersonId, PersonKey};
 
 /// Longer than the broker needs for an answer that it gives.
 const ANSWER: Duration = Duration::from_secs(3);
@@ -38,7 +38,7 @@ async fn create_the_consumer(nats: &Nats) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn publish(nats: &Nats, event_type: EventType) -> anyhow::Result<()> {
+async fn publish(nats: &Nats, event_type: EventType) -> anyhow::Result<Uuid> {
     let email = EmailAddress::parse("zoe@example.org")?;
     match event_type {
         EventType::ContactReceived => {
@@ -93,14 +93,20 @@ async fn publish(nats: &Nats, event_type: EventType) -> anyhow::Result<()> {
     }
 }
 
-async fn publish_data<D: EventData>(nats: &Nats, data: D) -> anyhow::Result<()> {
-    let publisher = Publisher::new(nats.client(User::Operator).await?);
+/// Whom all events here are about.
+pub fn person() -> anyhow::Result<PersonId> {
     let key = PersonKey::new("a person key of thirty-two bytes or more")?;
-    let person = key.person(&EmailAddress::parse("zoe@example.org")?);
+    Ok(key.person(&EmailAddress::parse("zoe@example.org")?))
+}
+
+/// Publishes an event of Zoë's; gives its id.
+pub async fn publish_data<D: EventData>(nats: &Nats, data: D) -> anyhow::Result<Uuid> {
+    let publisher = Publisher::new(nats.client(User::Operator).await?);
+    let person = person()?;
     let request = RequestId::accept(Some("visit-0001"));
     let id = D::TYPE.id_for(Uuid::new_v4());
     publisher.publish(&request, id, &person, data).await?;
-    Ok(())
+    Ok(id)
 }
 
 /// What the example prints of all that it has not yet read.
