@@ -2,11 +2,11 @@
 export function PrivacyNote() {
   return (
     <p className="mb-5 max-w-text text-ink-2 text-small">
-      What is sent, who reads it and how long we keep it says our{' '}
+      Our{' '}
       <a href="/privacy" target="_blank" rel="noopener" className="underline">
         privacy policy<span className="sr-only"> (in a new tab)</span>
-      </a>
-      .
+      </a>{' '}
+      says what is sent, who reads it and how long we keep it.
     </p>
   );
 }
