@@ -1,6 +1,7 @@
 /** What a server is told of a folder that its files do not say. */
 export interface Routes {
-  redirects: readonly { from: string; to: string }[];
+  /** Addresses that only lead on; with parameters, such as `page=2`, only where all of them are in the query. The first that fits counts. */
+  redirects: readonly { from: string; parameters?: readonly string[]; to: string }[];
   /** Pages for addresses that name nothing, by the prefix they stand for. */
   notFound: readonly { prefix: string; page: string }[];
   /** Pages that a parameter of the query chooses instead of the one at their address. */

@@ -1,7 +1,7 @@
 //! The built front ends: pages without their `.html`, compressed ahead of time, the
 //! right not-found page, and what browsers may keep and load.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use anyhow::Context;
 use axum::{
@@ -29,7 +29,7 @@ const NO_SUCH_FILE: &str = "There is nothing at this address.\n";
 /// The site's folder with its routing table.
 pub struct Site {
     files: ServeDir,
-    redirects: BTreeMap<String, String>,
+    redirects: Vec<RedirectEntry>,
     not_found: Vec<NotFound>,
     variants: Vec<Variant>,
     policy: HeaderValue,
@@ -52,9 +52,12 @@ struct RoutesFile {
     frame_sources: Vec<String>,
 }
 
+/// An address that only leads on; with parameters, such as `page=2`, only where all of them are in the query.
 #[derive(Deserialize)]
 struct RedirectEntry {
     from: String,
+    #[serde(default)]
+    parameters: Vec<String>,
     to: String,
 }
 
@@ -97,11 +100,7 @@ impl Site {
                 .append_index_html_on_directories(false)
                 .precompressed_br()
                 .precompressed_gzip(),
-            redirects: routes
-                .redirects
-                .into_iter()
-                .map(|entry| (entry.from, entry.to))
-                .collect(),
+            redirects: routes.redirects,
             not_found,
             variants: routes.variants,
             policy: policy(&routes.script_hashes, &routes.frame_sources).with_context(wrong)?,
@@ -156,13 +155,23 @@ impl Site {
         let path = uri.path();
         let page = path.strip_suffix(".html").unwrap_or(path).trim_end_matches('/');
         let page = if page == "/index" { "" } else { page };
-        let target = self.redirects.get(page).map_or(page, String::as_str);
+        let mut parameters: Vec<&str> = uri
+            .query()
+            .map_or_else(Vec::new, |query| query.split('&').collect());
+        let redirect = self
+            .redirects
+            .iter()
+            .find(|redirect| redirect.fits(page, &parameters));
+        if let Some(redirect) = redirect {
+            parameters.retain(|given| !redirect.parameters.iter().any(|named| named == given));
+        }
+        let target = redirect.map_or(page, |redirect| redirect.to.as_str());
         let target = if target.is_empty() { "/" } else { target };
         // Two slashes at the start would lead to another host.
         let leads_away = target.starts_with("//");
-        (target != path && !leads_away).then(|| match uri.query() {
-            Some(query) => format!("{target}?{query}"),
-            None => target.to_owned(),
+        (target != path && !leads_away).then(|| match parameters.join("&") {
+            query if query.is_empty() => target.to_owned(),
+            query => format!("{target}?{query}"),
         })
     }
 
@@ -195,6 +204,16 @@ impl Site {
         let mut page = entry.page.clone().oneshot(request).await.into_response();
         *page.status_mut() = StatusCode::NOT_FOUND;
         page
+    }
+}
+
+impl RedirectEntry {
+    fn fits(&self, path: &str, parameters: &[&str]) -> bool {
+        self.from == path
+            && self
+                .parameters
+                .iter()
+                .all(|named| parameters.contains(&named.as_str()))
     }
 }
 

@@ -1,13 +1,13 @@
-import { Button } from '@site/kit/button.tsx';
+import { ButtonLink } from '@site/kit/button.tsx';
 import { NewsletterForm } from '@site/kit/newsletter-form.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Picture } from '@site/kit/picture.tsx';
-import { useSearchParams } from '@site/kit/router.ts';
+import { useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
-import { useHydrated } from '@site/kit/use-hydrated.ts';
-import type { Filter } from './listing.ts';
-import { filters, listingOf, searchOf, sentenceOf } from './listing.ts';
+import type { Filter, Listing } from './listing.ts';
+import { filters, listingOf, pathOf, sentenceOf } from './listing.ts';
+import { PostNotFound } from './not-found.tsx';
 import { Pages } from './pages.tsx';
 import { PostCard } from './post-card.tsx';
 import { posts } from './posts.ts';
@@ -21,21 +21,26 @@ export const version = REMOTE_VERSION;
 const TITLE = 'Insights, mostly about noticing';
 const SUBTITLE =
   'What we learn from teaching cameras to pay attention, written for the people who buy, run or have to explain them.';
+/** Where the list begins, for addresses: whoever narrows it or turns a page is not led to the top. */
 const ARTICLES = 'articles';
-/** What the page's HTML, rendered ahead of time, knows of the address. */
-const NO_SEARCH = new URLSearchParams();
 
-/** `/blog` */
+/** `/blog`, and each category and page of the list */
 export default function BlogList() {
+  const listing = listingOf(posts, useParams());
+  return listing ? <List listing={listing} /> : <PostNotFound />;
+}
+
+function List({ listing }: { listing: Listing }) {
+  const { filter, page } = listing;
   return (
     <>
-      <PageMeta title="Blog" description={SUBTITLE} path="/blog" picture={preview} />
+      <PageMeta {...wordsOf(listing)} path={pathOf(filter, page)} picture={preview} />
       <PageHeader
         title={TITLE}
         subtitle={SUBTITLE}
         picture={<Picture src={kiosk} width={800} height={520} alt="" priority="high" />}
       />
-      <Articles />
+      <Articles listing={listing} />
       <Section
         title="Stay in the Loop"
         lead="New articles by mail, now and then. We know what it is like to get too many alerts."
@@ -46,19 +51,19 @@ export default function BlogList() {
   );
 }
 
-function Articles() {
-  const [search, setSearch] = useSearchParams();
-  const listing = listingOf(posts, useHydrated() ? search : NO_SEARCH);
+/** What search engines are told; no two pages say the same. */
+function wordsOf({ filter, page }: Listing) {
+  const category = filter.slug ? `: ${filter.label}` : '';
+  const number = page > 1 ? `, page ${page}` : '';
+  const part = filter.slug || page > 1 ? ` ${filter.label} articles${number}.` : '';
+  return { title: `Blog${category}${number}`, description: SUBTITLE + part };
+}
 
-  function turnTo(page: number) {
-    setSearch(searchOf(listing.filter, page));
-    document.getElementById(ARTICLES)?.scrollIntoView();
-  }
-
+function Articles({ listing }: { listing: Listing }) {
   return (
     <Section title="Latest Articles" id={ARTICLES}>
       <div className="mb-8 flex flex-wrap items-center justify-between gap-x-8 gap-y-4">
-        <Filters chosen={listing.filter} onChoose={filter => setSearch(searchOf(filter))} />
+        <Filters chosen={listing.filter} />
         <p role="status" className="text-ink-2 text-small">
           {sentenceOf(listing)}
         </p>
@@ -70,26 +75,28 @@ function Articles() {
           </li>
         ))}
       </ul>
-      <Pages listing={listing} onTurn={turnTo} />
+      <Pages listing={listing} hash={`#${ARTICLES}`} />
     </Section>
   );
 }
 
-function Filters({ chosen, onChoose }: { chosen: Filter; onChoose: (filter: Filter) => void }) {
+function Filters({ chosen }: { chosen: Filter }) {
   return (
-    <fieldset className="flex flex-wrap gap-2">
-      <legend className="sr-only">Categories</legend>
-      {filters.map(filter => (
-        <Button
-          key={filter.label}
-          size="small"
-          kind={filter === chosen ? 'chosen' : 'quiet'}
-          aria-pressed={filter === chosen}
-          onClick={() => onChoose(filter)}
-        >
-          {filter.label}
-        </Button>
-      ))}
-    </fieldset>
+    <nav aria-label="Categories">
+      <ul className="flex flex-wrap gap-2">
+        {filters.map(filter => (
+          <li key={filter.label}>
+            <ButtonLink
+              to={`${pathOf(filter)}#${ARTICLES}`}
+              size="small"
+              kind={filter === chosen ? 'chosen' : 'quiet'}
+              aria-current={filter === chosen ? 'true' : undefined}
+            >
+              {filter.label}
+            </ButtonLink>
+          </li>
+        ))}
+      </ul>
+    </nav>
   );
 }

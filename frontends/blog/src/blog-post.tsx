@@ -1,17 +1,15 @@
 import { brand } from '@site/kit/brand.ts';
-import { ButtonLink } from '@site/kit/button.tsx';
 import { NewsletterForm } from '@site/kit/newsletter-form.tsx';
-import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Picture } from '@site/kit/picture.tsx';
 import { Link, useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import type { Thing } from '@site/kit/structured-data.tsx';
 import { breadcrumbs, organization, StructuredData } from '@site/kit/structured-data.tsx';
-import { WithFooter } from '@site/kit/with-footer.tsx';
 import { ArticleText } from './article-text.tsx';
 import { authorOf, authorThing } from './author.ts';
 import { AuthorCard } from './author-card.tsx';
+import { PostNotFound } from './not-found.tsx';
 import type { PostSummary } from './post.ts';
 import { dateOf, PICTURE_SIZE } from './post.ts';
 import { PostCard } from './post-card.tsx';
@@ -27,7 +25,7 @@ export const version = REMOTE_VERSION;
 export default function BlogPost() {
   const { '*': id = '' } = useParams();
   const post = posts.find(candidate => candidate.id === id);
-  return post ? <Article key={id} post={post} /> : <NotFound />;
+  return post ? <Article key={id} post={post} /> : <PostNotFound />;
 }
 
 function Article({ post }: { post: PostSummary }) {
@@ -124,19 +122,4 @@ function articleOf(post: PostSummary): Thing {
 
 function addressOf({ id }: PostSummary): string {
   return `${brand.siteUrl}/blog/${id}`;
-}
-
-function NotFound() {
-  return (
-    <>
-      <PageMeta title="Blog Post Not Found" description="This article does not exist." />
-      <PageHeader
-        title="Blog Post Not Found"
-        subtitle="Sorry, the blog post you're looking for doesn't exist or has been moved"
-      >
-        <ButtonLink to="/blog">Back to Blog</ButtonLink>
-      </PageHeader>
-      <WithFooter />
-    </>
-  );
 }

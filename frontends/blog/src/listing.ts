@@ -23,40 +23,78 @@ export interface Listing {
   /** How many articles the filter lets through, on all pages. */
   count: number;
   page: number;
-  /** The pages to choose from; whoever shows them disables those that are not there. */
-  pages: readonly { number: number; state: 'there' | 'missing' }[];
+  /** The pages to choose from; those that no article fills have no address. */
+  pages: readonly { number: number; path?: string }[];
 }
 
-/** What the list shows at an address. Whatever the address says, there is something to read. */
-export function listingOf(posts: readonly PostSummary[], search: URLSearchParams): Listing {
-  const filter = filters.find(({ slug }) => slug === search.get('category')) ?? filters[0];
-  const found = posts.filter(
-    ({ category }) => !('category' in filter) || category === filter.category,
-  );
+/** What an address says of the list: the parameters of `PATTERNS`. */
+interface ListParameters {
+  category?: string | undefined;
+  page?: string | undefined;
+}
+
+/** The addresses of the list, as patterns of the router. */
+export const PATTERNS = [
+  '/blog',
+  '/blog/page/:page',
+  '/blog/category/:category',
+  '/blog/category/:category/page/:page',
+] as const;
+
+/** What the list shows at an address; nothing where there is no such category, or no such page of it. */
+export function listingOf(
+  posts: readonly PostSummary[],
+  { category = '', page = '1' }: ListParameters,
+): Listing | undefined {
+  const filter = filters.find(({ slug }) => slug === category);
+  const found = filter ? posts.filter(post => isIn(filter, post)) : [];
   const last = Math.max(1, Math.ceil(found.length / PAGE_SIZE));
-  const page = pageIn(search, last);
+  const number = Array.from({ length: last }, (_, at) => at + 1).find(at => String(at) === page);
+  if (!(filter && number)) {
+    return undefined;
+  }
   return {
     filter,
-    shown: found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE),
+    shown: found.slice((number - 1) * PAGE_SIZE, number * PAGE_SIZE),
     count: found.length,
-    page,
-    pages: Array.from({ length: Math.max(last, PAGES_NAMED) }, (_, at) => ({
-      number: at + 1,
-      state: at < last ? 'there' : 'missing',
-    })),
+    page: number,
+    pages: Array.from({ length: Math.max(last, PAGES_NAMED) }, (_, at) =>
+      at < last ? { number: at + 1, path: pathOf(filter, at + 1) } : { number: at + 1 },
+    ),
   };
 }
 
-/** The search parameters of a page of the list; the first page of all articles has none. */
-export function searchOf({ slug }: Filter, page = 1): URLSearchParams {
-  const search = new URLSearchParams();
-  if (slug) {
-    search.set('category', slug);
-  }
-  if (page > 1) {
-    search.set('page', String(page));
-  }
-  return search;
+/** The address of a page of the list. */
+export function pathOf({ slug }: Filter, page = 1): string {
+  const category = slug ? `/category/${slug}` : '';
+  return `/blog${category}${page > 1 ? `/page/${page}` : ''}`;
+}
+
+/** All addresses of the list. */
+export function listPaths(posts: readonly PostSummary[]): string[] {
+  return everyPage(posts).map(({ filter, page }) => pathOf(filter, page));
+}
+
+/** Former addresses of the list, which named category and page in their query, and where each leads. */
+export function formerAddresses(posts: readonly PostSummary[]): FormerAddress[] {
+  const former = everyPage(posts).map(({ filter, page }) => ({
+    from: '/blog',
+    parameters: [
+      ...(filter.slug ? [`category=${filter.slug}`] : []),
+      ...(page > 1 ? [`page=${page}`] : []),
+    ],
+    to: pathOf(filter, page),
+  }));
+  return former
+    .filter(({ parameters }) => parameters.length > 0)
+    .sort((a, b) => b.parameters.length - a.parameters.length);
+}
+
+interface FormerAddress {
+  from: string;
+  /** What the query names, as in `page=2`. The first address whose parameters are all there counts. */
+  parameters: string[];
+  to: string;
 }
 
 /** What a screen reader is told once the list has changed. */
@@ -68,7 +106,13 @@ export function sentenceOf({ filter, count, page, shown }: Listing): string {
   return `${articles}${where}${part}`;
 }
 
-function pageIn(search: URLSearchParams, last: number): number {
-  const page = Number(search.get('page') ?? 1);
-  return Number.isInteger(page) && page >= 1 && page <= last ? page : 1;
+function isIn(filter: Filter, { category }: PostSummary): boolean {
+  return !('category' in filter) || category === filter.category;
+}
+
+function everyPage(posts: readonly PostSummary[]): Pick<Listing, 'filter' | 'page'>[] {
+  return filters.flatMap(filter => {
+    const pages = listingOf(posts, { category: filter.slug })?.pages ?? [];
+    return pages.filter(({ path }) => path).map(({ number }) => ({ filter, page: number }));
+  });
 }

@@ -1,25 +1,23 @@
-import { Button } from '@site/kit/button.tsx';
+import { ButtonLink, MissingLink } from '@site/kit/button.tsx';
 import type { ReactNode } from 'react';
 import type { Listing } from './listing.ts';
 
 interface PagesProps {
   listing: Pick<Listing, 'page' | 'pages'>;
-  /** Called with the page to show. */
-  onTurn: (page: number) => void;
+  /** What the addresses of the pages lead to, as in `#articles`. */
+  hash: string;
 }
 
 /** The way to the other pages of the list. */
-export function Pages({ listing: { page, pages }, onTurn }: PagesProps) {
-  const isThere = (wanted: number) =>
-    pages.some(({ number, state }) => number === wanted && state === 'there');
-  const step = (children: ReactNode, to: number) => (
-    <Step
-      state={to === page ? 'current' : isThere(to) ? 'there' : 'missing'}
-      onTurn={() => onTurn(to)}
-    >
-      {children}
-    </Step>
-  );
+export function Pages({ listing: { page, pages }, hash }: PagesProps) {
+  const step = (children: ReactNode, wanted: number) => {
+    const path = pages.find(({ number }) => number === wanted)?.path;
+    return (
+      <Step to={path && path + hash} isCurrent={wanted === page}>
+        {children}
+      </Step>
+    );
+  };
   return (
     <nav aria-label="Pages" className="mt-10">
       <ul className="flex flex-wrap justify-center gap-2">
@@ -34,23 +32,29 @@ export function Pages({ listing: { page, pages }, onTurn }: PagesProps) {
 }
 
 interface StepProps {
-  state: 'current' | 'there' | 'missing';
-  onTurn: () => void;
+  /** Where it leads; nowhere, where no article fills the page yet. */
+  to: string | undefined;
+  isCurrent: boolean;
   children: ReactNode;
 }
 
-/** It keeps the focus whatever becomes of it, so that whoever turns pages by keyboard is not thrown out. */
-function Step({ state, onTurn, children }: StepProps) {
+function Step({ to, isCurrent, children }: StepProps) {
+  if (!to) {
+    return (
+      <MissingLink size="small" className="min-w-11">
+        {children}
+      </MissingLink>
+    );
+  }
   return (
-    <Button
+    <ButtonLink
+      to={to}
       size="small"
-      kind={state === 'current' ? 'chosen' : 'quiet'}
-      aria-current={state === 'current' ? 'page' : undefined}
-      aria-disabled={state === 'missing'}
-      onClick={state === 'there' ? onTurn : undefined}
-      className="min-w-11 aria-disabled:cursor-not-allowed aria-disabled:opacity-60"
+      kind={isCurrent ? 'chosen' : 'quiet'}
+      aria-current={isCurrent ? 'page' : undefined}
+      className="min-w-11"
     >
       {children}
-    </Button>
+    </ButtonLink>
   );
 }

@@ -1,4 +1,11 @@
+import { formerAddresses, listPaths } from './listing.ts';
 import { posts } from './posts.ts';
 
 /** Every address of the blog that is rendered ahead of time. */
-export const paths: readonly string[] = ['/blog', ...posts.map(post => `/blog/${post.id}`)];
+export const paths: readonly string[] = [
+  ...listPaths(posts),
+  ...posts.map(post => `/blog/${post.id}`),
+];
+
+/** Every address of the blog that only leads on. */
+export const redirects = formerAddresses(posts);

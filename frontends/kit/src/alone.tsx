@@ -30,7 +30,7 @@ export function showAlone(remote: Alone): void {
 }
 
 function Frame({ name, pages }: Alone) {
-  const addresses = Object.keys(pages).filter(path => !path.includes('*'));
+  const addresses = Object.keys(pages).filter(path => !/[*:]/.test(path));
   return (
     <>
       <header className="flex flex-wrap items-center gap-x-6 border-line border-b px-5 text-small">

@@ -42,3 +42,21 @@ export function ButtonLink({
 }: ComponentProps<typeof Link> & Look) {
   return <Link {...rest} data-kind={kind} data-size={size} className={`${look} ${className}`} />;
 }
+
+/** A link that leads nowhere yet, and says so. */
+export function MissingLink({
+  size = 'normal',
+  className = '',
+  ...rest
+}: ComponentProps<'a'> & Look) {
+  return (
+    <a
+      {...rest}
+      role="link"
+      aria-disabled="true"
+      data-kind="quiet"
+      data-size={size}
+      className={`${look} aria-disabled:cursor-not-allowed aria-disabled:opacity-60 ${className}`}
+    />
+  );
+}

@@ -9,7 +9,7 @@ import { Header } from './frame/header.tsx';
 import { NewsletterLink } from './frame/newsletter-link.tsx';
 import { ScrollToTop } from './frame/scroll-to-top.tsx';
 import { usePrefetch } from './prefetch.ts';
-import { routes } from './routes.tsx';
+import { pageAt, routes } from './routes.tsx';
 
 /** For print, which says where links lead. */
 const SITE_URL = { '--site-url': JSON.stringify(brand.siteUrl) } as CSSProperties;
@@ -27,11 +27,11 @@ export function App() {
       <main id="main" tabIndex={-1} className="grow pt-header outline-none">
         <ErrorScreen>
           <Suspense>
-            <PageTransition key={pathname}>
+            <PageTransition key={pageAt(pathname)}>
               <Routes>
-                {routes.map(({ path, element }) => (
-                  <Route key={path} path={path} element={element} />
-                ))}
+                {routes.flatMap(({ paths, element }) =>
+                  paths.map(path => <Route key={path} path={path} element={element} />),
+                )}
               </Routes>
             </PageTransition>
           </Suspense>

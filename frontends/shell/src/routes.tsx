@@ -9,8 +9,8 @@ import { Home } from './pages/home.tsx';
 import { remoteParts } from './remote-parts.ts';
 
 interface SiteRoute {
-  /** A pattern of the router. */
-  path: string;
+  /** Patterns of the router. What several of them show is one page, which stays when one leads to another. */
+  paths: readonly string[];
   element: ReactElement;
   /** Fetches the page ahead, where it is not in the shell's first chunk. */
   prefetch?: () => void;
@@ -30,70 +30,75 @@ function ownPage(load: PartSource['load']) {
 /** Every screen of the site, in the order of the specification's route table. */
 export const routes: readonly SiteRoute[] = [
   {
-    path: '/',
+    paths: ['/'],
     element: <Home />,
     areas: [{ remote: 'blog', module: 'blog-teasers', weight: 'extra' }],
   },
   {
-    path: '/about',
+    paths: ['/about'],
     chunk: 'about',
     ...ownPage(() => import(/* webpackChunkName: "about" */ './pages/about.tsx')),
   },
   {
-    path: '/contact',
+    paths: ['/contact'],
     chunk: 'contact',
     ...ownPage(() => import(/* webpackChunkName: "contact" */ './pages/contact.tsx')),
   },
   {
-    path: '/blog',
+    paths: [
+      '/blog',
+      '/blog/page/:page',
+      '/blog/category/:category',
+      '/blog/category/:category/page/:page',
+    ],
     ...page(remoteParts.blogList),
     areas: [{ remote: 'blog', module: 'blog-list', weight: 'page' }],
   },
   {
-    path: '/blog/*',
+    paths: ['/blog/*'],
     ...page(remoteParts.blogPost),
     areas: [{ remote: 'blog', module: 'blog-post', weight: 'page' }],
   },
   {
-    path: '/services',
+    paths: ['/services'],
     chunk: 'services',
     ...ownPage(() => import(/* webpackChunkName: "services" */ './pages/services.tsx')),
   },
   {
-    path: '/services/*',
+    paths: ['/services/*'],
     chunk: 'service',
     ...ownPage(() => import(/* webpackChunkName: "service" */ './pages/service.tsx')),
   },
   {
-    path: '/solutions',
+    paths: ['/solutions'],
     chunk: 'solutions',
     ...ownPage(() => import(/* webpackChunkName: "solutions" */ './pages/solutions.tsx')),
   },
   {
-    path: '/privacy',
+    paths: ['/privacy'],
     chunk: 'privacy',
     ...ownPage(() => import(/* webpackChunkName: "privacy" */ './pages/privacy.tsx')),
   },
   {
-    path: '/terms',
+    paths: ['/terms'],
     chunk: 'terms',
     ...ownPage(() => import(/* webpackChunkName: "terms" */ './pages/terms.tsx')),
   },
   {
-    path: '/careers',
+    paths: ['/careers'],
     ...page(remoteParts.careersPage),
     areas: [{ remote: 'careers', module: 'careers-page', weight: 'page' }],
   },
   ...(process.env['NODE_ENV'] === 'development'
     ? [
         {
-          path: '/design',
+          paths: ['/design'],
           ...ownPage(() => import(/* webpackChunkName: "design" */ './pages/design.tsx')),
         },
       ]
     : []),
   {
-    path: '*',
+    paths: ['*'],
     chunk: 'not-found',
     ...ownPage(() => import(/* webpackChunkName: "not-found" */ './pages/not-found.tsx')),
   },
@@ -101,12 +106,12 @@ export const routes: readonly SiteRoute[] = [
 
 /** Fetches the code of the page at an address ahead. */
 export function prefetchPage(path: string): void {
-  routes.find(route => matchPath(route.path, path))?.prefetch?.();
+  find(path)?.prefetch?.();
 }
 
 /** Every address of the shell's own that gets a page. */
 export const shellPaths: readonly string[] = [
-  ...routes.map(({ path }) => path).filter(path => !path.includes('*') && !isRemote(path)),
+  ...routes.flatMap(({ paths }) => paths).filter(path => !/[*:]/.test(path) && !isRemote(path)),
   ...services.map(({ id }) => `/services/${id}`),
 ];
 
@@ -118,8 +123,18 @@ export function redirectOf(path: string): string | undefined {
 
 /** The route that shows an address. */
 export function routeOf(path: string): { chunk?: string | undefined; areas: readonly Area[] } {
-  const found = routes.find(route => matchPath(route.path, path));
+  const found = find(path);
   return { chunk: found?.chunk, areas: found?.areas ?? [] };
+}
+
+/** Which page an address shows: two addresses of one page, such as two categories of a list, share it. */
+export function pageAt(path: string): string {
+  const paths = find(path)?.paths ?? [];
+  return paths.length > 1 ? paths.join() : path;
+}
+
+function find(path: string): SiteRoute | undefined {
+  return routes.find(({ paths }) => paths.some(pattern => matchPath(pattern, path)));
 }
 
 function isRemote(path: string): boolean {

@@ -1,6 +1,6 @@
 import { StaticRouter } from '@site/kit/static-router.ts';
 import { feed } from 'blog/feed';
-import { paths as blogPaths } from 'blog/paths';
+import { paths as blogPaths, redirects as blogRedirects } from 'blog/paths';
 import { paths as careersPaths } from 'careers/paths';
 import { prerender } from 'react-dom/static';
 import { signposts } from '../../build/find.ts';
@@ -30,10 +30,13 @@ export const variants = openings.map(opening => ({
 }));
 
 /** Addresses that only lead on. */
-export const redirects = Object.entries(overviewIds).map(([from, to]) => ({
-  from: `/services/${from}`,
-  to: `/services/${to}`,
-}));
+export const redirects = [
+  ...Object.entries(overviewIds).map(([from, to]) => ({
+    from: `/services/${from}`,
+    to: `/services/${to}`,
+  })),
+  ...blogRedirects,
+];
 
 /** Renders the page at an address. */
 export async function render(path: string): Promise<Rendered> {

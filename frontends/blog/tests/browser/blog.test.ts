@@ -4,38 +4,40 @@ import { passUntil } from '../../../kit/testing/page-time.ts';
 
 const NEWEST = 'AI advancements in video surveillance: from recording to noticing';
 
-test('categories narrow the list, say how many are left, and are in the address', {
+test('categories narrow the list, say how many are left, and have addresses', {
   tag: ['@alone', '@hosting'],
 }, async ({ page }) => {
   await page.goto('/blog');
   await hydrated(page.locator('main h1'));
   await expect(cards(page)).toHaveCount(6);
-  await page.getByRole('button', { name: 'Technology' }).click();
-  await expect(page).toHaveURL('/blog?category=technology');
+  const list = page.getByRole('heading', { name: 'Latest Articles' });
+  await list.evaluate(heading => heading.setAttribute('data-stays', ''));
+  await category(page, 'Technology').click();
+  await expect(page).toHaveURL('/blog/category/technology#articles');
   await expect(page.getByText('2 articles in Technology')).toHaveRole('status');
   await expect(cards(page)).toHaveCount(2);
+  await expect(list).toBeInViewport();
+  await expect(list).toHaveAttribute('data-stays');
 
   await page.goBack();
   await expect(cards(page)).toHaveCount(6);
-  await page.getByRole('button', { name: 'Case Studies' }).click();
+  await category(page, 'Case Studies').click();
+  await expect(cards(page)).toHaveText([/retail chain/]);
   await page.reload();
   await expect(cards(page)).toHaveText([/retail chain/]);
-  await expect(page.getByRole('button', { name: 'Case Studies' })).toHaveAttribute(
-    'aria-pressed',
-    'true',
-  );
-  await page.getByRole('button', { name: 'All', exact: true }).click();
-  await expect(page).toHaveURL('/blog');
+  await expect(category(page, 'Case Studies')).toHaveAttribute('aria-current', 'true');
+  await category(page, 'All').click();
+  await expect(page).toHaveURL('/blog#articles');
 });
 
-test('an address of a page that no article fills yet shows the first', async ({ page }) => {
-  await page.goto('/blog?page=2');
+test('a category that there is not is a page that was not found, and stays one', {
+  tag: '@hosting',
+}, async ({ page, said }) => {
+  const answer = await page.goto('/blog/category/gossip');
+  expect(answer?.status()).toBe(404);
   await hydrated(page.locator('main h1'));
-  await expect(cards(page)).toHaveCount(6);
-  await expect(page.getByRole('button', { name: '1', exact: true })).toHaveAttribute(
-    'aria-current',
-    'page',
-  );
+  await expect(page.locator('main h1')).toHaveText('Blog Post Not Found');
+  expect(said.splice(0)).toEqual([expect.stringContaining('404')]);
 });
 
 test('an article leads to its sections and back to the list', async ({ page }) => {
@@ -91,6 +93,11 @@ test('a text that does not load costs its own place only, and comes with Retry',
   await expect(page.getByRole('heading', { name: 'Physics still applies' })).toBeVisible();
   expect(said.splice(0).filter(text => !text.includes('ERR_FAILED'))).toEqual([]);
 });
+
+function category(page: Page, name: string) {
+  const categories = page.getByRole('navigation', { name: 'Categories' });
+  return categories.getByRole('link', { name, exact: true });
+}
 
 function cards(page: Page) {
   return page.getByRole('region', { name: 'Latest Articles' }).getByRole('article');

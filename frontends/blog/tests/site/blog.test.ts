@@ -6,14 +6,34 @@ test('the list shows six articles, and names pages that none fills yet (section 
   const { page } = builtPage('/blog');
   const list = page.getByRole('region', { name: 'Latest Articles' });
   expect(within(list).getAllByRole('article')).toHaveLength(6);
-  const pages = within(page.getByRole('navigation', { name: 'Pages' })).getAllByRole('button');
-  expect(pages.map(button => [button.textContent, button.getAttribute('aria-disabled')])).toEqual([
-    ['Previous', 'true'],
-    ['1', 'false'],
-    ['2', 'true'],
-    ['3', 'true'],
-    ['Next', 'true'],
+  const pages = within(page.getByRole('navigation', { name: 'Pages' })).getAllByRole('link');
+  expect(pages.map(link => [link.textContent, link.getAttribute('href')])).toEqual([
+    ['Previous', null],
+    ['1', '/blog#articles'],
+    ['2', null],
+    ['3', null],
+    ['Next', null],
   ]);
+  expect(attributesOf(pages, 'aria-disabled')).toEqual(['true', null, 'true', 'true', 'true']);
+});
+
+test.each([
+  ['technology', '2 articles in Technology', 2],
+  ['trends', '1 article in Trends', 1],
+  ['case-studies', '1 article in Case Studies', 1],
+])('the category %s has a page of its own, and a link from the list', (slug, sentence, count) => {
+  const path = `/blog/category/${slug}`;
+  const categories = builtPage('/blog').page.getByRole('navigation', { name: 'Categories' });
+  const links = within(categories).getAllByRole('link');
+  expect(attributesOf(links, 'href')).toContain(`${path}#articles`);
+  const { page } = builtPage(path);
+  const list = page.getByRole('region', { name: 'Latest Articles' });
+  expect(within(list).getByRole('status').textContent).toBe(sentence);
+  expect(within(list).getAllByRole('article')).toHaveLength(count);
+  const chosen = within(page.getByRole('navigation', { name: 'Categories' }))
+    .getAllByRole('link')
+    .filter(link => link.getAttribute('aria-current') === 'true');
+  expect(attributesOf(chosen, 'href')).toEqual([`${path}#articles`]);
 });
 
 test('an article tells who wrote it and when, and how to share it (section 2)', () => {

@@ -1,5 +1,5 @@
 import { Accordion } from '@site/kit/accordion.tsx';
-import { Button, ButtonLink } from '@site/kit/button.tsx';
+import { Button, ButtonLink, MissingLink } from '@site/kit/button.tsx';
 import { Card } from '@site/kit/card.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
 import { Field, TextField } from '@site/kit/field.tsx';
@@ -55,7 +55,10 @@ function Primitives({ theme }: { theme: string }) {
         <Button>Action</Button>
       </PageHeader>
       <Tokens />
-      <Section title="Button and ButtonLink" lead="One main action a view; all others are quiet.">
+      <Section
+        title="Button, ButtonLink and MissingLink"
+        lead="One main action a view; all others are quiet."
+      >
         <Row>
           <Button>Main</Button>
           <Button disabled>Disabled</Button>
@@ -69,6 +72,7 @@ function Primitives({ theme }: { theme: string }) {
           <ButtonLink to="/contact" kind="quiet">
             A quiet link
           </ButtonLink>
+          <MissingLink>A link that leads nowhere yet</MissingLink>
         </Row>
       </Section>
       <Fields />

@@ -32,6 +32,9 @@ const TITLES: Readonly<Record<string, string>> = {
   '/services': 'Services | Oculant',
   '/solutions': 'Solutions | Oculant',
   '/careers': 'Careers | Oculant',
+  '/blog/category/technology': 'Blog: Technology | Oculant',
+  '/blog/category/trends': 'Blog: Trends | Oculant',
+  '/blog/category/case-studies': 'Blog: Case Studies | Oculant',
 };
 
 test('the map names every kind of page', () => {
@@ -116,7 +119,7 @@ test('the structured data tells of the company, the articles, the questions and 
 
 test('the feed names all articles', () => {
   const feed = builtText('blog/feed.xml');
-  const articles = pages.filter(path => path.startsWith('/blog/'));
+  const articles = pages.filter(path => /^\/blog\/[^/]+$/.test(path));
   expect(articles).toHaveLength(6);
   for (const path of articles) {
     expect(feed).toContain(`https://oculant.example${path}"`);

@@ -8,7 +8,11 @@ use tempfile::TempDir;
 use crate::alone::Gateway;
 
 const ROUTES: &str = r#"{
-    "redirects": [{ "from": "/services/retail", "to": "/services/retail-wholesale-high-risk" }],
+    "redirects": [
+        { "from": "/services/retail", "to": "/services/retail-wholesale-high-risk" },
+        { "from": "/blog", "parameters": ["category=trends", "page=2"], "to": "/blog/category/trends/page/2" },
+        { "from": "/blog", "parameters": ["category=trends"], "to": "/blog/category/trends" }
+    ],
     "notFound": [{ "prefix": "/", "page": "/404.html" }, { "prefix": "/blog/", "page": "/blog/404.html" }],
     "variants": [{ "path": "/", "parameter": "variant=impact", "page": "index.impact.html" }],
     "scriptHashes": ["sha256-abc="],
@@ -59,6 +63,12 @@ async fn each_page_has_one_address() -> anyhow::Result<()> {
         ("/blog.html?category=privacy", "/blog?category=privacy"),
         ("/services/retail", "/services/retail-wholesale-high-risk"),
         ("/services/retail/", "/services/retail-wholesale-high-risk"),
+        ("/blog?category=trends", "/blog/category/trends"),
+        ("/blog?page=2&category=trends", "/blog/category/trends/page/2"),
+        (
+            "/blog/?utm_source=mail&category=trends",
+            "/blog/category/trends?utm_source=mail",
+        ),
     ] {
         let moved = gateway.get(from).send().await?;
         assert_eq!(moved.status(), StatusCode::PERMANENT_REDIRECT, "{from}");

@@ -1,0 +1,20 @@
+import { ButtonLink } from '@site/kit/button.tsx';
+import { PageHeader } from '@site/kit/page-header.tsx';
+import { PageMeta } from '@site/kit/page-meta.tsx';
+import { WithFooter } from '@site/kit/with-footer.tsx';
+
+/** What stands below `/blog` where nothing is. */
+export function PostNotFound() {
+  return (
+    <>
+      <PageMeta title="Blog Post Not Found" description="This article does not exist." />
+      <PageHeader
+        title="Blog Post Not Found"
+        subtitle="Sorry, the blog post you're looking for doesn't exist or has been moved"
+      >
+        <ButtonLink to="/blog">Back to Blog</ButtonLink>
+      </PageHeader>
+      <WithFooter />
+    </>
+  );
+}
