@@ -1,4 +1,4 @@
-import { Button } from '@site/kit/button.tsx';
+import { DidNotLoad } from '@site/kit/message.tsx';
 import type { ReactNode } from 'react';
 import { Suspense, use, useState } from 'react';
 import type { Heading } from './post.ts';
@@ -26,7 +26,9 @@ function Text({ id, children }: ArticleTextProps) {
   const text = use(textOf(id));
   if (text === 'failed') {
     return (
-      <Failed
+      <DidNotLoad
+        what="The text of this article"
+        advice="Check your connection, or try again in a moment."
         onRetry={() => {
           forgetText(id);
           setAttempt(attempt => attempt + 1);
@@ -72,17 +74,5 @@ function Contents({ headings }: { headings: readonly Heading[] }) {
         ))}
       </ol>
     </nav>
-  );
-}
-
-function Failed({ onRetry }: { onRetry: () => void }) {
-  return (
-    <div role="alert">
-      <p className="text-lead">The text of this article did not load.</p>
-      <p className="mt-2 mb-6 text-ink-2">Check your connection, or try again in a moment.</p>
-      <Button kind="quiet" onClick={onRetry}>
-        Retry
-      </Button>
-    </div>
   );
 }

@@ -1,5 +1,6 @@
 import type { ReactNode, RefObject } from 'react';
 import { useEffect, useRef } from 'react';
+import { Button } from './button.tsx';
 
 interface ConfirmationProps {
   title: string;
@@ -33,5 +34,27 @@ export function Alert({ children }: { children: ReactNode }) {
     >
       {children}
     </p>
+  );
+}
+
+interface DidNotLoadProps {
+  /** Which part, as in "This part of the site". */
+  what: string;
+  /** What helps, and what works without it. */
+  advice: string;
+  onRetry: () => void;
+  className?: string;
+}
+
+/** What stands in the place of something that did not load. */
+export function DidNotLoad({ what, advice, onRetry, className }: DidNotLoadProps) {
+  return (
+    <div role="alert" className={className}>
+      <p className="max-w-text text-lead">{what} did not load.</p>
+      <p className="mt-2 mb-6 max-w-text text-ink-2">{advice}</p>
+      <Button kind="quiet" onClick={onRetry}>
+        Retry
+      </Button>
+    </div>
   );
 }

@@ -1,4 +1,4 @@
-import { Button } from '@site/kit/button.tsx';
+import { DidNotLoad } from '@site/kit/message.tsx';
 import { onNear } from '@site/kit/on-near.ts';
 import type { ComponentType } from 'react';
 import { memo, Suspense, useEffect, useRef, useSyncExternalStore } from 'react';
@@ -70,15 +70,12 @@ function Loading() {
 
 function Failed({ onRetry }: { onRetry: () => void }) {
   return (
-    <div role="alert" className="mx-auto max-w-page px-5 py-16 md:px-8">
-      <p className="max-w-text text-lead">This part of the site did not load.</p>
-      <p className="mt-2 mb-6 max-w-text text-ink-2">
-        Everything else keeps working. Check your connection, or try again in a moment.
-      </p>
-      <Button kind="quiet" onClick={onRetry}>
-        Retry
-      </Button>
-    </div>
+    <DidNotLoad
+      what="This part of the site"
+      advice="Everything else keeps working. Check your connection, or try again in a moment."
+      onRetry={onRetry}
+      className="mx-auto max-w-page px-5 py-16 md:px-8"
+    />
   );
 }
 

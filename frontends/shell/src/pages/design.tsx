@@ -3,7 +3,7 @@ import { Button, ButtonLink, MissingLink } from '@site/kit/button.tsx';
 import { Card } from '@site/kit/card.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
 import { Field, TextField } from '@site/kit/field.tsx';
-import { Alert, Confirmation } from '@site/kit/message.tsx';
+import { Alert, Confirmation, DidNotLoad } from '@site/kit/message.tsx';
 import { NewsletterForm } from '@site/kit/newsletter-form.tsx';
 import { notify } from '@site/kit/notices.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
@@ -197,6 +197,12 @@ function Messages() {
         <Confirmation title="Message Sent Successfully!">We will reply.</Confirmation>
       ) : null}
       {shown === 'alert' ? <Alert>Failed to send message</Alert> : null}
+      <h3 className="mt-10 mb-4 text-subheading">DidNotLoad</h3>
+      <DidNotLoad
+        what="This part of the site"
+        advice="Everything else keeps working."
+        onRetry={() => setShown('nothing')}
+      />
     </Section>
   );
 }
