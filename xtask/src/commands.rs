@@ -38,7 +38,7 @@ const LONGEST: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, Tried); 66] = [
+pub const COMMANDS: [(&str, Tried); 67] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -96,6 +96,7 @@ pub const COMMANDS: [(&str, Tried); 66] = [
     ("npm run test:unit", AsIs),
     ("npm run test:browser", ByCi),
     ("npm run test:engines", ByCi),
+    ("npm run test:lost-files", OnStack),
     ("npm run measure", As("cargo xtask measure web")),
     ("npm run measure -- /about", OnStack),
     ("npm run measure:federation", As("cargo xtask measure federation")),
