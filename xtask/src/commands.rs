@@ -38,7 +38,7 @@ const LONGEST: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, Tried); 67] = [
+pub const COMMANDS: [(&str, Tried); 68] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -91,6 +91,7 @@ pub const COMMANDS: [(&str, Tried); 67] = [
     ("npm run release", As("npm run release -- blog")),
     ("npm run release -- blog", AsIs),
     ("npm run typecheck", AsIs),
+    ("npm run validate", AsIs),
     ("npm test", AsIs),
     ("npm test -w frontends/blog", AsIs),
     ("npm run test:unit", AsIs),

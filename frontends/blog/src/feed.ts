@@ -23,7 +23,7 @@ function atom(): string {
       description: post.excerpt,
       date: new Date(post.date),
       author: [{ name: `${authorOf(post).name}, ${brand.name}` }],
-      category: [{ name: post.category }],
+      category: [{ name: post.category, term: post.category }],
     });
   }
   return feed.atom1();

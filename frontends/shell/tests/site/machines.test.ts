@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import Validator from '@adobe/structured-data-validator';
 import WebAutoExtractor from '@marbec/web-auto-extractor';
 import { HtmlValidate } from 'html-validate';
 import { describe, expect, test } from 'vitest';
+import { validateXML } from 'xmllint-wasm';
 import {
   attributesOf,
   builtPage,
@@ -124,6 +127,18 @@ test('the feed names all articles', () => {
   for (const path of articles) {
     expect(feed).toContain(`https://oculant.example${path}"`);
   }
+});
+
+test.each([
+  ['blog/feed.xml', 'atom.rng', 'relaxng'],
+  ['sitemap.xml', 'sitemap.xsd', 'schema'],
+] as const)('%s is what its schema (%s) says', async (file, schema, extension) => {
+  const { errors } = await validateXML({
+    xml: [{ fileName: 'file.xml', contents: builtText(file) }],
+    schema: [readFileSync(join(import.meta.dirname, 'schemas', schema), 'utf8')],
+    extension,
+  });
+  expect(errors.map(({ message }) => message)).toEqual([]);
 });
 
 function structuredData(html: string) {

@@ -47,8 +47,8 @@ export function Film() {
           preload="none"
           playsInline
           controls={hasNativeControls}
-          width={600}
-          height={337.5}
+          width={640}
+          height={360}
           aria-label="Promotional film"
           onPlay={() => setState('playing')}
           onPause={() => setState(before => (before === 'not started' ? before : 'paused'))}
@@ -66,8 +66,8 @@ export function Film() {
           <img
             src={poster}
             alt="A shop at night, seen by a camera that has found someone hiding goods"
-            width={600}
-            height={337.5}
+            width={640}
+            height={360}
             className="absolute inset-0 size-full object-cover"
           />
         ) : null}
