@@ -12,6 +12,7 @@ export {
   Route,
   Routes,
   useLocation,
+  useNavigationType,
   useParams,
   useSearchParams,
 } from 'react-router-dom';

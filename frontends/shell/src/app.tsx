@@ -7,6 +7,7 @@ import { ErrorScreen } from './frame/error-screen.tsx';
 import { Footer } from './frame/footer.tsx';
 import { Header } from './frame/header.tsx';
 import { NewsletterLink } from './frame/newsletter-link.tsx';
+import { PageChange } from './frame/page-change.tsx';
 import { ScrollToTop } from './frame/scroll-to-top.tsx';
 import { usePrefetch } from './prefetch.ts';
 import { pageAt, routes } from './routes.tsx';
@@ -39,6 +40,7 @@ export function App() {
       </main>
       <Footer />
       <ScrollToTop />
+      <PageChange />
       <NewsletterLink />
       <Notices />
     </div>

@@ -1,22 +1,25 @@
-import { useLocation } from '@site/kit/router.ts';
-import { useEffect, useRef } from 'react';
+import { useLocation, useNavigationType } from '@site/kit/router.ts';
+import { useEffect } from 'react';
+import { whenThere } from './when-there.ts';
 
-/** Shows every page from its top, or from what its address points at. */
+/** Shows every page that a link leads to from its top, or from what its address points at. */
 export function ScrollToTop() {
   const { pathname, hash } = useLocation();
-  const isFirst = useRef(true);
+  // The browser itself places the first page, and whoever goes back or forward, where they were.
+  const isPlaced = useNavigationType() === 'POP';
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page is shown from its top, too
   useEffect(() => {
-    // The browser itself places the first page, a reloaded one where it was.
-    if (isFirst.current) {
-      isFirst.current = false;
-      return;
+    if (isPlaced) {
+      return undefined;
     }
-    const target = hash ? document.getElementById(decodeURIComponent(hash.slice(1))) : null;
-    if (target) {
-      target.scrollIntoView();
-    } else if (pathname) {
-      window.scrollTo(0, 0);
-    }
+    window.scrollTo(0, 0);
+    const id = decodeURIComponent(hash.slice(1));
+    return id
+      ? whenThere(
+          () => document.getElementById(id),
+          target => target.scrollIntoView(),
+        )
+      : undefined;
   }, [pathname, hash]);
   return null;
 }

@@ -1,0 +1,76 @@
+import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
+
+// Who listens, and who has no mouse, notices another page as they would notice another document.
+
+test('a link leads the focus to the heading of its page, whose title is said, also where the page is a remote’s', async ({
+  page,
+}) => {
+  await page.goto('/');
+  const said = page.locator('p[aria-live]');
+  const heading = page.locator('main h1');
+  await expect(said).toBeEmpty();
+  await expect(page.locator('body')).toBeFocused();
+  const header = page.getByRole('banner').first();
+  for (const [link, title] of [
+    ['About', 'Pioneering AI Security'],
+    ['Careers', 'Teach machines to notice'],
+    ['Blogs', 'Insights, mostly about noticing'],
+  ] as const) {
+    await header.getByRole('link', { name: link, exact: true }).first().press('Enter');
+    await expect(heading).toHaveText(title);
+    await expect(heading).toBeFocused();
+    await expect(said).toHaveText(await page.title());
+    expect(await page.title()).toMatch(/^(About|Careers|Blog) \| Oculant$/);
+  }
+  await page.keyboard.press('Tab');
+  await expect(page.locator('main :focus')).toHaveCount(1);
+});
+
+test('the menu of a phone leads the focus into the page, not back to its button', async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/');
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page
+    .getByRole('navigation', { name: 'Menu' })
+    .getByRole('link', { name: 'Contact', exact: true })
+    .click();
+  await expect(page.getByRole('heading', { name: "Let's Connect" })).toBeFocused();
+});
+
+test('back and forward return to where the visitor was, and say which page it is', async ({
+  page,
+}) => {
+  await page.goto('/terms');
+  await page.evaluate(() => scrollTo(0, 900));
+  await page.getByRole('link', { name: 'About', exact: true }).first().click();
+  const said = page.locator('p[aria-live]');
+  await expect(said).toHaveText('About | Oculant');
+  expect(await page.evaluate(() => scrollY)).toBe(0);
+  await page.evaluate(() => scrollTo(0, 300));
+  await page.goBack();
+  await expect(said).toHaveText('Terms of Service | Oculant');
+  await expect.poll(() => page.evaluate(() => scrollY)).toBe(900);
+  await page.goForward();
+  await expect(said).toHaveText('About | Oculant');
+  await expect.poll(() => page.evaluate(() => scrollY)).toBe(300);
+});
+
+test('a link to a part of a page that is not loaded yet leads there once it is', async ({
+  page,
+}) => {
+  const held = Promise.withResolvers<void>();
+  await page.route('**/assets/solutions.*.js', async route => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.goto('/?variant=impact');
+  await page.getByRole('link', { name: /^Real-time alerts and insights/ }).click();
+  await expect(page.getByText('Loading…')).toBeVisible();
+  await expect(page.locator('p[aria-live]')).toBeEmpty();
+  held.resolve();
+  await expect(page.locator('#smart-alert-system')).toBeInViewport();
+  await expect(page.locator('p[aria-live]')).toHaveText('Solutions | Oculant');
+  await hydrated(page.locator('main h1'));
+});
