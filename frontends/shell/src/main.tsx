@@ -2,6 +2,7 @@ import { BrowserRouter } from '@site/kit/router.ts';
 import { StrictMode } from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 import { App } from './app.tsx';
+import { keepAnchorsFromRouter } from './frame/anchors.ts';
 import './styles.css';
 
 const site = (
@@ -15,6 +16,7 @@ const root = document.getElementById('root');
 if (!root) {
   throw new Error('The page has no element with the id "root"');
 }
+keepAnchorsFromRouter();
 // The development server does not render pages ahead of time.
 if (root.hasChildNodes()) {
   hydrateRoot(root, site);

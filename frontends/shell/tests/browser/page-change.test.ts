@@ -74,3 +74,23 @@ test('a link to a part of a page that is not loaded yet leads there once it is',
   await expect(page.locator('p[aria-live]')).toHaveText('Solutions | Oculant');
   await hydrated(page.locator('main h1'));
 });
+
+test('a link within the page leaves what is not taken over yet as it was rendered', async ({
+  page,
+}) => {
+  await page.route('**/remotes/blog/remoteEntry.js', () => undefined);
+  await page.goto('/');
+  const teasers = page.locator('[data-area=blog] h3');
+  await expect(teasers).toHaveCount(3);
+  await page.getByRole('link', { name: 'See how it works' }).click();
+  await expect(page).toHaveURL('/#methodology');
+  await expect(page.locator('#methodology')).toBeInViewport();
+  await page.getByRole('button', { name: 'Dark theme' }).click();
+  await expect(page.getByRole('button', { name: 'Dark theme', pressed: true })).toBeVisible();
+  await expect(teasers).toHaveCount(3);
+  await page.goBack();
+  await expect(page).toHaveURL('/');
+  await page.getByRole('link', { name: 'About', exact: true }).first().click();
+  await page.goBack();
+  await expect(page.locator('main h1')).toHaveText(/Your cameras/);
+});
