@@ -227,6 +227,24 @@ test('a refusal stands at its fields, the first of which takes the focus, and is
   expect(onSubmitted).not.toHaveBeenCalled();
 });
 
+test('what is wrong with a field is said until it is edited, and the focus stays there', async () => {
+  render(<Page />);
+  await apply();
+  const fields = { name: 'Tell us your name.', phone: 'Too long.', resume: 'Empty.' };
+  await server.answer(422, { success: false, error: 'Please check the marked fields.', fields });
+  const phone = screen.getByLabelText('Phone Number');
+  phone.focus();
+  write('Phone Number', '+91 44 0000');
+  expect(screen.queryByText('Too long.')).toBeNull();
+  expect(document.activeElement).toBe(phone);
+  await attach();
+  expect(screen.queryByText('Empty.')).toBeNull();
+  expect(screen.getByText('Tell us your name.')).toBeTruthy();
+  expect(screen.getByRole('alert')).toBeTruthy();
+  write('Full Name', 'Ravi K.');
+  expect(screen.queryByRole('alert')).toBeNull();
+});
+
 test('a failure that names no field takes the focus itself', async () => {
   render(<Page />);
   await apply();

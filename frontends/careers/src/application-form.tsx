@@ -2,6 +2,8 @@ import { postMultipart } from '@site/kit/api-client.ts';
 import { attribution } from '@site/kit/attribution.ts';
 import { BAIT, Bait } from '@site/kit/bait.tsx';
 import { Button } from '@site/kit/button.tsx';
+import type { Failure } from '@site/kit/failure.ts';
+import { onceEdited, withoutField } from '@site/kit/failure.ts';
 import { Field, TextField } from '@site/kit/field.tsx';
 import { Alert } from '@site/kit/message.tsx';
 import type { Notice } from '@site/kit/notices.tsx';
@@ -25,10 +27,7 @@ const SUBMITTED: Notice = {
   text: "Thank you for your interest. We'll get back to you soon.",
 };
 
-type State =
-  | { is: 'idle' }
-  | { is: 'submitting'; progress: number }
-  | { is: 'failed'; message: string; fields: Readonly<Record<string, string>> };
+type State = { is: 'idle' } | { is: 'submitting'; progress: number } | Failure;
 
 interface ApplicationFormProps {
   /** The title of the position applied for, empty where none is chosen yet. */
@@ -52,20 +51,32 @@ export function ApplicationForm({
 }: ApplicationFormProps) {
   const { form, save, forget } = useDraft('application', NOT_DRAFTED);
   const [state, setState] = useState<State>({ is: 'idle' });
+  const [failures, setFailures] = useState(0);
   const running = useRef<AbortController>(undefined);
   // What the window is closed on is called off.
   useEffect(() => () => running.current?.abort(), []);
+  // With each failure, not while its fields are mended one by one.
   useEffect(() => {
-    if (state.is === 'failed') {
+    if (failures > 0) {
       form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
     }
-  }, [state, form]);
+  }, [failures, form]);
+
+  function fail(message: string, fields: Failure['fields']) {
+    setState({ is: 'failed', message, fields });
+    setFailures(before => before + 1);
+  }
+
+  function edit(event: FormEvent) {
+    save();
+    setState(before => onceEdited(before, event));
+  }
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const texts = textsOf(event.currentTarget, [...FIELDS, BAIT]);
     if (!resume) {
-      setState({ is: 'failed', message: NO_RESUME, fields: { resume: NO_RESUME } });
+      fail(NO_RESUME, { resume: NO_RESUME });
       return;
     }
     running.current = new AbortController();
@@ -83,17 +94,14 @@ export function ApplicationForm({
     } else if (outcome.isCancelled) {
       setState({ is: 'idle' });
     } else {
-      setState({ is: 'failed', message: outcome.message, fields: outcome.fields });
+      fail(outcome.message, outcome.fields);
       notify({ kind: 'error', title: 'Error', text: outcome.message });
     }
   }
 
   function choose(file: File | undefined) {
     onResume(file);
-    if (state.is === 'failed') {
-      const { resume: _, ...fields } = state.fields;
-      setState({ ...state, fields });
-    }
+    setState(before => withoutField(before, 'resume'));
   }
 
   function cancel() {
@@ -112,7 +120,7 @@ export function ApplicationForm({
     error: wrong[name],
   });
   return (
-    <form ref={form} onInput={save} onSubmit={submit}>
+    <form ref={form} onInput={edit} onSubmit={submit}>
       <div className="grid gap-x-5 sm:grid-cols-2">
         <Field {...field('name', 'Full Name', 200)} autoComplete="name" required />
         <Field {...field('email', 'Email', 254)} type="email" autoComplete="email" required />

@@ -69,6 +69,20 @@ test('a refusal is told in the server’s words or in ours, and each submit begi
   expect(told()).toEqual({ status: THANKS, alert: '' });
 });
 
+test('what is wrong with the address is said beside it, until it is edited', async () => {
+  render(<NewsletterForm />);
+  await signUp('wrong@example.com');
+  const fields = { email: 'Enter a valid address.' };
+  await server.answer(422, { success: false, error: 'Please check the marked fields.', fields });
+  const field = screen.getByLabelText('Email Address');
+  const description = field.getAttribute('aria-describedby') ?? '';
+  expect(document.getElementById(description)?.textContent).toBe('Enter a valid address.');
+  expect(told().alert).toBe('Please check the marked fields.');
+  fireEvent.input(field, { target: { value: 'right@example.com' } });
+  expect(field.hasAttribute('aria-invalid')).toBe(false);
+  expect(told().alert).toBe('');
+});
+
 test('a sign-up that never arrives is tried four times, and then said to have failed', async () => {
   render(<NewsletterForm />);
   await signUp('lost@example.com');

@@ -4,6 +4,8 @@ import { postJson } from './api-client.ts';
 import { attribution } from './attribution.ts';
 import { BAIT, Bait } from './bait.tsx';
 import { Button } from './button.tsx';
+import type { Failure } from './failure.ts';
+import { onceEdited } from './failure.ts';
 import { Field } from './field.tsx';
 import { PrivacyNote } from './privacy-note.tsx';
 import { textsOf } from './texts-of.ts';
@@ -12,7 +14,7 @@ import { useHydrated } from './use-hydrated.ts';
 const FAILED = 'Subscription failed. Try again.';
 const SENTENCES = { refused: FAILED, unreachable: FAILED };
 
-type State = { is: 'idle' | 'submitting' | 'success' } | { is: 'error'; message: string };
+type State = { is: 'idle' | 'submitting' | 'success' } | Failure;
 
 /** Signs an address up for the newsletter. */
 export function NewsletterForm() {
@@ -29,12 +31,16 @@ export function NewsletterForm() {
       form.reset();
       setState({ is: 'success' });
     } else {
-      setState({ is: 'error', message: outcome.message });
+      setState({ is: 'failed', message: outcome.message, fields: outcome.fields });
     }
   }
 
   return (
-    <form onSubmit={subscribe} className="max-w-md">
+    <form
+      onInput={event => setState(before => onceEdited(before, event))}
+      onSubmit={subscribe}
+      className="max-w-md"
+    >
       <Field
         label="Email Address"
         type="email"
@@ -43,6 +49,7 @@ export function NewsletterForm() {
         autoComplete="email"
         maxLength={254}
         required
+        error={state.is === 'failed' ? state.fields['email'] : undefined}
       />
       <Bait />
       <PrivacyNote />
@@ -54,7 +61,7 @@ export function NewsletterForm() {
         {state.is === 'success' ? <Subscribed /> : null}
       </p>
       <p role="alert" className="text-alert-ink">
-        {state.is === 'error' ? state.message : null}
+        {state.is === 'failed' ? state.message : null}
       </p>
     </form>
   );

@@ -110,6 +110,34 @@ test('what is wrong is said beside its field, the failure takes the focus, and n
   expect(said.mock.calls).toEqual([['Please check the marked fields.']]);
 });
 
+test('what is wrong with a field is said until it is edited, and the failure until none is left', async () => {
+  render(<ContactForm />);
+  fill();
+  await submit();
+  const fields = { name: 'Tell us your name.', message: 'Say a little more.' };
+  await server.answer(422, { success: false, message: 'Please check the marked fields.', fields });
+  write('Email Address', 'another@example.com');
+  expect(document.querySelectorAll('[aria-invalid]')).toHaveLength(2);
+  write('Full Name', 'Asha R.');
+  expect(screen.queryByText('Tell us your name.')).toBeNull();
+  expect(screen.getByLabelText('Full Name').hasAttribute('aria-invalid')).toBe(false);
+  expect(screen.getByText('Say a little more.')).toBeTruthy();
+  expect(screen.getByRole('alert')).toBeTruthy();
+  write('Your Message', 'Three shops, fourteen cameras.');
+  expect(document.querySelector('[aria-invalid]')).toBeNull();
+  expect(screen.queryByRole('alert')).toBeNull();
+  expect(said).toHaveBeenCalledTimes(1);
+});
+
+test('a failure that names no field is said until the next try', async () => {
+  render(<ContactForm />);
+  fill();
+  await submit();
+  await server.answer(503, { success: false, message: 'Not right now.' });
+  write('Full Name', 'Asha R.');
+  expect(screen.getByRole('alert').textContent).toBe('Not right now.');
+});
+
 test.each([
   ['refuses without a word', 500, { success: false }, 'Failed to send message'],
   [

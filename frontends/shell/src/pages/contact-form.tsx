@@ -2,6 +2,8 @@ import { postJson } from '@site/kit/api-client.ts';
 import { attribution } from '@site/kit/attribution.ts';
 import { BAIT, Bait } from '@site/kit/bait.tsx';
 import { Button } from '@site/kit/button.tsx';
+import type { Failure } from '@site/kit/failure.ts';
+import { onceEdited } from '@site/kit/failure.ts';
 import { Field, TextField } from '@site/kit/field.tsx';
 import { Alert, Confirmation } from '@site/kit/message.tsx';
 import { PrivacyNote } from '@site/kit/privacy-note.tsx';
@@ -19,10 +21,7 @@ const SENTENCES = {
     failure.message || 'Failed to send message. Please try again later.',
 };
 
-type State =
-  | { is: 'idle' | 'submitting' }
-  | { is: 'success'; email: string }
-  | { is: 'failed'; message: string; fields: Readonly<Record<string, string>> };
+type State = { is: 'idle' | 'submitting' } | { is: 'success'; email: string } | Failure;
 
 /** The form of the contact page. */
 export function ContactForm() {
@@ -66,6 +65,11 @@ export function ContactForm() {
     }
   }
 
+  function edit(event: FormEvent) {
+    save();
+    setState(before => onceEdited(before, event));
+  }
+
   if (state.is === 'success') {
     return (
       <Confirmation ref={confirmation} title="Message Sent Successfully!">
@@ -76,7 +80,7 @@ export function ContactForm() {
 
   const wrong = state.is === 'failed' ? state.fields : {};
   return (
-    <form ref={form} tabIndex={-1} onInput={save} onSubmit={submit}>
+    <form ref={form} tabIndex={-1} onInput={edit} onSubmit={submit}>
       <Field
         label="Full Name"
         name="name"
