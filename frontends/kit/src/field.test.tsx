@@ -4,11 +4,11 @@ import { expect, test } from 'vitest';
 import { Field, TextField } from './field.tsx';
 
 test('a field is described by what is wrong with it', () => {
-  const { rerender } = render(<Field label="Email" error="Say where we reach you." />);
+  const { rerender } = render(<Field label="Email" required error="Say where we reach you." />);
   const field = screen.getByLabelText('Email');
   expect(field.getAttribute('aria-invalid')).toBe('true');
   expect(descriptionOf(field)).toBe('Say where we reach you.');
-  rerender(<Field label="Email" />);
+  rerender(<Field label="Email" required />);
   expect(field.hasAttribute('aria-invalid')).toBe(false);
   expect(field.hasAttribute('aria-describedby')).toBe(false);
 });
@@ -16,8 +16,24 @@ test('a field is described by what is wrong with it', () => {
 test.each([
   ['a line', Field],
   ['several lines', TextField],
+])('%s that may be left out says so beside its label, which keeps its words', (_, Kind) => {
+  render(
+    <>
+      <Kind label="Phone Number" />
+      <Kind label="Full Name" required />
+    </>,
+  );
+  const optional = screen.getByLabelText('Phone Number');
+  expect(optional.parentElement?.textContent).toBe('Phone Number (optional)');
+  expect(descriptionOf(optional)).toBe(' (optional)');
+  expect(screen.getByLabelText('Full Name').parentElement?.textContent).toBe('Full Name');
+});
+
+test.each([
+  ['a line', Field],
+  ['several lines', TextField],
 ])('the limit of %s is told from nine tenths on, and nothing is cut off (section 5)', (_, Kind) => {
-  render(<Kind label="Message" maxLength={1000} error="Too long." />);
+  render(<Kind label="Message" maxLength={1000} required error="Too long." />);
   const field = screen.getByLabelText<HTMLInputElement>('Message');
   expect(field.hasAttribute('maxlength')).toBe(false);
   write(field, 'x'.repeat(899));
@@ -37,7 +53,7 @@ test.each([
 });
 
 test('a limit counts characters as people do, not their halves', () => {
-  render(<Field label="Name" maxLength={10} />);
+  render(<Field label="Name" maxLength={10} required />);
   const field = screen.getByLabelText<HTMLInputElement>('Name');
   write(field, '👩'.repeat(10));
   expect(descriptionOf(field)).toBe('0 characters left');
@@ -45,7 +61,7 @@ test('a limit counts characters as people do, not their halves', () => {
 });
 
 test('a field without a limit never speaks of one', () => {
-  render(<Field label="Name" />);
+  render(<Field label="Name" required />);
   const field = screen.getByLabelText('Name');
   write(field, 'x'.repeat(100_000));
   expect(field.hasAttribute('aria-describedby')).toBe(false);

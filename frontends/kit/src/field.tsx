@@ -28,12 +28,12 @@ export function Field({
   const id = useId();
   const limit = useLimit(maxLength);
   return (
-    <Labelled id={id} label={label} error={error} left={limit.left}>
+    <Labelled id={id} label={label} isOptional={!rest.required} error={error} left={limit.left}>
       <input
         {...rest}
         id={id}
         onInput={limit.check}
-        {...described(id, error, limit.left)}
+        {...described(id, !rest.required, error, limit.left)}
         className={`${look} ${className}`}
       />
     </Labelled>
@@ -51,12 +51,12 @@ export function TextField({
   const id = useId();
   const limit = useLimit(maxLength);
   return (
-    <Labelled id={id} label={label} error={error} left={limit.left}>
+    <Labelled id={id} label={label} isOptional={!rest.required} error={error} left={limit.left}>
       <textarea
         {...rest}
         id={id}
         onInput={limit.check}
-        {...described(id, error, limit.left)}
+        {...described(id, !rest.required, error, limit.left)}
         className={`${look} ${className}`}
       />
     </Labelled>
@@ -81,16 +81,30 @@ function useLimit(most = Number.POSITIVE_INFINITY) {
 
 interface Around extends Words {
   id: string;
+  isOptional: boolean;
   /** How many characters are left, where that is few. */
   left: number | undefined;
 }
 
-function Labelled({ id, label, error, left, children }: Around & { children: ReactNode }) {
+function Labelled({
+  id,
+  label,
+  isOptional,
+  error,
+  left,
+  children,
+}: Around & { children: ReactNode }) {
   return (
     <div className="mb-4">
       <label htmlFor={id} className="font-medium text-small">
         {label}
       </label>
+      {/* Beside the label, whose words are the specification's. */}
+      {isOptional ? (
+        <span id={`${id}-optional`} className="text-ink-2 text-small">
+          {' (optional)'}
+        </span>
+      ) : null}
       {children}
       {error ? (
         <p id={`${id}-error`} className="mt-1.5 text-alert-ink text-small">
@@ -112,8 +126,17 @@ function Labelled({ id, label, error, left, children }: Around & { children: Rea
   );
 }
 
-function described(id: string, error: string | undefined, left: number | undefined) {
-  const by = [error ? `${id}-error` : '', left === undefined ? '' : `${id}-limit`].filter(Boolean);
+function described(
+  id: string,
+  isOptional: boolean,
+  error: string | undefined,
+  left: number | undefined,
+) {
+  const by = [
+    isOptional ? `${id}-optional` : '',
+    error ? `${id}-error` : '',
+    left === undefined ? '' : `${id}-limit`,
+  ].filter(Boolean);
   return {
     'aria-invalid': error ? true : undefined,
     'aria-describedby': by.length > 0 ? by.join(' ') : undefined,
