@@ -9,13 +9,19 @@ interface DialogProps {
   children: ReactNode;
 }
 
+/** What the focus begins at: fields before anything else, and never what closes the window. */
+const FIELDS = 'input:not([type=hidden], [tabindex="-1"]), textarea, select';
+
 /** A window over the page that keeps the focus until it is closed. */
 export function Dialog({ title, state, onClose, children }: DialogProps) {
   const heading = useId();
   const dialog = useRef<HTMLDialogElement>(null);
+  const content = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (state === 'open') {
       dialog.current?.showModal();
+      const first = content.current?.querySelector<HTMLElement>(FIELDS);
+      (first ?? content.current?.querySelector<HTMLElement>('button'))?.focus();
     } else {
       dialog.current?.close();
     }
@@ -40,7 +46,7 @@ export function Dialog({ title, state, onClose, children }: DialogProps) {
           ✕
         </button>
       </div>
-      {state === 'open' ? children : null}
+      <div ref={content}>{state === 'open' ? children : null}</div>
     </dialog>
   );
 }

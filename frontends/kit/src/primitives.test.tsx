@@ -109,7 +109,7 @@ test('a dialog is named by its title, modal, and empty while it is closed', asyn
   await userEvent.click(screen.getByRole('button', { name: 'Apply Now' }));
   expect(showModal).toHaveBeenCalledTimes(1);
   const dialog = screen.getByRole('dialog', { name: 'AI Intern' });
-  expect(within(dialog).getByLabelText('Full Name')).toBeTruthy();
+  expect(document.activeElement).toBe(within(dialog).getByLabelText('Full Name'));
   await userEvent.click(within(dialog).getByRole('button', { name: 'Close' }));
   expect(onClose).toHaveBeenCalledTimes(1);
   expect(screen.queryByRole('dialog')).toBeNull();

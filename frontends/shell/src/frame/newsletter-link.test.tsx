@@ -36,6 +36,7 @@ test.each([
     open(`?newsletter=${action}&token=a+token`);
     const dialog = screen.getByRole('dialog', { name: title });
     expect(server.sent).toEqual([]);
+    expect(document.activeElement?.textContent).toBe(button);
     await press(button);
     expect(server.last().path).toBe(`/api/newsletter/${action}`);
     expect(JSON.parse(String(server.last().body))).toEqual({ token: 'a token' });

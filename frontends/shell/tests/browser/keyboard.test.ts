@@ -51,6 +51,7 @@ test('the application: the focus goes in, stays in, and comes back', async ({ pa
   await page.keyboard.press('Enter');
   const modal = page.getByRole('dialog');
   await expect(modal).toBeVisible();
+  await expect(modal.getByLabel('Full Name')).toBeFocused();
   // A browser's own bar takes its turn in the round; the page behind the modal does not.
   for (let press = 0; press < 24; press += 1) {
     await page.keyboard.press('Tab');
