@@ -88,7 +88,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Leads to the page that asks: for people whose mail client opens what it was to post to (RFC 8058, 3.1). */
+        get: operations["ask_to_unsubscribe"];
         put?: never;
         /** Ends a subscription: from our page with JSON, or from a mail client in one click (RFC 8058). */
         post: operations["unsubscribe"];
@@ -462,6 +463,27 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Failed"];
                 };
+            };
+        };
+    };
+    ask_to_unsubscribe: {
+        parameters: {
+            query?: {
+                /** @description The signed token; with it, the body is `List-Unsubscribe=One-Click` */
+                token?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page that asks; nothing is changed */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -132,7 +132,10 @@ pub fn router(app: App, settings: &Settings) -> anyhow::Result<Router> {
     );
     let others = Router::new()
         .route("/api/newsletter/confirm", post(api::newsletter::confirm))
-        .route("/api/newsletter/unsubscribe", post(api::newsletter::unsubscribe))
+        .route(
+            "/api/newsletter/unsubscribe",
+            post(api::newsletter::unsubscribe).get(api::newsletter::ask_to_unsubscribe),
+        )
         .layer(DefaultBodyLimit::max(JSON_BYTES))
         .layer(from_fn(|request, next| within(FORM_TIME, request, next)))
         .route("/api/openapi.json", get(api::openapi::document))

@@ -2,8 +2,8 @@
 
 use axum::{
     Form, Json,
-    extract::{FromRequest, Query, Request, State},
-    response::{IntoResponse, Response},
+    extract::{FromRequest, Query, RawQuery, Request, State},
+    response::{IntoResponse, Redirect, Response},
 };
 use http::{StatusCode, header};
 use serde::Deserialize;
@@ -139,6 +139,17 @@ pub async fn unsubscribe(
         .unsubscribe(call(UnsubscribeRequest { token }, &request_id, FORM_TIME))
         .await?;
     Ok(Accepted::YES)
+}
+
+/// Leads to the page that asks: for people whose mail client opens what it was to post to (RFC 8058, 3.1).
+#[utoipa::path(
+    get,
+    path = "/api/newsletter/unsubscribe",
+    params(OneClickToken),
+    responses((status = 303, description = "The page that asks; nothing is changed")),
+)]
+pub async fn ask_to_unsubscribe(RawQuery(token): RawQuery) -> Redirect {
+    Redirect::to(&format!("/?newsletter=unsubscribe&{}", token.unwrap_or_default()))
 }
 
 /// The body is what keeps a link scanner, which sends none, from unsubscribing people.

@@ -17,6 +17,7 @@ use super::{careers, contact, newsletter, remote_failure};
         newsletter::subscribe,
         newsletter::confirm,
         newsletter::unsubscribe,
+        newsletter::ask_to_unsubscribe,
         careers::apply,
         remote_failure::report,
     )

@@ -45,6 +45,32 @@ async fn what_no_route_takes_is_refused_in_json() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
+async fn an_unsubscribe_link_that_is_opened_leads_to_the_page_that_asks() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&[]).await?;
+    for (query, token) in [
+        ("?token=a.b-c_d", "token=a.b-c_d"),
+        (
+            "?token=%26newsletter=confirm%0d%0a",
+            "token=%26newsletter=confirm%0d%0a",
+        ),
+        // The page takes the first of two.
+        ("?newsletter=confirm&token=a", "newsletter=confirm&token=a"),
+        ("", ""),
+    ] {
+        let opened = gateway
+            .get(&format!("/api/newsletter/unsubscribe{query}"))
+            .send()
+            .await?;
+        assert_eq!(opened.status(), StatusCode::SEE_OTHER, "{query}");
+        assert_eq!(
+            opened.headers()[header::LOCATION],
+            format!("/?newsletter=unsubscribe&{token}")
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn what_cannot_be_read_is_refused_by_what_is_wrong_with_it() -> anyhow::Result<()> {
     let gateway = Gateway::start(&["--rate-burst", "100"]).await?;
     for form in [
