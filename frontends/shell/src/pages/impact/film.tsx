@@ -18,14 +18,23 @@ export function Film() {
     setState('playing');
     try {
       await element?.play();
-    } catch {
-      // A browser that allows no sound allows a silent film; the visitor gets its own controls.
-      if (element) {
-        element.muted = true;
-        setHasNativeControls(true);
-        await element.play().catch(() => setState('paused'));
-      }
+    } catch (failure) {
+      await recover(failure);
     }
+  }
+
+  async function recover(failure: unknown) {
+    const element = video.current;
+    const { name } = failure instanceof DOMException ? failure : { name: 'unknown' };
+    if (element && name === 'NotAllowedError') {
+      // A browser that allows no sound allows a silent film; the visitor gets its own controls.
+      element.muted = true;
+      setHasNativeControls(true);
+      await element.play().catch(() => setState('paused'));
+    } else if (name !== 'AbortError') {
+      setState('paused');
+    }
+    // What is aborted was paused by the visitor, which the film says by itself.
   }
 
   function reset() {
