@@ -135,15 +135,6 @@ test.each([
   expect(server.sent).toHaveLength(1);
 });
 
-test('what the visitor is told of an answer that is not understood can be its own sentence', async () => {
-  const unreachable = (failure: Error) => `It said: ${failure.message}`;
-  const outcome = postJson('/api/contact', message(), {
-    sentences: { refused: 'Refused.', unreachable },
-  });
-  await server.answer(200, 'null');
-  expect(await outcome).toMatchObject({ message: 'It said: The answer is no object' });
-});
-
 test('a server that is not reached is asked four times, after one, two and four seconds', async () => {
   const outcome = send();
   for (const wait of [1000, 2000, 4000]) {

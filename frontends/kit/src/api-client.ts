@@ -19,8 +19,8 @@ export type Outcome =
 export interface Sentences {
   /** The server refused. */
   refused: string;
-  /** The server was not reached, or its answer was not understood. */
-  unreachable: string | ((failure: Error) => string);
+  /** The server was not reached, or its answer was not understood; why is nothing that a visitor could read. */
+  unreachable: string;
 }
 
 /** The bodies that the API takes as JSON. */
@@ -98,11 +98,9 @@ async function submit(
       unanswered.delete(content);
     }
     return outcome;
-  } catch (failure) {
-    const { unreachable } = sentences;
-    const error = failure instanceof Error ? failure : new Error(String(failure));
-    const message = typeof unreachable === 'string' ? unreachable : unreachable(error);
-    return { ok: false, isCancelled: signal?.aborted ?? false, message, fields: {} };
+  } catch {
+    const isCancelled = signal?.aborted ?? false;
+    return { ok: false, isCancelled, message: sentences.unreachable, fields: {} };
   }
 }
 

@@ -95,6 +95,21 @@ test('a sign-up that never arrives is tried four times, and then said to have fa
   expect(told()).toEqual({ status: '', alert: FAILED });
 });
 
+test('called off it ends without a word, and the address is still there', async () => {
+  render(<NewsletterForm />);
+  await signUp('patient@example.com');
+  await pass(20_000);
+  await person().click(screen.getByRole('button', { name: 'Cancel' }));
+  await pass(0);
+  expect(screen.queryByRole('button', { name: 'Cancel' })).toBeNull();
+  expect(told()).toEqual({ status: '', alert: '' });
+  const field = screen.getByLabelText<HTMLInputElement>('Email Address');
+  expect(field.value).toBe('patient@example.com');
+  expect(document.activeElement).toBe(field);
+  await pass(60_000);
+  expect(server.sent).toHaveLength(1);
+});
+
 test.each(['', 'reader@'])('what is no address is not sent: "%s"', async email => {
   render(<NewsletterForm />);
   await signUp(email);

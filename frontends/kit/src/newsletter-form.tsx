@@ -1,5 +1,5 @@
 import type { FormEvent } from 'react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { postJson } from './api-client.ts';
 import { attribution } from './attribution.ts';
 import { BAIT, Bait } from './bait.tsx';
@@ -20,16 +20,23 @@ type State = { is: 'idle' | 'submitting' | 'success' } | Failure;
 export function NewsletterForm() {
   const [state, setState] = useState<State>({ is: 'idle' });
   const isHydrated = useHydrated();
+  const running = useRef<AbortController>(undefined);
 
   async function subscribe(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const form = event.currentTarget;
     setState({ is: 'submitting' });
+    running.current = new AbortController();
+    const { signal } = running.current;
     const signUp = { ...textsOf(form, ['email', BAIT]), attribution: attribution() };
-    const outcome = await postJson('/api/newsletter', signUp, { sentences: SENTENCES });
+    const outcome = await postJson('/api/newsletter', signUp, { sentences: SENTENCES, signal });
     if (outcome.ok) {
       form.reset();
       setState({ is: 'success' });
+    } else if (outcome.isCancelled) {
+      // The button that had the focus is gone.
+      form.querySelector('input')?.focus();
+      setState({ is: 'idle' });
     } else {
       setState({ is: 'failed', message: outcome.message, fields: outcome.fields });
     }
@@ -54,9 +61,16 @@ export function NewsletterForm() {
       <Bait />
       <PrivacyNote />
       {/* Before the application has started the browser would send it by itself, to nowhere. */}
-      <Button type="submit" disabled={!isHydrated || state.is === 'submitting'}>
-        {state.is === 'submitting' ? 'Sending...' : 'Subscribe'}
-      </Button>
+      <div className="flex flex-wrap gap-4">
+        <Button type="submit" disabled={!isHydrated || state.is === 'submitting'}>
+          {state.is === 'submitting' ? 'Sending...' : 'Subscribe'}
+        </Button>
+        {state.is === 'submitting' ? (
+          <Button kind="quiet" onClick={() => running.current?.abort()}>
+            Cancel
+          </Button>
+        ) : null}
+      </div>
       <p role="status" className="mt-3 text-good-ink">
         {state.is === 'success' ? <Subscribed /> : null}
       </p>

@@ -9,6 +9,7 @@ import { person } from '../../../kit/testing/person.ts';
 import { ContactForm } from './contact-form.tsx';
 
 const SENT = 'Message Sent Successfully!';
+const UNREACHABLE = 'Failed to send message. Please try again later.';
 const LABELS = ['Full Name', 'Email Address', 'Your Message'];
 
 let server: FakeServer;
@@ -147,7 +148,8 @@ test.each([
     'Come back tomorrow.',
   ],
   ['says no with an error', 429, { success: false, error: 'Too many.' }, 'Too many.'],
-  ['answers with no object', 200, 'null', 'The answer is no object'],
+  ['answers with no object', 200, 'null', UNREACHABLE],
+  ['is a proxy with a page of its own', 502, '<html><h1>502 Bad Gateway</h1></html>', UNREACHABLE],
 ])(
   'a server that %s: the visitor reads its sentence or ours (sections 5 and 8)',
   async (_, status, body, sentence) => {
@@ -172,9 +174,37 @@ test('a message that never arrives is tried four times (sections 8 and 9)', asyn
   }
   await server.breakOff();
   expect(server.sent).toHaveLength(4);
-  const sentence = 'Failed to send message. Please try again later.';
-  expect(screen.getByRole('alert').textContent).toBe(sentence);
-  expect(said.mock.calls).toEqual([[sentence]]);
+  expect(screen.getByRole('alert').textContent).toBe(UNREACHABLE);
+  expect(said.mock.calls).toEqual([[UNREACHABLE]]);
+});
+
+test.each([
+  ['while it waits for an answer', async () => pass(20_000)],
+  [
+    'between two attempts',
+    async () => {
+      await server.breakOff();
+      await pass(500);
+    },
+  ],
+])('called off %s it ends without a word, and nothing is lost', async (_, wait) => {
+  render(<ContactForm />);
+  const email = fill();
+  await submit();
+  await wait();
+  await person().click(screen.getByRole('button', { name: 'Cancel' }));
+  await pass(0);
+  expect(screen.queryByRole('button', { name: 'Cancel' })).toBeNull();
+  expect(screen.queryByRole('alert')).toBeNull();
+  expect(values()).toEqual(['Asha Rao', email, 'Two shops, fourteen cameras.']);
+  expect(document.activeElement?.tagName).toBe('FORM');
+  await pass(60_000);
+  expect(server.sent).toHaveLength(1);
+  expect(said).not.toHaveBeenCalled();
+  // It may have arrived before it was called off.
+  await submit();
+  const [first, second] = keysOf(server);
+  expect(second).toBe(first);
 });
 
 test('pressed again after a failure of the server’s, it is the same message', async () => {

@@ -17,8 +17,7 @@ import { useEffect, useRef, useState } from 'react';
 const SUCCESS_SHOWN_FOR = 5000;
 const SENTENCES = {
   refused: 'Failed to send message',
-  unreachable: (failure: Error) =>
-    failure.message || 'Failed to send message. Please try again later.',
+  unreachable: 'Failed to send message. Please try again later.',
 };
 
 type State = { is: 'idle' | 'submitting' } | { is: 'success'; email: string } | Failure;
@@ -32,6 +31,7 @@ export function ContactForm() {
 
   const confirmation = useRef<HTMLDivElement>(null);
   const takesFocus = useRef(false);
+  const running = useRef<AbortController>(undefined);
 
   useEffect(() => {
     if (state.is === 'success') {
@@ -41,8 +41,8 @@ export function ContactForm() {
       }, SUCCESS_SHOWN_FOR);
       return () => clearTimeout(over);
     }
-    // Whoever was at the confirmation goes on at the form, not at the top of the page.
-    if (takesFocus.current) {
+    // Whoever was at the confirmation, or has called off, goes on at the form, not at the top of the page.
+    if (state.is === 'idle' && takesFocus.current) {
       takesFocus.current = false;
       form.current?.focus();
     }
@@ -53,11 +53,16 @@ export function ContactForm() {
     event.preventDefault();
     const texts = textsOf(event.currentTarget, ['name', 'email', 'message', BAIT]);
     setState({ is: 'submitting' });
+    running.current = new AbortController();
+    const { signal } = running.current;
     const message = { ...texts, attribution: attribution() };
-    const outcome = await postJson('/api/contact', message, { sentences: SENTENCES });
+    const outcome = await postJson('/api/contact', message, { sentences: SENTENCES, signal });
     if (outcome.ok) {
       setState({ is: 'success', email: texts.email });
       forget();
+    } else if (outcome.isCancelled) {
+      takesFocus.current = true;
+      setState({ is: 'idle' });
     } else {
       // Section 8 of the specification asks for it.
       console.error(outcome.message);
@@ -110,9 +115,16 @@ export function ContactForm() {
       <Bait />
       <PrivacyNote />
       {state.is === 'failed' ? <Alert>{state.message}</Alert> : null}
-      <Button type="submit" disabled={!isHydrated || state.is === 'submitting'}>
-        {state.is === 'submitting' ? 'Sending...' : 'Send Message'}
-      </Button>
+      <div className="flex flex-wrap gap-4">
+        <Button type="submit" disabled={!isHydrated || state.is === 'submitting'}>
+          {state.is === 'submitting' ? 'Sending...' : 'Send Message'}
+        </Button>
+        {state.is === 'submitting' ? (
+          <Button kind="quiet" onClick={() => running.current?.abort()}>
+            Cancel
+          </Button>
+        ) : null}
+      </div>
     </form>
   );
 }
