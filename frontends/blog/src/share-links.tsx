@@ -3,7 +3,10 @@ import { sharesOf } from './share.ts';
 /** Tells others of an article; nothing is asked of those places before a reader goes there. */
 export function ShareLinks({ address, title }: { address: string; title: string }) {
   return (
-    <div className="mt-12 flex flex-wrap items-center gap-2 border-line border-t pt-6">
+    <div
+      data-share=""
+      className="mt-12 flex flex-wrap items-center gap-2 border-line border-t pt-6"
+    >
       <h2 className="mr-3 w-full font-semibold sm:w-auto">Share this article</h2>
       {sharesOf(address, title).map(({ name, url }) => (
         <a
