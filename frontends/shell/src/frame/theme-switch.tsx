@@ -11,7 +11,7 @@ export function ThemeSwitch() {
         aria-label="Dark theme"
         aria-pressed={theme === 'dark'}
         onClick={() => chooseTheme(theme === 'dark' ? 'light' : 'dark')}
-        className="inline-flex size-11 cursor-pointer items-center justify-center text-ink-2 hover:text-ink"
+        className="inline-flex size-11 cursor-pointer items-center justify-center text-ink-2 hover:text-ink noscript:hidden"
       >
         <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none">
           <circle cx="12" cy="12" r="8.2" stroke="currentColor" strokeWidth="1.8" />

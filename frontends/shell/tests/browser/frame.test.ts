@@ -34,6 +34,17 @@ test('while nothing is chosen the theme follows a system that changes', async ({
   );
 });
 
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('there is no switch of the theme, which could do nothing', async ({ page }) => {
+    await page.goto('/', { waitUntil: 'commit' });
+    await expect(page.getByRole('link', { name: 'Get Demo', exact: true })).toBeVisible();
+    await expect(page.locator('button[aria-label="Dark theme"]')).toHaveCount(1);
+    await expect(page.locator('button[aria-label="Dark theme"]')).toBeHidden();
+  });
+});
+
 test('past 20 pixels the header gains a shadow and loses padding (sections 2 and 9)', async ({
   page,
 }) => {
