@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 import { fireEvent, render, screen } from '@testing-library/react';
+import { renderToString } from 'react-dom/server';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { fakeView } from '../testing/fake-view.ts';
 import { Picture } from './picture.tsx';
@@ -23,6 +24,23 @@ test('a picture waits until it comes near the view, and then loads', async () =>
   expect(stateOf(container)).toBe('loading');
   fireEvent.load(screen.getByRole('img', { name: 'A shop' }));
   expect(stateOf(container)).toBe('there');
+});
+
+test('its place pulses until it is there (section 4)', async () => {
+  const view = fakeView();
+  const { container } = render(<Picture {...PICTURE} />);
+  const isAwaited = () => container.querySelector('[data-awaited]')?.getAttribute('data-awaited');
+  expect(isAwaited()).toBe('true');
+  await view.show();
+  expect(stateOf(container)).toBe('loading');
+  expect(isAwaited()).toBe('true');
+  fireEvent.load(screen.getByRole('img'));
+  expect(isAwaited()).toBe('false');
+});
+
+test('in the page’s HTML a picture with priority does not pulse, which nothing would end without JavaScript', () => {
+  const html = renderToString(<Picture {...PICTURE} priority="high" />);
+  expect(html).toContain('data-awaited="false"');
 });
 
 test('a picture with priority loads at once, before others', () => {

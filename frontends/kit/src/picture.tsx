@@ -40,6 +40,8 @@ export function Picture({
     }
   }, [state]);
 
+  // What has priority is in the page's HTML, where nothing would end its pulse without JavaScript.
+  const isAwaited = state === 'waiting' || (state === 'loading' && priority === 'low');
   const image = (
     <img
       src={src}
@@ -56,8 +58,9 @@ export function Picture({
     <span
       ref={box}
       data-state={state}
+      data-awaited={isAwaited}
       style={{ aspectRatio: `${width} / ${height}` }}
-      className={`block w-full overflow-hidden data-[state=failed]:bg-sunk data-[state=waiting]:bg-sunk data-[state=waiting]:motion-safe:animate-pulse ${className}`}
+      className={`block w-full overflow-hidden data-[state=failed]:bg-sunk data-[awaited=true]:bg-sunk data-[awaited=true]:motion-safe:animate-pulse ${className}`}
     >
       {state === 'waiting' ? <noscript>{image}</noscript> : null}
       {state === 'loading' || state === 'there' ? image : null}
