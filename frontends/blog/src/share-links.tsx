@@ -1,14 +1,19 @@
+import { useHydrated } from '@site/kit/use-hydrated.ts';
 import { sharesOf } from './share.ts';
 
-/** Tells others of an article; nothing is asked of those places before a reader goes there. */
+/**
+ * Tells others of an article, by the address that the reader sees or, in the page's HTML, by the one it has; nothing is
+ * asked of those places before a reader goes there.
+ */
 export function ShareLinks({ address, title }: { address: string; title: string }) {
+  const shown = useHydrated() ? location.origin + location.pathname + location.search : address;
   return (
     <div
       data-share=""
       className="mt-12 flex flex-wrap items-center gap-2 border-line border-t pt-6"
     >
       <h2 className="mr-3 w-full font-semibold sm:w-auto">Share this article</h2>
-      {sharesOf(address, title).map(({ name, url }) => (
+      {sharesOf(shown, title).map(({ name, url }) => (
         <a
           key={name}
           href={url}
