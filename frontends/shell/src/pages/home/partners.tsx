@@ -12,7 +12,7 @@ const LARGE = { width: 200, height: 80 };
 export function Partners() {
   return (
     <Section title="Supported by Industry Leaders">
-      <ul className="grid grid-cols-2 items-center gap-8 lg:grid-cols-4">
+      <ul className="grid grid-cols-2 items-center gap-6 lg:grid-cols-4">
         {brand.partners.map((partner, at) => (
           <li key={partner.url}>
             <Reveal delay={at * STAGGER}>
@@ -20,14 +20,14 @@ export function Partners() {
                 href={partner.url}
                 target="_blank"
                 rel="noopener"
-                className="flex min-h-20 items-center justify-center border border-line p-4"
+                className="flex min-h-20 items-center justify-center border border-line p-2"
               >
                 <img
                   src={`/partners/${partner.logo}`}
                   alt={partner.name}
                   loading={at < EAGER ? 'eager' : 'lazy'}
                   {...(at < EAGER ? SMALL : LARGE)}
-                  className="h-10 w-40"
+                  className="aspect-5/2 object-contain"
                 />
               </a>
             </Reveal>
