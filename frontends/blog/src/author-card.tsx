@@ -1,9 +1,11 @@
+import { useReveal } from '@site/kit/reveal.tsx';
 import type { Author } from './author.ts';
 
 /** Who wrote an article. */
 export function AuthorCard({ author }: { author: Author }) {
   return (
     <aside
+      {...useReveal<HTMLElement>()}
       aria-label="About the author"
       className="mt-8 flex items-center gap-6 border border-line bg-raised p-6"
     >

@@ -88,7 +88,7 @@ function About({ post }: { post: PostSummary }) {
 function Top({ post }: { post: PostSummary }) {
   return (
     <header className="mx-auto grid max-w-page items-center gap-x-14 gap-y-10 px-5 pt-8 pb-14 md:px-8 lg:grid-cols-2 lg:pt-12">
-      <div>
+      <div className="fade-up">
         <Link to="/blog" className="inline-flex min-h-11 items-center gap-2 underline">
           <span aria-hidden="true">←</span>Back to Blog
         </Link>

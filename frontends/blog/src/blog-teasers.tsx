@@ -1,4 +1,3 @@
-import { Reveal } from '@site/kit/reveal.tsx';
 import { Link } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { PostCard } from './post-card.tsx';
@@ -19,9 +18,7 @@ export default function BlogTeasers() {
       <ul className="grid gap-5 md:grid-cols-3">
         {posts.slice(0, SHOWN).map((post, at) => (
           <li key={post.id}>
-            <Reveal delay={at * STAGGER} className="h-full">
-              <PostCard post={post} />
-            </Reveal>
+            <PostCard post={post} delay={at * STAGGER} />
           </li>
         ))}
       </ul>

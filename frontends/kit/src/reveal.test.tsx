@@ -4,9 +4,11 @@ import { expect, test, vi } from 'vitest';
 import { fakeView } from '../testing/fake-view.ts';
 import { Reveal } from './reveal.tsx';
 
-function placedAt(top: number, { still = false } = {}) {
+function placedAt(top: number, { still = false, height = 10 } = {}) {
   vi.stubGlobal('innerHeight', 800);
-  vi.spyOn(Element.prototype, 'getBoundingClientRect').mockReturnValue(new DOMRect(0, top, 10, 10));
+  vi.spyOn(Element.prototype, 'getBoundingClientRect').mockReturnValue(
+    new DOMRect(0, top, 10, height),
+  );
   vi.stubGlobal('matchMedia', () => ({ matches: still }));
 }
 
@@ -20,6 +22,13 @@ test('what is below the view is hidden until a tenth of it is in view, and then 
   expect(await view.show()).toEqual([{ threshold: 0.1 }]);
   expect(card.dataset['reveal']).toBe('shown');
   expect(view.awaited()).toEqual([]);
+});
+
+test('what is higher than the view is shown when it fills a tenth of that', async () => {
+  const view = fakeView();
+  placedAt(900, { height: 1600 });
+  render(<Reveal>A list</Reveal>);
+  expect(await view.show()).toEqual([{ threshold: 0.05 }]);
 });
 
 test('what is in view already comes with its page', () => {

@@ -1,19 +1,26 @@
-import type { ComponentProps, CSSProperties } from 'react';
+import type { ComponentProps, CSSProperties, RefObject } from 'react';
 import { useEffect, useRef } from 'react';
 import { useHydrated } from './use-hydrated.ts';
 
-/** How much of it must be in view. */
+/** How much of it must be in view, or of the view be filled by it where it is higher. */
 const THRESHOLD = 0.1;
 
-/** Fades and slides its content in when it is scrolled into view, `delay` milliseconds later. */
-export function Reveal({ delay = 0, style, ...rest }: ComponentProps<'div'> & { delay?: number }) {
-  const box = useRef<HTMLDivElement>(null);
+/** What an element needs to be revealed. */
+interface Revealed<Element extends HTMLElement> {
+  ref: RefObject<Element | null>;
+  'data-reveal': string | undefined;
+}
+
+/** Fades and slides an element in when it is scrolled into view. */
+export function useReveal<Element extends HTMLElement>(): Revealed<Element> {
+  const ref = useRef<Element>(null);
   // What was in the page's HTML is in view for long.
   const entrance = useRef(useHydrated() ? 'arriving' : undefined);
   useEffect(() => {
-    const element = box.current;
+    const element = ref.current;
     const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    if (!element || isStill || element.getBoundingClientRect().top < innerHeight) {
+    const { top, height } = element?.getBoundingClientRect() ?? new DOMRect();
+    if (!element || isStill || top < innerHeight) {
       return;
     }
     element.dataset['reveal'] = 'hidden';
@@ -24,11 +31,20 @@ export function Reveal({ delay = 0, style, ...rest }: ComponentProps<'div'> & { 
           observer.disconnect();
         }
       },
-      { threshold: THRESHOLD },
+      { threshold: THRESHOLD * Math.min(1, innerHeight / height) },
     );
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  const wait = { '--reveal-delay': `${delay}ms` } as CSSProperties;
-  return <div {...rest} ref={box} data-reveal={entrance.current} style={{ ...style, ...wait }} />;
+  return { ref, 'data-reveal': entrance.current };
+}
+
+/** Fades and slides its content in when it is scrolled into view, `delay` milliseconds later. */
+export function Reveal({ delay, style, ...rest }: ComponentProps<'div'> & { delay?: number }) {
+  return <div {...rest} {...useReveal<HTMLDivElement>()} style={{ ...style, ...after(delay) }} />;
+}
+
+/** The style that delays what is revealed. */
+export function after(delay: number | undefined): CSSProperties | undefined {
+  return delay === undefined ? undefined : ({ '--reveal-delay': `${delay}ms` } as CSSProperties);
 }

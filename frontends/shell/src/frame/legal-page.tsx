@@ -1,6 +1,7 @@
 import { brand } from '@site/kit/brand.ts';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import { useReveal } from '@site/kit/reveal.tsx';
 import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
 import { WithFooter } from '@site/kit/with-footer.tsx';
 import type { IconName } from './icon.tsx';
@@ -34,18 +35,24 @@ export function LegalPage({ title, description, path, icon, clauses }: LegalPage
       />
       <div className="mx-auto max-w-page px-5 pb-20 md:px-8">
         {clauses.map(clause => (
-          <section key={clause.title} className="max-w-text border-line border-t py-8">
-            <h2 className="text-subheading">{clause.title}</h2>
-            {clause.paragraphs.map(paragraph => (
-              <p key={paragraph} className="mt-3 text-ink-2">
-                {paragraph}
-              </p>
-            ))}
-          </section>
+          <ClauseText key={clause.title} {...clause} />
         ))}
       </div>
       <WithFooter />
     </>
+  );
+}
+
+function ClauseText({ title, paragraphs }: Clause) {
+  return (
+    <section {...useReveal<HTMLElement>()} className="max-w-text border-line border-t py-8">
+      <h2 className="text-subheading">{title}</h2>
+      {paragraphs.map(paragraph => (
+        <p key={paragraph} className="mt-3 text-ink-2">
+          {paragraph}
+        </p>
+      ))}
+    </section>
   );
 }
 

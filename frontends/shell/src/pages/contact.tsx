@@ -2,6 +2,7 @@ import { Accordion } from '@site/kit/accordion.tsx';
 import { brand } from '@site/kit/brand.ts';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
 import { questions } from '../content/questions.ts';
@@ -91,12 +92,14 @@ function Way({
   href: string;
 }) {
   return (
-    <li className="border border-line bg-raised p-6">
-      <Icon name={icon} className="mb-4 size-7 text-seen-ink" />
-      <h3 className="text-subheading">{title}</h3>
-      <a href={href} className="mt-1.5 inline-flex min-h-11 items-center text-ink-2 underline">
-        {text}
-      </a>
+    <li>
+      <Reveal className="h-full border border-line bg-raised p-6">
+        <Icon name={icon} className="mb-4 size-7 text-seen-ink" />
+        <h3 className="text-subheading">{title}</h3>
+        <a href={href} className="mt-1.5 inline-flex min-h-11 items-center text-ink-2 underline">
+          {text}
+        </a>
+      </Reveal>
     </li>
   );
 }

@@ -1,5 +1,6 @@
 import { brand } from '@site/kit/brand.ts';
 import { ButtonLink } from '@site/kit/button.tsx';
+import { Reveal } from '@site/kit/reveal.tsx';
 import { Link } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { Film } from './impact/film.tsx';
@@ -32,7 +33,7 @@ export default function Impact() {
   return (
     <>
       <header className="mx-auto grid max-w-page items-center gap-10 px-5 pt-10 pb-16 md:px-8 lg:grid-cols-[1fr_37.5rem] lg:pt-16">
-        <div>
+        <div className="fade-up">
           <p className="mb-5 font-mono text-seen-ink text-small">
             TRANSFORMING INSIGHTS INTO ACTION
           </p>
@@ -54,13 +55,15 @@ export default function Impact() {
         <ul className="grid gap-5 sm:grid-cols-2">
           {FEATURES.map(({ title, text, solution }) => (
             <li key={solution}>
-              <Link
-                to={`/solutions#${solution}`}
-                className="card-seen block h-full border border-line bg-raised p-6"
-              >
-                <h3 className="text-subheading">{title}</h3>
-                <p className="mt-1.5 text-ink-2">{text}</p>
-              </Link>
+              <Reveal className="h-full">
+                <Link
+                  to={`/solutions#${solution}`}
+                  className="card-seen block h-full border border-line bg-raised p-6"
+                >
+                  <h3 className="text-subheading">{title}</h3>
+                  <p className="mt-1.5 text-ink-2">{text}</p>
+                </Link>
+              </Reveal>
             </li>
           ))}
         </ul>

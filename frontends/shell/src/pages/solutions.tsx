@@ -2,6 +2,7 @@ import { ButtonLink } from '@site/kit/button.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Picture } from '@site/kit/picture.tsx';
+import { useReveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 import type { Solution } from '../content/solutions.ts';
 import { solutions } from '../content/solutions.ts';
@@ -84,6 +85,7 @@ function Detail({
 }) {
   return (
     <section
+      {...useReveal<HTMLElement>()}
       id={id}
       aria-labelledby={`${id}-title`}
       className="grid gap-x-10 gap-y-5 border-line border-t py-10 first:border-t-0 first:pt-0 md:grid-cols-2"

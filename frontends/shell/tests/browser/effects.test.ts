@@ -1,10 +1,26 @@
 import { CHANGES, timeToPage } from '../../../build/route-change.ts';
 import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
 
+/** A page of each kind that has sections below the first view. */
+const REVEALED = [
+  '/',
+  '/?variant=impact',
+  '/about',
+  '/contact',
+  '/blog',
+  '/blog/ai-advancements',
+  '/services',
+  '/services/traffic-public-safety',
+  '/solutions',
+  '/privacy',
+  '/terms',
+  '/careers',
+];
+
 test.use({ contextOptions: { reducedMotion: 'no-preference' } });
 
 test('what heads a page fades up after 100 ms, in 700 ms (section 9)', async ({ page }) => {
-  for (const route of ['/', '/services', '/blog']) {
+  for (const route of ['/', '/?variant=impact', '/services', '/blog', '/blog/ai-advancements']) {
     await page.goto(route);
     const entrance = await page.locator('.fade-up').first().evaluate(styleOf);
     expect(entrance).toEqual({ name: 'fade-up', delay: '0.1s', duration: '0.7s' });
@@ -22,6 +38,28 @@ test('what is to be revealed but in view already fades up with the page (section
   await expect(card).toHaveAttribute('data-reveal', 'arriving');
   expect(await card.evaluate(styleOf)).toMatchObject({ name: 'fade-up', delay: '0.1s' });
 });
+
+for (const route of REVEALED) {
+  test(`on ${route} sections and cards come with the view (sections 2 and 9)`, async ({ page }) => {
+    await page.setViewportSize({ width: 1280, height: 600 });
+    await page.goto(route);
+    const parts = page.locator('main :is(section, article):not(:has(article))');
+    const below = await parts.evaluateAll(all =>
+      all
+        .filter(part => part.getBoundingClientRect().top > innerHeight)
+        // What comes when it is near the view is still as it was rendered.
+        .filter(part => Object.keys(part).some(key => key.startsWith('__react')))
+        .map(part => (part.matches('[data-reveal]') ? part : part.querySelector('[data-reveal]')))
+        .map(part => (part instanceof HTMLElement ? part.dataset['reveal'] : 'not at all')),
+    );
+    expect(below.length).toBeGreaterThan(1);
+    expect(new Set(below)).toEqual(new Set(['hidden']));
+    await expect(async () => {
+      await page.mouse.wheel(0, 300);
+      await expect(page.locator('[data-reveal=hidden]')).toHaveCount(0, { timeout: 50 });
+    }).toPass({ intervals: [0] });
+  });
+}
 
 test('nothing moves for who wants no motion', async ({ page }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
