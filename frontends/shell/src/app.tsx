@@ -18,7 +18,7 @@ const SITE_URL = { '--site-url': JSON.stringify(brand.siteUrl) } as CSSPropertie
 
 /** The whole site. */
 export function App() {
-  const { pathname } = useLocation();
+  const page = pageAt(useLocation().pathname);
   usePrefetch();
   useShownPage();
   return (
@@ -30,7 +30,7 @@ export function App() {
       <main id="main" tabIndex={-1} className="grow pt-header outline-none">
         <ErrorScreen>
           <Suspense>
-            <PageTransition key={pageAt(pathname)}>
+            <PageTransition key={page}>
               <Routes>
                 {routes.flatMap(({ paths, element }) =>
                   paths.map(path => <Route key={path} path={path} element={element} />),
@@ -42,7 +42,7 @@ export function App() {
       </main>
       <Footer />
       <ScrollToTop />
-      <PageChange />
+      <PageChange page={page} />
       <NewsletterLink />
       <Notices />
     </div>

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-import { BrowserRouter, Link, Route, Routes } from '@site/kit/router.ts';
+import { BrowserRouter, Link, Route, Routes, useLocation } from '@site/kit/router.ts';
 import { act, render, screen } from '@testing-library/react';
 import type { ReactNode } from 'react';
 import { lazy, Suspense } from 'react';
@@ -21,6 +21,11 @@ function Page({ title }: { title: string }) {
   );
 }
 
+function Change() {
+  const [, page = ''] = useLocation().pathname.split('/');
+  return <PageChange page={page} />;
+}
+
 /** Shows a site, and says how to let its late page arrive. */
 function show() {
   const module = Promise.withResolvers<{ default: () => ReactNode }>();
@@ -30,11 +35,14 @@ function show() {
       <Link to="/about">About</Link>
       <Link to="/late">Late</Link>
       <Link to="?page=2#list">Next</Link>
+      <Link to="/list">List</Link>
+      <Link to="/list/trends">Trends</Link>
       <button type="button">Menu</button>
       <main>
         <Routes>
           <Route path="/" element={<Page title="Home" />} />
           <Route path="/about" element={<Page title="About us" />} />
+          <Route path="/list/*" element={<Page title="List" />} />
           <Route
             path="/late"
             element={
@@ -45,7 +53,7 @@ function show() {
           />
         </Routes>
       </main>
-      <PageChange />
+      <Change />
     </BrowserRouter>,
   );
   return async () => {
@@ -108,4 +116,14 @@ test('who went elsewhere while the page was loaded stays there', async () => {
   await arrive();
   expect(said()).toBe('Late | Oculant');
   expect(focused()).toBe('Menu');
+});
+
+test('another address of the same page leaves the focus where it is', async () => {
+  show();
+  await go('List');
+  await pass(1000);
+  await go('Trends');
+  await pass(1000);
+  expect(said()).toBe('List | Oculant');
+  expect(focused()).toBe('Trends');
 });
