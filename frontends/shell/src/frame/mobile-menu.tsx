@@ -59,7 +59,7 @@ function Dropdown({ title, path, menu }: { title: string; path: string; menu: st
         >
           <Icon name="down" className="size-5 transition-transform group-open/list:rotate-180" />
         </summary>
-        <ul className="max-h-[500px] overflow-y-auto pb-3">
+        <ul className="max-h-125 overflow-y-auto pb-3">
           {services.map(service => (
             <li key={service.id}>
               <Link

@@ -1,12 +1,14 @@
 import type { Leader } from '@site/kit/brand.ts';
 import { brand } from '@site/kit/brand.ts';
 import { ButtonLink } from '@site/kit/button.tsx';
+import { Monogram } from '@site/kit/monogram.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Picture } from '@site/kit/picture.tsx';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 import { organization, StructuredData } from '@site/kit/structured-data.tsx';
+import { ClosingCall } from '../frame/closing-call.tsx';
 import { scenes } from '../scenes/scenes.ts';
 
 const SUBTITLE = 'We teach cameras to notice, and to know when to keep quiet.';
@@ -66,7 +68,7 @@ export default function About() {
             <li key={title} className="relative pb-10 pl-8 last:pb-0">
               <span
                 aria-hidden="true"
-                className="absolute top-1.5 -left-[7px] size-3 border-2 border-seen bg-paper"
+                className="absolute top-1.5 -left-1.75 size-3 border-2 border-seen bg-paper"
               />
               <Reveal delay={at * STAGGER}>
                 <p className="font-semibold text-seen-ink text-small">{when}</p>
@@ -84,12 +86,7 @@ export default function About() {
           ))}
         </ul>
       </Section>
-      <Section
-        title="Ready to Enhance Your Security?"
-        lead="Ask us anything about your site. The first answer is free, and so is the second."
-      >
-        <ButtonLink to="/contact">Request a Consultation</ButtonLink>
-      </Section>
+      <ClosingCall lead="Ask us anything about your site. The first answer is free, and so is the second." />
     </>
   );
 }
@@ -98,7 +95,7 @@ export default function About() {
 function Person({ role, name, profileUrl }: Leader) {
   return (
     <li>
-      <Monogram of={name ?? role} />
+      <Monogram of={name ?? role} className="w-full" />
       <h3 className="mt-4 text-subheading">{name ?? role}</h3>
       {name ? <p className="text-ink-2">{role}</p> : null}
       {profileUrl ? (
@@ -114,46 +111,4 @@ function Person({ role, name, profileUrl }: Leader) {
       ) : null}
     </li>
   );
-}
-
-/** A face that nobody has to have: initials, found by the machine. */
-function Monogram({ of }: { of: string }) {
-  return (
-    <svg
-      viewBox="0 0 200 200"
-      role="img"
-      aria-label={`Monogram: ${of}`}
-      className="w-full border border-line bg-sunk"
-    >
-      <path
-        d="M100 108a34 34 0 1 0 0-68 34 34 0 0 0 0 68z"
-        fill="var(--face-l)"
-        stroke="var(--stroke)"
-      />
-      <path d="M36 200c4-46 28-74 64-74s60 28 64 74" fill="var(--face-r)" stroke="var(--stroke)" />
-      <text
-        x="100"
-        y="84"
-        textAnchor="middle"
-        fontSize="26"
-        fontWeight="600"
-        fill="var(--ink)"
-        fontFamily="var(--sans)"
-      >
-        {initialsOf(of)}
-      </text>
-      <path
-        d="M56 44V28h16M128 28h16v16M144 104v16h-16M72 120H56v-16"
-        fill="none"
-        stroke="var(--seen)"
-        strokeWidth="3"
-      />
-    </svg>
-  );
-}
-
-function initialsOf(words: string): string {
-  const short = words.match(/^[A-Z]{2,3}$/)?.[0];
-  const initials = words.match(/\b[A-Z]/g)?.join('') ?? '';
-  return short ?? initials.slice(0, 3);
 }

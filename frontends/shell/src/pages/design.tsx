@@ -4,6 +4,7 @@ import { Card } from '@site/kit/card.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
 import { Field, TextField } from '@site/kit/field.tsx';
 import { Alert, Confirmation, DidNotLoad } from '@site/kit/message.tsx';
+import { Monogram } from '@site/kit/monogram.tsx';
 import { NewsletterForm } from '@site/kit/newsletter-form.tsx';
 import { notify } from '@site/kit/notices.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
@@ -74,6 +75,9 @@ function Primitives({ theme }: { theme: string }) {
           </ButtonLink>
           <MissingLink>A link that leads nowhere yet</MissingLink>
         </Row>
+      </Section>
+      <Section title="Monogram">
+        <Monogram of="Ada Lovelace" className="size-24" />
       </Section>
       <Fields />
       <Section title="Accordion" lead="One item is open at a time.">

@@ -8,6 +8,7 @@ import { Section } from '@site/kit/section.tsx';
 import { organization, StructuredData } from '@site/kit/structured-data.tsx';
 import { WithFooter } from '@site/kit/with-footer.tsx';
 import { phases } from '../content/methodology.ts';
+import { ClosingCall } from '../frame/closing-call.tsx';
 import { LazyArea } from '../lazy-area.tsx';
 import { lazyPart } from '../lazy-part.ts';
 import { openingOf } from '../openings.ts';
@@ -53,7 +54,7 @@ export function Home() {
           ))}
         </ol>
       </Section>
-      <CallToAction />
+      <ClosingCall lead="Show us a floor plan and an hour of footage. We will show you what your cameras already know." />
       <LazyArea part={remoteParts.blogTeasers} when="near" Placeholder={TeasersPlaceholder} />
       <Partners />
       <WithFooter />
@@ -84,7 +85,7 @@ function Hero() {
           cam-04 · 3 people · 1 alert
         </p>
         <h1 className="text-title">{brand.tagline}</h1>
-        <p className="mt-6 mb-8 max-w-[34em] text-ink-2 text-lead">{brand.blurb}</p>
+        <p className="mt-6 mb-8 max-w-lead text-ink-2 text-lead">{brand.blurb}</p>
         <div className="flex flex-wrap gap-3.5">
           <ButtonLink to="/contact">Request a Consultation</ButtonLink>
           <ButtonLink to="#methodology" reloadDocument kind="quiet">
@@ -134,17 +135,6 @@ function Introduction() {
           </li>
         ))}
       </ul>
-    </Section>
-  );
-}
-
-function CallToAction() {
-  return (
-    <Section
-      title="Ready to Enhance Your Security?"
-      lead="Show us a floor plan and an hour of footage. We will show you what your cameras already know."
-    >
-      <ButtonLink to="/contact">Request a Consultation</ButtonLink>
     </Section>
   );
 }

@@ -38,7 +38,7 @@ export default function Impact() {
             TRANSFORMING INSIGHTS INTO ACTION
           </p>
           <h1 className="text-title">AI. DATA. IMPACT.</h1>
-          <p className="mt-6 mb-8 max-w-[34em] text-ink-2 text-lead">
+          <p className="mt-6 mb-8 max-w-lead text-ink-2 text-lead">
             {brand.name} turns everyday data into actionable intelligence for safer, smarter
             management.
           </p>

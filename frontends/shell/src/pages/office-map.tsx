@@ -15,12 +15,12 @@ export function OfficeMap() {
         <iframe
           src={mapAddress()}
           title="Map of our office"
-          className="h-[26rem] w-full border border-line"
+          className="h-104 w-full border border-line"
         />
       ) : (
-        <div className="grid h-[26rem] place-items-center border border-line bg-sunk p-6 text-center">
+        <div className="grid h-104 place-items-center border border-line bg-sunk p-6 text-center">
           <div>
-            <p className="mx-auto mb-5 max-w-[27em] text-ink-2">
+            <p className="mx-auto mb-5 max-w-lead text-ink-2">
               The map comes from OpenStreetMap, which then sees your network address.
             </p>
             <Button kind="quiet" onClick={() => setIsShown(true)}>

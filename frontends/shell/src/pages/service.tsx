@@ -12,6 +12,7 @@ import { details } from '../content/service-details.ts';
 import type { Service } from '../content/services.ts';
 import { overviewIds, services } from '../content/services.ts';
 import { solutions } from '../content/solutions.ts';
+import { ClosingCall } from '../frame/closing-call.tsx';
 import type { SceneOfService } from '../scenes/scenes.ts';
 import { emptyRoom, scenes } from '../scenes/scenes.ts';
 import { SOLUTION_PICTURE, solutionPictures } from '../scenes/solution-pictures.ts';
@@ -106,17 +107,13 @@ function Detail({ service, detail, scene }: DetailProps) {
         </ul>
       </Section>
       <Workflow {...detail} />
-      <Section
-        title="Ready to Enhance Your Security?"
+      <ClosingCall
         lead="Show us a floor plan and an hour of footage. We will show you what your cameras already know."
-      >
-        <div className="flex flex-wrap gap-4">
-          <ButtonLink to="/contact">Request a Demo</ButtonLink>
-          <ButtonLink to="/services" kind="quiet">
-            View All Services
-          </ButtonLink>
-        </div>
-      </Section>
+        actions={[
+          { title: 'Request a Demo', path: '/contact' },
+          { title: 'View All Services', path: '/services' },
+        ]}
+      />
     </>
   );
 }

@@ -7,6 +7,7 @@ import { Section } from '@site/kit/section.tsx';
 import type { OverviewService } from '../content/overview.ts';
 import { overview, tiles } from '../content/overview.ts';
 import { overviewIds } from '../content/services.ts';
+import { ClosingCall } from '../frame/closing-call.tsx';
 import { Icon } from '../frame/icon.tsx';
 import type { SceneOfService } from '../scenes/scenes.ts';
 import { scenes } from '../scenes/scenes.ts';
@@ -51,20 +52,14 @@ export default function Services() {
           ))}
         </ul>
       </Section>
-      <Section
-        title="Ready to Enhance Your Security?"
+      <ClosingCall
         lead="Tell us which of these places is yours, and what must never happen there."
-      >
-        <div className="flex flex-wrap gap-4">
-          <ButtonLink to="/contact">Request a Consultation</ButtonLink>
-          <ButtonLink to="/contact" kind="quiet">
-            Schedule a Consultation
-          </ButtonLink>
-          <ButtonLink to="/solutions" kind="quiet">
-            Learn About Our Solutions
-          </ButtonLink>
-        </div>
-      </Section>
+        actions={[
+          { title: 'Request a Consultation', path: '/contact' },
+          { title: 'Schedule a Consultation', path: '/contact' },
+          { title: 'Learn About Our Solutions', path: '/solutions' },
+        ]}
+      />
     </>
   );
 }

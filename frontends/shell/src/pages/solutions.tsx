@@ -3,9 +3,9 @@ import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Picture } from '@site/kit/picture.tsx';
 import { useReveal } from '@site/kit/reveal.tsx';
-import { Section } from '@site/kit/section.tsx';
 import type { Solution } from '../content/solutions.ts';
 import { solutions } from '../content/solutions.ts';
+import { ClosingCall } from '../frame/closing-call.tsx';
 import { SOLUTION_PICTURE, solutionPictures } from '../scenes/solution-pictures.ts';
 
 const SUBTITLE = 'Twelve building blocks. Take the ones your site needs, and add others later.';
@@ -44,12 +44,7 @@ export default function Solutions() {
           </div>
         </div>
       </div>
-      <Section
-        title="Ready to Enhance Your Security?"
-        lead="Not sure which of them you need? Most people start with one camera and one question."
-      >
-        <ButtonLink to="/contact">Request a Consultation</ButtonLink>
-      </Section>
+      <ClosingCall lead="Not sure which of them you need? Most people start with one camera and one question." />
     </>
   );
 }

@@ -48,7 +48,7 @@ export function Film() {
 
   const isPlaying = state === 'playing';
   return (
-    <div className="w-full max-w-[400px] md:max-w-[600px]">
+    <div className="w-full max-w-100 md:max-w-150">
       <div className="relative aspect-video overflow-hidden border border-line bg-sunk">
         <video
           ref={video}
