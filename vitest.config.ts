@@ -4,7 +4,7 @@ import { SEEN } from './frontends/shell/tests/engines/engine.ts';
 /** Tests that build a site, read a built one or start the compiler: they take seconds, not milliseconds. */
 const SITE = [
   'frontends/*/tests/site/**/*.test.ts',
-  'frontends/build/{asyncapi,contract,rebrand}.test.ts',
+  'frontends/build/{asyncapi,contract,rebrand,spec-coverage}.test.ts',
 ];
 
 export default defineConfig({
