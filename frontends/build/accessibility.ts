@@ -119,6 +119,6 @@ async function openServices(page: Page) {
 }
 
 async function openApplication(page: Page) {
-  await page.getByRole('button', { name: 'Apply Now' }).first().click();
+  await page.getByRole('link', { name: 'Apply Now' }).first().click();
   await page.getByRole('dialog').waitFor();
 }

@@ -17,12 +17,11 @@ export interface SiteParts {
   }[];
 }
 
-/** The two scripts that stand in every page. */
-const inline = ['theme-start.js', 'start.js'].map(file =>
-  readFileSync(join(frontends, 'shell/src', file), 'utf8'),
-);
+/** The scripts that stand in the pages themselves: one in all of them, one where the application is to start. */
+const theme = inline('theme-start.js');
+const start = inline('start.js');
 /** What lets them through the Content Security Policy. */
-export const scriptHashes: readonly string[] = inline.map(
+export const scriptHashes: readonly string[] = [theme, start].map(
   script => `sha256-${createHash('sha256').update(script).digest('base64')}`,
 );
 
@@ -33,7 +32,7 @@ export function document(page: Rendered, parts: SiteParts): string {
   return [
     '<!doctype html><html lang="en"><head><meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    ...inline.map(script => `<script>${script}</script>`),
+    ...inlineOf(page).map(script => `<script>${script}</script>`),
     ...files.fonts.map(
       font => `<link rel="preload" href="${font}" as="font" type="font/woff2" crossorigin>`,
     ),
@@ -50,6 +49,14 @@ export function document(page: Rendered, parts: SiteParts): string {
     head,
     `</head><body><div id="root">${body}</div></body></html>`,
   ].join('');
+}
+
+function inline(file: string): string {
+  return readFileSync(join(frontends, 'shell/src', file), 'utf8');
+}
+
+function inlineOf({ scripts }: Rendered): readonly string[] {
+  return scripts === 'none' ? [theme] : [theme, start];
 }
 
 /** What the shell's outermost element begins with. */
@@ -78,8 +85,12 @@ function filesOf(page: Rendered, parts: SiteParts) {
     styles: [...main, ...chunk].filter(is('css')),
     // Linked, because whoever loads a remote looks for its stylesheet among the page's links.
     remoteStyles: areas.flatMap(area => area.styles),
-    scripts: main.filter(is('js')),
-    later: [...chunk.filter(is('js')), ...areas.flatMap(area => area.scripts)],
+    ...(page.scripts === 'none'
+      ? { scripts: [], later: [] }
+      : {
+          scripts: main.filter(is('js')),
+          later: [...chunk.filter(is('js')), ...areas.flatMap(area => area.scripts)],
+        }),
   };
 }
 

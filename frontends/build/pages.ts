@@ -10,8 +10,10 @@ import { ROUTES_FILE, routesFile } from './routes-file.ts';
 
 /** What the build needs of the shell's server build. */
 interface Server extends Pick<Routes, 'redirects' | 'notFound' | 'variants'> {
-  /** Every address that gets a page of its own. */
+  /** Every address that gets a page of its own, and a place in the site's map. */
   pages: readonly string[];
+  /** Every address that gets a page of its own which no map has. */
+  unmapped: readonly string[];
   /** Files by which machines find their way, by name. */
   signposts: (pages: readonly string[], today: Date) => Record<string, string>;
   /** The blog's Atom feed. */
@@ -54,9 +56,9 @@ export async function writePages(
 }
 
 /** Every page's file, and an address that shows the page. */
-function filesOf({ pages, variants, notFound }: Server): [file: string, path: string][] {
+function filesOf({ pages, unmapped, variants, notFound }: Server): [file: string, path: string][] {
   return [
-    ...pages.map((path): [string, string] => [
+    ...[...pages, ...unmapped].map((path): [string, string] => [
       path === '/' ? 'index.html' : `${path.slice(1)}.html`,
       path,
     ]),

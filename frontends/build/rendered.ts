@@ -6,6 +6,8 @@ export interface Rendered {
   chunk?: string | undefined;
   /** What remotes show on this page. */
   areas: readonly Area[];
+  /** Which scripts run in it, but for the one that sets its theme. */
+  scripts: 'ours' | 'none';
 }
 
 /** An area of a page that a remote fills. */

@@ -1,8 +1,13 @@
 import { showAlone } from '@site/kit/alone.tsx';
 import { Navigate } from '@site/kit/router.ts';
+import ApplicationPage from './application-page.tsx';
 import CareersPage from './careers-page.tsx';
 
 showAlone({
   name: 'careers',
-  pages: { '/': () => <Navigate to="/careers" replace />, '/careers': CareersPage },
+  pages: {
+    '/': () => <Navigate to="/careers" replace />,
+    '/careers': CareersPage,
+    '/careers/apply/*': ApplicationPage,
+  },
 });

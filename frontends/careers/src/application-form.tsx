@@ -15,17 +15,19 @@ import type { FormEvent } from 'react';
 import { useEffect, useRef, useState } from 'react';
 import { ResumeField } from './resume-field.tsx';
 
-const FIELDS = ['name', 'email', 'phone', 'position', 'experience', 'coverLetter'] as const;
+/** The names of the fields that hold text. */
+export const FIELDS = ['name', 'email', 'phone', 'position', 'experience', 'coverLetter'] as const;
 const FAILED = 'Failed to submit application. Please try again.';
 /** What is applied for says the button that was pressed. */
 const NOT_DRAFTED = ['position'];
 const SENTENCES = { refused: FAILED, unreachable: FAILED };
 const NO_RESUME = 'Choose your résumé.';
-const SUBMITTED: Notice = {
+/** What is told of an application that has arrived. */
+export const SUBMITTED = {
   kind: 'success',
   title: 'Application Submitted!',
   text: "Thank you for your interest. We'll get back to you soon.",
-};
+} satisfies Notice;
 
 type State = { is: 'idle' } | { is: 'submitting'; progress: number } | Failure;
 
@@ -37,17 +39,20 @@ interface ApplicationFormProps {
   onResume: (file: File | undefined) => void;
   /** Called when it has arrived, with the notice of it. */
   onSubmitted: (notice: Notice) => void;
-  /** Called when the visitor calls it off. */
-  onCancelled: () => void;
+  /** Called when the visitor calls it off; without it, only what is being sent can be called off. */
+  onCancelled?: () => void;
+  /** What is wrong with which field before anything was sent: see `RefusedPage`. */
+  errors?: Readonly<Record<string, string>>;
 }
 
-/** An application for a position. */
+/** An application for a position. The browser sends it by itself where our scripts do not run, or not yet. */
 export function ApplicationForm({
   position,
   resume,
   onResume,
   onSubmitted,
   onCancelled,
+  errors = {},
 }: ApplicationFormProps) {
   const { form, save, forget } = useDraft('application', NOT_DRAFTED);
   const [state, setState] = useState<State>({ is: 'idle' });
@@ -108,11 +113,11 @@ export function ApplicationForm({
     if (state.is === 'submitting') {
       running.current?.abort();
     } else {
-      onCancelled();
+      onCancelled?.();
     }
   }
 
-  const wrong = state.is === 'failed' ? state.fields : {};
+  const wrong = state.is === 'failed' ? state.fields : errors;
   const field = (name: (typeof FIELDS)[number], label: string, maxLength: number) => ({
     name,
     label,
@@ -120,7 +125,14 @@ export function ApplicationForm({
     error: wrong[name],
   });
   return (
-    <form ref={form} onInput={edit} onSubmit={submit}>
+    <form
+      ref={form}
+      method="post"
+      action="/api/career-application"
+      encType="multipart/form-data"
+      onInput={edit}
+      onSubmit={submit}
+    >
       <div className="grid gap-x-5 sm:grid-cols-2">
         <Field {...field('name', 'Full Name', 200)} autoComplete="name" required />
         <Field {...field('email', 'Email', 254)} type="email" autoComplete="email" required />
@@ -142,9 +154,11 @@ export function ApplicationForm({
         <Button type="submit" disabled={state.is === 'submitting'}>
           {state.is === 'submitting' ? 'Sending...' : 'Submit Application'}
         </Button>
-        <Button kind="quiet" onClick={cancel}>
-          Cancel
-        </Button>
+        {onCancelled || state.is === 'submitting' ? (
+          <Button kind="quiet" onClick={cancel}>
+            Cancel
+          </Button>
+        ) : null}
       </div>
     </form>
   );

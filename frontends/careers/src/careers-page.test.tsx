@@ -22,9 +22,14 @@ beforeEach(() => {
   );
 });
 
-async function press(name: string | RegExp, place = document.body) {
+async function press(name: string, place = document.body) {
   const [button] = within(place).getAllByRole('button', { name });
   await person().click(button ?? place);
+}
+
+async function follow(name: string | RegExp) {
+  const [link] = screen.getAllByRole('link', { name });
+  await person().click(link ?? document.body);
 }
 
 function positionIn(dialog: HTMLElement) {
@@ -32,7 +37,7 @@ function positionIn(dialog: HTMLElement) {
 }
 
 function applyFor(title: string) {
-  return press(new RegExp(`^Apply for this position ?: ${title}$`));
+  return follow(new RegExp(`^Apply for this position ?: ${title}$`));
 }
 
 test('the window is named after the position that is applied for, which stands in the form', async () => {
@@ -48,7 +53,7 @@ test('Apply Now preselects nothing, whatever was applied for before; the rÃ©sumÃ
   await pass(0);
   await press('Cancel', screen.getByRole('dialog'));
   expect(screen.queryByRole('dialog')).toBeNull();
-  await press('Apply Now');
+  await follow('Apply Now');
   const dialog = screen.getByRole('dialog', { name: 'Position' });
   expect(positionIn(dialog)).toBe('');
   expect(within(dialog).getByText(/resume\.pdf/)).toBeTruthy();
@@ -56,7 +61,7 @@ test('Apply Now preselects nothing, whatever was applied for before; the rÃ©sumÃ
 
 test('the window closes by X and by Cancel', async () => {
   for (const close of ['Close', 'Cancel']) {
-    await press('Apply Now');
+    await follow('Apply Now');
     await press(close, screen.getByRole('dialog'));
     expect(screen.queryByRole('dialog')).toBeNull();
   }
@@ -83,6 +88,6 @@ test('once an application is sent the page behind the window says so, focused, b
   );
   expect(document.activeElement).toBe(confirmation);
   // The next application is another one.
-  await press('Apply Now');
+  await follow('Apply Now');
   expect(screen.queryByText('Application Submitted!')).toBeNull();
 });

@@ -1,5 +1,4 @@
 import { brand } from '@site/kit/brand.ts';
-import { Button } from '@site/kit/button.tsx';
 import { Card } from '@site/kit/card.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
 import { Confirmation } from '@site/kit/message.tsx';
@@ -12,6 +11,7 @@ import type { Thing } from '@site/kit/structured-data.tsx';
 import { organization, StructuredData } from '@site/kit/structured-data.tsx';
 import { useState } from 'react';
 import { ApplicationForm } from './application-form.tsx';
+import { ApplyLink } from './apply-link.tsx';
 import { PositionList } from './position-list.tsx';
 import type { Position } from './positions.ts';
 import { positions } from './positions.ts';
@@ -54,13 +54,9 @@ export default function CareersPage() {
         subtitle={SUBTITLE}
         picture={<Picture src={workshop} width={800} height={520} alt="" priority="high" />}
       >
-        <Button onClick={() => applyFor('')}>Apply Now</Button>
-        <noscript>
-          <p className="max-w-text text-ink-2">
-            The form needs JavaScript. Without it, send your résumé to{' '}
-            <a href={`mailto:${brand.emails.careers}`}>{brand.emails.careers}</a>.
-          </p>
-        </noscript>
+        <ApplyLink to="/careers/apply" onOpen={() => applyFor('')}>
+          Apply Now
+        </ApplyLink>
       </PageHeader>
       {/* Before the confirmation, which can take the focus only once the window is closed. */}
       <Dialog

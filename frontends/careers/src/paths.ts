@@ -1,2 +1,7 @@
-/** Every address of careers that is rendered ahead of time. */
-export const paths: readonly string[] = ['/careers'];
+import { positions } from './positions.ts';
+
+/** Every address of careers that is rendered ahead of time, and has a place in the site's map. */
+export const paths: readonly string[] = ['/careers', '/careers/apply'];
+
+/** The same form for each position, which no map needs. */
+export const unmapped: readonly string[] = positions.map(({ id }) => `/careers/apply/${id}`);

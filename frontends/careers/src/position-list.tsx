@@ -2,6 +2,7 @@ import { Button } from '@site/kit/button.tsx';
 import { useSearchParams } from '@site/kit/router.ts';
 import { useHydrated } from '@site/kit/use-hydrated.ts';
 import { useEffect, useRef, useState } from 'react';
+import { ApplyLink } from './apply-link.tsx';
 import type { Position } from './positions.ts';
 import { departments, positions, TERMS } from './positions.ts';
 
@@ -55,7 +56,7 @@ interface DetailsProps {
 }
 
 function Details({ position, isAskedFor, onApply }: DetailsProps) {
-  const { title, department, description, requirements, benefits } = position;
+  const { id, title, department, description, requirements, benefits } = position;
   const box = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
     if (isAskedFor) {
@@ -80,9 +81,9 @@ function Details({ position, isAskedFor, onApply }: DetailsProps) {
         <Points title="What you bring" points={requirements} />
         <Points title="What you get" points={benefits} />
         <div>
-          <Button onClick={onApply}>
+          <ApplyLink to={`/careers/apply/${id}`} onOpen={onApply}>
             Apply for this position<span className="sr-only">: {title}</span>
-          </Button>
+          </ApplyLink>
         </div>
       </div>
     </details>

@@ -1,5 +1,6 @@
+import { useHydrated } from '@site/kit/use-hydrated.ts';
 import type { DragEvent } from 'react';
-import { useId, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { ACCEPTED, faultOf, sizeOf } from './resume.ts';
 
 interface ResumeFieldProps {
@@ -18,6 +19,10 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
   const [fault, setFault] = useState<string>();
   const wrong = fault ?? error;
   const isSending = progress !== undefined;
+  // Until our scripts run the browser's own field shows what is chosen, and sends it.
+  const isOurs = useHydrated();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, for what was chosen before our scripts ran
+  useEffect(() => takeChosen(), []);
 
   async function choose(chosen: File | undefined) {
     if (isSending) {
@@ -27,6 +32,14 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
     setFault(found);
     if (chosen) {
       onChoose(found ? undefined : chosen);
+    }
+  }
+
+  function takeChosen() {
+    if (picker.current) {
+      choose(picker.current.files?.[0]);
+      // So that the same file can be chosen again after it was removed.
+      picker.current.value = '';
     }
   }
 
@@ -41,6 +54,7 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
       onDrop={drop}
       className="mb-5 min-w-0 rounded-control border border-field-line border-dashed p-4"
     >
+      <legend className="sr-only">Your résumé</legend>
       <label htmlFor={id} className="font-medium text-small">
         Resume/CV
       </label>
@@ -51,19 +65,18 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
         ref={picker}
         id={id}
         type="file"
+        name="resume"
+        required={!isOurs}
         accept={ACCEPTED}
         disabled={isSending}
         aria-invalid={wrong ? true : undefined}
         aria-describedby={wrong ? `${id}-error` : undefined}
-        onChange={event => {
-          choose(event.target.files?.[0]);
-          // So that the same file can be chosen again after it was removed.
-          event.target.value = '';
-        }}
-        className="peer sr-only"
+        onChange={isOurs ? takeChosen : undefined}
+        className={isOurs ? 'peer sr-only' : 'mt-3 block min-h-11 max-w-full text-small'}
       />
       <label
         htmlFor={id}
+        hidden={!isOurs}
         className="mt-3 inline-flex min-h-11 cursor-pointer items-center rounded-control border border-field-line bg-raised px-4 font-semibold text-small peer-focus-visible:outline-3 peer-focus-visible:outline-ring peer-focus-visible:outline-offset-2 peer-disabled:cursor-default peer-disabled:opacity-60"
       >
         {file ? 'Choose another file' : 'Choose a file'}
@@ -95,7 +108,7 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
         />
       )}
       {wrong ? (
-        <p id={`${id}-error`} className="mt-2 text-alert-ink text-small">
+        <p id={`${id}-error`} data-error-of="resume" className="mt-2 text-alert-ink text-small">
           {wrong}
         </p>
       ) : null}

@@ -293,7 +293,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key within an hour has one effect */
+                /** @description The same key within an hour has one effect; without one, the same fields and the same résumé within an hour of the clock (UTC) have */
                 "Idempotency-Key"?: string | null;
             };
             path?: never;
@@ -314,6 +314,13 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
+            /** @description The same for a browser that asks for HTML: it leads on to a page that says so */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description Try again after the seconds in Retry-After */
             503: {
                 headers: {
@@ -323,7 +330,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description The application was not accepted */
+            /** @description The application was not accepted; for a browser that asks for HTML, a page with the form and what was entered, but for the file */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -338,7 +345,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key within an hour has one effect */
+                /** @description The same key within an hour has one effect; without one, the same fields within an hour of the clock (UTC) have */
                 "Idempotency-Key"?: string | null;
             };
             path?: never;
@@ -347,6 +354,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ContactForm"];
+                "application/x-www-form-urlencoded": components["schemas"]["ContactForm"];
             };
         };
         responses: {
@@ -359,6 +367,13 @@ export interface operations {
                     "application/json": components["schemas"]["ContactAnswer"];
                 };
             };
+            /** @description The same for a browser that asks for HTML: it leads on to a page that says so */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description Try again after the seconds in Retry-After */
             503: {
                 headers: {
@@ -368,7 +383,7 @@ export interface operations {
                     "application/json": components["schemas"]["ContactFailed"];
                 };
             };
-            /** @description The message was not accepted */
+            /** @description The message was not accepted; for a browser that asks for HTML, a page with the form and what was entered */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -383,7 +398,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key within an hour has one effect */
+                /** @description The same key within an hour has one effect; without one, the same fields within an hour of the clock (UTC) have */
                 "Idempotency-Key"?: string | null;
             };
             path?: never;
@@ -392,6 +407,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewsletterForm"];
+                "application/x-www-form-urlencoded": components["schemas"]["NewsletterForm"];
             };
         };
         responses: {
@@ -404,6 +420,13 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
+            /** @description The same for a browser that asks for HTML: it leads on to a page that says so */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description Try again after the seconds in Retry-After */
             503: {
                 headers: {
@@ -413,7 +436,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description The sign-up was not accepted */
+            /** @description The sign-up was not accepted; for a browser that asks for HTML, a page with the form and what was entered */
             "4XX": {
                 headers: {
                     [name: string]: unknown;

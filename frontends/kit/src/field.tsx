@@ -28,7 +28,14 @@ export function Field({
   const id = useId();
   const limit = useLimit(maxLength);
   return (
-    <Labelled id={id} label={label} isOptional={!rest.required} error={error} left={limit.left}>
+    <Labelled
+      id={id}
+      name={rest.name}
+      label={label}
+      isOptional={!rest.required}
+      error={error}
+      left={limit.left}
+    >
       <input
         {...rest}
         id={id}
@@ -51,7 +58,14 @@ export function TextField({
   const id = useId();
   const limit = useLimit(maxLength);
   return (
-    <Labelled id={id} label={label} isOptional={!rest.required} error={error} left={limit.left}>
+    <Labelled
+      id={id}
+      name={rest.name}
+      label={label}
+      isOptional={!rest.required}
+      error={error}
+      left={limit.left}
+    >
       <textarea
         {...rest}
         id={id}
@@ -81,6 +95,7 @@ function useLimit(most = Number.POSITIVE_INFINITY) {
 
 interface Around extends Words {
   id: string;
+  name: string | undefined;
   isOptional: boolean;
   /** How many characters are left, where that is few. */
   left: number | undefined;
@@ -88,6 +103,7 @@ interface Around extends Words {
 
 function Labelled({
   id,
+  name,
   label,
   isOptional,
   error,
@@ -107,7 +123,7 @@ function Labelled({
       ) : null}
       {children}
       {error ? (
-        <p id={`${id}-error`} className="mt-1.5 text-alert-ink text-small">
+        <p id={`${id}-error`} data-error-of={name} className="mt-1.5 text-alert-ink text-small">
           {error}
         </p>
       ) : null}

@@ -1,4 +1,4 @@
-import type { ReactNode, RefObject } from 'react';
+import type { ComponentProps, ReactNode, RefObject } from 'react';
 import { useEffect, useRef } from 'react';
 import { Button } from './button.tsx';
 
@@ -22,11 +22,12 @@ export function Confirmation({ title, ref, children }: ConfirmationProps) {
 }
 
 /** What went wrong, and what to do about it. It takes the focus, so that nobody misses it. */
-export function Alert({ children }: { children: ReactNode }) {
+export function Alert({ children, ...rest }: ComponentProps<'p'>) {
   const box = useRef<HTMLParagraphElement>(null);
   useEffect(() => box.current?.focus(), []);
   return (
     <p
+      {...rest}
       ref={box}
       role="alert"
       tabIndex={-1}

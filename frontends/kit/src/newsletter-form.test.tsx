@@ -116,8 +116,15 @@ test.each(['', 'reader@'])('what is no address is not sent: "%s"', async email =
   expect(server.sent).toEqual([]);
 });
 
-test('before the application has started the form cannot be sent', () => {
+test('before the application has started the browser sends the form by itself', () => {
   const page = document.createElement('div');
   page.innerHTML = renderToString(<NewsletterForm />);
-  expect(page.querySelector('button')?.disabled).toBe(true);
+  expect(page.querySelector('form')?.matches('[method=post][action="/api/newsletter"]')).toBe(true);
+  expect(page.querySelector('button')?.matches('[type=submit]:not([disabled])')).toBe(true);
+});
+
+test('what was wrong before it was shown stands beside its field', () => {
+  render(<NewsletterForm errors={{ email: 'This is no address.' }} />);
+  const field = screen.getByLabelText('Email Address');
+  expect(field.getAttribute('aria-describedby')).toBe(screen.getByText('This is no address.').id);
 });

@@ -9,17 +9,20 @@ import { onceEdited } from './failure.ts';
 import { Field } from './field.tsx';
 import { PrivacyNote } from './privacy-note.tsx';
 import { textsOf } from './texts-of.ts';
-import { useHydrated } from './use-hydrated.ts';
 
 const FAILED = 'Subscription failed. Try again.';
 const SENTENCES = { refused: FAILED, unreachable: FAILED };
 
 type State = { is: 'idle' | 'submitting' | 'success' } | Failure;
 
-/** Signs an address up for the newsletter. */
-export function NewsletterForm() {
+interface NewsletterFormProps {
+  /** What is wrong with which field before anything was sent: see `RefusedPage`. */
+  errors?: Readonly<Record<string, string>>;
+}
+
+/** Signs an address up for the newsletter. The browser sends it by itself where our scripts do not run, or not yet. */
+export function NewsletterForm({ errors = {} }: NewsletterFormProps) {
   const [state, setState] = useState<State>({ is: 'idle' });
-  const isHydrated = useHydrated();
   const running = useRef<AbortController>(undefined);
 
   async function subscribe(event: FormEvent<HTMLFormElement>) {
@@ -44,6 +47,8 @@ export function NewsletterForm() {
 
   return (
     <form
+      method="post"
+      action="/api/newsletter"
       onInput={event => setState(before => onceEdited(before, event))}
       onSubmit={subscribe}
       className="max-w-md"
@@ -56,13 +61,12 @@ export function NewsletterForm() {
         autoComplete="email"
         maxLength={254}
         required
-        error={state.is === 'failed' ? state.fields['email'] : undefined}
+        error={(state.is === 'failed' ? state.fields : errors)['email']}
       />
       <Bait />
       <PrivacyNote />
-      {/* Before the application has started the browser would send it by itself, to nowhere. */}
       <div className="flex flex-wrap gap-4">
-        <Button type="submit" disabled={!isHydrated || state.is === 'submitting'}>
+        <Button type="submit" disabled={state.is === 'submitting'}>
           {state.is === 'submitting' ? 'Sending...' : 'Subscribe'}
         </Button>
         {state.is === 'submitting' ? (

@@ -46,7 +46,7 @@ export const test = base.extend<Fixtures, Options & { own: Program | undefined }
   // A network address of its own, so that no test uses up another one's rate limit.
   // biome-ignore lint/correctness/noEmptyPattern: see above
   extraHTTPHeaders: async ({}, use) => use({ 'X-Forwarded-For': visitorAddress() }),
-  page: async ({ page, alone, said, uncaught }, use) => {
+  page: async ({ page, alone, said, uncaught, javaScriptEnabled }, use) => {
     // React's development build recommends its tools.
     const isHint = (message: ConsoleMessage) => alone && message.type() === 'info';
     page.on('console', message => isHint(message) || said.push(message.text()));
@@ -54,7 +54,9 @@ export const test = base.extend<Fixtures, Options & { own: Program | undefined }
     const goto = page.goto.bind(page);
     page.goto = async (url, options) => {
       const answer = await goto(url, options);
-      await started(page, options?.waitUntil);
+      if (javaScriptEnabled) {
+        await started(page, options?.waitUntil);
+      }
       return answer;
     };
     await use(page);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { BoundFunctions, queries } from '@testing-library/dom';
 import { configure, within } from '@testing-library/dom';
 import { Window } from 'happy-dom';
-import { dist } from '../../build/places.ts';
+import { dist, partsFile } from '../../build/places.ts';
 import type { Routes } from '../../build/routes-file.ts';
 import { ROUTES_FILE } from '../../build/routes-file.ts';
 
@@ -78,6 +78,18 @@ export function mappedPages(): string[] {
     builtText('sitemap.xml').matchAll(/<loc>([^<]+)/g),
     ([, url]) => new URL(url ?? '').pathname,
   );
+}
+
+/** The addresses of pages that the site's map does not name: what forms lead to that are sent without our scripts. */
+export function unmappedPages(): string[] {
+  const { files }: { files: string[] } = JSON.parse(readFileSync(partsFile, 'utf8'));
+  const { variants, notFound } = builtRoutes();
+  const others = new Set([...variants, ...notFound].map(({ page }) => page));
+  const mapped = new Set(mappedPages());
+  return files
+    .filter(file => !others.has(file))
+    .map(file => (file === 'index.html' ? '/' : `/${file.replace(/\.html$/, '')}`))
+    .filter(address => !mapped.has(address));
 }
 
 /** What elements say, without the white space around it. */

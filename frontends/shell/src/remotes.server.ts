@@ -18,4 +18,16 @@ export const remotes: typeof twin = {
     frontEnd: 'careers',
     load: () => import(/* webpackChunkName: "careers-page" */ 'careers/careers-page'),
   },
+  applicationPage: {
+    frontEnd: 'careers',
+    load: () => import(/* webpackChunkName: "application-page" */ 'careers/application-page'),
+  },
+  applied: {
+    frontEnd: 'careers',
+    load: () => import(/* webpackChunkName: "applied" */ 'careers/applied'),
+  },
+  notApplied: {
+    frontEnd: 'careers',
+    load: () => import(/* webpackChunkName: "not-applied" */ 'careers/not-applied'),
+  },
 };

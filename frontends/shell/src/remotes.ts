@@ -8,6 +8,9 @@ interface Modules extends Record<Exposed, Required<PartModule>> {
   'blog/blog-post': typeof import('blog/blog-post');
   'blog/blog-teasers': typeof import('blog/blog-teasers');
   'careers/careers-page': typeof import('careers/careers-page');
+  'careers/application-page': typeof import('careers/application-page');
+  'careers/applied': typeof import('careers/applied');
+  'careers/not-applied': typeof import('careers/not-applied');
 }
 
 function source<Name extends Exposed>(module: Name) {
@@ -34,5 +37,17 @@ export const remotes = {
   careersPage: {
     frontEnd: 'careers',
     load: source('careers/careers-page'),
+  },
+  applicationPage: {
+    frontEnd: 'careers',
+    load: source('careers/application-page'),
+  },
+  applied: {
+    frontEnd: 'careers',
+    load: source('careers/applied'),
+  },
+  notApplied: {
+    frontEnd: 'careers',
+    load: source('careers/not-applied'),
   },
 } satisfies Record<string, PartSource>;

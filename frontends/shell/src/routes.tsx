@@ -1,6 +1,6 @@
 import { matchPath } from '@site/kit/router.ts';
 import type { ReactElement } from 'react';
-import type { Area } from '../../build/rendered.ts';
+import type { Area, Rendered } from '../../build/rendered.ts';
 import { overviewIds, services } from './content/services.ts';
 import { LazyArea } from './lazy-area.tsx';
 import type { LazyPart, PartSource } from './lazy-part.ts';
@@ -17,6 +17,11 @@ interface SiteRoute {
   /** The chunk of a page that is not in the shell's first one. */
   chunk?: string;
   areas?: readonly Area[];
+  /**
+   * What comes of a form that was sent without our scripts, and no place to begin at: no map has it. A refusal is filled
+   * in by the gateway, and no script may take that back.
+   */
+  answer?: 'accepted' | 'refused';
 }
 
 function page(part: LazyPart): Pick<SiteRoute, 'element' | 'prefetch'> {
@@ -43,6 +48,40 @@ export const routes: readonly SiteRoute[] = [
     paths: ['/contact'],
     chunk: 'contact',
     ...ownPage(() => import(/* webpackChunkName: "contact" */ './pages/contact.tsx')),
+  },
+  {
+    paths: ['/contact/sent'],
+    chunk: 'contact-sent',
+    answer: 'accepted',
+    ...ownPage(() => import(/* webpackChunkName: "contact-sent" */ './pages/contact-sent.tsx')),
+  },
+  {
+    paths: ['/contact/not-sent'],
+    chunk: 'contact-not-sent',
+    answer: 'refused',
+    ...ownPage(
+      () => import(/* webpackChunkName: "contact-not-sent" */ './pages/contact-not-sent.tsx'),
+    ),
+  },
+  {
+    paths: ['/newsletter/subscribed'],
+    chunk: 'newsletter-subscribed',
+    answer: 'accepted',
+    ...ownPage(
+      () =>
+        import(/* webpackChunkName: "newsletter-subscribed" */ './pages/newsletter-subscribed.tsx'),
+    ),
+  },
+  {
+    paths: ['/newsletter/not-subscribed'],
+    chunk: 'newsletter-not-subscribed',
+    answer: 'refused',
+    ...ownPage(
+      () =>
+        import(
+          /* webpackChunkName: "newsletter-not-subscribed" */ './pages/newsletter-not-subscribed.tsx'
+        ),
+    ),
   },
   {
     paths: [
@@ -89,6 +128,23 @@ export const routes: readonly SiteRoute[] = [
     ...page(remoteParts.careersPage),
     areas: [{ remote: 'careers', module: 'careers-page', weight: 'page' }],
   },
+  {
+    paths: ['/careers/apply/*'],
+    ...page(remoteParts.applicationPage),
+    areas: [{ remote: 'careers', module: 'application-page', weight: 'page' }],
+  },
+  {
+    paths: ['/careers/applied'],
+    answer: 'accepted',
+    ...page(remoteParts.applied),
+    areas: [{ remote: 'careers', module: 'applied', weight: 'page' }],
+  },
+  {
+    paths: ['/careers/not-applied'],
+    answer: 'refused',
+    ...page(remoteParts.notApplied),
+    areas: [{ remote: 'careers', module: 'not-applied', weight: 'page' }],
+  },
   ...(process.env['NODE_ENV'] === 'development'
     ? [
         {
@@ -109,11 +165,19 @@ export function prefetchPage(path: string): void {
   find(path)?.prefetch?.();
 }
 
-/** Every address of the shell's own that gets a page. */
+/** Every address of the shell's own that gets a page, and a place in the site's map. */
 export const shellPaths: readonly string[] = [
-  ...routes.flatMap(({ paths }) => paths).filter(path => !/[*:]/.test(path) && !isRemote(path)),
+  ...routes
+    .filter(({ answer }) => !answer)
+    .flatMap(({ paths }) => paths)
+    .filter(path => !/[*:]/.test(path) && !isRemote(path)),
   ...services.map(({ id }) => `/services/${id}`),
 ];
+
+/** Every address that a form leads to. */
+export const answerPaths: readonly string[] = routes
+  .filter(({ answer }) => answer)
+  .flatMap(({ paths }) => paths);
 
 /** Where an address leads that only leads on. */
 export function redirectOf(path: string): string | undefined {
@@ -122,9 +186,13 @@ export function redirectOf(path: string): string | undefined {
 }
 
 /** The route that shows an address. */
-export function routeOf(path: string): { chunk?: string | undefined; areas: readonly Area[] } {
+export function routeOf(path: string): Omit<Rendered, 'html'> {
   const found = find(path);
-  return { chunk: found?.chunk, areas: found?.areas ?? [] };
+  return {
+    chunk: found?.chunk,
+    areas: found?.areas ?? [],
+    scripts: found?.answer === 'refused' ? 'none' : 'ours',
+  };
 }
 
 /** Which page an address shows: two addresses of one page, such as two categories of a list, share it. */

@@ -1,24 +1,28 @@
 import { StaticRouter } from '@site/kit/static-router.ts';
 import { feed } from 'blog/feed';
 import { paths as blogPaths, redirects as blogRedirects } from 'blog/paths';
-import { paths as careersPaths } from 'careers/paths';
+import { paths as careersPaths, unmapped as unmappedCareers } from 'careers/paths';
 import { prerender } from 'react-dom/static';
 import { signposts } from '../../build/find.ts';
 import type { Rendered } from '../../build/rendered.ts';
 import { App } from './app.tsx';
 import { overviewIds } from './content/services.ts';
 import { openingOf, openings } from './openings.ts';
-import { routeOf, shellPaths } from './routes.tsx';
+import { answerPaths, routeOf, shellPaths } from './routes.tsx';
 
 export { feed, signposts };
 
-/** Every address that gets a page of its own. */
+/** Every address that gets a page of its own, and a place in the site's map. */
 export const pages: readonly string[] = [...shellPaths, ...blogPaths, ...careersPaths];
+
+/** Every address that gets a page of its own which no map has. */
+export const unmapped: readonly string[] = [...answerPaths, ...unmappedCareers];
 
 /** Pages for addresses that name nothing, by the prefix they stand for. */
 export const notFound = [
   { prefix: '/', page: '404.html' },
   { prefix: '/blog/', page: 'blog/404.html' },
+  { prefix: '/careers/apply/', page: 'careers/apply/404.html' },
   { prefix: '/services/', page: 'services/404.html' },
 ];
 
@@ -55,7 +59,7 @@ export async function render(path: string): Promise<Rendered> {
     throw new AggregateError(failures, `${path} cannot be rendered`);
   }
   const { pathname, search } = new URL(path, 'http://site');
-  const { chunk, areas } = routeOf(pathname);
+  const { chunk, ...route } = routeOf(pathname);
   const opening = pathname === '/' && openingOf(search) === 'impact' ? 'impact' : undefined;
-  return { html, chunk: chunk ?? opening, areas };
+  return { html, chunk: chunk ?? opening, ...route };
 }

@@ -2,6 +2,9 @@
 
 mod address;
 mod api;
+mod cross_site;
+mod derived_key;
+mod form_pages;
 mod forwarding;
 mod limits;
 mod readiness;

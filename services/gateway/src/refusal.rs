@@ -8,7 +8,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::json;
 use site_service::status;
 use tonic::{Code, Status};
@@ -31,6 +31,9 @@ impl Refusal {
     pub fn of(status: StatusCode) -> Self {
         let sentence = match status {
             StatusCode::BAD_REQUEST => "This request cannot be read. Please reload the page and try again.",
+            StatusCode::FORBIDDEN => {
+                "This form was sent from another site. Please fill it in here, and send it again."
+            }
             StatusCode::NOT_FOUND => "There is nothing at this address.",
             StatusCode::METHOD_NOT_ALLOWED => "This address does not take this kind of request.",
             StatusCode::REQUEST_TIMEOUT => "Your request took too long to arrive. Please try again.",
@@ -69,6 +72,41 @@ impl Refusal {
         }
     }
 
+    /// The same refusal with a sentence for each field that is not right.
+    pub fn with_fields(self, fields: BTreeMap<String, String>) -> Self {
+        Self { fields, ..self }
+    }
+
+    /// Why an answer is none of success: the refusal it carries, or the usual one of its status.
+    pub fn in_answer(answer: &Response) -> Self {
+        let carried = answer.extensions().get::<Self>().cloned();
+        carried.unwrap_or_else(|| Self::of(answer.status()))
+    }
+
+    /// The status of its answer.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// What the visitor is told.
+    pub fn sentence(&self) -> &str {
+        &self.sentence
+    }
+
+    /// What is wrong with a field.
+    pub fn field(&self, name: &str) -> Option<&str> {
+        self.fields.get(name).map(String::as_str)
+    }
+
+    /// When to come back, where that is known.
+    pub fn headers(&self) -> HeaderMap {
+        let pause = self.retry_after.map(|pause| {
+            let seconds = pause.as_secs_f64().ceil().max(1.0) as u64;
+            (header::RETRY_AFTER, HeaderValue::from(seconds))
+        });
+        pause.into_iter().collect()
+    }
+
     fn body(&self, word: &str) -> serde_json::Value {
         let mut body = json!({ "success": false, word: self.sentence });
         if !self.fields.is_empty() {
@@ -88,10 +126,7 @@ impl From<Status> for Refusal {
                     Some(sentence) => sentence.clone(),
                     None => Self::of(StatusCode::UNPROCESSABLE_ENTITY).sentence,
                 };
-                Self {
-                    fields,
-                    ..Self::because(StatusCode::UNPROCESSABLE_ENTITY, sentence)
-                }
+                Self::because(StatusCode::UNPROCESSABLE_ENTITY, sentence).with_fields(fields)
             }
             Code::OutOfRange => Self::because(StatusCode::PAYLOAD_TOO_LARGE, status.message()),
             Code::Unavailable | Code::DeadlineExceeded | Code::Cancelled | Code::Unknown => {
@@ -106,7 +141,7 @@ impl From<Status> for Refusal {
     }
 }
 
-/// Carries the refusal to [`as_json`], which knows the words of the form.
+/// Carries the refusal to [`as_json`], which knows the words of the form, or to what makes a page of it.
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
@@ -116,24 +151,22 @@ impl IntoResponse for Refusal {
 }
 
 /// Turns every failed answer below `/api` into JSON: ours, and those that layers and
-/// the router make on their own.
+/// the router make on their own. Those that are pages already stay so.
 pub async fn as_json(request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_api = path == API || path.strip_prefix(API).is_some_and(|rest| rest.starts_with('/'));
     let word = if path == CONTACT { "message" } else { "error" };
     let answer = next.run(request).await;
     let status = answer.status();
-    if !is_api || !(status.is_client_error() || status.is_server_error()) {
+    let has_failed = status.is_client_error() || status.is_server_error();
+    if !is_api || !has_failed || is_page(&answer) {
         return answer;
     }
+    let refusal = Refusal::in_answer(&answer);
     let (mut parts, _) = answer.into_parts();
-    let refusal = parts.extensions.remove().unwrap_or_else(|| Refusal::of(status));
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.remove(header::CONTENT_TYPE);
-    if let Some(pause) = refusal.retry_after {
-        let seconds = HeaderValue::from(pause.as_secs_f64().ceil().max(1.0) as u64);
-        parts.headers.insert(header::RETRY_AFTER, seconds);
-    }
+    parts.headers.extend(refusal.headers());
     (
         parts.status,
         parts.headers,
@@ -141,4 +174,9 @@ pub async fn as_json(request: Request, next: Next) -> Response {
         Json(refusal.body(word)),
     )
         .into_response()
+}
+
+fn is_page(answer: &Response) -> bool {
+    let content_type = answer.headers().get(header::CONTENT_TYPE);
+    content_type.is_some_and(|value| value.as_bytes().starts_with(b"text/html"))
 }

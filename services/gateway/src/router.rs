@@ -19,7 +19,8 @@ use tokio::sync::Semaphore;
 use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
 
 use crate::{
-    api,
+    api, cross_site,
+    form_pages::{self, Answers, Pages, Recorders},
     forwarding::{Services, channel},
     limits::{self, Limited},
     readiness,
@@ -154,6 +155,10 @@ pub fn router(app: App, settings: &Settings) -> anyhow::Result<Router> {
             .into_router(),
         None => Router::new(),
     };
+    let answers = Answers {
+        pages: pages(settings, &site),
+        recorders: Recorders::default(),
+    };
     let mut router = forms
         .merge(reports)
         .merge(others)
@@ -165,12 +170,23 @@ pub fn router(app: App, settings: &Settings) -> anyhow::Result<Router> {
     }
     Ok(requests::observed(
         router
+            .layer(from_fn_with_state(answers, form_pages::answer))
             .layer(from_fn(refusal::as_json))
             .layer(from_fn(security_headers::add)),
     ))
 }
 
-/// A form is counted and limited by address before anything of its body is read.
+/// Where the pages are that browsers get which have sent a form by themselves.
+fn pages(settings: &Settings, site: &Router) -> Pages {
+    match (&settings.site_dir, &settings.pages_url) {
+        (Some(_), _) => Pages::Here(site.clone()),
+        (None, Some(address)) => Pages::there(address.clone()),
+        (None, None) => Pages::Nowhere,
+    }
+}
+
+/// A form is counted, and limited by address, before anything of its body is read. One that another site sent for its
+/// visitor is not held against them.
 fn form<H, T>(
     name: &'static str,
     handler: H,
@@ -188,6 +204,10 @@ where
         .layer(from_fn_with_state(
             Arc::new(Limited::new(settings)),
             limits::admit,
+        ))
+        .layer(from_fn_with_state(
+            Arc::<[HeaderValue]>::from(settings.cors_origins.as_slice()),
+            cross_site::refuse,
         ))
         .layer(from_fn_with_state(Arc::new(Form::new(name)), submissions::count))
 }

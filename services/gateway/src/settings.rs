@@ -26,6 +26,9 @@ pub struct Settings {
     /// Folder of the built front ends; without it only the API is served
     #[arg(long, env = "SITE_DIR")]
     pub site_dir: Option<PathBuf>,
+    /// Address of the server of the shell's pages, for forms without a script; not needed where SITE_DIR is set
+    #[arg(long, env = "PAGES_URL")]
+    pub pages_url: Option<Uri>,
     /// How many proxies in front of us may be believed about the visitor's address
     #[arg(long, env = "TRUSTED_PROXIES", default_value_t = 0)]
     pub trusted_proxies: usize,

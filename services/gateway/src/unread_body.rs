@@ -29,21 +29,26 @@ const STANDSTILL: Duration = Duration::from_secs(5);
 /// Runs the rest, then takes in what it left of the request's body.
 pub async fn take_in(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
-    let mut shared = SharedBody(Arc::new(Mutex::new(body)));
+    let mut shared = SharedBody::new(body);
     let request = Request::from_parts(parts, Body::new(shared.clone()));
     let response = next.run(request).await;
     // A body that takes longer, or is larger, is cut off with the connection.
-    let _cut = timeout(TIME, shared.discard()).await;
+    let _cut = timeout(TIME, shared.discard(BYTES)).await;
     response
 }
 
 /// A body that can still be reached after it was handed on.
 #[derive(Clone)]
-struct SharedBody(Arc<Mutex<Body>>);
+pub struct SharedBody(Arc<Mutex<Body>>);
 
 impl SharedBody {
-    async fn discard(&mut self) {
-        let mut left = BYTES;
+    pub fn new(body: Body) -> Self {
+        Self(Arc::new(Mutex::new(body)))
+    }
+
+    /// Reads on to the end, or so many bytes, or until nothing comes any more.
+    pub async fn discard(&mut self, bytes: usize) {
+        let mut left = bytes;
         while let Ok(Some(Ok(frame))) = timeout(STANDSTILL, self.frame()).await {
             let size = frame.data_ref().map_or(0, Bytes::len);
             left = match left.checked_sub(size) {

@@ -31,7 +31,7 @@ test('an application reaches the recruiters, and its link returns the very same 
   const notices = page.getByRole('region', { name: /^Notifications/ });
   await expect(notices.getByText('Application Submitted!')).toBeVisible();
   await expect(page.getByRole('dialog')).toBeHidden();
-  await page.getByRole('button', { name: 'Apply Now' }).first().click();
+  await page.getByRole('link', { name: 'Apply Now' }).first().click();
   await expect(page.getByRole('dialog').getByLabel('Full Name')).toHaveValue('');
   await expect(page.getByRole('dialog').getByLabel('Cover Letter')).toHaveValue('');
 
@@ -89,7 +89,7 @@ test('a refusal stands in the open window and in a notice above it, and the drop
 
 test('the modal closes by X, Cancel and Escape, and gives the focus back', async ({ page }) => {
   await page.goto('/careers');
-  const opener = page.getByRole('button', { name: 'Apply Now' }).first();
+  const opener = page.getByRole('link', { name: 'Apply Now' }).first();
   for (const close of [
     () => page.getByRole('dialog').getByRole('button', { name: 'Close' }).click(),
     () => page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click(),
@@ -175,7 +175,7 @@ async function applyFor(page: Page, title: string) {
     .locator('details')
     .filter({ has: page.getByRole('heading', { name: title }) });
   await position.locator('summary').click();
-  await position.getByRole('button', { name: 'Apply for this position' }).click();
+  await position.getByRole('link', { name: 'Apply for this position' }).click();
 }
 
 async function fill(page: Page, email: string) {

@@ -9,7 +9,6 @@ import { Alert, Confirmation } from '@site/kit/message.tsx';
 import { PrivacyNote } from '@site/kit/privacy-note.tsx';
 import { textsOf } from '@site/kit/texts-of.ts';
 import { useDraft } from '@site/kit/use-draft.ts';
-import { useHydrated } from '@site/kit/use-hydrated.ts';
 import type { FormEvent } from 'react';
 import { useEffect, useRef, useState } from 'react';
 
@@ -22,13 +21,15 @@ const SENTENCES = {
 
 type State = { is: 'idle' | 'submitting' } | { is: 'success'; email: string } | Failure;
 
-/** The form of the contact page. */
-export function ContactForm() {
+interface ContactFormProps {
+  /** What is wrong with which field before anything was sent: see `RefusedPage`. */
+  errors?: Readonly<Record<string, string>>;
+}
+
+/** The form of the contact page. The browser sends it by itself where our scripts do not run, or not yet. */
+export function ContactForm({ errors = {} }: ContactFormProps) {
   const { form, save, forget } = useDraft('contact');
   const [state, setState] = useState<State>({ is: 'idle' });
-  // Before that the browser would submit it by itself, to nowhere.
-  const isHydrated = useHydrated();
-
   const confirmation = useRef<HTMLDivElement>(null);
   const takesFocus = useRef(false);
   const running = useRef<AbortController>(undefined);
@@ -83,9 +84,16 @@ export function ContactForm() {
     );
   }
 
-  const wrong = state.is === 'failed' ? state.fields : {};
+  const wrong = state.is === 'failed' ? state.fields : errors;
   return (
-    <form ref={form} tabIndex={-1} onInput={edit} onSubmit={submit}>
+    <form
+      ref={form}
+      method="post"
+      action="/api/contact"
+      tabIndex={-1}
+      onInput={edit}
+      onSubmit={submit}
+    >
       <Field
         label="Full Name"
         name="name"
@@ -116,7 +124,7 @@ export function ContactForm() {
       <PrivacyNote />
       {state.is === 'failed' ? <Alert>{state.message}</Alert> : null}
       <div className="flex flex-wrap gap-4">
-        <Button type="submit" disabled={!isHydrated || state.is === 'submitting'}>
+        <Button type="submit" disabled={state.is === 'submitting'}>
           {state.is === 'submitting' ? 'Sending...' : 'Send Message'}
         </Button>
         {state.is === 'submitting' ? (

@@ -46,7 +46,7 @@ test('the questions: opened by Enter and Space, one at a time', async ({ page })
 
 test('the application: the focus goes in, stays in, and comes back', async ({ page }) => {
   await page.goto('/careers');
-  const apply = page.getByRole('button', { name: 'Apply Now' });
+  const apply = page.getByRole('link', { name: 'Apply Now' });
   await tabTo(page, apply);
   await page.keyboard.press('Enter');
   const modal = page.getByRole('dialog');

@@ -118,7 +118,7 @@ test('a remote that answers with a page instead of its entry when it is gone to:
   await page.route(entry, answer('<!doctype html><title>Oops</title>'));
   await page.getByRole('link', { name: 'Careers', exact: true }).first().click();
   await untilItFailed(page);
-  await expect(page.getByRole('button', { name: 'Apply Now' })).toHaveCount(0);
+  await expect(page.getByRole('link', { name: 'Apply Now' })).toHaveCount(0);
   await page.getByRole('button', { name: 'Dark theme' }).click();
   await expect(page.locator('html')).toHaveClass(/dark/);
   await untilReported(page, reports, { remote: 'careers', reason: 'broken' });
@@ -174,7 +174,7 @@ test('a remote of another build than the page is shown anew, without a word', as
   await page.goto('/careers');
   await expect(page.getByText('Computer Vision Intern').first()).toBeVisible();
   await expect(page.getByText('Lamplighter')).toHaveCount(0);
-  await page.getByRole('button', { name: 'Apply Now' }).first().click();
+  await page.getByRole('link', { name: 'Apply Now' }).first().click();
   await expect(page.getByRole('dialog')).toBeVisible();
 });
 
@@ -188,7 +188,7 @@ function answer(body: string) {
 
 async function worksAgain(page: Page) {
   await expect(page.getByText(FAILED)).toBeHidden();
-  const opener = page.getByRole('button', { name: 'Apply Now' }).first();
+  const opener = page.getByRole('link', { name: 'Apply Now' }).first();
   await hydrated(opener);
   await opener.click();
   await expect(page.getByRole('dialog')).toBeVisible();

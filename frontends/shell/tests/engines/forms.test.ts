@@ -77,7 +77,7 @@ describe.each(ENGINES)('$name', engine => {
     const file = join(folder, 'Ravi – résumé.pdf');
     writeFileSync(file, resume);
     await open('/careers');
-    await (await the('button', 'Apply Now')).click();
+    await (await the('link', 'Apply Now')).click();
     await write(visitor(), {
       Position: 'AI Intern',
       'Full Name': 'Ravi Kumar',

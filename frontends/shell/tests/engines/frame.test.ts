@@ -85,7 +85,7 @@ describe.each(ENGINES)('$name', engine => {
   test('a notice lies above an open window and what dims the page', async () => {
     const { open, the, evaluate, tab } = visitor();
     await open('/careers');
-    await (await the('button', 'Apply Now')).click();
+    await (await the('link', 'Apply Now')).click();
     await the('dialog', 'Position');
     await evaluate(() => {
       // The notice stays as long as the test looks at it.

@@ -11,11 +11,13 @@ import {
   builtRoutes,
   builtText,
   mappedPages,
+  unmappedPages,
 } from '../../../kit/testing/built-site.ts';
 
 // What machines read of the site: its HTML, its structured data, its links, its map.
 
 const pages = mappedPages();
+const unmapped = unmappedPages();
 const validator = new HtmlValidate({
   extends: ['html-validate:standard', 'html-validate:document', 'html-validate:a11y'],
   rules: {
@@ -53,13 +55,7 @@ describe.each(pages)('%s', path => {
   const content = (name: string) =>
     document.querySelector(`meta[property="${name}"]`)?.getAttribute('content');
 
-  test('is valid HTML', async () => {
-    const { results } = await validator.validateString(html);
-    const faults = results.flatMap(({ messages }) =>
-      messages.map(({ ruleId, message, selector }) => `${ruleId}: ${message} (${selector})`),
-    );
-    expect(faults).toEqual([]);
-  });
+  test('is valid HTML', async () => expect(await faultsOf(html)).toEqual([]));
 
   test('has structured data that a validator accepts', async () => {
     const issues = await new Validator().validate(structuredData(html));
@@ -91,19 +87,75 @@ describe.each(pages)('%s', path => {
     expect(html).not.toContain('Loading…');
   });
 
-  test('has no link of ours that leads nowhere', () => {
-    for (const href of attributesOf(document.querySelectorAll('a[href]'), 'href')) {
-      const { origin, pathname, hash } = new URL(href ?? '', `http://localhost${path}`);
-      if (origin === 'http://localhost') {
-        expect(addresses, href ?? '').toContain(pathname);
-        const anchor = decodeURIComponent(hash.slice(1));
-        expect(anchor === '' || idsOf(pathname).has(anchor), href ?? '').toBe(true);
-      }
-    }
-  });
+  test('has no link of ours that leads nowhere', () => expectLinksToLead(path));
 });
 
-const addresses = [...pages, ...builtRoutes().redirects.map(({ from }) => from)];
+describe.each(unmapped)('%s, which no map names,', path => {
+  const { html, document } = builtPage(path);
+
+  test('is valid HTML', async () => expect(await faultsOf(html)).toEqual([]));
+
+  test('asks not to be indexed', () => {
+    const robots = document.querySelectorAll('head meta[name="robots"]');
+    expect(attributesOf(robots, 'content')).toEqual(['noindex']);
+    expect(document.querySelector('link[rel="canonical"]')).toBeNull();
+  });
+
+  test('is called by its heading, and read without JavaScript', () => {
+    const heading = document.querySelector('main h1')?.textContent;
+    expect(document.title).toBe(`${heading} | Oculant`);
+    expect(html).not.toContain('Loading…');
+  });
+
+  test('has no link of ours that leads nowhere', () => expectLinksToLead(path));
+});
+
+test('a form that was refused has a place for all that the gateway fills in, and no script of ours', () => {
+  const refused = unmapped.filter(path => builtPage(path).html.includes('data-refusal'));
+  expect(refused.toSorted()).toEqual([
+    '/careers/not-applied',
+    '/contact/not-sent',
+    '/newsletter/not-subscribed',
+  ]);
+  for (const path of refused) {
+    const { document } = builtPage(path);
+    expect(document.querySelectorAll('[data-refusal]'), path).toHaveLength(1);
+    expect(document.querySelectorAll('form'), path).toHaveLength(1);
+    const fields = Array.from(document.querySelectorAll('form :is(input, textarea)'));
+    expect(fields.length, path).toBeGreaterThan(1);
+    for (const field of fields.filter(field => !field.closest('[hidden]'))) {
+      const name = field.getAttribute('name');
+      const error = document.querySelector(`[data-error-of="${name}"]`);
+      expect(field.getAttribute('aria-invalid'), `${path} ${name}`).toBe('true');
+      expect(field.getAttribute('aria-describedby')?.split(' ')).toContain(error?.id);
+      expect(error?.id).toMatch(/-error$/);
+    }
+    const scripts = document.querySelectorAll('script, meta[name=script], meta[name=later]');
+    expect(scripts, path).toHaveLength(1);
+    expect(scripts[0]?.textContent).toContain('prefers-color-scheme');
+  }
+});
+
+async function faultsOf(html: string): Promise<string[]> {
+  const { results } = await validator.validateString(html);
+  return results.flatMap(({ messages }) =>
+    messages.map(({ ruleId, message, selector }) => `${ruleId}: ${message} (${selector})`),
+  );
+}
+
+function expectLinksToLead(path: string) {
+  const links = builtPage(path).document.querySelectorAll('a[href]');
+  for (const href of attributesOf(links, 'href')) {
+    const { origin, pathname, hash } = new URL(href ?? '', `http://localhost${path}`);
+    if (origin === 'http://localhost') {
+      expect(addresses, href ?? '').toContain(pathname);
+      const anchor = decodeURIComponent(hash.slice(1));
+      expect(anchor === '' || idsOf(pathname).has(anchor), href ?? '').toBe(true);
+    }
+  }
+}
+
+const addresses = [...pages, ...unmapped, ...builtRoutes().redirects.map(({ from }) => from)];
 
 test('no two pages have the same title', () => {
   expect(new Set(pages.map(path => builtPage(path).document.title)).size).toBe(pages.length);

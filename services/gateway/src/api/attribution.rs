@@ -1,5 +1,7 @@
 //! Where the visitor came from, as a form tells it.
 
+use axum::extract::Query;
+use http::{Uri, header, request::Parts};
 use serde::{Deserialize, Serialize};
 use site_proto::attribution::v1 as proto;
 use utoipa::ToSchema;
@@ -24,6 +26,44 @@ pub struct Attribution {
     utm_content: String,
 }
 
+/// The campaign in a page's address.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Campaign {
+    utm_source: String,
+    utm_medium: String,
+    utm_campaign: String,
+    utm_term: String,
+    utm_content: String,
+}
+
+impl Attribution {
+    /// What is known without a script: of a page of ours that the form was sent from, its path and its campaign
+    /// (`Referer`, RFC 9110, 10.1.3).
+    pub fn of_referer(parts: &Parts) -> Option<Self> {
+        let referer: Uri = parts.headers.get(header::REFERER)?.to_str().ok()?.parse().ok()?;
+        let host = match parts.uri.authority() {
+            Some(authority) => authority.as_str(),
+            None => parts.headers.get(header::HOST)?.to_str().ok()?,
+        };
+        // An answer of ours, from which a form is sent again, is no page of the site.
+        let is_page = referer.authority()?.as_str() == host && !referer.path().starts_with("/api/");
+        if !is_page {
+            return None;
+        }
+        let Query(campaign) = Query::<Campaign>::try_from_uri(&referer).unwrap_or_default();
+        Some(Self {
+            page: referer.path().to_owned(),
+            referrer: String::new(),
+            utm_source: campaign.utm_source,
+            utm_medium: campaign.utm_medium,
+            utm_campaign: campaign.utm_campaign,
+            utm_term: campaign.utm_term,
+            utm_content: campaign.utm_content,
+        })
+    }
+}
+
 impl From<Attribution> for proto::Attribution {
     fn from(told: Attribution) -> Self {
         Self {
@@ -34,6 +74,45 @@ impl From<Attribution> for proto::Attribution {
             utm_campaign: told.utm_campaign,
             utm_term: told.utm_term,
             utm_content: told.utm_content,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(referer: &str) -> Option<Attribution> {
+        let request = http::Request::post("/api/contact")
+            .header(header::HOST, "oculant.example:8080")
+            .header(header::REFERER, referer);
+        let (parts, ()) = request.body(()).expect("a request").into_parts();
+        Attribution::of_referer(&parts)
+    }
+
+    #[test]
+    fn a_page_of_ours_tells_its_path_and_its_campaign() {
+        let page = "https://oculant.example:8080/contact?utm_source=a%20b&utm_content=x&gclid=1#form";
+        let told = told(page).expect("a page of ours");
+        assert_eq!((told.page.as_str(), told.referrer.as_str()), ("/contact", ""));
+        assert_eq!(
+            (told.utm_source.as_str(), told.utm_content.as_str()),
+            ("a b", "x")
+        );
+        assert_eq!(told.utm_campaign, "");
+    }
+
+    #[test]
+    fn nothing_is_told_by_other_sites_and_answers() {
+        for other in [
+            "https://other.example/contact?utm_source=a",
+            "https://oculant.example:8081/contact",
+            "https://oculant.example:8080/api/contact",
+            "/contact",
+            "about:blank",
+            "",
+        ] {
+            assert!(told(other).is_none(), "{other}");
         }
     }
 }

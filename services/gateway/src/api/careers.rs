@@ -55,11 +55,12 @@ pub struct ApplicationForm {
 #[utoipa::path(
     post,
     path = "/api/career-application",
-    params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect")),
+    params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect; without one, the same fields and the same résumé within an hour of the clock (UTC) have")),
     request_body(content = ApplicationForm, content_type = "multipart/form-data"),
     responses(
         (status = 200, description = "The application is stored", body = Accepted),
-        (status = "4XX", description = "The application was not accepted", body = super::Failed),
+        (status = 303, description = "The same for a browser that asks for HTML: it leads on to a page that says so"),
+        (status = "4XX", description = "The application was not accepted; for a browser that asks for HTML, a page with the form and what was entered, but for the file", body = super::Failed),
         (status = 503, description = "Try again after the seconds in Retry-After", body = super::Failed),
     )
 )]
@@ -87,7 +88,7 @@ pub async fn apply(
     ));
     tokio::pin!(applied);
     tokio::select! {
-        forwarded = parts::forward(form, submission.key, parts) => match forwarded? {
+        forwarded = parts::forward(form, submission, parts) => match forwarded? {
             Forwarded::Application => applied.await?,
             // Without the commit the service keeps nothing.
             Forwarded::Spam => return Ok(spam(Accepted::YES)),

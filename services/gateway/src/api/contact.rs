@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use site_proto::contact::v1::SubmitRequest;
 use utoipa::ToSchema;
 
-use super::{Attribution, JsonForm, Submission, spam};
+use super::{AnyForm, Attribution, Submission, spam};
 use crate::{
+    derived_key::Content,
     forwarding::{FORM_TIME, call},
     refusal::Refusal,
     router::App,
@@ -52,28 +53,33 @@ const RECEIVED: Json<ContactAnswer> = Json(ContactAnswer {
 #[utoipa::path(
     post,
     path = "/api/contact",
-    params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect")),
-    request_body = ContactForm,
+    params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect; without one, the same fields within an hour of the clock (UTC) have")),
+    request_body(content((ContactForm = "application/json"), (ContactForm = "application/x-www-form-urlencoded"))),
     responses(
         (status = 200, description = "The message is stored", body = ContactAnswer),
-        (status = "4XX", description = "The message was not accepted", body = super::ContactFailed),
+        (status = 303, description = "The same for a browser that asks for HTML: it leads on to a page that says so"),
+        (status = "4XX", description = "The message was not accepted; for a browser that asks for HTML, a page with the form and what was entered", body = super::ContactFailed),
         (status = 503, description = "Try again after the seconds in Retry-After", body = super::ContactFailed),
     )
 )]
 pub async fn submit(
     State(app): State<App>,
-    submission: Submission,
-    JsonForm(form): JsonForm<ContactForm>,
+    mut submission: Submission,
+    AnyForm(form): AnyForm<ContactForm>,
 ) -> Result<Response, Refusal> {
     if !form.website.is_empty() {
         return Ok(spam(RECEIVED));
     }
+    let content = Content::of("contact")
+        .with("name", &form.name)
+        .with("email", &form.email)
+        .with("message", &form.message);
     let message = SubmitRequest {
+        idempotency_key: submission.key(content).to_string(),
+        attribution: submission.attribution(form.attribution),
         name: form.name,
         email: form.email,
         message: form.message,
-        idempotency_key: submission.key.to_string(),
-        attribution: form.attribution.map(Into::into),
     };
     app.services
         .contact()

@@ -8,14 +8,17 @@ pub mod openapi;
 mod parts;
 pub mod remote_failure;
 
-use std::{collections::BTreeMap, convert::Infallible};
+use std::{collections::BTreeMap, convert::Infallible, time::SystemTime};
 
 use axum::{
-    Json,
-    extract::{FromRequest, FromRequestParts, Request, rejection::JsonRejection},
+    Form, Json,
+    extract::{
+        FromRequest, FromRequestParts, Request,
+        rejection::{FormRejection, JsonRejection},
+    },
     response::{IntoResponse, Response},
 };
-use http::{StatusCode, request::Parts};
+use http::{StatusCode, header, request::Parts};
 use serde::{Serialize, de::DeserializeOwned};
 use site_service::{RequestId, idempotency};
 use utoipa::ToSchema;
@@ -23,7 +26,10 @@ use uuid::Uuid;
 
 use attribution::Attribution;
 
-use crate::{refusal::Refusal, submissions::Spam};
+use crate::{derived_key::Content, refusal::Refusal, submissions::Spam};
+
+/// The field that people do not see, and robots fill in.
+pub const HONEYPOT: &str = "website";
 
 /// The answer of the newsletter and careers forms.
 #[derive(Serialize, ToSchema)]
@@ -76,24 +82,68 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonForm<T> {
     }
 }
 
-/// Which request this is, and which submission it repeats.
+/// A form's body: as JSON, or as a browser sends it by itself. Or why it is neither.
+pub struct AnyForm<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
+        let content_type = request.headers().get(header::CONTENT_TYPE);
+        let is_encoded = content_type
+            .is_some_and(|value| value.as_bytes().starts_with(b"application/x-www-form-urlencoded"));
+        if !is_encoded {
+            let JsonForm(form) = JsonForm::from_request(request, state).await?;
+            return Ok(Self(form));
+        }
+        match Form::from_request(request, state).await {
+            Ok(Form(form)) => Ok(Self(form)),
+            Err(FormRejection::FailedToDeserializeFormBody(_)) => Err(Refusal::of(StatusCode::BAD_REQUEST)),
+            Err(rejection) => Err(Refusal::of(rejection.status())),
+        }
+    }
+}
+
+/// Which request this is, which submission it repeats, and where it was sent from.
 pub struct Submission {
     pub request_id: RequestId,
-    pub key: Uuid,
+    /// What the browser's own headers tell of the page it was sent from.
+    referer: Option<Attribution>,
+    key: Option<Uuid>,
+}
+
+impl Submission {
+    /// The key that it came with, or the one of its content.
+    pub fn key(&self, content: Content) -> Uuid {
+        self.key.unwrap_or_else(|| content.key(SystemTime::now()))
+    }
+
+    /// Where the visitor came from: as the form tells, or as far as the browser does.
+    pub fn attribution(
+        &mut self,
+        told: Option<Attribution>,
+    ) -> Option<site_proto::attribution::v1::Attribution> {
+        told.or_else(|| self.referer.take()).map(Into::into)
+    }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Submission {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
-        let raw = match parts.headers.get(idempotency::HEADER) {
-            Some(value) => value.to_str().unwrap_or("not even text"),
-            None => "",
-        };
-        let key = idempotency::parse(raw)
+        let given = parts.headers.get(idempotency::HEADER);
+        let given = given.map(|value| value.to_str().unwrap_or("not even text"));
+        let key = given
+            .filter(|raw| !raw.is_empty())
+            .map(idempotency::parse)
+            .transpose()
             .map_err(|error| Refusal::because(StatusCode::BAD_REQUEST, error.to_string()))?;
         let Id(request_id) = Id::of(parts);
-        Ok(Self { request_id, key })
+        Ok(Self {
+            request_id,
+            referer: Attribution::of_referer(parts),
+            key,
+        })
     }
 }
 

@@ -10,8 +10,9 @@ use serde::Deserialize;
 use site_proto::newsletter::v1::{ConfirmRequest, SubscribeRequest, UnsubscribeRequest};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Accepted, Attribution, Id, JsonForm, Submission, spam};
+use super::{Accepted, AnyForm, Attribution, Id, JsonForm, Submission, spam};
 use crate::{
+    derived_key::Content,
     forwarding::{FORM_TIME, call},
     refusal::Refusal,
     router::App,
@@ -58,26 +59,29 @@ struct OneClick {
 #[utoipa::path(
     post,
     path = "/api/newsletter",
-    params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect")),
-    request_body = NewsletterForm,
+    params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect; without one, the same fields within an hour of the clock (UTC) have")),
+    request_body(content((NewsletterForm = "application/json"), (NewsletterForm = "application/x-www-form-urlencoded"))),
     responses(
         (status = 200, description = "The sign-up is stored", body = Accepted),
-        (status = "4XX", description = "The sign-up was not accepted", body = super::Failed),
+        (status = 303, description = "The same for a browser that asks for HTML: it leads on to a page that says so"),
+        (status = "4XX", description = "The sign-up was not accepted; for a browser that asks for HTML, a page with the form and what was entered", body = super::Failed),
         (status = 503, description = "Try again after the seconds in Retry-After", body = super::Failed),
     )
 )]
 pub async fn subscribe(
     State(app): State<App>,
-    submission: Submission,
-    JsonForm(form): JsonForm<NewsletterForm>,
+    mut submission: Submission,
+    AnyForm(form): AnyForm<NewsletterForm>,
 ) -> Result<Response, Refusal> {
     if !form.website.is_empty() {
         return Ok(spam(Accepted::YES));
     }
     let sign_up = SubscribeRequest {
+        idempotency_key: submission
+            .key(Content::of("newsletter").with("email", &form.email))
+            .to_string(),
+        attribution: submission.attribution(form.attribution),
         email: form.email,
-        idempotency_key: submission.key.to_string(),
-        attribution: form.attribution.map(Into::into),
     };
     app.services
         .newsletter()

@@ -9,7 +9,7 @@ use super::{careers, contact, newsletter, remote_failure};
 #[openapi(
     info(
         title = "Site API",
-        description = "The forms of the public site, and what browsers report of it. Every answer is JSON and carries `x-request-id`.",
+        description = "The forms of the public site, and what browsers report of it. Every answer carries `x-request-id`, and is JSON but for those of the three forms to a browser that asks for HTML, without JSON, in `Accept`. A form that a page of another site sends is refused with 403 (`Sec-Fetch-Site`), unless its origin is allowed.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     paths(

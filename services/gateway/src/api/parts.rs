@@ -12,17 +12,15 @@ use axum::{
 use http::StatusCode;
 use site_proto::careers::v1::{ApplyRequest, Commit, Field, FieldName, ResumeStart, apply_request::Part};
 use tokio::{sync::mpsc, time::timeout};
-use uuid::Uuid;
 
-use super::Attribution;
-use crate::refusal::Refusal;
+use super::{Attribution, HONEYPOT, Submission};
+use crate::{derived_key::Content, refusal::Refusal};
 
 /// How long an upload may stand still.
 const STANDSTILL: Duration = Duration::from_secs(15);
 /// The most bytes of one text field that are taken in; the service's limits are lower.
 const FIELD_BYTES: usize = 128 * 1024;
 const RESUME: &str = "resume";
-const HONEYPOT: &str = "website";
 const ATTRIBUTION: &str = "attribution";
 
 /// What was forwarded.
@@ -37,25 +35,23 @@ pub enum Forwarded {
 /// receiver is gone: then the service has refused already.
 pub async fn forward(
     mut form: Multipart,
-    key: Uuid,
+    mut submission: Submission,
     to: mpsc::Sender<ApplyRequest>,
 ) -> Result<Forwarded, Refusal> {
     let mut spam = false;
+    let mut attribution = None;
+    let mut content = Content::of("career-application");
     while let Some(mut part) = arriving(form.next_field()).await? {
         match part.name().unwrap_or_default() {
-            RESUME => forward_resume(&mut part, &to).await?,
-            ATTRIBUTION => {
-                let told = attribution(&text(&mut part).await?)?;
-                send(&to, Part::Attribution(told.into())).await;
-            }
+            RESUME => forward_resume(&mut part, &mut content, &to).await?,
+            ATTRIBUTION => attribution = Some(read_attribution(&text(&mut part).await?)?),
             HONEYPOT => spam |= !text(&mut part).await?.is_empty(),
             other => match field_name(other) {
                 Some(name) => {
-                    let field = Field {
-                        name: name.into(),
-                        value: text(&mut part).await?,
-                    };
-                    send(&to, Part::Field(field)).await;
+                    let value = text(&mut part).await?;
+                    content.set(name.as_str_name(), &value);
+                    let name = name.into();
+                    send(&to, Part::Field(Field { name, value })).await;
                 }
                 None => while chunk(&mut part).await?.is_some() {},
             },
@@ -64,15 +60,22 @@ pub async fn forward(
     if spam {
         return Ok(Forwarded::Spam);
     }
+    if let Some(attribution) = submission.attribution(attribution) {
+        send(&to, Part::Attribution(attribution)).await;
+    }
     let commit = Commit {
-        idempotency_key: key.to_string(),
+        idempotency_key: submission.key(content).to_string(),
     };
     send(&to, Part::Commit(commit)).await;
     Ok(Forwarded::Application)
 }
 
 /// A browser sends a part without name and content where no file was chosen.
-async fn forward_resume(part: &mut FormPart<'_>, to: &mpsc::Sender<ApplyRequest>) -> Result<(), Refusal> {
+async fn forward_resume(
+    part: &mut FormPart<'_>,
+    content: &mut Content,
+    to: &mpsc::Sender<ApplyRequest>,
+) -> Result<(), Refusal> {
     let file_name = part.file_name().unwrap_or_default().to_owned();
     let first = chunk(part).await?;
     if file_name.is_empty() && first.is_none() {
@@ -81,6 +84,7 @@ async fn forward_resume(part: &mut FormPart<'_>, to: &mpsc::Sender<ApplyRequest>
     send(to, Part::ResumeStart(ResumeStart { file_name })).await;
     let mut next = first;
     while let Some(bytes) = next {
+        content.add(RESUME, &bytes);
         send(to, Part::ResumeChunk(bytes)).await;
         next = chunk(part).await?;
     }
@@ -114,7 +118,7 @@ async fn arriving<T>(read: impl Future<Output = Result<T, MultipartError>>) -> R
     }
 }
 
-fn attribution(raw: &str) -> Result<Attribution, Refusal> {
+fn read_attribution(raw: &str) -> Result<Attribution, Refusal> {
     serde_json::from_str(raw).map_err(|_| Refusal::of(StatusCode::BAD_REQUEST))
 }
 

@@ -12,3 +12,4 @@ mod remote_failures;
 mod site;
 mod traces;
 mod whole_path;
+mod without_scripts;

@@ -417,7 +417,11 @@ async fn what_is_in_flight_at_a_stop_is_finished() -> anyhow::Result<()> {
     let mut site = site().await?;
     let url = format!("{}/api/contact", site.stack.site());
     let sending: Vec<_> = (0..50)
-        .map(|_| tokio::spawn(site.http.post(&url).json(&message()).send()))
+        .map(|number| {
+            let mut message = message();
+            message["message"] = json!(format!("Message {number}"));
+            tokio::spawn(site.http.post(&url).json(&message).send())
+        })
         .collect();
     eventually("the first is answered", MAIL, async || {
         sending

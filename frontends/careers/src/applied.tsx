@@ -1,0 +1,19 @@
+import { AcceptedPage } from '@site/kit/accepted-page.tsx';
+import { Picture } from '@site/kit/picture.tsx';
+import { SUBMITTED } from './application-form.tsx';
+import './styles.css';
+import workshop from './pictures/workshop.svg';
+
+/** Which build this is. */
+export const version = REMOTE_VERSION;
+
+/** `/careers/applied` */
+export default function Applied() {
+  return (
+    <AcceptedPage
+      {...SUBMITTED}
+      next={{ title: 'Back to Careers', path: '/careers' }}
+      picture={<Picture src={workshop} width={800} height={520} alt="" priority="high" />}
+    />
+  );
+}

@@ -1,0 +1,26 @@
+import { errorsOf, RefusedPage } from '@site/kit/refused-page.tsx';
+import { ApplicationForm, FIELDS } from './application-form.tsx';
+import './styles.css';
+
+/** Which build this is. */
+export const version = REMOTE_VERSION;
+
+/** `/careers/not-applied` */
+export default function NotApplied() {
+  return (
+    <RefusedPage title="Not submitted yet">
+      <ApplicationForm
+        position=""
+        resume={undefined}
+        onResume={never}
+        onSubmitted={never}
+        errors={errorsOf([...FIELDS, 'resume'])}
+      />
+    </RefusedPage>
+  );
+}
+
+/** No script runs in this page. */
+function never() {
+  return undefined;
+}

@@ -1,0 +1,38 @@
+import type { ReactNode } from 'react';
+import { Alert } from './message.tsx';
+import { PageHeader } from './page-header.tsx';
+import { PageMeta } from './page-meta.tsx';
+
+interface RefusedPageProps {
+  title: string;
+  /** The form, with something wrong in each of its fields: `errorsOf`. */
+  children: ReactNode;
+}
+
+/**
+ * What a browser shows that sent a form by itself, without our scripts, and was refused. It is rendered once, by the
+ * build, with a sentence wherever one can stand; for each visitor the gateway then puts in what was entered and what is
+ * wrong (`services/gateway/src/form_pages/filling.rs`). It finds its way by attributes:
+ *
+ * - `data-refusal`: the element that holds the sentence of the whole form;
+ * - `data-error-of="<field>"`: what is wrong with a field, by an id that ends with `-error`; it goes where nothing is;
+ * - `name` of an input or a textarea in a form: the field.
+ */
+export function RefusedPage({ title, children }: RefusedPageProps) {
+  return (
+    <>
+      <PageMeta title={title} description="This form has not been accepted yet." />
+      <PageHeader title={title}>
+        <div className="w-full max-w-2xl">
+          <Alert data-refusal="">Please check the marked fields.</Alert>
+          {children}
+        </div>
+      </PageHeader>
+    </>
+  );
+}
+
+/** Something that is wrong with each field. */
+export function errorsOf(fields: readonly string[]): Record<string, string> {
+  return Object.fromEntries(fields.map(field => [field, 'Please check this field.']));
+}

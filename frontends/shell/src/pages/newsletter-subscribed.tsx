@@ -1,0 +1,15 @@
+import { AcceptedPage } from '@site/kit/accepted-page.tsx';
+import { Picture } from '@site/kit/picture.tsx';
+import { opening } from '../scenes/scenes.ts';
+
+/** `/newsletter/subscribed` */
+export default function NewsletterSubscribed() {
+  return (
+    <AcceptedPage
+      title="Thank you for subscribing!"
+      text="Check your inbox: it counts once you press the link in our mail."
+      next={{ title: 'Back to Blog', path: '/blog' }}
+      picture={<Picture {...opening} alt="" priority="high" />}
+    />
+  );
+}

@@ -1,0 +1,132 @@
+//! The key of a submission that came without one: whoever sends the same again within the hour repeats it.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime},
+};
+
+use sha2::{Digest, Sha256};
+use uuid::{Builder, Uuid};
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+/// What a submission consists of: digests of its fields and its file, whatever order they came in.
+pub struct Content {
+    form: &'static str,
+    parts: BTreeMap<&'static str, Sha256>,
+}
+
+impl Content {
+    /// An empty form of this name.
+    pub fn of(form: &'static str) -> Self {
+        Self {
+            form,
+            parts: BTreeMap::new(),
+        }
+    }
+
+    /// The same with a field. One that is left out counts as empty.
+    pub fn with(mut self, field: &'static str, value: &str) -> Self {
+        self.set(field, value);
+        self
+    }
+
+    /// Sets a field; what it held before counts no more.
+    pub fn set(&mut self, field: &'static str, value: &str) {
+        if value.is_empty() {
+            self.parts.remove(field);
+        } else {
+            self.parts.insert(field, Sha256::new_with_prefix(value));
+        }
+    }
+
+    /// Adds bytes to a file.
+    pub fn add(&mut self, file: &'static str, bytes: &[u8]) {
+        self.parts.entry(file).or_default().update(bytes);
+    }
+
+    /// Its key within the hour (UTC) of this time: a UUID of version 8 (RFC 9562, 5.8).
+    pub fn key(self, now: SystemTime) -> Uuid {
+        let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let hour = since.as_secs() / HOUR.as_secs();
+        let mut all = Sha256::new_with_prefix(self.form);
+        all.update(hour.to_be_bytes());
+        for (name, digest) in self.parts {
+            // Names have no zeros, and digests one length: no two contents make the same bytes.
+            all.update(name);
+            all.update([0]);
+            all.update(digest.finalize());
+        }
+        let digest: [u8; 32] = all.finalize().into();
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&digest[..16]);
+        Builder::from_custom_bytes(bytes).into_uuid()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The start of an hour.
+    const NOON: Duration = Duration::from_secs(1_800_000_000);
+
+    fn message() -> Content {
+        Content::of("contact")
+            .with("name", "Ada")
+            .with("email", "ada@example.org")
+    }
+
+    fn key(content: Content) -> Uuid {
+        content.key(SystemTime::UNIX_EPOCH + NOON)
+    }
+
+    #[test]
+    fn the_same_content_has_one_key_in_whatever_order_it_came() {
+        let other_way = Content::of("contact")
+            .with("email", "ada@example.org")
+            .with("name", "Ada");
+        assert_eq!(key(message()), key(other_way));
+        assert_eq!(key(message()), key(message().with("message", "")));
+        assert_eq!(
+            key(message()),
+            key(message().with("name", "Bob").with("name", "Ada"))
+        );
+        assert_eq!(key(message()).get_version_num(), 8);
+    }
+
+    #[test]
+    fn another_form_field_value_or_file_has_another_key() {
+        let mut with_file = message();
+        with_file.add("resume", b"%PDF-");
+        let mut with_other_file = message();
+        with_other_file.add("resume", b"%PDF-1");
+        let mut in_two_chunks = message();
+        in_two_chunks.add("resume", b"%PDF");
+        in_two_chunks.add("resume", b"-");
+        let keys = [
+            message(),
+            Content::of("newsletter")
+                .with("name", "Ada")
+                .with("email", "ada@example.org"),
+            message().with("name", "Adam"),
+            message().with("message", "Ada"),
+            Content::of("contact")
+                .with("name", "ada@example.org")
+                .with("email", "Ada"),
+            with_other_file,
+            with_file,
+        ]
+        .map(key);
+        let distinct: std::collections::BTreeSet<Uuid> = keys.into();
+        assert_eq!(distinct.len(), keys.len());
+        assert_eq!(key(in_two_chunks), keys[6]);
+    }
+
+    #[test]
+    fn each_hour_has_its_own_key() {
+        let at = |seconds| message().key(SystemTime::UNIX_EPOCH + NOON + Duration::from_secs(seconds));
+        assert_eq!(at(0), at(3599));
+        assert_ne!(at(0), at(3600));
+    }
+}

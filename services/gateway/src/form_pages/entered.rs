@@ -1,0 +1,242 @@
+//! What a visitor entered, read from the body as it passes, so that it is there whatever becomes of the request.
+
+use std::{
+    collections::BTreeMap,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use axum::{
+    body::{Body, Bytes, HttpBody},
+    extract::{Form, FromRequest, Multipart, Request},
+};
+use http::{HeaderValue, Method, header};
+use hyper::body::{Frame, SizeHint};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
+
+use crate::unread_body::SharedBody;
+
+/// How much of a body is kept: the longest message and some. A résumé comes after the texts.
+const BYTES: usize = 512 * 1024;
+/// How many bodies are kept at once. Beyond that, forms work and are shown empty: a flood cannot fill the memory.
+const AT_ONCE: usize = 32;
+/// How long to wait for the rest of a body that was refused before it was read.
+const TIME: Duration = Duration::from_secs(10);
+
+/// Texts by the names of their fields. Files are no part of it: a page cannot put one into its field.
+#[derive(Default)]
+pub struct Entered(BTreeMap<String, String>);
+
+impl Entered {
+    /// What was entered into a field.
+    pub fn text(&self, field: &str) -> Option<&str> {
+        self.0.get(field).map(String::as_str)
+    }
+}
+
+impl<const N: usize> From<[(&str, &str); N]> for Entered {
+    fn from(texts: [(&str, &str); N]) -> Self {
+        Self(
+            texts
+                .map(|(name, text)| (name.to_owned(), text.to_owned()))
+                .into(),
+        )
+    }
+}
+
+/// Gives out recorders, a bounded number at once.
+#[derive(Clone)]
+pub struct Recorders(Arc<Semaphore>);
+
+impl Default for Recorders {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(AT_ONCE)))
+    }
+}
+
+impl Recorders {
+    /// The request with its body recorded, and what records it; none where too many are recorded already.
+    pub fn record(&self, request: Request) -> (Request, Option<Recorder>) {
+        let Ok(permit) = Arc::clone(&self.0).try_acquire_owned() else {
+            return (request, None);
+        };
+        let content_type = request.headers().get(header::CONTENT_TYPE).cloned();
+        let (parts, body) = request.into_parts();
+        let kept = Arc::default();
+        let body = SharedBody::new(Body::new(Recorded {
+            body,
+            kept: Arc::clone(&kept),
+        }));
+        let request = Request::from_parts(parts, Body::new(body.clone()));
+        let recorder = Recorder {
+            body,
+            kept,
+            content_type,
+            _permit: permit,
+        };
+        (request, Some(recorder))
+    }
+}
+
+/// What records a body.
+pub struct Recorder {
+    body: SharedBody,
+    kept: Arc<Mutex<Vec<u8>>>,
+    content_type: Option<HeaderValue>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Recorder {
+    /// What was entered. Where the request was refused before its body was read, the start of it is read now.
+    pub async fn entered(mut self) -> Entered {
+        // What has not come by then is left out.
+        let _late = timeout(TIME, self.body.discard(BYTES)).await;
+        let kept = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
+        let Some(content_type) = self.content_type else {
+            return Entered::default();
+        };
+        let texts = if content_type.as_bytes().starts_with(b"multipart/") {
+            texts_of_parts(content_type, kept).await
+        } else {
+            texts_of_pairs(content_type, kept).await
+        };
+        Entered(texts.unwrap_or_default())
+    }
+}
+
+fn body_of(content_type: HeaderValue, bytes: Vec<u8>) -> Request {
+    let mut request = Request::new(Body::from(bytes));
+    *request.method_mut() = Method::POST;
+    request.headers_mut().insert(header::CONTENT_TYPE, content_type);
+    request
+}
+
+async fn texts_of_pairs(content_type: HeaderValue, mut bytes: Vec<u8>) -> Option<BTreeMap<String, String>> {
+    if bytes.len() >= BYTES {
+        // The last field was cut.
+        bytes.truncate(bytes.iter().rposition(|byte| *byte == b'&')?);
+    }
+    let Form(texts) = Form::<Vec<(String, String)>>::from_request(body_of(content_type, bytes), &())
+        .await
+        .ok()?;
+    Some(texts.into_iter().collect())
+}
+
+/// All texts up to a part that was cut.
+async fn texts_of_parts(content_type: HeaderValue, bytes: Vec<u8>) -> Option<BTreeMap<String, String>> {
+    let mut parts = Multipart::from_request(body_of(content_type, bytes), &())
+        .await
+        .ok()?;
+    let mut texts = BTreeMap::new();
+    while let Ok(Some(part)) = parts.next_field().await {
+        let name = part.name().map(str::to_owned);
+        let is_file = part.file_name().is_some();
+        if let (Some(name), false, Ok(text)) = (name, is_file, part.text().await) {
+            texts.insert(name, text);
+        }
+    }
+    Some(texts)
+}
+
+/// A body whose first bytes are kept as they pass.
+struct Recorded {
+    body: Body,
+    kept: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Recorded {
+    fn keep(&self, bytes: &Bytes) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = BYTES.saturating_sub(kept.len());
+        kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}
+
+impl HttpBody for Recorded {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        if let Some(bytes) = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()) {
+            self.keep(bytes);
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAIRS: &str = "application/x-www-form-urlencoded";
+
+    async fn entered(content_type: &'static str, body: Vec<u8>) -> Entered {
+        let request = body_of(HeaderValue::from_static(content_type), body);
+        let (_unread, recorder) = Recorders::default().record(request);
+        recorder.expect("one is free").entered().await
+    }
+
+    #[tokio::test]
+    async fn what_was_refused_before_it_was_read_is_known_all_the_same() {
+        let entered = entered(PAIRS, b"name=Zo%C3%AB+M&message=a%0D%0Ab".into()).await;
+        assert_eq!(entered.text("name"), Some("Zoë M"));
+        assert_eq!(entered.text("message"), Some("a\r\nb"));
+        assert_eq!(entered.text("email"), None);
+    }
+
+    #[tokio::test]
+    async fn of_what_is_too_large_the_fields_that_came_whole_are_kept() {
+        let large = format!("name=Ada&message={}", "x".repeat(2 * BYTES));
+        let entered = entered(PAIRS, large.into()).await;
+        assert_eq!(entered.text("name"), Some("Ada"));
+        assert_eq!(entered.text("message"), None);
+    }
+
+    #[tokio::test]
+    async fn files_are_not_kept_and_cut_parts_left_out() {
+        let part = |head: &str, value: &str| {
+            format!("--x\r\nContent-Disposition: form-data; {head}\r\n\r\n{value}\r\n")
+        };
+        let body = [
+            part("name=\"name\"", "Ada"),
+            part("name=\"resume\"; filename=\"cv.pdf\"", &"x".repeat(1000)),
+            part("name=\"phone\"", "1").split_at(50).0.to_owned(),
+        ];
+        let entered = entered("multipart/form-data; boundary=x", body.concat().into()).await;
+        assert_eq!(entered.text("name"), Some("Ada"));
+        assert_eq!(entered.text("resume"), None);
+        assert_eq!(entered.text("phone"), None);
+    }
+
+    #[tokio::test]
+    async fn no_more_bodies_are_kept_than_the_memory_has_room_for() {
+        let recorders = Recorders::default();
+        let record = || {
+            recorders
+                .record(body_of(HeaderValue::from_static(PAIRS), b"name=Ada".into()))
+                .1
+        };
+        let kept: Vec<_> = (0..AT_ONCE).map(|_| record()).collect();
+        assert!(kept.iter().all(Option::is_some));
+        assert!(record().is_none());
+        drop(kept);
+        assert!(record().is_some());
+    }
+}

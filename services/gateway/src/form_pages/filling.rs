@@ -1,0 +1,179 @@
+//! Fills a page of the site with what was entered and what is wrong with it. The page says by attributes where:
+//!
+//! - `data-refusal`: the element that holds the sentence;
+//! - `data-error-of="<field>"`: what is wrong with a field, by an id that ends with `-error`; it goes where nothing is;
+//! - `name` of an `input` or `textarea` in a form: the field;
+//! - `data-form-page`: a link to the page with the form.
+//!
+//! The front ends' side of it is `frontends/kit/src/refused-page.tsx`.
+
+use lol_html::{
+    RewriteStrSettings, element,
+    errors::RewritingError,
+    html_content::{ContentType, Element},
+    rewrite_str,
+};
+
+use super::entered::Entered;
+use crate::{api::HONEYPOT, refusal::Refusal};
+
+/// The page, filled.
+///
+/// # Errors
+///
+/// The page is no HTML that can be read.
+pub fn fill(html: &str, form: &str, refusal: &Refusal, entered: &Entered) -> Result<String, RewritingError> {
+    let settings = RewriteStrSettings::new()
+        .append_element_content_handler(element!("[data-refusal]", |place| {
+            place.set_inner_content(refusal.sentence(), ContentType::Text);
+            Ok(())
+        }))
+        .append_element_content_handler(element!("[data-form-page]", |link| {
+            link.set_attribute("href", form)?;
+            Ok(())
+        }))
+        .append_element_content_handler(element!("form [name]", |field| {
+            let name = field.get_attribute("name").unwrap_or_default();
+            if refusal.field(&name).is_none() {
+                call_right(field)?;
+            }
+            if let Some(text) = entered.text(&name).filter(|_| name != HONEYPOT) {
+                enter(field, text)?;
+            }
+            Ok(())
+        }))
+        .append_element_content_handler(element!("[data-error-of]", |place| {
+            let name = place.get_attribute("data-error-of").unwrap_or_default();
+            match refusal.field(&name) {
+                Some(sentence) => place.set_inner_content(sentence, ContentType::Text),
+                None => place.remove(),
+            }
+            Ok(())
+        }));
+    rewrite_str(html, settings)
+}
+
+type Handled = Result<(), Box<dyn std::error::Error + Send + Sync>>;
+
+/// Nothing is wrong with this field.
+fn call_right(field: &mut Element<'_, '_>) -> Handled {
+    field.remove_attribute("aria-invalid");
+    let described = field.get_attribute("aria-describedby").unwrap_or_default();
+    let others: Vec<&str> = described
+        .split_ascii_whitespace()
+        .filter(|id| !id.ends_with("-error"))
+        .collect();
+    if others.is_empty() {
+        field.remove_attribute("aria-describedby");
+    } else {
+        field.set_attribute("aria-describedby", &others.join(" "))?;
+    }
+    Ok(())
+}
+
+fn enter(field: &mut Element<'_, '_>, text: &str) -> Handled {
+    match field.tag_name().as_str() {
+        "input" if field.get_attribute("type").as_deref() != Some("file") => {
+            field.set_attribute("value", &escaped(text))?;
+        }
+        // The first line break is none of the text's (HTML, 13.1.2.5).
+        "textarea" => field.set_inner_content(&format!("\n{text}"), ContentType::Text),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The library escapes text, but of an attribute's value the quotes alone.
+fn escaped(value: &str) -> String {
+    value
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use http::StatusCode;
+
+    use super::*;
+
+    const PAGE: &str = r#"<p data-refusal="">Words</p><form method="post">
+<input name="name" aria-invalid="true" aria-describedby="a-error">
+<input name="email" aria-invalid="true" aria-describedby="b-error b-limit">
+<textarea name="message"></textarea><input type="file" name="resume"><input name="website">
+<p id="a-error" data-error-of="name">Wrong</p><p id="b-error" data-error-of="email">Wrong</p>
+</form><a href="/" data-form-page="">Back</a>"#;
+
+    fn filled(refusal: &Refusal, entered: Entered) -> String {
+        fill(PAGE, "/contact", refusal, &entered).expect("the page is HTML")
+    }
+
+    fn refusal(fields: &[(&str, &str)]) -> Refusal {
+        let fields = fields
+            .iter()
+            .map(|(name, sentence)| ((*name).into(), (*sentence).into()));
+        Refusal::of(StatusCode::UNPROCESSABLE_ENTITY).with_fields(fields.collect())
+    }
+
+    #[test]
+    fn what_is_wrong_stands_at_its_field_and_nowhere_else() {
+        let page = filled(
+            &refusal(&[("name", "Tell us <who> you are.")]),
+            Entered::default(),
+        );
+        assert!(
+            page.contains("<p data-refusal=\"\">Please check the marked fields.</p>"),
+            "{page}"
+        );
+        assert!(
+            page.contains("<input name=\"name\" aria-invalid=\"true\" aria-describedby=\"a-error\">"),
+            "{page}"
+        );
+        assert!(
+            page.contains("data-error-of=\"name\">Tell us &lt;who&gt; you are.</p>"),
+            "{page}"
+        );
+        assert!(
+            page.contains("<input name=\"email\" aria-describedby=\"b-limit\">"),
+            "{page}"
+        );
+        assert!(!page.contains("data-error-of=\"email\""), "{page}");
+        assert!(page.contains("<a href=\"/contact\""), "{page}");
+    }
+
+    #[test]
+    fn what_was_entered_is_text_wherever_it_stands() {
+        let nasty = "\"><script>alert('&quot;')</script>\r\n🎥</textarea>";
+        let page = filled(
+            &refusal(&[]),
+            [
+                ("name", nasty),
+                ("message", nasty),
+                ("resume", "cv.pdf"),
+                ("website", "x"),
+            ]
+            .into(),
+        );
+        assert!(!page.contains("<script"), "{page}");
+        assert!(
+            page.contains(" value=\"&quot;&gt;&lt;script&gt;alert('&amp;quot;')"),
+            "{page}"
+        );
+        assert!(
+            page.contains("<textarea name=\"message\">\n\"&gt;&lt;script&gt;"),
+            "{page}"
+        );
+        assert!(page.contains("🎥&lt;/textarea&gt;</textarea>"), "{page}");
+        assert!(page.contains("<input type=\"file\" name=\"resume\">"), "{page}");
+        assert!(page.contains("<input name=\"website\">"), "{page}");
+    }
+
+    #[test]
+    fn the_first_line_break_of_a_message_stays() {
+        let page = filled(&refusal(&[]), [("message", "\nHello")].into());
+        assert!(
+            page.contains("<textarea name=\"message\">\n\nHello</textarea>"),
+            "{page}"
+        );
+    }
+}

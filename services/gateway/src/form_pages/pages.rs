@@ -1,0 +1,105 @@
+//! The site's pages, from where they are served: the gateway's own folder, or the shell's server.
+
+use std::{fmt::Display, sync::Arc, time::Duration};
+
+use anyhow::{Context, ensure};
+use axum::{
+    Router,
+    body::{Body, HttpBody, to_bytes},
+    extract::Request,
+    http::{HeaderValue, StatusCode, Uri, header},
+};
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::{TokioExecutor, TokioTimer},
+};
+use tokio::time::timeout;
+use tower::ServiceExt;
+
+/// How long the shell's server may take over a page.
+const TIME: Duration = Duration::from_secs(2);
+/// Shorter than our servers keep a connection on which nobody asks for anything.
+const IDLE: Duration = Duration::from_secs(5);
+/// The largest page.
+const BYTES: usize = 1024 * 1024;
+
+/// A page, and what browsers may load for it.
+pub struct Page {
+    pub html: String,
+    pub policy: HeaderValue,
+}
+
+/// Where the pages are.
+#[derive(Clone)]
+pub enum Pages {
+    /// In the folder that the gateway serves.
+    Here(Router),
+    /// At another server.
+    There(Arc<Server>),
+    /// Nowhere: the gateway serves the API alone.
+    Nowhere,
+}
+
+/// A server that has the pages.
+pub struct Server {
+    client: Client<HttpConnector, Body>,
+    address: Uri,
+}
+
+impl Pages {
+    /// The pages of the server at this address.
+    pub fn there(address: Uri) -> Self {
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE)
+            .build_http();
+        Self::There(Arc::new(Server { client, address }))
+    }
+
+    /// The page at a path of the site, if it can be had.
+    pub async fn page(&self, path: &str) -> Option<Page> {
+        let page = match self {
+            Self::Here(site) => from_folder(site.clone(), path).await,
+            Self::There(server) => match timeout(TIME, from_server(server, path)).await {
+                Ok(page) => page,
+                Err(late) => Err(late.into()),
+            },
+            Self::Nowhere => return None,
+        };
+        page.inspect_err(|error| {
+            tracing::error!(error = format!("{error:#}"), path, "no page for a form's answer")
+        })
+        .ok()
+    }
+}
+
+async fn from_folder(site: Router, path: &str) -> anyhow::Result<Page> {
+    let request = Request::get(path).body(Body::empty())?;
+    read(site.oneshot(request).await?).await
+}
+
+async fn from_server(server: &Server, path: &str) -> anyhow::Result<Page> {
+    let mut parts = server.address.clone().into_parts();
+    parts.path_and_query = Some(path.parse()?);
+    let answer = server.client.get(Uri::from_parts(parts)?).await?;
+    read(answer).await
+}
+
+async fn read<B>(answer: http::Response<B>) -> anyhow::Result<Page>
+where
+    B: HttpBody<Data = bytes::Bytes> + Send + 'static,
+    B::Error: Display + Into<axum::BoxError>,
+{
+    ensure!(
+        answer.status() == StatusCode::OK,
+        "the answer is {}",
+        answer.status()
+    );
+    let policy = answer.headers().get(header::CONTENT_SECURITY_POLICY);
+    let policy = policy.cloned().context("it has no policy")?;
+    let html = to_bytes(Body::new(answer.into_body()), BYTES).await?;
+    Ok(Page {
+        html: String::from_utf8(html.into())?,
+        policy,
+    })
+}
