@@ -24,13 +24,22 @@ impl PersonKey {
 
     /// The id of the person behind an address.
     pub fn person(&self, email: &EmailAddress) -> PersonId {
-        let tag = self
-            .0
-            .clone()
-            .chain_update(email.normalised())
-            .finalize()
-            .into_bytes();
-        PersonId(tag[..16].iter().map(|byte| format!("{byte:02x}")).collect())
+        let tag = self.tag(email.normalised().as_bytes());
+        PersonId(tag.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// A submission's key as it may stand in logs. One that was derived from an address alone could be worked out there
+    /// by whoever guesses the address.
+    pub fn submission(&self, key: [u8; 16]) -> [u8; 16] {
+        // No address begins with a zero, so no tag of one is that of the other.
+        self.tag(&[&[0], &key[..]].concat())
+    }
+
+    fn tag(&self, bytes: &[u8]) -> [u8; 16] {
+        let whole = self.0.clone().chain_update(bytes).finalize().into_bytes();
+        let mut tag = [0; 16];
+        tag.copy_from_slice(&whole[..16]);
+        tag
     }
 }
 
@@ -99,6 +108,15 @@ mod tests {
     fn another_key_gives_another_id() {
         let other = "another key of thirty-two bytes or more";
         assert_ne!(person(KEY, "asha@example.com"), person(other, "asha@example.com"));
+    }
+
+    #[test]
+    fn a_submissions_key_is_the_same_each_time_and_another_under_another_secret() {
+        let other = "another key of thirty-two bytes or more";
+        let tag = |secret, key| PersonKey::new(secret).expect("a long key").submission([key; 16]);
+        assert_eq!(tag(KEY, 1), tag(KEY, 1));
+        assert_ne!(tag(KEY, 1), tag(KEY, 2));
+        assert_ne!(tag(KEY, 1), tag(other, 1));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use site_service::{
 use subscribers::{Known, StoreError, Subscriber};
 use time::OffsetDateTime;
 use tonic::Status;
-use uuid::Uuid;
+use uuid::{Builder, Uuid};
 use visitor::{EmailAddress, InvalidInput, PersonId};
 
 use crate::api::Newsletter;
@@ -49,7 +49,10 @@ pub async fn sign_up(
     form: &SubscribeRequest,
     now: OffsetDateTime,
 ) -> Result<(), SignUpError> {
-    let key = idempotency::parse(&form.idempotency_key).map_err(SignUpError::Key)?;
+    let given = idempotency::parse(&form.idempotency_key).map_err(SignUpError::Key)?;
+    // The event's id, which stands in logs, is made of it; and it may be made of the address.
+    let key = newsletter.person_key.submission(given.into_bytes());
+    let key = Builder::from_custom_bytes(key).into_uuid();
     let email = EmailAddress::parse(&form.email).map_err(SignUpError::Email)?;
     let person = newsletter.person_key.person(&email);
 
