@@ -24,6 +24,8 @@ def designed(everywhere, stores):
     return (
         {(WAY_IN, door, "8080/TCP") for door in ["gateway", *WEB]}
         | {("gateway", service, f"{port}/TCP") for service, port in SERVICES}
+        # The page of a form that was refused, for a browser without our scripts.
+        | {("gateway", "web-shell", "8080/TCP")}
         | {(client, "nats", "4222/TCP") for client in [*dict(SERVICES), "notifier", "setup"]}
         | {("nats", "nats", "6222/TCP")}
         | {(pod, DNS, f"53/{protocol}") for pod in everywhere for protocol in ("UDP", "TCP")}

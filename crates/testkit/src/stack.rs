@@ -378,6 +378,9 @@ impl Stack {
                     if self.front_door.is_some() { "2" } else { "1" },
                 ),
             ]));
+            if self.front_door.is_some() {
+                env.extend(own(&[("PAGES_URL", &at(self.port_of("web-shell")))]));
+            }
             let site = root().join("frontends/dist");
             if self.front_door.is_none() && site.exists() {
                 env.extend(own(&[("SITE_DIR", &site.to_string_lossy())]));

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use anyhow::Context;
-use reqwest::{Client, Method, StatusCode, header, redirect::Policy};
+use reqwest::{Client, Method, RequestBuilder, StatusCode, header, redirect::Policy};
 use testkit::{Hosting, Ports, Shape, Stack, root};
 
 const CLUSTER: Shape = Shape {
@@ -111,6 +111,10 @@ async fn ask(
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
+    answer_of(request).await
+}
+
+async fn answer_of(request: RequestBuilder) -> anyhow::Result<Answer> {
     let answer = request.send().await?;
     let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (name, value) in answer.headers() {
@@ -161,6 +165,58 @@ async fn both_forms_of_hosting_give_the_same_answers() -> anyhow::Result<()> {
     }
     for status in [200, 206, 304, 308, 404, 405] {
         assert!(compared.contains_key(&status), "{status}: {compared:?}");
+    }
+    one.stop().await?;
+    many.stop().await
+}
+
+/// A form as a browser sends it by itself.
+fn sent(client: &Client, site: &str, form: &str, fields: &[(&str, &str)]) -> RequestBuilder {
+    client
+        .post(format!("{site}/api/{form}"))
+        .header(header::ACCEPT, "text/html")
+        .form(fields)
+}
+
+#[tokio::test]
+async fn forms_without_scripts_are_answered_by_the_same_pages() -> anyhow::Result<()> {
+    const WRONG: [(&str, &str); 2] = [("email", "zoe@"), ("message", "<b>Hello</b>")];
+    let one = Stack::start(Ports::free()?, &[]).await?;
+    let many = Stack::start_as(CLUSTER, Ports::free()?, &[]).await?;
+    let client = Client::builder().redirect(Policy::none()).build()?;
+    let cross_site = |request: RequestBuilder| request.header("sec-fetch-site", "cross-site");
+    let as_it_is = |request: RequestBuilder| request;
+    let asked: [(
+        &str,
+        &[(&str, &str)],
+        fn(RequestBuilder) -> RequestBuilder,
+        StatusCode,
+    ); 6] = [
+        ("contact", &WRONG, as_it_is, StatusCode::UNPROCESSABLE_ENTITY),
+        ("newsletter", &WRONG, as_it_is, StatusCode::UNPROCESSABLE_ENTITY),
+        (
+            "newsletter",
+            &[("email", "zoe@example.org")],
+            as_it_is,
+            StatusCode::SEE_OTHER,
+        ),
+        ("contact", &WRONG, cross_site, StatusCode::FORBIDDEN),
+        (
+            "career-application",
+            &WRONG,
+            as_it_is,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        ),
+        ("career-application", &WRONG, cross_site, StatusCode::FORBIDDEN),
+    ];
+    for (form, fields, with, status) in asked {
+        let of_one = answer_of(with(sent(&client, &one.site(), form, fields))).await?;
+        let of_many = answer_of(with(sent(&client, &many.site(), form, fields))).await?;
+        assert_eq!(of_one.head.status, status, "{form}");
+        assert_eq!(of_one.head, of_many.head, "{form}");
+        assert!(of_one.body == of_many.body, "{form}");
+        let is_site = String::from_utf8_lossy(&of_one.body).contains("data-site");
+        assert_eq!(is_site, status != StatusCode::SEE_OTHER, "{form}");
     }
     one.stop().await?;
     many.stop().await
