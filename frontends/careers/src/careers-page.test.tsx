@@ -59,6 +59,13 @@ test('Apply Now preselects nothing, whatever was applied for before; the rÃ©sumÃ
   expect(within(dialog).getByText(/resume\.pdf/)).toBeTruthy();
 });
 
+test('whoever asks for another tab gets the page with the form there', () => {
+  const [link] = screen.getAllByRole('link', { name: 'Apply Now' });
+  expect(link?.getAttribute('href')).toBe('/careers/apply');
+  fireEvent.click(link ?? document.body, { ctrlKey: true });
+  expect(screen.queryByRole('dialog')).toBeNull();
+});
+
 test('the window closes by X and by Cancel', async () => {
   for (const close of ['Close', 'Cancel']) {
     await follow('Apply Now');

@@ -12,6 +12,11 @@ interface ResumeFieldProps {
   progress: number | undefined;
 }
 
+/** Of the browser's own field. */
+const look =
+  'mt-3 block w-full text-small file:mr-3 file:min-h-11 file:cursor-pointer file:rounded-control file:border ' +
+  'file:border-field-line file:border-solid file:bg-raised file:px-4 file:font-semibold';
+
 /** A résumé, chosen or dropped. What cannot be one is refused before anything is sent. */
 export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProps) {
   const id = useId();
@@ -72,7 +77,7 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
         aria-invalid={wrong ? true : undefined}
         aria-describedby={wrong ? `${id}-error` : undefined}
         onChange={isOurs ? takeChosen : undefined}
-        className={isOurs ? 'peer sr-only' : 'mt-3 block min-h-11 max-w-full text-small'}
+        className={isOurs ? 'peer sr-only' : look}
       />
       <label
         htmlFor={id}

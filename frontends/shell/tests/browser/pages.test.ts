@@ -22,6 +22,9 @@ const TEMPLATES = {
   '/privacy': 'Privacy Policy',
   '/terms': 'Terms of Service',
   '/careers': /.+/,
+  '/careers/apply': 'Apply for an internship',
+  '/careers/applied': 'Application Submitted!',
+  '/contact/sent': 'Message Sent Successfully!',
   '/no-such-page': 'Oops! Page not found',
 };
 
@@ -57,6 +60,9 @@ const OTHERS = {
   '/blog/facial-recognition': /.+/,
   '/blog/smart-home': /.+/,
   '/blog/case-study': /.+/,
+  '/careers/apply/3': 'Apply: Computer Vision Intern',
+  '/newsletter/subscribed': 'Thank you for subscribing!',
+  '/careers/apply/no-such-position': 'Position Not Found',
   '/services/no-such-service': 'Service Not Found',
   '/blog/no-such-post': 'Blog Post Not Found',
 };

@@ -1,56 +1,148 @@
 import type { Page } from '@playwright/test';
-import { expect, someone, test } from '../../../kit/testing/browser.ts';
+import {
+  expect,
+  expectAccessible,
+  expectFits,
+  someone,
+  test,
+} from '../../../kit/testing/browser.ts';
 
 // The forms as browsers send them that run no script of ours, or have not begun to.
 
 const SALES = 'sales@oculant.example';
 
-test.use({ javaScriptEnabled: false });
+test.describe('where scripts run', () => {
+  // axe is one.
+  for (const path of ['/contact/not-sent', '/newsletter/not-subscribed', '/careers/not-applied']) {
+    test(`${path}, with something wrong everywhere, has nothing for axe to find, and fits 320 pixels`, async ({
+      page,
+    }) => {
+      await page.goto(path, { waitUntil: 'commit' });
+      await expect(page.getByRole('heading', { level: 1 })).toHaveText(/yet$/);
+      await expectAccessible(page);
+      await expectFits(page, 320, 640);
+    });
+  }
+});
 
-test('a message is sent once, however often, and its visitor is told', { tag: '@hosting' }, async ({
-  page,
-  mailTo,
-  mailsTo,
-}) => {
-  const email = someone('asha');
-  for (const _ of ['once', 'again']) {
-    await page.goto('/contact?utm_source=newspaper');
-    await write(page, { 'Full Name': 'Asha Rao', 'Email Address': email, 'Your Message': 'Hello' });
+test.describe('where none runs', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('a message is sent once, however often, and its visitor is told', {
+    tag: '@hosting',
+  }, async ({ page, mailTo, mailsTo }) => {
+    const email = someone('asha');
+    for (const _ of ['once', 'again']) {
+      await page.goto('/contact?utm_source=newspaper');
+      await write(page, {
+        'Full Name': 'Asha Rao',
+        'Email Address': email,
+        'Your Message': 'Hello',
+      });
+      await page.getByRole('button', { name: 'Send Message' }).click();
+      await expect(page).toHaveURL('/contact/sent');
+      await expect(page.getByRole('heading', { level: 1 })).toHaveText(
+        'Message Sent Successfully!',
+      );
+    }
+    const lead = await mailTo(SALES, email);
+    expect(lead.text).toMatch(/Page: +\/contact\nCampaign: +newspaper/);
+    await mailTo(email, 'Asha');
+    expect(await mailsTo(SALES, email)).toHaveLength(1);
+  });
+
+  test('a message that is refused is there as it was, and sent once it is right', {
+    tag: '@hosting',
+  }, async ({ page, mailTo, said }) => {
+    const email = someone('asha');
+    const message = '"><script>alert(1)</script>\n🎥 &quot; “How soon?”';
+    await page.goto('/contact');
+    await write(page, { 'Full Name': '  ', 'Email Address': email, 'Your Message': message });
+    await page.getByRole('button', { name: 'Send Message' }).click();
+
+    await expect(page).toHaveTitle('Not sent yet | Oculant');
+    await expect(page.getByRole('alert')).toHaveText('Please check the marked fields.');
+    const name = page.getByLabel('Full Name');
+    await expect(name).toHaveAttribute('aria-invalid', 'true');
+    await expect(name).toHaveAccessibleDescription(/name/i);
+    await expect(page.getByLabel('Email Address')).toHaveValue(email);
+    await expect(page.getByLabel('Email Address')).not.toHaveAttribute('aria-invalid');
+    await expect(page.getByLabel('Your Message')).toHaveValue(message);
+    expect(said.splice(0)).toEqual([expect.stringContaining('422')]);
+
+    await write(page, { 'Full Name': 'Asha Rao' });
     await page.getByRole('button', { name: 'Send Message' }).click();
     await expect(page).toHaveURL('/contact/sent');
-    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Message Sent Successfully!');
-  }
-  const lead = await mailTo(SALES, email);
-  expect(lead.text).toMatch(/Page: +\/contact\nCampaign: +newspaper/);
-  await mailTo(email, 'Asha');
-  expect(await mailsTo(SALES, email)).toHaveLength(1);
+    const lead = await mailTo(SALES, email);
+    expect(lead.text).toContain('“How soon?”');
+  });
+
+  test('a sign-up is told to look into the inbox, and a wrong address comes back', {
+    tag: '@hosting',
+  }, async ({ page, mailTo, said }) => {
+    const email = someone('reader');
+    await page.goto('/blog');
+    const form = page.locator('form[action="/api/newsletter"]').first();
+    // The browser itself would not send it.
+    await form.evaluate((element: HTMLFormElement) => element.setAttribute('novalidate', ''));
+    await form.getByLabel('Email Address').fill('reader@');
+    await form.getByRole('button', { name: 'Subscribe' }).click();
+    await expect(page).toHaveTitle('Not subscribed yet | Oculant');
+    await expect(page.getByLabel('Email Address')).toHaveValue('reader@');
+    await expect(page.getByLabel('Email Address')).toHaveAccessibleDescription(/address/i);
+    expect(said.splice(0)).toEqual([expect.stringContaining('422')]);
+
+    await write(page, { 'Email Address': email });
+    await page.getByRole('button', { name: 'Subscribe' }).click();
+    await expect(page).toHaveURL('/newsletter/subscribed');
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Thank you for subscribing!');
+    await mailTo(email, 'newsletter=confirm');
+  });
+
+  test('an application is written on its own page, and comes back without its file', {
+    tag: '@hosting',
+  }, async ({ page, mailTo, said }) => {
+    const email = someone('ravi');
+    const name = 'Ravi Kumar – résumé.pdf';
+    await page.goto('/careers');
+    await expect(page.getByRole('link', { name: 'Apply Now' }).first()).toHaveAttribute(
+      'href',
+      '/careers/apply',
+    );
+    await page.getByRole('heading', { name: 'Computer Vision Intern' }).click();
+    await page.getByRole('link', { name: /^Apply for this position.*: Computer Vision/ }).click();
+    await expect(page).toHaveURL('/careers/apply/3');
+    await expect(page.getByLabel('Position')).toHaveValue('Computer Vision Intern');
+    await write(page, {
+      'Full Name': 'Ravi Kumar',
+      Email: email,
+      'Cover Letter': '\nI count people\nfor fun & “more”.',
+    });
+    await page.getByLabel('Resume/CV').setInputFiles({ name, ...pdf('MZ') });
+    await page.getByRole('button', { name: 'Submit Application' }).click();
+
+    await expect(page).toHaveTitle('Not submitted yet | Oculant');
+    await expect(page.getByLabel('Resume/CV')).toHaveAccessibleDescription(/PDF, DOC or DOCX/);
+    await expect(page.getByLabel('Resume/CV')).toHaveValue('');
+    await expect(page.getByLabel('Cover Letter')).toHaveValue(
+      '\nI count people\nfor fun & “more”.',
+    );
+    await expect(page.getByLabel('Position')).toHaveValue('Computer Vision Intern');
+    expect(said.splice(0)).toEqual([expect.stringContaining('422')]);
+
+    await page.getByLabel('Resume/CV').setInputFiles({ name, ...pdf('%PDF-1.7\n%%EOF\n') });
+    await page.getByRole('button', { name: 'Submit Application' }).click();
+    await expect(page).toHaveURL('/careers/applied');
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Application Submitted!');
+    const mail = await mailTo('recruiters@oculant.example', email);
+    expect(mail.text).toContain('résumé.pdf');
+    expect(mail.text).toContain('for fun & “more”.');
+  });
 });
 
-test('a message that is refused is there as it was, and sent once it is right', {
-  tag: '@hosting',
-}, async ({ page, mailTo, said }) => {
-  const email = someone('asha');
-  const message = '"><script>alert(1)</script>\n🎥 &quot; “How soon?”';
-  await page.goto('/contact');
-  await write(page, { 'Full Name': '  ', 'Email Address': email, 'Your Message': message });
-  await page.getByRole('button', { name: 'Send Message' }).click();
-
-  await expect(page).toHaveTitle('Not sent yet | Oculant');
-  await expect(page.getByRole('alert')).toHaveText('Please check the marked fields.');
-  const name = page.getByLabel('Full Name');
-  await expect(name).toHaveAttribute('aria-invalid', 'true');
-  await expect(name).toHaveAccessibleDescription(/name/i);
-  await expect(page.getByLabel('Email Address')).toHaveValue(email);
-  await expect(page.getByLabel('Email Address')).not.toHaveAttribute('aria-invalid');
-  await expect(page.getByLabel('Your Message')).toHaveValue(message);
-  expect(said.splice(0)).toEqual([expect.stringContaining('422')]);
-
-  await write(page, { 'Full Name': 'Asha Rao' });
-  await page.getByRole('button', { name: 'Send Message' }).click();
-  await expect(page).toHaveURL('/contact/sent');
-  const lead = await mailTo(SALES, email);
-  expect(lead.text).toContain('“How soon?”');
-});
+function pdf(content: string) {
+  return { mimeType: 'application/pdf', buffer: Buffer.from(content) };
+}
 
 async function write(page: Page, texts: Readonly<Record<string, string>>) {
   for (const [label, text] of Object.entries(texts)) {

@@ -11,7 +11,7 @@ use opentelemetry_proto::tonic::{
     common::v1::KeyValue,
     metrics::v1::{Metric, metric::Data},
 };
-use reqwest::{Client, StatusCode, multipart};
+use reqwest::{Client, StatusCode, header, multipart, redirect::Policy};
 use serde_json::json;
 use site_events::{Channel, SITE};
 use testkit::{Ports, Stack, User, eventually, measure::pdf};
@@ -240,6 +240,33 @@ async fn what_alerts_watch_is_counted_from_none_and_then_one_by_one() -> anyhow:
     })
     .await?;
     assert!(bounds.contains(&IN_TIME), "{bounds:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn forms_without_scripts_are_counted_like_all_others() -> anyhow::Result<()> {
+    let (stack, collector) = observed().await?;
+    let browser = Client::builder().redirect(Policy::none()).build()?;
+    let send = |name: &'static str| {
+        let fields = [
+            ("name", name),
+            ("email", "asha@example.org"),
+            ("message", "Hello"),
+        ];
+        let form = browser
+            .post(format!("{}/api/contact", stack.site()))
+            .form(&fields);
+        form.header(header::ACCEPT, "text/html").send()
+    };
+    assert_eq!(send("Asha").await?.status(), StatusCode::SEE_OTHER);
+    assert_eq!(send("").await?.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    for outcome in ["accepted", "invalid"] {
+        let labels = [("form", "contact"), ("outcome", outcome)];
+        eventually(outcome, EXPORT, async || {
+            (collector.count_of("site.submissions", &labels) == Some(1)).then_some(())
+        })
+        .await?;
+    }
     Ok(())
 }
 
