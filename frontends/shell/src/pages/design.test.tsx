@@ -6,8 +6,11 @@ import { expect, test } from 'vitest';
 import Design from './design.tsx';
 
 const kit = join(import.meta.dirname, '../../../kit/src');
-/** What has no look of its own. */
-const UNSEEN = ['bait', 'page-meta', 'structured-data', 'with-footer'];
+/** What has no look of its own, and whole pages. */
+const UNSEEN = [
+  ...['bait', 'page-meta', 'structured-data', 'with-footer'],
+  ...['accepted-page', 'refused-page'],
+];
 
 test('the living page shows every primitive of the kit, in both themes', () => {
   const html = renderToString(

@@ -184,34 +184,37 @@ async fn forms_without_scripts_are_answered_by_the_same_pages() -> anyhow::Resul
     let one = Stack::start(Ports::free()?, &[]).await?;
     let many = Stack::start_as(CLUSTER, Ports::free()?, &[]).await?;
     let client = Client::builder().redirect(Policy::none()).build()?;
-    let cross_site = |request: RequestBuilder| request.header("sec-fetch-site", "cross-site");
-    let as_it_is = |request: RequestBuilder| request;
-    let asked: [(
-        &str,
-        &[(&str, &str)],
-        fn(RequestBuilder) -> RequestBuilder,
-        StatusCode,
-    ); 6] = [
-        ("contact", &WRONG, as_it_is, StatusCode::UNPROCESSABLE_ENTITY),
-        ("newsletter", &WRONG, as_it_is, StatusCode::UNPROCESSABLE_ENTITY),
+    for (form, fields, from, status) in [
+        (
+            "contact",
+            &WRONG[..],
+            "same-origin",
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ),
+        (
+            "newsletter",
+            &WRONG,
+            "same-origin",
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ),
         (
             "newsletter",
             &[("email", "zoe@example.org")],
-            as_it_is,
+            "same-origin",
             StatusCode::SEE_OTHER,
         ),
-        ("contact", &WRONG, cross_site, StatusCode::FORBIDDEN),
+        ("contact", &WRONG, "cross-site", StatusCode::FORBIDDEN),
         (
             "career-application",
             &WRONG,
-            as_it_is,
+            "same-origin",
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
         ),
-        ("career-application", &WRONG, cross_site, StatusCode::FORBIDDEN),
-    ];
-    for (form, fields, with, status) in asked {
-        let of_one = answer_of(with(sent(&client, &one.site(), form, fields))).await?;
-        let of_many = answer_of(with(sent(&client, &many.site(), form, fields))).await?;
+        ("career-application", &WRONG, "cross-site", StatusCode::FORBIDDEN),
+    ] {
+        let sent_to = |site: String| sent(&client, &site, form, fields).header("sec-fetch-site", from);
+        let of_one = answer_of(sent_to(one.site())).await?;
+        let of_many = answer_of(sent_to(many.site())).await?;
         assert_eq!(of_one.head.status, status, "{form}");
         assert_eq!(of_one.head, of_many.head, "{form}");
         assert!(of_one.body == of_many.body, "{form}");
