@@ -3,7 +3,6 @@ import { Notices } from '@site/kit/notices.tsx';
 import { Route, Routes, useLocation } from '@site/kit/router.ts';
 import type { CSSProperties, ReactNode } from 'react';
 import { Suspense, ViewTransition } from 'react';
-import { useShownPage } from './frame/anchors.ts';
 import { ErrorScreen } from './frame/error-screen.tsx';
 import { Footer } from './frame/footer.tsx';
 import { Header } from './frame/header.tsx';
@@ -20,7 +19,6 @@ const SITE_URL = { '--site-url': JSON.stringify(brand.siteUrl) } as CSSPropertie
 export function App() {
   const page = pageAt(useLocation().pathname);
   usePrefetch();
-  useShownPage();
   return (
     <div data-site="" style={SITE_URL} className="flex min-h-dvh flex-col">
       <a href="#main" className="skip-link">

@@ -1,25 +1,27 @@
-import { useLocation } from '@site/kit/router.ts';
-import { useEffect } from 'react';
-
-/** The page that the router shows. */
-let shown: string | undefined;
-
-/** Keeps in mind which page the router shows. */
-export function useShownPage(): void {
-  const { pathname, search } = useLocation();
-  useEffect(() => {
-    shown = pathname + search;
-  }, [pathname, search]);
-}
-
 /**
  * Leaves links within a page, and the way back from them, to the browser; to be called before the router listens.
  * A router that told the page of them would have React give up HTML that it has not taken over yet.
  */
 export function keepAnchorsFromRouter(): void {
+  let shown = page();
+  // Of its own changes the router tells nobody, and before it has shown one the visitor may be on the way back.
+  for (const change of ['pushState', 'replaceState'] as const) {
+    const native = history[change].bind(history);
+    history[change] = (...entry) => {
+      native(...entry);
+      shown = page();
+    };
+  }
   window.addEventListener('popstate', event => {
-    if (location.pathname + location.search === shown) {
+    const before = shown;
+    shown = page();
+    if (shown === before) {
       event.stopImmediatePropagation();
     }
   });
+}
+
+/** The address without what it points at within the page. */
+function page(): string {
+  return location.pathname + location.search;
 }
