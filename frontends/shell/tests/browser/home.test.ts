@@ -11,11 +11,18 @@ test.describe('where motion is wanted', () => {
     const card = page.locator('#methodology [style*="--reveal-delay"]').nth(4);
     await expect(card).toHaveAttribute('data-reveal', 'hidden');
     // Measured anew each time: what is loaded late above it moves it.
-    const showPart = (part: number) =>
-      card.evaluate((box, part) => {
+    const showPart = (part: number, of = card) =>
+      of.evaluate((box, part) => {
         const { top, height } = box.getBoundingClientRect();
         scrollBy(0, top - innerHeight + height * part);
       }, part);
+    // Its section comes first, and moves it.
+    const section = page.locator('#methodology > [data-reveal]');
+    await showPart(0.2, section);
+    await expect(section).toHaveAttribute('data-reveal', 'shown');
+    await expect
+      .poll(() => section.evaluate(box => box.getAnimations({ subtree: true }).length))
+      .toBe(0);
     await showPart(0.05);
     await expect(card).toHaveAttribute('data-reveal', 'hidden');
     await expect(async () => {
