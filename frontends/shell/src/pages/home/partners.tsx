@@ -20,7 +20,7 @@ export function Partners() {
                 href={partner.url}
                 target="_blank"
                 rel="noopener"
-                className="flex min-h-20 items-center justify-center border border-line p-2"
+                className="flex min-h-24 items-center justify-center border border-line p-2"
               >
                 <img
                   src={`/partners/${partner.logo}`}
