@@ -1,12 +1,9 @@
-import type { Configuration } from '@rspack/core';
 import { alone } from './configurations.ts';
-import { served } from './dev-server.ts';
+import { serve } from './dev-server.ts';
 import { remoteCalled } from './remotes.ts';
 
 // `npm run dev -w frontends/blog`: a remote as it is written, without the shell.
 
-/** The development server of the remote that `--env remote=…` names. */
-export default function configuration({ remote }: { remote?: string }): Configuration {
-  const which = remoteCalled(remote);
-  return served(alone('development', which), which.port);
-}
+const [name, port] = process.argv.slice(2);
+const which = remoteCalled(name);
+await serve({ [which.name]: alone(which) }, Number(port ?? which.port));

@@ -1,14 +1,20 @@
-import type { Configuration, MultiStats, StatsCompilation } from '@rspack/core';
-import { rspack } from '@rspack/core';
+import type { EnvironmentConfig, Rspack } from '@rsbuild/core';
+import { createRsbuild } from '@rsbuild/core';
+import { building } from './configurations.ts';
 
 /** What a build made: the addresses of each named chunk's files, by the chunk's name. */
 export type Parts = Record<string, readonly string[]>;
 
-/** Compiles, and says what came of the configuration of a name. */
-export async function compile(configurations: Configuration[]): Promise<(name: string) => Parts> {
-  const { stats } = await run(configurations);
+/** Compiles, and says what came of the environment of a name. */
+export async function compile(
+  environments: Record<string, EnvironmentConfig>,
+): Promise<(name: string) => Parts> {
+  const rsbuild = await createRsbuild({ config: building('production', environments) });
+  const { stats, close } = await rsbuild.build();
+  await close();
+  const all = stats && 'stats' in stats ? stats.stats : [stats];
   return name => {
-    const found = stats.find(({ compilation }) => compilation.name === name);
+    const found = all.find(each => each?.compilation.name === name);
     if (!found) {
       throw new Error(`Nothing was built that is called ${name}`);
     }
@@ -18,26 +24,11 @@ export async function compile(configurations: Configuration[]): Promise<(name: s
   };
 }
 
-function partsOf({ publicPath, namedChunkGroups = {} }: StatsCompilation): Parts {
+function partsOf({ publicPath, namedChunkGroups = {} }: Rspack.StatsCompilation): Parts {
   return Object.fromEntries(
     Object.entries(namedChunkGroups).map(([chunk, { assets = [], auxiliaryAssets = [] }]) => [
       chunk,
       [...assets, ...auxiliaryAssets].map(asset => `${publicPath}${asset.name}`),
     ]),
   );
-}
-
-function run(configurations: Configuration[]): Promise<MultiStats> {
-  const compiler = rspack(configurations);
-  return new Promise((resolve, reject) => {
-    compiler.run((failure, result) => {
-      const done =
-        failure ?? (result?.hasErrors() ? new Error(result.toString('errors-only')) : null);
-      if (done || !result) {
-        reject(done);
-      } else {
-        compiler.close(() => resolve(result));
-      }
-    });
-  });
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Configuration, RuleSetRule } from '@rspack/core';
-import { DefinePlugin } from '@rspack/core';
+import type { EnvironmentConfig, RsbuildConfig, Rspack } from '@rsbuild/core';
+import { mergeRsbuildConfig } from '@rsbuild/core';
 import { addressOf, esRuntime, guest, host } from './federation.ts';
 import { brandFile, dist, frontends, root, scratch } from './places.ts';
 import type { Remote } from './remote.ts';
@@ -9,172 +9,146 @@ import { versionOf } from './remote.ts';
 /** What it is built for. */
 export type Mode = 'production' | 'development';
 
+/** A build of several parts, each of which knows itself what it is made from. */
+export function building(
+  mode: Mode,
+  environments: Record<string, EnvironmentConfig>,
+): RsbuildConfig {
+  // The site's pages are written by `pages.ts`.
+  const tools = mode === 'production' ? { htmlPlugin: false as const } : {};
+  return { root: frontends, mode, logLevel: 'warn', tools, environments };
+}
+
 /** What browsers load: the shell. */
-export function shell(mode: Mode, remotes: readonly Remote[]): Configuration {
-  return {
-    ...common(mode, 'shell', dist, '/'),
-    entry: { main: './src/main.tsx' },
-    plugins: [host(remotes)],
-  };
+export function shell(remotes: readonly Remote[]): EnvironmentConfig {
+  return mergeRsbuildConfig(common('shell', dist, '/'), {
+    source: { entry: { main: './src/main.tsx' } },
+    tools: { rspack: { plugins: [host(remotes)] } },
+  });
 }
 
 /** What browsers load: a remote. */
-export function remote(mode: Mode, which: Remote): Configuration {
+export function remote(which: Remote): EnvironmentConfig {
   const address = addressOf(which);
-  return {
-    ...common(mode, which.name, join(dist, address), address),
-    entry: {},
-    // One stylesheet for the whole remote, however many of its modules a page shows.
-    optimization: {
-      splitChunks: {
-        cacheGroups: { styles: { test: /\.css$/, name: 'styles', chunks: 'all', enforce: true } },
+  return mergeRsbuildConfig(common(which.name, join(dist, address), address), {
+    source: { define: version(which) },
+    // One stylesheet for the whole remote, however many of its modules a page shows. Not by the name of the file, which
+    // the script that stands for a stylesheet has, too.
+    splitChunks: {
+      cacheGroups: {
+        styles: { type: 'css/mini-extract', name: 'styles', chunks: 'all', enforce: true },
       },
     },
-    plugins: [guest(which), version(which)],
-  };
+    // Without an entry it would be `src/index`.
+    tools: { rspack: { entry: {}, plugins: [guest(which)] } },
+  });
 }
 
 /** A remote without the shell, and with all that the shell would bring. */
-export function alone(mode: Mode, which: Remote): Configuration {
-  return {
-    ...common(mode, which.name, join(scratch, which.name), '/'),
-    entry: { main: './src/alone.tsx' },
-    plugins: [version(which)],
-  };
+export function alone(which: Remote): EnvironmentConfig {
+  return mergeRsbuildConfig(common(which.name, join(scratch, which.name), '/'), {
+    source: { entry: { main: './src/alone.tsx' }, define: version(which) },
+  });
 }
 
 /** What the build runs to render the pages: the shell with the remotes' sources in it. */
-export function server(mode: Mode, remotes: readonly Remote[]): Configuration {
-  const base = common(mode, 'shell', scratch, '/');
-  const ofRemotes = remotes.map(
-    (which): RuleSetRule => ({
-      ...asset(addressOf(which)),
-      include: join(frontends, which.name, 'src'),
-    }),
-  );
-  return {
-    ...base,
-    name: 'server',
-    target: 'node24',
-    entry: { server: './src/server.tsx' },
-    output: { ...base.output, filename: '[name].mjs', library: { type: 'module' }, module: true },
-    resolve: withSources(base, remotes),
-    module: {
-      rules: [
-        typescript,
-        articles,
-        { test: /\.css$/, type: 'asset/source' },
-        { oneOf: [...ofRemotes, asset('/')] },
-      ],
+export function server(remotes: readonly Remote[]): EnvironmentConfig {
+  return mergeRsbuildConfig(common('shell', scratch, '/'), withSources(remotes), {
+    source: { entry: { server: './src/server.tsx' } },
+    output: {
+      target: 'node',
+      module: true,
+      minify: false,
+      emitAssets: false,
+      distPath: { js: '', jsAsync: '' },
+      filename: { js: '[name].mjs' },
     },
-    optimization: { minimize: false, splitChunks: false },
-    plugins: [new DefinePlugin({ REMOTE_VERSION: JSON.stringify(NO_REMOTE) })],
-  };
+    splitChunks: false,
+    tools: { rspack: { target: 'node24' } },
+  });
 }
 
 /** The version of remotes that are no remotes, but compiled into what loads them. */
 export const NO_REMOTE = 'none';
 
 /** What browsers would load if there were no remotes: all front ends as one. To see what federation costs. */
-export function oneBundle(mode: Mode, remotes: readonly Remote[]): Configuration {
-  const base = common(mode, 'shell', dist, '/');
-  const ofRemotes = remotes.map(
-    (which): RuleSetRule => ({
-      ...IMAGES_AND_FONTS,
-      include: join(frontends, which.name, 'src'),
-      type: 'asset/resource',
-      generator: { publicPath: addressOf(which), outputPath: addressOf(which).slice(1) },
-    }),
-  );
-  return {
-    ...base,
-    entry: { main: './src/main.tsx' },
-    resolve: withSources(base, remotes),
-    module: { rules: [...(base.module?.rules ?? []), ...ofRemotes] },
-    plugins: [new DefinePlugin({ REMOTE_VERSION: JSON.stringify(NO_REMOTE) })],
-  };
+export function oneBundle(remotes: readonly Remote[]): EnvironmentConfig {
+  return mergeRsbuildConfig(common('shell', dist, '/'), withSources(remotes), {
+    source: { entry: { main: './src/main.tsx' } },
+  });
 }
 
-/** Finds the remotes' sources in the place of the remotes. */
-function withSources({ resolve }: Configuration, remotes: readonly Remote[]) {
+/** Finds the remotes' sources in the place of the remotes, and their pictures where the remotes have them. */
+function withSources(remotes: readonly Remote[]): EnvironmentConfig {
   return {
-    ...resolve,
-    alias: {
-      ...resolve?.alias,
-      [join(frontends, 'shell/src/remotes.ts')]: join(frontends, 'shell/src/remotes.server.ts'),
-      ...Object.fromEntries(remotes.map(({ name }) => [name, join(frontends, name, 'src')])),
-    },
-    extensions: ['.tsx', '.ts', '...'],
-  };
-}
-
-function common(mode: Mode, name: string, folder: string, address: string): Configuration {
-  const names = mode === 'production' ? '[name].[contenthash:10]' : '[name]';
-  return {
-    name,
-    mode,
-    context: join(frontends, name),
-    target: ['web', 'es2022'],
-    devtool: mode === 'production' ? false : 'cheap-module-source-map',
-    output: {
-      path: folder,
-      publicPath: address,
-      uniqueName: name,
-      filename: `assets/${names}.js`,
-      cssFilename: `assets/${names}.css`,
-      assetModuleFilename: ASSETS,
-    },
-    module: {
-      rules: [
-        typescript,
-        articles,
-        { test: /\.css$/, type: 'css/auto', use: [postcss] },
-        { ...IMAGES_AND_FONTS, type: 'asset/resource' },
-      ],
-    },
-    resolve: { alias: { ...esRuntime, [join(root, 'brand.json')]: brandFile } },
-    performance: false,
-    stats: 'errors-warnings',
-  };
-}
-
-const ASSETS = 'assets/[name].[contenthash:10][ext]';
-const IMAGES_AND_FONTS: RuleSetRule = { test: /\.(svg|png|jpg|webp|avif|woff2|mp4|webm|vtt)$/ };
-
-const typescript: RuleSetRule = {
-  test: /\.tsx?$/,
-  use: {
-    loader: 'builtin:swc-loader',
-    options: {
-      jsc: {
-        parser: { syntax: 'typescript', tsx: true },
-        target: 'es2022',
-        transform: { react: { runtime: 'automatic' } },
+    source: { define: { REMOTE_VERSION: JSON.stringify(NO_REMOTE) } },
+    resolve: {
+      alias: {
+        [join(frontends, 'shell/src/remotes.ts')]: join(frontends, 'shell/src/remotes.server.ts'),
+        ...Object.fromEntries(remotes.map(({ name }) => [name, join(frontends, name, 'src')])),
       },
     },
-  },
-};
+    tools: {
+      rspack: {
+        module: {
+          rules: remotes.map(which => ({
+            test: /\.(svg|png|jpg|webp|avif|mp4|webm|vtt)$/,
+            include: join(frontends, which.name, 'src'),
+            type: 'asset/resource',
+            generator: {
+              filename: `assets/[name].[${HASH}][ext]`,
+              publicPath: addressOf(which),
+              outputPath: addressOf(which).slice(1),
+            },
+          })),
+        },
+      },
+    },
+  };
+}
 
-const articles: RuleSetRule = {
+const HASH = 'contenthash:10';
+/** All files of code, styles, pictures and fonts lie in one folder. */
+const KINDS = ['js', 'jsAsync', 'css', 'cssAsync', 'svg', 'font', 'image', 'media', 'assets'];
+
+function common(name: string, folder: string, address: string): EnvironmentConfig {
+  return {
+    source: { assetsInclude: /\.vtt$/ },
+    dev: { assetPrefix: address },
+    output: {
+      assetPrefix: address,
+      distPath: {
+        root: folder,
+        ...Object.fromEntries(KINDS.map(kind => [kind, 'assets'])),
+      },
+      filenameHash: HASH,
+      dataUriLimit: 0,
+      legalComments: 'none',
+      cleanDistPath: false,
+    },
+    resolve: { alias: { ...esRuntime, [join(root, 'brand.json')]: brandFile } },
+    splitChunks: { preset: 'none', chunks: 'async' },
+    tools: {
+      swc: { jsc: { target: 'es2022', transform: { react: { runtime: 'automatic' } } } },
+      postcss: { postcssOptions: { plugins: ['@tailwindcss/postcss'] } },
+      rspack: {
+        target: ['web', 'es2022'],
+        output: { uniqueName: name },
+        module: { rules: [articles] },
+        // Federation's modules are relative to their front end.
+        context: join(frontends, name),
+      },
+    },
+    performance: { printFileSize: false },
+  };
+}
+
+const articles: Rspack.RuleSetRule = {
   test: /\.md$/,
   type: 'javascript/auto',
   use: join(frontends, 'blog/build/post-loader.ts'),
 };
 
-const postcss = {
-  loader: 'postcss-loader',
-  options: { postcssOptions: { plugins: ['@tailwindcss/postcss'] } },
-};
-
-/** A file that the browsers' build emits; here only its address counts. */
-function asset(publicPath: string): RuleSetRule {
-  return {
-    ...IMAGES_AND_FONTS,
-    type: 'asset/resource',
-    generator: { emit: false, publicPath, filename: ASSETS },
-  };
-}
-
 function version(which: Remote) {
-  return new DefinePlugin({ REMOTE_VERSION: JSON.stringify(versionOf(which)) });
+  return { REMOTE_VERSION: JSON.stringify(versionOf(which)) };
 }

@@ -1,30 +1,34 @@
-import type { Configuration } from '@rspack/core';
-import { rspack } from '@rspack/core';
+import type { EnvironmentConfig } from '@rsbuild/core';
+import { createRsbuild, mergeRsbuildConfig } from '@rsbuild/core';
+import { building } from './configurations.ts';
 
-const API = process.env['SITE'] ?? 'http://localhost:8080';
 const PAGE =
-  '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
-  '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">' +
-  '</head><body><div id="root"></div></body></html>';
+  '<!doctype html><html lang="en"><head></head><body><div id="root"></div></body></html>';
 
-/** Serves a front end as it is written, without rendering ahead of time; the API is that of the running stack. */
-export function served(configuration: Configuration, port: number): Configuration {
-  return {
-    ...configuration,
-    plugins: [
-      ...(configuration.plugins ?? []),
-      new rspack.HtmlRspackPlugin({ templateContent: PAGE, chunks: ['main'] }),
-    ],
-    // Compiled on demand, a part would load the page again and throw away what was typed.
-    lazyCompilation: false,
-    devServer: {
-      port,
-      historyApiFallback: true,
-      // Two builds of a module are never mixed: a change loads the page again.
-      hot: false,
-      client: { logging: 'warn' },
-      static: './public',
-      proxy: [{ context: ['/api'], target: API }],
-    },
-  };
+/** Serves front ends as they are written, without rendering ahead of time; the API is that of the running stack. */
+export async function serve(
+  environments: Record<string, EnvironmentConfig>,
+  port: number,
+): Promise<void> {
+  const rsbuild = await createRsbuild({
+    config: mergeRsbuildConfig(building('development', environments), {
+      html: { title: '' },
+      tools: { htmlPlugin: { templateContent: PAGE } },
+      dev: {
+        // Two builds of a module are never mixed: a change loads the page again.
+        hmr: false,
+        // Compiled on demand, a part would load the page again and throw away what was typed.
+        lazyCompilation: false,
+      },
+      server: {
+        port,
+        strictPort: true,
+        // The page is called as its entry is.
+        historyApiFallback: { index: '/main.html' },
+        publicDir: { name: 'shell/public', copyOnBuild: false },
+        proxy: { '/api': process.env['SITE'] ?? 'http://localhost:8080' },
+      },
+    }),
+  });
+  await rsbuild.startDevServer();
 }

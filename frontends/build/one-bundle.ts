@@ -10,7 +10,7 @@ import { remotes } from './remotes.ts';
 // Builds the site as if there were no remotes, for `measure-federation.ts` to compare.
 
 await Promise.all([dist, scratch].map(folder => rm(folder, { recursive: true, force: true })));
-const partsOf = await compile([oneBundle('production', remotes), server('production', remotes)]);
+const partsOf = await compile({ shell: oneBundle(remotes), server: server(remotes) });
 await cp(join(frontends, 'shell/public'), dist, { recursive: true });
 const shell = partsOf('shell');
 await writePages({

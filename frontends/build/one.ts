@@ -9,7 +9,7 @@ import { remoteCalled } from './remotes.ts';
 // Builds one remote's own files, as they are served: `npm run build -w frontends/blog`.
 
 const which = remoteCalled(process.argv[2]);
-await compile([remote('production', which)]);
+await compile({ [which.name]: remote(which) });
 const folder = join(dist, addressOf(which));
 await compressIn(folder);
 console.log(`Built ${which.name} into ${folder}`);

@@ -24,7 +24,7 @@ const former: SiteParts & { files: readonly string[] } = JSON.parse(
 );
 // Who serves the front ends one by one splits the site anew.
 await Promise.all([scratch, split].map(folder => rm(folder, { recursive: true, force: true })));
-const partsOf = await compile([remote('production', which), server('production', remotes)]);
+const partsOf = await compile({ [which.name]: remote(which), server: server(remotes) });
 const parts: SiteParts = {
   shell: former.shell,
   remotes: former.remotes.map(other =>

@@ -15,11 +15,11 @@ const started = Date.now();
 await Promise.all(
   [dist, scratch, split].map(folder => rm(folder, { recursive: true, force: true })),
 );
-const partsOf = await compile([
-  shell('production', remotes),
-  ...remotes.map(which => remote('production', which)),
-  server('production', remotes),
-]);
+const partsOf = await compile({
+  shell: shell(remotes),
+  ...Object.fromEntries(remotes.map(which => [which.name, remote(which)])),
+  server: server(remotes),
+});
 await cp(join(frontends, 'shell/public'), dist, { recursive: true });
 const parts = {
   shell: partsOf('shell'),

@@ -9,18 +9,14 @@ const root = join(import.meta.dirname, '../../..');
 /** Starts a remote's own development server; its API is that of the stack, where one runs. */
 export async function devServer(remote: string, stackFile: string): Promise<Program> {
   const port = await freePort();
-  const config = join(root, 'frontends/build/alone.ts');
+  const program = join(root, 'frontends/build/alone.ts');
   const env = existsSync(stackFile)
     ? { SITE: JSON.parse(readFileSync(stackFile, 'utf8')).site }
     : {};
-  const running = spawn(
-    join(root, 'node_modules/.bin/rspack'),
-    ['serve', '--config', config, '--env', `remote=${remote}`, '--port', String(port)],
-    {
-      cwd: join(root, 'frontends', remote),
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, ...env },
-    },
-  );
+  const running = spawn(process.execPath, [program, remote, String(port)], {
+    cwd: join(root, 'frontends', remote),
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, ...env },
+  });
   return answering(running, `http://localhost:${port}`, '/', 30_000);
 }
