@@ -16,7 +16,9 @@ export function building(
 ): RsbuildConfig {
   // The site's pages are written by `pages.ts`.
   const tools = mode === 'production' ? { htmlPlugin: false as const } : {};
-  return { root: frontends, mode, logLevel: 'warn', tools, environments };
+  // A development server says where it listens.
+  const logLevel = mode === 'production' ? 'warn' : 'info';
+  return { root: frontends, mode, logLevel, tools, environments };
 }
 
 /** What browsers load: the shell. */
@@ -36,6 +38,8 @@ export function remote(which: Remote): EnvironmentConfig {
     // the script that stands for a stylesheet has, too.
     splitChunks: {
       cacheGroups: {
+        // Each module brings what it needs: one file less for the first view of a page, and smaller in all.
+        default: false,
         styles: { type: 'css/mini-extract', name: 'styles', chunks: 'all', enforce: true },
       },
     },

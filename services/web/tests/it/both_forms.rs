@@ -23,7 +23,7 @@ const ASKED: [&[(&str, &str)]; 6] = [
     &[("origin", "https://other.example")],
 ];
 /// Addresses that any build answers in some way of its own.
-const ADDRESSES: [&str; 41] = [
+const ADDRESSES: [&str; 44] = [
     "/",
     "/?variant=impact",
     "/?variant=other",
