@@ -2,8 +2,6 @@ import { postMultipart } from '@site/kit/api-client.ts';
 import { attribution } from '@site/kit/attribution.ts';
 import { BAIT, Bait } from '@site/kit/bait.tsx';
 import { Button } from '@site/kit/button.tsx';
-import type { Failure } from '@site/kit/failure.ts';
-import { onceEdited, withoutField } from '@site/kit/failure.ts';
 import { Field, TextField } from '@site/kit/field.tsx';
 import { Alert } from '@site/kit/message.tsx';
 import type { Notice } from '@site/kit/notices.tsx';
@@ -11,8 +9,10 @@ import { notify } from '@site/kit/notices.tsx';
 import { PrivacyNote } from '@site/kit/privacy-note.tsx';
 import { textsOf } from '@site/kit/texts-of.ts';
 import { useDraft } from '@site/kit/use-draft.ts';
+import type { FieldErrors } from '@site/kit/use-submission.ts';
+import { useSubmission } from '@site/kit/use-submission.ts';
 import type { FormEvent } from 'react';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect } from 'react';
 import { ResumeField } from './resume-field.tsx';
 
 /** The names of the fields that hold text. */
@@ -29,8 +29,6 @@ export const SUBMITTED = {
   text: "Thank you for your interest. We'll get back to you soon.",
 } satisfies Notice;
 
-type State = { is: 'idle' } | { is: 'submitting'; progress: number } | Failure;
-
 interface ApplicationFormProps {
   /** The title of the position applied for, empty where none is chosen yet. */
   position: string;
@@ -42,7 +40,7 @@ interface ApplicationFormProps {
   /** Called when the visitor calls it off; without it, only what is being sent can be called off. */
   onCancelled?: () => void;
   /** What is wrong with which field before anything was sent: see `RefusedPage`. */
-  errors?: Readonly<Record<string, string>>;
+  errors?: FieldErrors | undefined;
 }
 
 /** An application for a position. The browser sends it by itself where our scripts do not run, or not yet. */
@@ -52,77 +50,66 @@ export function ApplicationForm({
   onResume,
   onSubmitted,
   onCancelled,
-  errors = {},
+  errors: initial,
 }: ApplicationFormProps) {
   const { form, save, forget } = useDraft('application', NOT_DRAFTED);
-  const [state, setState] = useState<State>({ is: 'idle' });
-  const [failures, setFailures] = useState(0);
-  const running = useRef<AbortController>(undefined);
+  const submission = useSubmission(initial);
+  const { state, errors, failures, send } = submission;
+  const { cancel: cancelSending } = submission;
   // What the window is closed on is called off.
-  useEffect(() => () => running.current?.abort(), []);
-  // With each failure, not while its fields are mended one by one.
+  useEffect(() => cancelSending, [cancelSending]);
   useEffect(() => {
     if (failures > 0) {
       form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
     }
   }, [failures, form]);
 
-  function fail(message: string, fields: Failure['fields']) {
-    setState({ is: 'failed', message, fields });
-    setFailures(before => before + 1);
-  }
-
   function edit(event: FormEvent) {
     save();
-    setState(before => onceEdited(before, event));
+    submission.edited(event);
   }
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const texts = textsOf(event.currentTarget, [...FIELDS, BAIT]);
     if (!resume) {
-      fail(NO_RESUME, { resume: NO_RESUME });
+      submission.fail(NO_RESUME, { resume: NO_RESUME });
       return;
     }
-    running.current = new AbortController();
-    setState({ is: 'submitting', progress: 0 });
-    const outcome = await postMultipart('/api/career-application', data(texts, resume), {
-      sentences: SENTENCES,
-      signal: running.current.signal,
-      onProgress: progress => setState({ is: 'submitting', progress }),
-    });
+    const outcome = await send(watch =>
+      postMultipart('/api/career-application', data(texts, resume), {
+        sentences: SENTENCES,
+        ...watch,
+      }),
+    );
     if (outcome.ok) {
       forget();
       onResume(undefined);
       notify(SUBMITTED);
       onSubmitted(SUBMITTED);
-    } else if (outcome.isCancelled) {
-      setState({ is: 'idle' });
-    } else {
-      fail(outcome.message, outcome.fields);
+    } else if (!outcome.isCancelled) {
       notify({ kind: 'error', title: 'Error', text: outcome.message });
     }
   }
 
   function choose(file: File | undefined) {
     onResume(file);
-    setState(before => withoutField(before, 'resume'));
+    submission.mended('resume');
   }
 
   function cancel() {
     if (state.is === 'submitting') {
-      running.current?.abort();
+      cancelSending();
     } else {
       onCancelled?.();
     }
   }
 
-  const wrong = state.is === 'failed' ? state.fields : errors;
   const field = (name: (typeof FIELDS)[number], label: string, maxLength: number) => ({
     name,
     label,
     maxLength,
-    error: wrong[name],
+    error: errors[name],
   });
   return (
     <form
@@ -144,7 +131,7 @@ export function ApplicationForm({
       <ResumeField
         file={resume}
         onChoose={choose}
-        error={wrong['resume']}
+        error={errors['resume']}
         progress={state.is === 'submitting' ? state.progress : undefined}
       />
       <Bait />

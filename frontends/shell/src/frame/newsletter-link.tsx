@@ -2,6 +2,7 @@ import { postJson } from '@site/kit/api-client.ts';
 import { Button } from '@site/kit/button.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
 import { useHydrated } from '@site/kit/use-hydrated.ts';
+import { useSubmission } from '@site/kit/use-submission.ts';
 import { useState } from 'react';
 
 const FAILED = 'This did not work. Try again in a moment.';
@@ -23,7 +24,6 @@ const WORDS = {
 } as const;
 
 type Action = keyof typeof WORDS;
-type State = { is: 'asking' | 'sending' | 'done' } | { is: 'failed'; message: string };
 
 /**
  * What the links of newsletter mails open. It asks first: a mail scanner that follows links must
@@ -58,33 +58,28 @@ interface QuestionProps {
 }
 
 function Question({ action, token, onClose }: QuestionProps) {
-  const [state, setState] = useState<State>({ is: 'asking' });
+  const { state, send } = useSubmission();
   const words = WORDS[action];
 
-  async function send() {
-    setState({ is: 'sending' });
-    const outcome = await postJson(
-      `/api/newsletter/${action}`,
-      { token },
-      { sentences: SENTENCES },
+  const answer = () =>
+    send(watch =>
+      postJson(`/api/newsletter/${action}`, { token }, { sentences: SENTENCES, ...watch }),
     );
-    setState(outcome.ok ? { is: 'done' } : { is: 'failed', message: outcome.message });
-  }
 
   return (
     <Dialog title={words.title} state="open" onClose={onClose}>
       <p role="status" className="max-w-text text-ink-2">
-        {state.is === 'done' ? words.done : words.question}
+        {state.is === 'accepted' ? words.done : words.question}
       </p>
       <p role="alert" className="mt-3 text-alert-ink">
         {state.is === 'failed' ? state.message : null}
       </p>
       <div className="mt-6 flex flex-wrap gap-4">
-        {state.is === 'done' ? (
+        {state.is === 'accepted' ? (
           <Button onClick={onClose}>Close</Button>
         ) : (
-          <Button onClick={send} disabled={state.is === 'sending'}>
-            {state.is === 'sending' ? 'Sending...' : words.button}
+          <Button onClick={answer} disabled={state.is === 'submitting'}>
+            {state.is === 'submitting' ? 'Sending...' : words.button}
           </Button>
         )}
       </div>

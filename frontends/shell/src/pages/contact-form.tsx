@@ -2,13 +2,13 @@ import { postJson } from '@site/kit/api-client.ts';
 import { attribution } from '@site/kit/attribution.ts';
 import { BAIT, Bait } from '@site/kit/bait.tsx';
 import { Button } from '@site/kit/button.tsx';
-import type { Failure } from '@site/kit/failure.ts';
-import { onceEdited } from '@site/kit/failure.ts';
 import { Field, TextField } from '@site/kit/field.tsx';
 import { Alert, Confirmation } from '@site/kit/message.tsx';
 import { PrivacyNote } from '@site/kit/privacy-note.tsx';
 import { textsOf } from '@site/kit/texts-of.ts';
 import { useDraft } from '@site/kit/use-draft.ts';
+import type { FieldErrors } from '@site/kit/use-submission.ts';
+import { useSubmission } from '@site/kit/use-submission.ts';
 import type { FormEvent } from 'react';
 import { useEffect, useRef, useState } from 'react';
 
@@ -19,26 +19,24 @@ const SENTENCES = {
   unreachable: 'Failed to send message. Please try again later.',
 };
 
-type State = { is: 'idle' | 'submitting' } | { is: 'success'; email: string } | Failure;
-
 interface ContactFormProps {
   /** What is wrong with which field before anything was sent: see `RefusedPage`. */
-  errors?: Readonly<Record<string, string>>;
+  errors?: FieldErrors | undefined;
 }
 
 /** The form of the contact page. The browser sends it by itself where our scripts do not run, or not yet. */
-export function ContactForm({ errors = {} }: ContactFormProps) {
+export function ContactForm({ errors: initial }: ContactFormProps) {
   const { form, save, forget } = useDraft('contact');
-  const [state, setState] = useState<State>({ is: 'idle' });
+  const { state, errors, send, cancel, edited, reset } = useSubmission(initial);
+  const [sender, setSender] = useState('');
   const confirmation = useRef<HTMLDivElement>(null);
   const takesFocus = useRef(false);
-  const running = useRef<AbortController>(undefined);
 
   useEffect(() => {
-    if (state.is === 'success') {
+    if (state.is === 'accepted') {
       const over = setTimeout(() => {
         takesFocus.current = document.activeElement === confirmation.current;
-        setState({ is: 'idle' });
+        reset();
       }, SUCCESS_SHOWN_FOR);
       return () => clearTimeout(over);
     }
@@ -48,43 +46,39 @@ export function ContactForm({ errors = {} }: ContactFormProps) {
       form.current?.focus();
     }
     return undefined;
-  }, [state, form]);
+  }, [state, form, reset]);
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const texts = textsOf(event.currentTarget, ['name', 'email', 'message', BAIT]);
-    setState({ is: 'submitting' });
-    running.current = new AbortController();
-    const { signal } = running.current;
     const message = { ...texts, attribution: attribution() };
-    const outcome = await postJson('/api/contact', message, { sentences: SENTENCES, signal });
+    setSender(texts.email);
+    const outcome = await send(watch =>
+      postJson('/api/contact', message, { sentences: SENTENCES, ...watch }),
+    );
     if (outcome.ok) {
-      setState({ is: 'success', email: texts.email });
       forget();
     } else if (outcome.isCancelled) {
       takesFocus.current = true;
-      setState({ is: 'idle' });
     } else {
       // Section 8 of the specification asks for it.
       console.error(outcome.message);
-      setState({ is: 'failed', message: outcome.message, fields: outcome.fields });
     }
   }
 
   function edit(event: FormEvent) {
     save();
-    setState(before => onceEdited(before, event));
+    edited(event);
   }
 
-  if (state.is === 'success') {
+  if (state.is === 'accepted') {
     return (
       <Confirmation ref={confirmation} title="Message Sent Successfully!">
-        Thank you. We will reply to {state.email || 'your provided email'}.
+        Thank you. We will reply to {sender || 'your provided email'}.
       </Confirmation>
     );
   }
 
-  const wrong = state.is === 'failed' ? state.fields : errors;
   return (
     <form
       ref={form}
@@ -100,7 +94,7 @@ export function ContactForm({ errors = {} }: ContactFormProps) {
         autoComplete="name"
         maxLength={200}
         required
-        error={wrong['name']}
+        error={errors['name']}
       />
       <Field
         label="Email Address"
@@ -110,7 +104,7 @@ export function ContactForm({ errors = {} }: ContactFormProps) {
         autoComplete="email"
         maxLength={254}
         required
-        error={wrong['email']}
+        error={errors['email']}
       />
       <TextField
         label="Your Message"
@@ -118,7 +112,7 @@ export function ContactForm({ errors = {} }: ContactFormProps) {
         rows={4}
         maxLength={10_000}
         required
-        error={wrong['message']}
+        error={errors['message']}
       />
       <Bait />
       <PrivacyNote />
@@ -128,7 +122,7 @@ export function ContactForm({ errors = {} }: ContactFormProps) {
           {state.is === 'submitting' ? 'Sending...' : 'Send Message'}
         </Button>
         {state.is === 'submitting' ? (
-          <Button kind="quiet" onClick={() => running.current?.abort()}>
+          <Button kind="quiet" onClick={cancel}>
             Cancel
           </Button>
         ) : null}
