@@ -1,4 +1,4 @@
-import { brand } from '@site/kit/brand.ts';
+import { brand, leadership } from '@site/kit/brand.ts';
 import type { Thing } from '@site/kit/structured-data.tsx';
 import type { PostSummary } from './post.ts';
 
@@ -15,7 +15,7 @@ export interface Author {
 
 /** The author of an article. */
 export function authorOf({ author: role, authorTitle }: PostSummary): Author {
-  const leader = brand.leadership.find(candidate => candidate.role === role);
+  const leader = leadership.find(candidate => candidate.role === role);
   return {
     name: leader?.name ?? role,
     byline: leader?.name ?? `the ${role}`,

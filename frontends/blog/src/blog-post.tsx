@@ -115,7 +115,7 @@ function articleOf(post: PostSummary): Thing {
     articleSection: post.category,
     datePublished: post.date,
     author: authorThing(post),
-    publisher: organization,
+    publisher: organization(),
     mainEntityOfPage: addressOf(post),
   };
 }

@@ -8,7 +8,7 @@ import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Picture } from '@site/kit/picture.tsx';
 import { Section } from '@site/kit/section.tsx';
 import type { Thing } from '@site/kit/structured-data.tsx';
-import { organization, StructuredData } from '@site/kit/structured-data.tsx';
+import { companyAddress, StructuredData } from '@site/kit/structured-data.tsx';
 import { useState } from 'react';
 import { ApplicationForm } from './application-form.tsx';
 import { ApplyLink } from './apply-link.tsx';
@@ -129,7 +129,7 @@ function jobPosting({ id, title, description, requirements, benefits }: Position
     directApply: true,
     url: `${brand.siteUrl}/careers?position=${id}`,
     hiringOrganization: { '@type': 'Organization', name: brand.name, sameAs: brand.siteUrl },
-    jobLocation: { '@type': 'Place', address: organization['address'] },
+    jobLocation: { '@type': 'Place', address: companyAddress() },
     jobLocationType: 'TELECOMMUTE',
     applicantLocationRequirements: { '@type': 'Country', name: brand.address.country },
   };

@@ -24,7 +24,7 @@ export interface Leader {
   profileUrl?: string;
 }
 
-/** Who the site speaks for: the content of the root `brand.json`, described in `brand.schema.json`. */
+/** Who the site speaks for: the content of the root `brand.json`, described in `brand.schema.json`, but for its lists of people and profiles. */
 export interface Brand {
   name: string;
   tagline: string;
@@ -45,10 +45,20 @@ export interface Brand {
     map: { latitude: number; longitude: number };
     directionsUrl: string;
   };
-  socials: readonly Social[];
-  partners: readonly Partner[];
-  leadership: readonly Leader[];
 }
 
-/** The brand that this build is for. */
-export const brand: Brand = brandFile;
+/** The brand that this build is for. Named one by one, so that a front end carries no more of it than it uses. */
+export const brand: Brand = {
+  name: brandFile.name,
+  tagline: brandFile.tagline,
+  blurb: brandFile.blurb,
+  siteUrl: brandFile.siteUrl,
+  defaultHome: brandFile.defaultHome,
+  emails: brandFile.emails,
+  phone: brandFile.phone,
+  address: brandFile.address,
+};
+
+export const socials: readonly Social[] = brandFile.socials;
+export const partners: readonly Partner[] = brandFile.partners;
+export const leadership: readonly Leader[] = brandFile.leadership;

@@ -1,4 +1,4 @@
-import { brand } from './brand.ts';
+import { brand, socials } from './brand.ts';
 
 /** What schema.org calls a thing: its type and its properties. */
 export interface Thing {
@@ -19,25 +19,33 @@ export function StructuredData({ data }: { data: Thing }) {
 }
 
 /** The company. */
-export const organization: Thing = {
-  '@type': 'Organization',
-  '@id': `${brand.siteUrl}/#organization`,
-  name: brand.name,
-  url: brand.siteUrl,
-  logo: `${brand.siteUrl}/icon-512.png`,
-  description: brand.blurb,
-  foundingDate: '2024',
-  email: brand.emails.sales,
-  telephone: brand.phone,
-  address: {
+export function organization(): Thing {
+  return {
+    '@type': 'Organization',
+    '@id': `${brand.siteUrl}/#organization`,
+    name: brand.name,
+    url: brand.siteUrl,
+    logo: `${brand.siteUrl}/icon-512.png`,
+    description: brand.blurb,
+    foundingDate: '2024',
+    email: brand.emails.sales,
+    telephone: brand.phone,
+    address: companyAddress(),
+    sameAs: socials.map(({ url }) => url),
+  };
+}
+
+/** Where the company is. */
+export function companyAddress(): Thing {
+  const { lines, city, region, countryCode } = brand.address;
+  return {
     '@type': 'PostalAddress',
-    streetAddress: brand.address.lines.join(', '),
-    addressLocality: brand.address.city,
-    addressRegion: brand.address.region,
-    addressCountry: brand.address.countryCode,
-  },
-  sameAs: brand.socials.map(({ url }) => url),
-};
+    streetAddress: lines.join(', '),
+    addressLocality: city,
+    addressRegion: region,
+    addressCountry: countryCode,
+  };
+}
 
 /** The way to a page, from the home page on. */
 export function breadcrumbs(...steps: readonly { title: string; path: string }[]): Thing {

@@ -1,12 +1,12 @@
 // @vitest-environment happy-dom
-import { brand } from '@site/kit/brand.ts';
+import { socials } from '@site/kit/brand.ts';
 import { BrowserRouter } from '@site/kit/router.ts';
 import { fireEvent, render, screen } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';
 import { pass } from '../../../kit/testing/fake-time.ts';
 import { Footer } from './footer.tsx';
 
-test.each(brand.socials)('a tooltip says what the icon of $label is', async ({ label }) => {
+test.each(socials)('a tooltip says what the icon of $label is', async ({ label }) => {
   vi.useFakeTimers();
   render(
     <BrowserRouter>

@@ -1,4 +1,4 @@
-import { brand } from '@site/kit/brand.ts';
+import { brand, socials } from '@site/kit/brand.ts';
 import { Link } from '@site/kit/router.ts';
 import { Tooltip } from '@site/kit/tooltip.tsx';
 import { useHydrated } from '@site/kit/use-hydrated.ts';
@@ -41,7 +41,7 @@ export function Footer() {
           <Logo />
           <p className="mt-4 max-w-text text-ink-2 text-small">{brand.blurb}</p>
           <ul className="-ml-2.5 mt-4 flex gap-1">
-            {brand.socials.map(social => (
+            {socials.map(social => (
               <li key={social.url}>
                 <Tooltip words={social.label}>
                   <a

@@ -1,5 +1,5 @@
 import type { Leader } from '@site/kit/brand.ts';
-import { brand } from '@site/kit/brand.ts';
+import { leadership } from '@site/kit/brand.ts';
 import { ButtonLink } from '@site/kit/button.tsx';
 import { Monogram } from '@site/kit/monogram.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
@@ -39,7 +39,7 @@ export default function About() {
   return (
     <>
       <PageMeta title="About" description={SUBTITLE} path="/about" picture="/previews/about.jpg" />
-      <StructuredData data={organization} />
+      <StructuredData data={organization()} />
       <PageHeader
         title="Pioneering AI Security"
         subtitle={SUBTITLE}
@@ -81,7 +81,7 @@ export default function About() {
       </Section>
       <Section title="Meet Our Leadership">
         <ul className="grid gap-8 sm:grid-cols-2 lg:grid-cols-4">
-          {brand.leadership.map(leader => (
+          {leadership.map(leader => (
             <Person key={leader.role} {...leader} />
           ))}
         </ul>

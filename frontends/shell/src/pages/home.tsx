@@ -35,7 +35,7 @@ export function Home() {
   return (
     <>
       <PageMeta description={brand.blurb} path="/" />
-      <StructuredData data={organization} />
+      <StructuredData data={organization()} />
       {openingOf(search) === 'impact' ? <LazyArea part={impact} /> : <Classic />}
       <LazyArea part={solutionsPreview} when="near" Placeholder={PreviewPlaceholder} />
       <Section title="From first walk-through to round-the-clock watch" id="methodology">

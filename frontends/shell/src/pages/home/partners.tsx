@@ -1,4 +1,4 @@
-import { brand } from '@site/kit/brand.ts';
+import { partners } from '@site/kit/brand.ts';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 
@@ -13,7 +13,7 @@ export function Partners() {
   return (
     <Section title="Supported by Industry Leaders">
       <ul className="grid grid-cols-2 items-center gap-6 lg:grid-cols-4">
-        {brand.partners.map((partner, at) => (
+        {partners.map((partner, at) => (
           <li key={partner.url}>
             <Reveal delay={at * STAGGER}>
               <a
