@@ -1,17 +1,19 @@
+import * as paths from '../kit/src/paths.ts';
+
 /** One page of each kind: what is photographed and measured. */
 export const ROUTES: readonly string[] = [
-  '/',
+  paths.home,
   '/?variant=impact',
-  '/about',
-  '/contact',
-  '/blog',
+  paths.about,
+  paths.contact,
+  paths.blog,
   '/blog/ai-advancements',
-  '/services',
+  paths.services,
   '/services/traffic-public-safety',
-  '/solutions',
-  '/privacy',
-  '/terms',
-  '/careers',
+  paths.solutions,
+  paths.privacy,
+  paths.terms,
+  paths.careers,
 ];
 
 /** Pages that say that there is nothing, one of each kind. */

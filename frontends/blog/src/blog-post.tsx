@@ -1,6 +1,7 @@
 import { brand } from '@site/kit/brand.ts';
 import { NewsletterForm } from '@site/kit/newsletter-form.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Link, useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
@@ -79,7 +80,7 @@ function About({ post }: { post: PostSummary }) {
       />
       <StructuredData data={articleOf(post)} />
       <StructuredData
-        data={breadcrumbs({ title: 'Blog', path: '/blog' }, { title: post.title, path })}
+        data={breadcrumbs({ title: 'Blog', path: paths.blog }, { title: post.title, path })}
       />
     </>
   );
@@ -89,7 +90,7 @@ function Top({ post }: { post: PostSummary }) {
   return (
     <header className="mx-auto grid max-w-page items-center gap-x-14 gap-y-10 px-5 pt-8 pb-14 md:px-8 lg:grid-cols-2 lg:pt-12">
       <div className="fade-up">
-        <Link to="/blog" className="inline-flex min-h-11 items-center gap-2 underline">
+        <Link to={paths.blog} className="inline-flex min-h-11 items-center gap-2 underline">
           <span aria-hidden="true">←</span>Back to Blog
         </Link>
         <p className="mt-6 font-semibold text-seen-ink text-small">{post.category}</p>

@@ -1,3 +1,4 @@
+import * as paths from '@site/kit/paths.ts';
 import { Link } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { PostCard } from './post-card.tsx';
@@ -23,7 +24,7 @@ export default function BlogTeasers() {
         ))}
       </ul>
       <p className="mt-8">
-        <Link to="/blog" className="inline-flex min-h-11 items-center underline">
+        <Link to={paths.blog} className="inline-flex min-h-11 items-center underline">
           View all blog posts
         </Link>
       </p>

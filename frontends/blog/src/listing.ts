@@ -1,3 +1,4 @@
+import * as paths from '@site/kit/paths.ts';
 import type { PostSummary } from './post.ts';
 
 /** How many articles a page of the list shows. */
@@ -27,19 +28,11 @@ export interface Listing {
   pages: readonly { number: number; path?: string }[];
 }
 
-/** What an address says of the list: the parameters of `PATTERNS`. */
+/** What an address says of the list: the parameters of `blogLists`. */
 interface ListParameters {
   category?: string | undefined;
   page?: string | undefined;
 }
-
-/** The addresses of the list, as patterns of the router. */
-export const PATTERNS = [
-  '/blog',
-  '/blog/page/:page',
-  '/blog/category/:category',
-  '/blog/category/:category/page/:page',
-] as const;
 
 /** What the list shows at an address; nothing where there is no such category, or no such page of it. */
 export function listingOf(
@@ -67,7 +60,7 @@ export function listingOf(
 /** The address of a page of the list. */
 export function pathOf({ slug }: Filter, page = 1): string {
   const category = slug ? `/category/${slug}` : '';
-  return `/blog${category}${page > 1 ? `/page/${page}` : ''}`;
+  return `${paths.blog}${category}${page > 1 ? `/page/${page}` : ''}`;
 }
 
 /** All addresses of the list. */
@@ -78,7 +71,7 @@ export function listPaths(posts: readonly PostSummary[]): string[] {
 /** Former addresses of the list, which named category and page in their query, and where each leads. */
 export function formerAddresses(posts: readonly PostSummary[]): FormerAddress[] {
   const former = everyPage(posts).map(({ filter, page }) => ({
-    from: '/blog',
+    from: paths.blog,
     parameters: [
       ...(filter.slug ? [`category=${filter.slug}`] : []),
       ...(page > 1 ? [`page=${page}`] : []),

@@ -1,6 +1,7 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { WithFooter } from '@site/kit/with-footer.tsx';
 
 /** What stands below `/blog` where nothing is. */
@@ -12,7 +13,7 @@ export function PostNotFound() {
         title="Blog Post Not Found"
         subtitle="Sorry, the blog post you're looking for doesn't exist or has been moved"
       >
-        <ButtonLink to="/blog">Back to Blog</ButtonLink>
+        <ButtonLink to={paths.blog}>Back to Blog</ButtonLink>
       </PageHeader>
       <WithFooter />
     </>

@@ -1,10 +1,11 @@
+import * as paths from '@site/kit/paths.ts';
 import { formerAddresses, listPaths } from './listing.ts';
 import { posts } from './posts.ts';
 
 /** Every address of the blog that is rendered ahead of time. */
-export const paths: readonly string[] = [
+export const pages: readonly string[] = [
   ...listPaths(posts),
-  ...posts.map(post => `/blog/${post.id}`),
+  ...posts.map(post => `${paths.blog}/${post.id}`),
 ];
 
 /** Every address of the blog that only leads on. */

@@ -1,4 +1,5 @@
 import { showAlone } from '@site/kit/alone.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Navigate } from '@site/kit/router.ts';
 import ApplicationPage from './application-page.tsx';
 import CareersPage from './careers-page.tsx';
@@ -6,8 +7,8 @@ import CareersPage from './careers-page.tsx';
 showAlone({
   name: 'careers',
   pages: {
-    '/': () => <Navigate to="/careers" replace />,
-    '/careers': CareersPage,
-    '/careers/apply/*': ApplicationPage,
+    [paths.home]: () => <Navigate to={paths.careers} replace />,
+    [paths.careers]: CareersPage,
+    [`${paths.careers}/apply/*`]: ApplicationPage,
   },
 });

@@ -3,6 +3,7 @@ import { Confirmation } from '@site/kit/message.tsx';
 import type { Notice } from '@site/kit/notices.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { useParams } from '@site/kit/router.ts';
 import { WithFooter } from '@site/kit/with-footer.tsx';
 import { useState } from 'react';
@@ -59,7 +60,7 @@ function NotFound() {
     <>
       <PageMeta title={title} description={text} />
       <PageHeader title={title} subtitle={text}>
-        <ButtonLink to="/careers">View All Positions</ButtonLink>
+        <ButtonLink to={paths.careers}>View All Positions</ButtonLink>
       </PageHeader>
       <WithFooter />
     </>

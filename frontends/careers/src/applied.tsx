@@ -1,4 +1,5 @@
 import { AcceptedPage } from '@site/kit/accepted-page.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { SUBMITTED } from './application-form.tsx';
 import './styles.css';
@@ -12,7 +13,7 @@ export default function Applied() {
   return (
     <AcceptedPage
       {...SUBMITTED}
-      next={{ title: 'Back to Careers', path: '/careers' }}
+      next={{ title: 'Back to Careers', path: paths.careers }}
       picture={<Picture src={workshop} width={800} height={520} alt="" priority="high" />}
     />
   );

@@ -5,6 +5,7 @@ import { Confirmation } from '@site/kit/message.tsx';
 import type { Notice } from '@site/kit/notices.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Section } from '@site/kit/section.tsx';
 import type { Thing } from '@site/kit/structured-data.tsx';
@@ -45,7 +46,7 @@ export default function CareersPage() {
   }
   return (
     <>
-      <PageMeta title="Careers" description={SUBTITLE} path="/careers" picture={preview} />
+      <PageMeta title="Careers" description={SUBTITLE} path={paths.careers} picture={preview} />
       {positions.map(position => (
         <StructuredData key={position.id} data={jobPosting(position)} />
       ))}

@@ -1,5 +1,6 @@
 import { Link } from '@site/kit/router.ts';
 import type { ReactNode } from 'react';
+import * as paths from './paths.ts';
 
 interface PageHeaderProps {
   title: string;
@@ -38,7 +39,7 @@ export function PageHeader({
             <nav aria-label="Breadcrumb" className="mb-4 text-small">
               <ol className="flex gap-2">
                 <li>
-                  <Link to="/" className="underline">
+                  <Link to={paths.home} className="underline">
                     Home
                   </Link>
                 </li>

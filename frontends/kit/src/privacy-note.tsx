@@ -1,9 +1,10 @@
+import * as paths from './paths.ts';
 /** What stands at every form. The policy opens beside it, so that nothing that was entered or chosen is lost. */
 export function PrivacyNote() {
   return (
     <p className="mb-5 max-w-text text-ink-2 text-small">
       Our{' '}
-      <a href="/privacy" target="_blank" rel="noopener" className="underline">
+      <a href={paths.privacy} target="_blank" rel="noopener" className="underline">
         privacy policy<span className="sr-only"> (in a new tab)</span>
       </a>{' '}
       says what is sent, who reads it and how long we keep it.

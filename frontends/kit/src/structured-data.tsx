@@ -1,4 +1,5 @@
 import { brand, socials } from './brand.ts';
+import * as paths from './paths.ts';
 
 /** What schema.org calls a thing: its type and its properties. */
 export interface Thing {
@@ -51,7 +52,7 @@ export function companyAddress(): Thing {
 export function breadcrumbs(...steps: readonly { title: string; path: string }[]): Thing {
   return {
     '@type': 'BreadcrumbList',
-    itemListElement: [{ title: 'Home', path: '/' }, ...steps].map(({ title, path }, at) => ({
+    itemListElement: [{ title: 'Home', path: paths.home }, ...steps].map(({ title, path }, at) => ({
       '@type': 'ListItem',
       position: at + 1,
       name: title,

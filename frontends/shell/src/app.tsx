@@ -30,8 +30,8 @@ export function App() {
           <Suspense>
             <PageTransition key={page}>
               <Routes>
-                {routes.flatMap(({ paths, element }) =>
-                  paths.map(path => <Route key={path} path={path} element={element} />),
+                {routes.flatMap(({ patterns, element }) =>
+                  patterns.map(path => <Route key={path} path={path} element={element} />),
                 )}
               </Routes>
             </PageTransition>

@@ -1,3 +1,4 @@
+import * as paths from '@site/kit/paths.ts';
 import { matchPath } from '@site/kit/router.ts';
 import type { ReactElement } from 'react';
 import type { Area, Rendered } from '../../build/rendered.ts';
@@ -10,7 +11,7 @@ import { remoteParts } from './remote-parts.ts';
 
 interface SiteRoute {
   /** Patterns of the router. What several of them show is one page, which stays when one leads to another. */
-  paths: readonly string[];
+  patterns: readonly string[];
   element: ReactElement;
   /** Fetches the page ahead, where it is not in the shell's first chunk. */
   prefetch?: () => void;
@@ -35,28 +36,28 @@ function ownPage(load: PartSource['load']) {
 /** Every screen of the site, in the order of the specification's route table. */
 export const routes: readonly SiteRoute[] = [
   {
-    paths: ['/'],
+    patterns: [paths.home],
     element: <Home />,
     areas: [{ remote: 'blog', module: 'blog-teasers', weight: 'extra' }],
   },
   {
-    paths: ['/about'],
+    patterns: [paths.about],
     chunk: 'about',
     ...ownPage(() => import(/* webpackChunkName: "about" */ './pages/about.tsx')),
   },
   {
-    paths: ['/contact'],
+    patterns: [paths.contact],
     chunk: 'contact',
     ...ownPage(() => import(/* webpackChunkName: "contact" */ './pages/contact.tsx')),
   },
   {
-    paths: ['/contact/sent'],
+    patterns: [`${paths.contact}/sent`],
     chunk: 'contact-sent',
     answer: 'accepted',
     ...ownPage(() => import(/* webpackChunkName: "contact-sent" */ './pages/contact-sent.tsx')),
   },
   {
-    paths: ['/contact/not-sent'],
+    patterns: [`${paths.contact}/not-sent`],
     chunk: 'contact-not-sent',
     answer: 'refused',
     ...ownPage(
@@ -64,7 +65,7 @@ export const routes: readonly SiteRoute[] = [
     ),
   },
   {
-    paths: ['/newsletter/subscribed'],
+    patterns: ['/newsletter/subscribed'],
     chunk: 'newsletter-subscribed',
     answer: 'accepted',
     ...ownPage(
@@ -73,7 +74,7 @@ export const routes: readonly SiteRoute[] = [
     ),
   },
   {
-    paths: ['/newsletter/not-subscribed'],
+    patterns: ['/newsletter/not-subscribed'],
     chunk: 'newsletter-not-subscribed',
     answer: 'refused',
     ...ownPage(
@@ -84,63 +85,58 @@ export const routes: readonly SiteRoute[] = [
     ),
   },
   {
-    paths: [
-      '/blog',
-      '/blog/page/:page',
-      '/blog/category/:category',
-      '/blog/category/:category/page/:page',
-    ],
+    patterns: paths.blogLists,
     ...page(remoteParts.blogList),
     areas: [{ remote: 'blog', module: 'blog-list', weight: 'page' }],
   },
   {
-    paths: ['/blog/*'],
+    patterns: [`${paths.blog}/*`],
     ...page(remoteParts.blogPost),
     areas: [{ remote: 'blog', module: 'blog-post', weight: 'page' }],
   },
   {
-    paths: ['/services'],
+    patterns: [paths.services],
     chunk: 'services',
     ...ownPage(() => import(/* webpackChunkName: "services" */ './pages/services.tsx')),
   },
   {
-    paths: ['/services/*'],
+    patterns: [`${paths.services}/*`],
     chunk: 'service',
     ...ownPage(() => import(/* webpackChunkName: "service" */ './pages/service.tsx')),
   },
   {
-    paths: ['/solutions'],
+    patterns: [paths.solutions],
     chunk: 'solutions',
     ...ownPage(() => import(/* webpackChunkName: "solutions" */ './pages/solutions.tsx')),
   },
   {
-    paths: ['/privacy'],
+    patterns: [paths.privacy],
     chunk: 'privacy',
     ...ownPage(() => import(/* webpackChunkName: "privacy" */ './pages/privacy.tsx')),
   },
   {
-    paths: ['/terms'],
+    patterns: [paths.terms],
     chunk: 'terms',
     ...ownPage(() => import(/* webpackChunkName: "terms" */ './pages/terms.tsx')),
   },
   {
-    paths: ['/careers'],
+    patterns: [paths.careers],
     ...page(remoteParts.careersPage),
     areas: [{ remote: 'careers', module: 'careers-page', weight: 'page' }],
   },
   {
-    paths: ['/careers/apply/*'],
+    patterns: [`${paths.careers}/apply/*`],
     ...page(remoteParts.applicationPage),
     areas: [{ remote: 'careers', module: 'application-page', weight: 'page' }],
   },
   {
-    paths: ['/careers/applied'],
+    patterns: [`${paths.careers}/applied`],
     answer: 'accepted',
     ...page(remoteParts.applied),
     areas: [{ remote: 'careers', module: 'applied', weight: 'page' }],
   },
   {
-    paths: ['/careers/not-applied'],
+    patterns: [`${paths.careers}/not-applied`],
     answer: 'refused',
     ...page(remoteParts.notApplied),
     areas: [{ remote: 'careers', module: 'not-applied', weight: 'page' }],
@@ -148,13 +144,13 @@ export const routes: readonly SiteRoute[] = [
   ...(process.env['NODE_ENV'] === 'development'
     ? [
         {
-          paths: ['/design'],
+          patterns: ['/design'],
           ...ownPage(() => import(/* webpackChunkName: "design" */ './pages/design.tsx')),
         },
       ]
     : []),
   {
-    paths: ['*'],
+    patterns: ['*'],
     chunk: 'not-found',
     ...ownPage(() => import(/* webpackChunkName: "not-found" */ './pages/not-found.tsx')),
   },
@@ -169,7 +165,7 @@ export function prefetchPage(path: string): void {
 export const shellPaths: readonly string[] = [
   ...routes
     .filter(({ answer }) => !answer)
-    .flatMap(({ paths }) => paths)
+    .flatMap(({ patterns }) => patterns)
     .filter(path => !/[*:]/.test(path) && !isRemote(path)),
   ...services.map(({ id }) => `/services/${id}`),
 ];
@@ -177,7 +173,7 @@ export const shellPaths: readonly string[] = [
 /** Every address that a form leads to. */
 export const answerPaths: readonly string[] = routes
   .filter(({ answer }) => answer)
-  .flatMap(({ paths }) => paths);
+  .flatMap(({ patterns }) => patterns);
 
 /** Where an address leads that only leads on. */
 export function redirectOf(path: string): string | undefined {
@@ -197,12 +193,12 @@ export function routeOf(path: string): Omit<Rendered, 'html'> {
 
 /** Which page an address shows: two addresses of one page, such as two categories of a list, share it. */
 export function pageAt(path: string): string {
-  const paths = find(path)?.paths ?? [];
-  return paths.length > 1 ? paths.join() : path;
+  const patterns = find(path)?.patterns ?? [];
+  return patterns.length > 1 ? patterns.join() : path;
 }
 
 function find(path: string): SiteRoute | undefined {
-  return routes.find(({ paths }) => paths.some(pattern => matchPath(pattern, path)));
+  return routes.find(({ patterns }) => patterns.some(pattern => matchPath(pattern, path)));
 }
 
 function isRemote(path: string): boolean {

@@ -1,7 +1,8 @@
+import * as paths from '@site/kit/paths.ts';
 import { StaticRouter } from '@site/kit/static-router.ts';
 import { feed } from 'blog/feed';
-import { paths as blogPaths, redirects as blogRedirects } from 'blog/paths';
-import { paths as careersPaths, unmapped as unmappedCareers } from 'careers/paths';
+import { pages as blogPages, redirects as blogRedirects } from 'blog/paths';
+import { pages as careersPages, unmapped as unmappedCareers } from 'careers/paths';
 import { prerender } from 'react-dom/static';
 import { signposts } from '../../build/find.ts';
 import type { Rendered } from '../../build/rendered.ts';
@@ -13,7 +14,7 @@ import { answerPaths, routeOf, shellPaths } from './routes.tsx';
 export { feed, signposts };
 
 /** Every address that gets a page of its own, and a place in the site's map. */
-export const pages: readonly string[] = [...shellPaths, ...blogPaths, ...careersPaths];
+export const pages: readonly string[] = [...shellPaths, ...blogPages, ...careersPages];
 
 /** Every address that gets a page of its own which no map has. */
 export const unmapped: readonly string[] = [...answerPaths, ...unmappedCareers];
@@ -28,7 +29,7 @@ export const notFound = [
 
 /** Pages that a parameter of the query chooses instead of the one at their address. */
 export const variants = openings.map(opening => ({
-  path: '/',
+  path: paths.home,
   parameter: `variant=${opening}`,
   page: `index.${opening}.html`,
 }));

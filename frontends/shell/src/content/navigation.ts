@@ -1,10 +1,11 @@
+import * as paths from '@site/kit/paths.ts';
 /** The main navigation. `services` stands for the menu of all services. */
 export const navigation = [
-  { title: 'Home', path: '/' },
-  { title: 'About', path: '/about' },
-  { title: 'Solutions', path: '/solutions' },
-  { title: 'Services', path: '/services', menu: 'services' },
-  { title: 'Blogs', path: '/blog' },
-  { title: 'Contact', path: '/contact' },
-  { title: 'Careers', path: '/careers' },
+  { title: 'Home', path: paths.home },
+  { title: 'About', path: paths.about },
+  { title: 'Solutions', path: paths.solutions },
+  { title: 'Services', path: paths.services, menu: 'services' },
+  { title: 'Blogs', path: paths.blog },
+  { title: 'Contact', path: paths.contact },
+  { title: 'Careers', path: paths.careers },
 ] as const;

@@ -1,4 +1,5 @@
 import { ButtonLink } from '@site/kit/button.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Section } from '@site/kit/section.tsx';
 
 interface ClosingCallProps {
@@ -7,7 +8,7 @@ interface ClosingCallProps {
   actions?: readonly { title: string; path: string }[];
 }
 
-const CONSULTATION = [{ title: 'Request a Consultation', path: '/contact' }];
+const CONSULTATION = [{ title: 'Request a Consultation', path: paths.contact }];
 
 /** What a page ends with: the way to talk to us. */
 export function ClosingCall({ lead, actions = CONSULTATION }: ClosingCallProps) {

@@ -1,4 +1,5 @@
 import { brand, socials } from '@site/kit/brand.ts';
+import * as paths from '@site/kit/paths.ts';
 import { Link } from '@site/kit/router.ts';
 import { Tooltip } from '@site/kit/tooltip.tsx';
 import { useHydrated } from '@site/kit/use-hydrated.ts';
@@ -8,12 +9,12 @@ import { Icon } from './icon.tsx';
 import { Logo } from './logo.tsx';
 
 const QUICK_LINKS = [
-  { title: 'Home', path: '/' },
-  { title: 'About', path: '/about' },
-  { title: 'Services', path: '/services' },
-  { title: 'Solutions', path: '/solutions' },
-  { title: 'Blog', path: '/blog' },
-  { title: 'Contact', path: '/contact' },
+  { title: 'Home', path: paths.home },
+  { title: 'About', path: paths.about },
+  { title: 'Services', path: paths.services },
+  { title: 'Solutions', path: paths.solutions },
+  { title: 'Blog', path: paths.blog },
+  { title: 'Contact', path: paths.contact },
 ];
 
 const SERVICES = [
@@ -82,10 +83,10 @@ export function Footer() {
         <p className="mr-auto">
           © <Year /> {brand.name}
         </p>
-        <Link to="/privacy" className="inline-flex min-h-11 items-center">
+        <Link to={paths.privacy} className="inline-flex min-h-11 items-center">
           Privacy Policy
         </Link>
-        <Link to="/terms" className="inline-flex min-h-11 items-center">
+        <Link to={paths.terms} className="inline-flex min-h-11 items-center">
           Terms of Service
         </Link>
       </div>

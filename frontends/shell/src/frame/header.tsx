@@ -1,4 +1,5 @@
 import { ButtonLink } from '@site/kit/button.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Link, useLocation } from '@site/kit/router.ts';
 import { DesktopNavigation } from './desktop-navigation.tsx';
 import { Logo } from './logo.tsx';
@@ -16,13 +17,13 @@ export function Header() {
       className="site-header group fixed inset-x-0 top-0 z-20 border-line border-b bg-paper transition-shadow"
     >
       <div className="site-bar mx-auto flex max-w-page items-center gap-4 px-5 transition-[height] md:px-8">
-        <Link to="/" className="mr-auto py-2">
+        <Link to={paths.home} className="mr-auto py-2">
           <Logo />
         </Link>
         <DesktopNavigation key={`main ${key}`} />
         <ThemeSwitch />
         <div className="hidden lg:block">
-          <ButtonLink to="/contact" size="small">
+          <ButtonLink to={paths.contact} size="small">
             Get Demo
           </ButtonLink>
         </div>

@@ -1,4 +1,5 @@
 import { ButtonLink } from '@site/kit/button.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Link, NavLink } from '@site/kit/router.ts';
 import { navigation } from '../content/navigation.ts';
 import { services } from '../content/services.ts';
@@ -37,7 +38,7 @@ export function MobileMenu() {
             </li>
           ))}
         </ul>
-        <ButtonLink to="/contact" className="mt-6 w-full">
+        <ButtonLink to={paths.contact} className="mt-6 w-full">
           Request Demo
         </ButtonLink>
       </nav>

@@ -4,6 +4,7 @@ import { ButtonLink } from '@site/kit/button.tsx';
 import { Monogram } from '@site/kit/monogram.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
@@ -38,7 +39,12 @@ const city = scenes['smart-cities-infrastructure'];
 export default function About() {
   return (
     <>
-      <PageMeta title="About" description={SUBTITLE} path="/about" picture="/previews/about.jpg" />
+      <PageMeta
+        title="About"
+        description={SUBTITLE}
+        path={paths.about}
+        picture="/previews/about.jpg"
+      />
       <StructuredData data={organization()} />
       <PageHeader
         title="Pioneering AI Security"
@@ -56,7 +62,7 @@ export default function About() {
             <p className="mb-6 text-ink-2">
               What that takes is twelve building blocks that work with the cameras you have.
             </p>
-            <ButtonLink to="/solutions" kind="quiet">
+            <ButtonLink to={paths.solutions} kind="quiet">
               Explore Solutions
             </ButtonLink>
           </div>

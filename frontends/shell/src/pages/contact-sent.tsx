@@ -1,4 +1,5 @@
 import { AcceptedPage } from '@site/kit/accepted-page.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { opening } from '../scenes/scenes.ts';
 
@@ -8,7 +9,7 @@ export default function ContactSent() {
     <AcceptedPage
       title="Message Sent Successfully!"
       text="Thank you. We will reply to your provided email."
-      next={{ title: 'Return to Home', path: '/' }}
+      next={{ title: 'Return to Home', path: paths.home }}
       picture={<Picture {...opening} alt="" priority="high" />}
     />
   );

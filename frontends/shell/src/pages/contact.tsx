@@ -2,6 +2,7 @@ import { Accordion } from '@site/kit/accordion.tsx';
 import { brand } from '@site/kit/brand.ts';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
@@ -30,11 +31,11 @@ export default function Contact() {
       <PageMeta
         title="Contact"
         description={SUBTITLE}
-        path="/contact"
+        path={paths.contact}
         picture="/previews/contact.jpg"
       />
       <StructuredData data={FAQ} />
-      <StructuredData data={breadcrumbs({ title: 'Contact', path: '/contact' })} />
+      <StructuredData data={breadcrumbs({ title: 'Contact', path: paths.contact })} />
       <PageHeader
         title="Let's Connect"
         subtitle={SUBTITLE}

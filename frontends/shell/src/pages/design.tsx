@@ -8,6 +8,7 @@ import { Monogram } from '@site/kit/monogram.tsx';
 import { NewsletterForm } from '@site/kit/newsletter-form.tsx';
 import { notify } from '@site/kit/notices.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
@@ -69,8 +70,8 @@ function Primitives({ theme }: { theme: string }) {
           <Button kind="quiet" size="small">
             Quiet and small
           </Button>
-          <ButtonLink to="/contact">A link</ButtonLink>
-          <ButtonLink to="/contact" kind="quiet">
+          <ButtonLink to={paths.contact}>A link</ButtonLink>
+          <ButtonLink to={paths.contact} kind="quiet">
             A quiet link
           </ButtonLink>
           <MissingLink>A link that leads nowhere yet</MissingLink>

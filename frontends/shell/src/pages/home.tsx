@@ -1,6 +1,7 @@
 import { brand } from '@site/kit/brand.ts';
 import { ButtonLink } from '@site/kit/button.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { useLocation } from '@site/kit/router.ts';
@@ -34,7 +35,7 @@ export function Home() {
   const { search } = useLocation();
   return (
     <>
-      <PageMeta description={brand.blurb} path="/" />
+      <PageMeta description={brand.blurb} path={paths.home} />
       <StructuredData data={organization()} />
       {openingOf(search) === 'impact' ? <LazyArea part={impact} /> : <Classic />}
       <LazyArea part={solutionsPreview} when="near" Placeholder={PreviewPlaceholder} />
@@ -87,7 +88,7 @@ function Hero() {
         <h1 className="text-title">{brand.tagline}</h1>
         <p className="mt-6 mb-8 max-w-lead text-ink-2 text-lead">{brand.blurb}</p>
         <div className="flex flex-wrap gap-3.5">
-          <ButtonLink to="/contact">Request a Consultation</ButtonLink>
+          <ButtonLink to={paths.contact}>Request a Consultation</ButtonLink>
           <ButtonLink to="#methodology" reloadDocument kind="quiet">
             See how it works
           </ButtonLink>

@@ -1,5 +1,6 @@
 import { brand } from '@site/kit/brand.ts';
 import { ButtonLink } from '@site/kit/button.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Link } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
@@ -43,8 +44,8 @@ export default function Impact() {
             management.
           </p>
           <div className="flex flex-wrap gap-3.5">
-            <ButtonLink to="/contact">Get a Demo</ButtonLink>
-            <ButtonLink to="/solutions" kind="quiet">
+            <ButtonLink to={paths.contact}>Get a Demo</ButtonLink>
+            <ButtonLink to={paths.solutions} kind="quiet">
               Explore Solutions
             </ButtonLink>
           </div>
@@ -68,7 +69,7 @@ export default function Impact() {
           ))}
         </ul>
         <p className="mt-6">
-          <Link to="/solutions" className="inline-flex min-h-11 items-center underline">
+          <Link to={paths.solutions} className="inline-flex min-h-11 items-center underline">
             Explore all features
           </Link>
         </p>

@@ -1,4 +1,5 @@
 import { AcceptedPage } from '@site/kit/accepted-page.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { opening } from '../scenes/scenes.ts';
 
@@ -8,7 +9,7 @@ export default function NewsletterSubscribed() {
     <AcceptedPage
       title="Thank you for subscribing!"
       text="Check your inbox: it counts once you press the link in our mail."
-      next={{ title: 'Back to Blog', path: '/blog' }}
+      next={{ title: 'Back to Blog', path: paths.blog }}
       picture={<Picture {...opening} alt="" priority="high" />}
     />
   );

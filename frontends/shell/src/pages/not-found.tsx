@@ -1,6 +1,7 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { useLocation } from '@site/kit/router.ts';
 import { WithFooter } from '@site/kit/with-footer.tsx';
@@ -22,7 +23,7 @@ export default function NotFound() {
         subtitle="We looked at every frame. There is nothing at this address."
         picture={<Picture {...emptyRoom} alt="" priority="high" />}
       >
-        <ButtonLink to="/">Return to Home</ButtonLink>
+        <ButtonLink to={paths.home}>Return to Home</ButtonLink>
       </PageHeader>
       <WithFooter />
     </>

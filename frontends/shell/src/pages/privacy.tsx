@@ -1,4 +1,5 @@
 import { brand } from '@site/kit/brand.ts';
+import * as paths from '@site/kit/paths.ts';
 import { kept, sent } from '../content/personal-data.ts';
 import type { Clause } from '../frame/legal-page.tsx';
 import { LegalPage, postalAddress } from '../frame/legal-page.tsx';
@@ -79,7 +80,7 @@ export default function Privacy() {
     <LegalPage
       title="Privacy Policy"
       description={`What ${name} keeps about visitors of this site, why, and for how long.`}
-      path="/privacy"
+      path={paths.privacy}
       icon="shield"
       clauses={clauses}
     />

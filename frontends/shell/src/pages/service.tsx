@@ -2,6 +2,7 @@ import { ButtonLink } from '@site/kit/button.tsx';
 import { Card } from '@site/kit/card.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Link, Navigate, useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
@@ -48,7 +49,7 @@ interface DetailProps {
 function Detail({ service, detail, scene }: DetailProps) {
   const { id, title, description } = service;
   const crumbs = breadcrumbs(
-    { title: 'Services', path: '/services' },
+    { title: 'Services', path: paths.services },
     { title, path: `/services/${id}` },
   );
   return (
@@ -65,7 +66,7 @@ function Detail({ service, detail, scene }: DetailProps) {
         subtitle={description}
         picture={<Picture {...scene.whole} priority="high" alt={detail.sceneAlt} />}
       >
-        <ButtonLink to="/contact">Request a Demo</ButtonLink>
+        <ButtonLink to={paths.contact}>Request a Demo</ButtonLink>
       </PageHeader>
       <Figures {...service} />
       <About service={service} detail={detail} scene={scene} />
@@ -110,8 +111,8 @@ function Detail({ service, detail, scene }: DetailProps) {
       <ClosingCall
         lead="Show us a floor plan and an hour of footage. We will show you what your cameras already know."
         actions={[
-          { title: 'Request a Demo', path: '/contact' },
-          { title: 'View All Services', path: '/services' },
+          { title: 'Request a Demo', path: paths.contact },
+          { title: 'View All Services', path: paths.services },
         ]}
       />
     </>
@@ -163,7 +164,7 @@ function About({ service, detail, scene }: DetailProps) {
                 </li>
               ))}
             </ul>
-            <ButtonLink to="/contact">Request a Demo</ButtonLink>
+            <ButtonLink to={paths.contact}>Request a Demo</ButtonLink>
           </div>
           <nav aria-label="Explore Other Services" className="mt-8">
             <h3 className="text-subheading">Explore Other Services</h3>
@@ -220,7 +221,7 @@ function NotFound() {
         subtitle="The service you're looking for does not exist or has been moved."
         picture={<Picture {...emptyRoom} alt="" priority="high" />}
       >
-        <ButtonLink to="/services">View All Services</ButtonLink>
+        <ButtonLink to={paths.services}>View All Services</ButtonLink>
       </PageHeader>
       <WithFooter />
     </>

@@ -2,6 +2,7 @@ import { ButtonLink } from '@site/kit/button.tsx';
 import { Card } from '@site/kit/card.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Section } from '@site/kit/section.tsx';
 import type { OverviewService } from '../content/overview.ts';
@@ -24,11 +25,11 @@ export default function Services() {
       <PageMeta
         title="Services"
         description={SUBTITLE}
-        path="/services"
+        path={paths.services}
         picture="/previews/services.jpg"
       />
       <PageHeader title="Tailored Security Services" subtitle={SUBTITLE}>
-        <ButtonLink to="/contact">Get Started</ButtonLink>
+        <ButtonLink to={paths.contact}>Get Started</ButtonLink>
       </PageHeader>
       <Section title="Six kinds of places">
         <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
@@ -55,9 +56,9 @@ export default function Services() {
       <ClosingCall
         lead="Tell us which of these places is yours, and what must never happen there."
         actions={[
-          { title: 'Request a Consultation', path: '/contact' },
-          { title: 'Schedule a Consultation', path: '/contact' },
-          { title: 'Learn About Our Solutions', path: '/solutions' },
+          { title: 'Request a Consultation', path: paths.contact },
+          { title: 'Schedule a Consultation', path: paths.contact },
+          { title: 'Learn About Our Solutions', path: paths.solutions },
         ]}
       />
     </>
@@ -89,7 +90,7 @@ function Overview({ service, priority }: { service: OverviewService; priority: '
         <a href={`#${id}`} className="inline-flex min-h-11 items-center underline">
           Learn more<span className="sr-only"> about {title}</span>
         </a>
-        <ButtonLink to="/contact" size="small" kind="quiet">
+        <ButtonLink to={paths.contact} size="small" kind="quiet">
           Get Started
         </ButtonLink>
       </p>

@@ -1,6 +1,7 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { useReveal } from '@site/kit/reveal.tsx';
 import type { Solution } from '../content/solutions.ts';
@@ -17,7 +18,7 @@ export default function Solutions() {
       <PageMeta
         title="Solutions"
         description={SUBTITLE}
-        path="/solutions"
+        path={paths.solutions}
         picture="/previews/solutions.jpg"
       />
       <PageHeader
@@ -32,7 +33,7 @@ export default function Solutions() {
           />
         }
       >
-        <ButtonLink to="/contact">Request a Demo</ButtonLink>
+        <ButtonLink to={paths.contact}>Request a Demo</ButtonLink>
       </PageHeader>
       <div className="border-line border-t">
         <div className="mx-auto grid max-w-page gap-x-12 px-5 py-12 md:px-8 lg:grid-cols-[17rem_1fr]">

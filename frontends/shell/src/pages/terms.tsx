@@ -1,4 +1,5 @@
 import { brand } from '@site/kit/brand.ts';
+import * as paths from '@site/kit/paths.ts';
 import type { Clause } from '../frame/legal-page.tsx';
 import { LegalPage, postalAddress } from '../frame/legal-page.tsx';
 
@@ -54,7 +55,7 @@ export default function Terms() {
     <LegalPage
       title="Terms of Service"
       description={`What holds when you use this site and the services of ${name}.`}
-      path="/terms"
+      path={paths.terms}
       icon="document"
       clauses={clauses}
     />

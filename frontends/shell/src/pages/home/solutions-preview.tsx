@@ -1,3 +1,4 @@
+import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Link } from '@site/kit/router.ts';
@@ -45,7 +46,7 @@ export default function SolutionsPreview() {
         ))}
       </ul>
       <p className="mt-4">
-        <Link to="/solutions" className="inline-flex min-h-11 items-center underline">
+        <Link to={paths.solutions} className="inline-flex min-h-11 items-center underline">
           Explore Solutions
         </Link>
       </p>
