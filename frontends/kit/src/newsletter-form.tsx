@@ -4,6 +4,7 @@ import { attribution } from './attribution.ts';
 import { BAIT, Bait } from './bait.tsx';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
+import { Alert } from './message.tsx';
 import { PrivacyNote } from './privacy-note.tsx';
 import { textsOf } from './texts-of.ts';
 import type { FieldErrors } from './use-submission.ts';
@@ -56,6 +57,7 @@ export function NewsletterForm({ errors: initial }: NewsletterFormProps) {
       />
       <Bait />
       <PrivacyNote />
+      {state.is === 'failed' ? <Alert>{state.message}</Alert> : null}
       <div className="flex flex-wrap gap-4">
         <Button type="submit" disabled={state.is === 'submitting'}>
           {state.is === 'submitting' ? 'Sending...' : 'Subscribe'}
@@ -68,9 +70,6 @@ export function NewsletterForm({ errors: initial }: NewsletterFormProps) {
       </div>
       <p role="status" className="mt-3 text-good-ink">
         {state.is === 'accepted' ? <Subscribed /> : null}
-      </p>
-      <p role="alert" className="text-alert-ink">
-        {state.is === 'failed' ? state.message : null}
       </p>
     </form>
   );

@@ -1,6 +1,7 @@
 import { postJson } from '@site/kit/api-client.ts';
 import { Button } from '@site/kit/button.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
+import { Alert } from '@site/kit/message.tsx';
 import { useHydrated } from '@site/kit/use-hydrated.ts';
 import { useSubmission } from '@site/kit/use-submission.ts';
 import { useState } from 'react';
@@ -71,10 +72,8 @@ function Question({ action, token, onClose }: QuestionProps) {
       <p role="status" className="max-w-text text-ink-2">
         {state.is === 'accepted' ? words.done : words.question}
       </p>
-      <p role="alert" className="mt-3 text-alert-ink">
-        {state.is === 'failed' ? state.message : null}
-      </p>
-      <div className="mt-6 flex flex-wrap gap-4">
+      <div className="mt-6">{state.is === 'failed' ? <Alert>{state.message}</Alert> : null}</div>
+      <div className="flex flex-wrap gap-4">
         {state.is === 'accepted' ? (
           <Button onClick={onClose}>Close</Button>
         ) : (
