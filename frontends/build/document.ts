@@ -30,7 +30,7 @@ export function document(page: Rendered, parts: SiteParts): string {
   const { head, body } = split(page.html);
   const files = filesOf(page, parts);
   return [
-    '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+    `<!doctype html><html lang="en" data-scripts="${page.scripts}"><head><meta charset="utf-8">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     ...inlineOf(page).map(script => `<script>${script}</script>`),
     ...files.fonts.map(

@@ -19,6 +19,8 @@ test.describe('where scripts run', () => {
     }) => {
       await page.goto(path, { waitUntil: 'commit' });
       await expect(page.getByRole('heading', { level: 1 })).toHaveText(/yet$/);
+      // It could do nothing.
+      await expect(page.locator('button[aria-label="Dark theme"]')).toBeHidden();
       await expectAccessible(page);
       await expectFits(page, 320, 640);
     });
