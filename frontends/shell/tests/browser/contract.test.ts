@@ -19,7 +19,7 @@ test('a remote built with other versions of what is shared, within the declared 
   const site = await served('kit-0.1.7');
   await page.goto(`${site}/blog`);
   await hydrated(page.getByRole('region', { name: 'Latest Articles' }));
-  await page.getByRole('button', { name: 'Technology' }).click();
+  await page.getByRole('link', { name: 'Technology', exact: true }).click();
   await expect(page.getByText('2 articles in Technology')).toBeVisible();
   await page.getByRole('article').first().getByRole('link').click();
   await expect(page.getByRole('heading', { name: 'Physics still applies' })).toBeVisible();

@@ -44,16 +44,17 @@ for (const route of REVEALED) {
     await page.setViewportSize({ width: 1280, height: 600 });
     await page.goto(route);
     const parts = page.locator('main :is(section, article):not(:has(article))');
-    const below = await parts.evaluateAll(all =>
-      all
-        .filter(part => part.getBoundingClientRect().top > innerHeight)
-        // What comes when it is near the view is still as it was rendered.
-        .filter(part => Object.keys(part).some(key => key.startsWith('__react')))
-        .map(part => (part.matches('[data-reveal]') ? part : part.querySelector('[data-reveal]')))
-        .map(part => (part instanceof HTMLElement ? part.dataset['reveal'] : 'not at all')),
-    );
-    expect(below.length).toBeGreaterThan(1);
-    expect(new Set(below)).toEqual(new Set(['hidden']));
+    const below = () =>
+      parts.evaluateAll(all =>
+        all
+          .filter(part => part.getBoundingClientRect().top > innerHeight)
+          // What comes when it is near the view is still as it was rendered.
+          .filter(part => Object.keys(part).some(key => key.startsWith('__react')))
+          .map(part => (part.matches('[data-reveal]') ? part : part.querySelector('[data-reveal]')))
+          .map(part => (part instanceof HTMLElement ? part.dataset['reveal'] : 'not at all')),
+      );
+    await expect.poll(async () => new Set(await below())).toEqual(new Set(['hidden']));
+    expect((await below()).length).toBeGreaterThan(1);
     await expect(async () => {
       await page.mouse.wheel(0, 300);
       await expect(page.locator('[data-reveal=hidden]')).toHaveCount(0, { timeout: 50 });

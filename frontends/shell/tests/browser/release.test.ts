@@ -51,7 +51,7 @@ test('a changed blog is shown by the unchanged shell once its own folder is swap
   await expect(teasers.getByRole('article').first()).toContainText(TITLE);
   await page.goto(`${served.site}/blog`);
   await expect(page.getByRole('article').first()).toContainText(TITLE);
-  const second = page.getByRole('button', { name: '2', exact: true });
+  const second = page.getByRole('link', { name: '2', exact: true });
   await second.focus();
   await page.keyboard.press('Enter');
   await expect(page.getByText('7 articles, showing 7 to 7')).toBeVisible();
@@ -64,7 +64,7 @@ test('a changed blog is shown by the unchanged shell once its own folder is swap
 });
 
 test('a page that was open before goes on working', async () => {
-  await opened.getByRole('button', { name: 'Technology' }).click();
+  await opened.getByRole('link', { name: 'Technology', exact: true }).click();
   await expect(opened.getByText('2 articles in Technology')).toBeVisible();
   // The files of that build are gone: the browser loads the page anew, by itself.
   await opened.getByRole('article').first().getByRole('link').click();

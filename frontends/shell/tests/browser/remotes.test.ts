@@ -54,7 +54,7 @@ test('a remote that dies between two clicks costs only its own area, and operato
   await page.goto('/blog');
   await hydrated(page.locator('main h1'));
   await page.route('**/remotes/blog/**', abort);
-  await page.getByRole('button', { name: 'Technology' }).click();
+  await page.getByRole('link', { name: 'Technology', exact: true }).click();
   await expect(page.getByText('2 articles in Technology')).toBeVisible();
   await page.getByRole('article').first().getByRole('link').click();
   await untilItFailed(page);
