@@ -38,7 +38,7 @@ for (const route of ROUTES) {
           await visit.route(`**${script}`, lose);
           await visit.goto(route, { waitUntil: 'commit' });
           await throughThePage(visit);
-          expect(await missing(visit, texts)).toEqual([]);
+          await settled(async () => expect(await missing(visit, texts)).toEqual([]));
           await leadsOn(visit, route);
           await visitor.close();
         });
@@ -85,12 +85,19 @@ async function scriptsOf(page: Page, route: string): Promise<string[]> {
 async function throughThePage(page: Page) {
   await page.waitForLoadState('domcontentloaded');
   for (let step = 1; step <= STEPS; step += 1) {
-    await page.evaluate(
-      part => scrollTo(0, document.documentElement.scrollHeight * part),
-      step / STEPS,
-    );
-    await page.clock.runFor(STEP);
+    await settled(async () => {
+      await page.evaluate(
+        part => scrollTo(0, document.documentElement.scrollHeight * part),
+        step / STEPS,
+      );
+      await page.clock.runFor(STEP);
+    });
   }
+}
+
+/** A page of a former build loads itself anew, in the middle of whatever is asked of it. */
+function settled(asked: () => Promise<void>): Promise<void> {
+  return expect(asked).toPass({ intervals: [0], timeout: 10_000 });
 }
 
 async function leadsOn(page: Page, from: string) {
