@@ -1,12 +1,12 @@
 import { postMultipart } from '@site/kit/api-client.ts';
 import { attribution } from '@site/kit/attribution.ts';
 import { BAIT, Bait } from '@site/kit/bait.tsx';
-import { Button } from '@site/kit/button.tsx';
 import { Field, TextField } from '@site/kit/field.tsx';
 import { Alert } from '@site/kit/message.tsx';
 import type { Notice } from '@site/kit/notices.tsx';
 import { notify } from '@site/kit/notices.tsx';
 import { PrivacyNote } from '@site/kit/privacy-note.tsx';
+import { SubmitButtons } from '@site/kit/submit-buttons.tsx';
 import { textsOf } from '@site/kit/texts-of.ts';
 import { useDraft } from '@site/kit/use-draft.ts';
 import type { FieldErrors } from '@site/kit/use-submission.ts';
@@ -137,16 +137,12 @@ export function ApplicationForm({
       <Bait />
       <PrivacyNote />
       {state.is === 'failed' ? <Alert>{state.message}</Alert> : null}
-      <div className="flex flex-wrap gap-4">
-        <Button type="submit" disabled={state.is === 'submitting'}>
-          {state.is === 'submitting' ? 'Sending...' : 'Submit Application'}
-        </Button>
-        {onCancelled || state.is === 'submitting' ? (
-          <Button kind="quiet" onClick={cancel}>
-            Cancel
-          </Button>
-        ) : null}
-      </div>
+      <SubmitButtons
+        title="Submit Application"
+        state={state}
+        onCancel={cancel}
+        canLeave={Boolean(onCancelled)}
+      />
     </form>
   );
 }

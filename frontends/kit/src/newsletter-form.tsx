@@ -2,10 +2,10 @@ import type { FormEvent } from 'react';
 import { postJson } from './api-client.ts';
 import { attribution } from './attribution.ts';
 import { BAIT, Bait } from './bait.tsx';
-import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { Alert } from './message.tsx';
 import { PrivacyNote } from './privacy-note.tsx';
+import { SubmitButtons } from './submit-buttons.tsx';
 import { textsOf } from './texts-of.ts';
 import type { FieldErrors } from './use-submission.ts';
 import { useSubmission } from './use-submission.ts';
@@ -58,16 +58,7 @@ export function NewsletterForm({ errors: initial }: NewsletterFormProps) {
       <Bait />
       <PrivacyNote />
       {state.is === 'failed' ? <Alert>{state.message}</Alert> : null}
-      <div className="flex flex-wrap gap-4">
-        <Button type="submit" disabled={state.is === 'submitting'}>
-          {state.is === 'submitting' ? 'Sending...' : 'Subscribe'}
-        </Button>
-        {state.is === 'submitting' ? (
-          <Button kind="quiet" onClick={cancel}>
-            Cancel
-          </Button>
-        ) : null}
-      </div>
+      <SubmitButtons title="Subscribe" state={state} onCancel={cancel} />
       <p role="status" className="mt-3 text-good-ink">
         {state.is === 'accepted' ? <Subscribed /> : null}
       </p>

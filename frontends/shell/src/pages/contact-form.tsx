@@ -1,10 +1,10 @@
 import { postJson } from '@site/kit/api-client.ts';
 import { attribution } from '@site/kit/attribution.ts';
 import { BAIT, Bait } from '@site/kit/bait.tsx';
-import { Button } from '@site/kit/button.tsx';
 import { Field, TextField } from '@site/kit/field.tsx';
 import { Alert, Confirmation } from '@site/kit/message.tsx';
 import { PrivacyNote } from '@site/kit/privacy-note.tsx';
+import { SubmitButtons } from '@site/kit/submit-buttons.tsx';
 import { textsOf } from '@site/kit/texts-of.ts';
 import { useDraft } from '@site/kit/use-draft.ts';
 import type { FieldErrors } from '@site/kit/use-submission.ts';
@@ -117,16 +117,7 @@ export function ContactForm({ errors: initial }: ContactFormProps) {
       <Bait />
       <PrivacyNote />
       {state.is === 'failed' ? <Alert>{state.message}</Alert> : null}
-      <div className="flex flex-wrap gap-4">
-        <Button type="submit" disabled={state.is === 'submitting'}>
-          {state.is === 'submitting' ? 'Sending...' : 'Send Message'}
-        </Button>
-        {state.is === 'submitting' ? (
-          <Button kind="quiet" onClick={cancel}>
-            Cancel
-          </Button>
-        ) : null}
-      </div>
+      <SubmitButtons title="Send Message" state={state} onCancel={cancel} />
     </form>
   );
 }

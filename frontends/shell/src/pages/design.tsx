@@ -12,6 +12,7 @@ import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
+import { SubmitButtons } from '@site/kit/submit-buttons.tsx';
 import { Tooltip } from '@site/kit/tooltip.tsx';
 import type { ReactNode } from 'react';
 import { useState } from 'react';
@@ -76,6 +77,16 @@ function Primitives({ theme }: { theme: string }) {
           </ButtonLink>
           <MissingLink>A link that leads nowhere yet</MissingLink>
         </Row>
+      </Section>
+      <Section title="SubmitButtons" lead="While a form is sent, it can be called off.">
+        <SubmitButtons title="Send" state={{ is: 'idle' }} onCancel={() => undefined} />
+        <div className="mt-4">
+          <SubmitButtons
+            title="Send"
+            state={{ is: 'submitting', progress: 0 }}
+            onCancel={() => undefined}
+          />
+        </div>
       </Section>
       <Section title="Monogram">
         <Monogram of="Ada Lovelace" className="size-24" />
