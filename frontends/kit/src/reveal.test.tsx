@@ -15,7 +15,7 @@ function placedAt(top: number, { still = false, height = 10 } = {}) {
 test('what is below the view is hidden until a tenth of it is in view, and then shown for good', async () => {
   const view = fakeView();
   placedAt(900);
-  render(<Reveal delay={200}>A card</Reveal>);
+  await act(async () => render(<Reveal delay={200}>A card</Reveal>));
   const card = screen.getByText('A card');
   expect(card.dataset['reveal']).toBe('hidden');
   expect(card.style.getPropertyValue('--reveal-delay')).toBe('200ms');
@@ -27,7 +27,7 @@ test('what is below the view is hidden until a tenth of it is in view, and then 
 test('what is higher than the view is shown when it fills a tenth of that', async () => {
   const view = fakeView();
   placedAt(900, { height: 1600 });
-  render(<Reveal>A list</Reveal>);
+  await act(async () => render(<Reveal>A list</Reveal>));
   expect(await view.show()).toEqual([{ threshold: 0.05 }]);
 });
 
@@ -55,4 +55,24 @@ test('what was in the page’s HTML does not arrive again', async () => {
   container.innerHTML = renderToString(<Reveal>A card</Reveal>);
   await act(async () => render(<Reveal>A card</Reveal>, { container, hydrate: true }));
   expect(screen.getByText('A card').dataset['reveal']).toBeUndefined();
+});
+
+test('all read where they are before the first of them is hidden', async () => {
+  fakeView();
+  placedAt(900);
+  const seen: (string | undefined)[] = [];
+  vi.spyOn(Element.prototype, 'getBoundingClientRect').mockImplementation(() => {
+    seen.push(document.querySelector<HTMLElement>('[data-reveal=hidden]')?.dataset['reveal']);
+    return new DOMRect(0, 900, 10, 10);
+  });
+  await act(async () =>
+    render(
+      <>
+        <Reveal>One</Reveal>
+        <Reveal>Two</Reveal>
+      </>,
+    ),
+  );
+  expect(seen).toEqual([undefined, undefined]);
+  expect(screen.getByText('Two').dataset['reveal']).toBe('hidden');
 });

@@ -23,7 +23,6 @@ export function useReveal<Element extends HTMLElement>(): Revealed<Element> {
     if (!element || isStill || top < innerHeight) {
       return;
     }
-    element.dataset['reveal'] = 'hidden';
     const observer = new IntersectionObserver(
       entries => {
         if (entries.some(entry => entry.isIntersecting)) {
@@ -33,8 +32,18 @@ export function useReveal<Element extends HTMLElement>(): Revealed<Element> {
       },
       { threshold: THRESHOLD * Math.min(1, innerHeight / height) },
     );
-    observer.observe(element);
-    return () => observer.disconnect();
+    let isOver = false;
+    // Once all have read where they are: a change between two of them would lay the page out anew for each.
+    queueMicrotask(() => {
+      if (!isOver) {
+        element.dataset['reveal'] = 'hidden';
+        observer.observe(element);
+      }
+    });
+    return () => {
+      isOver = true;
+      observer.disconnect();
+    };
   }, []);
   return { ref, 'data-reveal': entrance.current };
 }
