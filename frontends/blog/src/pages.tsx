@@ -1,5 +1,6 @@
 import { ButtonLink, MissingLink } from '@site/kit/button.tsx';
 import type { ReactNode } from 'react';
+import { useEffect, useRef } from 'react';
 import type { Listing } from './listing.ts';
 
 interface PagesProps {
@@ -10,6 +11,15 @@ interface PagesProps {
 
 /** The way to the other pages of the list. */
 export function Pages({ listing: { page, pages }, hash }: PagesProps) {
+  const nav = useRef<HTMLElement>(null);
+  const shown = useRef(page);
+  useEffect(() => {
+    // The step that was pressed may lead nowhere on, and is gone: whoever turns pages by keyboard is not thrown out.
+    if (shown.current !== page && document.activeElement === document.body) {
+      nav.current?.querySelector<HTMLElement>('[aria-current]')?.focus({ preventScroll: true });
+    }
+    shown.current = page;
+  }, [page]);
   const step = (children: ReactNode, wanted: number) => {
     const path = pages.find(({ number }) => number === wanted)?.path;
     return (
@@ -19,7 +29,7 @@ export function Pages({ listing: { page, pages }, hash }: PagesProps) {
     );
   };
   return (
-    <nav aria-label="Pages" className="mt-10">
+    <nav ref={nav} aria-label="Pages" className="mt-10">
       <ul className="flex flex-wrap justify-center gap-2">
         <li>{step('Previous', page - 1)}</li>
         {pages.map(({ number }) => (
