@@ -54,8 +54,7 @@ export function ApplicationForm({
 }: ApplicationFormProps) {
   const { form, save, forget } = useDraft('application', NOT_DRAFTED);
   const submission = useSubmission(initial);
-  const { state, errors, failures, send } = submission;
-  const { cancel: cancelSending } = submission;
+  const { state, errors, failures, send, cancel: cancelSending } = submission;
   // What the window is closed on is called off.
   useEffect(() => cancelSending, [cancelSending]);
   useEffect(() => {

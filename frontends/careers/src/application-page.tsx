@@ -32,7 +32,7 @@ function Application({ position }: { position: Position | undefined }) {
       <PageMeta
         title={title}
         description="Send us your résumé and a few lines about yourself."
-        {...(position ? {} : { path: '/careers/apply' })}
+        {...(position ? {} : { path: paths.apply })}
         picture={preview}
       />
       <PageHeader title={title}>

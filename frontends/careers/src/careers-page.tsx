@@ -55,7 +55,7 @@ export default function CareersPage() {
         subtitle={SUBTITLE}
         picture={<Picture src={workshop} width={800} height={520} alt="" priority="high" />}
       >
-        <ApplyLink to="/careers/apply" onOpen={() => applyFor('')}>
+        <ApplyLink to={paths.apply} onOpen={() => applyFor('')}>
           Apply Now
         </ApplyLink>
       </PageHeader>

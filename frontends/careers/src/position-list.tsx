@@ -1,4 +1,5 @@
 import { Button } from '@site/kit/button.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { useSearchParams } from '@site/kit/router.ts';
 import { useHydrated } from '@site/kit/use-hydrated.ts';
 import { useEffect, useRef, useState } from 'react';
@@ -81,7 +82,7 @@ function Details({ position, isAskedFor, onApply }: DetailsProps) {
         <Points title="What you bring" points={requirements} />
         <Points title="What you get" points={benefits} />
         <div>
-          <ApplyLink to={`/careers/apply/${id}`} onOpen={onApply}>
+          <ApplyLink to={`${paths.apply}/${id}`} onOpen={onApply}>
             Apply for this position<span className="sr-only">: {title}</span>
           </ApplyLink>
         </div>

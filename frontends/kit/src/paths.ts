@@ -10,6 +10,7 @@ export const blog = '/blog';
 export const services = '/services';
 export const solutions = '/solutions';
 export const careers = '/careers';
+export const apply = '/careers/apply';
 export const privacy = '/privacy';
 export const terms = '/terms';
 

@@ -125,7 +125,7 @@ export const routes: readonly SiteRoute[] = [
     areas: [{ remote: 'careers', module: 'careers-page', weight: 'page' }],
   },
   {
-    patterns: [`${paths.careers}/apply/*`],
+    patterns: [`${paths.apply}/*`],
     ...page(remoteParts.applicationPage),
     areas: [{ remote: 'careers', module: 'application-page', weight: 'page' }],
   },

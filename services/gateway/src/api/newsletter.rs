@@ -152,8 +152,8 @@ pub async fn unsubscribe(
     params(OneClickToken),
     responses((status = 303, description = "The page that asks; nothing is changed")),
 )]
-pub async fn ask_to_unsubscribe(RawQuery(token): RawQuery) -> Redirect {
-    Redirect::to(&format!("/?newsletter=unsubscribe&{}", token.unwrap_or_default()))
+pub async fn ask_to_unsubscribe(RawQuery(query): RawQuery) -> Redirect {
+    Redirect::to(&format!("/?newsletter=unsubscribe&{}", query.unwrap_or_default()))
 }
 
 /// The body is what keeps a link scanner, which sends none, from unsubscribing people.
