@@ -17,7 +17,7 @@ export function Accordion({ items }: { items: readonly AccordionItem[] }) {
     <div className="border-line border-b">
       {items.map(item => (
         <details key={item.title} name={group} className="group border-line border-t">
-          <summary className="flex cursor-pointer list-none items-center justify-between gap-4 py-4 font-semibold after:font-normal after:text-heading after:text-ink-2 after:leading-none after:content-['+'] group-open:after:content-['−'] [&::-webkit-details-marker]:hidden">
+          <summary className="flex cursor-pointer list-none items-center justify-between gap-4 py-4 font-semibold after:font-normal after:text-heading after:text-ink-2 after:leading-none after:content-['+'_/_''] group-open:after:content-['−'_/_''] [&::-webkit-details-marker]:hidden">
             {item.title}
           </summary>
           <div className="max-w-text pb-6 text-ink-2">{item.content}</div>

@@ -3,6 +3,7 @@ import { test as base, expect } from '@playwright/test';
 import { showTheme, violationsOf } from '../../build/accessibility.ts';
 import type { RunningStack } from '../../build/running-stack.ts';
 import { runningStack, stackFile } from '../../build/running-stack.ts';
+import { accessibilityTree, faultsIn } from './accessibility-tree.ts';
 import { devServer } from './dev-server.ts';
 import type { Mail } from './inbox.ts';
 import { mailsTo, mailTo, someone } from './inbox.ts';
@@ -100,10 +101,12 @@ export async function hydrated(element: Locator): Promise<void> {
 }
 
 /**
- * Expects that axe finds nothing wrong with what is shown: by all its rules in the light theme, by that of contrast in
- * the dark one, which changes nothing else. `npm run measure` has every rule in both themes, on a phone, too.
+ * Expects that a listener finds nothing wrong in the accessibility tree, nor axe with what is shown: by all its rules in
+ * the light theme, by that of contrast in the dark one, which changes nothing else. `npm run measure` has every rule in
+ * both themes, on a phone, too.
  */
 export async function expectAccessible(page: Page): Promise<void> {
+  expect(faultsIn(await accessibilityTree(page)), 'what is told').toEqual([]);
   await showTheme(page, 'light');
   expect(await violationsOf(page), 'light').toEqual([]);
   await showTheme(page, 'dark');

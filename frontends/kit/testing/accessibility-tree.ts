@@ -1,0 +1,122 @@
+import type { Page } from '@playwright/test';
+
+/** What assistive technology is told of one thing in a page: a node of Chromium's accessibility tree. */
+export interface Told {
+  role: string;
+  name: string;
+  description: string;
+  /** The text in it. */
+  text: string;
+  /** Properties of WAI-ARIA that the browser tells: `expanded`, `invalid`, `required`, `level`, `focused` … */
+  states: Readonly<Record<string, unknown>>;
+  /** The browser's number of the element, for the commands of its developer tools. */
+  element: number | undefined;
+}
+
+/** Roles of what is pressed, filled in or opened. The last two are Chromium's, of a `summary`. */
+const CONTROLS = [
+  'button',
+  'link',
+  'textbox',
+  'searchbox',
+  'checkbox',
+  'radio',
+  'combobox',
+  'slider',
+  'DisclosureTriangle',
+  'DisclosureTriangleGrouped',
+];
+/** Roles of what is nothing without a name. */
+const NAMED = [...CONTROLS, 'image', 'dialog', 'navigation', 'region', 'progressbar', 'Video'];
+/** Signs that are drawn and not meant to be read out. */
+const DRAWN = /[−✕×#→›»]|\+(?!\d)/;
+
+/** The page as assistive technology gets it, in the order of reading, without what it is not told of. */
+export async function accessibilityTree(page: Page): Promise<Told[]> {
+  const session = await page.context().newCDPSession(page);
+  const { nodes } = await session.send('Accessibility.getFullAXTree');
+  await session.detach();
+  const byId = new Map(nodes.map(node => [node.nodeId, node]));
+  type Node = (typeof nodes)[number];
+  const within = (node: Node): Node[] =>
+    (node.childIds ?? []).flatMap(id => {
+      const child = byId.get(id);
+      return child ? [child, ...within(child)] : [];
+    });
+  const [root] = nodes;
+  return (root ? [root, ...within(root)] : [])
+    .filter(({ ignored }) => !ignored)
+    .map(node => ({
+      role: wordOf(node.role),
+      name: wordOf(node.name),
+      description: wordOf(node.description),
+      text: within(node)
+        .filter(({ role }) => role?.value === 'StaticText')
+        .map(({ name }) => wordOf(name).trim())
+        .join(' '),
+      states: Object.fromEntries(
+        (node.properties ?? []).map(({ name, value }) => [name, value.value]),
+      ),
+      element: node.backendDOMNodeId,
+    }));
+}
+
+/** What is told of the one thing with a role and a name. */
+export async function toldOf(page: Page, role: string, name: string): Promise<Told | undefined> {
+  const tree = await accessibilityTree(page);
+  return tree.find(node => node.role === role && node.name === name);
+}
+
+/** Moves the focus to what is told as such, as a screen reader does. */
+export async function focusTold(page: Page, role: string, name: string): Promise<void> {
+  const found = await toldOf(page, role, name);
+  if (found?.element === undefined) {
+    throw new Error(`The tree has no ${role} "${name}"`);
+  }
+  const session = await page.context().newCDPSession(page);
+  await session.send('DOM.focus', { backendNodeId: found.element });
+  await session.detach();
+}
+
+/** What a listener would stumble over: things without a name, and an outline that does not hold. */
+export function faultsIn(tree: readonly Told[]): string[] {
+  const nameless = tree.filter(({ role, name }) => NAMED.includes(role) && !name.trim());
+  const drawn = tree.filter(({ role, name }) => CONTROLS.includes(role) && DRAWN.test(name));
+  return [
+    ...nameless.map(({ role }) => `${role} has no name`),
+    ...drawn.map(({ role, name }) => `${role} "${name}" is read out with a sign`),
+    ...['navigation', 'region'].flatMap(role => repeatedNames(tree, role)),
+    // A window that is open is all that there is.
+    ...(tree.some(({ role }) => role === 'dialog') ? [] : outlineFaults(tree)),
+  ];
+}
+
+function repeatedNames(tree: readonly Told[], role: string): string[] {
+  const names = tree.filter(node => node.role === role).map(({ name }) => name);
+  return names
+    .filter((name, at) => names.indexOf(name) !== at)
+    .map(name => `there are several ${role} "${name}"`);
+}
+
+function outlineFaults(tree: readonly Told[]): string[] {
+  const found: string[] = [];
+  for (const role of ['banner', 'main']) {
+    const count = tree.filter(node => node.role === role).length;
+    if (count !== 1) {
+      found.push(`there are ${count} ${role}`);
+    }
+  }
+  let above = 0;
+  for (const { name, states } of tree.filter(({ role }) => role === 'heading')) {
+    const level = Number(states['level']);
+    if (level > above + 1) {
+      found.push(`heading "${name}" skips a level`);
+    }
+    above = level;
+  }
+  return found;
+}
+
+function wordOf(property: { value?: unknown } | undefined): string {
+  return String(property?.value ?? '');
+}
