@@ -1,7 +1,23 @@
 import type { Page } from '@playwright/test';
+import { ROUTES } from '../../../build/routes.ts';
 import { expect, someone, test } from '../../../kit/testing/browser.ts';
+import { focusedStop, noteTabStops } from '../../../kit/testing/tab-stops.ts';
 
 // What a visitor without a mouse does, from the first key to the last.
+
+for (const route of [...ROUTES, '/careers/apply']) {
+  test(`${route}: Tab leads to all there is, in order and in sight`, async ({ page }) => {
+    await page.goto(route);
+    const count = await page.evaluate(noteTabStops);
+    expect(count).toBeGreaterThan(10);
+    for (let stop = 0; stop < count; stop += 1) {
+      await page.keyboard.press('Tab');
+      await expect
+        .poll(() => page.evaluate(focusedStop))
+        .toEqual({ stop, isRinged: true, isInView: true });
+    }
+  });
+}
 
 test('the menu of a phone: opened, walked through, closed', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });

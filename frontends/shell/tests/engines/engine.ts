@@ -1,9 +1,10 @@
 /** Keys that tests press. */
-export type KeyName = 'Tab' | 'Enter' | 'Escape';
+export type KeyName = 'Tab' | 'Enter' | 'Escape' | 'Space';
 
 /** An element of a page, used as a person uses it. */
 export interface Found {
   click: () => Promise<void>;
+  /** Moves the pointer there, on a straight path, over all that lies between. */
   hover: () => Promise<void>;
   type: (words: string) => Promise<void>;
   /** Chooses a file of this machine. */
@@ -19,6 +20,10 @@ export interface Tab {
   /** The element that an expression is, if it is one. */
   find: (expression: string) => Promise<Found | undefined>;
   press: (key: KeyName) => Promise<void>;
+  /** Types into what has the focus. */
+  type: (words: string) => Promise<void>;
+  /** Whether the engine tells assistive technology of the focus as of this role and name. */
+  tellsFocus: (role: string, name: string) => Promise<boolean>;
   /** A PNG file of what is in view, in base64. */
   picture: () => Promise<string>;
   close: () => Promise<void>;
@@ -42,6 +47,9 @@ export interface Engine {
   programs: Readonly<Record<string, string>>;
   start: (system: Scheme) => Promise<Browser>;
 }
+
+/** How many places a pointer is seen in on its way to a thing. */
+export const STEPS = 20;
 
 /** The size of the window that pages are seen in. */
 export const WINDOW = { width: 1440, height: 900 };

@@ -1,7 +1,7 @@
 import type { BrowserContext, ElementHandle, Page } from 'puppeteer-core';
 import puppeteer from 'puppeteer-core';
 import type { Browser, Engine, Found, Scheme, Tab } from './engine.ts';
-import { WINDOW } from './engine.ts';
+import { STEPS, WINDOW } from './engine.ts';
 
 const FIREFOX = '/usr/bin/firefox-esr';
 
@@ -38,18 +38,27 @@ function tabOf(page: Page, context: BrowserContext): Tab {
     evaluate: expression => page.evaluate(expression),
     find: async expression => {
       const element = (await page.evaluateHandle(expression)).asElement();
-      return element ? found(element as ElementHandle<HTMLInputElement>) : undefined;
+      return element ? found(page, element as ElementHandle<HTMLInputElement>) : undefined;
     },
-    press: key => page.keyboard.press(key),
+    press: key => page.keyboard.press(key === 'Space' ? ' ' : key),
+    type: words => page.keyboard.type(words),
+    async tellsFocus(role, name) {
+      const told = await page.$$(`aria/${name}[role="${role}"]`);
+      const are = told.map(element => element.evaluate(node => node === document.activeElement));
+      return (await Promise.all(are)).includes(true);
+    },
     picture: () => page.screenshot({ encoding: 'base64' }),
     close: () => context.close(),
   };
 }
 
-function found(element: ElementHandle<HTMLInputElement>): Found {
+function found(page: Page, element: ElementHandle<HTMLInputElement>): Found {
   return {
     click: () => element.click(),
-    hover: () => element.hover(),
+    async hover() {
+      const { x, y } = await element.clickablePoint();
+      await page.mouse.move(x, y, { steps: STEPS });
+    },
     type: words => element.type(words),
     attach: file => element.uploadFile(file),
   };

@@ -7,13 +7,13 @@ import type { WebDriver } from 'selenium-webdriver';
 import { Builder, Capabilities, error, Key, WebElement } from 'selenium-webdriver';
 import { answering, freePort } from '../../../kit/testing/program.ts';
 import type { Browser, Engine, Found, Scheme, Tab } from './engine.ts';
-import { SEEN, WINDOW } from './engine.ts';
+import { SEEN, STEPS, WINDOW } from './engine.ts';
 
 const DRIVER = '/usr/bin/WebKitWebDriver';
 const SCREEN = '/usr/bin/Xvfb';
 /** Milliseconds until the driver answers. */
 const STARTED = 20_000;
-const KEYS = { Tab: Key.TAB, Enter: Key.ENTER, Escape: Key.ESCAPE };
+const KEYS = { Tab: Key.TAB, Enter: Key.ENTER, Escape: Key.ESCAPE, Space: Key.SPACE };
 
 /** WebKitGTK's MiniBrowser, on a screen of its own, by its WebDriver: it has no headless mode. */
 export const webkit: Engine = {
@@ -81,27 +81,60 @@ async function displayOf(screen: ChildProcess): Promise<string> {
 }
 
 function tabOf(driver: WebDriver): Tab {
+  const pointer = { x: 0, y: 0 };
   return {
     open: address => driver.get(address),
     evaluate: expression => driver.executeScript(`return ${expression}`),
     find: async expression => {
       const element = await driver.executeScript(`return ${expression}`);
-      return element instanceof WebElement ? found(driver, element) : undefined;
+      return element instanceof WebElement ? found(driver, element, pointer) : undefined;
     },
     press: key => driver.actions().sendKeys(KEYS[key]).perform(),
+    type: words => driver.actions().sendKeys(words).perform(),
+    async tellsFocus(role, name) {
+      const focus = driver.switchTo().activeElement();
+      return (await focus.getAriaRole()) === role && (await focus.getAccessibleName()) === name;
+    },
     picture: () => driver.takeScreenshot(),
     // The next one is this one again: what the page kept is of its origin, which each test has for itself.
     close: () => driver.get('about:blank'),
   };
 }
 
-function found(driver: WebDriver, element: WebElement): Found {
+interface Point {
+  x: number;
+  y: number;
+}
+
+function found(driver: WebDriver, element: WebElement, pointer: Point): Found {
   return {
     click: () => onceItCan(() => element.click()),
-    hover: () => driver.actions().move({ origin: element }).perform(),
+    async hover() {
+      const to: Point = await driver.executeScript(`return (${middleOf})(arguments[0])`, element);
+      const path = driver.actions();
+      for (const point of between(pointer, to)) {
+        path.move({ ...point, duration: 10 });
+      }
+      await path.perform();
+      Object.assign(pointer, to);
+    },
     type: words => onceItCan(() => element.sendKeys(words)),
     attach: file => element.sendKeys(file),
   };
+}
+
+/** The middle of an element, of what is in view. Runs in the page. */
+function middleOf(element: Element): Point {
+  const { x, y, width, height } = element.getBoundingClientRect();
+  return { x: Math.round(x + width / 2), y: Math.round(y + height / 2) };
+}
+
+/** The places of a straight path: the driver has none of its own, whatever time a move is given. */
+function between(from: Point, to: Point): Point[] {
+  return Array.from({ length: STEPS }, (_, step) => ({
+    x: Math.round(from.x + ((to.x - from.x) * (step + 1)) / STEPS),
+    y: Math.round(from.y + ((to.y - from.y) * (step + 1)) / STEPS),
+  }));
 }
 
 /** The driver does not wait until what moves, or is scrolled to smoothly, has come into view. */

@@ -56,6 +56,8 @@ export function Film() {
           preload="none"
           playsInline
           controls={hasNativeControls}
+          // Firefox would stop there, although nothing can be pressed.
+          tabIndex={hasNativeControls ? undefined : -1}
           width={640}
           height={360}
           aria-label="Promotional film"

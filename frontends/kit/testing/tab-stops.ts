@@ -1,0 +1,46 @@
+declare global {
+  interface Window {
+    tabStops: Element[];
+  }
+}
+
+/** What has the focus: the number of the stop from 0, -1 if it is none, and whether a person sees it. */
+export interface FocusedStop {
+  stop: number;
+  isRinged: boolean;
+  isInView: boolean;
+}
+
+/** Notes everything that is shown and can be pressed, in the document's order, and says how much it is. Runs in the page. */
+export function noteTabStops(): number {
+  window.tabStops = Array.from(
+    document.querySelectorAll('a[href], button, input, textarea, summary, [tabindex="0"]'),
+  ).filter(
+    element =>
+      element.checkVisibility({ visibilityProperty: true }) &&
+      !element.matches(':disabled, [tabindex="-1"], [inert] *'),
+  );
+  return window.tabStops.length;
+}
+
+/** Which of what was noted has the focus. Runs in the page. */
+export function focusedStop(): FocusedStop {
+  const { activeElement } = document;
+  const element = activeElement ?? document.body;
+  const { outlineStyle, outlineWidth } = getComputedStyle(element);
+  const { left, top, right, bottom } = element.getClientRects()[0] ?? new DOMRect();
+  // What is large need not be seen as a whole (WCAG 2.2, 2.4.11).
+  const isInView = [
+    [left + 1, top + 1] as const,
+    [(left + right) / 2, (top + bottom) / 2] as const,
+    [right - 1, bottom - 1] as const,
+  ].some(([x, y]) => {
+    const shown = document.elementFromPoint(x, y);
+    return shown !== null && (element.contains(shown) || shown.contains(element));
+  });
+  return {
+    stop: window.tabStops.indexOf(element),
+    isRinged: outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2,
+    isInView,
+  };
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { ROUTES } from '../../../build/routes.ts';
+import { mailTo, someone } from '../../../kit/testing/inbox.ts';
+import { focusedStop, noteTabStops } from '../../../kit/testing/tab-stops.ts';
+import { SEEN } from './engine.ts';
+import { ENGINES } from './engines.ts';
+import type { Visitor } from './visitor.ts';
+import { visitorsOf } from './visitor.ts';
+
+// No mouse, from the first key to the last.
+
+describe.each(ENGINES)('$name', engine => {
+  const visitor = visitorsOf(engine);
+
+  test.each(ROUTES)('%s: Tab leads to all there is, in order and in sight', async route => {
+    const { open, evaluate, tab } = visitor();
+    await open(route);
+    const count = await evaluate(noteTabStops);
+    expect(count).toBeGreaterThan(10);
+    for (let stop = 0; stop < count; stop += 1) {
+      await tab.press('Tab');
+      await expect
+        .poll(() => evaluate(focusedStop), { timeout: SEEN })
+        .toEqual({ stop, isRinged: true, isInView: true });
+    }
+  });
+
+  test('a message is written and sent', async () => {
+    const { open, reads, stack } = visitor();
+    const email = someone('keys');
+    await open('/contact');
+    await write(visitor(), {
+      'Full Name': 'Asha Rao',
+      'Email Address': email,
+      'Your Message': 'Without a mouse.',
+    });
+    await press(visitor(), 'button', 'Send Message');
+    await reads('Message Sent Successfully!');
+    await mailTo(stack, 'sales@oculant.example', email);
+  });
+
+  test('the newsletter is signed up for', async () => {
+    const { open, reads } = visitor();
+    await open('/blog');
+    await write(visitor(), { 'Email Address': someone('keys') });
+    await press(visitor(), 'button', 'Subscribe');
+    await reads('Thank you for subscribing!');
+  });
+
+  test('an application is opened, filled in, left, and the focus is back where it was', async () => {
+    const { open, the, isThere, evaluate, tab } = visitor();
+    await open('/careers');
+    await press(visitor(), 'link', 'Apply Now');
+    await the('dialog', 'Position');
+    expect(await tab.tellsFocus('textbox', 'Full Name')).toBe(true);
+    await tab.type('Ravi Kumar');
+    await write(visitor(), {
+      Email: someone('keys'),
+      Position: 'AI Intern',
+      'Cover Letter': 'By keys.',
+    });
+    await press(visitor(), 'button', 'Submit Application');
+    await the('alert', '');
+    const focusIsAt = (selector: string) => document.activeElement?.matches(selector) ?? null;
+    await expect.poll(() => evaluate(focusIsAt, '[name=resume][aria-invalid=true]')).toBe(true);
+    await tab.press('Escape');
+    await expect.poll(() => isThere('dialog', 'Position')).toBe(false);
+    expect(await tab.tellsFocus('link', 'Apply Now')).toBe(true);
+  });
+
+  test('a question is opened by Enter and closed by Space', async () => {
+    const { open, evaluate, tab } = visitor();
+    await open('/contact');
+    const nextStop = async () => {
+      await tab.press('Tab');
+      return evaluate(() => document.activeElement?.localName ?? null);
+    };
+    await expect.poll(nextStop, { timeout: SEEN }).toBe('summary');
+    const isOpen = () =>
+      evaluate(() => document.activeElement?.closest('details')?.hasAttribute('open') ?? null);
+    await tab.press('Enter');
+    await expect.poll(isOpen).toBe(true);
+    await tab.press('Space');
+    await expect.poll(isOpen).toBe(false);
+  });
+});
+
+async function press({ tabTo, tab }: Visitor, role: string, name: string) {
+  await tabTo(role, name);
+  expect(await tab.tellsFocus(role, name), `${role} ${name}`).toBe(true);
+  await tab.press('Enter');
+}
+
+/** Fills in fields one after the other, in which order they are named. */
+async function write({ tabTo, tab }: Visitor, fields: Readonly<Record<string, string>>) {
+  for (const [label, words] of Object.entries(fields)) {
+    await tabTo('textbox', label);
+    expect(await tab.tellsFocus('textbox', label), label).toBe(true);
+    await tab.type(words);
+  }
+}
