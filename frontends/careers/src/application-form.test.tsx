@@ -311,6 +311,60 @@ test('a file that is no résumé takes the place of the one that was chosen befo
   expect(screen.queryByText(/\.pdf/)).toBeNull();
 });
 
+/** A file whose content comes when it is released, as from a slow disk. */
+function slowFile(content: string, name: string) {
+  const file = new File([content], name);
+  const read = Promise.withResolvers<void>();
+  const arrayBuffer = file.arrayBuffer.bind(file);
+  file.arrayBuffer = () => read.promise.then(arrayBuffer);
+  return { file, ...read };
+}
+
+test('a résumé that is still being read when the form is sent goes with it', async () => {
+  render(<Page />);
+  fill();
+  const { file, resolve } = slowFile('%PDF-1.7', 'slow.pdf');
+  await attach(file);
+  await press('Submit Application');
+  expect(screen.queryByRole('alert')).toBeNull();
+  resolve();
+  await pass(0);
+  expect((server.last().body as FormData).get('resume')).toMatchObject({ name: 'slow.pdf' });
+});
+
+test('what turns out to be no résumé while the form is sent is refused, and nothing is sent', async () => {
+  render(<Page />);
+  fill();
+  const { file, resolve } = slowFile('I am only called a PDF', 'slow.pdf');
+  await attach(file);
+  await press('Submit Application');
+  resolve();
+  await pass(0);
+  expect(screen.getByRole('alert').textContent).toBe(RESUME);
+  expect(server.sent).toEqual([]);
+});
+
+test('of two files the one that was chosen last counts, however late the other is read', async () => {
+  render(<Page />);
+  const first = slowFile('I am only called a PDF', 'first.pdf');
+  await attach(first.file);
+  await attach(new File(['%PDF-1.7'], 'second.pdf'));
+  first.resolve();
+  await pass(0);
+  expect(screen.getByText(/second\.pdf/)).toBeTruthy();
+  expect(screen.queryByText(RESUME)).toBeNull();
+});
+
+test('a file that cannot be read is refused with a sentence', async () => {
+  render(<Page />);
+  const { file, reject } = slowFile('%PDF-1.7', 'gone.pdf');
+  await attach(file);
+  reject(new DOMException('It is gone', 'NotReadableError'));
+  await pass(0);
+  expect(screen.getByText('The file cannot be read. Choose it again.')).toBeTruthy();
+  expect(screen.queryByText(/gone\.pdf/)).toBeNull();
+});
+
 test('a résumé can be dropped onto its field and removed, and the focus stays there', async () => {
   render(<Page />);
   const field = screen.getByLabelText('Resume/CV');

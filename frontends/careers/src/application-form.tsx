@@ -13,6 +13,7 @@ import type { FieldErrors } from '@site/kit/use-submission.ts';
 import { useSubmission } from '@site/kit/use-submission.ts';
 import type { FormEvent } from 'react';
 import { useEffect } from 'react';
+import { faultOf } from './resume.ts';
 import { ResumeField } from './resume-field.tsx';
 
 /** The names of the fields that hold text. */
@@ -75,12 +76,16 @@ export function ApplicationForm({
       submission.fail(NO_RESUME, { resume: NO_RESUME });
       return;
     }
-    const outcome = await send(watch =>
-      postMultipart('/api/career-application', data(texts, resume), {
-        sentences: SENTENCES,
-        ...watch,
-      }),
-    );
+    const outcome = await send(async watch => {
+      // The field may be reading it still.
+      const fault = await faultOf(resume);
+      return fault
+        ? { ok: false, message: fault, fields: { resume: fault } }
+        : postMultipart('/api/career-application', data(texts, resume), {
+            sentences: SENTENCES,
+            ...watch,
+          });
+    });
     if (outcome.ok) {
       forget();
       onResume(undefined);

@@ -21,6 +21,7 @@ const look =
 export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProps) {
   const id = useId();
   const picker = useRef<HTMLInputElement>(null);
+  const latest = useRef<File>(undefined);
   const [fault, setFault] = useState<string>();
   const wrong = fault ?? error;
   const isSending = progress !== undefined;
@@ -29,15 +30,23 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, for what was chosen before our scripts ran
   useEffect(() => takeChosen(), []);
 
+  /** A file is the form's at once, and is taken back where it turns out to be no résumé. */
   async function choose(chosen: File | undefined) {
-    if (isSending) {
+    setFault(undefined);
+    if (!chosen || isSending) {
       return;
     }
-    const found = chosen && (await faultOf(chosen));
-    setFault(found);
-    if (chosen) {
-      onChoose(found ? undefined : chosen);
+    take(chosen);
+    const found = await faultOf(chosen);
+    if (found && latest.current === chosen) {
+      setFault(found);
+      take(undefined);
     }
+  }
+
+  function take(chosen: File | undefined) {
+    latest.current = chosen;
+    onChoose(chosen);
   }
 
   function takeChosen() {
@@ -95,7 +104,7 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
             type="button"
             disabled={isSending}
             onClick={() => {
-              onChoose(undefined);
+              take(undefined);
               picker.current?.focus();
             }}
             className="min-h-11 cursor-pointer px-2 text-small underline disabled:opacity-60"

@@ -6,6 +6,7 @@ export const ACCEPTED = '.pdf,.doc,.docx';
 const NOT_A_RESUME = 'Choose a PDF, DOC or DOCX file.';
 const TOO_LARGE = 'The file is larger than 10 MiB. Choose a smaller one.';
 const EMPTY = 'The file is empty. Choose another one.';
+const UNREADABLE = 'The file cannot be read. Choose it again.';
 
 /** By what the kinds are known, byte for byte: how the file begins, and what is in it. */
 const KINDS = [
@@ -30,8 +31,13 @@ export async function faultOf(file: Blob): Promise<string | undefined> {
   if (file.size > LARGEST) {
     return TOO_LARGE;
   }
-  const content = new TextDecoder('latin1').decode(await file.arrayBuffer());
-  return KINDS.some(isKind => isKind(content)) ? undefined : NOT_A_RESUME;
+  try {
+    const content = new TextDecoder('latin1').decode(await file.arrayBuffer());
+    return KINDS.some(isKind => isKind(content)) ? undefined : NOT_A_RESUME;
+  } catch {
+    // It was moved, or its disk is gone.
+    return UNREADABLE;
+  }
 }
 
 /** A size as people say it. */

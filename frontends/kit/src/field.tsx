@@ -18,61 +18,19 @@ const look =
   'disabled:opacity-60 aria-invalid:border-2 aria-invalid:border-alert';
 
 /** A line of text to fill in. */
-export function Field({
-  label,
-  error,
-  maxLength,
-  className = '',
-  ...rest
-}: Native<'input'> & Words) {
-  const id = useId();
-  const limit = useLimit(maxLength);
+export function Field({ label, error, maxLength, ...rest }: Native<'input'> & Words) {
   return (
-    <Labelled
-      id={id}
-      name={rest.name}
-      label={label}
-      isOptional={!rest.required}
-      error={error}
-      left={limit.left}
-    >
-      <input
-        {...rest}
-        id={id}
-        onInput={limit.check}
-        {...described(id, !rest.required, error, limit.left)}
-        className={`${look} ${className}`}
-      />
+    <Labelled label={label} error={error} most={maxLength} {...rest}>
+      {attributes => <input {...rest} {...attributes} />}
     </Labelled>
   );
 }
 
 /** Several lines of text to fill in. */
-export function TextField({
-  label,
-  error,
-  maxLength,
-  className = '',
-  ...rest
-}: Native<'textarea'> & Words) {
-  const id = useId();
-  const limit = useLimit(maxLength);
+export function TextField({ label, error, maxLength, ...rest }: Native<'textarea'> & Words) {
   return (
-    <Labelled
-      id={id}
-      name={rest.name}
-      label={label}
-      isOptional={!rest.required}
-      error={error}
-      left={limit.left}
-    >
-      <textarea
-        {...rest}
-        id={id}
-        onInput={limit.check}
-        {...described(id, !rest.required, error, limit.left)}
-        className={`${look} ${className}`}
-      />
+    <Labelled label={label} error={error} most={maxLength} {...rest}>
+      {attributes => <textarea {...rest} {...attributes} />}
     </Labelled>
   );
 }
@@ -93,35 +51,50 @@ function useLimit(most = Number.POSITIVE_INFINITY) {
   return { left, check };
 }
 
-interface Around extends Words {
-  id: string;
-  name: string | undefined;
-  isOptional: boolean;
-  /** How many characters are left, where that is few. */
-  left: number | undefined;
+interface LabelledProps extends Words {
+  name?: string | undefined;
+  required?: boolean | undefined;
+  className?: string | undefined;
+  /** How many characters it takes. */
+  most: number | undefined;
+  children: (attributes: Attributes) => ReactNode;
 }
 
-function Labelled({
-  id,
-  name,
-  label,
-  isOptional,
-  error,
-  left,
-  children,
-}: Around & { children: ReactNode }) {
+/** What ties an element to its label, and to what is said of it. */
+interface Attributes {
+  id: string;
+  className: string;
+  onInput: (event: InputEvent<HTMLInputElement | HTMLTextAreaElement>) => void;
+  'aria-invalid': true | undefined;
+  'aria-describedby': string | undefined;
+}
+
+function Labelled({ label, error, name, required, className = '', most, children }: LabelledProps) {
+  const id = useId();
+  const { left, check } = useLimit(most);
+  const describedBy = [
+    required ? '' : `${id}-optional`,
+    error ? `${id}-error` : '',
+    left === undefined ? '' : `${id}-limit`,
+  ].filter(Boolean);
   return (
     <div className="mb-4">
       <label htmlFor={id} className="font-medium text-small">
         {label}
       </label>
       {/* Beside the label, whose words are the specification's. */}
-      {isOptional ? (
+      {required ? null : (
         <span id={`${id}-optional`} className="text-ink-2 text-small">
           {' (optional)'}
         </span>
-      ) : null}
-      {children}
+      )}
+      {children({
+        id,
+        className: `${look} ${className}`,
+        onInput: check,
+        'aria-invalid': error ? true : undefined,
+        'aria-describedby': describedBy.join(' ') || undefined,
+      })}
       {error ? (
         <p id={`${id}-error`} data-error-of={name} className="mt-1.5 text-alert-ink text-small">
           {error}
@@ -140,21 +113,4 @@ function Labelled({
       )}
     </div>
   );
-}
-
-function described(
-  id: string,
-  isOptional: boolean,
-  error: string | undefined,
-  left: number | undefined,
-) {
-  const by = [
-    isOptional ? `${id}-optional` : '',
-    error ? `${id}-error` : '',
-    left === undefined ? '' : `${id}-limit`,
-  ].filter(Boolean);
-  return {
-    'aria-invalid': error ? true : undefined,
-    'aria-describedby': by.length > 0 ? by.join(' ') : undefined,
-  };
 }

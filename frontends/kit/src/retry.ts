@@ -20,6 +20,7 @@ export const PATIENCE: Patience = { retries: 3, firstWait: 1000, longestWait: 30
 /** Calls `attempt` until it succeeds or patience ends; then its last failure is thrown. */
 export async function retry<T>(attempt: () => Promise<T>, patience: Patience = PATIENCE) {
   const { retries, firstWait, longestWait, worthIt = () => true, signal, sleep = pause } = patience;
+  signal?.throwIfAborted();
   for (let failures = 0; ; failures += 1) {
     try {
       return await attempt();

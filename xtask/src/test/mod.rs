@@ -245,6 +245,8 @@ fn browser_tests_in(hosting: &str, chosen: &[&str], filter: &[String]) -> anyhow
         .args(chosen)
         .args(filter)
         .arg("--reporter=list,json")
+        // What a failed test left behind outlives the next run.
+        .arg(format!("--output=target/playwright/{hosting}"))
         .env("PLAYWRIGHT_JSON_OUTPUT_NAME", &report);
     let what = format!("Browser tests, hosted by {hosting}");
     let green = run_and_read(&what, &mut tests, |_| {})?;

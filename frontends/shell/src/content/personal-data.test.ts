@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { kept, sent } from './personal-data.ts';
+import { BACKUPS_KEPT_DAYS, kept, sent } from './personal-data.ts';
 
 /** https://protobuf.com/docs/descriptors, as far as it is read here. */
 interface Descriptors {
@@ -58,8 +58,13 @@ test('every field of the contracts is told of in the privacy policy, and no othe
   expect([...toldOf, ...NOT_PERSONAL].sort()).toEqual(fieldsOfContracts().sort());
 });
 
+const operations = readFileSync('docs/operations.md', 'utf8');
+
 test.each(Object.entries(kept))('%s is %i unless an operator says otherwise', (setting, value) => {
-  const operations = readFileSync('docs/operations.md', 'utf8');
   const row = operations.split('\n').find(line => line.startsWith(`| \`${setting}\` |`));
   expect(row?.split(' | ')[2]).toBe(`\`${value}\``);
+});
+
+test('backups are removed when the policy says so', () => {
+  expect(operations).toContain(`/backups -mindepth 1 -maxdepth 1 -mtime +${BACKUPS_KEPT_DAYS} `);
 });

@@ -40,3 +40,6 @@ export const kept = {
   CONFIRM_WITHIN_HOURS: 48,
   RESUME_LINK_HOURS: 168,
 } as const;
+
+/** How long a backup is kept, by the command of `docs/operations.md` that removes older ones. */
+export const BACKUPS_KEPT_DAYS = 30;

@@ -1,6 +1,6 @@
 import { brand } from '@site/kit/brand.ts';
 import * as paths from '@site/kit/paths.ts';
-import { kept, sent } from '../content/personal-data.ts';
+import { BACKUPS_KEPT_DAYS, kept, sent } from '../content/personal-data.ts';
 import type { Clause } from '../frame/legal-page.tsx';
 import { LegalPage, postalAddress } from '../frame/legal-page.tsx';
 
@@ -42,12 +42,13 @@ const clauses: readonly Clause[] = [
     paragraphs: [
       `What a form sent is kept for ${kept.STREAM_MAX_AGE_DAYS} days on our systems. A résumé stays in our store until we delete it, at the latest when you ask us to; the link to it in our mails ends after ${kept.RESUME_LINK_HOURS / HOURS_OF_DAY} days. Mails to our staff, and what stands in the tools they work with, are deleted when they are no longer needed for the purpose they were sent for.`,
       `A newsletter sign-up that is not confirmed is forgotten after ${kept.CONFIRM_WITHIN_HOURS} hours. A confirmed address is kept until you unsubscribe; afterwards only the fact that it must not be written to.`,
+      `Backups, which we make in case our systems are lost, hold what was stored at their time and are removed after ${BACKUPS_KEPT_DAYS} days. Should we have to return to one, what was erased since is erased again.`,
     ],
   },
   {
     title: '5. Your rights',
     paragraphs: [
-      `You may ask for access to your data, have it corrected or deleted, object to its use, receive it in a portable form, and withdraw a consent at any time. Write to ${emails.admin} from the address that you used; you need not give a reason. We send you everything that is stored under it as files, or erase it everywhere and confirm that nothing is left. You may also complain to your supervisory authority.`,
+      `You may ask for access to your data, have it corrected or deleted, object to its use, receive it in a portable form, and withdraw a consent at any time. Write to ${emails.admin} from the address that you used; you need not give a reason. We send you everything that is stored under it as files, or erase it from our systems and confirm that nothing is left there; backups that still hold it are removed as said above. You may also complain to your supervisory authority.`,
     ],
   },
   {
