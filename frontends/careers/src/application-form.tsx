@@ -118,6 +118,7 @@ export function ApplicationForm({
   return (
     <form
       ref={form}
+      data-draft="application"
       method="post"
       action="/api/career-application"
       encType="multipart/form-data"

@@ -90,3 +90,27 @@ test('a résumé that was chosen before our scripts ran is taken over, and the s
   const confirmation = screen.getByText('Application Submitted!').closest('[role=status]');
   expect(document.activeElement).toBe(confirmation);
 });
+
+test('where there is nothing to leave, calling off leads back to the button that sends', async () => {
+  history.replaceState(null, '', '/careers/apply');
+  render(
+    <BrowserRouter>
+      <App />
+    </BrowserRouter>,
+  );
+  for (const [label, value] of [
+    ['Full Name', 'Ravi Kumar'],
+    ['Email', 'ravi.off@example.com'],
+    ['Position', 'AI Intern'],
+    ['Cover Letter', 'I count people for fun.'],
+  ] as const) {
+    fireEvent.input(screen.getByLabelText(label), { target: { value } });
+  }
+  await person().upload(screen.getByLabelText('Resume/CV'), new File(['%PDF-1.7'], 'r.pdf'));
+  await pass(0);
+  await person().click(screen.getByRole('button', { name: 'Submit Application' }));
+  await pass(0);
+  await person().click(screen.getByRole('button', { name: 'Cancel' }));
+  await pass(0);
+  expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Submit Application' }));
+});

@@ -18,7 +18,7 @@ export function PositionList({ onApply }: { onApply: (position: Position) => voi
   const shown = positions.filter(({ department }) => filter === 'All' || department === filter);
   return (
     <>
-      <div className="flex flex-wrap gap-2">
+      <div className="flex flex-wrap gap-2 noscript:hidden">
         {(['All', ...departments] as const).map(department => (
           <Button
             key={department}

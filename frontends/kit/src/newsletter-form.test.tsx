@@ -105,7 +105,7 @@ test('called off it ends without a word, and the address is still there', async 
   expect(told()).toEqual({ status: '', alert: '' });
   const field = screen.getByLabelText<HTMLInputElement>('Email Address');
   expect(field.value).toBe('patient@example.com');
-  expect(document.activeElement).toBe(field);
+  expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Subscribe' }));
   await pass(60_000);
   expect(server.sent).toHaveLength(1);
 });

@@ -31,9 +31,6 @@ export function NewsletterForm({ errors: initial }: NewsletterFormProps) {
     );
     if (outcome.ok) {
       form.reset();
-    } else if (outcome.isCancelled) {
-      // The button that had the focus is gone.
-      form.querySelector('input')?.focus();
     }
   }
 

@@ -60,7 +60,7 @@ export function Picture({
       data-state={state}
       data-awaited={isAwaited}
       style={{ aspectRatio: `${width} / ${height}` }}
-      className={`block w-full overflow-hidden data-[state=failed]:bg-sunk data-[awaited=true]:bg-sunk data-[awaited=true]:motion-safe:animate-pulse ${className}`}
+      className={`block w-full overflow-hidden data-[state=failed]:bg-sunk data-[awaited=true]:bg-sunk data-[awaited=true]:motion-safe:animate-pulse data-[awaited=true]:noscript:animate-none ${className}`}
     >
       {state === 'waiting' ? <noscript>{image}</noscript> : null}
       {state === 'loading' || state === 'there' ? image : null}

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react';
 import { Button } from './button.tsx';
 import type { SubmissionState } from './use-submission.ts';
 
@@ -11,16 +12,32 @@ interface SubmitButtonsProps {
   canLeave?: boolean;
 }
 
-/** What a form is sent by, and called off. */
+/** What a form is sent by, and called off: then the focus is where it can be sent again, if Cancel is gone. */
 export function SubmitButtons({ title, state, onCancel, canLeave = false }: SubmitButtonsProps) {
+  const submit = useRef<HTMLButtonElement>(null);
+  const isCalledOff = useRef(false);
   const isSending = state.is === 'submitting';
+  const hasCancel = canLeave || isSending;
+
+  useEffect(() => {
+    if (!hasCancel && isCalledOff.current) {
+      submit.current?.focus();
+    }
+    isCalledOff.current = false;
+  }, [hasCancel]);
+
+  function cancel() {
+    isCalledOff.current = true;
+    onCancel();
+  }
+
   return (
     <div className="flex flex-wrap gap-4">
-      <Button type="submit" disabled={isSending}>
+      <Button ref={submit} type="submit" disabled={isSending}>
         {isSending ? 'Sending...' : title}
       </Button>
-      {canLeave || isSending ? (
-        <Button kind="quiet" onClick={onCancel}>
+      {hasCancel ? (
+        <Button kind="quiet" onClick={cancel}>
           Cancel
         </Button>
       ) : null}

@@ -2,7 +2,7 @@ import type { RefObject } from 'react';
 import { useCallback, useEffect, useRef } from 'react';
 import { notify } from './notices.tsx';
 
-/** What a form needs to keep a draft. */
+/** What a form needs to keep a draft; it carries the draft's name as `data-draft`. */
 export interface Draft {
   form: RefObject<HTMLFormElement | null>;
   /** For the form's `onInput`. */
@@ -43,7 +43,11 @@ export function useDraft(name: string, except: readonly string[] = NOTHING): Dra
       .map(field => [field.name, field.value]);
     store(key, JSON.stringify(Object.fromEntries(values)));
   }, [key, except]);
-  const forget = useCallback(() => store(key, null), [key]);
+  const forget = useCallback(() => {
+    store(key, null);
+    // Where its visitor went away and came back, the draft is in another form by now.
+    document.querySelector<HTMLFormElement>(`form[data-draft="${name}"]`)?.reset();
+  }, [key, name]);
   return { form, save, forget };
 }
 

@@ -27,7 +27,7 @@ export function noteTabStops(): number {
 export function focusedStop(): FocusedStop {
   const { activeElement } = document;
   const element = activeElement ?? document.body;
-  const { outlineStyle, outlineWidth } = getComputedStyle(element);
+  const { outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(element);
   const { left, top, right, bottom } = element.getClientRects()[0] ?? new DOMRect();
   // What is large need not be seen as a whole (WCAG 2.2, 2.4.11).
   const isInView = [
@@ -38,9 +38,22 @@ export function focusedStop(): FocusedStop {
     const shown = document.elementFromPoint(x, y);
     return shown !== null && (element.contains(shown) || shown.contains(element));
   });
+  // What hides what overflows cuts off a ring that lies outside of it on every side.
+  const reach = Number.parseFloat(outlineOffset) + Number.parseFloat(outlineWidth);
+  let isCut = false;
+  for (let around = element.parentElement; around; around = around.parentElement) {
+    const edge = around.getBoundingClientRect();
+    isCut ||=
+      getComputedStyle(around).overflow !== 'visible' &&
+      around !== document.documentElement &&
+      left - reach < edge.left &&
+      top - reach < edge.top &&
+      right + reach > edge.right &&
+      bottom + reach > edge.bottom;
+  }
   return {
     stop: window.tabStops.indexOf(element),
-    isRinged: outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2,
+    isRinged: outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2 && !isCut,
     isInView,
   };
 }

@@ -24,7 +24,7 @@ export function App() {
       <a href="#main" className="skip-link">
         Skip to content
       </a>
-      <Header />
+      <Header page={page} />
       <main id="main" tabIndex={-1} className="grow pt-header outline-none">
         <ErrorScreen>
           <Suspense>

@@ -14,7 +14,7 @@ beforeEach(() => {
 function show() {
   render(
     <BrowserRouter>
-      <Header />
+      <Header page="/" />
     </BrowserRouter>,
   );
 }

@@ -1,16 +1,20 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import * as paths from '@site/kit/paths.ts';
-import { Link, useLocation } from '@site/kit/router.ts';
+import { Link } from '@site/kit/router.ts';
 import { DesktopNavigation } from './desktop-navigation.tsx';
 import { Logo } from './logo.tsx';
 import { MobileMenu } from './mobile-menu.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';
 import { useScrolled } from './use-scrolled.ts';
 
+interface HeaderProps {
+  /** The page that is shown: see `pageAt`. */
+  page: string;
+}
+
 /** The bar at the top of every page. What it opens is keyed by the page, so that a change of the page closes it. */
-export function Header() {
+export function Header({ page }: HeaderProps) {
   const isScrolled = useScrolled();
-  const { key } = useLocation();
   return (
     <header
       data-scrolled={isScrolled}
@@ -20,14 +24,14 @@ export function Header() {
         <Link to={paths.home} className="mr-auto py-2">
           <Logo />
         </Link>
-        <DesktopNavigation key={`main ${key}`} />
+        <DesktopNavigation key={`main ${page}`} />
         <ThemeSwitch />
         <div className="hidden lg:block">
           <ButtonLink to={paths.contact} size="small">
             Get Demo
           </ButtonLink>
         </div>
-        <MobileMenu key={`menu ${key}`} />
+        <MobileMenu key={`menu ${page}`} />
       </div>
     </header>
   );

@@ -1,6 +1,7 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Link, NavLink } from '@site/kit/router.ts';
+import type { MouseEvent } from 'react';
 import { navigation } from '../content/navigation.ts';
 import { services } from '../content/services.ts';
 import { Icon } from './icon.tsx';
@@ -24,7 +25,13 @@ export function MobileMenu() {
         <Icon name="menu" className="size-6 group-has-[.mobile-menu:popover-open]:hidden" />
         <Icon name="close" className="hidden size-6 group-has-[.mobile-menu:popover-open]:block" />
       </button>
-      <nav id={MENU} popover="auto" aria-label="Menu" className="mobile-menu">
+      <nav
+        id={MENU}
+        popover="auto"
+        aria-label="Menu"
+        onClick={closeAfterLink}
+        className="mobile-menu"
+      >
         <ul>
           {navigation.map(entry => (
             <li key={entry.path} className="border-line border-b">
@@ -44,6 +51,13 @@ export function MobileMenu() {
       </nav>
     </>
   );
+}
+
+/** Also where the link leads to the page that is shown: no change of the page would close it. */
+function closeAfterLink({ target, currentTarget }: MouseEvent<HTMLElement>) {
+  if (target instanceof Element && target.closest('a')) {
+    currentTarget.hidePopover();
+  }
 }
 
 /** Of several with one name the browser keeps one open at a time. */

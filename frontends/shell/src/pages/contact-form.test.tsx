@@ -5,6 +5,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import type { FakeServer } from '../../../kit/testing/fake-server.ts';
 import { fakeServer, keysOf } from '../../../kit/testing/fake-server.ts';
 import { pass } from '../../../kit/testing/fake-time.ts';
+import { notices } from '../../../kit/testing/notices.ts';
 import { person } from '../../../kit/testing/person.ts';
 import { ContactForm } from './contact-form.tsx';
 
@@ -197,7 +198,7 @@ test.each([
   expect(screen.queryByRole('button', { name: 'Cancel' })).toBeNull();
   expect(screen.queryByRole('alert')).toBeNull();
   expect(values()).toEqual(['Asha Rao', email, 'Two shops, fourteen cameras.']);
-  expect(document.activeElement?.tagName).toBe('FORM');
+  expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Send Message' }));
   await pass(60_000);
   expect(server.sent).toHaveLength(1);
   expect(said).not.toHaveBeenCalled();
@@ -205,6 +206,32 @@ test.each([
   await submit();
   const [first, second] = keysOf(server);
   expect(second).toBe(first);
+});
+
+test('whoever leaves while it is sent is told elsewhere, and finds an empty form', async () => {
+  const told = notices();
+  const { unmount } = render(<ContactForm />);
+  fill();
+  await submit();
+  unmount();
+  render(<ContactForm />);
+  expect(values()[0]).toBe('Asha Rao');
+  await server.answer(202, { success: true });
+  expect(told.at(-1)).toMatchObject({ kind: 'success', title: 'Message Sent Successfully!' });
+  expect(values()).toEqual(['', '', '']);
+});
+
+test('whoever leaves is told of a failure, too, and finds what was typed', async () => {
+  const told = notices();
+  const { unmount } = render(<ContactForm />);
+  fill();
+  await submit();
+  unmount();
+  await server.answer(503, { success: false, message: 'We are away.' });
+  expect(told.at(-1)).toMatchObject({ kind: 'error', text: 'We are away.' });
+  expect(said).toHaveBeenCalledWith('We are away.');
+  render(<ContactForm />);
+  expect(values()[0]).toBe('Asha Rao');
 });
 
 test('pressed again after a failure of the server’s, it is the same message', async () => {

@@ -1,8 +1,10 @@
+import type { Outcome } from '@site/kit/api-client.ts';
 import { postJson } from '@site/kit/api-client.ts';
 import { attribution } from '@site/kit/attribution.ts';
 import { BAIT, Bait } from '@site/kit/bait.tsx';
 import { Field, TextField } from '@site/kit/field.tsx';
 import { Alert, Confirmation } from '@site/kit/message.tsx';
+import { notify } from '@site/kit/notices.tsx';
 import { PrivacyNote } from '@site/kit/privacy-note.tsx';
 import { SubmitButtons } from '@site/kit/submit-buttons.tsx';
 import { textsOf } from '@site/kit/texts-of.ts';
@@ -14,6 +16,7 @@ import { useEffect, useRef, useState } from 'react';
 
 /** How long the visitor is told of the success, in milliseconds. */
 const SUCCESS_SHOWN_FOR = 5000;
+const SENT = 'Message Sent Successfully!';
 const SENTENCES = {
   refused: 'Failed to send message',
   unreachable: 'Failed to send message. Please try again later.',
@@ -31,6 +34,14 @@ export function ContactForm({ errors: initial }: ContactFormProps) {
   const [sender, setSender] = useState('');
   const confirmation = useRef<HTMLDivElement>(null);
   const takesFocus = useRef(false);
+  const isGone = useRef(false);
+
+  useEffect(() => {
+    isGone.current = false;
+    return () => {
+      isGone.current = true;
+    };
+  }, []);
 
   useEffect(() => {
     if (state.is === 'accepted') {
@@ -40,7 +51,7 @@ export function ContactForm({ errors: initial }: ContactFormProps) {
       }, SUCCESS_SHOWN_FOR);
       return () => clearTimeout(over);
     }
-    // Whoever was at the confirmation, or has called off, goes on at the form, not at the top of the page.
+    // Whoever was at the confirmation goes on at the form, not at the top of the page.
     if (state.is === 'idle' && takesFocus.current) {
       takesFocus.current = false;
       form.current?.focus();
@@ -58,11 +69,12 @@ export function ContactForm({ errors: initial }: ContactFormProps) {
     );
     if (outcome.ok) {
       forget();
-    } else if (outcome.isCancelled) {
-      takesFocus.current = true;
-    } else {
+    } else if (!outcome.isCancelled) {
       // Section 8 of the specification asks for it.
       console.error(outcome.message);
+    }
+    if (isGone.current) {
+      tellElsewhere(outcome);
     }
   }
 
@@ -73,7 +85,7 @@ export function ContactForm({ errors: initial }: ContactFormProps) {
 
   if (state.is === 'accepted') {
     return (
-      <Confirmation ref={confirmation} title="Message Sent Successfully!">
+      <Confirmation ref={confirmation} title={SENT}>
         Thank you. We will reply to {sender || 'your provided email'}.
       </Confirmation>
     );
@@ -82,6 +94,7 @@ export function ContactForm({ errors: initial }: ContactFormProps) {
   return (
     <form
       ref={form}
+      data-draft="contact"
       method="post"
       action="/api/contact"
       tabIndex={-1}
@@ -119,5 +132,14 @@ export function ContactForm({ errors: initial }: ContactFormProps) {
       {state.is === 'failed' ? <Alert>{state.message}</Alert> : null}
       <SubmitButtons title="Send Message" state={state} onCancel={cancel} />
     </form>
+  );
+}
+
+/** Whoever went to another page meanwhile learns there what came of the message. */
+function tellElsewhere(outcome: Outcome) {
+  notify(
+    outcome.ok
+      ? { kind: 'success', title: SENT, text: 'Thank you. We will reply by e-mail.' }
+      : { kind: 'error', title: 'Your message was not sent', text: outcome.message },
   );
 }

@@ -51,6 +51,31 @@ test('what is wrong is said beside its field, and nothing that was typed is lost
   ]);
 });
 
+test('a message that hangs is called off, and the caret stays where its visitor goes on', async ({
+  page,
+  said,
+}) => {
+  await page.route('**/api/contact', () => undefined, { times: 1 });
+  await page.goto('/contact');
+  const name = page.getByLabel('Full Name');
+  await name.fill('   ');
+  await page.getByLabel('Email Address').fill('asha@example.com');
+  await page.getByLabel('Your Message').fill('Hello');
+  const send = page.getByRole('button', { name: 'Send Message' });
+  await send.click();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await expect(send).toBeFocused();
+
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('alert')).toBeFocused();
+  await name.press('End');
+  await page.keyboard.type('Asha');
+  await expect(page.getByRole('alert')).toBeHidden();
+  await expect(name).toBeFocused();
+  await expect(name).toHaveValue(/Asha$/);
+  said.splice(0);
+});
+
 test('the browser leads to what is missing, is no address, or is too long, and sends nothing', async ({
   page,
 }) => {

@@ -39,6 +39,24 @@ test('the menu of a phone leads the focus into the page, not back to its button'
   await expect(page.getByRole('heading', { name: "Let's Connect" })).toBeFocused();
 });
 
+test('a link to the page that is shown keeps the focus, and closes the menu of a phone', async ({
+  page,
+}) => {
+  await page.goto('/blog/category/trends');
+  const link = page.getByRole('banner').getByRole('link', { name: 'Blogs', exact: true }).first();
+  await link.press('Enter');
+  await expect(page).toHaveURL('/blog');
+  await expect(link).toBeFocused();
+
+  await page.setViewportSize({ width: 390, height: 844 });
+  const button = page.getByRole('button', { name: 'Menu' });
+  await button.click();
+  const menu = page.getByRole('navigation', { name: 'Menu' });
+  await menu.getByRole('link', { name: 'Blogs', exact: true }).click();
+  await expect(menu).toBeHidden();
+  await expect(button).toBeFocused();
+});
+
 test('back and forward return to where the visitor was, and say which page it is', async ({
   page,
 }) => {

@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test';
+import { ROUTES } from '../../../build/routes.ts';
 import {
   expect,
   expectAccessible,
@@ -28,7 +29,24 @@ test.describe('where scripts run', () => {
 });
 
 test.describe('where none runs', () => {
-  test.use({ javaScriptEnabled: false });
+  test.use({ javaScriptEnabled: false, contextOptions: { reducedMotion: 'no-preference' } });
+
+  test('nothing is shown that does nothing, and nothing waits for ever', async ({ page }) => {
+    for (const route of ROUTES) {
+      await page.goto(route);
+      const dead = page.locator('button:not([type=submit], [popovertarget])');
+      await expect(dead.filter({ visible: true }), route).toHaveCount(0);
+      const pulsing = await page
+        .locator('[data-awaited=true]')
+        .evaluateAll(all => all.map(element => getComputedStyle(element).animationName));
+      expect(new Set(pulsing), route).not.toContain('pulse');
+    }
+    await page.goto('/?variant=impact');
+    await expect(page.locator('video[controls]')).toBeVisible();
+    await page.emulateMedia({ media: 'print' });
+    await page.goto('/solutions');
+    await expect(page.locator('[data-state=waiting]').first()).toBeVisible();
+  });
 
   test('a message is sent once, however often, and its visitor is told', {
     tag: '@hosting',

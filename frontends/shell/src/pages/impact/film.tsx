@@ -67,19 +67,31 @@ export function Film() {
             setProgress(duration > 0 ? currentTime / duration : 0)
           }
           onEnded={reset}
-          className="absolute inset-0 size-full"
+          className="absolute inset-0 size-full noscript:hidden"
         >
-          <source src={webm} type="video/webm" />
-          <source src={mp4} type="video/mp4" />
-          <track kind="captions" src={captions} srcLang="en" label="English" default />
+          <Content />
         </video>
+        <noscript>
+          <video
+            preload="none"
+            playsInline
+            controls
+            poster={poster}
+            width={640}
+            height={360}
+            aria-label="Promotional film"
+            className="absolute inset-0 size-full"
+          >
+            <Content />
+          </video>
+        </noscript>
         {state === 'not started' ? (
           <img
             src={poster}
             alt="A shop at night, seen by a camera that has found someone hiding goods"
             width={640}
             height={360}
-            className="absolute inset-0 size-full object-cover"
+            className="absolute inset-0 size-full object-cover noscript:hidden"
           />
         ) : null}
         {hasNativeControls ? null : (
@@ -87,7 +99,8 @@ export function Film() {
             type="button"
             aria-label={isPlaying ? 'Pause' : 'Play'}
             onClick={() => (isPlaying ? video.current?.pause() : play())}
-            className="absolute inset-0 size-full cursor-pointer"
+            // What surrounds it would cut off a ring outside.
+            className="absolute inset-0 size-full cursor-pointer -outline-offset-8 noscript:hidden"
           >
             {isPlaying ? null : (
               <span className="absolute inset-0 m-auto flex size-16 items-center justify-center rounded-control bg-seen">
@@ -99,7 +112,22 @@ export function Film() {
           </button>
         )}
       </div>
-      <progress aria-label="Film" value={progress} max={1} className="film-progress" />
+      <progress
+        aria-label="Film"
+        value={progress}
+        max={1}
+        className="film-progress noscript:hidden"
+      />
     </div>
+  );
+}
+
+function Content() {
+  return (
+    <>
+      <source src={webm} type="video/webm" />
+      <source src={mp4} type="video/mp4" />
+      <track kind="captions" src={captions} srcLang="en" label="English" default />
+    </>
   );
 }
