@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { BACKUPS_KEPT_DAYS, kept, sent } from './personal-data.ts';
+import { BACKUPS_KEPT_DAYS, kept, NEVER_CONFIRMED_DAYS, sent } from './personal-data.ts';
 
 /** https://protobuf.com/docs/descriptors, as far as it is read here. */
 interface Descriptors {
@@ -67,4 +67,11 @@ test.each(Object.entries(kept))('%s is %i unless an operator says otherwise', (s
 
 test('backups are removed when the policy says so', () => {
   expect(operations).toContain(`/backups -mindepth 1 -maxdepth 1 -mtime +${BACKUPS_KEPT_DAYS} `);
+});
+
+test('an address that nobody confirmed is kept as long as the policy says', () => {
+  const rules = readFileSync('crates/subscribers/src/subscriber.rs', 'utf8');
+  expect(rules).toContain(
+    `NEVER_CONFIRMED: std::time::Duration = std::time::Duration::from_secs(${NEVER_CONFIRMED_DAYS} * 24 * 60 * 60)`,
+  );
 });

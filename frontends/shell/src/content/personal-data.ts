@@ -43,3 +43,6 @@ export const kept = {
 
 /** How long a backup is kept, by the command of `docs/operations.md` that removes older ones. */
 export const BACKUPS_KEPT_DAYS = 30;
+
+/** How long an address that does not exist is kept where nobody confirmed it (`crates/subscribers`). */
+export const NEVER_CONFIRMED_DAYS = 90;

@@ -1,6 +1,6 @@
 import { brand } from '@site/kit/brand.ts';
 import * as paths from '@site/kit/paths.ts';
-import { BACKUPS_KEPT_DAYS, kept, sent } from '../content/personal-data.ts';
+import { BACKUPS_KEPT_DAYS, kept, NEVER_CONFIRMED_DAYS, sent } from '../content/personal-data.ts';
 import type { Clause } from '../frame/legal-page.tsx';
 import { LegalPage, postalAddress } from '../frame/legal-page.tsx';
 
@@ -19,8 +19,8 @@ const clauses: readonly Clause[] = [
     title: '1. Information we collect',
     paragraphs: [
       `Personal data: what you enter in our forms. A contact message holds ${all(sent['contact.v1.SubmitRequest'])}. A newsletter sign-up holds ${all(sent['newsletter.v1.SubscribeRequest'])}. An application holds ${all({ ...sent['careers.v1.FieldName'], ...sent['careers.v1.ResumeStart'] })}.`,
-      `Where you come from: each form also sends ${page}, ${referrer}, and the campaign parameters (${all(campaign)}) of the address by which you came, where it has them. A random number goes along, so that what arrives twice is stored once.`,
-      'Usage data: the address of the page asked for, the time, the kind of browser and the network address, kept in short-lived server logs.',
+      `Where you come from: each form also sends ${page}, ${referrer}, and the campaign parameters (${all(campaign)}) of the address by which you came, where it has them. A random number goes along, or, where your browser runs no scripts, a number that is computed from what you sent, so that what arrives twice is stored once.`,
+      'Usage data: of each request our services log the time, the path, the result and a random number; neither your network address nor your browser. The network address is held in memory for a while, to limit how many forms one address can send; servers that carry our traffic see it, too. Where a part of a page does not load, your browser tells us which part and why.',
       'Cookies and analytics: this site sets no cookies and runs no third-party analytics. Your choice of theme and the draft of a form are kept in your own browser.',
     ],
   },
@@ -41,7 +41,7 @@ const clauses: readonly Clause[] = [
     title: '4. Retention',
     paragraphs: [
       `What a form sent is kept for ${kept.STREAM_MAX_AGE_DAYS} days on our systems. A résumé stays in our store until we delete it, at the latest when you ask us to; the link to it in our mails ends after ${kept.RESUME_LINK_HOURS / HOURS_OF_DAY} days. Mails to our staff, and what stands in the tools they work with, are deleted when they are no longer needed for the purpose they were sent for.`,
-      `A newsletter sign-up that is not confirmed is forgotten after ${kept.CONFIRM_WITHIN_HOURS} hours. A confirmed address is kept until you unsubscribe; afterwards only the fact that it must not be written to.`,
+      `A newsletter sign-up that is not confirmed within ${kept.CONFIRM_WITHIN_HOURS} hours leaves our list of readers; what you sent is kept like any form, for ${kept.STREAM_MAX_AGE_DAYS} days. Once you have confirmed, the list keeps your address, and when and on which page you signed up; after you have unsubscribed it keeps them, and when you left, so that nobody can sign you up unasked and we can show on what ground we wrote to you. If a mail to you comes back because there is no such address, the list keeps it so that it is not written to again: for ${NEVER_CONFIRMED_DAYS} days where it was never confirmed. All of this is erased when you ask for it.`,
       `Backups, which we make in case our systems are lost, hold what was stored at their time and are removed after ${BACKUPS_KEPT_DAYS} days. Should we have to return to one, what was erased since is erased again.`,
     ],
   },
