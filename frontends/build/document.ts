@@ -47,8 +47,12 @@ export function document(page: Rendered, parts: SiteParts): string {
     '<link rel="manifest" href="/site.webmanifest">',
     '<link rel="alternate" type="application/atom+xml" href="/blog/feed.xml" title="Blog">',
     head,
-    `</head><body><div id="root">${body}</div></body></html>`,
+    `</head><body><div id="root">${body}</div>${unscripted(page)}</body></html>`,
   ].join('');
+}
+
+function unscripted({ unscripted: html }: Rendered): string {
+  return html ? `<noscript>${html}</noscript>` : '';
 }
 
 function inline(file: string): string {

@@ -2,6 +2,8 @@
 export interface Rendered {
   /** What goes into the root element, behind what goes into the head. */
   html: string;
+  /** What stands over the page where no script runs. */
+  unscripted?: string | undefined;
   /** The shell's chunk with this page, where it has one of its own. */
   chunk?: string | undefined;
   /** What remotes show on this page. */

@@ -4,8 +4,11 @@ export interface Routes {
   redirects: readonly { from: string; parameters?: readonly string[]; to: string }[];
   /** Pages for addresses that name nothing, by the prefix they stand for. */
   notFound: readonly { prefix: string; page: string }[];
-  /** Pages that a parameter of the query chooses instead of the one at their address. */
-  variants: readonly { path: string; parameter: string; page: string }[];
+  /**
+   * Pages that a parameter of the query chooses instead of the one at their address, and where a form leads that such a
+   * page posts to its own address.
+   */
+  variants: readonly { path: string; parameter: string; page: string; postsTo?: string }[];
   /** Of the scripts that stand in the pages themselves. */
   scriptHashes: readonly string[];
   /** What pages may show in a frame. */

@@ -69,11 +69,14 @@ struct NotFoundEntry {
 
 /// The page that a parameter of the query chooses instead of the one at its path.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Variant {
     path: String,
     /// Name and value, as in `variant=impact`.
     parameter: String,
     page: String,
+    /// Where the page's form leads, which posts to the page's own address because it knows no more of the query.
+    posts_to: Option<String>,
 }
 
 impl Site {
@@ -111,7 +114,7 @@ impl Site {
     /// Serves every address that no other route takes.
     pub fn into_router(self) -> Router {
         Router::new()
-            .route("/", get(serve))
+            .route("/", get(serve).post(lead_on))
             .route("/{*path}", get(serve))
             .with_state(Arc::new(self))
     }
@@ -122,7 +125,8 @@ impl Site {
         }
         let path = request.uri().path().to_owned();
         let (mut parts, body) = request.into_parts();
-        let file = self.variant_of(&parts.uri).unwrap_or_else(|| file_of(&path));
+        let variant = self.variant_of(&parts.uri);
+        let file = variant.map_or_else(|| file_of(&path), |variant| format!("/{}", variant.page));
         parts.uri = file.parse().unwrap_or(parts.uri);
         let (method, headers) = (parts.method.clone(), parts.headers.clone());
         let found = match path.strip_prefix('/') {
@@ -141,13 +145,12 @@ impl Site {
         }
     }
 
-    fn variant_of(&self, uri: &Uri) -> Option<String> {
+    fn variant_of(&self, uri: &Uri) -> Option<&Variant> {
         let parameters = uri.query()?;
         let chosen = |variant: &&Variant| {
             variant.path == uri.path() && parameters.split('&').any(|given| given == variant.parameter)
         };
-        let variant = self.variants.iter().find(chosen)?;
-        Some(format!("/{}", variant.page))
+        self.variants.iter().find(chosen)
     }
 
     /// Each page has one address: without its `.html`, without a slash at the end.
@@ -233,6 +236,17 @@ async fn serve(State(site): State<Arc<Site>>, request: Request) -> Response {
     // Whatever its type: "not modified" has none, yet its headers replace those of the page kept.
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     response
+}
+
+/// Hands a form on with its query and its body (307, RFC 9110, 15.4.8).
+async fn lead_on(State(site): State<Arc<Site>>, uri: Uri) -> Response {
+    let target = site
+        .variant_of(&uri)
+        .and_then(|variant| variant.posts_to.as_deref());
+    match (target, uri.query()) {
+        (Some(target), Some(query)) => Redirect::temporary(&format!("{target}?{query}")).into_response(),
+        _ => (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET,HEAD")]).into_response(),
+    }
 }
 
 /// Pages are asked for without their `.html`.

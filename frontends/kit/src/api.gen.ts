@@ -73,7 +73,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Confirms a sign-up with the token that was mailed. */
+        /** Confirms a sign-up with the token that was mailed: from our page with JSON, or, where no script runs, with a form. */
         post: operations["confirm"];
         delete?: never;
         options?: never;
@@ -449,7 +449,10 @@ export interface operations {
     };
     confirm: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The signed token; with it, the body is `List-Unsubscribe=One-Click` (RFC 8058) or `answer=yes` (a page's form) */
+                token?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -468,6 +471,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Accepted"];
                 };
+            };
+            /** @description The same for a browser that asks for HTML: it leads on to a page that says so */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Try again after the seconds in Retry-After */
             503: {
@@ -492,7 +502,7 @@ export interface operations {
     ask_to_unsubscribe: {
         parameters: {
             query?: {
-                /** @description The signed token; with it, the body is `List-Unsubscribe=One-Click` */
+                /** @description The signed token; with it, the body is `List-Unsubscribe=One-Click` (RFC 8058) or `answer=yes` (a page's form) */
                 token?: string;
             };
             header?: never;
@@ -513,7 +523,7 @@ export interface operations {
     unsubscribe: {
         parameters: {
             query?: {
-                /** @description The signed token; with it, the body is `List-Unsubscribe=One-Click` */
+                /** @description The signed token; with it, the body is `List-Unsubscribe=One-Click` (RFC 8058) or `answer=yes` (a page's form) */
                 token?: string;
             };
             header?: never;
@@ -534,6 +544,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Accepted"];
                 };
+            };
+            /** @description The same for a browser that asks for HTML: it leads on to a page that says so */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Try again after the seconds in Retry-After */
             503: {

@@ -1,7 +1,8 @@
 import { Link } from '@site/kit/router.ts';
 import type { ComponentProps } from 'react';
 
-const look =
+/** What makes a button or a link look like a button; the rest is said by `data-kind` and `data-size`. */
+export const buttonLook =
   'inline-flex min-h-12 cursor-pointer items-center justify-center rounded-control px-5 font-semibold ' +
   'no-underline data-[size=small]:min-h-11 data-[size=small]:px-4 data-[size=small]:text-small ' +
   'disabled:cursor-default disabled:opacity-60 data-[kind=main]:bg-seen data-[kind=main]:text-on-seen ' +
@@ -28,7 +29,7 @@ export function Button({
       type={type}
       data-kind={kind}
       data-size={size}
-      className={`${look} ${className}`}
+      className={`${buttonLook} ${className}`}
     />
   );
 }
@@ -40,7 +41,9 @@ export function ButtonLink({
   className = '',
   ...rest
 }: ComponentProps<typeof Link> & Look) {
-  return <Link {...rest} data-kind={kind} data-size={size} className={`${look} ${className}`} />;
+  return (
+    <Link {...rest} data-kind={kind} data-size={size} className={`${buttonLook} ${className}`} />
+  );
 }
 
 /** A link that leads nowhere yet, and says so. */
@@ -56,7 +59,7 @@ export function MissingLink({
       aria-disabled="true"
       data-kind="quiet"
       data-size={size}
-      className={`${look} aria-disabled:cursor-not-allowed aria-disabled:opacity-60 ${className}`}
+      className={`${buttonLook} aria-disabled:cursor-not-allowed aria-disabled:opacity-60 ${className}`}
     />
   );
 }

@@ -45,3 +45,14 @@ export async function mailsTo(
     mail => mail.to.some(to => to.address === address) && JSON.stringify(mail).includes(text),
   );
 }
+
+/** The link of a newsletter's mail. Mails name the site's public address; the stack under test has another. */
+export function newsletterLink(
+  { text }: Mail,
+  action: 'confirm' | 'unsubscribe',
+  site: string,
+): string {
+  const link = text.match(/https?:\/\/\S+/g)?.find(url => url.includes(`newsletter=${action}`));
+  const { search } = new URL(link ?? 'missing:');
+  return `${site}/${search}`;
+}

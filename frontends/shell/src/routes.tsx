@@ -85,6 +85,37 @@ export const routes: readonly SiteRoute[] = [
     ),
   },
   {
+    patterns: ['/newsletter/confirmed'],
+    chunk: 'newsletter-confirmed',
+    answer: 'accepted',
+    ...ownPage(
+      () =>
+        import(/* webpackChunkName: "newsletter-confirmed" */ './pages/newsletter-confirmed.tsx'),
+    ),
+  },
+  {
+    patterns: ['/newsletter/unsubscribed'],
+    chunk: 'newsletter-unsubscribed',
+    answer: 'accepted',
+    ...ownPage(
+      () =>
+        import(
+          /* webpackChunkName: "newsletter-unsubscribed" */ './pages/newsletter-unsubscribed.tsx'
+        ),
+    ),
+  },
+  {
+    patterns: ['/newsletter/not-answered'],
+    chunk: 'newsletter-not-answered',
+    answer: 'refused',
+    ...ownPage(
+      () =>
+        import(
+          /* webpackChunkName: "newsletter-not-answered" */ './pages/newsletter-not-answered.tsx'
+        ),
+    ),
+  },
+  {
     patterns: paths.blogLists,
     ...page(remoteParts.blogList),
     areas: [{ remote: 'blog', module: 'blog-list', weight: 'page' }],

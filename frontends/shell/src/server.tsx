@@ -3,11 +3,14 @@ import { StaticRouter } from '@site/kit/static-router.ts';
 import { feed } from 'blog/feed';
 import { pages as blogPages, redirects as blogRedirects } from 'blog/paths';
 import { pages as careersPages, unmapped as unmappedCareers } from 'careers/paths';
+import { renderToStaticMarkup } from 'react-dom/server';
 import { prerender } from 'react-dom/static';
 import { signposts } from '../../build/find.ts';
 import type { Rendered } from '../../build/rendered.ts';
 import { App } from './app.tsx';
+import { isNewsletterAction, newsletterActions } from './content/newsletter-questions.ts';
 import { overviewIds } from './content/services.ts';
+import { NewsletterQuestion } from './frame/newsletter-question.tsx';
 import { openingOf, openings } from './openings.ts';
 import { answerPaths, routeOf, shellPaths } from './routes.tsx';
 
@@ -28,11 +31,19 @@ export const notFound = [
 ];
 
 /** Pages that a parameter of the query chooses instead of the one at their address. */
-export const variants = openings.map(opening => ({
-  path: paths.home,
-  parameter: `variant=${opening}`,
-  page: `index.${opening}.html`,
-}));
+export const variants = [
+  ...newsletterActions.map(action => ({
+    path: paths.home,
+    parameter: `newsletter=${action}`,
+    page: `index.${action}.html`,
+    postsTo: `/api/newsletter/${action}`,
+  })),
+  ...openings.map(opening => ({
+    path: paths.home,
+    parameter: `variant=${opening}`,
+    page: `index.${opening}.html`,
+  })),
+];
 
 /** Addresses that only lead on. */
 export const redirects = [
@@ -62,5 +73,12 @@ export async function render(path: string): Promise<Rendered> {
   const { pathname, search } = new URL(path, 'http://site');
   const { chunk, ...route } = routeOf(pathname);
   const opening = pathname === '/' && openingOf(search) === 'impact' ? 'impact' : undefined;
-  return { html, chunk: chunk ?? opening, ...route };
+  return { html, unscripted: questionOf(search), chunk: chunk ?? opening, ...route };
+}
+
+function questionOf(search: string): string | undefined {
+  const action = new URLSearchParams(search).get('newsletter');
+  return isNewsletterAction(action)
+    ? renderToStaticMarkup(<NewsletterQuestion action={action} />)
+    : undefined;
 }

@@ -5,26 +5,11 @@ import { Alert } from '@site/kit/message.tsx';
 import { useHydrated } from '@site/kit/use-hydrated.ts';
 import { useSubmission } from '@site/kit/use-submission.ts';
 import { useState } from 'react';
+import type { NewsletterAction } from '../content/newsletter-questions.ts';
+import { isNewsletterAction, questions } from '../content/newsletter-questions.ts';
 
 const FAILED = 'This did not work. Try again in a moment.';
 const SENTENCES = { refused: FAILED, unreachable: FAILED };
-
-const WORDS = {
-  confirm: {
-    title: 'Confirm your subscription',
-    question: 'You asked for our newsletter with this address. Shall we send it from now on?',
-    button: 'Confirm',
-    done: 'Thank you. Your subscription is confirmed; a welcome mail is on its way.',
-  },
-  unsubscribe: {
-    title: 'Unsubscribe',
-    question: 'Shall we stop sending you our newsletter?',
-    button: 'Unsubscribe',
-    done: 'You are unsubscribed. You will get no more newsletters from us.',
-  },
-} as const;
-
-type Action = keyof typeof WORDS;
 
 /**
  * What the links of newsletter mails open. It asks first: a mail scanner that follows links must
@@ -36,7 +21,7 @@ export function NewsletterLink() {
   const search = new URLSearchParams(isHydrated ? location.search : '');
   const action = search.get('newsletter');
   const token = search.get('token');
-  if (isClosed || !token || !isAction(action)) {
+  if (isClosed || !token || !isNewsletterAction(action)) {
     return null;
   }
 
@@ -48,19 +33,15 @@ export function NewsletterLink() {
   return <Question action={action} token={token} onClose={close} />;
 }
 
-function isAction(action: string | null): action is Action {
-  return action !== null && Object.hasOwn(WORDS, action);
-}
-
 interface QuestionProps {
-  action: Action;
+  action: NewsletterAction;
   token: string;
   onClose: () => void;
 }
 
 function Question({ action, token, onClose }: QuestionProps) {
   const { state, send } = useSubmission();
-  const words = WORDS[action];
+  const words = questions[action];
 
   const answer = () =>
     send(watch =>

@@ -1,4 +1,5 @@
 import { expect, someone, test } from '../../../kit/testing/browser.ts';
+import { newsletterLink } from '../../../kit/testing/inbox.ts';
 
 test('a visitor signs up, confirms, is welcomed, and leaves again', { tag: '@hosting' }, async ({
   page,
@@ -13,7 +14,7 @@ test('a visitor signs up, confirms, is welcomed, and leaves again', { tag: '@hos
   await expect(page.getByLabel('Email Address').first()).toHaveValue('');
 
   const confirmation = await mailTo(email, 'newsletter=confirm');
-  await page.goto(linkIn(confirmation.text, 'confirm', stack.site));
+  await page.goto(newsletterLink(confirmation, 'confirm', stack.site));
   const dialog = page.getByRole('dialog', { name: 'Confirm your subscription' });
   await dialog.getByRole('button', { name: 'Confirm' }).click();
   await expect(dialog.getByText('Your subscription is confirmed')).toBeVisible();
@@ -23,7 +24,7 @@ test('a visitor signs up, confirms, is welcomed, and leaves again', { tag: '@hos
 
   const welcome = await mailTo(email, 'newsletter=unsubscribe');
   expect(welcome.headers['list-unsubscribe-post']).toBe('List-Unsubscribe=One-Click');
-  await page.goto(linkIn(welcome.text, 'unsubscribe', stack.site));
+  await page.goto(newsletterLink(welcome, 'unsubscribe', stack.site));
   const goodbye = page.getByRole('dialog', { name: 'Unsubscribe' });
   await goodbye.getByRole('button', { name: 'Unsubscribe' }).click();
   await expect(goodbye.getByText('You are unsubscribed.')).toBeVisible();
@@ -46,10 +47,3 @@ test('opening a link alone sends nothing; a forged one is refused with a sentenc
   await expect(dialog).toBeHidden();
   expect(said.splice(0)).toEqual([expect.stringMatching(/4\d\d/)]);
 });
-
-/** Mails name the site's public address; the stack under test has another. */
-function linkIn(text: string, action: string, site: string): string {
-  const link = text.match(/https?:\/\/\S+/g)?.find(url => url.includes(`newsletter=${action}`));
-  const { search } = new URL(link ?? 'missing:');
-  return `${site}/${search}`;
-}

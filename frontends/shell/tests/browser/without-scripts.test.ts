@@ -7,6 +7,7 @@ import {
   someone,
   test,
 } from '../../../kit/testing/browser.ts';
+import { newsletterLink } from '../../../kit/testing/inbox.ts';
 
 // The forms as browsers send them that run no script of ours, or have not begun to.
 
@@ -117,6 +118,35 @@ test.describe('where none runs', () => {
     await expect(page).toHaveURL('/newsletter/subscribed');
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Thank you for subscribing!');
     await mailTo(email, 'newsletter=confirm');
+  });
+
+  test('a sign-up is confirmed and ended by the links of its mails, and a forged one changes nothing', {
+    tag: '@hosting',
+  }, async ({ page, mailTo, stack, said }) => {
+    const email = someone('reader');
+    await page.goto('/blog');
+    await page.getByLabel('Email Address').first().fill(email);
+    await page.getByRole('button', { name: 'Subscribe' }).first().click();
+    const confirmation = await mailTo(email, 'newsletter=confirm');
+    await page.goto(newsletterLink(confirmation, 'confirm', stack.site));
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await expect(page).toHaveURL('/newsletter/confirmed');
+
+    const welcome = await mailTo(email, 'newsletter=unsubscribe');
+    const wayOut = newsletterLink(welcome, 'unsubscribe', stack.site);
+    await page.goto(wayOut);
+    await page.getByRole('link', { name: 'Not now' }).click();
+    await expect(page).toHaveURL('/');
+    await page.goto(wayOut);
+    await page.getByRole('button', { name: 'Unsubscribe' }).click();
+    await expect(page).toHaveURL('/newsletter/unsubscribed');
+    await mailTo(email, 'last mail of the newsletter');
+
+    await page.goto('/?newsletter=confirm&token=forged');
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await expect(page).toHaveTitle('Nothing has changed yet | Oculant');
+    await expect(page.getByRole('alert')).toHaveText(/link/i);
+    expect(said.splice(0)).toEqual([expect.stringMatching(/ 4\d\d /)]);
   });
 
   test('an application is written on its own page, and comes back without its file', {

@@ -38,19 +38,29 @@ pub struct TokenForm {
     token: String,
 }
 
-/// The token of a mail client's one-click unsubscription.
+/// The token in an address, from a mail client or from a page without scripts.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct OneClickToken {
-    /// The signed token; with it, the body is `List-Unsubscribe=One-Click`
+pub struct AddressToken {
+    /// The signed token; with it, the body is `List-Unsubscribe=One-Click` (RFC 8058) or `answer=yes` (a page's form)
     token: Option<String>,
 }
 
-/// The body of a mail client's one-click unsubscription (RFC 8058, 3.1).
-#[derive(Deserialize)]
-struct OneClick {
+/// The body beside a token in the address: what keeps a link scanner, which sends none, from answering for people.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Answer {
+    /// Of a mail client's one-click unsubscription (RFC 8058, 3.1).
     #[serde(rename = "List-Unsubscribe")]
     list_unsubscribe: String,
+    /// Of our page, where no script runs.
+    answer: String,
+}
+
+impl Answer {
+    fn is_yes(&self) -> bool {
+        self.list_unsubscribe == "One-Click" || self.answer == "yes"
+    }
 }
 
 /// Signs an address up; its owner then gets a mail to confirm it.
@@ -90,13 +100,15 @@ pub async fn subscribe(
     Ok(Accepted::YES.into_response())
 }
 
-/// Confirms a sign-up with the token that was mailed.
+/// Confirms a sign-up with the token that was mailed: from our page with JSON, or, where no script runs, with a form.
 #[utoipa::path(
     post,
     path = "/api/newsletter/confirm",
+    params(AddressToken),
     request_body = TokenForm,
     responses(
         (status = 200, description = "The subscription is confirmed", body = Accepted),
+        (status = 303, description = "The same for a browser that asks for HTML: it leads on to a page that says so"),
         (status = "4XX", description = "The token is not valid, or no longer", body = super::Failed),
         (status = 503, description = "Try again after the seconds in Retry-After", body = super::Failed),
     )
@@ -104,8 +116,10 @@ pub async fn subscribe(
 pub async fn confirm(
     State(app): State<App>,
     Id(request_id): Id,
-    JsonForm(TokenForm { token }): JsonForm<TokenForm>,
+    Query(address): Query<AddressToken>,
+    request: Request,
 ) -> Result<Json<Accepted>, Refusal> {
+    let token = token(address, request).await?;
     app.services
         .newsletter()
         .confirm(call(ConfirmRequest { token }, &request_id, FORM_TIME))
@@ -117,10 +131,11 @@ pub async fn confirm(
 #[utoipa::path(
     post,
     path = "/api/newsletter/unsubscribe",
-    params(OneClickToken),
+    params(AddressToken),
     request_body = TokenForm,
     responses(
         (status = 200, description = "The subscription has ended", body = Accepted),
+        (status = 303, description = "The same for a browser that asks for HTML: it leads on to a page that says so"),
         (status = "4XX", description = "The token is not valid", body = super::Failed),
         (status = 503, description = "Try again after the seconds in Retry-After", body = super::Failed),
     )
@@ -128,16 +143,10 @@ pub async fn confirm(
 pub async fn unsubscribe(
     State(app): State<App>,
     Id(request_id): Id,
-    Query(one_click): Query<OneClickToken>,
+    Query(address): Query<AddressToken>,
     request: Request,
 ) -> Result<Json<Accepted>, Refusal> {
-    let token = match one_click.token {
-        Some(token) => {
-            expect_one_click(request).await?;
-            token
-        }
-        None => JsonForm::<TokenForm>::from_request(request, &()).await?.0.token,
-    };
+    let token = token(address, request).await?;
     app.services
         .newsletter()
         .unsubscribe(call(UnsubscribeRequest { token }, &request_id, FORM_TIME))
@@ -149,32 +158,36 @@ pub async fn unsubscribe(
 #[utoipa::path(
     get,
     path = "/api/newsletter/unsubscribe",
-    params(OneClickToken),
+    params(AddressToken),
     responses((status = 303, description = "The page that asks; nothing is changed")),
 )]
 pub async fn ask_to_unsubscribe(RawQuery(query): RawQuery) -> Redirect {
     Redirect::to(&format!("/?newsletter=unsubscribe&{}", query.unwrap_or_default()))
 }
 
-/// The body is what keeps a link scanner, which sends none, from unsubscribing people.
-async fn expect_one_click(request: Request) -> Result<(), Refusal> {
-    let content_type = request.headers().get(header::CONTENT_TYPE);
-    let is_multipart = content_type.is_some_and(|value| value.as_bytes().starts_with(b"multipart/form-data"));
-    let command = if is_multipart {
-        one_click_part(request).await?
-    } else {
-        let form = Form::<OneClick>::from_request(request, &()).await;
-        form.map_err(|rejection| Refusal::of(as_malformed(rejection.status())))?
-            .0
-            .list_unsubscribe
+async fn token(AddressToken { token }: AddressToken, request: Request) -> Result<String, Refusal> {
+    let Some(token) = token else {
+        return Ok(JsonForm::<TokenForm>::from_request(request, &()).await?.0.token);
     };
-    match command.as_str() {
-        "One-Click" => Ok(()),
-        _ => Err(Refusal::of(StatusCode::BAD_REQUEST)),
+    if answer_in(request).await?.is_yes() {
+        Ok(token)
+    } else {
+        Err(Refusal::of(StatusCode::BAD_REQUEST))
     }
 }
 
-async fn one_click_part(request: Request) -> Result<String, Refusal> {
+async fn answer_in(request: Request) -> Result<Answer, Refusal> {
+    let content_type = request.headers().get(header::CONTENT_TYPE);
+    if content_type.is_some_and(|value| value.as_bytes().starts_with(b"multipart/form-data")) {
+        return one_click_part(request).await;
+    }
+    let form = Form::<Answer>::from_request(request, &()).await;
+    Ok(form
+        .map_err(|rejection| Refusal::of(as_malformed(rejection.status())))?
+        .0)
+}
+
+async fn one_click_part(request: Request) -> Result<Answer, Refusal> {
     let unreadable = |status| Refusal::of(as_malformed(status));
     let mut parts = axum::extract::Multipart::from_request(request, &())
         .await
@@ -185,7 +198,11 @@ async fn one_click_part(request: Request) -> Result<String, Refusal> {
         .map_err(|error| unreadable(error.status()))?
     {
         if part.name() == Some("List-Unsubscribe") {
-            return part.text().await.map_err(|error| unreadable(error.status()));
+            let list_unsubscribe = part.text().await.map_err(|error| unreadable(error.status()))?;
+            return Ok(Answer {
+                list_unsubscribe,
+                ..Answer::default()
+            });
         }
     }
     Err(unreadable(StatusCode::BAD_REQUEST))

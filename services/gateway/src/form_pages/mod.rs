@@ -25,6 +25,8 @@ struct Form {
     api: &'static str,
     /// The page with the form.
     page: &'static str,
+    /// Whether the address of the API leads to that page where somebody only opens it.
+    is_opened: bool,
     /// Where a visitor is led whose form was accepted.
     accepted: &'static str,
     /// The page that is filled where it was not.
@@ -32,24 +34,41 @@ struct Form {
 }
 
 /// As the front ends' routes name them (`frontends/shell/src/routes.tsx`).
-const FORMS: [Form; 3] = [
+const FORMS: [Form; 5] = [
     Form {
         api: "/api/contact",
         page: "/contact",
+        is_opened: true,
         accepted: "/contact/sent",
         refused: "/contact/not-sent",
     },
     Form {
         api: "/api/newsletter",
         page: "/blog",
+        is_opened: true,
         accepted: "/newsletter/subscribed",
         refused: "/newsletter/not-subscribed",
     },
     Form {
         api: "/api/career-application",
         page: "/careers/apply",
+        is_opened: true,
         accepted: "/careers/applied",
         refused: "/careers/not-applied",
+    },
+    Form {
+        api: "/api/newsletter/confirm",
+        page: "/blog",
+        is_opened: false,
+        accepted: "/newsletter/confirmed",
+        refused: "/newsletter/not-answered",
+    },
+    Form {
+        api: "/api/newsletter/unsubscribe",
+        page: "/blog",
+        is_opened: false,
+        accepted: "/newsletter/unsubscribed",
+        refused: "/newsletter/not-answered",
     },
 ];
 
@@ -74,7 +93,7 @@ pub async fn answer(State(answers): State<Answers>, request: Request, next: Next
     };
     match *request.method() {
         // Whoever loads the address of the answer anew wants the form.
-        Method::GET | Method::HEAD => Redirect::to(form.page).into_response(),
+        Method::GET | Method::HEAD if form.is_opened => Redirect::to(form.page).into_response(),
         Method::POST => answers.submit(form, request, next).await,
         _ => next.run(request).await,
     }

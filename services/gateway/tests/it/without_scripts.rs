@@ -323,6 +323,43 @@ async fn a_sign_up_is_led_on_and_told_what_is_wrong() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
+async fn the_question_of_a_mails_link_is_answered_by_a_form() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let answer = |action: &str, token: &str, body: &'static str| {
+        site.post(&format!("/?newsletter={action}&token={token}"))
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(body)
+            .send()
+    };
+    let led_on = answer("confirm", "forged", "answer=yes").await?;
+    assert_eq!(led_on.status(), StatusCode::TEMPORARY_REDIRECT);
+    assert_eq!(
+        led_on.headers()[header::LOCATION],
+        "/api/newsletter/confirm?newsletter=confirm&token=forged"
+    );
+    for path in ["/", "/?newsletter=toString", "/?variant=impact", "/about"] {
+        let refused = site.post(path).send().await?;
+        assert_eq!(refused.status(), StatusCode::METHOD_NOT_ALLOWED, "{path}");
+    }
+    for action in ["confirm", "unsubscribe"] {
+        let to = format!("/api/newsletter/{action}?token=forged");
+        let form = |body: &'static str| {
+            site.post(&to)
+                .header("content-type", "application/x-www-form-urlencoded")
+                .body(body)
+                .send()
+        };
+        // A scanner that posts without a word answers for nobody.
+        assert_eq!(form("").await?.status(), StatusCode::BAD_REQUEST, "{action}");
+        let forged = form("answer=yes").await?;
+        assert!(forged.status().is_client_error(), "{action}");
+        let forged = page(forged).await?;
+        assert!(forged.contains("Nothing has changed yet"), "{action}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn an_application_sent_twice_is_one_and_with_another_resume_another() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let apply = |resume: Vec<u8>| {

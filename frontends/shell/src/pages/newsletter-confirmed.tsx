@@ -1,0 +1,13 @@
+import { AcceptedPage } from '@site/kit/accepted-page.tsx';
+import * as paths from '@site/kit/paths.ts';
+
+/** `/newsletter/confirmed` */
+export default function NewsletterConfirmed() {
+  return (
+    <AcceptedPage
+      title="Your subscription is confirmed"
+      text="A welcome mail is on its way."
+      next={{ title: 'Back to Blog', path: paths.blog }}
+    />
+  );
+}

@@ -1,0 +1,13 @@
+import { AcceptedPage } from '@site/kit/accepted-page.tsx';
+import * as paths from '@site/kit/paths.ts';
+
+/** `/newsletter/unsubscribed` */
+export default function NewsletterUnsubscribed() {
+  return (
+    <AcceptedPage
+      title="You are unsubscribed"
+      text="You will get no more newsletters from us."
+      next={{ title: 'Back to Blog', path: paths.blog }}
+    />
+  );
+}
