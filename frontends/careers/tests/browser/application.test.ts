@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { expect, someone, test } from '../../../kit/testing/browser.ts';
 import { badLineTo } from '../../../kit/testing/line.ts';
+import { keepShown } from '../../../kit/testing/tell.ts';
 
 const RECRUITERS = 'recruiters@oculant.example';
 const MEGABYTE = 1024 * 1024;
@@ -20,6 +21,7 @@ test('an application reaches the recruiters, and its link returns the very same 
   await modal.getByLabel('Phone Number').fill('+91 98765 43210');
   await modal.getByLabel('Years of Experience').fill('1 year');
   await attach(page, 'Ravi Kumar – résumé.pdf', resume);
+  await page.evaluate(keepShown);
   await submit(page);
 
   await expect(confirmation(page)).toBeFocused();
@@ -77,6 +79,7 @@ test('a refusal stands in the open window and in a notice above it, and the drop
   });
   await modal.getByLabel('Resume/CV').dispatchEvent('drop', { dataTransfer: dropped });
   await expect(modal.getByText('dropped.pdf')).toBeVisible();
+  await page.evaluate(keepShown);
   await submit(page);
   await expect(modal.getByText('We cannot take applications right now.')).toBeVisible();
   await expect(page.locator('[popover]:popover-open').getByText('Error')).toBeVisible();

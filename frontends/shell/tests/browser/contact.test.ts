@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
 import { expect, hydrated, someone, test } from '../../../kit/testing/browser.ts';
+import { keepShown } from '../../../kit/testing/tell.ts';
 
 const SALES = 'sales@oculant.example';
 
@@ -14,6 +15,7 @@ test('a message reaches sales with the advertisement that brought its visitor, w
   await page.getByLabel('Full Name').fill('Asha Rao');
   await page.getByLabel('Email Address').fill(email);
   await page.getByLabel('Your Message').fill('Two shops, fourteen cameras.\n“How soon?”');
+  await page.evaluate(keepShown);
   await page.getByRole('button', { name: 'Send Message' }).click();
 
   await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
