@@ -110,7 +110,7 @@ impl Part {
         match self {
             Self::Rust => &[
                 Tool::NatsServer,
-                Tool::AllPackages,
+                Tool::SitePackages,
                 Tool::ForeignClients,
                 Tool::SpamAssassin,
                 Tool::OpenSsl,
