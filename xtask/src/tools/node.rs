@@ -25,6 +25,16 @@ pub fn has_all_packages() -> bool {
     has(Selection::All)
 }
 
+/// Fails where Node is missing or too old.
+pub fn require() -> anyhow::Result<()> {
+    let node = answers("node", &["--version"]).and_then(|text| version(&text));
+    anyhow::ensure!(
+        node >= Some(OLDEST_NODE),
+        "Node 20 or newer is needed, with npm; install it from your distribution or nodejs.org."
+    );
+    Ok(())
+}
+
 #[derive(Clone, Copy)]
 enum Selection {
     Site,
@@ -50,11 +60,6 @@ fn packages(what: &'static str, megabytes: u64, which: Selection) -> Fetch {
 }
 
 fn install(which: Selection) -> anyhow::Result<()> {
-    let node = answers("node", &["--version"]).and_then(|text| version(&text));
-    anyhow::ensure!(
-        node >= Some(OLDEST_NODE),
-        "Node 20 or newer is needed to fetch the front-end packages; install it from your distribution or nodejs.org."
-    );
     // What is there may be in use by a running site; `ci` would remove it first.
     let how: &[&str] = match which {
         Selection::All if has(Selection::Site) => &["install", "--no-save"],

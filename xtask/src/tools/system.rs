@@ -1,14 +1,32 @@
-//! Debian's packages that only root can install. They are never installed here, but named.
+//! What must be there before anything is fetched or built: it is never installed here, but named.
 
 use std::io::{Write, stdout};
 
 use crate::step::{answers, program};
 
-use super::Tool;
+use super::{Tool, node, python};
 
-/// Ends where something is missing that only root can install, and says how to install it.
+/// Ends where something is missing that is not ours to install, and says how to install it.
 pub fn require(tools: &[Tool]) -> anyhow::Result<()> {
-    none_missing(&missing_packages(tools))
+    none_missing(&missing_packages(tools))?;
+    tools.iter().try_for_each(|tool| match tool {
+        Tool::SitePackages | Tool::AllPackages => node::require(),
+        Tool::NatsServer | Tool::ForeignClients | Tool::Linters | Tool::KubernetesCheckers
+            if !tool.is_fetched() =>
+        {
+            python::require()
+        }
+        Tool::Root => root(),
+        _ => Ok(()),
+    })
+}
+
+fn root() -> anyhow::Result<()> {
+    anyhow::ensure!(
+        answers("id", &["--user"]).as_deref() == Some("0") || runs("sudo", &["--non-interactive", "true"]),
+        "Images are tried in roots of their own, which only root can enter: run sudo --validate first."
+    );
+    Ok(())
 }
 
 fn none_missing(packages: &[String]) -> anyhow::Result<()> {
@@ -74,7 +92,8 @@ impl Tool {
             | Self::AllPackages
             | Self::CargoDeny
             | Self::CargoCycloneDx
-            | Self::Promtool => Vec::new(),
+            | Self::Promtool
+            | Self::Root => Vec::new(),
         }
     }
 }
