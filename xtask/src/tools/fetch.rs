@@ -156,6 +156,7 @@ mod tests {
     fn what_is_fetched_takes_about_as_much_as_was_announced() {
         let fetches = [
             Tool::AllPackages,
+            Tool::TraceViewer,
             Tool::ForeignClients,
             Tool::Linters,
             Tool::KubernetesCheckers,

@@ -30,6 +30,8 @@ pub enum Tool {
     SitePackages,
     /// All npm packages: those that check and test it, too.
     AllPackages,
+    /// What shows the traces of a running site.
+    TraceViewer,
     /// Clients in Python that tests hold against what we publish.
     ForeignClients,
     /// What checks images, workflows and bills of materials.
@@ -127,6 +129,7 @@ impl Tool {
             Self::NatsServer => Some(python::nats_server()),
             Self::SitePackages => Some(node::site_packages()),
             Self::AllPackages => Some(node::all_packages()),
+            Self::TraceViewer => Some(node::trace_viewer()),
             Self::ForeignClients => Some(python::foreign_clients()),
             Self::Linters => Some(python::linters()),
             Self::KubernetesCheckers => Some(python::kubernetes_checkers()),
@@ -153,6 +156,7 @@ impl Tool {
             }
             Self::SitePackages => node::has_site_packages(),
             Self::AllPackages => node::has_all_packages(),
+            Self::TraceViewer => node::has_trace_viewer(),
             Self::ForeignClients => python::has_environment("python"),
             Self::Linters => python::has_environment("ci"),
             Self::KubernetesCheckers => python::has_environment("k8s"),

@@ -90,6 +90,7 @@ impl Tool {
             }
             Self::SitePackages
             | Self::AllPackages
+            | Self::TraceViewer
             | Self::CargoDeny
             | Self::CargoCycloneDx
             | Self::Promtool
@@ -150,7 +151,7 @@ mod tests {
 
     #[test]
     fn to_run_the_site_nothing_of_the_system_is_needed_but_pip() {
-        for tool in [Tool::NatsServer, Tool::SitePackages, Tool::AllPackages] {
+        for tool in [Tool::NatsServer, Tool::SitePackages, Tool::TraceViewer] {
             let packages = tool.packages();
             assert!(packages.iter().all(|name| name == "python3-pip"), "{packages:?}");
         }
