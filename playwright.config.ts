@@ -13,14 +13,14 @@ export default defineConfig<object, Options>({
       name: 'site',
       testMatch: '*/tests/browser/**/*.test.ts',
       testIgnore: '**/{outages,release,contract}.test.ts',
-      // Runs after all others. As a project that depends on this one it would have all of this one's tests run, whatever
-      // `--grep` asks for.
+      // As a project that depends on this one it would have all of this one's tests run, whatever `--grep` asks for.
       teardown: 'outages',
     },
     {
       name: 'releases',
       testMatch: '*/tests/browser/**/{release,contract}.test.ts',
       dependencies: ['changed-sites'],
+      teardown: 'outages',
     },
     // Some of them again, of what a remote shows without the shell: by one server for all tests of a remote.
     ...remotes.map(({ name }) => ({
@@ -38,6 +38,8 @@ export default defineConfig<object, Options>({
   workers: 2,
   forbidOnly: true,
   timeout: 60_000,
+  // On a machine that does other things, too.
+  expect: { timeout: 15_000 },
   reporter: 'list',
   use: {
     launchOptions: {

@@ -1,4 +1,5 @@
 import { chromium } from '@playwright/test';
+import { mappedPages, unmappedPages } from '../kit/testing/built-site.ts';
 import type { Row } from './audit.ts';
 import { auditedThrice, faultsOf, launchForAudit } from './audit.ts';
 import { axeMatrix } from './axe-matrix.ts';
@@ -25,7 +26,7 @@ console.table(rows);
 if (chosen.length === 0) {
   console.table(await routeChanges());
 }
-const violations = await axeMatrix(site, chosen.length > 0 ? chosen : await everyPage());
+const violations = await axeMatrix(site, chosen.length > 0 ? chosen : everyPage());
 const wrong = [...rows.flatMap(faultsOf), ...violations];
 for (const fault of wrong) {
   console.error(fault);
@@ -45,14 +46,9 @@ async function lighthouseRows(routes: readonly string[]): Promise<Row[]> {
   }
 }
 
-/** Every page of the site's map, and those that it does not name. */
-async function everyPage(): Promise<string[]> {
-  const map = await (await fetch(`${site}/sitemap.xml`)).text();
-  const mapped = Array.from(
-    map.matchAll(/<loc>([^<]+)/g),
-    ([, url]) => new URL(url ?? '').pathname,
-  );
-  return [...new Set([...mapped, ...ROUTES, ...NOT_FOUND])];
+/** Every page that was built, whether the site's map names it or not, and those that variants and errors lead to. */
+function everyPage(): string[] {
+  return [...new Set([...mappedPages(), ...unmappedPages(), ...ROUTES, ...NOT_FOUND])];
 }
 
 /** What a visitor waits for after a click, once pages are fetched ahead. */

@@ -11,7 +11,8 @@ use anyhow::Context;
 use crate::{
     build,
     step::{program, root},
-    tools::{self, Tool},
+    test::tools_of,
+    tools,
 };
 
 /// How a command that the documents name is tried.
@@ -27,7 +28,7 @@ pub enum Tried {
     OnStack,
     /// By a test: a file of the checkout.
     ByTest(&'static str),
-    /// By a workflow of its own.
+    /// By a workflow that runs each night, too.
     ByCi,
 }
 
@@ -38,14 +39,14 @@ const LONGEST: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, Tried); 68] = [
+pub const COMMANDS: [(&str, Tried); 79] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
     ("cargo xtask up --hosting cluster", Until(RUNS)),
     ("cargo xtask check", AsIs),
     ("cargo xtask lint", AsIs),
-    ("cargo xtask test", ByCi),
+    ("cargo xtask test", AsIs),
     ("cargo xtask test rust", ByCi),
     ("cargo xtask test typescript", ByCi),
     ("cargo xtask test kubernetes", ByCi),
@@ -73,7 +74,14 @@ pub const COMMANDS: [(&str, Tried); 68] = [
         "cargo install --path crates/sitectl",
         As("cargo install --path crates/sitectl --debug --locked --root target/installed"),
     ),
-    ("cargo test -p notifier", ByCi),
+    ("cargo build --workspace", AsIs),
+    ("cargo test -p careers", AsIs),
+    ("cargo test -p contact", AsIs),
+    ("cargo test -p gateway", AsIs),
+    ("cargo test -p newsletter", AsIs),
+    ("cargo test -p notifier", AsIs),
+    ("cargo test -p web", AsIs),
+    ("cargo run -p gateway --example openapi > docs/openapi.json", AsIs),
     (
         "cargo run -p site-events --example documents -- docs/events",
         AsIs,
@@ -95,8 +103,11 @@ pub const COMMANDS: [(&str, Tried); 68] = [
     ("npm test", AsIs),
     ("npm test -w frontends/blog", AsIs),
     ("npm run test:unit", AsIs),
-    ("npm run test:browser", ByCi),
-    ("npm run test:engines", ByCi),
+    (
+        "npm run test:browser",
+        As("target/debug/stack run npm run test:browser -- errors.test"),
+    ),
+    ("npm run test:engines", As("cargo xtask test engines pages")),
     ("npm run test:lost-files", OnStack),
     ("npm run measure", As("cargo xtask measure web")),
     ("npm run measure -- /about", OnStack),
@@ -107,6 +118,18 @@ pub const COMMANDS: [(&str, Tried); 68] = [
     ("npm run draw -w frontends/blog", AsIs),
     ("npm run draw -w frontends/careers", AsIs),
     ("npm run generate -w frontends/kit", AsIs),
+    ("openssl genrsa -traditional 2048", AsIs),
+    (
+        "openssl genrsa -traditional -out dkim.pem 2048",
+        As("openssl genrsa -traditional -out target/dkim.pem 2048"),
+    ),
+    ("openssl rand -hex 32", AsIs),
+    (
+        "sed '1,/^spec:$/d; s/^  //' k8s/components/observability/alerts/site.yaml > site.rules.yaml",
+        As(
+            "sed '1,/^spec:$/d; s/^  //' k8s/components/observability/alerts/site.yaml > target/site.rules.yaml",
+        ),
+    ),
     ("sitectl setup", ByTest("crates/sitectl/tests/it/setup.rs")),
     ("sitectl doctor", ByTest("crates/sitectl/tests/it/doctor.rs")),
     (
@@ -130,7 +153,7 @@ pub const COMMANDS: [(&str, Tried); 68] = [
 ///
 /// Names the commands that failed.
 pub fn commands() -> anyhow::Result<()> {
-    tools::need(&[Tool::NatsServer, Tool::AllPackages, Tool::Chromium])?;
+    tools::need(&tools_of(None))?;
     build::all()?;
     let mut failed = Vec::new();
     for (command, tried) in COMMANDS {
@@ -169,9 +192,7 @@ fn stack() -> std::path::PathBuf {
 /// A command as a person would type it, within bounds.
 fn shell(command: &str) -> Command {
     let seconds = LONGEST.as_secs().to_string();
-    let mut shell = program("timeout", &["--kill-after=30", &seconds]);
-    shell.args(command.split(' '));
-    shell
+    program("timeout", &["--kill-after=30", &seconds, "bash", "-c", command])
 }
 
 fn ends_well(command: &mut Command) -> anyhow::Result<()> {
@@ -212,18 +233,11 @@ mod tests {
     use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
     use super::*;
-    use crate::Cli;
+    use crate::{Cli, step::answers};
 
-    /// The documents that do not stand in `docs/`.
-    const READMES: [&str; 5] = [
-        "README.md",
-        "k8s/README.md",
-        "frontends/README.md",
-        "frontends/blog/README.md",
-        "frontends/careers/README.md",
-    ];
-    /// Programs whose commands are tried here. Those of kubectl, nats, docker and openssl need a cluster or a platform.
-    const OURS: [&str; 4] = ["cargo", "npm", "npx", "sitectl"];
+    /// Programs whose commands are tried here, beside the operator's tool. Those of kubectl, docker, amtool and nats need a
+    /// platform; `stack` is what `cargo xtask` starts.
+    const TRIED: [&str; 5] = ["cargo", "npm", "npx", "openssl", "sed"];
 
     #[test]
     fn every_command_of_the_documents_is_tried_and_no_other() {
@@ -248,14 +262,48 @@ mod tests {
         }
     }
 
+    /// A part of the suite stands in a workflow's matrix.
+    #[test]
+    fn what_is_left_to_a_workflow_stands_in_one_that_runs_each_night() {
+        let files = fs::read_dir(root().join(".github/workflows")).expect("workflows are there");
+        let nightly: Vec<String> = files
+            .map(|file| fs::read_to_string(file.expect("a file").path()).expect("a workflow is text"))
+            .filter(|workflow| workflow.contains("  schedule:\n"))
+            .collect();
+        let runs = |command: &str| {
+            let line = format!("run: {command}");
+            nightly
+                .iter()
+                .any(|workflow| workflow.lines().any(|given| given.trim() == line))
+        };
+        let is_in_matrix = |part: &str| {
+            let mut lines = nightly.iter().flat_map(|workflow| workflow.lines());
+            let has_part = |list: &str| {
+                list.split(|c: char| !c.is_alphanumeric())
+                    .any(|word| word == part)
+            };
+            lines.any(|line| line.trim().strip_prefix("part: ").is_some_and(has_part))
+        };
+        for (command, _) in COMMANDS.iter().filter(|(_, tried)| matches!(tried, ByCi)) {
+            let part = command.strip_prefix("cargo xtask test ");
+            let is_run = part.map_or_else(
+                || runs(command),
+                |part| runs(r#"cargo xtask test "$PART""#) && is_in_matrix(part),
+            );
+            assert!(is_run, "no workflow that runs each night has {command}");
+        }
+    }
+
+    /// All that are ours, wherever they stand.
     fn documents() -> Vec<String> {
-        ["docs", "docs/decisions"]
-            .iter()
-            .flat_map(|folder| fs::read_dir(root().join(folder)).expect("docs are there"))
-            .map(|file| file.expect("a file").path())
-            .chain(READMES.map(|file| root().join(file)))
-            .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
-            .map(|path| fs::read_to_string(path).expect("a document is text"))
+        let files = answers(
+            "git",
+            &["ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+        )
+        .expect("this is a checkout");
+        files
+            .lines()
+            .map(|path| fs::read_to_string(root().join(path)).expect("a document is text"))
             .collect()
     }
 
@@ -282,17 +330,20 @@ mod tests {
 
     /// Of the operator's tool only which command it is: its arguments are those of a platform that runs.
     fn of_words(command: &str) -> Option<String> {
-        let words: Vec<&str> = command
-            .split_whitespace()
-            .skip_while(|word| word.contains('='))
-            .collect();
-        let program = words.first()?;
-        let kept = match *program {
-            "sitectl" => words.len().min(2),
-            _ if words.len() > 1 => words.len(),
-            _ => 0,
-        };
-        (OURS.contains(program) && kept > 0).then(|| words[..kept].join(" "))
+        let mut command = command.trim();
+        // What is set for it alone.
+        while let Some((word, rest)) = command.split_once(' ')
+            && word.contains('=')
+        {
+            command = rest;
+        }
+        let words: Vec<&str> = command.split_whitespace().collect();
+        match words[..] {
+            ["sitectl"] => Some("sitectl".to_owned()),
+            ["sitectl", chore, ..] if !chore.starts_with('<') => Some(format!("sitectl {chore}")),
+            [program, _, ..] if TRIED.contains(&program) => Some(command.to_owned()),
+            _ => None,
+        }
     }
 
     /// What `cargo xtask --help` names, with the values that its chores take.

@@ -13,17 +13,11 @@ use crate::{
 ///
 /// Where something cannot be fetched, built or started.
 pub fn up(arguments: &[String]) -> anyhow::Result<()> {
-    let is_observed = arguments.iter().any(|argument| argument == "--observe");
-    let packages = if is_observed {
-        Tool::AllPackages
-    } else {
-        Tool::SitePackages
-    };
-    tools::need_beside(
-        &[Tool::NatsServer, packages],
-        build::programs,
-        front_end::build_where_changed,
-    )?;
+    let mut needed = vec![Tool::NatsServer, Tool::SitePackages];
+    if arguments.iter().any(|argument| argument == "--observe") {
+        needed.push(Tool::TraceViewer);
+    }
+    tools::need_beside(&needed, build::programs, front_end::build_where_changed)?;
     let mut stack = step::program(step::root().join("target/debug/stack"), &["up"]);
     // Only returns where it could not.
     Err(stack.args(arguments).exec().into())

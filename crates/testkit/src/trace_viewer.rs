@@ -21,7 +21,7 @@ pub struct TraceViewer {
 impl TraceViewer {
     /// Starts one at these ports, with its log in this folder. It keeps what it gets in memory.
     pub async fn start_at(web: u16, otlp: u16, folder: &Path) -> anyhow::Result<Self> {
-        let program = root().join("node_modules/autotel-devtools/dist/cli.js");
+        let program = root().join("target/tools/trace-viewer/node_modules/autotel-devtools/dist/cli.js");
         anyhow::ensure!(
             program.exists(),
             "The trace viewer is not installed; cargo xtask up --observe fetches it"

@@ -86,18 +86,14 @@ export async function openWithout(page: Page, remote: string, address: string): 
   await hydrated(page.locator(`[data-area="${remote}"]`));
 }
 
-/** Milliseconds within which React has taken a page over. */
-const STARTED = 10_000;
 /** Milliseconds after which an element is looked at again. */
 const LOOK_AGAIN = [20, 20, 40, 40, 80];
 
 /** Waits until React has taken an element over: before that, nothing happens when it is pressed. */
 export async function hydrated(element: Locator): Promise<void> {
   const isTakenOver = () =>
-    element.evaluate(node => Object.keys(node).some(key => key.startsWith('__react')), null, {
-      timeout: STARTED,
-    });
-  await expect.poll(isTakenOver, { timeout: STARTED, intervals: LOOK_AGAIN }).toBe(true);
+    element.evaluate(node => Object.keys(node).some(key => key.startsWith('__react')));
+  await expect.poll(isTakenOver, { intervals: LOOK_AGAIN }).toBe(true);
 }
 
 /**

@@ -1,9 +1,16 @@
 import type { ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
 /** Milliseconds between two questions. */
 const ASK_AGAIN = 50;
+/** Where programs of tests listen. */
+const FIRST_PORT = 10_240;
+const END_OF_PORTS = 32_768;
+/** How many ports are tried. */
+const ATTEMPTS = 100;
 
 /** A program that serves something for a test. */
 export interface Program {
@@ -31,13 +38,22 @@ export async function answering(
   throw new Error(`Nothing answers at ${site}${path}`);
 }
 
-/** A port that nothing listens on. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
+/**
+ * A port that nothing listens on, and that no test in Rust has reserved (`crates/testkit/src/ports.rs`). It is below those
+ * that the system gives to outgoing connections: any of these could be taken again before the program listens.
+ */
+export async function freePort(): Promise<number> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = randomInt(FIRST_PORT, END_OF_PORTS);
+    try {
+      const server = createServer().listen(port, '0.0.0.0');
+      await once(server, 'listening');
+      await once(server.close(), 'close');
+      return port;
+    } catch (failure) {
+      if (attempt === ATTEMPTS) {
+        throw failure;
+      }
+    }
+  }
 }

@@ -110,7 +110,7 @@ impl Part {
         match self {
             Self::Rust => &[
                 Tool::NatsServer,
-                Tool::AllPackages,
+                Tool::SitePackages,
                 Tool::ForeignClients,
                 Tool::SpamAssassin,
                 Tool::OpenSsl,
@@ -119,7 +119,7 @@ impl Part {
             ],
             Self::Typescript => &[Tool::AllPackages],
             Self::Kubernetes => &k8s::TOOLS,
-            Self::Images => &[Tool::SitePackages, Tool::Linters],
+            Self::Images => &[Tool::SitePackages, Tool::Linters, Tool::Root],
             Self::Browser => &[Tool::NatsServer, Tool::AllPackages, Tool::Chromium],
             Self::Engines => &[Tool::NatsServer, Tool::AllPackages, Tool::Firefox, Tool::WebKit],
         }

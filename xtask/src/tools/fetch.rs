@@ -108,9 +108,11 @@ fn all(fetches: &[Fetch]) -> anyhow::Result<()> {
             match ends.recv_timeout(TELL) {
                 Ok((fetch, done)) => {
                     left.retain(|other| other.what != fetch.what);
-                    if done.is_ok() {
-                        let seconds = started.elapsed().as_secs_f64();
-                        writeln!(stdout(), "  {}: there after {seconds:.1} s", fetch.what)?;
+                    let seconds = started.elapsed().as_secs_f64();
+                    match &done {
+                        Ok(()) => writeln!(stdout(), "  {}: there after {seconds:.1} s", fetch.what)?,
+                        // At once, because what runs beside it may take minutes yet.
+                        Err(error) => writeln!(stdout(), "  {}: {error:#}", fetch.what)?,
                     }
                     outcome = outcome.and(done);
                 }
@@ -154,6 +156,7 @@ mod tests {
     fn what_is_fetched_takes_about_as_much_as_was_announced() {
         let fetches = [
             Tool::AllPackages,
+            Tool::TraceViewer,
             Tool::ForeignClients,
             Tool::Linters,
             Tool::KubernetesCheckers,

@@ -1,7 +1,7 @@
 //! What chores need beyond Rust and Node, fetched when a chore first asks for it.
 //!
-//! What needs no rights goes into `target/tools` and `node_modules`. What only root can install is named, with the
-//! command to do it by hand, before anything is fetched or built.
+//! What needs no rights goes into `target/tools` and `node_modules`. What only root can install, and what the README asks
+//! for, is named, with the command to do it by hand, before anything is fetched or built.
 
 mod debian;
 mod fetch;
@@ -30,6 +30,8 @@ pub enum Tool {
     SitePackages,
     /// All npm packages: those that check and test it, too.
     AllPackages,
+    /// What shows the traces of a running site.
+    TraceViewer,
     /// Clients in Python that tests hold against what we publish.
     ForeignClients,
     /// What checks images, workflows and bills of materials.
@@ -51,13 +53,15 @@ pub enum Tool {
     Firefox,
     /// WebKitGTK, and a screen for it, because it has no headless mode.
     WebKit,
+    /// The rights of root, without being asked for a password.
+    Root,
 }
 
 /// Makes sure that tools are there: fetches, side by side, those that are missing.
 ///
 /// # Errors
 ///
-/// Where one can only be installed by root, before anything is fetched; where one cannot be fetched.
+/// Where one is missing that is not ours to install, before anything is fetched; where one cannot be fetched.
 pub fn need(tools: &[Tool]) -> anyhow::Result<()> {
     need_beside(tools, || Ok(()), || Ok(()))
 }
@@ -125,6 +129,7 @@ impl Tool {
             Self::NatsServer => Some(python::nats_server()),
             Self::SitePackages => Some(node::site_packages()),
             Self::AllPackages => Some(node::all_packages()),
+            Self::TraceViewer => Some(node::trace_viewer()),
             Self::ForeignClients => Some(python::foreign_clients()),
             Self::Linters => Some(python::linters()),
             Self::KubernetesCheckers => Some(python::kubernetes_checkers()),
@@ -132,7 +137,12 @@ impl Tool {
             Self::CargoCycloneDx => Some(fetch::from_source("cargo-cyclonedx", CARGO_CYCLONEDX)),
             Self::Clamd => Some(debian::clamd()),
             Self::Promtool => Some(debian::promtool()),
-            Self::SpamAssassin | Self::OpenSsl | Self::Chromium | Self::Firefox | Self::WebKit => None,
+            Self::SpamAssassin
+            | Self::OpenSsl
+            | Self::Chromium
+            | Self::Firefox
+            | Self::WebKit
+            | Self::Root => None,
         }
     }
 
@@ -146,6 +156,7 @@ impl Tool {
             }
             Self::SitePackages => node::has_site_packages(),
             Self::AllPackages => node::has_all_packages(),
+            Self::TraceViewer => node::has_trace_viewer(),
             Self::ForeignClients => python::has_environment("python"),
             Self::Linters => python::has_environment("ci"),
             Self::KubernetesCheckers => python::has_environment("k8s"),
@@ -156,7 +167,12 @@ impl Tool {
                 .is_some_and(|said| said.ends_with(CARGO_CYCLONEDX)),
             Self::Clamd => folder().join("clamd").exists(),
             Self::Promtool => folder().join("promtool").exists(),
-            Self::SpamAssassin | Self::OpenSsl | Self::Chromium | Self::Firefox | Self::WebKit => true,
+            Self::SpamAssassin
+            | Self::OpenSsl
+            | Self::Chromium
+            | Self::Firefox
+            | Self::WebKit
+            | Self::Root => true,
         }
     }
 }

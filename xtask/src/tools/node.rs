@@ -4,9 +4,13 @@ use std::{fs, path::PathBuf};
 
 use crate::step::{answers, program, root, run_quietly};
 
-use super::{fetch::Fetch, version};
+use super::{fetch::Fetch, folder, version};
 
 const OLDEST_NODE: (u64, u64) = (20, 0);
+const LOCK: &str = "package-lock.json";
+/// What a folder of packages holds once they are all there: what was installed.
+const INSTALLED: &str = ".installed";
+const REACHABLE: &str = "Is the npm registry reachable?";
 
 /// What builds and runs the site: what package files call `dependencies`.
 pub fn site_packages() -> Fetch {
@@ -23,6 +27,56 @@ pub fn has_site_packages() -> bool {
 
 pub fn has_all_packages() -> bool {
     has(Selection::All)
+}
+
+/// What shows traces, apart from the others, because few need it.
+pub fn trace_viewer() -> Fetch {
+    Fetch {
+        what: "viewer of traces",
+        megabytes: 34,
+        into: viewer(),
+        run: Box::new(install_viewer),
+    }
+}
+
+pub fn has_trace_viewer() -> bool {
+    let wanted = fs::read(viewer_lock()).ok();
+    wanted.is_some() && fs::read(viewer().join(INSTALLED)).ok() == wanted
+}
+
+fn install_viewer() -> anyhow::Result<()> {
+    fs::create_dir_all(viewer())?;
+    fs::copy(viewer_lock(), viewer().join(LOCK))?;
+    fs::copy(
+        viewer_lock().with_file_name("package.json"),
+        viewer().join("package.json"),
+    )?;
+    let mut install = program("npm", &["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+    run_quietly(
+        "Installing the viewer of traces",
+        install.current_dir(viewer()),
+        REACHABLE,
+    )?;
+    // Written last, as that of the others is.
+    Ok(fs::copy(viewer_lock(), viewer().join(INSTALLED)).map(drop)?)
+}
+
+fn viewer() -> PathBuf {
+    folder().join("trace-viewer")
+}
+
+fn viewer_lock() -> PathBuf {
+    root().join("tools/trace-viewer").join(LOCK)
+}
+
+/// Fails where Node is missing or too old.
+pub fn require() -> anyhow::Result<()> {
+    let node = answers("node", &["--version"]).and_then(|text| version(&text));
+    anyhow::ensure!(
+        node >= Some(OLDEST_NODE),
+        "Node 20 or newer is needed, with npm; install it from your distribution or nodejs.org."
+    );
+    Ok(())
 }
 
 #[derive(Clone, Copy)]
@@ -50,11 +104,6 @@ fn packages(what: &'static str, megabytes: u64, which: Selection) -> Fetch {
 }
 
 fn install(which: Selection) -> anyhow::Result<()> {
-    let node = answers("node", &["--version"]).and_then(|text| version(&text));
-    anyhow::ensure!(
-        node >= Some(OLDEST_NODE),
-        "Node 20 or newer is needed to fetch the front-end packages; install it from your distribution or nodejs.org."
-    );
     // What is there may be in use by a running site; `ci` would remove it first.
     let how: &[&str] = match which {
         Selection::All if has(Selection::Site) => &["install", "--no-save"],
@@ -62,11 +111,7 @@ fn install(which: Selection) -> anyhow::Result<()> {
     };
     let mut install = program("npm", how);
     install.args([which.flag(), "--no-audit", "--no-fund", "--loglevel=error"]);
-    run_quietly(
-        "Installing the front-end packages",
-        &mut install,
-        "Is the npm registry reachable?",
-    )?;
+    run_quietly("Installing the front-end packages", &mut install, REACHABLE)?;
     // Written last, so that an installation that was cut short is made anew.
     Ok(fs::write(stamp(), wanted(which)?)?)
 }
@@ -78,10 +123,10 @@ fn has(which: Selection) -> bool {
 
 /// What the stamp says of an installation that is up to date.
 fn wanted(which: Selection) -> anyhow::Result<String> {
-    let lock = fs::read_to_string(root().join("package-lock.json"))?;
+    let lock = fs::read_to_string(root().join(LOCK))?;
     Ok(format!("{}\n{lock}", which.flag()))
 }
 
 fn stamp() -> PathBuf {
-    root().join("node_modules/.installed")
+    root().join("node_modules").join(INSTALLED)
 }

@@ -50,6 +50,15 @@ pub fn kubernetes_checkers() -> Fetch {
     environment("kubectl and checkers of the Kubernetes tree", "k8s", 490, install)
 }
 
+/// Fails where Python is missing or too old.
+pub fn require() -> anyhow::Result<()> {
+    anyhow::ensure!(
+        answers("python3", &["--version"]).and_then(|text| version(&text)) >= Some(OLDEST_PYTHON),
+        "Python 3.11 or newer is needed, as python3; install it from your distribution or python.org."
+    );
+    Ok(())
+}
+
 /// Whether `target/tools/<name>` holds what `tools/<name>.txt` locks.
 pub fn has_environment(name: &str) -> bool {
     let wanted = fs::read(root().join(format!("tools/{name}.txt"))).ok();
@@ -71,10 +80,6 @@ fn environment(
 }
 
 fn create_environment(name: &str, installs: &[&[&str]]) -> anyhow::Result<()> {
-    anyhow::ensure!(
-        answers("python3", &["--version"]).and_then(|text| version(&text)) >= Some(OLDEST_PYTHON),
-        "Python 3.11 or newer is needed, as python3; install it from your distribution or python.org."
-    );
     let environment = folder().join(name);
     let mut create = program("python3", &["-m", "venv", "--clear"]);
     run_quietly(

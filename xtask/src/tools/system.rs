@@ -1,14 +1,32 @@
-//! Debian's packages that only root can install. They are never installed here, but named.
+//! What must be there before anything is fetched or built: it is never installed here, but named.
 
 use std::io::{Write, stdout};
 
 use crate::step::{answers, program};
 
-use super::Tool;
+use super::{Tool, node, python};
 
-/// Ends where something is missing that only root can install, and says how to install it.
+/// Ends where something is missing that is not ours to install, and says how to install it.
 pub fn require(tools: &[Tool]) -> anyhow::Result<()> {
-    none_missing(&missing_packages(tools))
+    none_missing(&missing_packages(tools))?;
+    tools.iter().try_for_each(|tool| match tool {
+        Tool::SitePackages | Tool::AllPackages => node::require(),
+        Tool::NatsServer | Tool::ForeignClients | Tool::Linters | Tool::KubernetesCheckers
+            if !tool.is_fetched() =>
+        {
+            python::require()
+        }
+        Tool::Root => root(),
+        _ => Ok(()),
+    })
+}
+
+fn root() -> anyhow::Result<()> {
+    anyhow::ensure!(
+        answers("id", &["--user"]).as_deref() == Some("0") || runs("sudo", &["--non-interactive", "true"]),
+        "Images are tried in roots of their own, which only root can enter: run sudo --validate first."
+    );
+    Ok(())
 }
 
 fn none_missing(packages: &[String]) -> anyhow::Result<()> {
@@ -72,9 +90,11 @@ impl Tool {
             }
             Self::SitePackages
             | Self::AllPackages
+            | Self::TraceViewer
             | Self::CargoDeny
             | Self::CargoCycloneDx
-            | Self::Promtool => Vec::new(),
+            | Self::Promtool
+            | Self::Root => Vec::new(),
         }
     }
 }
@@ -131,7 +151,7 @@ mod tests {
 
     #[test]
     fn to_run_the_site_nothing_of_the_system_is_needed_but_pip() {
-        for tool in [Tool::NatsServer, Tool::SitePackages, Tool::AllPackages] {
+        for tool in [Tool::NatsServer, Tool::SitePackages, Tool::TraceViewer] {
             let packages = tool.packages();
             assert!(packages.iter().all(|name| name == "python3-pip"), "{packages:?}");
         }

@@ -333,13 +333,17 @@ async fn of_a_sign_up_that_expired_nothing_is_told() -> anyhow::Result<()> {
     let email = "late@example.net";
     let context = jetstream::new(site.nats.client(User::Operator).await?);
     let record = json!({ "email": email, "state": "pending" }).to_string();
-    let passing = PublishMessage::build()
-        .payload(record.into())
-        .ttl(Duration::from_secs(3));
     let subject = format!("$KV.{SUBSCRIBERS}.{}", person(email)?);
-    context.send_publish(subject, passing).await?.await?;
+    context
+        .publish(subject.clone(), record.clone().into())
+        .await?
+        .await?;
     let held = || anyhow::Ok(told_json(&["person", "erase", email], &site.flags)?["wouldErase"].clone());
     assert_eq!(held()?["subscriber"], 1);
+    let passing = PublishMessage::build()
+        .payload(record.into())
+        .ttl(Duration::from_secs(1));
+    context.send_publish(subject, passing).await?.await?;
     eventually("it expires", Duration::from_secs(45), async || {
         (held().ok()?["subscriber"] == 0).then_some(())
     })

@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test';
 import type { Told } from '../../../kit/testing/accessibility-tree.ts';
 import { accessibilityTree, focusTold, toldOf } from '../../../kit/testing/accessibility-tree.ts';
 import { expect, someone, test } from '../../../kit/testing/browser.ts';
+import { keepShown } from '../../../kit/testing/tell.ts';
 
 // The site by ear: what is found by its role and name in the accessibility tree, used by keys, and heard of afterwards.
 
@@ -71,6 +72,7 @@ test('a message: fields are required, errors are told with their field, and the 
   await expect
     .poll(async () => (await toldOf(page, 'textbox', 'Full Name'))?.states['invalid'])
     .toBe('false');
+  await page.evaluate(keepShown);
   await press(page, 'button', 'Send Message');
   await expect
     .poll(() => heard(page, 'status'))
@@ -83,6 +85,7 @@ test('a sign-up is heard of where nothing was said before', async ({ page }) => 
   await page.goto('/blog');
   const before = await heard(page, 'status');
   expect(before).not.toContain('Thank you for subscribing!');
+  await page.evaluate(keepShown);
   await fill(page, { 'Email Address': someone('ear') });
   await press(page, 'button', 'Subscribe');
   await expect
@@ -123,6 +126,7 @@ test('an application: its window is all there is, its file a button that says wh
     mimeType: 'application/pdf',
     buffer: Buffer.from('%PDF-1.7\nRavi\n%%EOF\n'),
   });
+  await page.evaluate(keepShown);
   await press(page, 'button', 'Submit Application');
   await expect
     .poll(async () => (await heard(page, 'status')).join())

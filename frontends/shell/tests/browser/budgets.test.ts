@@ -2,6 +2,7 @@ import { audited, faultsOf, launchForAudit } from '../../../build/audit.ts';
 import { expect, test } from '../../../kit/testing/browser.ts';
 
 test('what Lighthouse can see on any machine is within its budgets', async ({ stack }) => {
+  test.slow();
   const browser = await launchForAudit();
   try {
     expect(faultsOf(await audited(stack.site, '/', browser.port))).toEqual([]);

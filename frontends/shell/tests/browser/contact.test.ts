@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
 import { expect, hydrated, someone, test } from '../../../kit/testing/browser.ts';
+import { keepShown } from '../../../kit/testing/tell.ts';
 
 const SALES = 'sales@oculant.example';
 
@@ -14,6 +15,7 @@ test('a message reaches sales with the advertisement that brought its visitor, w
   await page.getByLabel('Full Name').fill('Asha Rao');
   await page.getByLabel('Email Address').fill(email);
   await page.getByLabel('Your Message').fill('Two shops, fourteen cameras.\n“How soon?”');
+  await page.evaluate(keepShown);
   await page.getByRole('button', { name: 'Send Message' }).click();
 
   await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
@@ -159,12 +161,19 @@ test('an answer that gets lost is asked for again under the same key, and one ma
       await route.continue();
     }
   });
+  await page.clock.install();
   await page.goto('/contact');
   await page.getByLabel('Full Name').fill('Asha Rao');
   await page.getByLabel('Email Address').fill(email);
   await page.getByLabel('Your Message').fill('Once only');
+  const lost = page.waitForEvent('requestfailed', request =>
+    request.url().endsWith('/api/contact'),
+  );
   await page.getByRole('button', { name: 'Send Message' }).click();
+  await lost;
   await expect(page.getByRole('button', { name: 'Sending...' })).toBeDisabled();
+  // What is waited before the next try.
+  await page.clock.runFor(1_000);
   await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
   expect(keys).toHaveLength(2);
   expect(keys[0]).toBe(keys[1]);

@@ -2,7 +2,7 @@ import { expect, hydrated, openWithout, test } from '../../../kit/testing/browse
 import type { ChangedSite } from '../../../kit/testing/changed-sites.ts';
 import { changedSite } from '../../../kit/testing/changed-sites.ts';
 import { gateway } from '../../../kit/testing/gateway.ts';
-import { passUntil } from '../../../kit/testing/page-time.ts';
+import { reportsOf, untilReported } from '../../../kit/testing/reports.ts';
 
 const ends: (() => void)[] = [];
 test.afterEach(() => {
@@ -34,9 +34,11 @@ for (const [name, wanted] of [
     said,
   }) => {
     const site = await served(name);
+    const reports = reportsOf(page);
     await page.clock.install();
     await openWithout(page, 'blog', `${site}/blog`);
-    await passUntil(page, () => expect(page.getByText(FAILED)).toBeVisible({ timeout: 100 }));
+    await untilReported(page, reports, { remote: 'blog', reason: 'broken' });
+    await expect(page.getByText(FAILED)).toBeVisible();
     await expect(page.getByRole('heading', { name: 'Latest Articles' })).toBeVisible();
     await page.getByRole('link', { name: 'About', exact: true }).first().click();
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Pioneering AI Security');

@@ -71,6 +71,7 @@ test('every other page is taken over by React without a word, too, and fits 320 
   page,
   said,
 }) => {
+  test.slow();
   await page.setViewportSize({ width: 320, height: 640 });
   for (const [route, heading] of Object.entries(OTHERS)) {
     await page.goto(route);

@@ -1,6 +1,7 @@
 import type { Page, Route } from '@playwright/test';
 import { expect, hydrated, openWithout, test } from '../../../kit/testing/browser.ts';
 import { passUntil } from '../../../kit/testing/page-time.ts';
+import { reportsOf, untilReported } from '../../../kit/testing/reports.ts';
 
 // When a remote is tried again, when it counts as slow, and what operators learn of it, the tests of `lazy-part` and
 // `lazy-area` show. Here it is the browser and the bundler's runtime that fail.
@@ -155,8 +156,7 @@ test('a part that every build lacks is asked for in the new one once, and then s
     route.fulfill({ status: 404 }),
   );
   await page.goto('/careers', { waitUntil: 'commit' });
-  // The page is loaded twice before.
-  await expect(page.getByText(FAILED)).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText(FAILED)).toBeVisible();
   expect(loads).toHaveLength(2);
   onlyTheFaultItself(said);
 });
@@ -209,25 +209,6 @@ function onlyTheFaultItself(said: string[], uncaught: string[] = []) {
 
 function untilItFailed(page: Page) {
   return passUntil(page, () => expect(page.getByText(FAILED)).toBeVisible({ timeout: 100 }));
-}
-
-/**
- * Until then a remote may be said to be missing because it is slow, and come yet: simulated time passes faster than the
- * network fails.
- */
-function untilReported(page: Page, reports: unknown[], report: unknown) {
-  return passUntil(page, async () => expect(reports).toContainEqual(report));
-}
-
-/** What the page tells the operators of. */
-function reportsOf(page: Page): unknown[] {
-  const reports: unknown[] = [];
-  page.on('request', request => {
-    if (request.url().endsWith('/api/remote-failure')) {
-      reports.push(request.postDataJSON());
-    }
-  });
-  return reports;
 }
 
 /** Holds back a file, once it is asked for, until it is let go. */

@@ -48,8 +48,8 @@ export interface Engine {
   start: (system: Scheme) => Promise<Browser>;
 }
 
-/** How many places a pointer is seen in on its way to a thing. */
-export const STEPS = 20;
+/** How many places a pointer is seen in on its way to a thing: few, so that it is there within a moment. */
+export const STEPS = 6;
 
 /** The size of the window that pages are seen in. */
 export const WINDOW = { width: 1440, height: 900 };

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { root } from '../../../build/places.ts';
+import { keepShown } from '../../../kit/testing/tell.ts';
 import type { Engine } from './engine.ts';
 import { SEEN } from './engine.ts';
 import { ENGINES } from './engines.ts';
@@ -87,11 +88,8 @@ describe.each(ENGINES)('$name', engine => {
     await open('/careers');
     await (await the('link', 'Apply Now')).click();
     await the('dialog', 'Position');
+    await evaluate(keepShown);
     await evaluate(() => {
-      // The notice stays as long as the test looks at it.
-      const later = window.setTimeout.bind(window);
-      const soon = (run: TimerHandler, after = 0) => (after < 4000 ? later(run, after) : 0);
-      Object.assign(window, { setTimeout: soon });
       const detail = { kind: 'success', title: 'Told', text: 'What happened.' };
       window.dispatchEvent(new CustomEvent('site:notice', { detail }));
     });

@@ -27,6 +27,8 @@ const ADDRESS: &str = "zoe@example.org";
 
 struct Running {
     nats: Nats,
+    /// Logged in from the start: a record may not last as long as a login.
+    operator: jetstream::Context,
     newsletter: NewsletterServiceClient<Channel>,
     _stop: DropGuard,
 }
@@ -44,6 +46,7 @@ async fn running_where(set: impl FnOnce(&mut Settings)) -> anyhow::Result<Runnin
     let stop = CancellationToken::new();
     tokio::spawn(service.run(stop.clone()));
     Ok(Running {
+        operator: jetstream::new(nats.client(User::Operator).await?),
         nats,
         newsletter: NewsletterServiceClient::connect(address).await?,
         _stop: stop.drop_guard(),
@@ -87,15 +90,13 @@ impl Running {
 
     /// What the bucket holds, whatever it is.
     async fn records(&self) -> anyhow::Result<u64> {
-        let context = jetstream::new(self.nats.client(User::Operator).await?);
-        let bucket = context.get_key_value(SUBSCRIBERS).await?;
-        let stream = context.get_stream(bucket.stream_name).await?;
+        let bucket = self.operator.get_key_value(SUBSCRIBERS).await?;
+        let stream = self.operator.get_stream(bucket.stream_name).await?;
         Ok(stream.cached_info().state.messages)
     }
 
     async fn record_of(&self, email: &str) -> anyhow::Result<Option<Value>> {
-        let context = jetstream::new(self.nats.client(User::Operator).await?);
-        let record = context.get_key_value(SUBSCRIBERS).await?;
+        let record = self.operator.get_key_value(SUBSCRIBERS).await?;
         let record = record.get(person_of(email)?.as_str()).await?;
         Ok(record.map(|record| serde_json::from_slice(&record)).transpose()?)
     }

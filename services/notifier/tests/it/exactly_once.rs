@@ -209,8 +209,8 @@ async fn an_event_that_nobody_takes_for_too_long_is_a_dead_letter() -> anyhow::R
     assert_eq!(settings.retries.give_up_after, Duration::from_secs(25 * 60 * 60));
     // Later than the first attempt, and no later than the second.
     settings.retries = Retries {
-        first_pause: Duration::from_secs(3),
-        give_up_after: Duration::from_secs(3),
+        first_pause: Duration::from_secs(6),
+        give_up_after: Duration::from_secs(6),
     };
     let _notifier = Running::start_with(settings).await?;
     site.request_newsletter(VISITOR).await?;

@@ -22,7 +22,8 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
     let logs = tempfile::TempDir::new()?;
     let site = Site::on(&nats).await?;
     nats.shorten_the_ack_wait(Duration::from_secs(2)).await?;
-    let visitors: Vec<String> = (0..40).map(|n| format!("visitor-{n}@example.org")).collect();
+    // So many that some are left, however late the kill comes after the first mails.
+    let visitors: Vec<String> = (0..120).map(|n| format!("visitor-{n}@example.org")).collect();
     for visitor in &visitors {
         site.contact(visitor).await?;
     }
