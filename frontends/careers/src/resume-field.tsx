@@ -114,12 +114,7 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
         </div>
       ) : null}
       {progress === undefined ? null : (
-        <progress
-          aria-label="Upload"
-          value={progress}
-          max={1}
-          className="mt-3 h-2 w-full accent-seen-ink"
-        />
+        <progress aria-label="Upload" value={progress} max={1} className="progress mt-3 h-2" />
       )}
       {wrong ? (
         <p id={`${id}-error`} data-error-of="resume" className="mt-2 text-alert-ink text-small">

@@ -99,7 +99,7 @@ export function Film() {
           </button>
         )}
       </div>
-      <progress aria-label="Film" value={progress} max={1} className="film-progress" />
+      <progress aria-label="Film" value={progress} max={1} className="progress h-1" />
     </div>
   );
 }
