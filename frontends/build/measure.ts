@@ -1,4 +1,5 @@
 import { chromium } from '@playwright/test';
+import { pathsIn } from '../kit/testing/sitemap.ts';
 import type { Row } from './audit.ts';
 import { auditedThrice, faultsOf, launchForAudit } from './audit.ts';
 import { axeMatrix } from './axe-matrix.ts';
@@ -48,10 +49,7 @@ async function lighthouseRows(routes: readonly string[]): Promise<Row[]> {
 /** Every page of the site's map, and those that it does not name. */
 async function everyPage(): Promise<string[]> {
   const map = await (await fetch(`${site}/sitemap.xml`)).text();
-  const mapped = Array.from(
-    map.matchAll(/<loc>([^<]+)/g),
-    ([, url]) => new URL(url ?? '').pathname,
-  );
+  const mapped = pathsIn(map);
   return [...new Set([...mapped, ...ROUTES, ...NOT_FOUND])];
 }
 

@@ -7,9 +7,8 @@ import { prerender } from 'react-dom/static';
 import { signposts } from '../../build/find.ts';
 import type { Rendered } from '../../build/rendered.ts';
 import { App } from './app.tsx';
-import { overviewIds } from './content/services.ts';
 import { openingOf, openings } from './openings.ts';
-import { answerPaths, routeOf, shellPaths } from './routes.tsx';
+import { answerPaths, routeOf, shellPaths, redirects as shellRedirects } from './routes.tsx';
 
 export { feed, signposts };
 
@@ -21,11 +20,11 @@ export const unmapped: readonly string[] = [...answerPaths, ...unmappedCareers];
 
 /** Pages for addresses that name nothing, by the prefix they stand for. */
 export const notFound = [
-  { prefix: '/', page: '404.html' },
-  { prefix: '/blog/', page: 'blog/404.html' },
-  { prefix: '/careers/apply/', page: 'careers/apply/404.html' },
-  { prefix: '/services/', page: 'services/404.html' },
-];
+  paths.home,
+  paths.article(''),
+  paths.application(''),
+  paths.service(''),
+].map(prefix => ({ prefix, page: `${prefix.slice(1)}404.html` }));
 
 /** Pages that a parameter of the query chooses instead of the one at their address. */
 export const variants = openings.map(opening => ({
@@ -35,13 +34,7 @@ export const variants = openings.map(opening => ({
 }));
 
 /** Addresses that only lead on. */
-export const redirects = [
-  ...Object.entries(overviewIds).map(([from, to]) => ({
-    from: `/services/${from}`,
-    to: `/services/${to}`,
-  })),
-  ...blogRedirects,
-];
+export const redirects = [...shellRedirects, ...blogRedirects];
 
 /** Renders the page at an address. */
 export async function render(path: string): Promise<Rendered> {

@@ -62,7 +62,7 @@ export function Footer() {
         <Links title="Quick Links" links={QUICK_LINKS} />
         <Links
           title="Our Services"
-          links={ours.map(({ id, menu }) => ({ title: menu, path: `/services/${id}` }))}
+          links={ours.map(({ id, menu }) => ({ title: menu, path: paths.service(id) }))}
         />
         <div>
           <h2 className="font-semibold">Contact</h2>

@@ -58,7 +58,7 @@ export default function Impact() {
             <li key={solution}>
               <Reveal className="h-full">
                 <Link
-                  to={`/solutions#${solution}`}
+                  to={paths.solution(solution)}
                   className="card-seen block h-full border border-line bg-raised p-6"
                 >
                   <h3 className="text-subheading">{title}</h3>
