@@ -1,16 +1,16 @@
+import { brand } from '@site/kit/brand.ts';
 import * as paths from '@site/kit/paths.ts';
 import { StaticRouter } from '@site/kit/static-router.ts';
 import { feed } from 'blog/feed';
 import { pages as blogPages, redirects as blogRedirects } from 'blog/paths';
 import { pages as careersPages, unmapped as unmappedCareers } from 'careers/paths';
 import { prerender } from 'react-dom/static';
-import { signposts } from '../../build/find.ts';
 import type { Rendered } from '../../build/rendered.ts';
 import { App } from './app.tsx';
 import { openingOf, openings } from './openings.ts';
 import { answerPaths, routeOf, shellPaths, redirects as shellRedirects } from './routes.tsx';
 
-export { feed, signposts };
+export { brand, feed };
 
 /** Every address that gets a page of its own, and a place in the site's map. */
 export const pages: readonly string[] = [...shellPaths, ...blogPages, ...careersPages];
