@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import axe from 'axe-core';
 import { describe, expect, test } from 'vitest';
 import type { Theme } from '../drawing/tokens.ts';
@@ -76,4 +78,43 @@ function read(theme: Theme, name: string): Colour {
   const parsed = new Color();
   parsed.parseString(colour(theme, name));
   return parsed;
+}
+
+const frontends = join(import.meta.dirname, '../..');
+const stylesheets = sources('.css');
+
+test('tokens.css holds tokens only, and theme.css gives them their names', () => {
+  const tokens = stylesheets.get('kit/src/tokens.css') ?? '';
+  const others = /^ *(?:@(?!media print).*|(?!--|color-scheme)[\w-]+: .*)$/gm;
+  expect(tokens.match(others) ?? []).toEqual([]);
+  const named = stylesheets.get('kit/src/theme.css')?.matchAll(/^ {2}--.*: (.*);$/gm) ?? [];
+  const values = Array.from(named, ([, value = '']) => value);
+  expect(values.length).toBeGreaterThan(30);
+  expect(values.filter(value => !/^(?:var\(--[\w-]+\)|initial)$/.test(value))).toEqual([]);
+});
+
+test('no other stylesheet has colours or sizes of text of its own', () => {
+  const raw = /#[0-9a-f]{3,8}\b|\b(?:rgb|hsl|oklch)\(|font(?:-size)?: .*\d(?:px|r?em)/gi;
+  const others = [...stylesheets].filter(([file]) => !file.endsWith('/tokens.css'));
+  expect(
+    others.flatMap(([file, css]) => css.match(raw)?.map(found => [file, found]) ?? []),
+  ).toEqual([]);
+});
+
+test('no class has a value of its own', () => {
+  const raw = /[\w-]+-\[[^\]='"]*\d[^\]='"]*\]/g;
+  const found = [...sources('.tsx')].flatMap(([file, text]) =>
+    (text.match(raw) ?? []).map(name => [file, name]),
+  );
+  expect(found).toEqual([]);
+});
+
+/** The texts of the files that browsers get, by the files' names. */
+function sources(ending: string): ReadonlyMap<string, string> {
+  const files = ['blog', 'careers', 'kit', 'shell'].flatMap(part =>
+    readdirSync(join(frontends, part, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter(file => file.endsWith(ending))
+      .map(file => `${part}/src/${file}`),
+  );
+  return new Map(files.map(file => [file, readFileSync(join(frontends, file), 'utf8')]));
 }

@@ -145,7 +145,7 @@ function CloseUp({ of }: { of: SceneOfService['main'] | undefined }) {
 function About({ service, detail, scene }: DetailProps) {
   return (
     <Section title="What it is about">
-      <div className="grid gap-12 lg:grid-cols-[1.7fr_1fr]">
+      <div className="grid gap-12 lg:grid-cols-aside">
         <div className="max-w-text">
           <Picture {...scene.main} alt="" className="mb-8 border border-line bg-raised" />
           {detail.paragraphs.map(paragraph => (
