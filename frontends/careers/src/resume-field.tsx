@@ -59,7 +59,13 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
 
   function drop(event: DragEvent) {
     event.preventDefault();
-    choose(event.dataTransfer.files[0]);
+    const { files } = event.dataTransfer;
+    if (files.length > 1 && !isSending) {
+      // Which of them is the résumé, only the visitor knows.
+      setFault('Drop one file.');
+    } else {
+      choose(files[0]);
+    }
   }
 
   return (
