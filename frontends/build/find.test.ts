@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { brand } from '../kit/src/brand.ts';
 import { signposts } from './find.ts';
 
-const files = signposts(['/', '/blog/a-post'], new Date('2026-11-20T10:00:00Z'));
+const files = signposts(brand, ['/', '/blog/a-post'], new Date('2026-11-20T10:00:00Z'));
 
 test('the sitemap names every page at its one address', () => {
   expect(files['sitemap.xml']?.match(/<loc>[^<]*/g)).toEqual([
@@ -23,6 +24,8 @@ test('security.txt names a contact and expires within a year (RFC 9116)', () => 
 test('the manifest is JSON with icons', () => {
   expect(JSON.parse(files['site.webmanifest'] ?? '')).toMatchObject({
     name: 'Oculant',
+    background_color: expect.stringMatching(/^#/),
+    theme_color: expect.stringMatching(/^#/),
     icons: [{ sizes: '192x192' }, { sizes: '512x512' }],
   });
 });

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { gateway } from '../kit/testing/gateway.ts';
 import { auditedThrice, launchForAudit } from './audit.ts';
 import { dist, frontends, root } from './places.ts';
+import { SAMPLES } from './routes.ts';
 
 // What a first view costs with remotes, and what it would cost as one bundle: `cargo xtask measure federation`.
 
-const ROUTES = ['/', '/blog', '/blog/ai-advancements', '/careers'];
+/** Pages that remotes show, and the one that shows a part of theirs. */
+const ROUTES = [SAMPLES.home, SAMPLES.blogList, SAMPLES.article, SAMPLES.careers];
 
 const whole = join(root, 'target/one-bundle');
 execFileSync(process.execPath, [join(frontends, 'build/one-bundle.ts')], {

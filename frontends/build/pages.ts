@@ -1,8 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Brand } from '../kit/src/brand.ts';
 import type { SiteParts } from './document.ts';
 import { document, scriptHashes } from './document.ts';
+import { signposts } from './find.ts';
 import { dist, scratch } from './places.ts';
 import type { Rendered } from './rendered.ts';
 import type { Routes } from './routes-file.ts';
@@ -14,8 +16,8 @@ interface Server extends Pick<Routes, 'redirects' | 'notFound' | 'variants'> {
   pages: readonly string[];
   /** Every address that gets a page of its own which no map has. */
   unmapped: readonly string[];
-  /** Files by which machines find their way, by name. */
-  signposts: (pages: readonly string[], today: Date) => Record<string, string>;
+  /** Who the site speaks for. */
+  brand: Brand;
   /** The blog's Atom feed. */
   feed: string;
   render: (path: string) => Promise<Rendered>;
@@ -40,7 +42,7 @@ export async function writePages(
     }
   }
   for (const [name, content] of Object.entries({
-    ...site.signposts(site.pages, new Date()),
+    ...signposts(site.brand, site.pages, new Date()),
     'blog/feed.xml': site.feed,
     [ROUTES_FILE]: routesFile({
       redirects: site.redirects,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from '@playwright/test';
 import { chromium } from '@playwright/test';
+import { declared } from '../kit/drawing/tokens.ts';
 import { CHROMIUM } from './chromium.ts';
 import { frontends, root } from './places.ts';
 
@@ -15,13 +16,12 @@ export interface Preview {
 }
 
 const SIZE = { width: 1200, height: 630 };
-const tokens = readFileSync(join(frontends, 'kit/src/tokens.css'), 'utf8');
 const mark = readFileSync(join(frontends, 'shell/public/favicon.svg'), 'utf8');
 const font = readFileSync(
   join(root, 'node_modules/@fontsource-variable/geist/files/geist-latin-wght-normal.woff2'),
 ).toString('base64');
 const style = `
-  ${tokens.slice(tokens.indexOf(':root,'), tokens.indexOf('.dark {'))}
+  :root { ${declared('light')}; color-scheme: light }
   @font-face { font-family: Geist; src: url(data:font/woff2;base64,${font}); font-weight: 100 900 }
   body { box-sizing: border-box; height: 630px; display: grid; grid-template-columns: 540px 1fr; align-items: center;
     gap: 8px; margin: 0; padding: 0 12px 0 56px; background: var(--paper); color: var(--ink); font-family: Geist }

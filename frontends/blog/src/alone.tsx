@@ -8,7 +8,7 @@ showAlone({
   name: 'blog',
   pages: {
     [paths.home]: BlogTeasers,
-    ...Object.fromEntries(paths.blogLists.map(path => [path, BlogList])),
-    [`${paths.blog}/*`]: BlogPost,
+    ...Object.fromEntries(paths.kinds.blogList.map(path => [path, BlogList])),
+    [paths.kinds.article[0]]: BlogPost,
   },
 });

@@ -37,7 +37,7 @@ function Text({ id, children }: ArticleTextProps) {
     );
   }
   return (
-    <div className="grid gap-16 lg:grid-cols-[minmax(0,70ch)_minmax(0,1fr)]">
+    <div className="grid gap-16 lg:grid-cols-article">
       <div className="min-w-0">
         <div
           className="article"
@@ -56,7 +56,7 @@ function Contents({ headings }: { headings: readonly Heading[] }) {
   return (
     <nav
       aria-labelledby="contents"
-      className="sticky top-28 hidden max-h-[calc(100vh-8rem)] self-start overflow-y-auto border-line border-l pl-6 lg:block"
+      className="sticky top-28 hidden max-h-aside self-start overflow-y-auto border-line border-l pl-6 lg:block"
     >
       <h2 id="contents" className="font-semibold text-seen-ink text-small">
         On this page

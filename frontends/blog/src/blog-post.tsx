@@ -68,7 +68,7 @@ function Article({ post }: { post: PostSummary }) {
 
 /** What machines are told. */
 function About({ post }: { post: PostSummary }) {
-  const path = `/blog/${post.id}`;
+  const path = paths.article(post.id);
   return (
     <>
       <PageMeta

@@ -28,7 +28,7 @@ export interface Listing {
   pages: readonly { number: number; path?: string }[];
 }
 
-/** What an address says of the list: the parameters of `blogLists`. */
+/** What an address says of the list: the parameters of its kind's patterns. */
 interface ListParameters {
   category?: string | undefined;
   page?: string | undefined;

@@ -5,7 +5,7 @@ import { posts } from './posts.ts';
 /** Every address of the blog that is rendered ahead of time. */
 export const pages: readonly string[] = [
   ...listPaths(posts),
-  ...posts.map(post => `${paths.blog}/${post.id}`),
+  ...posts.map(post => paths.article(post.id)),
 ];
 
 /** Every address of the blog that only leads on. */

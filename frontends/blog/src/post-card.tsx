@@ -1,4 +1,5 @@
 import { Card } from '@site/kit/card.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Link } from '@site/kit/router.ts';
 import type { PostSummary } from './post.ts';
@@ -16,7 +17,7 @@ export function PostCard({ post, delay }: { post: PostSummary; delay?: number })
         </p>
         <h3 className="mt-3 text-balance text-subheading">
           <Link
-            to={`/blog/${post.id}`}
+            to={paths.article(post.id)}
             className="after:absolute after:inset-0 after:content-[''] hover:underline"
           >
             {post.title}

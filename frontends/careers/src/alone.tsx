@@ -9,6 +9,6 @@ showAlone({
   pages: {
     [paths.home]: () => <Navigate to={paths.careers} replace />,
     [paths.careers]: CareersPage,
-    [`${paths.apply}/*`]: ApplicationPage,
+    [paths.kinds.application[0]]: ApplicationPage,
   },
 });

@@ -5,4 +5,4 @@ import { positions } from './positions.ts';
 export const pages: readonly string[] = [paths.careers, paths.apply];
 
 /** The same form for each position, which no map needs. */
-export const unmapped: readonly string[] = positions.map(({ id }) => `${paths.apply}/${id}`);
+export const unmapped: readonly string[] = positions.map(({ id }) => paths.application(id));

@@ -82,7 +82,7 @@ function Details({ position, isAskedFor, onApply }: DetailsProps) {
         <Points title="What you bring" points={requirements} />
         <Points title="What you get" points={benefits} />
         <div>
-          <ApplyLink to={`${paths.apply}/${id}`} onOpen={onApply}>
+          <ApplyLink to={paths.application(id)} onOpen={onApply}>
             Apply for this position<span className="sr-only">: {title}</span>
           </ApplyLink>
         </div>

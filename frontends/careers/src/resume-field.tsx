@@ -59,7 +59,13 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
 
   function drop(event: DragEvent) {
     event.preventDefault();
-    choose(event.dataTransfer.files[0]);
+    const { files } = event.dataTransfer;
+    if (files.length > 1 && !isSending) {
+      // Which of them is the résumé, only the visitor knows.
+      setFault('Drop one file.');
+    } else {
+      choose(files[0]);
+    }
   }
 
   return (
@@ -114,12 +120,7 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
         </div>
       ) : null}
       {progress === undefined ? null : (
-        <progress
-          aria-label="Upload"
-          value={progress}
-          max={1}
-          className="mt-3 h-2 w-full accent-seen-ink"
-        />
+        <progress aria-label="Upload" value={progress} max={1} className="progress mt-3 h-2" />
       )}
       {wrong ? (
         <p id={`${id}-error`} data-error-of="resume" className="mt-2 text-alert-ink text-small">

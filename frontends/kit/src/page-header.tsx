@@ -32,7 +32,7 @@ export function PageHeader({
     >
       <div
         data-beside={picture ? '' : undefined}
-        className="mx-auto grid max-w-page items-center gap-10 px-5 py-16 md:px-8 data-beside:lg:grid-cols-[1.02fr_1fr]"
+        className="mx-auto grid max-w-page items-center gap-10 px-5 py-16 md:px-8 data-beside:lg:grid-cols-hero"
       >
         <div className="fade-up">
           {breadcrumb === 'home' ? (

@@ -14,10 +14,57 @@ export const apply = '/careers/apply';
 export const privacy = '/privacy';
 export const terms = '/terms';
 
-/** The addresses that show the blog's list, as patterns of the router. */
-export const blogLists = [
-  blog,
-  `${blog}/page/:page`,
-  `${blog}/category/:category`,
-  `${blog}/category/:category/page/:page`,
-] as const;
+/**
+ * Every kind of page, with the patterns of its addresses: a kind without a screen in `shell/src/routes.tsx`, or without
+ * a sample in `build/routes.ts`, does not compile.
+ */
+export const kinds = {
+  home: [home],
+  about: [about],
+  contact: [contact],
+  messageSent: [`${contact}/sent`],
+  messageNotSent: [`${contact}/not-sent`],
+  subscribed: ['/newsletter/subscribed'],
+  notSubscribed: ['/newsletter/not-subscribed'],
+  confirmed: ['/newsletter/confirmed'],
+  unsubscribed: ['/newsletter/unsubscribed'],
+  notAnswered: ['/newsletter/not-answered'],
+  blogList: [
+    blog,
+    `${blog}/page/:page`,
+    `${blog}/category/:category`,
+    `${blog}/category/:category/page/:page`,
+  ],
+  article: [`${blog}/*`],
+  services: [services],
+  service: [`${services}/*`],
+  solutions: [solutions],
+  privacy: [privacy],
+  terms: [terms],
+  careers: [careers],
+  application: [`${apply}/*`],
+  applied: [`${careers}/applied`],
+  notApplied: [`${careers}/not-applied`],
+  notFound: ['*'],
+} as const satisfies Record<string, readonly string[]>;
+
+/** A kind of page. */
+export type Kind = keyof typeof kinds;
+
+export function article<const Id extends string>(id: Id) {
+  return `${blog}/${id}` as const;
+}
+
+export function service<const Id extends string>(id: Id) {
+  return `${services}/${id}` as const;
+}
+
+/** One of those that stand on the page of all solutions. */
+export function solution(id: string): string {
+  return `${solutions}#${id}`;
+}
+
+/** The form for a position. */
+export function application<const Id extends string | number>(id: Id) {
+  return `${apply}/${id}` as const;
+}

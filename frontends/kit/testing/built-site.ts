@@ -6,6 +6,7 @@ import { Window } from 'happy-dom';
 import { dist, partsFile } from '../../build/places.ts';
 import type { Routes } from '../../build/routes-file.ts';
 import { ROUTES_FILE } from '../../build/routes-file.ts';
+import { pathsIn } from './sitemap.ts';
 
 // Reads the built site as whoever runs no script reads it, without a server and without a browser.
 
@@ -74,10 +75,7 @@ export function builtRoutes(): Routes {
 
 /** The addresses that the site's map names. */
 export function mappedPages(): string[] {
-  return Array.from(
-    builtText('sitemap.xml').matchAll(/<loc>([^<]+)/g),
-    ([, url]) => new URL(url ?? '').pathname,
-  );
+  return pathsIn(builtText('sitemap.xml'));
 }
 
 /** The addresses of pages that the site's map does not name: what forms lead to that are sent without our scripts. */

@@ -27,6 +27,7 @@ afterEach(async () => {
     document.head.replaceChildren();
     document.body.replaceChildren();
     document.documentElement.className = '';
+    document.documentElement.removeAttribute('data-theme');
     history.replaceState(null, '', '/');
     sessionStorage.clear();
     localStorage.clear();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { chromium } from '@playwright/test';
 import { CHROMIUM } from '../../build/chromium.ts';
 import { frontends, root } from '../../build/places.ts';
+import { declared } from '../../kit/drawing/tokens.ts';
 import { shop } from '../scenes/shop.ts';
 import { actors, LENGTH, lines } from './story.ts';
 
@@ -18,10 +19,8 @@ const font = (name: string) =>
   readFileSync(
     join(root, `node_modules/@fontsource-variable/${name}/files/${name}-latin-wght-normal.woff2`),
   ).toString('base64');
-const tokens = readFileSync(join(frontends, 'kit/src/tokens.css'), 'utf8');
-const dark = tokens.slice(tokens.indexOf('.dark {'), tokens.indexOf('@layer base'));
 const style = [
-  dark.replace('.dark', ':root'),
+  `:root { ${declared('dark')}; color-scheme: dark }`,
   `@font-face { font-family: Geist; src: url(data:font/woff2;base64,${font('geist')}); font-weight: 100 900 }`,
   `@font-face { font-family: "Geist Mono"; src: url(data:font/woff2;base64,${font('geist-mono')}); font-weight: 100 900 }`,
 ].join('\n');

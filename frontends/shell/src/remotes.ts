@@ -1,5 +1,5 @@
 import { loadRemote } from '@module-federation/enhanced/runtime';
-import type { Exposed } from '../../build/remotes.ts';
+import type { Exposed } from '../../build/exposed.ts';
 import type { PartModule, PartSource } from './lazy-part.ts';
 
 /** What each exposed module holds. */

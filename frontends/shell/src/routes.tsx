@@ -34,38 +34,38 @@ function ownPage(load: PartSource['load']) {
 }
 
 /** Every screen of the site, in the order of the specification's route table. */
-export const routes: readonly SiteRoute[] = [
-  {
-    patterns: [paths.home],
+const screens: Readonly<Record<paths.Kind, SiteRoute>> = {
+  home: {
+    patterns: paths.kinds.home,
     element: <Home />,
     areas: [{ remote: 'blog', module: 'blog-teasers', weight: 'extra' }],
   },
-  {
-    patterns: [paths.about],
+  about: {
+    patterns: paths.kinds.about,
     chunk: 'about',
     ...ownPage(() => import(/* webpackChunkName: "about" */ './pages/about.tsx')),
   },
-  {
-    patterns: [paths.contact],
+  contact: {
+    patterns: paths.kinds.contact,
     chunk: 'contact',
     ...ownPage(() => import(/* webpackChunkName: "contact" */ './pages/contact.tsx')),
   },
-  {
-    patterns: [`${paths.contact}/sent`],
+  messageSent: {
+    patterns: paths.kinds.messageSent,
     chunk: 'contact-sent',
     answer: 'accepted',
     ...ownPage(() => import(/* webpackChunkName: "contact-sent" */ './pages/contact-sent.tsx')),
   },
-  {
-    patterns: [`${paths.contact}/not-sent`],
+  messageNotSent: {
+    patterns: paths.kinds.messageNotSent,
     chunk: 'contact-not-sent',
     answer: 'refused',
     ...ownPage(
       () => import(/* webpackChunkName: "contact-not-sent" */ './pages/contact-not-sent.tsx'),
     ),
   },
-  {
-    patterns: ['/newsletter/subscribed'],
+  subscribed: {
+    patterns: paths.kinds.subscribed,
     chunk: 'newsletter-subscribed',
     answer: 'accepted',
     ...ownPage(
@@ -73,8 +73,8 @@ export const routes: readonly SiteRoute[] = [
         import(/* webpackChunkName: "newsletter-subscribed" */ './pages/newsletter-subscribed.tsx'),
     ),
   },
-  {
-    patterns: ['/newsletter/not-subscribed'],
+  notSubscribed: {
+    patterns: paths.kinds.notSubscribed,
     chunk: 'newsletter-not-subscribed',
     answer: 'refused',
     ...ownPage(
@@ -84,8 +84,8 @@ export const routes: readonly SiteRoute[] = [
         ),
     ),
   },
-  {
-    patterns: ['/newsletter/confirmed'],
+  confirmed: {
+    patterns: paths.kinds.confirmed,
     chunk: 'newsletter-confirmed',
     answer: 'accepted',
     ...ownPage(
@@ -93,8 +93,8 @@ export const routes: readonly SiteRoute[] = [
         import(/* webpackChunkName: "newsletter-confirmed" */ './pages/newsletter-confirmed.tsx'),
     ),
   },
-  {
-    patterns: ['/newsletter/unsubscribed'],
+  unsubscribed: {
+    patterns: paths.kinds.unsubscribed,
     chunk: 'newsletter-unsubscribed',
     answer: 'accepted',
     ...ownPage(
@@ -104,8 +104,8 @@ export const routes: readonly SiteRoute[] = [
         ),
     ),
   },
-  {
-    patterns: ['/newsletter/not-answered'],
+  notAnswered: {
+    patterns: paths.kinds.notAnswered,
     chunk: 'newsletter-not-answered',
     answer: 'refused',
     ...ownPage(
@@ -115,63 +115,72 @@ export const routes: readonly SiteRoute[] = [
         ),
     ),
   },
-  {
-    patterns: paths.blogLists,
+  blogList: {
+    patterns: paths.kinds.blogList,
     ...page(remoteParts.blogList),
     areas: [{ remote: 'blog', module: 'blog-list', weight: 'page' }],
   },
-  {
-    patterns: [`${paths.blog}/*`],
+  article: {
+    patterns: paths.kinds.article,
     ...page(remoteParts.blogPost),
     areas: [{ remote: 'blog', module: 'blog-post', weight: 'page' }],
   },
-  {
-    patterns: [paths.services],
+  services: {
+    patterns: paths.kinds.services,
     chunk: 'services',
     ...ownPage(() => import(/* webpackChunkName: "services" */ './pages/services.tsx')),
   },
-  {
-    patterns: [`${paths.services}/*`],
+  service: {
+    patterns: paths.kinds.service,
     chunk: 'service',
     ...ownPage(() => import(/* webpackChunkName: "service" */ './pages/service.tsx')),
   },
-  {
-    patterns: [paths.solutions],
+  solutions: {
+    patterns: paths.kinds.solutions,
     chunk: 'solutions',
     ...ownPage(() => import(/* webpackChunkName: "solutions" */ './pages/solutions.tsx')),
   },
-  {
-    patterns: [paths.privacy],
+  privacy: {
+    patterns: paths.kinds.privacy,
     chunk: 'privacy',
     ...ownPage(() => import(/* webpackChunkName: "privacy" */ './pages/privacy.tsx')),
   },
-  {
-    patterns: [paths.terms],
+  terms: {
+    patterns: paths.kinds.terms,
     chunk: 'terms',
     ...ownPage(() => import(/* webpackChunkName: "terms" */ './pages/terms.tsx')),
   },
-  {
-    patterns: [paths.careers],
+  careers: {
+    patterns: paths.kinds.careers,
     ...page(remoteParts.careersPage),
     areas: [{ remote: 'careers', module: 'careers-page', weight: 'page' }],
   },
-  {
-    patterns: [`${paths.apply}/*`],
+  application: {
+    patterns: paths.kinds.application,
     ...page(remoteParts.applicationPage),
     areas: [{ remote: 'careers', module: 'application-page', weight: 'page' }],
   },
-  {
-    patterns: [`${paths.careers}/applied`],
+  applied: {
+    patterns: paths.kinds.applied,
     answer: 'accepted',
     ...page(remoteParts.applied),
     areas: [{ remote: 'careers', module: 'applied', weight: 'page' }],
   },
-  {
-    patterns: [`${paths.careers}/not-applied`],
+  notApplied: {
+    patterns: paths.kinds.notApplied,
     answer: 'refused',
     ...page(remoteParts.notApplied),
     areas: [{ remote: 'careers', module: 'not-applied', weight: 'page' }],
   },
+  notFound: {
+    patterns: paths.kinds.notFound,
+    chunk: 'not-found',
+    ...ownPage(() => import(/* webpackChunkName: "not-found" */ './pages/not-found.tsx')),
+  },
+};
+
+/** What the router shows, where. */
+export const routes: readonly SiteRoute[] = [
   ...(process.env['NODE_ENV'] === 'development'
     ? [
         {
@@ -180,11 +189,7 @@ export const routes: readonly SiteRoute[] = [
         },
       ]
     : []),
-  {
-    patterns: ['*'],
-    chunk: 'not-found',
-    ...ownPage(() => import(/* webpackChunkName: "not-found" */ './pages/not-found.tsx')),
-  },
+  ...Object.values(screens),
 ];
 
 /** Fetches the code of the page at an address ahead. */
@@ -198,7 +203,7 @@ export const shellPaths: readonly string[] = [
     .filter(({ answer }) => !answer)
     .flatMap(({ patterns }) => patterns)
     .filter(path => !/[*:]/.test(path) && !isRemote(path)),
-  ...services.map(({ id }) => `/services/${id}`),
+  ...services.map(({ id }) => paths.service(id)),
 ];
 
 /** Every address that a form leads to. */
@@ -206,10 +211,15 @@ export const answerPaths: readonly string[] = routes
   .filter(({ answer }) => answer)
   .flatMap(({ patterns }) => patterns);
 
+/** The shell's addresses that only lead on. */
+export const redirects = Object.entries(overviewIds).map(([from, to]) => ({
+  from: paths.service(from),
+  to: paths.service(to),
+}));
+
 /** Where an address leads that only leads on. */
 export function redirectOf(path: string): string | undefined {
-  const id = path.replace(/^\/services\//, '');
-  return overviewIds[id] ? `/services/${overviewIds[id]}` : undefined;
+  return redirects.find(({ from }) => from === path)?.to;
 }
 
 /** The route that shows an address. */

@@ -1,3 +1,4 @@
+import { brand } from '@site/kit/brand.ts';
 import * as paths from '@site/kit/paths.ts';
 import { StaticRouter } from '@site/kit/static-router.ts';
 import { feed } from 'blog/feed';
@@ -5,16 +6,14 @@ import { pages as blogPages, redirects as blogRedirects } from 'blog/paths';
 import { pages as careersPages, unmapped as unmappedCareers } from 'careers/paths';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { prerender } from 'react-dom/static';
-import { signposts } from '../../build/find.ts';
 import type { Rendered } from '../../build/rendered.ts';
 import { App } from './app.tsx';
 import { isNewsletterAction, newsletterActions } from './content/newsletter-questions.ts';
-import { overviewIds } from './content/services.ts';
 import { NewsletterQuestion } from './frame/newsletter-question.tsx';
 import { openingOf, openings } from './openings.ts';
-import { answerPaths, routeOf, shellPaths } from './routes.tsx';
+import { answerPaths, routeOf, shellPaths, redirects as shellRedirects } from './routes.tsx';
 
-export { feed, signposts };
+export { brand, feed };
 
 /** Every address that gets a page of its own, and a place in the site's map. */
 export const pages: readonly string[] = [...shellPaths, ...blogPages, ...careersPages];
@@ -24,11 +23,11 @@ export const unmapped: readonly string[] = [...answerPaths, ...unmappedCareers];
 
 /** Pages for addresses that name nothing, by the prefix they stand for. */
 export const notFound = [
-  { prefix: '/', page: '404.html' },
-  { prefix: '/blog/', page: 'blog/404.html' },
-  { prefix: '/careers/apply/', page: 'careers/apply/404.html' },
-  { prefix: '/services/', page: 'services/404.html' },
-];
+  paths.home,
+  paths.article(''),
+  paths.application(''),
+  paths.service(''),
+].map(prefix => ({ prefix, page: `${prefix.slice(1)}404.html` }));
 
 /** Pages that a parameter of the query chooses instead of the one at their address. */
 export const variants = [
@@ -46,13 +45,7 @@ export const variants = [
 ];
 
 /** Addresses that only lead on. */
-export const redirects = [
-  ...Object.entries(overviewIds).map(([from, to]) => ({
-    from: `/services/${from}`,
-    to: `/services/${to}`,
-  })),
-  ...blogRedirects,
-];
+export const redirects = [...shellRedirects, ...blogRedirects];
 
 /** Renders the page at an address. */
 export async function render(path: string): Promise<Rendered> {

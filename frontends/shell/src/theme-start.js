@@ -1,16 +1,18 @@
 // Runs before the first paint, so that no visitor sees the wrong theme for a moment; and whenever the system's changes.
 (() => {
+  const page = document.documentElement;
   const system = matchMedia('(prefers-color-scheme: dark)');
 
   function apply() {
-    let chosen = null;
+    // Where storage is forbidden the page itself keeps the choice.
+    let chosen = page.dataset.theme;
     try {
-      chosen = localStorage.getItem('theme');
+      chosen ??= localStorage.getItem('theme');
     } catch {
-      // Storage may be forbidden; then the system decides.
+      // Nothing is chosen yet: the system decides.
     }
     const dark = chosen ? chosen === 'dark' : system.matches;
-    document.documentElement.classList.toggle('dark', dark);
+    page.classList.toggle('dark', dark);
   }
 
   apply();

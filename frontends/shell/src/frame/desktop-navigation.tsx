@@ -1,3 +1,4 @@
+import * as paths from '@site/kit/paths.ts';
 import { Link, NavLink } from '@site/kit/router.ts';
 import { useState } from 'react';
 import { navigation } from '../content/navigation.ts';
@@ -59,7 +60,7 @@ function ServicesMenu({ title, path }: { title: string; path: string }) {
           {services.map(service => (
             <li key={service.id}>
               <Link
-                to={`/services/${service.id}`}
+                to={paths.service(service.id)}
                 className="flex h-full gap-3 rounded-control p-3 hover:bg-sunk"
               >
                 <Icon name={service.icon} className="mt-0.5 size-6 text-seen-ink" />

@@ -37,7 +37,7 @@ export function Footer() {
   const { phone, emails, address } = brand;
   return (
     <footer className="site-footer border-line border-t bg-sunk">
-      <div className="mx-auto grid max-w-page gap-10 px-5 py-16 sm:grid-cols-2 md:px-8 lg:grid-cols-[1.6fr_1fr_1.2fr_1.4fr]">
+      <div className="mx-auto grid max-w-page gap-10 px-5 py-16 sm:grid-cols-2 md:px-8 lg:grid-cols-footer">
         <div>
           <Logo />
           <p className="mt-4 max-w-text text-ink-2 text-small">{brand.blurb}</p>
@@ -62,7 +62,7 @@ export function Footer() {
         <Links title="Quick Links" links={QUICK_LINKS} />
         <Links
           title="Our Services"
-          links={ours.map(({ id, menu }) => ({ title: menu, path: `/services/${id}` }))}
+          links={ours.map(({ id, menu }) => ({ title: menu, path: paths.service(id) }))}
         />
         <div>
           <h2 className="font-semibold">Contact</h2>

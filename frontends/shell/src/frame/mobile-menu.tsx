@@ -78,7 +78,7 @@ function Dropdown({ title, path, menu }: { title: string; path: string; menu: st
           {services.map(service => (
             <li key={service.id}>
               <Link
-                to={`/services/${service.id}`}
+                to={paths.service(service.id)}
                 className="flex min-h-12 items-center gap-3 py-2"
               >
                 <Icon name={service.icon} className="size-6 text-seen-ink" />

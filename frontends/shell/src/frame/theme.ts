@@ -17,7 +17,8 @@ export function chooseTheme(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // Storage may be forbidden: the choice then holds for this page.
+    // Storage may be forbidden: the choice then holds for this page, also where the system changes.
+    document.documentElement.dataset['theme'] = theme;
   }
 }
 

@@ -52,7 +52,7 @@ export default function About() {
         picture={city ? <Picture {...city.whole} alt="" priority="high" /> : null}
       />
       <Section title="Our Vision">
-        <div className="grid gap-8 lg:grid-cols-[1.4fr_1fr]">
+        <div className="grid gap-8 lg:grid-cols-picture">
           <p className="max-w-text text-lead">
             The camera over the door should be as useful as the guard beside it: it sees, it
             understands, and it says so in time. Not to watch more people, but to need fewer people

@@ -43,7 +43,7 @@ export default function Contact() {
         icon={<Icon name="mail" className="mb-5 size-9 text-seen-ink" />}
       />
       <Section title="Send us a message">
-        <div className="grid gap-12 lg:grid-cols-[1fr_1.2fr]">
+        <div className="grid gap-12 lg:grid-cols-form">
           <div className="max-w-text text-ink-2">
             <p className="text-lead">
               The team replies within 24 hours, typically within 2 business hours.

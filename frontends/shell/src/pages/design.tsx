@@ -126,7 +126,7 @@ function Tokens() {
       title="Tokens"
       lead="Colour, type and icons; the values stand in the kit’s tokens.css."
     >
-      <ul className="mb-8 grid grid-cols-[repeat(auto-fill,minmax(8rem,1fr))] gap-4">
+      <ul className="mb-8 grid grid-cols-swatch gap-4">
         {COLOURS.map(colour => (
           <li key={colour} className="font-mono text-small">
             <span

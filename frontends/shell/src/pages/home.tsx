@@ -79,7 +79,7 @@ function Classic() {
 
 function Hero() {
   return (
-    <header className="mx-auto grid max-w-page items-center gap-8 px-5 pt-10 pb-16 md:px-8 lg:grid-cols-[1.02fr_1fr] lg:pt-16">
+    <header className="mx-auto grid max-w-page items-center gap-8 px-5 pt-10 pb-16 md:px-8 lg:grid-cols-hero lg:pt-16">
       <div className="fade-up">
         <p className="mb-5 flex items-center gap-2.5 font-mono text-seen-ink text-small">
           <span aria-hidden="true" className="size-2 rounded-full bg-alert" />

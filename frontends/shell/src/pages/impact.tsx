@@ -33,7 +33,7 @@ const FEATURES = [
 export default function Impact() {
   return (
     <>
-      <header className="mx-auto grid max-w-page items-center gap-10 px-5 pt-10 pb-16 md:px-8 lg:grid-cols-[1fr_37.5rem] lg:pt-16">
+      <header className="mx-auto grid max-w-page items-center gap-10 px-5 pt-10 pb-16 md:px-8 lg:grid-cols-film lg:pt-16">
         <div className="fade-up">
           <p className="mb-5 font-mono text-seen-ink text-small">
             TRANSFORMING INSIGHTS INTO ACTION
@@ -58,7 +58,7 @@ export default function Impact() {
             <li key={solution}>
               <Reveal className="h-full">
                 <Link
-                  to={`/solutions#${solution}`}
+                  to={paths.solution(solution)}
                   className="card-seen block h-full border border-line bg-raised p-6"
                 >
                   <h3 className="text-subheading">{title}</h3>

@@ -28,7 +28,7 @@ export default function ServicePage() {
   const { '*': id = '' } = useParams();
   const elsewhere = overviewIds[id];
   if (elsewhere) {
-    return <Navigate to={`/services/${elsewhere}`} replace={true} />;
+    return <Navigate to={paths.service(elsewhere)} replace={true} />;
   }
   const service = services.find(candidate => candidate.id === id);
   const detail = details[id];
@@ -50,14 +50,14 @@ function Detail({ service, detail, scene }: DetailProps) {
   const { id, title, description } = service;
   const crumbs = breadcrumbs(
     { title: 'Services', path: paths.services },
-    { title, path: `/services/${id}` },
+    { title, path: paths.service(id) },
   );
   return (
     <>
       <PageMeta
         title={title}
         description={description}
-        path={`/services/${id}`}
+        path={paths.service(id)}
         picture={`/previews/${id}.jpg`}
       />
       <StructuredData data={crumbs} />
@@ -98,7 +98,7 @@ function Detail({ service, detail, scene }: DetailProps) {
                   className="mb-3 max-w-72"
                 />
                 <h3 className="text-subheading">
-                  <Link to={`/solutions#${solution.id}`} className="hover:underline">
+                  <Link to={paths.solution(solution.id)} className="hover:underline">
                     {solution.title}
                   </Link>
                 </h3>
@@ -145,7 +145,7 @@ function CloseUp({ of }: { of: SceneOfService['main'] | undefined }) {
 function About({ service, detail, scene }: DetailProps) {
   return (
     <Section title="What it is about">
-      <div className="grid gap-12 lg:grid-cols-[1.7fr_1fr]">
+      <div className="grid gap-12 lg:grid-cols-aside">
         <div className="max-w-text">
           <Picture {...scene.main} alt="" className="mb-8 border border-line bg-raised" />
           {detail.paragraphs.map(paragraph => (
@@ -174,7 +174,7 @@ function About({ service, detail, scene }: DetailProps) {
                 .slice(0, OTHERS)
                 .map(other => (
                   <li key={other.id} className="border-line border-t">
-                    <Link to={`/services/${other.id}`} className="block py-3 hover:bg-sunk">
+                    <Link to={paths.service(other.id)} className="block py-3 hover:bg-sunk">
                       <span className="block font-semibold">{other.title}</span>
                       <span className="block text-ink-2 text-small">
                         {`${other.description.slice(0, SHOWN_CHARACTERS)}…`}

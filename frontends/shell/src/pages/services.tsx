@@ -120,7 +120,7 @@ function Detail({ service, side }: { service: OverviewService; side: 'left' | 'r
               </li>
             ))}
           </ul>
-          <ButtonLink to={`/services/${overviewIds[id]}`} kind="quiet">
+          <ButtonLink to={paths.service(overviewIds[id] ?? id)} kind="quiet">
             Learn More<span className="sr-only"> about {title}</span>
           </ButtonLink>
         </div>

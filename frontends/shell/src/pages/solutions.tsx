@@ -36,7 +36,7 @@ export default function Solutions() {
         <ButtonLink to={paths.contact}>Request a Demo</ButtonLink>
       </PageHeader>
       <div className="border-line border-t">
-        <div className="mx-auto grid max-w-page gap-x-12 px-5 py-12 md:px-8 lg:grid-cols-[17rem_1fr]">
+        <div className="mx-auto grid max-w-page gap-x-12 px-5 py-12 md:px-8 lg:grid-cols-index">
           <Index />
           <div>
             {solutions.map((solution, at) => (

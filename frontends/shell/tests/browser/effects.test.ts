@@ -1,21 +1,9 @@
 import { CHANGES, timeToPage } from '../../../build/route-change.ts';
+import { ROUTES, SAMPLES } from '../../../build/routes.ts';
 import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
 
-/** A page of each kind that has sections below the first view. */
-const REVEALED = [
-  '/',
-  '/?variant=impact',
-  '/about',
-  '/contact',
-  '/blog',
-  '/blog/ai-advancements',
-  '/services',
-  '/services/traffic-public-safety',
-  '/solutions',
-  '/privacy',
-  '/terms',
-  '/careers',
-];
+/** All but the application, which is one form from top to end. */
+const REVEALED = ROUTES.filter(route => route !== SAMPLES.application);
 
 test.use({ contextOptions: { reducedMotion: 'no-preference' } });
 

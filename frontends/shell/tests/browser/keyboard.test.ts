@@ -5,7 +5,7 @@ import { focusedStop, noteTabStops } from '../../../kit/testing/tab-stops.ts';
 
 // What a visitor without a mouse does, from the first key to the last.
 
-for (const route of [...ROUTES, '/careers/apply']) {
+for (const route of ROUTES) {
   test(`${route}: Tab leads to all there is, in order and in sight`, async ({ page }) => {
     await page.goto(route);
     const count = await page.evaluate(noteTabStops);

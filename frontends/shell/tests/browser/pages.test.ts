@@ -1,5 +1,7 @@
 import type { Page } from '@playwright/test';
 import { HEIGHT, WIDTHS } from '../../../build/accessibility.ts';
+import { ACCEPTED, NOT_FOUND, ROUTES, SAMPLES } from '../../../build/routes.ts';
+import * as paths from '../../../kit/src/paths.ts';
 import {
   expect,
   expectAccessible,
@@ -7,28 +9,10 @@ import {
   hydrated,
   test,
 } from '../../../kit/testing/browser.ts';
+import { pathsIn } from '../../../kit/testing/sitemap.ts';
+import { HEADINGS } from '../headings.ts';
 
-/** One page of each template, and how it is headed. */
-const TEMPLATES = {
-  '/': 'Your cameras already see it. Now someone notices.',
-  '/?variant=impact': 'AI. DATA. IMPACT.',
-  '/about': 'Pioneering AI Security',
-  '/contact': "Let's Connect",
-  '/blog/ai-advancements': /.+/,
-  '/blog': /.+/,
-  '/services': 'Tailored Security Services',
-  '/services/traffic-public-safety': /.+/,
-  '/solutions': 'Advanced Security Solutions',
-  '/privacy': 'Privacy Policy',
-  '/terms': 'Terms of Service',
-  '/careers': /.+/,
-  '/careers/apply': 'Apply for an internship',
-  '/careers/applied': 'Application Submitted!',
-  '/contact/sent': 'Message Sent Successfully!',
-  '/no-such-page': 'Oops! Page not found',
-};
-
-for (const [route, heading] of Object.entries(TEMPLATES)) {
+for (const route of [...ROUTES, ...ACCEPTED, SAMPLES.notFound]) {
   test(`${route} is taken over by React without a word, has nothing for axe to find, and fits 320 pixels and fingers`, async ({
     page,
     said,
@@ -36,7 +20,7 @@ for (const [route, heading] of Object.entries(TEMPLATES)) {
     await page.setViewportSize({ width: WIDTHS.desktop, height: HEIGHT });
     const answer = await page.goto(route);
     await hydrated(page.locator('main h1'));
-    await expect(page.getByRole('heading', { level: 1 })).toHaveText(heading);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText(HEADINGS[route]);
     const { served, shown } = await page.evaluate(headsOf, await answer?.text());
     expect(shown, 'what machines read of it').toEqual(served);
     await expectAccessible(page);
@@ -48,32 +32,22 @@ for (const [route, heading] of Object.entries(TEMPLATES)) {
   });
 }
 
-/** Other pages of the same templates. */
-const OTHERS = {
-  '/services/retail-wholesale-high-risk': /.+/,
-  '/services/banks-atms-financial': /.+/,
-  '/services/industry-smart-factories': /.+/,
-  '/services/smart-cities-infrastructure': /.+/,
-  '/services/corporate-residential': /.+/,
-  '/blog/privacy-security': /.+/,
-  '/blog/future-trends': /.+/,
-  '/blog/facial-recognition': /.+/,
-  '/blog/smart-home': /.+/,
-  '/blog/case-study': /.+/,
-  '/careers/apply/3': 'Apply: Computer Vision Intern',
-  '/newsletter/subscribed': 'Thank you for subscribing!',
-  '/careers/apply/no-such-position': 'Position Not Found',
-  '/services/no-such-service': 'Service Not Found',
-  '/blog/no-such-post': 'Blog Post Not Found',
-};
-
 test('every other page is taken over by React without a word, too, and fits 320 pixels', async ({
   page,
+  request,
   said,
 }) => {
   test.slow();
+  const known: readonly string[] = ROUTES;
+  const mapped = pathsIn(await (await request.get('/sitemap.xml')).text());
+  const others = mapped.filter(path => !known.includes(path));
+  expect(others.length).toBeGreaterThan(10);
   await page.setViewportSize({ width: 320, height: 640 });
-  for (const [route, heading] of Object.entries(OTHERS)) {
+  for (const [route, heading] of [
+    ...others.map(path => [path, /\w/] as const),
+    [paths.application(3), 'Apply: Computer Vision Intern'] as const,
+    ...NOT_FOUND.map(path => [path, HEADINGS[path]] as const),
+  ]) {
     await page.goto(route);
     await hydrated(page.locator('main h1'));
     await expect(page.getByRole('heading', { level: 1 }), route).toHaveText(heading);

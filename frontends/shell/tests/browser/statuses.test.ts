@@ -1,11 +1,13 @@
-import type { APIRequestContext } from '@playwright/test';
+import { NOT_FOUND } from '../../../build/routes.ts';
 import { expect, test } from '../../../kit/testing/browser.ts';
+import { pathsIn } from '../../../kit/testing/sitemap.ts';
+import { HEADINGS } from '../headings.ts';
 
 // What the site answers, read without a browser.
 
 test.describe('without a browser', { tag: '@hosting' }, () => {
   test('every page of the map is there, and so is its preview', async ({ request }) => {
-    const pages = await mappedPages(request);
+    const pages = pathsIn(await (await request.get('/sitemap.xml')).text());
     expect(pages.length).toBeGreaterThan(15);
     for (const path of pages) {
       const answer = await request.get(path);
@@ -18,16 +20,12 @@ test.describe('without a browser', { tag: '@hosting' }, () => {
     }
   });
 
-  for (const [route, heading] of [
-    ['/no-such-page', 'Oops! Page not found'],
-    ['/blog/no-such-post', 'Blog Post Not Found'],
-    ['/services/no-such-service', 'Service Not Found'],
-  ] as const) {
+  for (const route of NOT_FOUND) {
     test(`${route} is answered with status 404 and a page that leads on`, async ({ request }) => {
       const answer = await request.get(route);
       expect(answer.status()).toBe(404);
       const html = await answer.text();
-      expect(html).toMatch(new RegExp(`<h1[^>]*>${heading}</h1>`));
+      expect(html).toMatch(new RegExp(`<h1[^>]*>${HEADINGS[route]}</h1>`));
       expect(html).toContain('<footer');
     });
   }
@@ -50,8 +48,3 @@ test.describe('without a browser', { tag: '@hosting' }, () => {
     }
   });
 });
-
-async function mappedPages(request: APIRequestContext): Promise<string[]> {
-  const map = await (await request.get('/sitemap.xml')).text();
-  return Array.from(map.matchAll(/<loc>([^<]+)/g), ([, url]) => new URL(url ?? '').pathname);
-}

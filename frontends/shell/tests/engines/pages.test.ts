@@ -1,22 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ROUTES } from '../../../build/routes.ts';
+import { HEADINGS } from '../headings.ts';
 import { ENGINES } from './engines.ts';
 import { visitorsOf } from './visitor.ts';
-
-const HEADINGS: Readonly<Record<string, string>> = {
-  '/': 'Your cameras already see it. Now someone notices.',
-  '/?variant=impact': 'AI. DATA. IMPACT.',
-  '/about': 'Pioneering AI Security',
-  '/contact': "Let's Connect",
-  '/blog': 'Insights, mostly about noticing',
-  '/blog/ai-advancements': 'AI advancements in video surveillance: from recording to noticing',
-  '/services': 'Tailored Security Services',
-  '/services/traffic-public-safety': 'Traffic and Public Safety',
-  '/solutions': 'Advanced Security Solutions',
-  '/privacy': 'Privacy Policy',
-  '/terms': 'Terms of Service',
-  '/careers': 'Teach machines to notice',
-};
 
 describe.each(ENGINES)('$name', engine => {
   const visitor = visitorsOf(engine);
@@ -24,7 +10,7 @@ describe.each(ENGINES)('$name', engine => {
   test.each(ROUTES)('%s opens with its heading and is taken over without a word', async route => {
     const { open, the, evaluate } = visitor();
     await open(route);
-    await the('heading', HEADINGS[route] ?? 'a heading');
+    await the('heading', HEADINGS[route]);
     expect(await evaluate(() => document.querySelectorAll('main h1').length)).toBe(1);
     expect(await evaluate(() => document.fonts.status)).toBe('loaded');
   });

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { excessOf } from '../../../build/budgets.ts';
 import { firstViewOf } from '../../../build/first-view.ts';
+import { NOT_FOUND, SAMPLES } from '../../../build/routes.ts';
 import { builtPage, mappedPages } from '../../../kit/testing/built-site.ts';
 
-const ROUTES = [...mappedPages(), '/?variant=impact', '/no-such-page'];
+const PAGES = [...mappedPages(), SAMPLES.impact, ...NOT_FOUND];
 
-test.each(ROUTES)('%s keeps the budgets of bytes for its first view', route => {
+test.each(PAGES)('%s keeps the budgets of bytes for its first view', route => {
   const { file, document } = builtPage(route);
   const view = firstViewOf(file, document);
   // What every page needs weighs so much: less is a sign that the count has lost sight of it.

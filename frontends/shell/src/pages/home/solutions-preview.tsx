@@ -36,7 +36,7 @@ export default function SolutionsPreview() {
                 className="mb-4 max-w-80"
               />
               <h3 className="text-subheading">
-                <Link to={`/solutions#${id}`} className="hover:underline">
+                <Link to={paths.solution(id)} className="hover:underline">
                   {title}
                 </Link>
               </h3>

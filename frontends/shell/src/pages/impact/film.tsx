@@ -116,7 +116,7 @@ export function Film() {
         aria-label="Film"
         value={progress}
         max={1}
-        className="film-progress noscript:hidden"
+        className="progress h-1 noscript:hidden"
       />
     </div>
   );

@@ -1,0 +1,27 @@
+// @vitest-environment happy-dom
+import { fireEvent, render, screen } from '@testing-library/react';
+import { expect, test, vi } from 'vitest';
+import { ResumeField } from './resume-field.tsx';
+
+function files(...names: readonly string[]) {
+  return { dataTransfer: { files: names.map(name => new File(['%PDF-1.7'], name)) } };
+}
+
+test('of two files dropped at once none is taken, and the visitor is asked for one', () => {
+  const choose = vi.fn();
+  render(
+    <ResumeField
+      file={new File(['%PDF-1.7'], 'chosen.pdf')}
+      onChoose={choose}
+      error={undefined}
+      progress={undefined}
+    />,
+  );
+  const field = screen.getByLabelText('Resume/CV');
+  fireEvent.drop(field, files('one.pdf', 'other.pdf'));
+  expect(choose).not.toHaveBeenCalled();
+  expect(screen.getByText('Drop one file.').id).toBe(field.getAttribute('aria-describedby'));
+  fireEvent.drop(field, files('one.pdf'));
+  expect(screen.queryByText('Drop one file.')).toBeNull();
+  expect(choose).toHaveBeenCalledWith(expect.objectContaining({ name: 'one.pdf' }));
+});

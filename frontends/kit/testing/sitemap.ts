@@ -1,0 +1,5 @@
+/** The addresses that a site's map names. */
+export function pathsIn(sitemap: string): string[] {
+  const addresses = Array.from(sitemap.matchAll(/<loc>([^<]+)/g), ([, url]) => new URL(url ?? ''));
+  return addresses.map(({ pathname }) => pathname);
+}

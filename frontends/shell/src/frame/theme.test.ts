@@ -1,0 +1,47 @@
+// @vitest-environment happy-dom
+import { beforeEach, expect, test, vi } from 'vitest';
+import { chooseTheme } from './theme.ts';
+
+/** What the browser says of the system, and who wants to hear of its change. */
+let system: EventTarget & { matches: boolean };
+
+beforeEach(async () => {
+  system = Object.assign(new EventTarget(), { matches: false });
+  vi.stubGlobal('matchMedia', () => system);
+  vi.resetModules();
+  await vi.importActual('../theme-start.js');
+});
+
+function systemTurns(theme: 'light' | 'dark') {
+  system.matches = theme === 'dark';
+  system.dispatchEvent(new Event('change'));
+}
+
+function isDark() {
+  return document.documentElement.classList.contains('dark');
+}
+
+test('while nothing is chosen the page follows the system', () => {
+  systemTurns('dark');
+  expect(isDark()).toBe(true);
+  systemTurns('light');
+  expect(isDark()).toBe(false);
+});
+
+test('a choice outlasts a change of the system', () => {
+  chooseTheme('dark');
+  systemTurns('dark');
+  systemTurns('light');
+  expect(isDark()).toBe(true);
+});
+
+test('so it does where storage is forbidden, for as long as the page is open', () => {
+  const forbidden = () => {
+    throw new DOMException('Forbidden', 'SecurityError');
+  };
+  vi.stubGlobal('localStorage', { getItem: forbidden, setItem: forbidden });
+  chooseTheme('dark');
+  systemTurns('dark');
+  systemTurns('light');
+  expect(isDark()).toBe(true);
+});

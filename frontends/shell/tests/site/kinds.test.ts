@@ -1,0 +1,50 @@
+import { matchRoutes } from 'react-router-dom';
+import { expect, test } from 'vitest';
+import { NOT_FOUND, ROUTES, SAMPLES } from '../../../build/routes.ts';
+import * as paths from '../../../kit/src/paths.ts';
+import {
+  builtPage,
+  builtRoutes,
+  mappedPages,
+  unmappedPages,
+} from '../../../kit/testing/built-site.ts';
+
+// Tests and measurements look at one page of each kind: at one of `build/routes.ts`.
+
+const pages = [...mappedPages(), ...unmappedPages()];
+
+test('every page is of a kind', () => {
+  expect(pages.filter(path => kindOf(path) === 'notFound')).toEqual([]);
+});
+
+test.each(Object.entries(SAMPLES))(
+  'the sample of the kind %s is one, and is built',
+  (kind, path) => {
+    const { pathname, search } = new URL(path, 'http://localhost');
+    expect(kindOf(pathname)).toBe(search ? 'home' : kind);
+    expect(pages.includes(pathname)).toBe(kind !== 'notFound');
+  },
+);
+
+test('each opening of the home page has a sample', () => {
+  const openings = builtRoutes().variants.map(({ path, parameter }) => `${path}?${parameter}`);
+  const others = openings.filter(path => builtPage(path).html !== builtPage(paths.home).html);
+  expect(others).toEqual(ROUTES.filter(path => path.includes('?')));
+});
+
+test('each page that says that there is nothing has a sample', () => {
+  const shown = NOT_FOUND.map(path => builtPage(path).file);
+  expect(shown.toSorted()).toEqual(
+    builtRoutes()
+      .notFound.map(({ page }) => page)
+      .toSorted(),
+  );
+});
+
+/** As the router finds it. */
+function kindOf(path: string): string | undefined {
+  const routes = Object.entries(paths.kinds).flatMap(([id, patterns]) =>
+    patterns.map((pattern, at) => ({ id: `${id}:${at}`, path: pattern })),
+  );
+  return matchRoutes(routes, path)?.[0]?.route.id.split(':')[0];
+}
