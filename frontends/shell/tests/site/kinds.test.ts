@@ -27,9 +27,26 @@ test.each(Object.entries(SAMPLES))(
 );
 
 test('each opening of the home page has a sample', () => {
-  const openings = builtRoutes().variants.map(({ path, parameter }) => `${path}?${parameter}`);
+  const openings = builtRoutes()
+    .variants.filter(({ postsTo }) => !postsTo)
+    .map(({ path, parameter }) => `${path}?${parameter}`);
   const others = openings.filter(path => builtPage(path).html !== builtPage(paths.home).html);
   expect(others).toEqual(ROUTES.filter(path => path.includes('?')));
+});
+
+test('a page whose form posts to its own address asks where no script runs, and is the home page otherwise', () => {
+  const asking = builtRoutes().variants.filter(({ postsTo }) => postsTo);
+  expect(asking.map(({ postsTo }) => postsTo)).toEqual([
+    '/api/newsletter/confirm',
+    '/api/newsletter/unsubscribe',
+  ]);
+  for (const { path, parameter } of asking) {
+    const { html } = builtPage(`${path}?${parameter}`);
+    const [, question = ''] =
+      html.match(/<noscript>(<form method="post".*?<\/form>)<\/noscript>/) ?? [];
+    expect(question).toContain('name="answer" value="yes"');
+    expect(html.replace(`<noscript>${question}</noscript>`, '')).toBe(builtPage(paths.home).html);
+  }
 });
 
 test('each page that says that there is nothing has a sample', () => {
