@@ -10,6 +10,7 @@ import { Button, ButtonLink } from './button.tsx';
 import { Card } from './card.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field } from './field.tsx';
+import { PageHeader } from './page-header.tsx';
 import { Section } from './section.tsx';
 
 test('a button submits nothing unless it says so, and takes what a button takes', async () => {
@@ -52,6 +53,17 @@ test('a section is named by its heading', () => {
   expect(within(section).getByRole('heading', { level: 2 })).toBeTruthy();
   expect(within(section).getByText('Ten of them')).toBeTruthy();
   expect(within(section).getByRole('article').textContent).toBe('Intern');
+});
+
+test('a page’s header has its title, and a subtitle and a picture behind it where it wants them (section 2)', () => {
+  const { rerender } = render(<PageHeader title="Privacy Policy" />);
+  const header = screen.getByRole('banner');
+  expect(header.textContent).toBe('Privacy Policy');
+  expect(header.style.backgroundImage).toBe('');
+  rerender(<PageHeader title="Careers" subtitle="Come and look" background="/sky.webp" />);
+  expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('Careers');
+  expect(header.textContent).toContain('Come and look');
+  expect(header.style.backgroundImage).toContain('/sky.webp');
 });
 
 test('the items of an accordion are one group, which the browser opens one at a time', () => {

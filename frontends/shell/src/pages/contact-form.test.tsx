@@ -92,6 +92,15 @@ test('the success is told with the address for 5000 ms, then the form is back an
   expect(said).not.toHaveBeenCalled();
 });
 
+test('where no address was entered the success speaks of the one provided (section 4)', async () => {
+  render(<ContactForm />);
+  fill('');
+  // The browser would ask for an address: a visitor gets here only where it does not.
+  fireEvent.submit(screen.getByLabelText('Your Message'));
+  await server.answer(202, { success: true });
+  expect(screen.getByRole('status').textContent).toContain('We will reply to your provided email.');
+});
+
 test('what is wrong is said beside its field, the failure takes the focus, and nothing is lost', async () => {
   render(<ContactForm />);
   const email = fill();

@@ -16,6 +16,8 @@ test('vision, journey and leadership (sections 2 and 9)', () => {
   const years = journey.getAllByRole('listitem').map(item => item.querySelector('p:first-child'));
   expect(years.map(year => year?.textContent)).toEqual(['2024', '2024', 'Present']);
 
+  journey.getByText(/a cloud and a GPU startup programme.* thousands of locations/);
+
   const people = region('Meet Our Leadership')
     .getAllByRole('listitem')
     .map(person => within(person));

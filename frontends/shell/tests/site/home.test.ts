@@ -48,6 +48,13 @@ test('four partners open in a new tab; two logos load at once (sections 2 and 9)
   expect(attributesOf(links, 'rel')).toEqual(Array(4).fill('noopener'));
 });
 
+test('three pictures are preloaded, of our own (section 7)', () => {
+  const preloaded = builtPage('/').document.querySelectorAll('link[rel=preload][as=image]');
+  const addresses = attributesOf(preloaded, 'href');
+  expect(addresses).toHaveLength(3);
+  expect(addresses.filter(address => !address?.startsWith('/'))).toEqual([]);
+});
+
 test('phases, partners and teasers fade in one after the other (section 9)', () => {
   const { document, page } = builtPage('/');
   const delaysIn = (part: Element | null) =>
