@@ -73,6 +73,17 @@ test('another file that is gone loads the page again', () => {
   expect(reload).toHaveBeenCalledTimes(2);
 });
 
+test('where storage is forbidden a file that is gone is a failure, and the page is not loaded again and again', async () => {
+  serverAnswers(404);
+  const forbidden = () => {
+    throw new DOMException('Forbidden', 'SecurityError');
+  };
+  vi.stubGlobal('sessionStorage', { getItem: forbidden, setItem: forbidden });
+  const load = () => Promise.reject(chunkLoadError());
+  await expect(loadCode(load)).rejects.toThrow('Loading chunk about failed.');
+  expect(reload).not.toHaveBeenCalled();
+});
+
 test('who only wants the code is told at once that its file is gone', async () => {
   serverAnswers(404);
   const load = vi.fn(() => Promise.reject(chunkLoadError()));

@@ -35,13 +35,22 @@ export async function isGone(failure: unknown): Promise<boolean> {
  * whether it does.
  */
 export function loadPageAgain(failure: unknown): boolean {
-  const file = fileOf(failure) ?? '';
-  if (sessionStorage.getItem(MEMORY) === file) {
+  const isFirst = remember(fileOf(failure) ?? '');
+  if (isFirst) {
+    location.reload();
+  }
+  return isFirst;
+}
+
+/** Whether it is news. What cannot be remembered is none: the page would be loaded again and again. */
+function remember(file: string): boolean {
+  try {
+    const isNew = sessionStorage.getItem(MEMORY) !== file;
+    sessionStorage.setItem(MEMORY, file);
+    return isNew;
+  } catch {
     return false;
   }
-  sessionStorage.setItem(MEMORY, file);
-  location.reload();
-  return true;
 }
 
 /** The address of the file, as the bundler's `ChunkLoadError` tells it. */
