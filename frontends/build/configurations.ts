@@ -25,6 +25,8 @@ export function building(
 export function shell(remotes: readonly Remote[]): EnvironmentConfig {
   return mergeRsbuildConfig(common('shell', dist, '/'), {
     source: { entry: { main: './src/main.tsx' } },
+    // What shows notices brings its package along: one file less that can be lost.
+    splitChunks: { cacheGroups: { defaultVendors: false } },
     tools: { rspack: { plugins: [host(remotes)] } },
   });
 }

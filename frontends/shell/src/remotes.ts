@@ -1,6 +1,6 @@
 import { loadRemote } from '@module-federation/enhanced/runtime';
+import type { PartModule, PartSource } from '@site/kit/lazy-part.ts';
 import type { Exposed } from '../../build/remotes.ts';
-import type { PartModule, PartSource } from './lazy-part.ts';
 
 /** What each exposed module holds. */
 interface Modules extends Record<Exposed, Required<PartModule>> {

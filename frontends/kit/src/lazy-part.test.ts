@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
 import { beforeEach, expect, test, vi } from 'vitest';
-import { pass } from '../../kit/testing/fake-time.ts';
 import type { FakeOperators } from '../testing/fake-operators.ts';
 import { fakeOperators } from '../testing/fake-operators.ts';
+import { pass } from '../testing/fake-time.ts';
 import type { PartModule, PartSource } from './lazy-part.ts';
 
 const MODULE: PartModule = { default: () => null, version: 'ours' };
