@@ -106,6 +106,12 @@ test('whether a file is there is not waited for longer than eight seconds', asyn
   expect(patience).toHaveBeenCalledWith(8_000);
 });
 
+test('of a file that hung nobody asks whether it is gone', async () => {
+  const ask = serverAnswers(404);
+  expect(await isGone(Object.assign(chunkLoadError(), { type: 'timeout' }))).toBe(false);
+  expect(ask).not.toHaveBeenCalled();
+});
+
 test('a failure that names no file asks nobody', async () => {
   const ask = serverAnswers(404);
   expect(await isGone(new Error('corrupt'))).toBe(false);

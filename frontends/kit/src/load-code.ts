@@ -8,9 +8,9 @@ export function retryCode<T>(load: () => Promise<T>): Promise<T> {
   return retry(load, { ...PATIENCE, worthIt: async failure => !(await isGone(failure)) });
 }
 
-/** Whether a file of code could not be loaded because it is no longer there. */
+/** Whether a file of code could not be loaded because it is no longer there. Of one that hung nobody asks: that hung, too. */
 export async function isGone(failure: unknown): Promise<boolean> {
-  return (await statusOf(fileOf(failure))) === 404;
+  return !hasHung(failure) && (await statusOf(fileOf(failure))) === 404;
 }
 
 /** Whether the server has the file that did not load, or where the failure names none, another one. */
@@ -49,6 +49,11 @@ function remember(file: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** The bundler gives a file up when it is slow: see `build/hanging.ts`. */
+function hasHung(failure: unknown): boolean {
+  return failure instanceof Error && 'type' in failure && failure.type === 'timeout';
 }
 
 /** The address of the file, as the bundler's `ChunkLoadError` tells it. */
