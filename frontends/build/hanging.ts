@@ -19,31 +19,27 @@ export const scriptsThatHang: Rspack.RspackPluginInstance = {
 
 const ASK_ELSEWHERE = `{
   const load = __webpack_require__.l;
-  const hung = {};
-  __webpack_require__.l = (url, done, ...rest) => {
-    const told = event => {
-      if (event?.type === 'timeout') hung[url] = (hung[url] ?? 0) + 1;
-      return done(event);
-    };
-    load(hung[url] ? url + '?' + hung[url] : url, told, ...rest);
-  };
+  const elsewhere = {};
+  __webpack_require__.l = (url, done, ...rest) => load(url + (elsewhere[url] ?? ''), event => {
+    if (event?.type === 'timeout') elsewhere[url] = (elsewhere[url] ?? '?') + 1;
+    done(event);
+  }, ...rest);
 }`;
 
 /**
  * How a stylesheet that comes with a chunk gets into the page. As text, like the above: so it names nothing of ours. One that
- * has come or failed has no `onerror` any more; of one that hung the place in the head tells the next.
+ * has come or failed has no `onerror` any more; one that hung leaves its name in the head.
  */
 export function insertStylesheet(link: HTMLLinkElement) {
-  const { href } = link;
-  const hung = document.querySelectorAll(`meta[name=hung][content="${href}"]`).length;
-  if (hung > 0) {
-    link.href = `${href}?${hung}`;
+  const name = link.href;
+  const hung = document.getElementsByName(name).length;
+  if (hung) {
+    link.href += `?${hung}`;
   }
   document.head.append(link);
   setTimeout(() => {
     if (link.onerror) {
-      const mark = document.createElement('meta');
-      document.head.append(Object.assign(mark, { name: 'hung', content: href }));
+      document.head.append(Object.assign(document.createElement('meta'), { name }));
       link.onerror(new Event('timeout'));
     }
   }, 8000);
