@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { EnvironmentConfig, RsbuildConfig, Rspack } from '@rsbuild/core';
 import { mergeRsbuildConfig } from '@rsbuild/core';
+import { SLOW } from '../kit/src/retry.ts';
 import { addressOf, esRuntime, guest, host } from './federation.ts';
+import { insertStylesheet, scriptsThatHang } from './hanging.ts';
 import { brandFile, dist, frontends, root, scratch } from './places.ts';
 import type { Remote } from './remote.ts';
 import { versionOf } from './remote.ts';
@@ -25,6 +27,8 @@ export function building(
 export function shell(remotes: readonly Remote[]): EnvironmentConfig {
   return mergeRsbuildConfig(common('shell', dist, '/'), {
     source: { entry: { main: './src/main.tsx' } },
+    // What shows notices brings its package along: one file less that can be lost.
+    splitChunks: { cacheGroups: { defaultVendors: false } },
     tools: { rspack: { plugins: [host(remotes)] } },
   });
 }
@@ -134,10 +138,12 @@ function common(name: string, folder: string, address: string): EnvironmentConfi
     splitChunks: { preset: 'none', chunks: 'async' },
     tools: {
       swc: { jsc: { target: 'es2022', transform: { react: { runtime: 'automatic' } } } },
+      cssExtract: { pluginOptions: { insert: insertStylesheet } },
       postcss: { postcssOptions: { plugins: ['@tailwindcss/postcss'] } },
       rspack: {
         target: ['web', 'es2022'],
-        output: { uniqueName: name },
+        plugins: [scriptsThatHang],
+        output: { uniqueName: name, chunkLoadTimeout: SLOW },
         module: { rules: [articles] },
         // Federation's modules are relative to their front end.
         context: join(frontends, name),

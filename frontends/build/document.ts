@@ -17,11 +17,12 @@ export interface SiteParts {
   }[];
 }
 
-/** The scripts that stand in the pages themselves: one in all of them, one where the application is to start. */
+/** The scripts that stand in the pages themselves: two in all of them, one where the application is to start. */
 const theme = inline('theme-start.js');
+const styleLimit = inline('late-styles.js');
 const start = inline('start.js');
 /** What lets them through the Content Security Policy. */
-export const scriptHashes: readonly string[] = [theme, start].map(
+export const scriptHashes: readonly string[] = [theme, styleLimit, start].map(
   script => `sha256-${createHash('sha256').update(script).digest('base64')}`,
 );
 
@@ -60,7 +61,7 @@ function inline(file: string): string {
 }
 
 function inlineOf({ scripts }: Rendered): readonly string[] {
-  return scripts === 'none' ? [theme] : [theme, start];
+  return scripts === 'none' ? [theme, styleLimit] : [theme, styleLimit, start];
 }
 
 /** What the shell's outermost element begins with. */

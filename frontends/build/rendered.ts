@@ -8,7 +8,7 @@ export interface Rendered {
   chunk?: string | undefined;
   /** What remotes show on this page. */
   areas: readonly Area[];
-  /** Which scripts run in it, but for the one that sets its theme. */
+  /** Which scripts run in it, but for those that set its theme and give up stylesheets. */
   scripts: 'ours' | 'none';
 }
 

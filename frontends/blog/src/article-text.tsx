@@ -1,43 +1,49 @@
-import { DidNotLoad } from '@site/kit/message.tsx';
+import { LazyArea } from '@site/kit/lazy-area.tsx';
+import type { LazyPart } from '@site/kit/lazy-part.ts';
+import { lazyPart } from '@site/kit/lazy-part.ts';
 import type { ReactNode } from 'react';
-import { Suspense, use, useState } from 'react';
-import type { Heading } from './post.ts';
-import { forgetText, textOf } from './text.ts';
+import type { Heading, PostText } from './post.ts';
+import { loadText } from './posts.ts';
+import { renderedText } from './rendered-text.ts';
 
 interface ArticleTextProps {
   id: string;
   /** What stands below the text. */
-  children: ReactNode;
+  children?: ReactNode;
 }
 
 /** The text of an article and, where there is room for it, its contents beside it. */
-export function ArticleText(props: ArticleTextProps) {
+export function ArticleText({ id, children }: ArticleTextProps) {
   return (
-    <div className="mx-auto max-w-page border-line border-t px-5 pt-12 pb-16 md:px-8">
-      <Suspense fallback={<p role="status">Loading…</p>}>
-        <Text {...props} />
-      </Suspense>
+    <div className="mx-auto max-w-page border-line border-t">
+      <LazyArea part={textPart(id)} what="The text of this article">
+        {children}
+      </LazyArea>
     </div>
   );
 }
 
-function Text({ id, children }: ArticleTextProps) {
-  const [, setAttempt] = useState(0);
-  const text = use(textOf(id));
-  if (text === 'failed') {
-    return (
-      <DidNotLoad
-        what="The text of this article"
-        advice="Check your connection, or try again in a moment."
-        onRetry={() => {
-          forgetText(id);
-          setAttempt(attempt => attempt + 1);
-        }}
-      />
-    );
-  }
+const parts = new Map<string, LazyPart>();
+
+/** The text of an article, once for the whole visit. */
+function textPart(id: string): LazyPart {
+  const part = parts.get(id) ?? lazyPart({ frontEnd: 'blog', load: () => loadPart(id) });
+  parts.set(id, part);
+  return part;
+}
+
+/** Where the page that was rendered ahead of time holds the text, nothing is fetched, and nothing can fail. */
+async function loadPart(id: string) {
+  const text = renderedText(id) ?? (await loadText(id));
+  return {
+    default: (props: Pick<ArticleTextProps, 'children'>) => <Text {...props} id={id} text={text} />,
+    version: REMOTE_VERSION,
+  };
+}
+
+function Text({ id, text, children }: ArticleTextProps & { text: PostText }) {
   return (
-    <div className="grid gap-16 lg:grid-cols-article">
+    <div className="grid gap-16 px-5 pt-12 pb-16 md:px-8 lg:grid-cols-article">
       <div className="min-w-0">
         <div
           className="article"

@@ -8,7 +8,7 @@ import { dateOf, PICTURE_SIZE } from './post.ts';
 /** An article in a list. All of the card leads to it; it is revealed `delay` milliseconds after it comes into view. */
 export function PostCard({ post, delay }: { post: PostSummary; delay?: number }) {
   return (
-    <Card delay={delay} className="flex h-full flex-col">
+    <Card delay={delay} className="relative flex h-full flex-col">
       <Picture src={post.picture} alt={post.pictureAlt} {...PICTURE_SIZE} />
       <div className="flex grow flex-col p-5 lg:p-6">
         <p className="flex flex-wrap justify-between gap-x-4 text-small">

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { beforeEach, expect, test, vi } from 'vitest';
 import { pass } from '../testing/fake-time.ts';
-import { isGone, loadCode, loadPageAgain, retryCode } from './load-code.ts';
+import { isGone, isServed, loadPageAgain, retryCode } from './load-code.ts';
 
 const FILE = 'https://oculant.example/assets/about.1234.js';
 
@@ -12,7 +12,7 @@ function chunkLoadError(request = FILE) {
 
 /** The server's answer to whoever asks for a file's head. */
 function serverAnswers(status: number) {
-  const ask = vi.fn(async () => new Response(null, { status }));
+  const ask = vi.fn(async (_: string) => new Response(null, { status }));
   vi.stubGlobal('fetch', ask);
   return ask;
 }
@@ -28,42 +28,22 @@ beforeEach(() => {
 test('a file that is there but did not come is asked for four times in seven seconds', async () => {
   const ask = serverAnswers(200);
   const load = vi.fn(() => Promise.reject(chunkLoadError()));
-  const loading = expect(loadCode(load)).rejects.toThrow('Loading chunk about failed.');
+  const loading = expect(retryCode(load)).rejects.toThrow('Loading chunk about failed.');
   await pass(6_999);
   expect(load).toHaveBeenCalledTimes(3);
   await pass(1);
   await loading;
   expect(load).toHaveBeenCalledTimes(4);
-  expect(ask).toHaveBeenCalledWith(FILE, { method: 'HEAD' });
+  expect(ask).toHaveBeenCalledWith(FILE, expect.objectContaining({ method: 'HEAD' }));
   expect(reload).not.toHaveBeenCalled();
 });
 
 test('what comes at the second try is what is loaded', async () => {
   serverAnswers(200);
   const load = vi.fn().mockRejectedValueOnce(chunkLoadError()).mockResolvedValue('the page');
-  const loading = loadCode(load);
+  const loading = retryCode(load);
   await pass(1_000);
   expect(await loading).toBe('the page');
-});
-
-test('for a file that is gone the page is loaded again at once, and nothing else happens', async () => {
-  serverAnswers(404);
-  const load = vi.fn(() => Promise.reject(chunkLoadError()));
-  const settled = vi.fn();
-  loadCode(load).then(settled, settled);
-  await pass(60_000);
-  expect(load).toHaveBeenCalledTimes(1);
-  expect(reload).toHaveBeenCalledTimes(1);
-  expect(settled).not.toHaveBeenCalled();
-});
-
-test('for a file that the new build lacks, too, the page is not loaded a second time', async () => {
-  serverAnswers(404);
-  const load = () => Promise.reject(chunkLoadError());
-  loadCode(load);
-  await pass(0);
-  await expect(loadCode(load)).rejects.toThrow('Loading chunk about failed.');
-  expect(reload).toHaveBeenCalledTimes(1);
 });
 
 test('another file that is gone loads the page again', () => {
@@ -73,7 +53,16 @@ test('another file that is gone loads the page again', () => {
   expect(reload).toHaveBeenCalledTimes(2);
 });
 
-test('who only wants the code is told at once that its file is gone', async () => {
+test('where storage is forbidden the page is not loaded again: it might be again and again', () => {
+  const forbidden = () => {
+    throw new DOMException('Forbidden', 'SecurityError');
+  };
+  vi.stubGlobal('sessionStorage', { getItem: forbidden, setItem: forbidden });
+  expect(loadPageAgain(chunkLoadError())).toBe(false);
+  expect(reload).not.toHaveBeenCalled();
+});
+
+test('for a file that is gone nobody waits', async () => {
   serverAnswers(404);
   const load = vi.fn(() => Promise.reject(chunkLoadError()));
   await expect(retryCode(load)).rejects.toThrow();
@@ -93,6 +82,34 @@ test.each([
 test('without a network nothing is said to be gone', async () => {
   vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
   expect(await isGone(chunkLoadError())).toBe(false);
+});
+
+test.each([
+  [200, true],
+  [404, false],
+  [503, false],
+])(
+  'a file whose head is answered with %i is served: %s, and so is one that is asked for instead',
+  async (status, expected) => {
+    const ask = serverAnswers(status);
+    expect(await isServed(chunkLoadError(), '/instead.js')).toBe(expected);
+    expect(await isServed(new Error('corrupt'), '/instead.js')).toBe(expected);
+    expect(ask.mock.calls.map(([file]) => file)).toEqual([FILE, '/instead.js']);
+  },
+);
+
+test('whether a file is there is not waited for longer than eight seconds', async () => {
+  vi.useRealTimers();
+  const patience = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
+  vi.stubGlobal('fetch', async (_: string, { signal }: RequestInit) => signal?.throwIfAborted());
+  expect(await isGone(chunkLoadError())).toBe(false);
+  expect(patience).toHaveBeenCalledWith(8_000);
+});
+
+test('of a file that hung nobody asks whether it is gone', async () => {
+  const ask = serverAnswers(404);
+  expect(await isGone(Object.assign(chunkLoadError(), { type: 'timeout' }))).toBe(false);
+  expect(ask).not.toHaveBeenCalled();
 });
 
 test('a failure that names no file asks nobody', async () => {

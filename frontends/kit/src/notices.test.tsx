@@ -11,7 +11,7 @@ const layer: string[] = [];
 
 beforeEach(async () => {
   // What shows notices is fetched with the first one, which takes real time.
-  await import('sonner');
+  await import('./toaster.tsx');
   vi.useFakeTimers();
   layer.length = 0;
   Object.assign(HTMLElement.prototype, {

@@ -1,7 +1,5 @@
-import type { ComponentType, CSSProperties } from 'react';
-import { useEffect, useRef, useState } from 'react';
-import type { ToasterProps } from 'sonner';
-import { retry } from './retry.ts';
+import { Suspense, useCallback, useEffect, useRef, useState } from 'react';
+import { lazyPart, useProgress } from './lazy-part.ts';
 
 /** Something that just happened, told in the corner. */
 export interface Notice {
@@ -11,6 +9,13 @@ export interface Notice {
   text: string;
 }
 
+/** What the toaster is given. */
+export interface ToasterProps {
+  /** What it has not shown yet. */
+  notices: readonly (Notice & { id: number })[];
+  onShown: () => void;
+}
+
 declare global {
   interface WindowEventMap {
     'site:notice': CustomEvent<Notice>;
@@ -18,63 +23,81 @@ declare global {
 }
 
 const NOTICE = 'site:notice';
-const SHOWN_AT_ONCE = 3;
-const SHOWN_FOR = 4000;
-/** The specification's second toast system: one at a time. */
-const OVERLAY = { id: 'overlay', duration: 5000 };
-
-/** The tokens in sonner's own names for them. */
-const LOOK = {
-  '--normal-bg': 'var(--raised)',
-  '--normal-text': 'var(--ink)',
-  '--normal-border': 'var(--field-line)',
-  '--border-radius': 'var(--radius-control)',
-  fontFamily: 'inherit',
-} as CSSProperties;
+/** Milliseconds for which an overlay is shown, and what the toaster cannot show. */
+export const OVERLAY_FOR = 5000;
 
 /** Shows a notice, from whichever front end. */
 export function notify(notice: Notice): void {
   window.dispatchEvent(new CustomEvent(NOTICE, { detail: notice }));
 }
 
+// For who only notifies the bundler leaves it out.
+const toaster = /* @__PURE__ */ lazyPart<ToasterProps>({
+  frontEnd: 'shell',
+  load: () => import(/* webpackChunkName: "toaster" */ './toaster.tsx'),
+});
+
 /** Where notices appear: once, in the shell. What shows them is fetched with the first one. */
 export function Notices() {
-  const [Toaster, setToaster] = useState<ComponentType<ToasterProps>>();
+  const progress = useProgress(toaster);
+  const [waiting, forget] = useWaiting();
   const box = useRef<HTMLDivElement>(null);
+  const isLost = progress === 'failed' || progress === 'gone';
+  const shown = isLost || progress === 'ready' ? waiting : NONE;
   useEffect(() => {
-    async function show(event: CustomEvent<Notice>) {
-      const { kind, title, text } = event.detail;
-      const sonner = await retry(() => import('sonner')).catch(() => undefined);
-      // Without it nobody misses a word: whatever a notice says stands in the page as well.
-      if (!sonner) {
-        return;
-      }
-      setToaster(() => sonner.Toaster);
+    if (shown.length > 0) {
       // What was opened last lies on top, so a notice is read also while a dialog is open.
       box.current?.hidePopover();
       box.current?.showPopover();
-      if (kind === 'overlay') {
-        sonner.toast.message(title, { description: text, ...OVERLAY });
-      } else {
-        sonner.toast[kind](title, { description: text });
-      }
     }
-    window.addEventListener(NOTICE, show);
-    return () => window.removeEventListener(NOTICE, show);
-  }, []);
+  }, [shown]);
   return (
     <div ref={box} popover="manual" className="size-0 overflow-visible">
-      {Toaster ? (
-        <Toaster
-          containerAriaLabel="Notifications"
-          hotkey={['altKey', 'KeyT']}
-          position="bottom-right"
-          visibleToasts={SHOWN_AT_ONCE}
-          duration={SHOWN_FOR}
-          style={LOOK}
-          toastOptions={{ classNames: { description: 'text-ink-2!' } }}
-        />
+      {isLost && waiting.length > 0 ? <Plain notices={waiting} onShown={forget} /> : null}
+      {progress === 'ready' ? (
+        <Suspense>
+          <toaster.Component notices={waiting} onShown={forget} />
+        </Suspense>
       ) : null}
+    </div>
+  );
+}
+
+const NONE: ToasterProps['notices'] = [];
+
+/** What was told of and not shown yet, and how to forget it. */
+function useWaiting(): [ToasterProps['notices'], () => void] {
+  const [waiting, setWaiting] = useState(NONE);
+  useEffect(() => {
+    let told = 0;
+    function take({ detail }: CustomEvent<Notice>) {
+      told += 1;
+      const notice = { ...detail, id: told };
+      setWaiting(before => [...before, notice]);
+      toaster.start();
+    }
+    window.addEventListener(NOTICE, take);
+    return () => window.removeEventListener(NOTICE, take);
+  }, []);
+  return [waiting, useCallback(() => setWaiting(NONE), [])];
+}
+
+/** Notices without the toaster: of what a notice says, some stands nowhere else. */
+function Plain({ notices, onShown }: ToasterProps) {
+  useEffect(() => {
+    const over = setTimeout(onShown, OVERLAY_FOR);
+    return () => clearTimeout(over);
+  }, [onShown]);
+  return (
+    <div
+      role="alert"
+      className="fixed right-5 bottom-5 rounded-control border border-field-line bg-raised p-4 text-small"
+    >
+      {notices.map(({ id, title, text }) => (
+        <p key={id}>
+          <strong>{title}</strong> {text}
+        </p>
+      ))}
     </div>
   );
 }

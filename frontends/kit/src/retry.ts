@@ -17,6 +17,9 @@ export interface Patience {
 /** What holds for every load over the network. */
 export const PATIENCE: Patience = { retries: 3, firstWait: 1000, longestWait: 30_000 };
 
+/** Milliseconds after which what is loaded is slow: a visitor is told, and what waits for an answer asks anew. */
+export const SLOW = 8000;
+
 /** Calls `attempt` until it succeeds or patience ends; then its last failure is thrown. */
 export async function retry<T>(attempt: () => Promise<T>, patience: Patience = PATIENCE) {
   const { retries, firstWait, longestWait, worthIt = () => true, signal, sleep = pause } = patience;

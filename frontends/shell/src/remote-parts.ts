@@ -1,5 +1,5 @@
-import type { LazyPart } from './lazy-part.ts';
-import { lazyPart } from './lazy-part.ts';
+import type { LazyPart } from '@site/kit/lazy-part.ts';
+import { lazyPart } from '@site/kit/lazy-part.ts';
 import { remotes } from './remotes.ts';
 
 /** What remotes fill areas of the shell's pages with. */

@@ -1,6 +1,7 @@
-import { loadRemote } from '@module-federation/enhanced/runtime';
+import { loadRemote, registerPlugins } from '@module-federation/enhanced/runtime';
+import type { PartModule, PartSource } from '@site/kit/lazy-part.ts';
+import { SLOW } from '@site/kit/retry.ts';
 import type { Exposed } from '../../build/exposed.ts';
-import type { PartModule, PartSource } from './lazy-part.ts';
 
 /** What each exposed module holds. */
 interface Modules extends Record<Exposed, Required<PartModule>> {
@@ -12,6 +13,23 @@ interface Modules extends Record<Exposed, Required<PartModule>> {
   'careers/applied': typeof import('careers/applied');
   'careers/not-applied': typeof import('careers/not-applied');
 }
+
+/** How often each entry was asked for. */
+const asked = new Map<string, number>();
+
+// An entry has as long as all other files, and is asked for again at another address: see `build/hanging.ts`.
+registerPlugins([
+  {
+    name: 'entries that hang',
+    createScript({ url }) {
+      const before = asked.get(url) ?? 0;
+      asked.set(url, before + 1);
+      const src = before ? `${url}?${before}` : url;
+      const script = document.createElement('script');
+      return { script: Object.assign(script, { src, fetchPriority: 'high' }), timeout: SLOW };
+    },
+  },
+]);
 
 function source<Name extends Exposed>(module: Name) {
   return () => loadRemote<Modules[Name]>(module);

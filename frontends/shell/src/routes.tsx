@@ -1,11 +1,11 @@
+import { LazyArea } from '@site/kit/lazy-area.tsx';
+import type { LazyPart, PartSource } from '@site/kit/lazy-part.ts';
+import { lazyPart } from '@site/kit/lazy-part.ts';
 import * as paths from '@site/kit/paths.ts';
 import { matchPath } from '@site/kit/router.ts';
 import type { ReactElement } from 'react';
 import type { Area, Rendered } from '../../build/rendered.ts';
 import { overviewIds, services } from './content/services.ts';
-import { LazyArea } from './lazy-area.tsx';
-import type { LazyPart, PartSource } from './lazy-part.ts';
-import { lazyPart } from './lazy-part.ts';
 import { Home } from './pages/home.tsx';
 import { remoteParts } from './remote-parts.ts';
 

@@ -36,8 +36,14 @@ afterEach(() => {
 test('a page that throws is an error with its message (section 8)', () => {
   expect(screen.getByRole('heading').textContent).toBe('Unexpected Application Error!');
   expect(screen.getByText('The map is not there')).toBeTruthy();
-  const again = screen.getByRole('link', { name: 'Load this page again' });
-  expect(again.getAttribute('href')).toMatch(/\/contact$/);
+});
+
+test('the page is loaded again where it was, also at a place within it', async () => {
+  history.replaceState(null, '', '/contact#map');
+  const reload = vi.spyOn(location, 'reload').mockImplementation(() => undefined);
+  await userEvent.click(screen.getByRole('button', { name: 'Load this page again' }));
+  expect(reload).toHaveBeenCalledTimes(1);
+  expect(location.hash).toBe('#map');
 });
 
 test('an error does not outlive the visit to its page', async () => {

@@ -1,3 +1,4 @@
+import { Button } from '@site/kit/button.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { useLocation } from '@site/kit/router.ts';
@@ -45,9 +46,8 @@ function Screen({ message }: { message: string }) {
     <>
       <PageMeta title="Unexpected Application Error!" description="Something went wrong." />
       <PageHeader title="Unexpected Application Error!" subtitle={message}>
-        <a href={typeof location === 'undefined' ? '/' : location.href} className="underline">
-          Load this page again
-        </a>
+        {/* No link: to an address with a hash it would only scroll. */}
+        <Button onClick={() => location.reload()}>Load this page again</Button>
       </PageHeader>
     </>
   );

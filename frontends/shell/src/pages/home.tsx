@@ -1,5 +1,7 @@
 import { brand } from '@site/kit/brand.ts';
 import { ButtonLink } from '@site/kit/button.tsx';
+import { LazyArea } from '@site/kit/lazy-area.tsx';
+import { lazyPart } from '@site/kit/lazy-part.ts';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
@@ -10,8 +12,6 @@ import { organization, StructuredData } from '@site/kit/structured-data.tsx';
 import { WithFooter } from '@site/kit/with-footer.tsx';
 import { phases } from '../content/methodology.ts';
 import { ClosingCall } from '../frame/closing-call.tsx';
-import { LazyArea } from '../lazy-area.tsx';
-import { lazyPart } from '../lazy-part.ts';
 import { openingOf } from '../openings.ts';
 import { remoteParts } from '../remote-parts.ts';
 import { opening } from '../scenes/scenes.ts';

@@ -24,6 +24,29 @@ test('a page of the shell that is lost costs only its own area, and is there aft
   said.splice(0);
 });
 
+const HANGING = {
+  'a page’s file': { file: '**/assets/contact.*.js', link: 'Contact' },
+  'a remote’s entry': { file: '**/remotes/careers/remoteEntry.js', link: 'Careers' },
+  'a file of a remote’s page': { file: '**/careers/assets/careers-page.*.js', link: 'Careers' },
+  'a remote’s stylesheet': { file: '**/careers/assets/styles.*.css', link: 'Careers' },
+};
+
+for (const [what, { file, link }] of Object.entries(HANGING)) {
+  test(`while ${what} hangs the visitor is told, and Retry asks for it anew`, async ({ page }) => {
+    await page.clock.install();
+    await page.goto('/about');
+    const heading = page.locator('main h1');
+    await hydrated(heading);
+    // Whoever asks for an address while it hangs waits, too.
+    await page.route(file, () => undefined);
+    await page.getByRole('link', { name: link, exact: true }).first().click();
+    await passUntil(page, () => expect(page.getByText(FAILED)).toBeVisible({ timeout: 100 }));
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await hydrated(heading);
+    await expect(page.getByText(FAILED)).toBeHidden();
+  });
+}
+
 test('a part of the home page that is lost leaves the page as it was rendered, and is there after Retry', async ({
   page,
   said,

@@ -75,7 +75,7 @@ const AT_FIRST_LOAD = {
   'is down': { reason: 'unreachable', file: '**/remotes/careers/**', fail: abort },
   'has a corrupt entry': {
     reason: 'broken',
-    file: '**/remotes/careers/remoteEntry.js',
+    file: '**/remotes/careers/remoteEntry.js*',
     fail: corrupt,
   },
   'has a corrupt part': {
@@ -112,7 +112,7 @@ test('a remote that answers with a page instead of its entry when it is gone to:
   uncaught,
 }) => {
   const reports = reportsOf(page);
-  const entry = '**/remotes/careers/remoteEntry.js';
+  const entry = '**/remotes/careers/remoteEntry.js*';
   await page.clock.install();
   await page.goto('/about');
   await hydrated(page.locator('main h1'));
@@ -136,7 +136,7 @@ test('a remote that is slow at first load: its page is read as it was rendered, 
 }) => {
   const reports = reportsOf(page);
   await page.clock.install();
-  const held = await hold(page, '**/remotes/careers/remoteEntry.js');
+  const held = await hold(page, '**/remotes/careers/remoteEntry.js*');
   await openWithout(page, 'careers', '/careers');
   await held.asked;
   await expect(page.getByText('Computer Vision Intern').first()).toBeVisible();

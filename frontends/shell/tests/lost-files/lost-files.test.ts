@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser, Page, Route } from '@playwright/test';
-import { ROUTES } from '../../../build/routes.ts';
-import { expect, test } from '../../../kit/testing/browser.ts';
+import type { SiteParts } from '../../../build/document.ts';
+import { dist, partsFile } from '../../../build/places.ts';
+import { expect, tell, test } from '../../../kit/testing/browser.ts';
 import { passUntil } from '../../../kit/testing/page-time.ts';
+import { visitorAddress } from '../../../kit/testing/visitor-address.ts';
 
-// Every script that a page of any kind loads is lost once, in each of three ways, alone: see docs/testing.md.
+// Every script and stylesheet that the build wrote is lost once, in each of three ways, alone: see docs/testing.md.
 
 const LOSSES: Readonly<Record<string, (route: Route) => Promise<void> | undefined>> = {
   'is not there (404)': route => route.fulfill({ status: 404, body: 'Nothing here' }),
@@ -14,38 +18,93 @@ const LOSSES: Readonly<Record<string, (route: Route) => Promise<void> | undefine
 const STEP = 2000;
 const STEPS = 10;
 
-for (const route of ROUTES) {
-  test(`${route} keeps its text and leads on, whichever of its scripts is lost`, async ({
-    browser,
-    stack,
-    said,
-    page,
-  }) => {
-    test.setTimeout(600_000);
-    const texts = await textsWithoutScript(browser, stack.site + route);
-    expect(texts.length).toBeGreaterThan(3);
-    const scripts = await scriptsOf(page, route);
-    expect(scripts.length).toBeGreaterThan(1);
-    for (const script of scripts) {
-      for (const [loss, lose] of Object.entries(LOSSES)) {
-        await test.step(`${script} ${loss}`, async () => {
-          const visitor = await browser.newContext({
-            baseURL: stack.site,
-            reducedMotion: 'reduce',
-          });
-          const visit = await visitor.newPage();
-          await visit.clock.install();
-          await visit.route(`**${script}`, lose);
-          await visit.goto(route, { waitUntil: 'commit' });
-          await throughThePage(visit);
-          await settled(async () => expect(await missing(visit, texts)).toEqual([]));
-          await leadsOn(visit, route);
-          await visitor.close();
-        });
-      }
-    }
-    said.splice(0);
-  });
+/** Where a file is asked for, and what is done there until it is. */
+interface Visit {
+  address: string;
+  act?: (page: Page) => Promise<void>;
+}
+
+/** Of chunks that no page's HTML names: what is asked for on the way through a page, or by what a visitor does. */
+const VISITS: Readonly<Record<string, Visit>> = {
+  'solutions-preview': { address: '/' },
+  'blog-teasers': { address: '/' },
+  toaster: { address: '/contact', act: readNotice },
+};
+/** The pages of refusals, in which no script runs. */
+const NEVER_ASKED_FOR = ['contact-not-sent', 'newsletter-not-subscribed', 'not-applied'];
+
+const site: SiteParts & { files: readonly string[] } = JSON.parse(readFileSync(partsFile, 'utf8'));
+
+for (const [file, chunk] of lostFiles()) {
+  for (const [loss, lose] of Object.entries(LOSSES)) {
+    test(`where ${file} ${loss}, its page keeps its text and leads on`, async ({
+      browser,
+      stack,
+    }) => {
+      const { address, act } = visitOf(file, chunk);
+      const texts = await textsWithoutScript(browser, stack.site + address);
+      expect(texts.length).toBeGreaterThan(1);
+      const visitor = await browser.newContext({
+        baseURL: stack.site,
+        reducedMotion: 'reduce',
+        extraHTTPHeaders: { 'X-Forwarded-For': visitorAddress() },
+      });
+      const page = await visitor.newPage();
+      await page.clock.install();
+      let asked = 0;
+      await page.route(
+        ({ pathname }) => pathname === file,
+        route => {
+          asked += 1;
+          return lose(route);
+        },
+      );
+      await page.goto(address, { waitUntil: 'commit' });
+      await throughThePage(page);
+      await settled(async () => expect(await missing(page, texts)).toEqual([]));
+      await act?.(page);
+      expect(asked).toBeGreaterThan(0);
+      await leadsOn(page);
+      await visitor.close();
+    });
+  }
+}
+
+/** Every script and stylesheet, with its chunk. */
+function lostFiles(): ReadonlyMap<string, string> {
+  const chunks = [site.shell, ...site.remotes.map(({ parts }) => parts)].flatMap(Object.entries);
+  return new Map(
+    chunks
+      .filter(([chunk]) => !NEVER_ASKED_FOR.includes(chunk))
+      .flatMap(([chunk, files]: [string, readonly string[]]) =>
+        files.filter(file => /\.(?:js|css)$/.test(file)).map(file => [file, chunk] as const),
+      ),
+  );
+}
+
+function visitOf(file: string, chunk: string): Visit {
+  const [, post] = /^post-(.+)/.exec(chunk) ?? [];
+  const known = post ? { address: '/blog', act: readArticle(post) } : VISITS[chunk];
+  return known ?? { address: addressNaming(file) };
+}
+
+/** The first page whose HTML names a file; of a remote's file, one of the remote's own. */
+function addressNaming(file: string): string {
+  const [, remote] = /^\/remotes\/(\w+)\//.exec(file) ?? [];
+  const page = site.files
+    .filter(page => !remote || page.startsWith(remote))
+    .find(page => readFileSync(join(dist, page), 'utf8').includes(file));
+  if (!page) {
+    throw new Error(`No page asks for ${file}: say in VISITS by what it is`);
+  }
+  return addressOf(page);
+}
+
+function addressOf(page: string): string {
+  const [, opening] = /^index\.(\w+)\.html$/.exec(page) ?? [];
+  return opening
+    ? `/?variant=${opening}`
+    : `/${page.replace(/(?:^index)?\.html$/, '').replace('404', 'no-such-page')}`;
 }
 
 /** What is read of a page as it was rendered ahead of time. */
@@ -68,20 +127,6 @@ async function missing(page: Page, texts: readonly string[]): Promise<string[]> 
   return texts.filter(text => !there.includes(text));
 }
 
-/** The scripts that a page loads by itself, and while it is scrolled through. */
-async function scriptsOf(page: Page, route: string): Promise<string[]> {
-  const scripts = new Set<string>();
-  page.on('request', request => {
-    if (request.resourceType() === 'script') {
-      scripts.add(new URL(request.url()).pathname);
-    }
-  });
-  await page.clock.install();
-  await page.goto(route);
-  await throughThePage(page);
-  return [...scripts];
-}
-
 async function throughThePage(page: Page) {
   await page.waitForLoadState('domcontentloaded');
   for (let step = 1; step <= STEPS; step += 1) {
@@ -100,13 +145,34 @@ function settled(asked: () => Promise<void>): Promise<void> {
   return expect(asked).toPass({ intervals: [0], timeout: 10_000 });
 }
 
-async function leadsOn(page: Page, from: string) {
+/** Goes to an article, whose text comes by itself: then it is read, or said to be missing. */
+function readArticle(id: string) {
+  return async (page: Page) => {
+    await page.locator(`main a[href="/blog/${id}"]`).first().click();
+    await expect(page).toHaveURL(`/blog/${id}`);
+    await readOneOf(page, '.article', 'The text of this article did not load.');
+  };
+}
+
+async function readNotice(page: Page) {
+  await tell(page, 'Your draft is back');
+  await passUntil(page, () =>
+    expect(page.getByText('Your draft is back')).toBeVisible({ timeout: 200 }),
+  );
+}
+
+async function leadsOn(page: Page) {
   const heading = (await page.locator('main h1').textContent()) ?? '';
-  const to = from === '/about' ? 'Contact' : 'About';
+  const to = new URL(page.url()).pathname === '/about' ? 'Contact' : 'About';
   await page.getByRole('banner').getByRole('link', { name: to, exact: true }).click();
   await expect(page).toHaveURL(`/${to.toLowerCase()}`);
-  const another = page.locator('main h1').filter({ hasNotText: heading });
-  await passUntil(page, () =>
-    expect(another.or(page.getByText('did not load')).first()).toBeVisible({ timeout: 200 }),
-  );
+  await passUntil(page, async () => {
+    const another = page.locator('main h1').filter({ hasNotText: heading });
+    await expect(another.or(page.getByText('did not load')).first()).toBeVisible({ timeout: 200 });
+  });
+}
+
+async function readOneOf(page: Page, selector: string, words: string) {
+  const either = page.locator(selector).or(page.getByText(words)).first();
+  await passUntil(page, () => expect(either).toBeVisible({ timeout: 200 }));
 }

@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
 import { beforeEach, expect, test, vi } from 'vitest';
-import { pass } from '../../kit/testing/fake-time.ts';
 import type { FakeOperators } from '../testing/fake-operators.ts';
 import { fakeOperators } from '../testing/fake-operators.ts';
+import { pass } from '../testing/fake-time.ts';
 import type { PartModule, PartSource } from './lazy-part.ts';
 
 const MODULE: PartModule = { default: () => null, version: 'ours' };
@@ -193,16 +193,18 @@ test('a part that every build lacks is asked for in the new one once, and then s
 });
 
 test.each([
-  [200, 'broken'],
-  [503, 'unreachable'],
-])(
-  'of a part of the shell whose file is answered with %i, operators learn that it is %s',
-  async (status, reason) => {
+  ['shell', 200, 'broken'],
+  ['shell', 503, 'unreachable'],
+  ['careers', 503, 'unreachable'],
+] as const)(
+  'of a part of %s whose file is answered with %i, operators learn that it is %s',
+  async (frontEnd, status, reason) => {
+    operators.entryAnswers(200);
     operators.partAnswers(status);
-    const { remote } = await prepared(failing(LOST), 'shell');
+    const { remote } = await prepared(failing(LOST), frontEnd);
     remote.start();
     await pass(7_000);
-    expect(operators.told()).toEqual([{ remote: 'shell', reason }]);
+    expect(operators.told()).toEqual([{ remote: frontEnd, reason }]);
   },
 );
 

@@ -1,33 +1,36 @@
-import { fileOf, isGone, loadPageAgain, retryCode } from '@site/kit/load-code.ts';
-import type { ComponentType } from 'react';
-import { lazy } from 'react';
+import type { ComponentType, ReactNode } from 'react';
+import { lazy, useSyncExternalStore } from 'react';
+import { isGone, isServed, loadPageAgain, retryCode } from './load-code.ts';
 import type { PartFailure } from './part-failure.ts';
 import { reportFailure } from './part-failure.ts';
+import { SLOW } from './retry.ts';
+
+/** What a part is given where it is shown. */
+interface Children {
+  children?: ReactNode;
+}
 
 /** What the module of a part holds. */
-export interface PartModule {
-  default: ComponentType;
+export interface PartModule<Props = Children> {
+  default: ComponentType<Props>;
   /** Which build of its remote it is from. Parts of the shell need none: their files carry a hash. */
   version?: string;
 }
 
 /** Where a lazily loaded part of the site comes from. */
-export interface PartSource {
+export interface PartSource<Props = Children> {
   frontEnd: PartFailure['remote'];
-  load: () => Promise<PartModule | null>;
+  load: () => Promise<PartModule<Props> | null>;
 }
 
 /** How far a part is. */
 export type Progress = 'idle' | 'loading' | 'failed' | 'gone' | 'ready' | 'ready-anew';
 
-/** After this long a visitor is told; the load goes on. */
-const SLOW = 8000;
-
 /** A lazily loaded part, once for the whole page. */
-export interface LazyPart {
+export interface LazyPart<Props = Children> {
   frontEnd: PartFailure['remote'];
   /** Suspends until the module is there, however often loading it fails meanwhile. */
-  Component: ComponentType;
+  Component: ComponentType<Props>;
   start: () => void;
   /** Fetches it ahead, unless that failed before: then it is for the area that shows it to start anew. */
   prefetch: () => void;
@@ -38,13 +41,14 @@ export interface LazyPart {
 }
 
 /**
- * Prepares a part of the site to be loaded lazily, whether a remote or the shell has it. A failure never reaches React:
- * HTML that was rendered ahead of time stays, and the area says what is wrong beside it. Where that HTML is of another
- * build than the module, the progress ends at `ready-anew`: then the HTML must not be taken over.
+ * Prepares a part of the site to be loaded lazily, whichever front end has it: the one way in which code is loaded. A
+ * failure never reaches React: HTML that was rendered ahead of time stays, and the area says what is wrong beside it.
+ * Where that HTML is of another build than the module, the progress ends at `ready-anew`: then the HTML must not be
+ * taken over.
  */
-export function lazyPart({ frontEnd, load }: PartSource): LazyPart {
+export function lazyPart<Props = Children>({ frontEnd, load }: PartSource<Props>): LazyPart<Props> {
   const listeners = new Set<() => void>();
-  const { promise, resolve } = Promise.withResolvers<PartModule>();
+  const { promise, resolve } = Promise.withResolvers<PartModule<Props>>();
   let progress: Progress = 'idle';
   let lastFailure: unknown;
 
@@ -71,7 +75,7 @@ export function lazyPart({ frontEnd, load }: PartSource): LazyPart {
     if (!isThere() && (await isGone(failure))) {
       change('gone');
     } else {
-      fail((await isServed(frontEnd, failure)) ? 'broken' : 'unreachable');
+      fail((await isServed(failure, entryOf(frontEnd))) ? 'broken' : 'unreachable');
     }
   }
 
@@ -118,23 +122,29 @@ export function lazyPart({ frontEnd, load }: PartSource): LazyPart {
   };
 }
 
+/** How far a part is, for what shows it. In HTML that was rendered ahead of time it has not begun. */
+export function useProgress({
+  subscribe,
+  progress,
+}: Pick<LazyPart, 'subscribe' | 'progress'>): Progress {
+  return useSyncExternalStore(subscribe, progress, () => 'idle');
+}
+
 /** What comes over the network may be anything. */
-function checked(frontEnd: string, module: PartModule | null): PartModule {
+function checked<Props>(frontEnd: string, module: PartModule<Props> | null): PartModule<Props> {
   if (typeof module?.default !== 'function') {
     throw new TypeError(`${frontEnd} does not expose a component`);
   }
   return module;
 }
 
-/** Whether the server has the file that did not load; of a remote its entry, without which nothing loads. */
-async function isServed(frontEnd: string, failure: unknown): Promise<boolean> {
-  const file = frontEnd === 'shell' ? fileOf(failure) : `/remotes/${frontEnd}/remoteEntry.js`;
-  const answer = file && (await fetch(file, { method: 'HEAD' }).catch(() => undefined));
-  return answer ? answer.ok : false;
+/** Of a remote the file without which nothing of it loads. */
+function entryOf(frontEnd: PartFailure['remote']): string | undefined {
+  return frontEnd === 'shell' ? undefined : `/remotes/${frontEnd}/remoteEntry.js`;
 }
 
 /** Whether the page's HTML, where it names a build of the remote, was rendered with the module's. */
-function isOfRenderedBuild(frontEnd: string, { version }: PartModule): boolean {
+function isOfRenderedBuild(frontEnd: string, { version }: { version?: string }): boolean {
   if (typeof document === 'undefined') {
     return true;
   }

@@ -1,8 +1,9 @@
-import { DidNotLoad } from '@site/kit/message.tsx';
-import { onNear } from '@site/kit/on-near.ts';
-import type { ComponentType } from 'react';
-import { memo, Suspense, useEffect, useRef, useSyncExternalStore } from 'react';
-import type { LazyPart, Progress } from './lazy-part.ts';
+import type { ComponentType, ReactNode } from 'react';
+import { memo, Suspense, useEffect, useRef } from 'react';
+import type { LazyPart } from './lazy-part.ts';
+import { useProgress } from './lazy-part.ts';
+import { DidNotLoad } from './message.tsx';
+import { onNear } from './on-near.ts';
 import { PartBoundary } from './part-boundary.tsx';
 import { reportFailure } from './part-failure.ts';
 
@@ -12,10 +13,20 @@ interface LazyAreaProps {
   when?: 'now' | 'near';
   /** What stands there until it is loaded. */
   Placeholder?: ComponentType;
+  /** What it is, for whom it did not load. */
+  what?: string;
+  /** For the part. */
+  children?: ReactNode;
 }
 
 /** Area of a page that a lazily loaded part fills. Whatever happens to the part stays within it. */
-export function LazyArea({ part, when = 'now', Placeholder = Loading }: LazyAreaProps) {
+export function LazyArea({
+  part,
+  when = 'now',
+  Placeholder = Loading,
+  what = 'This part of the site',
+  children,
+}: LazyAreaProps) {
   const progress = useProgress(part);
   const area = useRef<HTMLDivElement>(null);
   useEffect(() => (when === 'now' ? part.start() : onNear(area.current, part.start)), [when, part]);
@@ -27,36 +38,42 @@ export function LazyArea({ part, when = 'now', Placeholder = Loading }: LazyArea
   }, [isReplaced, part]);
   return (
     <div ref={area} data-area={part.frontEnd}>
-      {progress === 'failed' ? <Failed onRetry={part.start} /> : null}
+      {progress === 'failed' ? <Failed what={what} onRetry={part.start} /> : null}
       {/* The page is loaded again only for what the visitor came for, or asks for. */}
-      {progress === 'gone' && !isReplaced ? <Failed onRetry={part.startAnew} /> : null}
+      {progress === 'gone' && !isReplaced ? <Failed what={what} onRetry={part.startAnew} /> : null}
       <PartBoundary
         onFailure={() => reportFailure({ remote: part.frontEnd, reason: 'broken' })}
-        fallback={retry => <Failed onRetry={retry} />}
+        fallback={retry => <Failed what={what} onRetry={retry} />}
       >
         <Content
           key={progress === 'ready-anew' ? 'anew' : 'taken over'}
           part={part}
           Placeholder={Placeholder}
-        />
+        >
+          {children}
+        </Content>
       </PartBoundary>
     </div>
   );
 }
 
 /** Memoised, because React gives up HTML that it has not taken over yet when its parent renders. */
-const Content = memo(({ part, Placeholder }: ContentProps) => (
+const Content = memo(({ part, Placeholder, children }: ContentProps) => (
   <Suspense fallback={<Waiting part={part} Placeholder={Placeholder} />}>
-    <part.Component />
+    <part.Component>{children}</part.Component>
   </Suspense>
 ));
 
-interface ContentProps {
+interface ContentProps extends WaitingProps {
+  children: ReactNode;
+}
+
+interface WaitingProps {
   part: LazyPart;
   Placeholder: ComponentType;
 }
 
-function Waiting({ part, Placeholder }: ContentProps) {
+function Waiting({ part, Placeholder }: WaitingProps) {
   return useProgress(part) === 'failed' ? null : <Placeholder />;
 }
 
@@ -68,17 +85,12 @@ function Loading() {
   );
 }
 
-function Failed({ onRetry }: { onRetry: () => void }) {
+function Failed(props: { what: string; onRetry: () => void }) {
   return (
     <DidNotLoad
-      what="This part of the site"
+      {...props}
       advice="Everything else keeps working. Check your connection, or try again in a moment."
-      onRetry={onRetry}
       className="mx-auto max-w-page px-5 py-16 md:px-8"
     />
   );
-}
-
-function useProgress({ subscribe, progress }: LazyPart): Progress {
-  return useSyncExternalStore(subscribe, progress, () => 'idle');
 }

@@ -1,4 +1,4 @@
-import type { components } from '@site/kit/api.gen.ts';
+import type { components } from './api.gen.ts';
 
 /** A part of the site that did not load, as operators learn of it. */
 export type PartFailure = components['schemas']['RemoteFailure'];
