@@ -50,69 +50,55 @@ const screens: Readonly<Record<paths.Kind, SiteRoute>> = {
     chunk: 'contact',
     ...ownPage(() => import(/* webpackChunkName: "contact" */ './pages/contact.tsx')),
   },
+  // Answers to forms are small, and share a file: one for those that were accepted, one for those that were not.
   messageSent: {
     patterns: paths.kinds.messageSent,
-    chunk: 'contact-sent',
+    chunk: 'accepted',
     answer: 'accepted',
-    ...ownPage(() => import(/* webpackChunkName: "contact-sent" */ './pages/contact-sent.tsx')),
+    ...ownPage(() => import(/* webpackChunkName: "accepted" */ './pages/contact-sent.tsx')),
   },
   messageNotSent: {
     patterns: paths.kinds.messageNotSent,
-    chunk: 'contact-not-sent',
+    chunk: 'refused',
     answer: 'refused',
-    ...ownPage(
-      () => import(/* webpackChunkName: "contact-not-sent" */ './pages/contact-not-sent.tsx'),
-    ),
+    ...ownPage(() => import(/* webpackChunkName: "refused" */ './pages/contact-not-sent.tsx')),
   },
   subscribed: {
     patterns: paths.kinds.subscribed,
-    chunk: 'newsletter-subscribed',
+    chunk: 'accepted',
     answer: 'accepted',
     ...ownPage(
-      () =>
-        import(/* webpackChunkName: "newsletter-subscribed" */ './pages/newsletter-subscribed.tsx'),
+      () => import(/* webpackChunkName: "accepted" */ './pages/newsletter-subscribed.tsx'),
     ),
   },
   notSubscribed: {
     patterns: paths.kinds.notSubscribed,
-    chunk: 'newsletter-not-subscribed',
+    chunk: 'refused',
     answer: 'refused',
     ...ownPage(
-      () =>
-        import(
-          /* webpackChunkName: "newsletter-not-subscribed" */ './pages/newsletter-not-subscribed.tsx'
-        ),
+      () => import(/* webpackChunkName: "refused" */ './pages/newsletter-not-subscribed.tsx'),
     ),
   },
   confirmed: {
     patterns: paths.kinds.confirmed,
-    chunk: 'newsletter-confirmed',
+    chunk: 'accepted',
     answer: 'accepted',
-    ...ownPage(
-      () =>
-        import(/* webpackChunkName: "newsletter-confirmed" */ './pages/newsletter-confirmed.tsx'),
-    ),
+    ...ownPage(() => import(/* webpackChunkName: "accepted" */ './pages/newsletter-confirmed.tsx')),
   },
   unsubscribed: {
     patterns: paths.kinds.unsubscribed,
-    chunk: 'newsletter-unsubscribed',
+    chunk: 'accepted',
     answer: 'accepted',
     ...ownPage(
-      () =>
-        import(
-          /* webpackChunkName: "newsletter-unsubscribed" */ './pages/newsletter-unsubscribed.tsx'
-        ),
+      () => import(/* webpackChunkName: "accepted" */ './pages/newsletter-unsubscribed.tsx'),
     ),
   },
   notAnswered: {
     patterns: paths.kinds.notAnswered,
-    chunk: 'newsletter-not-answered',
+    chunk: 'refused',
     answer: 'refused',
     ...ownPage(
-      () =>
-        import(
-          /* webpackChunkName: "newsletter-not-answered" */ './pages/newsletter-not-answered.tsx'
-        ),
+      () => import(/* webpackChunkName: "refused" */ './pages/newsletter-not-answered.tsx'),
     ),
   },
   blogList: {

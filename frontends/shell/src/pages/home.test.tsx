@@ -6,7 +6,7 @@ import { pass } from '../../../kit/testing/fake-time.ts';
 import { fakeView } from '../../../kit/testing/fake-view.ts';
 
 const loadRemote = vi.hoisted(() => vi.fn());
-vi.mock('@module-federation/enhanced/runtime', () => ({ loadRemote }));
+vi.mock('@module-federation/enhanced/runtime', () => ({ loadRemote, registerPlugins: vi.fn() }));
 
 beforeEach(() => {
   vi.useFakeTimers();
