@@ -60,6 +60,12 @@ for (const [file, chunk] of lostFiles()) {
         },
       );
       await page.goto(address, { waitUntil: 'commit' });
+      // Simulated time may pass faster than the browser sees what comes into view.
+      await expect(async () => {
+        await throughThePage(page);
+        expect(act ?? asked).toBeTruthy();
+      }).toPass({ intervals: [0], timeout: 30_000 });
+      // All retries of what was asked for last are over after this.
       await throughThePage(page);
       await settled(async () => expect(await missing(page, texts)).toEqual([]));
       await act?.(page);
