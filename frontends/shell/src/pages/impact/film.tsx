@@ -69,7 +69,8 @@ export function Film() {
           onEnded={reset}
           className="absolute inset-0 size-full noscript:hidden"
         >
-          <Content />
+          <Sources />
+          <track kind="captions" src={captions} srcLang="en" label="English" default />
         </video>
         <noscript>
           <video
@@ -82,7 +83,8 @@ export function Film() {
             aria-label="Promotional film"
             className="absolute inset-0 size-full"
           >
-            <Content />
+            <Sources />
+            <track kind="captions" src={captions} srcLang="en" label="English" default />
           </video>
         </noscript>
         {state === 'not started' ? (
@@ -122,12 +124,11 @@ export function Film() {
   );
 }
 
-function Content() {
+function Sources() {
   return (
     <>
       <source src={webm} type="video/webm" />
       <source src={mp4} type="video/mp4" />
-      <track kind="captions" src={captions} srcLang="en" label="English" default />
     </>
   );
 }
