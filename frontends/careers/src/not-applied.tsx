@@ -9,6 +9,7 @@ export const version = REMOTE_VERSION;
 export default function NotApplied() {
   return (
     <RefusedPage title="Not submitted yet">
+      <p className="mb-5">Choose your résumé again: browsers keep no file of a form.</p>
       <ApplicationForm
         position=""
         resume={undefined}

@@ -16,6 +16,7 @@ const PRINTED = {
   '/careers': 'Incident reviews without blame',
   '/contact': 'cameras',
   '/': 'Ongoing Excellence',
+  '/?variant=impact': 'IMPACT',
 };
 
 // With motion, because then scripts hide what is to be revealed; in the dark, because paper is not.
@@ -36,16 +37,7 @@ for (const [route, words] of Object.entries(PRINTED)) {
 test('on paper a link says where it leads, an anchor does not', async ({ page }) => {
   await page.goto('/blog/ai-advancements');
   await page.emulateMedia({ media: 'print' });
-  const links = await page.locator('main a[href]').evaluateAll(all =>
-    all
-      .filter(link => link.checkVisibility())
-      .map(link => ({
-        href: link.getAttribute('href') ?? '',
-        says: getComputedStyle(link, '::after').content,
-        // What makes all of a card lead there would lie over its words.
-        place: getComputedStyle(link, '::after').position,
-      })),
-  );
+  const links = await linksOf(page);
   const saying = links.filter(({ href }) => !href.startsWith('#'));
   expect(saying.some(({ href }) => href.startsWith('https://'))).toBe(true);
   expect(saying.some(({ href }) => href.startsWith('/'))).toBe(true);
@@ -58,6 +50,35 @@ test('on paper a link says where it leads, an anchor does not', async ({ page })
     expect(says, href).toBe('none');
   }
 });
+
+test('a card that leads on says so on paper, too', async ({ page }) => {
+  await page.goto('/?variant=impact');
+  await page.emulateMedia({ media: 'print' });
+  const cards = (await linksOf(page)).filter(({ isCard }) => isCard);
+  expect(cards.length).toBeGreaterThan(0);
+  for (const { href, opacity, width } of cards) {
+    expect([opacity, width], href).toEqual(['1', 'auto']);
+  }
+});
+
+function linksOf(page: Page) {
+  return page.locator('main a[href]').evaluateAll(all =>
+    all
+      .filter(link => link.checkVisibility())
+      .map(link => {
+        const { content, position, opacity, width } = getComputedStyle(link, '::after');
+        return {
+          href: link.getAttribute('href') ?? '',
+          isCard: link.matches('.card-seen'),
+          says: content,
+          // What makes all of a card lead there would lie over its words.
+          place: position,
+          opacity,
+          width,
+        };
+      }),
+  );
+}
 
 test('a chosen filter and the page’s own entry are told apart where the system decides on colours', async ({
   page,

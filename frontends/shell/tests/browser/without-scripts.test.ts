@@ -175,6 +175,7 @@ test.describe('where none runs', () => {
     await expect(page).toHaveTitle('Not submitted yet | Oculant');
     await expect(page.getByLabel('Resume/CV')).toHaveAccessibleDescription(/PDF, DOC or DOCX/);
     await expect(page.getByLabel('Resume/CV')).toHaveValue('');
+    await expect(page.getByText('Choose your résumé again')).toBeVisible();
     await expect(page.getByLabel('Cover Letter')).toHaveValue(
       '\nI count people\nfor fun & “more”.',
     );
