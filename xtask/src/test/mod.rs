@@ -111,6 +111,7 @@ impl Part {
             Self::Rust => &[
                 Tool::NatsServer,
                 Tool::SitePackages,
+                Tool::TraceViewer,
                 Tool::ForeignClients,
                 Tool::SpamAssassin,
                 Tool::OpenSsl,

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { expect, hydrated, someone, test } from '../../../kit/testing/browser.ts';
-import { passUntil } from '../../../kit/testing/page-time.ts';
+import { reportsOf, untilReported } from '../../../kit/testing/reports.ts';
 
 const NEWEST = 'AI advancements in video surveillance: from recording to noticing';
 
@@ -80,13 +80,14 @@ test('a text that does not load costs its own place only, and comes with Retry',
   page,
   said,
 }) => {
+  const reports = reportsOf(page);
   await page.clock.install();
   await page.route('**/assets/post-*', route => route.abort());
   await page.goto('/blog');
   await hydrated(page.locator('main h1'));
   await page.getByRole('link', { name: NEWEST }).click();
-  const failed = page.getByText('The text of this article did not load.');
-  await passUntil(page, () => expect(failed).toBeVisible({ timeout: 100 }));
+  await untilReported(page, reports, { remote: 'blog', reason: 'unreachable' });
+  await expect(page.getByText('The text of this article did not load.')).toBeVisible();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(NEWEST);
   await page.unroute('**/assets/post-*');
   await page.getByRole('button', { name: 'Retry' }).click();

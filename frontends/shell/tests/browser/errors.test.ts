@@ -1,20 +1,24 @@
 import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
 import { passUntil } from '../../../kit/testing/page-time.ts';
+import { reportsOf, untilReported } from '../../../kit/testing/reports.ts';
 
 // What a form says in each case of section 8 of the specification, the form's own tests show.
 
 const FAILED = 'This part of the site did not load.';
+const UNREACHABLE = { remote: 'shell', reason: 'unreachable' };
 
 test('a page of the shell that is lost costs only its own area, and is there after Retry', async ({
   page,
   said,
 }) => {
+  const reports = reportsOf(page);
   await page.clock.install();
   await page.goto('/');
   await hydrated(page.locator('main h1'));
   await page.route('**/assets/about.*.js', route => route.abort());
   await page.getByRole('link', { name: 'About', exact: true }).first().click();
-  await passUntil(page, () => expect(page.getByText(FAILED)).toBeVisible({ timeout: 100 }));
+  await untilReported(page, reports, UNREACHABLE);
+  await expect(page.getByText(FAILED)).toBeVisible();
   // The rest of the site goes on.
   await page.getByRole('button', { name: 'Dark theme' }).click();
   await expect(page.locator('html')).toHaveClass(/dark/);
@@ -51,13 +55,15 @@ test('a part of the home page that is lost leaves the page as it was rendered, a
   page,
   said,
 }) => {
+  const reports = reportsOf(page);
   await page.clock.install();
   await page.route('**/assets/solutions-preview.*.js', route => route.abort());
   await page.goto('/');
   await hydrated(page.locator('main h1'));
   const area = page.locator('[data-area=shell]', { hasText: 'Twelve solutions' });
   await area.scrollIntoViewIfNeeded();
-  await passUntil(page, () => expect(area.getByText(FAILED)).toBeVisible({ timeout: 100 }));
+  await untilReported(page, reports, UNREACHABLE);
+  await expect(area.getByText(FAILED)).toBeVisible();
   await expect(page.locator('main h1')).toBeVisible();
   await expect(area.getByRole('heading', { level: 2 })).toBeVisible();
   await page.unroute('**/assets/solutions-preview.*.js');
