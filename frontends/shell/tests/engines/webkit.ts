@@ -107,8 +107,10 @@ interface Point {
 }
 
 function found(driver: WebDriver, element: WebElement, pointer: Point): Found {
+  const intoView = () =>
+    driver.executeScript('arguments[0].scrollIntoView({ block: "center" })', element);
   return {
-    click: () => onceItCan(() => element.click()),
+    click: () => onceItCan(() => element.click(), intoView),
     async hover() {
       const to: Point = await driver.executeScript(`return (${middleOf})(arguments[0])`, element);
       const path = driver.actions();
@@ -118,7 +120,7 @@ function found(driver: WebDriver, element: WebElement, pointer: Point): Found {
       await path.perform();
       Object.assign(pointer, to);
     },
-    type: words => onceItCan(() => element.sendKeys(words)),
+    type: words => onceItCan(() => element.sendKeys(words), intoView),
     attach: file => element.sendKeys(file),
   };
 }
@@ -137,8 +139,11 @@ function between(from: Point, to: Point): Point[] {
   }));
 }
 
-/** The driver does not wait until what moves, or is scrolled to smoothly, has come into view. */
-async function onceItCan(act: () => Promise<void>): Promise<void> {
+/** The driver does not wait until what moves has come into view, nor scrolls again to what has moved away. */
+async function onceItCan(
+  act: () => Promise<void>,
+  intoView: () => Promise<unknown>,
+): Promise<void> {
   const end = Date.now() + SEEN;
   for (;;) {
     try {
@@ -150,6 +155,7 @@ async function onceItCan(act: () => Promise<void>): Promise<void> {
       if (!isTooEarly || Date.now() > end) {
         throw failure;
       }
+      await intoView();
     }
   }
 }
