@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Browser, Page, Route } from '@playwright/test';
 import type { SiteParts } from '../../../build/document.ts';
 import { dist, partsFile } from '../../../build/places.ts';
-import { expect, tell, test } from '../../../kit/testing/browser.ts';
+import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
 import { passUntil } from '../../../kit/testing/page-time.ts';
 import { visitorAddress } from '../../../kit/testing/visitor-address.ts';
 
@@ -31,7 +31,7 @@ const VISITS: Readonly<Record<string, Visit>> = {
   toaster: { address: '/contact', act: readNotice },
 };
 /** The pages of refusals, in which no script runs. */
-const NEVER_ASKED_FOR = ['contact-not-sent', 'newsletter-not-subscribed', 'not-applied'];
+const NEVER_ASKED_FOR = ['refused', 'not-applied'];
 
 const site: SiteParts & { files: readonly string[] } = JSON.parse(readFileSync(partsFile, 'utf8'));
 
@@ -154,6 +154,8 @@ function settled(asked: () => Promise<void>): Promise<void> {
 /** Goes to an article, whose text comes by itself: then it is read, or said to be missing. */
 function readArticle(id: string) {
   return async (page: Page) => {
+    // Before, the link would lead to the document, which holds the text.
+    await hydrated(page.locator('main h1'));
     await page.locator(`main a[href="/blog/${id}"]`).first().click();
     await expect(page).toHaveURL(`/blog/${id}`);
     await readOneOf(page, '.article', 'The text of this article did not load.');
@@ -161,7 +163,11 @@ function readArticle(id: string) {
 }
 
 async function readNotice(page: Page) {
-  await tell(page, 'Your draft is back');
+  // Not by `tell`, which keeps the page from noticing how time passes.
+  await page.evaluate(() => {
+    const detail = { kind: 'success', title: 'Your draft is back', text: 'What happened.' };
+    window.dispatchEvent(new CustomEvent('site:notice', { detail }));
+  });
   await passUntil(page, () =>
     expect(page.getByText('Your draft is back')).toBeVisible({ timeout: 200 }),
   );
