@@ -1,8 +1,7 @@
 import { Link } from '@site/kit/router.ts';
 import type { ComponentProps } from 'react';
 
-/** What makes a button or a link look like a button; the rest is said by `data-kind` and `data-size`. */
-export const buttonLook =
+const look =
   'inline-flex min-h-12 cursor-pointer items-center justify-center rounded-control px-5 font-semibold ' +
   'no-underline data-[size=small]:min-h-11 data-[size=small]:px-4 data-[size=small]:text-small ' +
   'disabled:cursor-default disabled:opacity-60 data-[kind=main]:bg-seen data-[kind=main]:text-on-seen ' +
@@ -29,7 +28,7 @@ export function Button({
       type={type}
       data-kind={kind}
       data-size={size}
-      className={`${buttonLook} ${className}`}
+      className={`${look} ${className}`}
     />
   );
 }
@@ -41,9 +40,7 @@ export function ButtonLink({
   className = '',
   ...rest
 }: ComponentProps<typeof Link> & Look) {
-  return (
-    <Link {...rest} data-kind={kind} data-size={size} className={`${buttonLook} ${className}`} />
-  );
+  return <Link {...rest} data-kind={kind} data-size={size} className={`${look} ${className}`} />;
 }
 
 /** A link that leads nowhere yet, and says so. */
@@ -59,7 +56,7 @@ export function MissingLink({
       aria-disabled="true"
       data-kind="quiet"
       data-size={size}
-      className={`${buttonLook} aria-disabled:cursor-not-allowed aria-disabled:opacity-60 ${className}`}
+      className={`${look} aria-disabled:cursor-not-allowed aria-disabled:opacity-60 ${className}`}
     />
   );
 }

@@ -1,4 +1,7 @@
 import type { Page } from '@playwright/test';
+import type { Notice } from '../src/notices.tsx';
+
+type Kind = Notice['kind'];
 
 /**
  * Has what a page shows for some seconds, notices and confirmations, stay for as long as a test looks at it. How long it
@@ -11,12 +14,17 @@ export function keepShown(): void {
 }
 
 /** Shows a notice, as a remote does; it stays. */
-export async function tell(
+export async function tell(page: Page, title: string, kind?: Kind): Promise<void> {
+  await page.evaluate(keepShown);
+  await tellInPassing(page, title, kind);
+}
+
+/** Shows a notice for as long as it is shown to visitors. */
+export async function tellInPassing(
   page: Page,
   title: string,
-  kind: 'success' | 'error' | 'overlay' = 'success',
+  kind: Kind = 'success',
 ): Promise<void> {
-  await page.evaluate(keepShown);
   await page.evaluate(
     detail => {
       window.dispatchEvent(new CustomEvent('site:notice', { detail }));

@@ -72,6 +72,10 @@ export async function render(path: string): Promise<Rendered> {
 function questionOf(search: string): string | undefined {
   const action = new URLSearchParams(search).get('newsletter');
   return isNewsletterAction(action)
-    ? renderToStaticMarkup(<NewsletterQuestion action={action} />)
+    ? renderToStaticMarkup(
+        <StaticRouter location={paths.home}>
+          <NewsletterQuestion action={action} />
+        </StaticRouter>,
+      )
     : undefined;
 }

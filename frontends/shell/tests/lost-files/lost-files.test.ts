@@ -5,6 +5,7 @@ import type { SiteParts } from '../../../build/document.ts';
 import { dist, partsFile } from '../../../build/places.ts';
 import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
 import { passUntil } from '../../../kit/testing/page-time.ts';
+import { tellInPassing } from '../../../kit/testing/tell.ts';
 import { visitorAddress } from '../../../kit/testing/visitor-address.ts';
 
 // Every script and stylesheet that the build wrote is lost once, in each of three ways, alone: see docs/testing.md.
@@ -163,11 +164,7 @@ function readArticle(id: string) {
 }
 
 async function readNotice(page: Page) {
-  // Not by `tell`, which keeps the page from noticing how time passes.
-  await page.evaluate(() => {
-    const detail = { kind: 'success', title: 'Your draft is back', text: 'What happened.' };
-    window.dispatchEvent(new CustomEvent('site:notice', { detail }));
-  });
+  await tellInPassing(page, 'Your draft is back');
   await passUntil(page, () =>
     expect(page.getByText('Your draft is back')).toBeVisible({ timeout: 200 }),
   );
