@@ -108,7 +108,7 @@ pub async fn subscribe(
     request_body = TokenForm,
     responses(
         (status = 200, description = "The subscription is confirmed", body = Accepted),
-        (status = 303, description = "The same for a browser that asks for HTML: it leads on to a page that says so"),
+        (status = 303, description = "The same for the page's form without a script (`newsletter=confirm` in the query): it leads on to a page that says so"),
         (status = "4XX", description = "The token is not valid, or no longer", body = super::Failed),
         (status = 503, description = "Try again after the seconds in Retry-After", body = super::Failed),
     )
@@ -135,7 +135,7 @@ pub async fn confirm(
     request_body = TokenForm,
     responses(
         (status = 200, description = "The subscription has ended", body = Accepted),
-        (status = 303, description = "The same for a browser that asks for HTML: it leads on to a page that says so"),
+        (status = 303, description = "The same for the page's form without a script (`newsletter=unsubscribe` in the query): it leads on to a page that says so"),
         (status = "4XX", description = "The token is not valid", body = super::Failed),
         (status = 503, description = "Try again after the seconds in Retry-After", body = super::Failed),
     )

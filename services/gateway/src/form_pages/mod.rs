@@ -11,7 +11,7 @@ use axum::{
     middleware::Next,
     response::{Html, IntoResponse, Redirect, Response},
 };
-use http::{HeaderMap, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderValue, Method, Uri, header};
 
 pub use self::{entered::Recorders, pages::Pages};
 use self::{
@@ -25,12 +25,31 @@ struct Form {
     api: &'static str,
     /// The page with the form.
     page: &'static str,
-    /// Whether the address of the API leads to that page where somebody only opens it.
-    is_opened: bool,
+    /// In the query of a page's form that answers the question of a mail's link. Without it, the address is for scripts
+    /// and for mail clients, which may accept what they like (RFC 8058, 3.1).
+    question: Option<&'static str>,
     /// Where a visitor is led whose form was accepted.
     accepted: &'static str,
     /// The page that is filled where it was not.
     refused: &'static str,
+}
+
+impl Form {
+    fn of(address: &Uri) -> Option<&'static Self> {
+        let form = FORMS.iter().find(|form| form.api == address.path())?;
+        let mut parameters = address.query().unwrap_or_default().split('&');
+        form.question
+            .is_none_or(|question| parameters.any(|parameter| parameter == question))
+            .then_some(form)
+    }
+
+    /// The page with the form, or with the question that the query tells of.
+    fn opened(&self, query: Option<&str>) -> Redirect {
+        match (self.question, query) {
+            (Some(_), Some(query)) => Redirect::to(&format!("/?{query}")),
+            _ => Redirect::to(self.page),
+        }
+    }
 }
 
 /// As the front ends' routes name them (`frontends/shell/src/routes.tsx`).
@@ -38,35 +57,35 @@ const FORMS: [Form; 5] = [
     Form {
         api: "/api/contact",
         page: "/contact",
-        is_opened: true,
+        question: None,
         accepted: "/contact/sent",
         refused: "/contact/not-sent",
     },
     Form {
         api: "/api/newsletter",
         page: "/blog",
-        is_opened: true,
+        question: None,
         accepted: "/newsletter/subscribed",
         refused: "/newsletter/not-subscribed",
     },
     Form {
         api: "/api/career-application",
         page: "/careers/apply",
-        is_opened: true,
+        question: None,
         accepted: "/careers/applied",
         refused: "/careers/not-applied",
     },
     Form {
         api: "/api/newsletter/confirm",
         page: "/blog",
-        is_opened: false,
+        question: Some("newsletter=confirm"),
         accepted: "/newsletter/confirmed",
         refused: "/newsletter/not-answered",
     },
     Form {
         api: "/api/newsletter/unsubscribe",
         page: "/blog",
-        is_opened: false,
+        question: Some("newsletter=unsubscribe"),
         accepted: "/newsletter/unsubscribed",
         refused: "/newsletter/not-answered",
     },
@@ -86,14 +105,13 @@ pub struct Answers {
 
 /// Answers browsers with pages, and everyone else as the rest does.
 pub async fn answer(State(answers): State<Answers>, request: Request, next: Next) -> Response {
-    let path = request.uri().path();
-    let form = FORMS.iter().find(|form| form.api == path);
-    let Some(form) = form.filter(|_| asks_for_a_page(request.headers())) else {
+    let form = Form::of(request.uri()).filter(|_| asks_for_a_page(request.headers()));
+    let Some(form) = form else {
         return next.run(request).await;
     };
     match *request.method() {
         // Whoever loads the address of the answer anew wants the form.
-        Method::GET | Method::HEAD if form.is_opened => Redirect::to(form.page).into_response(),
+        Method::GET | Method::HEAD => form.opened(request.uri().query()).into_response(),
         Method::POST => answers.submit(form, request, next).await,
         _ => next.run(request).await,
     }

@@ -171,10 +171,13 @@ async fn a_sign_up_is_confirmed_welcomed_and_ended_by_the_links_in_its_mails() -
     let ended = site
         .http
         .post(&one_click)
+        .header(header::ACCEPT, "text/html,*/*;q=0.8")
         .form(&[("List-Unsubscribe", "One-Click")])
         .send()
         .await?;
     assert_eq!(ended.status(), StatusCode::OK);
+    // "MUST NOT return an HTTP redirect" (RFC 8058, 3.1), even if the mail client is a browser.
+    assert_eq!(ended.url().as_str(), one_click);
     inbox.mails_to("zoe@example.org", 3, MAIL).await?;
     let types: Vec<String> = site
         .stack

@@ -257,15 +257,15 @@ impl Site {
         by_a_browser(self.http.post(format!("{}{path}", self.stack.site())))
     }
 
+    fn get(&self, path: &str) -> RequestBuilder {
+        by_a_browser(self.http.get(format!("{}{path}", self.stack.site())))
+    }
+
     /// The page that an accepted form leads to.
     async fn led_to(&self, answer: Response) -> anyhow::Result<String> {
         assert_eq!(answer.status(), StatusCode::SEE_OTHER);
         let path = answer.headers()[header::LOCATION].to_str()?;
-        let page = self
-            .http
-            .get(format!("{}{path}", self.stack.site()))
-            .send()
-            .await?;
+        let page = self.get(path).send().await?;
         assert_eq!(page.status(), StatusCode::OK, "{path}");
         Ok(page.text().await?)
     }
@@ -342,7 +342,7 @@ async fn the_question_of_a_mails_link_is_answered_by_a_form() -> anyhow::Result<
         assert_eq!(refused.status(), StatusCode::METHOD_NOT_ALLOWED, "{path}");
     }
     for action in ["confirm", "unsubscribe"] {
-        let to = format!("/api/newsletter/{action}?token=forged");
+        let to = format!("/api/newsletter/{action}?newsletter={action}&token=forged");
         let form = |body: &'static str| {
             site.post(&to)
                 .header("content-type", "application/x-www-form-urlencoded")
@@ -355,6 +355,12 @@ async fn the_question_of_a_mails_link_is_answered_by_a_form() -> anyhow::Result<
         assert!(forged.status().is_client_error(), "{action}");
         let forged = page(forged).await?;
         assert!(forged.contains("Nothing has changed yet"), "{action}");
+        // Whoever loads the address of the answer anew is asked again.
+        let asked = site.get(&to).send().await?;
+        assert_eq!(
+            asked.headers()[header::LOCATION],
+            format!("/?newsletter={action}&token=forged")
+        );
     }
     Ok(())
 }
