@@ -41,6 +41,11 @@ export function firstViewOf(file: string, document: Document): FirstView {
   return { script: kilobytes(bytesOf(scripts)), all: kilobytes(bytesOf(all)) };
 }
 
+/** Bytes of a page's HTML alone, with its headers. */
+export function htmlBytesOf(file: string): number {
+  return bytesOf([`/${file}`]);
+}
+
 function fontsOf(document: Document, styles: readonly string[]): string[] {
   const linked = styles.map(style => readFileSync(join(dist, style), 'utf8'));
   const own = Array.from(document.querySelectorAll('style'), ({ textContent }) => textContent);

@@ -1,4 +1,5 @@
-import { brand, leadership } from '@site/kit/brand.ts';
+import { brand } from '@site/kit/brand.ts';
+import { leadership } from '@site/kit/brand-lists.ts';
 import type { Thing } from '@site/kit/structured-data.tsx';
 import type { PostSummary } from './post.ts';
 

@@ -1,30 +1,6 @@
 import brandFile from '../../../brand.json' with { type: 'json' };
 
-/** A profile of the company elsewhere. */
-export interface Social {
-  /** Which icon it gets: `network`, `microblog`, `video` or `photos`. */
-  kind: string;
-  /** What a screen reader says. */
-  label: string;
-  url: string;
-}
-
-/** A company whose logo stands on the home page. */
-export interface Partner {
-  name: string;
-  /** File name among the partner logos. */
-  logo: string;
-  url: string;
-}
-
-/** One of the people who lead the company. */
-export interface Leader {
-  role: string;
-  name?: string;
-  profileUrl?: string;
-}
-
-/** Who the site speaks for: the content of the root `brand.json`, described in `brand.schema.json`, but for its lists of people and profiles. */
+/** Who the site speaks for: the content of the root `brand.json`, described in `brand.schema.json`, but for its lists (`brand-lists.ts`). */
 export interface Brand {
   name: string;
   tagline: string;
@@ -58,7 +34,3 @@ export const brand: Brand = {
   phone: brandFile.phone,
   address: brandFile.address,
 };
-
-export const socials: readonly Social[] = brandFile.socials;
-export const partners: readonly Partner[] = brandFile.partners;
-export const leadership: readonly Leader[] = brandFile.leadership;

@@ -104,7 +104,7 @@ function Labelled({ label, error, name, required, className = '', most, children
         <p
           id={`${id}-limit`}
           data-over={left < 0}
-          className="mt-1.5 text-ink-2 text-small tabular-nums data-[over=true]:text-alert-ink"
+          className="mt-1.5 text-ink-2 text-small [font-variant-numeric:tabular-nums] data-[over=true]:text-alert-ink"
         >
           {left < 0
             ? `${(-left).toLocaleString('en')} characters too many`

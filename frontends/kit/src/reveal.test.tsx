@@ -1,78 +1,122 @@
 // @vitest-environment happy-dom
 import { act, render, screen } from '@testing-library/react';
-import { expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { fakeView } from '../testing/fake-view.ts';
 import { Reveal } from './reveal.tsx';
 
-function placedAt(top: number, { still = false, height = 10 } = {}) {
-  vi.stubGlobal('innerHeight', 800);
-  vi.spyOn(Element.prototype, 'getBoundingClientRect').mockReturnValue(
-    new DOMRect(0, top, 10, height),
-  );
-  vi.stubGlobal('matchMedia', () => ({ matches: still }));
+const VIEW = new DOMRect(0, 0, 10, 800);
+
+/** What the browser tells of an element at this place. */
+function at(top: number, height = 100) {
+  const shown = Math.max(0, Math.min(top + height, VIEW.height) - Math.max(top, 0));
+  return {
+    boundingClientRect: new DOMRect(0, top, 10, height),
+    rootBounds: VIEW,
+    intersectionRatio: shown / height,
+  };
 }
+
+/** Renders, and lets effects run. */
+function rendered(...[ui, options]: Parameters<typeof render>) {
+  return act(async () => render(ui, options));
+}
+
+function revealOf(text: string) {
+  return screen.getByText(text).dataset['reveal'];
+}
+
+function wantsMotion(isWanted = true) {
+  vi.stubGlobal('matchMedia', () => ({ matches: !isWanted }));
+}
+
+beforeEach(() => wantsMotion());
 
 test('what is below the view is hidden until a tenth of it is in view, and then shown for good', async () => {
   const view = fakeView();
-  placedAt(900);
-  await act(async () => render(<Reveal delay={200}>A card</Reveal>));
-  const card = screen.getByText('A card');
-  expect(card.dataset['reveal']).toBe('hidden');
-  expect(card.style.getPropertyValue('--reveal-delay')).toBe('200ms');
-  expect(await view.show()).toEqual([{ threshold: 0.1 }]);
-  expect(card.dataset['reveal']).toBe('shown');
+  await rendered(<Reveal delay={200}>A card</Reveal>);
+  const [options] = await view.show(at(900));
+  expect(options?.threshold).toContain(0.1);
+  expect(screen.getByText('A card').style.getPropertyValue('--reveal-delay')).toBe('200ms');
+  for (const [top, state] of [
+    [900, 'hidden'],
+    [795, 'hidden'],
+    [790, 'shown'],
+  ] as const) {
+    await view.show(at(top));
+    expect(revealOf('A card')).toBe(state);
+  }
   expect(view.awaited()).toEqual([]);
 });
 
 test('what is higher than the view is shown when it fills a tenth of that', async () => {
   const view = fakeView();
-  placedAt(900, { height: 1600 });
-  await act(async () => render(<Reveal>A list</Reveal>));
-  expect(await view.show()).toEqual([{ threshold: 0.05 }]);
+  await rendered(<Reveal>A list</Reveal>);
+  const [options] = await view.show(at(900, 1600));
+  expect(options?.threshold).toContain(0.05);
+  await view.show(at(730, 1600));
+  expect(revealOf('A list')).toBe('hidden');
+  await view.show(at(720, 1600));
+  expect(revealOf('A list')).toBe('shown');
 });
 
-test('what is in view already comes with its page', () => {
+test('what is in view already comes with its page', async () => {
+  for (const top of [700, 799, -300]) {
+    const view = fakeView();
+    const { unmount } = await rendered(<Reveal>A card</Reveal>);
+    await view.show(at(top));
+    expect(revealOf('A card')).toBe('arriving');
+    expect(view.awaited()).toEqual([]);
+    unmount();
+  }
+});
+
+test('what left the page is not waited for', async () => {
   const view = fakeView();
-  placedAt(700);
-  render(<Reveal>A card</Reveal>);
-  expect(screen.getByText('A card').dataset['reveal']).toBe('arriving');
+  const { unmount } = await rendered(<Reveal>A card</Reveal>);
+  expect(view.awaited()).toHaveLength(1);
+  unmount();
   expect(view.awaited()).toEqual([]);
 });
 
-test('nothing is hidden from who wants no motion', () => {
+test('nothing is hidden from who wants no motion', async () => {
   const view = fakeView();
-  placedAt(900, { still: true });
-  render(<Reveal>A card</Reveal>);
-  expect(screen.getByText('A card').dataset['reveal']).toBe('arriving');
+  wantsMotion(false);
+  await rendered(<Reveal>A card</Reveal>);
+  expect(revealOf('A card')).toBe('arriving');
   expect(view.awaited()).toEqual([]);
 });
 
 test('what was in the page’s HTML does not arrive again', async () => {
   fakeView();
-  placedAt(700);
   const { renderToString } = await import('react-dom/server');
   const container = document.body.appendChild(document.createElement('div'));
   container.innerHTML = renderToString(<Reveal>A card</Reveal>);
-  await act(async () => render(<Reveal>A card</Reveal>, { container, hydrate: true }));
+  await rendered(<Reveal>A card</Reveal>, { container, hydrate: true });
   expect(screen.getByText('A card').dataset['reveal']).toBeUndefined();
 });
 
-test('all read where they are before the first of them is hidden', async () => {
+test('no place is asked for, which would lay the page out at once, and one observer waits for all', async () => {
+  const asked = vi.spyOn(Element.prototype, 'getBoundingClientRect');
+  const observe = vi.fn();
   fakeView();
-  placedAt(900);
-  const seen: (string | undefined)[] = [];
-  vi.spyOn(Element.prototype, 'getBoundingClientRect').mockImplementation(() => {
-    seen.push(document.querySelector<HTMLElement>('[data-reveal=hidden]')?.dataset['reveal']);
-    return new DOMRect(0, 900, 10, 10);
-  });
-  await act(async () =>
-    render(
-      <>
-        <Reveal>One</Reveal>
-        <Reveal>Two</Reveal>
-      </>,
+  vi.resetModules();
+  vi.stubGlobal(
+    'IntersectionObserver',
+    vi.fn(
+      class {
+        observe = observe;
+        unobserve = vi.fn();
+      },
     ),
   );
-  expect(seen).toEqual([undefined, undefined]);
-  expect(screen.getByText('Two').dataset['reveal']).toBe('hidden');
+  const { Reveal } = await import('./reveal.tsx');
+  await rendered(
+    <>
+      <Reveal>One</Reveal>
+      <Reveal>Two</Reveal>
+    </>,
+  );
+  expect(asked).not.toHaveBeenCalled();
+  expect(observe).toHaveBeenCalledTimes(2);
+  expect(IntersectionObserver).toHaveBeenCalledTimes(1);
 });

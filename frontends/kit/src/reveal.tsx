@@ -4,6 +4,8 @@ import { useHydrated } from './use-hydrated.ts';
 
 /** How much of it must be in view, or of the view be filled by it where it is higher. */
 const THRESHOLD = 0.1;
+/** The highest that is revealed on time, in views. */
+const HIGHEST = 20;
 
 /** What an element needs to be revealed. */
 interface Revealed<Element extends HTMLElement> {
@@ -18,34 +20,37 @@ export function useReveal<Element extends HTMLElement>(): Revealed<Element> {
   const entrance = useRef(useHydrated() ? 'arriving' : undefined);
   useEffect(() => {
     const element = ref.current;
-    const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    const { top, height } = element?.getBoundingClientRect() ?? new DOMRect();
-    if (!element || isStill || top < innerHeight) {
+    if (!element || matchMedia('(prefers-reduced-motion: reduce)').matches) {
       return;
     }
-    const observer = new IntersectionObserver(
-      entries => {
-        if (entries.some(entry => entry.isIntersecting)) {
-          element.dataset['reveal'] = 'shown';
-          observer.disconnect();
-        }
-      },
-      { threshold: THRESHOLD * Math.min(1, innerHeight / height) },
-    );
-    let isOver = false;
-    // Once all have read where they are: a change between two of them would lay the page out anew for each.
-    queueMicrotask(() => {
-      if (!isOver) {
-        element.dataset['reveal'] = 'hidden';
-        observer.observe(element);
-      }
-    });
-    return () => {
-      isOver = true;
-      observer.disconnect();
-    };
+    // The browser tells all places once it has laid the page out: asking for them here would make it do so at once.
+    observer ??= new IntersectionObserver(place, { threshold: THRESHOLDS });
+    observer.observe(element);
+    return () => observer?.unobserve(element);
   }, []);
   return { ref, 'data-reveal': entrance.current };
+}
+
+const THRESHOLDS = Array.from({ length: HIGHEST }, (_, at) => THRESHOLD / (at + 1));
+
+/** One for all: each costs the browser as much as what it observes. */
+let observer: IntersectionObserver | undefined;
+
+/** Hides what is below the view at first, and shows it once enough of it is in view. */
+function place(entries: IntersectionObserverEntry[], observer: IntersectionObserver) {
+  for (const { target, boundingClientRect, rootBounds, intersectionRatio } of entries) {
+    const { top, height } = boundingClientRect;
+    const view = rootBounds?.height ?? innerHeight;
+    const isHidden = target.getAttribute('data-reveal') === 'hidden';
+    if (!isHidden && top >= view) {
+      target.setAttribute('data-reveal', 'hidden');
+    } else if (!isHidden) {
+      observer.unobserve(target);
+    } else if (intersectionRatio >= THRESHOLD * Math.min(1, view / height)) {
+      target.setAttribute('data-reveal', 'shown');
+      observer.unobserve(target);
+    }
+  }
 }
 
 /** Fades and slides its content in when it is scrolled into view, `delay` milliseconds later. */

@@ -1,4 +1,5 @@
-import { brand, socials } from './brand.ts';
+import { brand } from './brand.ts';
+import { socials } from './brand-lists.ts';
 import * as paths from './paths.ts';
 
 /** What schema.org calls a thing: its type and its properties. */

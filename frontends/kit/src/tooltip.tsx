@@ -66,7 +66,7 @@ export function Tooltip({ words, children }: { words: string; children: ReactNod
       {isOpen ? (
         <span
           aria-hidden="true"
-          className="-translate-x-1/2 absolute top-full left-1/2 z-20 whitespace-nowrap rounded-control bg-ink px-2.5 py-1.5 text-paper text-small"
+          className="absolute top-full left-1/2 z-20 whitespace-nowrap rounded-control bg-ink px-2.5 py-1.5 text-paper text-small [translate:-50%]"
           data-tooltip=""
         >
           {words}

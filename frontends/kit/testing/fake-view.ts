@@ -1,7 +1,9 @@
 import { act } from '@testing-library/react';
 import { vi } from 'vitest';
 
-type Tell = (entries: Pick<IntersectionObserverEntry, 'isIntersecting' | 'target'>[]) => void;
+/** What an observer is told of an element: that it came into view, unless a test says where it is. */
+type Told = Partial<IntersectionObserverEntry>;
+type Tell = (entries: Told[], observer: FakeObserver) => void;
 
 /** What is observed, by whom. The DOM of the tests has no layout, so nothing ever comes into view by itself. */
 const observed = new Map<Element, FakeObserver>();
@@ -19,6 +21,10 @@ class FakeObserver {
     observed.set(element, this);
   }
 
+  unobserve(element: Element) {
+    observed.delete(element);
+  }
+
   disconnect() {
     for (const [element, observer] of observed) {
       if (observer === this) {
@@ -30,8 +36,8 @@ class FakeObserver {
 
 /** View of a unit test: elements come into it when the test says so. */
 export interface FakeView {
-  /** Brings all that is waited for into view. Says with which options it was waited for. */
-  show: () => Promise<IntersectionObserverInit[]>;
+  /** Brings all that is waited for into view, or to a place. Says with which options it was waited for. */
+  show: (told?: Told) => Promise<IntersectionObserverInit[]>;
   /** What is still waited for. */
   awaited: () => Element[];
 }
@@ -41,11 +47,12 @@ export function fakeView(): FakeView {
   observed.clear();
   vi.stubGlobal('IntersectionObserver', FakeObserver);
   return {
-    async show() {
+    async show(told = { isIntersecting: true }) {
       const all = Array.from(observed);
       await act(async () => {
-        for (const [target, { tell }] of all) {
-          tell([{ isIntersecting: true, target }]);
+        for (const [target, observer] of all) {
+          const boundingClientRect = target.getBoundingClientRect();
+          observer.tell([{ boundingClientRect, ...told, target }], observer);
         }
       });
       return all.map(([, { options }]) => options);

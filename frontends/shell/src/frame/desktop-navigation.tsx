@@ -56,7 +56,7 @@ function ServicesMenu({ title, path }: { title: string; path: string }) {
         <Icon name="down" className="size-4" />
       </button>
       <div id={PANEL} popover="auto" className="services-panel">
-        <ul className="grid grid-cols-3 gap-1 border border-line bg-raised p-3 shadow-header">
+        <ul className="grid grid-cols-3 gap-1 border border-line bg-raised p-3">
           {services.map(service => (
             <li key={service.id}>
               <Link

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-import { socials } from '@site/kit/brand.ts';
+import { socials } from '@site/kit/brand-lists.ts';
 import { BrowserRouter } from '@site/kit/router.ts';
 import { fireEvent, render, screen } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';

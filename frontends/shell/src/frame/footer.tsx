@@ -1,4 +1,5 @@
-import { brand, socials } from '@site/kit/brand.ts';
+import { brand } from '@site/kit/brand.ts';
+import { socials } from '@site/kit/brand-lists.ts';
 import * as paths from '@site/kit/paths.ts';
 import { Link } from '@site/kit/router.ts';
 import { Tooltip } from '@site/kit/tooltip.tsx';

@@ -1,5 +1,5 @@
-import type { Leader } from '@site/kit/brand.ts';
-import { leadership } from '@site/kit/brand.ts';
+import type { Leader } from '@site/kit/brand-lists.ts';
+import { leadership } from '@site/kit/brand-lists.ts';
 import { ButtonLink } from '@site/kit/button.tsx';
 import { Monogram } from '@site/kit/monogram.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { excessOf } from '../../../build/budgets.ts';
-import { firstViewOf } from '../../../build/first-view.ts';
+import { excessOf, FIRST_FLIGHT } from '../../../build/budgets.ts';
+import { firstViewOf, htmlBytesOf } from '../../../build/first-view.ts';
 import { NOT_FOUND, SAMPLES } from '../../../build/routes.ts';
 import { builtPage, mappedPages } from '../../../kit/testing/built-site.ts';
 
@@ -13,6 +13,10 @@ test.each(PAGES)('%s keeps the budgets of bytes for its first view', route => {
   expect(view.script).toBeGreaterThan(90);
   expect(view.all).toBeGreaterThan(view.script + 40);
   expect(excessOf(route, view)).toEqual([]);
+});
+
+test.each(PAGES)('the HTML of %s comes in the first flight', route => {
+  expect(htmlBytesOf(builtPage(route).file)).toBeLessThanOrEqual(FIRST_FLIGHT);
 });
 
 test('a route that exceeds a budget is named', () => {

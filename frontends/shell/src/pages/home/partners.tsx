@@ -1,4 +1,4 @@
-import { partners } from '@site/kit/brand.ts';
+import { partners } from '@site/kit/brand-lists.ts';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 
