@@ -112,7 +112,10 @@ pub const COMMANDS: [(&str, Tried); 79] = [
     ("npm run measure", As("cargo xtask measure web")),
     ("npm run measure -- /about", OnStack),
     ("npm run measure:federation", As("cargo xtask measure federation")),
-    ("npm run screenshots", As("npm run screenshots -- /contact")),
+    (
+        "npm run screenshots",
+        As("target/debug/stack run npm run screenshots -- /contact"),
+    ),
     ("npm run screenshots -- /contact", OnStack),
     ("npm run draw", AsIs),
     ("npm run draw -w frontends/blog", AsIs),

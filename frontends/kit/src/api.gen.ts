@@ -472,7 +472,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            /** @description The same for a browser that asks for HTML: it leads on to a page that says so */
+            /** @description The same for the page's form without a script (`newsletter=confirm` in the query): it leads on to a page that says so */
             303: {
                 headers: {
                     [name: string]: unknown;
@@ -545,7 +545,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            /** @description The same for a browser that asks for HTML: it leads on to a page that says so */
+            /** @description The same for the page's form without a script (`newsletter=unsubscribe` in the query): it leads on to a page that says so */
             303: {
                 headers: {
                     [name: string]: unknown;

@@ -2,7 +2,6 @@
 import { act, render, screen } from '@testing-library/react';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { fakeView } from '../testing/fake-view.ts';
-import { Reveal } from './reveal.tsx';
 
 const VIEW = new DOMRect(0, 0, 10, 800);
 
@@ -29,7 +28,14 @@ function wantsMotion(isWanted = true) {
   vi.stubGlobal('matchMedia', () => ({ matches: !isWanted }));
 }
 
-beforeEach(() => wantsMotion());
+let Reveal: typeof import('./reveal.tsx').Reveal;
+
+beforeEach(async () => {
+  wantsMotion();
+  // Anew for each, because it keeps one observer for all that is ever revealed.
+  vi.resetModules();
+  ({ Reveal } = await import('./reveal.tsx'));
+});
 
 test('what is below the view is hidden until a tenth of it is in view, and then shown for good', async () => {
   const view = fakeView();
@@ -99,7 +105,6 @@ test('no place is asked for, which would lay the page out at once, and one obser
   const asked = vi.spyOn(Element.prototype, 'getBoundingClientRect');
   const observe = vi.fn();
   fakeView();
-  vi.resetModules();
   vi.stubGlobal(
     'IntersectionObserver',
     vi.fn(
@@ -109,7 +114,6 @@ test('no place is asked for, which would lay the page out at once, and one obser
       },
     ),
   );
-  const { Reveal } = await import('./reveal.tsx');
   await rendered(
     <>
       <Reveal>One</Reveal>

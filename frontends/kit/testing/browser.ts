@@ -6,7 +6,7 @@ import { runningStack, stackFile } from '../../build/running-stack.ts';
 import { accessibilityTree, faultsIn } from './accessibility-tree.ts';
 import { devServer } from './dev-server.ts';
 import type { Mail } from './inbox.ts';
-import { mailsTo, mailTo, someone } from './inbox.ts';
+import { mailTo, settledMailsTo, someone } from './inbox.ts';
 import type { Program } from './program.ts';
 import { tell } from './tell.ts';
 import { visitorAddress } from './visitor-address.ts';
@@ -21,7 +21,7 @@ interface Fixtures {
   stack: RunningStack;
   /** The first mail to an address that holds a text, once it is there. */
   mailTo: (address: string, text: string) => Promise<Mail>;
-  /** All mails to an address that hold a text, by now. */
+  /** All mails to an address that hold a text, once what was sent after them has arrived, too. */
   mailsTo: (address: string, text: string) => Promise<Mail[]>;
   /** What the console said. A test that says nothing of it wants it empty. */
   said: string[];
@@ -66,7 +66,7 @@ export const test = base.extend<Fixtures, Options & { own: Program | undefined }
     expect(uncaught, 'everything is caught').toEqual([]);
   },
   mailTo: async ({ stack }, use) => use((address, text) => mailTo(stack, address, text)),
-  mailsTo: async ({ stack }, use) => use((address, text) => mailsTo(stack, address, text)),
+  mailsTo: async ({ stack }, use) => use((address, text) => settledMailsTo(stack, address, text)),
   // biome-ignore lint/correctness/noEmptyPattern: see above
   said: async ({}, use) => use([]),
   // biome-ignore lint/correctness/noEmptyPattern: see above
@@ -107,6 +107,14 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(await violationsOf(page), 'light').toEqual([]);
   await showTheme(page, 'dark');
   expect(await violationsOf(page, ['color-contrast']), 'dark').toEqual([]);
+}
+
+/** Expects that the console said this, more than once or not, and nothing else. */
+export function expectSaid(said: string[], words: RegExp): void {
+  expect(said).not.toEqual([]);
+  for (const word of said.splice(0)) {
+    expect(word).toMatch(words);
+  }
 }
 
 /** Expects that nothing must be scrolled sideways at a size of the window. */

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { RunningStack } from '../../build/running-stack.ts';
+import { visitorAddress } from './visitor-address.ts';
 
 /** Milliseconds within which a mail arrives. */
 const ARRIVED = 20_000;
@@ -35,15 +36,30 @@ export async function mailTo(stack: RunningStack, address: string, text: string)
 }
 
 /** All mails to an address that hold a text, by now. */
-export async function mailsTo(
-  { inbox }: RunningStack,
-  address: string,
-  text: string,
-): Promise<Mail[]> {
+async function mailsTo({ inbox }: RunningStack, address: string, text: string): Promise<Mail[]> {
   const all: Mail[] = await (await fetch(`${inbox.web}/email`)).json();
   return all.filter(
     mail => mail.to.some(to => to.address === address) && JSON.stringify(mail).includes(text),
   );
+}
+
+/** All mails to an address that hold a text, once what was sent after them has arrived, too. */
+export async function settledMailsTo(
+  stack: RunningStack,
+  address: string,
+  text: string,
+): Promise<Mail[]> {
+  const email = someone('later');
+  const sent = await fetch(`${stack.site}/api/contact`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': visitorAddress() },
+    body: JSON.stringify({ name: 'Later', email, message: 'Sent after what is counted' }),
+  });
+  if (!sent.ok) {
+    throw new Error(`What was sent later was answered ${sent.status}`);
+  }
+  await mailTo(stack, email, 'Later');
+  return mailsTo(stack, address, text);
 }
 
 /** The link of a newsletter's mail. Mails name the site's public address; the stack under test has another. */

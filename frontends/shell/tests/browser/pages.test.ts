@@ -63,14 +63,6 @@ test('the 404 page leads home, and names the path in the console', async ({ page
   expect(said.splice(0).join()).toContain('/no-such-page');
 });
 
-test('every page is shown from its top', async ({ page }) => {
-  await page.goto('/terms');
-  await page.evaluate(() => scrollTo(0, 900));
-  await page.getByRole('link', { name: 'About', exact: true }).first().click();
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Pioneering AI Security');
-  await expect.poll(() => page.evaluate(() => scrollY)).toBe(0);
-});
-
 /** What machines are told of a page: as it was served, which tests of the built site judge, and as React shows it. */
 function headsOf(html = '') {
   const wordsOf = ({ head }: Document) =>
