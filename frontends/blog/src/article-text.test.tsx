@@ -10,7 +10,7 @@ import type { PostText } from './post.ts';
 const loadText = vi.hoisted(() => vi.fn<(id: string) => Promise<PostText>>());
 vi.mock('./posts.ts', () => ({ loadText }));
 
-const FAILED = 'The text of this article did not load.';
+const FAILED = 'The text of this article did not load';
 const HTML = '<h2 id="physics">Physics still applies</h2>';
 const TEXT: PostText = { html: HTML, headings: [{ id: 'physics', text: 'Physics still applies' }] };
 /** What the bundler throws where a text did not come. */

@@ -10,9 +10,10 @@ import type { PartModule } from './lazy-part.ts';
 
 const loadRemote = vi.fn<() => Promise<PartModule>>();
 
-const FAILED = 'This part of the site did not load.';
+const FAILED = 'This part of the site did not load';
 const LOST = Object.assign(new Error('Loading chunk failed.'), { request: '/remotes/part.js' });
 const MODULE = { default: () => <h1>Ten internships</h1>, version: 'ours' };
+const TEASERS = { default: () => <h2>Latest Insights</h2>, version: 'ours' };
 
 let isCorrupt = false;
 function Corrupt() {
@@ -37,19 +38,20 @@ beforeEach(() => {
 
 interface Options {
   when?: 'now' | 'near';
+  fills?: 'page' | 'part';
   /** What was rendered ahead of time. */
   html?: string;
   /** Where a part of the shell comes from; without it, the careers page fills the area. */
   load?: () => Promise<PartModule>;
 }
 
-async function area({ when = 'now', html, load }: Options = {}) {
+async function area({ when = 'now', fills = 'part', html, load }: Options = {}) {
   const { LazyArea } = await import('./lazy-area.tsx');
   const { lazyPart } = await import('./lazy-part.ts');
   const part = lazyPart(
     load ? { frontEnd: 'shell', load } : { frontEnd: 'careers', load: loadRemote },
   );
-  const page = <LazyArea part={part} when={when} />;
+  const page = <LazyArea part={part} when={when} fills={fills} />;
   const container = document.body.appendChild(document.createElement('div'));
   if (html) {
     container.innerHTML = `<div data-area="${part.frontEnd}"><!--$-->${html}<!--/$--></div>`;
@@ -234,4 +236,105 @@ test('a page of the shell that failed is asked for again when it is gone to agai
   await pass(0);
   expect(screen.getByRole('heading').textContent).toBe('Pioneering AI Security');
   expect(screen.queryByRole('alert')).toBeNull();
+});
+
+test('a page that does not come has a title and a heading of its own, which go once it is there', async () => {
+  loadRemote.mockRejectedValue(new Error('down'));
+  await area({ fills: 'page' });
+  await pass(7_000);
+  expect(document.title).toBe('This page did not load | Oculant');
+  expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('This page did not load');
+  loadRemote.mockResolvedValue(MODULE);
+  await press('Retry');
+  expect(screen.getByRole('heading').textContent).toBe('Ten internships');
+  expect(document.title).toBe('');
+});
+
+test('a page that throws has a title and a heading of its own', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  isCorrupt = true;
+  loadRemote.mockResolvedValue({ default: Corrupt, version: 'ours' });
+  await area({ fills: 'page', html: '<h1>Ten internships</h1>' });
+  await pass(0);
+  expect(document.title).toBe('This page did not load | Oculant');
+  expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('This page did not load');
+  isCorrupt = false;
+});
+
+test('a page whose HTML is there keeps its one heading while its part fails', async () => {
+  loadRemote.mockRejectedValue(new Error('down'));
+  await area({ fills: 'page', html: '<h1>Ten internships</h1>' });
+  await pass(7_000);
+  expect(screen.getByRole('alert').textContent).toContain(FAILED);
+  expect(screen.getByRole('heading').textContent).toBe('Ten internships');
+  expect(document.title).toBe('');
+});
+
+test('whoever presses Retry keeps the focus while it is tried again, and when that fails', async () => {
+  loadRemote.mockRejectedValue(new Error('down'));
+  await area();
+  await pass(7_000);
+  const button = screen.getByRole('button', { name: 'Retry' });
+  await press('Retry');
+  expect(screen.getByRole('button', { name: 'Trying again…' })).toBe(button);
+  expect(button.getAttribute('aria-disabled')).toBe('true');
+  expect(document.activeElement).toBe(button);
+  const tries = loadRemote.mock.calls.length;
+  await press('Trying again…');
+  expect(loadRemote).toHaveBeenCalledTimes(tries);
+  await pass(7_000);
+  expect(screen.getByRole('button', { name: 'Retry' })).toBe(button);
+  expect(button.getAttribute('aria-disabled')).toBe('false');
+  expect(document.activeElement).toBe(button);
+});
+
+test('whoever presses Retry keeps the focus when what is shown throws again', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  isCorrupt = true;
+  loadRemote.mockResolvedValue({ default: Corrupt, version: 'ours' });
+  await area();
+  await pass(0);
+  const button = screen.getByRole('button', { name: 'Retry' });
+  await press('Retry');
+  expect(screen.getByRole('button', { name: 'Retry' })).toBe(button);
+  expect(document.activeElement).toBe(button);
+  isCorrupt = false;
+});
+
+test.each([
+  ['page', 'h1'],
+  ['part', '[data-area]'],
+] as const)('once a %s is there after Retry, the focus is at its %s', async (fills, selector) => {
+  loadRemote.mockRejectedValue(new Error('down'));
+  await area({ fills });
+  await pass(7_000);
+  loadRemote.mockResolvedValue(fills === 'page' ? MODULE : TEASERS);
+  await press('Retry');
+  expect(screen.queryByRole('alert')).toBeNull();
+  expect(document.activeElement).toBe(document.querySelector(selector));
+});
+
+test('a page that comes late after all has the focus of what said that it does not', async () => {
+  loadRemote.mockImplementation(
+    () => new Promise(resolve => setTimeout(() => resolve(MODULE), 9_000)),
+  );
+  await area({ fills: 'page' });
+  await pass(8_000);
+  screen.getByRole('button', { name: 'Retry' }).focus();
+  await pass(1_000);
+  expect(document.activeElement).toBe(screen.getByRole('heading', { name: 'Ten internships' }));
+});
+
+test('whoever is elsewhere when a part comes stays there', async () => {
+  loadRemote.mockRejectedValue(new Error('down'));
+  await area();
+  await pass(7_000);
+  loadRemote.mockImplementation(
+    () => new Promise(resolve => setTimeout(() => resolve(MODULE), 500)),
+  );
+  await press('Retry');
+  screen.getByRole('button', { name: 'Trying again…' }).blur();
+  await pass(500);
+  expect(screen.getByRole('heading').textContent).toBe('Ten internships');
+  expect(document.activeElement).toBe(document.body);
 });

@@ -2,9 +2,8 @@ import type { ReactNode } from 'react';
 import { Component } from 'react';
 
 interface BoundaryProps {
-  /** What is shown instead of content that fails; pressing Retry shows the content again. */
-  fallback: (onRetry: () => void) => ReactNode;
-  onFailure: () => void;
+  /** Called with what shows the content again. */
+  onFailure: (retry: () => void) => void;
   children: ReactNode;
 }
 
@@ -17,11 +16,10 @@ export class PartBoundary extends Component<BoundaryProps, { isBroken: boolean }
   }
 
   override componentDidCatch() {
-    this.props.onFailure();
+    this.props.onFailure(() => this.setState({ isBroken: false }));
   }
 
   override render() {
-    const { fallback, children } = this.props;
-    return this.state.isBroken ? fallback(() => this.setState({ isBroken: false })) : children;
+    return this.state.isBroken ? null : this.props.children;
   }
 }

@@ -87,7 +87,7 @@ test('a text that does not load costs its own place only, and comes with Retry',
   await hydrated(page.locator('main h1'));
   await page.getByRole('link', { name: NEWEST }).click();
   await untilReported(page, reports, { remote: 'blog', reason: 'unreachable' });
-  await expect(page.getByText('The text of this article did not load.')).toBeVisible();
+  await expect(page.getByText('The text of this article did not load')).toBeVisible();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(NEWEST);
   await page.unroute('**/assets/post-*');
   await page.getByRole('button', { name: 'Retry' }).click();

@@ -1,3 +1,4 @@
+import { focusOn } from '@site/kit/focus-on.ts';
 import { useEffect, useRef, useState } from 'react';
 import { whenThere } from './when-there.ts';
 
@@ -25,7 +26,7 @@ export function PageChange({ page }: PageChangeProps) {
         setTitle(document.title);
         // Who went somewhere else while the page was loaded stays there.
         if ([document.body, activeElement].includes(document.activeElement)) {
-          focusHeading(heading);
+          focusOn(heading);
         }
       },
     );
@@ -36,11 +37,4 @@ export function PageChange({ page }: PageChangeProps) {
       {title}
     </p>
   );
-}
-
-/** Where the page is scrolled to is for others to say. */
-function focusHeading(heading: HTMLElement) {
-  heading.tabIndex = -1;
-  heading.focus({ preventScroll: true });
-  heading.addEventListener('blur', () => heading.removeAttribute('tabindex'), { once: true });
 }

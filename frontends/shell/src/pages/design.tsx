@@ -2,8 +2,9 @@ import { Accordion } from '@site/kit/accordion.tsx';
 import { Button, ButtonLink, MissingLink } from '@site/kit/button.tsx';
 import { Card } from '@site/kit/card.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
+import { DidNotLoad } from '@site/kit/did-not-load.tsx';
 import { Field, TextField } from '@site/kit/field.tsx';
-import { Alert, Confirmation, DidNotLoad } from '@site/kit/message.tsx';
+import { Alert, Confirmation } from '@site/kit/message.tsx';
 import { Monogram } from '@site/kit/monogram.tsx';
 import { NewsletterForm } from '@site/kit/newsletter-form.tsx';
 import { notify } from '@site/kit/notices.tsx';
@@ -214,11 +215,7 @@ function Messages() {
       ) : null}
       {shown === 'alert' ? <Alert>Failed to send message</Alert> : null}
       <h3 className="mt-10 mb-4 text-subheading">DidNotLoad</h3>
-      <DidNotLoad
-        what="This part of the site"
-        advice="Everything else keeps working."
-        onRetry={() => setShown('nothing')}
-      />
+      <DidNotLoad what="This part of the site" onRetry={() => setShown('nothing')} />
     </Section>
   );
 }

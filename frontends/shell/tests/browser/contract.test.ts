@@ -11,7 +11,7 @@ test.afterEach(() => {
   }
 });
 
-const FAILED = 'This part of the site did not load.';
+const FAILED = 'This part of the site did not load';
 
 test('a remote built with other versions of what is shared, within the declared range, loads', async ({
   page,

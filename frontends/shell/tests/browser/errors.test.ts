@@ -4,7 +4,8 @@ import { reportsOf, untilReported } from '../../../kit/testing/reports.ts';
 
 // What a form says in each case of section 8 of the specification, the form's own tests show.
 
-const FAILED = 'This part of the site did not load.';
+const FAILED = 'This part of the site did not load';
+const PAGE_FAILED = 'This page did not load';
 const UNREACHABLE = { remote: 'shell', reason: 'unreachable' };
 
 test('a page of the shell that is lost costs only its own area, and is there after Retry', async ({
@@ -18,7 +19,7 @@ test('a page of the shell that is lost costs only its own area, and is there aft
   await page.route('**/assets/about.*.js', route => route.abort());
   await page.getByRole('link', { name: 'About', exact: true }).first().click();
   await untilReported(page, reports, UNREACHABLE);
-  await expect(page.getByText(FAILED)).toBeVisible();
+  await expect(page.getByText(PAGE_FAILED)).toBeVisible();
   // The rest of the site goes on.
   await page.getByRole('button', { name: 'Dark theme' }).click();
   await expect(page.locator('html')).toHaveClass(/dark/);
@@ -46,10 +47,10 @@ for (const [what, { file, link }] of Object.entries(HANGING)) {
     // Whoever asks for an address while it hangs waits, too.
     await page.route(file, () => undefined);
     await page.getByRole('link', { name: link, exact: true }).first().click();
-    await passUntil(page, () => expect(page.getByText(FAILED)).toBeVisible({ timeout: 100 }));
+    await passUntil(page, () => expect(page.getByText(PAGE_FAILED)).toBeVisible({ timeout: 100 }));
     await page.getByRole('button', { name: 'Retry' }).click();
     await hydrated(heading);
-    await expect(page.getByText(FAILED)).toBeHidden();
+    await expect(page.getByText(PAGE_FAILED)).toBeHidden();
   });
 }
 

@@ -6,7 +6,8 @@ import { reportsOf, untilReported } from '../../../kit/testing/reports.ts';
 // When a remote is tried again, when it counts as slow, and what operators learn of it, the tests of `lazy-part` and
 // `lazy-area` show. Here it is the browser and the bundler's runtime that fail.
 
-const FAILED = 'This part of the site did not load.';
+/** A page whose HTML is there lacks a part of it, one that is gone to all. */
+const FAILED = /^This (part of the site|page) did not load$/;
 
 test('a remote that is down costs the home page only its own area; the shell goes on working', {
   tag: '@hosting',

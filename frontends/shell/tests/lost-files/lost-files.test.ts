@@ -159,7 +159,7 @@ function readArticle(id: string) {
     await hydrated(page.locator('main h1'));
     await page.locator(`main a[href="/blog/${id}"]`).first().click();
     await expect(page).toHaveURL(`/blog/${id}`);
-    await readOneOf(page, '.article', 'The text of this article did not load.');
+    await readOneOf(page, '.article', 'The text of this article did not load');
   };
 }
 

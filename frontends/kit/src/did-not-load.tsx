@@ -1,0 +1,29 @@
+import type { Ref } from 'react';
+import { Button } from './button.tsx';
+import { PageMeta } from './page-meta.tsx';
+
+interface DidNotLoadProps {
+  ref?: Ref<HTMLDivElement>;
+  /** Which part, as in "This part of the site"; without it all of the page, which then has no other title and heading. */
+  what: string | undefined;
+  /** Without it, it is being tried again. */
+  onRetry: (() => void) | undefined;
+}
+
+/** What stands in the place of something that did not load, until it is there: the focus may be at its button. */
+export function DidNotLoad({ ref, what, onRetry }: DidNotLoadProps) {
+  const title = `${what ?? 'This page'} did not load`;
+  const Title = what ? 'p' : 'h1';
+  return (
+    <div ref={ref} role="alert" className="mx-auto max-w-page px-5 py-16 md:px-8">
+      {what ? null : <PageMeta title={title} description={title} />}
+      <Title className="text-heading">{title}</Title>
+      <p className="mt-2 mb-6 max-w-text text-ink-2">
+        Check your connection, or try again in a moment.
+      </p>
+      <Button kind="quiet" aria-disabled={!onRetry} onClick={onRetry}>
+        {onRetry ? 'Retry' : 'Trying again…'}
+      </Button>
+    </div>
+  );
+}
