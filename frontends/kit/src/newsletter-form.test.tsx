@@ -5,6 +5,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import type { FakeServer } from '../testing/fake-server.ts';
 import { fakeServer } from '../testing/fake-server.ts';
 import { pass } from '../testing/fake-time.ts';
+import { loseFocus } from '../testing/lose-focus.ts';
 import { person } from '../testing/person.ts';
 import { NewsletterForm } from './newsletter-form.tsx';
 
@@ -48,6 +49,28 @@ test('an address is signed up, and its field is empty again', async () => {
   expect(button.disabled).toBe(false);
   expect(told()).toEqual({ status: THANKS, alert: '' });
   expect(screen.getByLabelText<HTMLInputElement>('Email Address').value).toBe('');
+});
+
+test.each([
+  ['is signed up', 202],
+  ['is refused', 503],
+])('once an address %s, who pressed Subscribe has the focus again', async (_, status) => {
+  render(<NewsletterForm />);
+  await signUp('keys@example.com');
+  const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Sending...' });
+  loseFocus();
+  await server.answer(status, { success: status === 202 });
+  const place = status === 202 ? button : screen.getByRole('alert');
+  expect(document.activeElement).toBe(place);
+});
+
+test('who went elsewhere while an address was sent stays there', async () => {
+  render(<NewsletterForm />);
+  await signUp('elsewhere@example.com');
+  const field = screen.getByLabelText('Email Address');
+  field.focus();
+  await server.answer(202, { success: true });
+  expect(document.activeElement).toBe(field);
 });
 
 test('a refusal is told in the server’s words or in ours, and each submit begins anew (section 8)', async () => {

@@ -12,32 +12,33 @@ interface SubmitButtonsProps {
   canLeave?: boolean;
 }
 
-/** What a form is sent by, and called off: then the focus is where it can be sent again, if Cancel is gone. */
+/**
+ * What a form is sent by, and called off. Browsers take the focus from a button that is disabled or gone: once nothing is
+ * being sent any more it is where it can be sent again, unless the visitor or what is told of it has taken it elsewhere.
+ */
 export function SubmitButtons({ title, state, onCancel, canLeave = false }: SubmitButtonsProps) {
   const submit = useRef<HTMLButtonElement>(null);
-  const isCalledOff = useRef(false);
   const isSending = state.is === 'submitting';
-  const hasCancel = canLeave || isSending;
 
-  useEffect(() => {
-    if (!hasCancel && isCalledOff.current) {
-      submit.current?.focus();
-    }
-    isCalledOff.current = false;
-  }, [hasCancel]);
-
-  function cancel() {
-    isCalledOff.current = true;
-    onCancel();
-  }
+  useEffect(
+    () =>
+      isSending
+        ? () => {
+            if (document.activeElement === document.body) {
+              submit.current?.focus({ preventScroll: true });
+            }
+          }
+        : undefined,
+    [isSending],
+  );
 
   return (
     <div className="flex flex-wrap gap-4">
       <Button ref={submit} type="submit" disabled={isSending}>
         {isSending ? 'Sending...' : title}
       </Button>
-      {hasCancel ? (
-        <Button kind="quiet" onClick={cancel}>
+      {canLeave || isSending ? (
+        <Button kind="quiet" onClick={onCancel}>
           Cancel
         </Button>
       ) : null}

@@ -5,6 +5,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import type { FakeServer } from '../../../kit/testing/fake-server.ts';
 import { fakeServer } from '../../../kit/testing/fake-server.ts';
 import { pass } from '../../../kit/testing/fake-time.ts';
+import { loseFocus } from '../../../kit/testing/lose-focus.ts';
 import { person } from '../../../kit/testing/person.ts';
 import { NewsletterLink } from './newsletter-link.tsx';
 
@@ -42,7 +43,10 @@ test.each([
     expect(JSON.parse(String(server.last().body))).toEqual({ token: 'a token' });
     const sending = within(dialog).getByRole<HTMLButtonElement>('button', { name: 'Sending...' });
     expect(sending.disabled).toBe(true);
+    loseFocus();
     await server.answer(200, { success: true });
+    const close = within(dialog).getAllByRole('button', { name: 'Close' }).at(-1);
+    expect(document.activeElement).toBe(close);
     expect(within(dialog).getByRole('status').textContent).toContain(done);
     await press('Close');
     expect(screen.queryByRole('dialog')).toBeNull();

@@ -1,7 +1,7 @@
 import { postJson } from '@site/kit/api-client.ts';
 import { Button } from '@site/kit/button.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
-import { Alert } from '@site/kit/message.tsx';
+import { Alert, takeFocus } from '@site/kit/message.tsx';
 import { useHydrated } from '@site/kit/use-hydrated.ts';
 import { useSubmission } from '@site/kit/use-submission.ts';
 import { useState } from 'react';
@@ -56,7 +56,9 @@ function Question({ action, token, onClose }: QuestionProps) {
       <div className="mt-6">{state.is === 'failed' ? <Alert>{state.message}</Alert> : null}</div>
       <div className="flex flex-wrap gap-4">
         {state.is === 'accepted' ? (
-          <Button onClick={onClose}>Close</Button>
+          <Button ref={takeFocus} onClick={onClose}>
+            Close
+          </Button>
         ) : (
           <Button onClick={answer} disabled={state.is === 'submitting'}>
             {state.is === 'submitting' ? 'Sending...' : words.button}
