@@ -39,7 +39,7 @@ export function PageHeader({
             <nav aria-label="Breadcrumb" className="mb-4 text-small">
               <ol className="flex gap-2">
                 <li>
-                  <Link to={paths.home} className="underline">
+                  <Link to={paths.home} className="py-3.5 underline">
                     Home
                   </Link>
                 </li>

@@ -7,7 +7,7 @@ import { Icon } from './icon.tsx';
 import { useEscape } from './use-escape.ts';
 
 const PANEL = 'services-panel';
-const look = 'py-3 text-ink-2 text-small hover:text-ink aria-[current=page]:text-ink';
+const look = 'py-3.5 text-ink-2 text-small hover:text-ink aria-[current=page]:text-ink';
 
 /** The navigation where there is room for it in one line. */
 export function DesktopNavigation() {
@@ -51,7 +51,7 @@ function ServicesMenu({ title, path }: { title: string; path: string }) {
         type="button"
         aria-label="All services"
         popoverTarget={PANEL}
-        className="inline-flex h-11 w-6 cursor-pointer items-center justify-center text-ink-2"
+        className="-mr-5 inline-flex size-11 cursor-pointer items-center pl-1 text-ink-2"
       >
         <Icon name="down" className="size-4" />
       </button>

@@ -95,14 +95,17 @@ function Detail({ service, detail, scene }: DetailProps) {
                   src={solutionPictures[solution.id] ?? ''}
                   {...SOLUTION_PICTURE}
                   alt=""
-                  className="mb-3 max-w-72"
+                  className="mb-1 max-w-72"
                 />
                 <h3 className="text-subheading">
-                  <Link to={paths.solution(solution.id)} className="hover:underline">
+                  <Link
+                    to={paths.solution(solution.id)}
+                    className="inline-flex min-h-11 items-center hover:underline"
+                  >
                     {solution.title}
                   </Link>
                 </h3>
-                <p className="mt-1.5 text-ink-2">{solution.description}</p>
+                <p className="text-ink-2">{solution.description}</p>
               </li>
             ))}
         </ul>

@@ -33,14 +33,17 @@ export default function SolutionsPreview() {
                 src={solutionPictures[id] ?? ''}
                 {...SOLUTION_PICTURE}
                 alt=""
-                className="mb-4 max-w-80"
+                className="mb-2 max-w-80"
               />
               <h3 className="text-subheading">
-                <Link to={paths.solution(id)} className="hover:underline">
+                <Link
+                  to={paths.solution(id)}
+                  className="inline-flex min-h-11 items-center hover:underline"
+                >
                   {title}
                 </Link>
               </h3>
-              <p className="mt-1.5 text-ink-2">{description}</p>
+              <p className="text-ink-2">{description}</p>
             </Reveal>
           </li>
         ))}
