@@ -19,7 +19,7 @@ export function DidNotLoad({ ref, what, onRetry }: DidNotLoadProps) {
       {what ? null : <PageMeta title={title} description={title} />}
       <Title className="text-heading">{title}</Title>
       <p className="mt-2 mb-6 max-w-text text-ink-2">
-        Check your connection, or try again in a moment.
+        Check your connection, or try again later.
       </p>
       <Button kind="quiet" aria-disabled={!onRetry} onClick={onRetry}>
         {onRetry ? 'Retry' : 'Trying again…'}
