@@ -5,7 +5,7 @@ import { reportsOf, untilReported } from '../../../kit/testing/reports.ts';
 // What a form says in each case of section 8 of the specification, the form's own tests show.
 
 const FAILED = 'This part of the site did not load';
-const PAGE_FAILED = 'This page did not load';
+const PAGE_FAILED = /^This page did not load$/;
 const UNREACHABLE = { remote: 'shell', reason: 'unreachable' };
 
 test('a page of the shell that is lost costs only its own area, and is there after Retry', async ({
