@@ -11,8 +11,8 @@ use anyhow::Context;
 use crate::{
     build,
     step::{program, root},
-    test::tools_of,
-    tools,
+    test::{Part, tools_of},
+    tools::{self, Tool},
 };
 
 /// How a command that the documents name is tried.
@@ -156,7 +156,8 @@ pub const COMMANDS: [(&str, Tried); 79] = [
 ///
 /// Names the commands that failed.
 pub fn commands() -> anyhow::Result<()> {
-    tools::need(&tools_of(None))?;
+    let engines = tools_of(Some(Part::Engines));
+    tools::need(&[&tools_of(None)[..], &engines, &[Tool::Java]].concat())?;
     build::all()?;
     let mut failed = Vec::new();
     for (command, tried) in COMMANDS {

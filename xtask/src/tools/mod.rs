@@ -53,6 +53,8 @@ pub enum Tool {
     Firefox,
     /// WebKitGTK, and a screen for it, because it has no headless mode.
     WebKit,
+    /// What checks the built pages as HTML runs on it.
+    Java,
     /// The rights of root, without being asked for a password.
     Root,
 }
@@ -142,6 +144,7 @@ impl Tool {
             | Self::Chromium
             | Self::Firefox
             | Self::WebKit
+            | Self::Java
             | Self::Root => None,
         }
     }
@@ -172,6 +175,7 @@ impl Tool {
             | Self::Chromium
             | Self::Firefox
             | Self::WebKit
+            | Self::Java
             | Self::Root => true,
         }
     }

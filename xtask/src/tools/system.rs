@@ -88,6 +88,7 @@ impl Tool {
                 packages.extend(unless(runs("Xvfb", &["-help"]), &["xvfb"]));
                 packages
             }
+            Self::Java => unless(runs("java", &["-version"]), &["default-jre-headless"]),
             Self::SitePackages
             | Self::AllPackages
             | Self::TraceViewer
