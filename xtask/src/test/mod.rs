@@ -120,7 +120,7 @@ impl Part {
             ],
             Self::Typescript => &[Tool::AllPackages],
             Self::Kubernetes => &k8s::TOOLS,
-            Self::Images => &[Tool::SitePackages, Tool::Linters, Tool::Root],
+            Self::Images => &[Tool::SitePackages, Tool::DockerfileReader, Tool::Root],
             Self::Browser => &[Tool::NatsServer, Tool::AllPackages, Tool::Chromium],
             Self::Engines => &[Tool::NatsServer, Tool::AllPackages, Tool::Firefox, Tool::WebKit],
         }
