@@ -84,7 +84,7 @@ export function ApplicationForm({
             ...watch,
           });
     });
-    const isHere = form.current;
+    const isHere = form.current !== null;
     if (outcome.ok) {
       forget();
       notify(SUBMITTED);
