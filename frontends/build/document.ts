@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { rspack } from '@rsbuild/core';
 import type { Parts } from './compile.ts';
 import { dist, frontends } from './places.ts';
 import type { Area, Rendered } from './rendered.ts';
@@ -56,8 +57,10 @@ function unscripted({ unscripted: html }: Rendered): string {
   return html ? `<noscript>${html}</noscript>` : '';
 }
 
+/** A script as it stands in every page: without what only its readers need. */
 function inline(file: string): string {
-  return readFileSync(join(frontends, 'shell/src', file), 'utf8');
+  const script = readFileSync(join(frontends, 'shell/src', file), 'utf8');
+  return rspack.experiments.swc.minifySync(script, { mangle: true, compress: true }).code;
 }
 
 function inlineOf({ scripts }: Rendered): readonly string[] {
