@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { rspack } from '@rsbuild/core';
 import type { Parts } from './compile.ts';
 import { dist, frontends } from './places.ts';
 import type { Area, Rendered } from './rendered.ts';
@@ -47,17 +48,25 @@ export function document(page: Rendered, parts: SiteParts): string {
     '<link rel="apple-touch-icon" href="/apple-touch-icon.png">',
     '<link rel="manifest" href="/site.webmanifest">',
     '<link rel="alternate" type="application/atom+xml" href="/blog/feed.xml" title="Blog">',
-    head,
-    `</head><body><div id="root">${body}</div>${unscripted(page)}</body></html>`,
+    ...(page.unscripted ? inPlace(head, page.unscripted.title) : [head]),
+    `</head><body><div id="root">${body}</div>`,
+    ...(page.unscripted ? [`<noscript>${page.unscripted.html}</noscript>`] : []),
+    '</body></html>',
   ].join('');
 }
 
-function unscripted({ unscripted: html }: Rendered): string {
-  return html ? `<noscript>${html}</noscript>` : '';
+/** The head of a page that another stands in the place of where no script runs. React gives it its own title again. */
+function inPlace(head: string, title: string): string[] {
+  return [
+    head.replace(/(?<=<title>).*?(?=<\/title>)/, () => title),
+    '<noscript><style>#root{display:none}</style></noscript>',
+  ];
 }
 
+/** A script as it stands in every page: without what only its readers need. */
 function inline(file: string): string {
-  return readFileSync(join(frontends, 'shell/src', file), 'utf8');
+  const script = readFileSync(join(frontends, 'shell/src', file), 'utf8');
+  return rspack.experiments.swc.minifySync(script, { mangle: true, compress: true }).code;
 }
 
 function inlineOf({ scripts }: Rendered): readonly string[] {

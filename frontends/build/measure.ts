@@ -14,7 +14,7 @@ import { runningStack } from './running-stack.ts';
 // - What a visitor waits for after a click, once pages are fetched ahead; in the long form only.
 // - axe on each page and in each dialog, menu and notice, in both themes, on a phone and on a desktop.
 //
-// Ends with 1 where axe finds something or a budget is exceeded that does not depend on the machine's mood.
+// Ends with 1 where axe finds something or a budget is exceeded that does not vary with what else the machine does.
 
 /** Milliseconds that a browser is given to fetch pages ahead. */
 const AHEAD = 1500;

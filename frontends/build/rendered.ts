@@ -2,8 +2,8 @@
 export interface Rendered {
   /** What goes into the root element, behind what goes into the head. */
   html: string;
-  /** What stands over the page where no script runs. */
-  unscripted?: string | undefined;
+  /** What stands in the page's place where no script runs, and what the page is called until one does. */
+  unscripted?: { title: string; html: string } | undefined;
   /** The shell's chunk with this page, where it has one of its own. */
   chunk?: string | undefined;
   /** What remotes show on this page. */

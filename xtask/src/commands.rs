@@ -11,8 +11,8 @@ use anyhow::Context;
 use crate::{
     build,
     step::{program, root},
-    test::tools_of,
-    tools,
+    test::{Part, tools_of},
+    tools::{self, Tool},
 };
 
 /// How a command that the documents name is tried.
@@ -39,7 +39,7 @@ const LONGEST: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, Tried); 79] = [
+pub const COMMANDS: [(&str, Tried); 82] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -133,6 +133,18 @@ pub const COMMANDS: [(&str, Tried); 79] = [
             "sed '1,/^spec:$/d; s/^  //' k8s/components/observability/alerts/site.yaml > target/site.rules.yaml",
         ),
     ),
+    (
+        "kubectl kustomize k8s/overlays/local",
+        As("target/tools/k8s/bin/kubectl kustomize k8s/overlays/local"),
+    ),
+    (
+        "kubectl kustomize k8s/overlays/production | grep -E '^  (S3|SMTP|STREAM)_'",
+        As("target/tools/k8s/bin/kubectl kustomize k8s/overlays/production | grep -E '^  (S3|SMTP|STREAM)_'"),
+    ),
+    (
+        "target/tools/k8s/bin/python -m pytest k8s/tests -k flows",
+        As("PYTHONDONTWRITEBYTECODE=1 target/tools/k8s/bin/python -m pytest k8s/tests -k flows"),
+    ),
     ("sitectl setup", ByTest("crates/sitectl/tests/it/setup.rs")),
     ("sitectl doctor", ByTest("crates/sitectl/tests/it/doctor.rs")),
     (
@@ -156,7 +168,8 @@ pub const COMMANDS: [(&str, Tried); 79] = [
 ///
 /// Names the commands that failed.
 pub fn commands() -> anyhow::Result<()> {
-    tools::need(&tools_of(None))?;
+    let engines = tools_of(Some(Part::Engines));
+    tools::need(&[&tools_of(None)[..], &engines, &[Tool::Java]].concat())?;
     build::all()?;
     let mut failed = Vec::new();
     for (command, tried) in COMMANDS {
@@ -238,9 +251,16 @@ mod tests {
     use super::*;
     use crate::{Cli, step::answers};
 
-    /// Programs whose commands are tried here, beside the operator's tool. Those of kubectl, docker, amtool and nats need a
-    /// platform; `stack` is what `cargo xtask` starts.
-    const TRIED: [&str; 5] = ["cargo", "npm", "npx", "openssl", "sed"];
+    /// Programs whose commands are tried here, beside the operator's tool. Most of kubectl's and those of docker, amtool
+    /// and nats need a platform; `stack` is what `cargo xtask` starts.
+    const TRIED: [&str; 6] = [
+        "cargo",
+        "npm",
+        "npx",
+        "openssl",
+        "sed",
+        "target/tools/k8s/bin/python",
+    ];
 
     #[test]
     fn every_command_of_the_documents_is_tried_and_no_other() {
@@ -344,6 +364,8 @@ mod tests {
         match words[..] {
             ["sitectl"] => Some("sitectl".to_owned()),
             ["sitectl", chore, ..] if !chore.starts_with('<') => Some(format!("sitectl {chore}")),
+            // It reads files only.
+            ["kubectl", "kustomize", ..] => Some(command.to_owned()),
             [program, _, ..] if TRIED.contains(&program) => Some(command.to_owned()),
             _ => None,
         }

@@ -4,13 +4,13 @@ use std::process::Command;
 
 use crate::{
     front_end,
-    step::{cargo, run},
-    tools::{self, Tool, linter},
+    step::{cargo, program, run},
+    tools::{self, Tool, dockerfile_python},
 };
 
 /// Release builds, put into images without an engine, started there and weighed.
 pub fn images() -> anyhow::Result<()> {
-    tools::need(&[Tool::SitePackages, Tool::Linters, Tool::Root])?;
+    tools::need(&[Tool::SitePackages, Tool::DockerfileReader, Tool::Root])?;
     let mut build = cargo(&["build", "--release", "--locked", "--workspace", "--bins"]);
     build.args(["--exclude=testkit", "--exclude=xtask"]);
     run(
@@ -29,5 +29,5 @@ pub fn images() -> anyhow::Result<()> {
 
 /// Tries the images with the programs of a folder, and writes `target/images.json`.
 pub fn contents_test(programs: &str) -> Command {
-    linter("python", &["images/contents_test.py", programs])
+    program(dockerfile_python(), &["images/contents_test.py", programs])
 }

@@ -1,4 +1,4 @@
-//! The one door for every chore: `cargo xtask --help`.
+//! Every chore of the project: `cargo xtask --help`.
 
 mod bench;
 mod build;

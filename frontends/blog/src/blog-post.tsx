@@ -122,5 +122,5 @@ function articleOf(post: PostSummary): Thing {
 }
 
 function addressOf({ id }: PostSummary): string {
-  return `${brand.siteUrl}/blog/${id}`;
+  return brand.siteUrl + paths.article(id);
 }

@@ -1,9 +1,10 @@
 import { brand } from '@site/kit/brand.ts';
+import * as paths from '@site/kit/paths.ts';
 import { Feed } from 'feed';
 import { authorOf } from './author.ts';
 import { posts } from './posts.ts';
 
-const address = `${brand.siteUrl}/blog`;
+const address = brand.siteUrl + paths.blog;
 
 function atom(): string {
   const feed = new Feed({
@@ -15,7 +16,7 @@ function atom(): string {
     feedLinks: { atom: `${address}/feed.xml` },
   });
   for (const post of posts) {
-    const url = `${address}/${post.id}`;
+    const url = brand.siteUrl + paths.article(post.id);
     feed.addItem({
       id: url,
       link: url,

@@ -197,13 +197,32 @@ test('Cancel closes a form that is not being sent', async () => {
   expect(onCancelled).toHaveBeenCalledTimes(1);
 });
 
-test('a window that is closed calls off what it was sending', async () => {
+test('whoever leaves while it is sent is told elsewhere, and by nothing else', async () => {
+  const told = notices();
   const { unmount } = render(<Page />);
   await apply();
   await server.breakOff();
   unmount();
-  await pass(60_000);
-  expect(server.sent).toHaveLength(1);
+  await pass(1000);
+  expect(server.sent).toHaveLength(2);
+  await server.answer(202, { success: true });
+  expect(told).toMatchObject([{ kind: 'success', title: 'Application Submitted!' }]);
+  expect(onSubmitted).not.toHaveBeenCalled();
+  render(<Page />);
+  expect(typed('Full Name')).toBe('');
+});
+
+test('whoever leaves is told of a failure, too, and finds what was typed', async () => {
+  const told = notices();
+  const { unmount } = render(<Page />);
+  await apply();
+  unmount();
+  await server.answer(503, { success: false, message: 'We are away.' });
+  expect(told).toEqual([
+    { kind: 'error', title: 'Your application was not sent', text: 'We are away.' },
+  ]);
+  render(<Page />);
+  expect(typed('Full Name')).toBe('Ravi Kumar');
 });
 
 test('a refusal stands at its fields, the first of which takes the focus, and is told as a notice', async () => {

@@ -36,7 +36,7 @@ interface ApplicationFormProps {
   /** The résumé, which outlives the window. */
   resume: File | undefined;
   onResume: (file: File | undefined) => void;
-  /** Called when it has arrived, with the notice of it. */
+  /** Called when it has arrived, with the notice of it, unless its visitor left meanwhile. */
   onSubmitted: (notice: Notice) => void;
   /** Called when the visitor calls it off; without it, only what is being sent can be called off. */
   onCancelled?: () => void;
@@ -56,8 +56,6 @@ export function ApplicationForm({
   const { form, save, forget } = useDraft('application', NOT_DRAFTED);
   const submission = useSubmission(initial);
   const { state, errors, failures, send, cancel: cancelSending } = submission;
-  // What the window is closed on is called off.
-  useEffect(() => cancelSending, [cancelSending]);
   useEffect(() => {
     if (failures > 0) {
       form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
@@ -86,13 +84,18 @@ export function ApplicationForm({
             ...watch,
           });
     });
+    const isHere = form.current !== null;
     if (outcome.ok) {
       forget();
-      onResume(undefined);
       notify(SUBMITTED);
-      onSubmitted(SUBMITTED);
+      // Whoever left may be writing another one by now.
+      if (isHere) {
+        onResume(undefined);
+        onSubmitted(SUBMITTED);
+      }
     } else if (!outcome.isCancelled) {
-      notify({ kind: 'error', title: 'Error', text: outcome.message });
+      const title = isHere ? 'Error' : 'Your application was not sent';
+      notify({ kind: 'error', title, text: outcome.message });
     }
   }
 

@@ -6,6 +6,7 @@ import type { FakeServer } from '../../kit/testing/fake-server.ts';
 import { fakeServer } from '../../kit/testing/fake-server.ts';
 import { pass } from '../../kit/testing/fake-time.ts';
 import { fakeView } from '../../kit/testing/fake-view.ts';
+import { notices } from '../../kit/testing/notices.ts';
 import { person } from '../../kit/testing/person.ts';
 import CareersPage from './careers-page.tsx';
 
@@ -74,12 +75,12 @@ test('the window closes by X and by Cancel', async () => {
   }
 });
 
-test('once an application is sent the page behind the window says so, focused, by no file that may be lost', async () => {
-  await applyFor('AI Intern');
+/** Fills in the window that is open, and sends it. */
+async function apply(email: string) {
   const dialog = within(screen.getByRole('dialog'));
   for (const [label, value] of [
     ['Full Name', 'Ravi Kumar'],
-    ['Email', 'ravi.kumar@example.com'],
+    ['Email', email],
     ['Cover Letter', 'I count people for fun.'],
   ] as const) {
     fireEvent.input(dialog.getByLabelText(label), { target: { value } });
@@ -87,6 +88,11 @@ test('once an application is sent the page behind the window says so, focused, b
   await person().upload(dialog.getByLabelText('Resume/CV'), new File(['%PDF-1.7'], 'resume.pdf'));
   await pass(0);
   await press('Submit Application');
+}
+
+test('once an application is sent the page behind the window says so, focused, by no file that may be lost', async () => {
+  await applyFor('AI Intern');
+  await apply('ravi.kumar@example.com');
   await server.answer(202, { success: true });
   expect(screen.queryByRole('dialog')).toBeNull();
   const confirmation = screen.getByText('Application Submitted!').closest('[role=status]');
@@ -97,4 +103,20 @@ test('once an application is sent the page behind the window says so, focused, b
   // The next application is another one.
   await follow('Apply Now');
   expect(screen.queryByText('Application Submitted!')).toBeNull();
+});
+
+test('a window that is closed while it sends is told of by a notice, and leaves the next one alone', async () => {
+  const told = notices();
+  await applyFor('AI Intern');
+  await apply('ravi.closed@example.com');
+  await press('Close', screen.getByRole('dialog'));
+  await applyFor('Computer Vision Intern');
+  const next = within(screen.getByRole('dialog'));
+  const letter = next.getByLabelText<HTMLTextAreaElement>('Cover Letter');
+  fireEvent.input(letter, { target: { value: 'I see people, too.' } });
+  await server.answer(202, { success: true });
+  expect(told.at(-1)).toMatchObject({ kind: 'success', title: 'Application Submitted!' });
+  expect(screen.getByRole('dialog', { name: 'Computer Vision Intern' })).toBeTruthy();
+  expect(letter.value).toBe('I see people, too.');
+  expect(next.getByText(/resume\.pdf/)).toBeTruthy();
 });

@@ -128,7 +128,7 @@ function jobPosting({ id, title, description, requirements, benefits }: Position
     datePosted: OPENED,
     employmentType: 'INTERN',
     directApply: true,
-    url: `${brand.siteUrl}/careers?position=${id}`,
+    url: `${brand.siteUrl}${paths.careers}?position=${id}`,
     hiringOrganization: { '@type': 'Organization', name: brand.name, sameAs: brand.siteUrl },
     jobLocation: { '@type': 'Place', address: companyAddress() },
     jobLocationType: 'TELECOMMUTE',

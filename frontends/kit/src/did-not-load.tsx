@@ -8,19 +8,23 @@ interface DidNotLoadProps {
   what: string | undefined;
   /** Without it, it is being tried again. */
   onRetry: (() => void) | undefined;
+  className?: string;
 }
 
 /** What stands in the place of something that did not load, until it is there: the focus may be at its button. */
-export function DidNotLoad({ ref, what, onRetry }: DidNotLoadProps) {
+export function DidNotLoad({
+  ref,
+  what,
+  onRetry,
+  className = 'mx-auto max-w-page px-5 py-16 md:px-8',
+}: DidNotLoadProps) {
   const title = `${what ?? 'This page'} did not load`;
   const Title = what ? 'p' : 'h1';
   return (
-    <div ref={ref} role="alert" className="mx-auto max-w-page px-5 py-16 md:px-8">
+    <div ref={ref} role="alert" className={className}>
       {what ? null : <PageMeta title={title} description={title} />}
       <Title className="text-heading">{title}</Title>
-      <p className="mt-2 mb-6 max-w-text text-ink-2">
-        Check your connection, or try again later.
-      </p>
+      <p className="mt-2 mb-6 max-w-text text-ink-2">Check your connection, or try again later.</p>
       <Button kind="quiet" aria-disabled={!onRetry} onClick={onRetry}>
         {onRetry ? 'Retry' : 'Trying again…'}
       </Button>

@@ -1,5 +1,5 @@
 import type { ComponentType, ReactNode } from 'react';
-import { memo, Suspense, useCallback, useEffect, useRef, useState } from 'react';
+import { memo, Suspense, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { DidNotLoad } from './did-not-load.tsx';
 import { focusOn } from './focus-on.ts';
 import type { LazyPart } from './lazy-part.ts';
@@ -14,8 +14,6 @@ interface LazyAreaProps {
   when?: 'now' | 'near';
   /** What stands there until it is loaded. */
   Placeholder?: ComponentType;
-  /** Whether it brings the heading of the page. */
-  fills?: 'page' | 'part';
   /** What it is, for whom it did not load. */
   what?: string;
   /** For the part. */
@@ -30,7 +28,6 @@ export function LazyArea({
   part,
   when = 'now',
   Placeholder = Loading,
-  fills = 'part',
   what = 'This part of the site',
   children,
 }: LazyAreaProps) {
@@ -51,9 +48,9 @@ export function LazyArea({
   useEffect(() => {
     // What failed on another page is on its way again.
     if (hasFailed && part.progress() !== 'loading') {
-      setMissing(fills === 'part' || headingIn(area.current) ? 'part' : 'page');
+      setMissing(before => before ?? (document.querySelector('h1') ? 'part' : 'page'));
     }
-  }, [hasFailed, part, fills]);
+  }, [hasFailed, part]);
 
   function retry() {
     setShowAgain(undefined);
@@ -131,7 +128,7 @@ interface ShownProps {
 
 /** Tells when what it stands beside is shown. */
 function Shown({ onShown }: ShownProps) {
-  useEffect(onShown, [onShown]);
+  useLayoutEffect(onShown, [onShown]);
   return null;
 }
 

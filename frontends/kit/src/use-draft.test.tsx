@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 import { render, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
+import { renderToString } from 'react-dom/server';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { notices } from '../testing/notices.ts';
 import type { Notice } from './notices.tsx';
@@ -58,7 +59,6 @@ test('what was typed is back when the form comes again, and the visitor is told 
 test('what is typed before the application has started is kept before the draft', async () => {
   sessionStorage.setItem('draft:letter', JSON.stringify({ name: 'Asha Rao', letter: 'Old' }));
   const page = document.body.appendChild(document.createElement('div'));
-  const { renderToString } = await import('react-dom/server');
   page.innerHTML = renderToString(<Form />);
   const typed = page.querySelector('textarea');
   if (typed) {
@@ -67,6 +67,19 @@ test('what is typed before the application has started is kept before the draft'
   render(<Form />, { container: page, hydrate: true });
   expect(typedInto('Letter')).toBe('Typed at once');
   expect(typedInto('Name')).toBe('Asha Rao');
+});
+
+test('the draft is forgotten, too, where the browser brought the fields back by itself', async () => {
+  sessionStorage.setItem('draft:letter', JSON.stringify({ name: 'Asha Rao' }));
+  const page = document.body.appendChild(document.createElement('div'));
+  page.innerHTML = renderToString(<Form />);
+  const [name] = page.getElementsByTagName('input');
+  if (name) {
+    name.value = 'Asha Rao';
+  }
+  render(<Form />, { container: page, hydrate: true });
+  await userEvent.click(screen.getByRole('button', { name: 'Forget' }));
+  expect(sessionStorage.getItem('draft:letter')).toBeNull();
 });
 
 test('a field that is left out of the draft keeps the value that the page gives it', async () => {

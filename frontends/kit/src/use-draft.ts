@@ -7,6 +7,7 @@ export interface Draft {
   form: RefObject<HTMLFormElement | null>;
   /** For the form's `onInput`. */
   save: () => void;
+  /** Unless another form has changed it since. */
   forget: () => void;
 }
 
@@ -20,9 +21,11 @@ const NOTHING: readonly string[] = [];
 export function useDraft(name: string, except: readonly string[] = NOTHING): Draft {
   const key = `draft:${name}`;
   const form = useRef<HTMLFormElement>(null);
+  const saved = useRef('');
 
   useEffect(() => {
     const draft = stored(key);
+    saved.current = JSON.stringify(draft);
     const lost = fieldsOf(form.current).filter(field => !field.value && draft[field.name]);
     for (const field of lost) {
       field.value = draft[field.name] ?? '';
@@ -41,12 +44,15 @@ export function useDraft(name: string, except: readonly string[] = NOTHING): Dra
     const values = fieldsOf(form.current)
       .filter(field => !except.includes(field.name))
       .map(field => [field.name, field.value]);
-    store(key, JSON.stringify(Object.fromEntries(values)));
+    saved.current = JSON.stringify(Object.fromEntries(values));
+    store(key, saved.current);
   }, [key, except]);
   const forget = useCallback(() => {
-    store(key, null);
-    // Where its visitor went away and came back, the draft is in another form by now.
-    document.querySelector<HTMLFormElement>(`form[data-draft="${name}"]`)?.reset();
+    // Where its visitor went away and came back, the draft is in another form by now, and maybe another one.
+    if (JSON.stringify(stored(key)) === saved.current) {
+      store(key, null);
+      document.querySelector<HTMLFormElement>(`form[data-draft="${name}"]`)?.reset();
+    }
   }, [key, name]);
   return { form, save, forget };
 }

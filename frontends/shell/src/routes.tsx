@@ -26,7 +26,7 @@ interface SiteRoute {
 }
 
 function page(part: LazyPart): Pick<SiteRoute, 'element' | 'prefetch'> {
-  return { element: <LazyArea part={part} fills="page" />, prefetch: part.prefetch };
+  return { element: <LazyArea part={part} />, prefetch: part.prefetch };
 }
 
 function ownPage(load: PartSource['load']) {

@@ -8,7 +8,11 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { prerender } from 'react-dom/static';
 import type { Rendered } from '../../build/rendered.ts';
 import { App } from './app.tsx';
-import { isNewsletterAction, newsletterActions } from './content/newsletter-questions.ts';
+import {
+  isNewsletterAction,
+  newsletterActions,
+  questions,
+} from './content/newsletter-questions.ts';
 import { NewsletterQuestion } from './frame/newsletter-question.tsx';
 import { openingOf, openings } from './openings.ts';
 import { answerPaths, routeOf, shellPaths, redirects as shellRedirects } from './routes.tsx';
@@ -69,13 +73,15 @@ export async function render(path: string): Promise<Rendered> {
   return { html, unscripted: questionOf(search), chunk: chunk ?? opening, ...route };
 }
 
-function questionOf(search: string): string | undefined {
+function questionOf(search: string): Rendered['unscripted'] {
   const action = new URLSearchParams(search).get('newsletter');
-  return isNewsletterAction(action)
-    ? renderToStaticMarkup(
-        <StaticRouter location={paths.home}>
-          <NewsletterQuestion action={action} />
-        </StaticRouter>,
-      )
-    : undefined;
+  if (!isNewsletterAction(action)) {
+    return undefined;
+  }
+  const html = renderToStaticMarkup(
+    <StaticRouter location={paths.home}>
+      <NewsletterQuestion action={action} />
+    </StaticRouter>,
+  );
+  return { title: `${questions[action].title} | ${brand.name}`, html };
 }

@@ -120,7 +120,7 @@ impl Part {
             ],
             Self::Typescript => &[Tool::AllPackages],
             Self::Kubernetes => &k8s::TOOLS,
-            Self::Images => &[Tool::SitePackages, Tool::Linters, Tool::Root],
+            Self::Images => &[Tool::SitePackages, Tool::DockerfileReader, Tool::Root],
             Self::Browser => &[Tool::NatsServer, Tool::AllPackages, Tool::Chromium],
             Self::Engines => &[Tool::NatsServer, Tool::AllPackages, Tool::Firefox, Tool::WebKit],
         }
@@ -245,6 +245,7 @@ fn browser_tests_in(hosting: &str, chosen: &[&str], filter: &[String]) -> anyhow
     tests
         .args(chosen)
         .args(filter)
+        .args(only(filter))
         .arg("--reporter=list,json")
         // What a failed test left behind outlives the next run.
         .arg(format!("--output=target/playwright/{hosting}"))
@@ -252,6 +253,16 @@ fn browser_tests_in(hosting: &str, chosen: &[&str], filter: &[String]) -> anyhow
     let what = format!("Browser tests, hosted by {hosting}");
     let green = run_and_read(&what, &mut tests, |_| {})?;
     Ok(of_playwright(&report).in_all(green))
+}
+
+/// What a filter names and nothing else: what Playwright's projects depend on, and what follows them, it runs whole.
+fn only(filter: &[String]) -> &'static [&'static str] {
+    let needs_changed_sites = |word: &String| ["release", "contract"].iter().any(|name| word.contains(name));
+    if filter.is_empty() || filter.iter().any(needs_changed_sites) {
+        &[]
+    } else {
+        &["--no-deps"]
+    }
 }
 
 fn engine_tests(filter: &[String]) -> anyhow::Result<Outcome> {

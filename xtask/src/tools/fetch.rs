@@ -159,6 +159,7 @@ mod tests {
             Tool::TraceViewer,
             Tool::ForeignClients,
             Tool::Linters,
+            Tool::DockerfileReader,
             Tool::KubernetesCheckers,
         ];
         let there = fetches

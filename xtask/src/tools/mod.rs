@@ -34,8 +34,10 @@ pub enum Tool {
     TraceViewer,
     /// Clients in Python that tests hold against what we publish.
     ForeignClients,
-    /// What checks images, workflows and bills of materials.
+    /// What checks Dockerfiles, workflows and bills of materials.
     Linters,
+    /// What reads Dockerfiles.
+    DockerfileReader,
     /// kubectl, and what checks the Kubernetes tree.
     KubernetesCheckers,
     /// What checks the licences and sources of dependencies.
@@ -53,6 +55,8 @@ pub enum Tool {
     Firefox,
     /// WebKitGTK, and a screen for it, because it has no headless mode.
     WebKit,
+    /// What checks the built pages as HTML runs on it.
+    Java,
     /// The rights of root, without being asked for a password.
     Root,
 }
@@ -107,6 +111,11 @@ pub fn linter(name: &str, arguments: &[&str]) -> Command {
     program(folder().join("ci/bin").join(name), arguments)
 }
 
+/// The Python of [`Tool::DockerfileReader`].
+pub fn dockerfile_python() -> PathBuf {
+    folder().join("images/bin/python")
+}
+
 /// The Python of [`Tool::KubernetesCheckers`].
 pub fn kubernetes_python() -> PathBuf {
     folder().join("k8s/bin/python")
@@ -132,6 +141,7 @@ impl Tool {
             Self::TraceViewer => Some(node::trace_viewer()),
             Self::ForeignClients => Some(python::foreign_clients()),
             Self::Linters => Some(python::linters()),
+            Self::DockerfileReader => Some(python::dockerfile_reader()),
             Self::KubernetesCheckers => Some(python::kubernetes_checkers()),
             Self::CargoDeny => Some(fetch::from_source("cargo-deny", CARGO_DENY)),
             Self::CargoCycloneDx => Some(fetch::from_source("cargo-cyclonedx", CARGO_CYCLONEDX)),
@@ -142,6 +152,7 @@ impl Tool {
             | Self::Chromium
             | Self::Firefox
             | Self::WebKit
+            | Self::Java
             | Self::Root => None,
         }
     }
@@ -159,6 +170,7 @@ impl Tool {
             Self::TraceViewer => node::has_trace_viewer(),
             Self::ForeignClients => python::has_environment("python"),
             Self::Linters => python::has_environment("ci"),
+            Self::DockerfileReader => python::has_environment("images"),
             Self::KubernetesCheckers => python::has_environment("k8s"),
             Self::CargoDeny => {
                 answers(cargo_deny(), &["--version"]).is_some_and(|said| said.ends_with(CARGO_DENY))
@@ -172,6 +184,7 @@ impl Tool {
             | Self::Chromium
             | Self::Firefox
             | Self::WebKit
+            | Self::Java
             | Self::Root => true,
         }
     }

@@ -12,8 +12,11 @@ const LOCK: &str = "package-lock.json";
 const INSTALLED: &str = ".installed";
 const REACHABLE: &str = "Is the npm registry reachable?";
 
-/// What builds and runs the site: what package files call `dependencies`.
+/// What builds and runs the site: what package files call `dependencies`. Where those for tests were there, they stay.
 pub fn site_packages() -> Fetch {
+    if installed().is_some_and(|stamp| stamp.starts_with(Selection::All.flag())) {
+        return all_packages();
+    }
     packages("npm packages of the site", 380, Selection::Site)
 }
 
@@ -118,7 +121,11 @@ fn install(which: Selection) -> anyhow::Result<()> {
 
 fn has(which: Selection) -> bool {
     let wanted = wanted(which).ok();
-    wanted.is_some() && fs::read_to_string(stamp()).ok() == wanted
+    wanted.is_some() && installed() == wanted
+}
+
+fn installed() -> Option<String> {
+    fs::read_to_string(stamp()).ok()
 }
 
 /// What the stamp says of an installation that is up to date.

@@ -44,6 +44,11 @@ pub fn linters() -> Fetch {
     environment("linters of images and workflows", "ci", 150, install)
 }
 
+pub fn dockerfile_reader() -> Fetch {
+    let install: &[&[&str]] = &[&["--requirement", "tools/images.txt"]];
+    environment("reader of Dockerfiles", "images", 26, install)
+}
+
 /// Apart from the others, because it is much.
 pub fn kubernetes_checkers() -> Fetch {
     let install: &[&[&str]] = &[&["--requirement", "tools/k8s.txt"]];

@@ -11,7 +11,11 @@ pub fn require(tools: &[Tool]) -> anyhow::Result<()> {
     none_missing(&missing_packages(tools))?;
     tools.iter().try_for_each(|tool| match tool {
         Tool::SitePackages | Tool::AllPackages => node::require(),
-        Tool::NatsServer | Tool::ForeignClients | Tool::Linters | Tool::KubernetesCheckers
+        Tool::NatsServer
+        | Tool::ForeignClients
+        | Tool::Linters
+        | Tool::DockerfileReader
+        | Tool::KubernetesCheckers
             if !tool.is_fetched() =>
         {
             python::require()
@@ -63,10 +67,12 @@ impl Tool {
                 self.is_fetched() || runs("python3", &["-m", "pip", "--version"]),
                 &["python3-pip"],
             ),
-            Self::ForeignClients | Self::Linters | Self::KubernetesCheckers => unless(
-                self.is_fetched() || runs("python3", &["-c", "import ensurepip, venv"]),
-                &["python3-venv"],
-            ),
+            Self::ForeignClients | Self::Linters | Self::DockerfileReader | Self::KubernetesCheckers => {
+                unless(
+                    self.is_fetched() || runs("python3", &["-c", "import ensurepip, venv"]),
+                    &["python3-venv"],
+                )
+            }
             Self::Clamd => scanner_libraries(),
             Self::SpamAssassin => unless(runs("spamassassin", &["--version"]), &["spamassassin"]),
             Self::OpenSsl => unless(runs("openssl", &["version"]), &["openssl"]),
@@ -88,6 +94,7 @@ impl Tool {
                 packages.extend(unless(runs("Xvfb", &["-help"]), &["xvfb"]));
                 packages
             }
+            Self::Java => unless(runs("java", &["-version"]), &["default-jre-headless"]),
             Self::SitePackages
             | Self::AllPackages
             | Self::TraceViewer

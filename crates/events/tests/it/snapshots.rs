@@ -33,7 +33,7 @@ async fn nobody_but_the_operator_may_back_up_or_restore() -> anyhow::Result<()> 
     }
     let answers = asked
         .iter()
-        .map(|(user, subject, body)| is_answered(&nats, *user, subject, body));
+        .map(|(user, subject, body)| is_answered(&nats, *user, (subject, body), *user == User::Operator));
     let answers = try_join_all(answers).await?;
     for ((user, subject, _), answered) in asked.iter().zip(answers) {
         assert_eq!(answered, *user == User::Operator, "{} {subject}", user.name());

@@ -3,6 +3,7 @@
 mod backup;
 mod dead_letters;
 mod doctor;
+mod documented;
 mod operations_page;
 mod person;
 mod rotation;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { BACKUPS_KEPT_DAYS, kept, NEVER_CONFIRMED_DAYS, sent } from './personal-data.ts';
+import { BACKUPS_KEPT_DAYS, kept, NEVER_CONFIRMED_DAYS, read, sent } from './personal-data.ts';
 
 /** https://protobuf.com/docs/descriptors, as far as it is read here. */
 interface Descriptors {
@@ -56,6 +56,15 @@ test('every field of the contracts is told of in the privacy policy, and no othe
     Object.keys(fields).map(field => `${message}.${field}`),
   );
   expect([...toldOf, ...NOT_PERSONAL].sort()).toEqual(fieldsOfContracts().sort());
+});
+
+test('who reads it is told of every type of event that is handed on, and of no other', () => {
+  const types = readdirSync('docs/events').map(name => /^site\.(.+)\.v\d+\./.exec(name)?.[1]);
+  expect(Object.keys(read).sort()).toEqual(Array.from(new Set(types.filter(Boolean))).sort());
+  const webhooks = readFileSync('docs/webhooks.md', 'utf8');
+  for (const type of Object.keys(read)) {
+    expect(webhooks).toContain(`\`${type}\``);
+  }
 });
 
 const operations = readFileSync('docs/operations.md', 'utf8');

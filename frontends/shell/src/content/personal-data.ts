@@ -34,6 +34,21 @@ export const sent = {
   },
 } as const;
 
+const NEWSLETTER = 'newsletter addresses by those who send the newsletter';
+
+/**
+ * Who reads what was sent, by the types of events that mails and webhooks hand on (`docs/webhooks.md`). A test holds it
+ * against them, too.
+ */
+export const read = {
+  'contact.received': 'contact messages by our sales staff',
+  'careers.applied': 'applications by those who recruit',
+  'newsletter.requested': NEWSLETTER,
+  'newsletter.confirmed': NEWSLETTER,
+  'newsletter.unsubscribed': NEWSLETTER,
+  'newsletter.bounced': NEWSLETTER,
+} as const;
+
 /** How long what was sent is kept, by the settings whose defaults say so (`docs/operations.md`). */
 export const kept = {
   STREAM_MAX_AGE_DAYS: 365,

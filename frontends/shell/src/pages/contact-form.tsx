@@ -34,14 +34,6 @@ export function ContactForm({ errors: initial }: ContactFormProps) {
   const [sender, setSender] = useState('');
   const confirmation = useRef<HTMLDivElement>(null);
   const takesFocus = useRef(false);
-  const isGone = useRef(false);
-
-  useEffect(() => {
-    isGone.current = false;
-    return () => {
-      isGone.current = true;
-    };
-  }, []);
 
   useEffect(() => {
     if (state.is === 'accepted') {
@@ -73,7 +65,7 @@ export function ContactForm({ errors: initial }: ContactFormProps) {
       // Section 8 of the specification asks for it.
       console.error(outcome.message);
     }
-    if (isGone.current) {
+    if (!(form.current || confirmation.current)) {
       tellElsewhere(outcome);
     }
   }

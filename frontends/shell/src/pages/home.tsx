@@ -37,7 +37,7 @@ export function Home() {
     <>
       <PageMeta description={brand.blurb} path={paths.home} />
       <StructuredData data={organization()} />
-      {openingOf(search) === 'impact' ? <LazyArea part={impact} fills="page" /> : <Classic />}
+      {openingOf(search) === 'impact' ? <LazyArea part={impact} /> : <Classic />}
       <LazyArea part={solutionsPreview} when="near" Placeholder={PreviewPlaceholder} />
       <Section title="From first walk-through to round-the-clock watch" id="methodology">
         <ol className="grid gap-5 sm:grid-cols-2 lg:grid-cols-6">

@@ -1,6 +1,12 @@
 import { brand } from '@site/kit/brand.ts';
 import * as paths from '@site/kit/paths.ts';
-import { BACKUPS_KEPT_DAYS, kept, NEVER_CONFIRMED_DAYS, sent } from '../content/personal-data.ts';
+import {
+  BACKUPS_KEPT_DAYS,
+  kept,
+  NEVER_CONFIRMED_DAYS,
+  read,
+  sent,
+} from '../content/personal-data.ts';
 import type { Clause } from '../frame/legal-page.tsx';
 import { LegalPage, postalAddress } from '../frame/legal-page.tsx';
 
@@ -9,7 +15,7 @@ const { page, referrer, ...campaign } = sent['attribution.v1.Attribution'];
 
 /** 'this, that and another' */
 function all(things: Record<string, string>): string {
-  return new Intl.ListFormat('en').format(Object.values(things));
+  return new Intl.ListFormat('en').format(new Set(Object.values(things)));
 }
 
 const HOURS_OF_DAY = 24;
@@ -33,14 +39,14 @@ const clauses: readonly Clause[] = [
   {
     title: '3. Disclosure',
     paragraphs: [
-      'Contact messages are read by our sales staff, in their mail and in the tools they work with; applications by those who recruit; newsletter addresses by those who send the newsletter. All of it can be seen by the people who run this site.',
-      'We do not sell personal data. Providers who host our systems or carry our mail process it on our behalf and under contract. We disclose it where the law requires us to.',
+      `What you send is read by people, each in their mail and in the tools they work with: ${all(read)}. All of it can be seen by the people who run this site.`,
+      'We do not sell personal data. Providers who host our systems, carry our mail or run those tools process it on our behalf and under contract. We disclose it where the law requires us to.',
     ],
   },
   {
     title: '4. Retention',
     paragraphs: [
-      `What a form sent is kept for ${kept.STREAM_MAX_AGE_DAYS} days on our systems. A résumé stays in our store until we delete it, at the latest when you ask us to; the link to it in our mails ends after ${kept.RESUME_LINK_HOURS / HOURS_OF_DAY} days. Mails to our staff, and what stands in the tools they work with, are deleted when they are no longer needed for the purpose they were sent for.`,
+      `On our systems what a form sent is kept for ${kept.STREAM_MAX_AGE_DAYS} days after it arrived or was last handed on. A résumé stays in our store until we delete it, at the latest when you ask us to; the link to it in our mails ends after ${kept.RESUME_LINK_HOURS / HOURS_OF_DAY} days. Mails to our staff, and what stands in the tools they work with, are deleted when they are no longer needed for the purpose they were sent for.`,
       `A newsletter sign-up that is not confirmed within ${kept.CONFIRM_WITHIN_HOURS} hours leaves our list of readers; what you sent is kept like any form, for ${kept.STREAM_MAX_AGE_DAYS} days. Once you have confirmed, the list keeps your address, and when and on which page you signed up; after you have unsubscribed it keeps them, and when you left, so that nobody can sign you up unasked and we can show on what ground we wrote to you. If a mail to you comes back because there is no such address, the list keeps it so that it is not written to again: for ${NEVER_CONFIRMED_DAYS} days where it was never confirmed. All of this is erased when you ask for it.`,
       `Backups, which we make in case our systems are lost, hold what was stored at their time and are removed after ${BACKUPS_KEPT_DAYS} days. Should we have to return to one, what was erased since is erased again.`,
     ],

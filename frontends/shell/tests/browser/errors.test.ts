@@ -29,14 +29,16 @@ test('a page of the shell that is lost costs only its own area, and is there aft
   expectSaid(said, /ERR_FAILED/);
 });
 
+const contact = { link: 'Contact', title: "Let's Connect" };
+const careers = { link: 'Careers', title: 'Teach machines to notice' };
 const HANGING = {
-  'a page’s file': { file: '**/assets/contact.*.js', link: 'Contact' },
-  'a remote’s entry': { file: '**/remotes/careers/remoteEntry.js', link: 'Careers' },
-  'a file of a remote’s page': { file: '**/careers/assets/careers-page.*.js', link: 'Careers' },
-  'a remote’s stylesheet': { file: '**/careers/assets/styles.*.css', link: 'Careers' },
+  'a page’s file': { file: '**/assets/contact.*.js', to: contact },
+  'a remote’s entry': { file: '**/remotes/careers/remoteEntry.js', to: careers },
+  'a file of a remote’s page': { file: '**/careers/assets/careers-page.*.js', to: careers },
+  'a remote’s stylesheet': { file: '**/careers/assets/styles.*.css', to: careers },
 };
 
-for (const [what, { file, link }] of Object.entries(HANGING)) {
+for (const [what, { file, to }] of Object.entries(HANGING)) {
   test(`while ${what} hangs the visitor is told, and Retry asks for it anew`, async ({ page }) => {
     await page.clock.install();
     await page.goto('/about');
@@ -46,9 +48,10 @@ for (const [what, { file, link }] of Object.entries(HANGING)) {
     await page.clock.pauseAt(Date.now() + 60_000);
     // Whoever asks for an address while it hangs waits, too.
     await page.route(file, () => undefined);
-    await page.getByRole('link', { name: link, exact: true }).first().click();
+    await page.getByRole('link', { name: to.link, exact: true }).first().click();
     await passUntil(page, () => expect(page.getByText(PAGE_FAILED)).toBeVisible({ timeout: 100 }));
     await page.getByRole('button', { name: 'Retry' }).click();
+    await passUntil(page, () => expect(heading).toHaveText(to.title, { timeout: 100 }));
     await hydrated(heading);
     await expect(page.getByText(PAGE_FAILED)).toBeHidden();
   });

@@ -1,4 +1,4 @@
-import { expect, test } from '../../../kit/testing/browser.ts';
+import { expect, expectSaid, test } from '../../../kit/testing/browser.ts';
 
 test('the film plays, pauses, shows how far it is, and is reset at its end (section 4)', async ({
   page,
@@ -41,6 +41,24 @@ test('where sound is not allowed the film is muted and has the browser’s contr
   const video = page.locator('video');
   await expect(video).toHaveAttribute('controls');
   expect(await video.evaluate((film: HTMLVideoElement) => film.muted)).toBe(true);
+});
+
+test('a film that does not come says so in front of its picture, and plays once it comes', async ({
+  page,
+  said,
+}) => {
+  await page.route(/\/assets\/film\./, route => route.fulfill({ status: 404 }));
+  await page.goto('/?variant=impact');
+  await page.getByRole('button', { name: 'Play' }).click();
+  await expect(page.getByRole('alert').getByText('The film did not load')).toBeVisible();
+  await expect(page.getByRole('img', { name: /A shop at night/ })).toBeVisible();
+  expectSaid(said, /404/);
+  await page.unrouteAll();
+  await page.getByRole('button', { name: 'Retry' }).click();
+  const progress = page.getByRole('progressbar', { name: 'Film' });
+  await expect.poll(async () => Number(await progress.getAttribute('value'))).toBeGreaterThan(0);
+  await expect(page.getByRole('alert')).toBeHidden();
+  await expect(page.getByRole('button', { name: 'Pause' })).toBeFocused();
 });
 
 test('the film is 600 pixels wide, 400 on a small screen (section 2)', async ({ page }) => {

@@ -130,6 +130,11 @@ test.describe('where none runs', () => {
     await page.getByRole('button', { name: 'Subscribe' }).first().click();
     const confirmation = await mailTo(email, 'newsletter=confirm');
     await page.goto(newsletterLink(confirmation, 'confirm', stack.site));
+    // The question alone, not over a page that is there all the same.
+    await expect(page).toHaveTitle('Confirm your subscription | Oculant');
+    await expect(page.locator('#root')).toBeHidden();
+    await page.keyboard.press('Tab');
+    await expect(page.getByRole('button', { name: 'Confirm' })).toBeFocused();
     await page.getByRole('button', { name: 'Confirm' }).click();
     await expect(page).toHaveURL('/newsletter/confirmed');
 

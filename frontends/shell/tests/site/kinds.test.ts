@@ -40,11 +40,18 @@ test('a page whose form posts to its own address asks where no script runs, and 
     '/api/newsletter/confirm',
     '/api/newsletter/unsubscribe',
   ]);
+  const home = builtPage(paths.home);
   for (const { path, parameter } of asking) {
-    const { html } = builtPage(`${path}?${parameter}`);
+    const { html, document } = builtPage(`${path}?${parameter}`);
     const [, question = ''] = html.match(/<noscript>(<form .*?<\/form>)<\/noscript>/) ?? [];
     expect(question).toContain('name="answer" value="yes"');
-    expect(html.replace(`<noscript>${question}</noscript>`, '')).toBe(builtPage(paths.home).html);
+    const [, heading = ''] = question.match(/<h1 .*?>(.*?)<\/h1>/) ?? [];
+    expect(document.title).toBe(`${heading} | Oculant`);
+    const otherwise = html
+      .replace(`<noscript>${question}</noscript>`, '')
+      .replace('<noscript><style>#root{display:none}</style></noscript>', '')
+      .replace(`<title>${document.title}</title>`, `<title>${home.document.title}</title>`);
+    expect(otherwise).toBe(home.html);
   }
 });
 

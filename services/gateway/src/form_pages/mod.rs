@@ -11,7 +11,7 @@ use axum::{
     middleware::Next,
     response::{Html, IntoResponse, Redirect, Response},
 };
-use http::{HeaderMap, HeaderValue, Method, Uri, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 
 pub use self::{entered::Recorders, pages::Pages};
 use self::{
@@ -151,6 +151,12 @@ impl Answers {
                 None => Entered::default(),
             }
         });
+        // What another site sent is read, so that the browser reads the answer, and not handed to its visitor.
+        let entered = if refusal.status() == StatusCode::FORBIDDEN {
+            Entered::default()
+        } else {
+            entered
+        };
         let filled = page.and_then(|page| {
             let html = fill(&page.html, form.page, refusal, &entered);
             let html = html

@@ -55,10 +55,29 @@ test('where sound is refused it plays muted, with the browser’s own controls (
   expect(film().controls).toBe(true);
 });
 
-test('what cannot be played is said to be paused, and keeps its sound', async () => {
+test('a film that does not come says so in front of its picture, keeps its sound, and is there to be asked for anew', async () => {
+  const load = vi.spyOn(HTMLMediaElement.prototype, 'load').mockReturnValue();
   await press('Play');
+  expect(screen.queryByRole('img')).toBeNull();
   await refuse('NotSupportedError');
+  expect(screen.getByRole('alert').textContent).toContain('The film did not load');
+  expect(screen.getByRole('img')).toBeTruthy();
   expect(attempts).toHaveLength(1);
   expect(film().muted).toBe(false);
-  expect(screen.getByRole('button', { name: 'Play' })).toBeTruthy();
+  await press('Retry');
+  expect(load).toHaveBeenCalledTimes(1);
+  expect(attempts).toHaveLength(2);
+  expect(screen.queryByRole('alert')).toBeNull();
+  expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Pause' }));
+});
+
+test.each([
+  ['both of whose files are lost', () => film().querySelector('source:last-of-type')],
+  ['that breaks off', () => Object.defineProperty(film(), 'error', { value: { code: 2 } })],
+])('a film %s says so, too, where the browser refuses nothing', async (_, lost) => {
+  await press('Play');
+  await act(async () => film().querySelector('source')?.dispatchEvent(new Event('error')));
+  expect(screen.queryByRole('alert')).toBeNull();
+  await act(async () => lost()?.dispatchEvent(new Event('error')));
+  expect(screen.getByRole('alert').textContent).toContain('The film did not load');
 });

@@ -1,14 +1,16 @@
+import { DidNotLoad } from '@site/kit/did-not-load.tsx';
 import { useRef, useState } from 'react';
 import captions from '../../film/captions.vtt';
 import mp4 from '../../film/film.mp4';
 import webm from '../../film/film.webm';
 import poster from '../../film/poster.webp';
 
-type State = 'not started' | 'playing' | 'paused';
+type State = 'not started' | 'playing' | 'paused' | 'lost';
 
 /** The promotional film, behind its picture until a visitor plays it. */
 export function Film() {
   const video = useRef<HTMLVideoElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
   const [state, setState] = useState<State>('not started');
   const [progress, setProgress] = useState(0);
   const [hasNativeControls, setHasNativeControls] = useState(false);
@@ -16,6 +18,11 @@ export function Film() {
   async function play() {
     const element = video.current;
     setState('playing');
+    if (state === 'lost') {
+      element?.load();
+      // Retry is gone; this goes on where it was.
+      button.current?.focus();
+    }
     try {
       await element?.play();
     } catch (failure) {
@@ -32,13 +39,14 @@ export function Film() {
       setHasNativeControls(true);
       await element.play().catch(() => setState('paused'));
     } else if (name !== 'AbortError') {
-      setState('paused');
+      lose();
     }
     // What is aborted was paused by the visitor, which the film says by itself.
   }
 
-  function reset() {
-    setState('not started');
+  /** Back to the picture. */
+  function reset(next: 'not started' | 'lost') {
+    setState(next);
     setProgress(0);
     setHasNativeControls(false);
     if (video.current) {
@@ -46,6 +54,7 @@ export function Film() {
     }
   }
 
+  const lose = () => reset('lost');
   const isPlaying = state === 'playing';
   return (
     <div className="w-full max-w-100 md:max-w-150">
@@ -62,14 +71,16 @@ export function Film() {
           height={360}
           aria-label="Promotional film"
           onPlay={() => setState('playing')}
-          onPause={() => setState(before => (before === 'not started' ? before : 'paused'))}
+          onPause={() => setState(before => (before === 'playing' ? 'paused' : before))}
           onTimeUpdate={({ currentTarget: { currentTime, duration } }) =>
             setProgress(duration > 0 ? currentTime / duration : 0)
           }
-          onEnded={reset}
+          onEnded={() => reset('not started')}
+          // React hands it the errors of its sources, too, the first of which says nothing of the second.
+          onError={({ currentTarget }) => currentTarget.error && lose()}
           className="absolute inset-0 size-full noscript:hidden"
         >
-          <Sources />
+          <Sources onLost={lose} />
           <track kind="captions" src={captions} srcLang="en" label="English" default />
         </video>
         <noscript>
@@ -87,7 +98,7 @@ export function Film() {
             <track kind="captions" src={captions} srcLang="en" label="English" default />
           </video>
         </noscript>
-        {state === 'not started' ? (
+        {state === 'not started' || state === 'lost' ? (
           <img
             src={poster}
             alt="A shop at night, seen by a camera that has found someone hiding goods"
@@ -98,6 +109,7 @@ export function Film() {
         ) : null}
         {hasNativeControls ? null : (
           <button
+            ref={button}
             type="button"
             aria-label={isPlaying ? 'Pause' : 'Play'}
             onClick={() => (isPlaying ? video.current?.pause() : play())}
@@ -120,15 +132,17 @@ export function Film() {
         max={1}
         className="progress h-1 noscript:hidden"
       />
+      {state === 'lost' ? <DidNotLoad what="The film" onRetry={play} className="mt-4" /> : null}
     </div>
   );
 }
 
-function Sources() {
+/** Not every browser refuses to play what it found no file of. */
+function Sources({ onLost }: { onLost?: () => void }) {
   return (
     <>
       <source src={webm} type="video/webm" />
-      <source src={mp4} type="video/mp4" />
+      <source src={mp4} type="video/mp4" onError={onLost} />
     </>
   );
 }
