@@ -1,5 +1,3 @@
-import brandFile from '../../../brand.json' with { type: 'json' };
-
 /** Who the site speaks for: the content of the root `brand.json`, described in `brand.schema.json`, but for its lists (`brand-lists.ts`). */
 export interface Brand {
   name: string;
@@ -23,14 +21,5 @@ export interface Brand {
   };
 }
 
-/** The brand that this build is for. Named one by one, so that a front end carries no more of it than it uses. */
-export const brand: Brand = {
-  name: brandFile.name,
-  tagline: brandFile.tagline,
-  blurb: brandFile.blurb,
-  siteUrl: brandFile.siteUrl,
-  defaultHome: brandFile.defaultHome,
-  emails: brandFile.emails,
-  phone: brandFile.phone,
-  address: brandFile.address,
-};
+/** The brand that this build is for: the file itself, so that a front end carries no more of it than it uses. */
+export { default as brand } from '../../../brand.json' with { type: 'json' };
