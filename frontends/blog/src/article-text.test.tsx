@@ -39,6 +39,7 @@ async function article(html?: string) {
       <p>Share</p>
     </ArticleText>
   );
+  document.body.appendChild(document.createElement('h1')).textContent = 'AI in Smart Homes';
   const container = document.body.appendChild(document.createElement('div'));
   container.innerHTML = html ?? '';
   await act(async () => render(page, { container, hydrate: html !== undefined }));
