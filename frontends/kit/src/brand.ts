@@ -21,5 +21,6 @@ export interface Brand {
   };
 }
 
-/** The brand that this build is for: the file itself, so that a front end carries no more of it than it uses. */
+/** The brand that this build is for. */
+// biome-ignore lint/performance/noBarrelFile: an object made of it would carry every value into each front end
 export { default as brand } from '../../../brand.json' with { type: 'json' };
