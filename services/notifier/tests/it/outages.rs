@@ -47,7 +47,12 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
     let notifier = process(&nats, inbox.smtp_port(), &[], logs.path())?;
     site.settled(Channel::SalesLead, SOON).await?;
     site.settled(Channel::ContactAcknowledgement, SOON).await?;
-    let mails = inbox.mails().await?;
+    // The inbox lists a mail a moment after it took it.
+    let mails = eventually("two mails of each message", SOON, async || {
+        let mails = inbox.mails().await.ok()?;
+        (mails.len() >= 2 * visitors.len()).then_some(mails)
+    })
+    .await?;
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for mail in &mails {
         let to = mail["to"][0]["address"].as_str().context("a mail to nobody")?;
