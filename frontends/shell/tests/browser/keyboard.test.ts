@@ -35,6 +35,8 @@ test('the menu of a phone: opened, walked through, closed', async ({ page }) => 
   await expect(page).toHaveURL('/services/banks-atms-financial');
   const opened = page.getByRole('navigation', { name: 'Menu' });
   await expect(opened).toBeHidden();
+  // Whoever is at the button before the page is there is led to its heading.
+  await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
 
   await menu.focus();
   await page.keyboard.press('Enter');
