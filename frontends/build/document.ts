@@ -58,7 +58,7 @@ export function document(page: Rendered, parts: SiteParts): string {
 /** The head of a page that another stands in the place of where no script runs. React gives it its own title again. */
 function inPlace(head: string, title: string): string[] {
   return [
-    head.replace(/(?<=<title>).*?(?=<\/title>)/, () => title),
+    head.replace(/<title>.*?<\/title>/, () => title),
     '<noscript><style>#root{display:none}</style></noscript>',
   ];
 }

@@ -2,7 +2,7 @@
 export interface Rendered {
   /** What goes into the root element, behind what goes into the head. */
   html: string;
-  /** What stands in the page's place where no script runs, and what the page is called until one does. */
+  /** What stands in the page's place where no script runs, and the title that the page has until one does. */
   unscripted?: { title: string; html: string } | undefined;
   /** The shell's chunk with this page, where it has one of its own. */
   chunk?: string | undefined;

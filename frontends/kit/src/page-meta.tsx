@@ -19,7 +19,7 @@ export function PageMeta({
   picture = '/previews/home.jpg',
   kind = 'website',
 }: PageMetaProps) {
-  const full = title ? `${title} | ${brand.name}` : `${brand.name}: ${brand.tagline}`;
+  const full = title ? titleOf(title) : `${brand.name}: ${brand.tagline}`;
   return (
     <>
       <title>{full}</title>
@@ -40,4 +40,9 @@ export function PageMeta({
       )}
     </>
   );
+}
+
+/** What a tab and a search result call a page. */
+export function titleOf(page: string): string {
+  return `${page} | ${brand.name}`;
 }

@@ -1,4 +1,5 @@
 import { brand } from '@site/kit/brand.ts';
+import { titleOf } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { StaticRouter } from '@site/kit/static-router.ts';
 import { feed } from 'blog/feed';
@@ -83,5 +84,6 @@ function questionOf(search: string): Rendered['unscripted'] {
       <NewsletterQuestion action={action} />
     </StaticRouter>,
   );
-  return { title: `${questions[action].title} | ${brand.name}`, html };
+  const title = renderToStaticMarkup(<title>{titleOf(questions[action].title)}</title>);
+  return { title, html };
 }

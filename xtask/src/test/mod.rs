@@ -255,10 +255,21 @@ fn browser_tests_in(hosting: &str, chosen: &[&str], filter: &[String]) -> anyhow
     Ok(of_playwright(&report).in_all(green))
 }
 
+/// Tests of sites that a project of their own builds for them.
+const OF_CHANGED_SITES: [&str; 2] = ["release", "contract"];
+
 /// What a filter names and nothing else: what Playwright's projects depend on, and what follows them, it runs whole.
 fn only(filter: &[String]) -> &'static [&'static str] {
-    let needs_changed_sites = |word: &String| ["release", "contract"].iter().any(|name| word.contains(name));
-    if filter.is_empty() || filter.iter().any(needs_changed_sites) {
+    let tests = OF_CHANGED_SITES.map(|name| {
+        let test = format!("frontends/shell/tests/browser/{name}.test.ts");
+        root().join(test).display().to_string()
+    });
+    // What is no part of a path, such as a flag, may name anything.
+    let may_name_them = |word: &String| {
+        let (path, _) = word.split_once(':').unwrap_or((word, ""));
+        path.starts_with('-') || tests.iter().any(|test| test.contains(path))
+    };
+    if filter.is_empty() || filter.iter().any(may_name_them) {
         &[]
     } else {
         &["--no-deps"]
@@ -327,4 +338,27 @@ fn conclude(rows: &[Row]) -> anyhow::Result<()> {
         .collect();
     anyhow::ensure!(failed.is_empty(), "These parts failed: {}.", failed.join(", "));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_runs_nothing_else_but_what_tests_it_may_name_depend_on() {
+        for name in OF_CHANGED_SITES {
+            let test = format!("frontends/shell/tests/browser/{name}.test.ts");
+            assert!(root().join(test).exists(), "{name}");
+        }
+        let only = |words: &[&str]| only(&words.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(only(&["contact"]), ["--no-deps"]);
+        for whole in [
+            &[][..],
+            &["shell"],
+            &["contact", "release.test.ts:7"],
+            &["--grep=React"],
+        ] {
+            assert_eq!(only(whole), [""; 0], "{whole:?}");
+        }
+    }
 }

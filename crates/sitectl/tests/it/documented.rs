@@ -1,6 +1,10 @@
 //! What the documents tell an operator to type.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use clap::{
     CommandFactory, Error, Parser,
@@ -9,23 +13,11 @@ use clap::{
 use pulldown_cmark::{Event, Parser as Markdown, Tag, TagEnd};
 use sitectl::Cli;
 
-const DOCUMENTS: [&str; 8] = [
-    "README.md",
-    "crates/sitectl/README.md",
-    "docs/architecture.md",
-    "docs/operations.md",
-    "docs/runbook.md",
-    "docs/webhooks.md",
-    "k8s/README.md",
-    "services/notifier/README.md",
-];
-
 #[test]
 fn every_command_of_the_documents_is_one_that_the_tool_takes() {
     let mut seen = 0;
-    for document in DOCUMENTS {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let text = fs::read_to_string(root.join(document)).expect("a document is there");
+    for document in documents() {
+        let text = fs::read_to_string(&document).expect("a document is text");
         for (line, is_in_block) in commands_in(&text) {
             let words = line
                 .split_whitespace()
@@ -33,7 +25,8 @@ fn every_command_of_the_documents_is_one_that_the_tool_takes() {
             if let Err(error) = Cli::try_parse_from(words) {
                 assert!(
                     is_complete(&error) || !is_in_block && is_only_named(&error),
-                    "{document}: {line}: {error}"
+                    "{}: {line}: {error}",
+                    document.display()
                 );
             }
             seen += 1;
@@ -43,6 +36,18 @@ fn every_command_of_the_documents_is_one_that_the_tool_takes() {
         seen > Cli::command().get_subcommands().count(),
         "{seen} were found"
     );
+}
+
+/// All that are ours, wherever they stand.
+fn documents() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let listed = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard", "*.md"])
+        .current_dir(&root)
+        .output()
+        .expect("git runs");
+    let names = String::from_utf8(listed.stdout).expect("names are text");
+    names.lines().map(|name| root.join(name)).collect()
 }
 
 /// A command that gets its settings from the environment, or shows its help.
