@@ -1,5 +1,5 @@
 import { BrowserRouter } from '@site/kit/router.ts';
-import { StrictMode } from 'react';
+import { StrictMode, startTransition } from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { keepAnchorsFromRouter } from './frame/anchors.ts';
@@ -19,7 +19,10 @@ if (!root) {
 keepAnchorsFromRouter();
 // The development server does not render pages ahead of time.
 if (root.hasChildNodes()) {
-  hydrateRoot(root, site);
+  // As a transition React takes the page over in slices of 5 ms, so that a visitor's input is not kept waiting.
+  startTransition(() => {
+    hydrateRoot(root, site);
+  });
 } else {
   createRoot(root).render(site);
 }
