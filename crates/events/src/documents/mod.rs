@@ -4,7 +4,7 @@
 mod asyncapi;
 
 use schemars::{JsonSchema, generate::SchemaSettings};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     Event, EventData, EventType,
@@ -76,16 +76,6 @@ fn leave_out_null(schema: &mut Value) {
         if let [only] = &types[..] {
             schema["type"] = only.clone();
         }
-    }
-    let choices = schema.get("anyOf").and_then(Value::as_array);
-    if let Some([Value::Object(value), Value::Object(null)]) = choices.map(Vec::as_slice)
-        && null.get("type") == Some(&json!("null"))
-    {
-        let mut value = value.clone();
-        schema.remove("anyOf");
-        // What the field says of itself goes before what its type says.
-        value.append(schema);
-        *schema = value;
     }
 }
 
