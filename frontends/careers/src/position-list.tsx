@@ -71,7 +71,7 @@ function Details({ position, isAskedFor, onApply }: DetailsProps) {
         <span className="text-ink-2 text-small">
           {department} · {TERMS.type} · {TERMS.location}
         </span>
-        <span aria-hidden="true" className="text-seen-ink group-open:rotate-45">
+        <span aria-hidden="true" className="ml-auto text-seen-ink group-open:rotate-45">
           +
         </span>
       </summary>

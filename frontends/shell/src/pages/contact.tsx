@@ -63,7 +63,7 @@ export default function Contact() {
         <Accordion items={questions} />
       </Section>
       <Section title="Other ways to reach us">
-        <ul className="grid gap-5 md:grid-cols-3">
+        <ul className="grid gap-5 lg:grid-cols-3">
           <Way icon="mail" title="Email" text={emails.sales} href={`mailto:${emails.sales}`} />
           <Way icon="phone" title="Call" text={phone} href={`tel:${phone.replaceAll(' ', '')}`} />
           <Way
