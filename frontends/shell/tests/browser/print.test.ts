@@ -31,6 +31,7 @@ for (const [route, words] of Object.entries(PRINTED)) {
     expect(texts.filter(({ isVisible }) => !isVisible)).toEqual([]);
     expect(texts.filter(({ ink, surfaces }) => ink !== BLACK || surfaces.length > 0)).toEqual([]);
     expect(await page.locator(LEFT_OUT).filter({ visible: true }).all()).toEqual([]);
+    expect(await page.evaluate(splitBoxes)).toEqual([]);
   });
 }
 
@@ -107,6 +108,18 @@ function coloursOf(page: Page, selector: string) {
       const { backgroundColor, color, borderTopStyle } = getComputedStyle(element);
       return { surface: backgroundColor, ink: color, line: borderTopStyle };
     });
+}
+
+/** Boxes, by what they say, that could end on one sheet and go on on another although they fit on one. */
+function splitBoxes() {
+  const boxes = Array.from(document.querySelectorAll<HTMLElement>('main *')).filter(box => {
+    const { borderLeftWidth, borderRightWidth } = getComputedStyle(box);
+    const isBox = borderLeftWidth !== '0px' && borderRightWidth !== '0px';
+    return isBox && box.checkVisibility() && box.offsetHeight < 700;
+  });
+  const isSplit = (box: Element | null): boolean =>
+    !box || (getComputedStyle(box).breakInside !== 'avoid' && isSplit(box.parentElement));
+  return boxes.filter(isSplit).map(({ textContent }) => textContent);
 }
 
 /** All words of the page that are for paper: whether they can be seen, in which colour, on which but white. */
