@@ -21,20 +21,20 @@ use tracing::{Instrument, Span, field};
 use uuid::Uuid;
 use visitor::PersonId;
 
-use crate::{Event, EventData, Retries, SITE, attempts::Figures, dead_letters, subjects};
+use crate::{Event, EventData, RetryPolicy, SITE, dead_letters, metrics::ConsumerMetrics, subjects};
 
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 /// How long the broker keeps a request for events before it is asked anew; after a restart
 /// it knows of none.
-const ASK_AGAIN: Duration = Duration::from_secs(5);
+const PULL_EXPIRES: Duration = Duration::from_secs(5);
 
-/// On which terms a channel's events are taken.
+/// Options of a durable consumer.
 #[derive(Debug, Clone, Copy)]
-pub struct Terms {
-    /// How many deliveries are under way at once.
-    pub at_once: usize,
+pub struct ConsumerOptions {
+    /// The most deliveries under way at once (backpressure).
+    pub max_in_flight: usize,
     /// How soon and for how long an event is tried again.
-    pub retries: Retries,
+    pub retries: RetryPolicy,
 }
 
 /// What came of one attempt to deliver.
@@ -88,9 +88,9 @@ struct Header {
 }
 
 /// A consumer that is missing would leave its events lying, and nobody would notice: a service asks before it starts.
-pub async fn ensure_set_up(context: &Context, consumer: &str) -> Result<(), NotSetUp> {
+pub async fn ensure_consumer_exists(context: &Context, consumer: &str) -> Result<(), MissingConsumer> {
     let found: Result<PullConsumer, _> = context.get_consumer_from_stream(consumer, SITE).await;
-    found.map(drop).map_err(|error| NotSetUp {
+    found.map(drop).map_err(|error| MissingConsumer {
         consumer: consumer.to_owned(),
         reason: error.to_string(),
     })
@@ -99,26 +99,25 @@ pub async fn ensure_set_up(context: &Context, consumer: &str) -> Result<(), NotS
 /// A durable consumer cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[error("the consumer {consumer} cannot be opened ({reason}); run `sitectl setup`")]
-pub struct NotSetUp {
+pub struct MissingConsumer {
     consumer: String,
     reason: String,
 }
 
-/// Hands the events of a durable consumer to `deliver` on these terms, until `stop`; then
-/// finishes what is in flight.
+/// Consumer loop: hands the events of a durable consumer to `deliver`, until `stop`; then finishes what is in flight.
 pub async fn consume<F, Fut>(
     context: &Context,
     consumer: Arc<str>,
-    terms: Terms,
+    options: ConsumerOptions,
     deliver: F,
     stop: CancellationToken,
 ) where
     F: Fn(Delivery) -> Fut + Sync,
     Fut: Future<Output = Outcome> + Send,
 {
-    let figures = Figures::of(&consumer);
+    let metrics = ConsumerMetrics::of(&consumer);
     while !stop.is_cancelled() {
-        let consuming = consume_stream(context, &consumer, terms, &figures, &deliver, &stop);
+        let consuming = consume_stream(context, &consumer, options, &metrics, &deliver, &stop);
         if let Err(error) = consuming.await {
             tracing::warn!(channel = %consumer, %error, "the channel's consumer is away; trying again");
         }
@@ -130,8 +129,8 @@ pub async fn consume<F, Fut>(
 async fn consume_stream<F, Fut>(
     context: &Context,
     name: &Arc<str>,
-    terms: Terms,
-    figures: &Figures,
+    options: ConsumerOptions,
+    metrics: &ConsumerMetrics,
     deliver: &F,
     stop: &CancellationToken,
 ) -> Result<(), async_nats::Error>
@@ -140,99 +139,99 @@ where
     Fut: Future<Output = Outcome> + Send,
 {
     let consumer: PullConsumer = context.get_consumer_from_stream(&**name, SITE).await?;
-    let attempts = Attempts {
+    let processor = Processor {
         context,
         consumer: name,
         // Well within the ack wait, after which the broker would hand the event to
         // someone else as well.
-        still_working: consumer.cached_info().config.ack_wait / 4,
-        retries: terms.retries,
-        figures,
+        progress_interval: consumer.cached_info().config.ack_wait / 4,
+        retries: options.retries,
+        metrics,
         deliver,
     };
     let mut ended = Ok(());
-    taken(&consumer, terms.at_once)
+    messages(&consumer, options.max_in_flight)
         .take_until(stop.cancelled())
-        .scan(&mut ended, |ended, taken| {
-            std::future::ready(taken.map_err(|error| **ended = Err(error)).ok())
+        .scan(&mut ended, |ended, pulled| {
+            std::future::ready(pulled.map_err(|error| **ended = Err(error)).ok())
         })
-        .for_each_concurrent(None, async |(message, _place)| attempts.settle(message).await)
+        .for_each_concurrent(None, async |(message, _permit)| processor.process(message).await)
         .await;
     ended
 }
 
-/// The consumer's events, as many at once as there are places, each with its place. None is
-/// taken before there is one: the ack wait would run while the event waits here.
-fn taken(
+/// Pulls the consumer's messages, each with a permit of `max_in_flight`. None is pulled before there is one: the ack wait
+/// would run while the event waits here.
+fn messages(
     consumer: &PullConsumer,
-    places: usize,
+    max_in_flight: usize,
 ) -> impl Stream<Item = Result<(Message, OwnedSemaphorePermit), async_nats::Error>> + Send {
-    let taking = Taking {
+    let pull = Pull {
         consumer,
-        places: Arc::new(Semaphore::new(places)),
+        permits: Arc::new(Semaphore::new(max_in_flight)),
         // Asking for one at a time would cost more than what is asked for.
-        worth_asking: u32::try_from(places / 4).unwrap_or(u32::MAX).max(1),
+        min_batch: u32::try_from(max_in_flight / 4).unwrap_or(u32::MAX).max(1),
         batch: None,
     };
-    stream::try_unfold(taking, async |mut taking| {
-        let taken = taking.next().await?;
-        Ok(Some((taken, taking)))
+    stream::try_unfold(pull, async |mut pull| {
+        let pulled = pull.next().await?;
+        Ok(Some((pulled, pull)))
     })
 }
 
-struct Taking<'a> {
+struct Pull<'a> {
     consumer: &'a PullConsumer,
-    places: Arc<Semaphore>,
-    worth_asking: u32,
-    /// What was asked for, and the places held free for it.
+    permits: Arc<Semaphore>,
+    min_batch: u32,
+    /// The batch that was requested, and the permits held for it.
     batch: Option<(Batch, OwnedSemaphorePermit)>,
 }
 
-impl Taking<'_> {
+impl Pull<'_> {
     async fn next(&mut self) -> Result<(Message, OwnedSemaphorePermit), async_nats::Error> {
         loop {
-            let (batch, places) = match &mut self.batch {
+            let (batch, permits) = match &mut self.batch {
                 Some(batch) => batch,
-                None => self.batch.insert(self.ask().await?),
+                None => self.batch.insert(self.request_batch().await?),
             };
             if let Some(message) = batch.next().await.transpose()?
-                && let Some(place) = places.split(1)
+                && let Some(permit) = permits.split(1)
             {
-                return Ok((message, place));
+                return Ok((message, permit));
             }
             self.batch = None;
         }
     }
 
-    async fn ask(&self) -> Result<(Batch, OwnedSemaphorePermit), async_nats::Error> {
-        let mut free = self.places.clone().acquire_many_owned(self.worth_asking).await?;
-        let more = u32::try_from(self.places.available_permits())?;
-        if let Ok(more) = self.places.clone().try_acquire_many_owned(more) {
+    async fn request_batch(&self) -> Result<(Batch, OwnedSemaphorePermit), async_nats::Error> {
+        let mut free = self.permits.clone().acquire_many_owned(self.min_batch).await?;
+        let more = u32::try_from(self.permits.available_permits())?;
+        if let Ok(more) = self.permits.clone().try_acquire_many_owned(more) {
             free.merge(more);
         }
         let batch = self.consumer.batch().max_messages(free.num_permits());
-        Ok((batch.expires(ASK_AGAIN).messages().await?, free))
+        Ok((batch.expires(PULL_EXPIRES).messages().await?, free))
     }
 }
 
-/// What all attempts of a channel have in common.
-struct Attempts<'a, F> {
+/// Processes the messages of one consumer.
+struct Processor<'a, F> {
     context: &'a Context,
     consumer: &'a Arc<str>,
-    /// How often the broker is told that a delivery is still under way.
-    still_working: Duration,
-    retries: Retries,
-    figures: &'a Figures,
+    /// How often the broker is told that a delivery is still under way (`+WPI`).
+    progress_interval: Duration,
+    retries: RetryPolicy,
+    metrics: &'a ConsumerMetrics,
     deliver: &'a F,
 }
 
-impl<F, Fut> Attempts<'_, F>
+impl<F, Fut> Processor<'_, F>
 where
     F: Fn(Delivery) -> Fut + Sync,
     Fut: Future<Output = Outcome> + Send,
 {
-    /// One attempt, from the message to its end.
-    async fn settle(&self, message: Message) {
+    /// One attempt: the delivery, and its ack, nak or dead letter.
+    async fn process(&self, message: Message) {
         let (attempt, age) = attempt_and_age(&message);
         let started = Instant::now();
         let consumer = self.consumer;
@@ -258,7 +257,7 @@ where
             Ok(header) => {
                 let delivery = open(&span, consumer, attempt, header, &message);
                 let work = (self.deliver)(delivery).instrument(span.clone());
-                while_telling(work, self.still_working, || tell_still_working(&message)).await
+                with_progress(work, self.progress_interval, || report_progress(&message)).await
             }
             // The reader's own words may repeat what a visitor wrote.
             Err(error) => Outcome::Refused(format!(
@@ -274,44 +273,46 @@ where
         if !matches!(outcome, Outcome::Delivered) {
             span.record("otel.status_code", "ERROR");
         }
-        self.figures.attempted(&outcome, started.elapsed(), age);
-        self.conclude(&message, outcome, attempt).instrument(span).await;
+        self.metrics.record_attempt(&outcome, started.elapsed(), age);
+        self.acknowledge(&message, outcome, attempt)
+            .instrument(span)
+            .await;
     }
 
-    async fn conclude(&self, message: &Message, outcome: Outcome, attempt: i64) {
-        let settled = match outcome {
+    async fn acknowledge(&self, message: &Message, outcome: Outcome, attempt: i64) {
+        let acked = match outcome {
             Outcome::Delivered => message.double_ack().await,
             Outcome::Retry(reason) => {
-                let pause = self.retries.pause_after(attempt);
+                let pause = self.retries.backoff_after(attempt);
                 tracing::warn!(%reason, retry.seconds = pause.as_secs(), "not delivered; will try again");
                 message.ack_with(AckKind::Nak(Some(pause))).await
             }
             Outcome::Refused(reason) => {
                 tracing::error!(%reason, "given up; moved to the dead letters");
-                match dead_letters::bury(self.context, self.consumer, message, &reason, attempt).await {
+                match dead_letters::publish(self.context, self.consumer, message, &reason, attempt).await {
                     Ok(()) => {
-                        self.figures.buried();
+                        self.metrics.record_dead_letter();
                         message.double_ack().await
                     }
                     Err(error) => Err(error),
                 }
             }
         };
-        // Unsettled, it comes back after the ack wait: late, but not lost.
-        if let Err(error) = settled {
+        // Without an ack it comes back after the ack wait: late, but not lost.
+        if let Err(error) = acked {
             tracing::warn!(%error, "the broker did not take the outcome; the event will come again");
         }
     }
 }
 
-async fn tell_still_working(message: &Message) {
+async fn report_progress(message: &Message) {
     if let Err(error) = message.ack_with(AckKind::Progress).await {
         tracing::debug!(%error, "the broker was not told that the work goes on");
     }
 }
 
-/// Does the work, and tells of it again and again until it is done.
-async fn while_telling<T, Fut: Future<Output = ()>>(
+/// Does the work, and reports progress again and again until it is done.
+async fn with_progress<T, Fut: Future<Output = ()>>(
     work: impl Future<Output = T>,
     every: Duration,
     mut tell: impl FnMut() -> Fut,
@@ -358,7 +359,7 @@ mod tests {
         let mut told = 0;
         let (finish, finished) = tokio::sync::oneshot::channel();
         let mut finish = Some(finish);
-        let done = while_telling(finished, Duration::from_millis(1), || {
+        let done = with_progress(finished, Duration::from_millis(1), || {
             told += 1;
             if told == 3 {
                 finish.take().map(|finish| finish.send("done"));
@@ -372,6 +373,6 @@ mod tests {
     #[tokio::test]
     async fn quick_work_is_not_told_of() {
         let work = std::future::ready(());
-        while_telling(work, Duration::ZERO, || async { panic!("there was no need") }).await;
+        with_progress(work, Duration::ZERO, || async { panic!("there was no need") }).await;
     }
 }

@@ -1,4 +1,4 @@
-//! What could not be delivered, kept unchanged beside the reason.
+//! Dead letters: events that could not be delivered, kept unchanged beside the reason.
 
 use async_nats::{
     HeaderMap,
@@ -18,8 +18,8 @@ pub const ATTEMPTS: &str = "Dead-Letter-Attempts";
 /// When it was given up (RFC 3339).
 pub const TIME: &str = "Dead-Letter-Time";
 
-/// Stores the event in `DEAD_LETTERS`, once however often it is called.
-pub async fn bury(
+/// Publishes the event to the stream `DEAD_LETTERS`, once however often it is called.
+pub async fn publish(
     context: &Context,
     consumer: &str,
     message: &Message,

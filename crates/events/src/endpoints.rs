@@ -49,7 +49,7 @@ pub enum Format {
 
 /// How one endpoint fares, as it lies in the bucket `endpoints` under the endpoint's name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fate {
+pub struct EndpointState {
     /// When it first failed of the failures since its last success.
     #[serde(default, with = "time::serde::rfc3339::option")]
     pub failing_since: Option<OffsetDateTime>,

@@ -1,7 +1,6 @@
 //! The events of the site: what they hold, how they are published so that none is
 //! lost, and how they are consumed so that each is dealt with.
 
-mod attempts;
 pub mod attribution;
 pub mod channel;
 pub mod consume;
@@ -9,6 +8,7 @@ pub mod dead_letters;
 pub mod documents;
 pub mod endpoints;
 pub mod event;
+mod metrics;
 pub mod provision;
 pub mod publish;
 mod retries;
@@ -19,9 +19,9 @@ pub use channel::Channel;
 pub use consume::{Delivery, Outcome};
 pub use endpoints::{Endpoint, Endpoints};
 pub use event::{Event, EventData, EventType};
-pub use provision::{Provision, Wanted, provision};
+pub use provision::{Desired, Provision, provision};
 pub use publish::{PublishError, Publisher, Stored};
-pub use retries::Retries;
+pub use retries::RetryPolicy;
 
 /// The stream that holds every event.
 pub const SITE: &str = "SITE";

@@ -54,7 +54,7 @@ pub struct ProvisionError {
 }
 
 /// All that must exist, as it is to be set.
-pub struct Wanted {
+pub struct Desired {
     /// Events and dead letters.
     pub streams: [Config; 2],
     /// Buckets, as the streams that they are.
@@ -65,7 +65,7 @@ pub struct Wanted {
     pub digest: consumer::pull::Config,
 }
 
-impl Wanted {
+impl Desired {
     /// What these settings call for.
     pub fn by(settings: &Provision) -> Self {
         Self {
@@ -95,7 +95,7 @@ pub struct Provisioned {
 pub async fn provision(context: &Context, settings: &Provision) -> Result<Provisioned, ProvisionError> {
     let age = age(context).await?;
     let mut ready = Vec::new();
-    let wanted = Wanted::by(settings);
+    let wanted = Desired::by(settings);
     for config in wanted.streams {
         let what = format!("stream {}", config.name);
         attempt(&what, context.create_or_update_stream(config).await)?;
@@ -241,16 +241,16 @@ fn buckets(settings: &Provision) -> [Config; 3] {
 /// One for each mail channel, one for each endpoint, and the newsletter service's own.
 fn consumers(settings: &Provision) -> Vec<consumer::pull::Config> {
     let mails = Channel::ALL.into_iter().map(|channel| consumer::pull::Config {
-        filter_subjects: subjects::taken_by(channel.name(), &[channel.event_type()]),
+        filter_subjects: subjects::filter_subjects(channel.name(), &[channel.event_type()]),
         ..durable(channel.name().to_owned())
     });
     let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
     let webhooks = endpoints.map(|endpoint| consumer::pull::Config {
-        filter_subjects: subjects::taken_by(&endpoint.consumer(), &endpoint.events),
+        filter_subjects: subjects::filter_subjects(&endpoint.consumer(), &endpoint.events),
         ..durable(endpoint.consumer())
     });
     let suppression = consumer::pull::Config {
-        filter_subjects: subjects::taken_by(SUPPRESSION, &[EventType::NewsletterBounced]),
+        filter_subjects: subjects::filter_subjects(SUPPRESSION, &[EventType::NewsletterBounced]),
         ..durable(SUPPRESSION.to_owned())
     };
     mails.chain(webhooks).chain([suppression]).collect()
@@ -279,8 +279,8 @@ mod tests {
     const CRM: &str = r#"[{"name": "crm", "url": "https://crm.example/hooks", "secrets": ["whsec_AAAA"],
         "events": ["contact.received"]}]"#;
 
-    fn wanted() -> Wanted {
-        Wanted::by(&Provision {
+    fn wanted() -> Desired {
+        Desired::by(&Provision {
             replicas: 3,
             max_age: days("365").expect("days"),
             webhooks: Some(Endpoints::parse(CRM).expect("endpoints")),
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn the_broker_is_asked_for_these_consumers() {
-        let Wanted {
+        let Desired {
             mut consumers,
             digest,
             ..

@@ -1,24 +1,24 @@
-//! When an event that was not delivered is tried again.
+//! Retry policy: when an event that was not delivered is tried again.
 
 use std::time::Duration;
 
 use uuid::Uuid;
 
-const SLOWEST: Duration = Duration::from_secs(15 * 60);
+const MAX_BACKOFF: Duration = Duration::from_secs(15 * 60);
 
-/// How soon and for how long an event is tried again.
+/// Retry policy: exponential backoff with jitter, until an event is too old.
 #[derive(Debug, Clone, Copy)]
-pub struct Retries {
-    /// The pause before the second attempt; it doubles with each one, up to a quarter of an hour.
-    pub first_pause: Duration,
+pub struct RetryPolicy {
+    /// The backoff before the second attempt; it doubles with each one, up to a quarter of an hour.
+    pub initial_backoff: Duration,
     /// For how long a receiver may be away before its events become dead letters.
     pub give_up_after: Duration,
 }
 
-impl Retries {
+impl RetryPolicy {
     /// What every service does; only tests are in a hurry.
-    pub const USUAL: Self = Self {
-        first_pause: Duration::from_secs(5),
+    pub const DEFAULT: Self = Self {
+        initial_backoff: Duration::from_secs(5),
         give_up_after: Duration::from_secs(25 * 60 * 60),
     };
 
@@ -30,31 +30,34 @@ impl Retries {
     /// How often an event is tried in this time, at the least.
     fn attempts_within(self, time: Duration) -> i64 {
         let mut attempts = 1;
-        let mut passed = self.pause(attempts, 1.0);
+        let mut passed = self.backoff(attempts, 1.0);
         while passed < time {
             attempts += 1;
-            passed += self.pause(attempts, 1.0);
+            passed += self.backoff(attempts, 1.0);
         }
         attempts
     }
 
-    /// The pause after an attempt that failed.
-    pub(crate) fn pause_after(self, attempt: i64) -> Duration {
-        self.pause(attempt, f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0)
+    /// The backoff after an attempt that failed.
+    pub(crate) fn backoff_after(self, attempt: i64) -> Duration {
+        self.backoff(attempt, f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0)
     }
 
     /// Doubles up to a quarter of an hour, longer by up to a fifth (`spread`, 0 to 1)
     /// so that what failed together does not return together.
-    fn pause(self, attempt: i64, spread: f64) -> Duration {
+    fn backoff(self, attempt: i64, spread: f64) -> Duration {
         let doublings = u32::try_from(attempt.clamp(1, 16) - 1).unwrap_or(0);
-        let pause = self.first_pause.saturating_mul(1 << doublings).min(SLOWEST);
+        let pause = self
+            .initial_backoff
+            .saturating_mul(1 << doublings)
+            .min(MAX_BACKOFF);
         pause.mul_f64(1.0 + spread / 5.0)
     }
 }
 
-impl Default for Retries {
+impl Default for RetryPolicy {
     fn default() -> Self {
-        Self::USUAL
+        Self::DEFAULT
     }
 }
 
@@ -64,16 +67,16 @@ mod tests {
 
     #[test]
     fn retries_slow_down_to_a_quarter_of_an_hour() {
-        let pause = |attempt, spread| Retries::USUAL.pause(attempt, spread);
+        let pause = |attempt, spread| RetryPolicy::DEFAULT.backoff(attempt, spread);
         assert_eq!(pause(1, 0.0), Duration::from_secs(5));
         assert_eq!(pause(3, 0.0), Duration::from_secs(20));
-        assert_eq!(pause(1000, 0.0), SLOWEST);
-        assert_eq!(pause(1000, 1.0), SLOWEST.mul_f64(1.2));
+        assert_eq!(pause(1000, 0.0), MAX_BACKOFF);
+        assert_eq!(pause(1000, 1.0), MAX_BACKOFF.mul_f64(1.2));
     }
 
     #[test]
     fn in_25_hours_an_event_is_tried_some_90_times() {
-        let retries = Retries::default();
+        let retries = RetryPolicy::default();
         assert_eq!(retries.give_up_after, Duration::from_secs(25 * 60 * 60));
         assert_eq!(retries.attempts_within(retries.give_up_after), 90);
         assert_eq!(retries.attempts_within(Duration::from_secs(1)), 1);
@@ -83,7 +86,7 @@ mod tests {
 
     #[test]
     fn an_event_is_given_up_once_it_is_old_and_was_tried_as_often_as_any() {
-        let retries = Retries::default();
+        let retries = RetryPolicy::default();
         let old = retries.give_up_after;
         assert!(retries.is_given_up(90, old));
         assert!(!retries.is_given_up(89, old));
@@ -93,7 +96,7 @@ mod tests {
     #[test]
     fn what_failed_together_does_not_return_together() {
         let usual = Duration::from_secs(5)..=Duration::from_secs(6);
-        let pauses: Vec<Duration> = (0..20).map(|_| Retries::USUAL.pause_after(1)).collect();
+        let pauses: Vec<Duration> = (0..20).map(|_| RetryPolicy::DEFAULT.backoff_after(1)).collect();
         assert!(pauses.iter().all(|pause| usual.contains(pause)), "{pauses:?}");
         assert!(pauses.iter().any(|pause| *pause != pauses[0]), "{pauses:?}");
     }

@@ -10,8 +10,8 @@ pub const REPLAYS: &str = "replay.*.*";
 /// What could not be delivered, in the stream `DEAD_LETTERS`: `dead.<consumer>.<person>`.
 pub const DEAD_LETTERS: &str = "dead.*.*";
 
-/// What a consumer takes: its events, and what is replayed to it alone.
-pub fn taken_by(consumer: &str, events: &[EventType]) -> Vec<String> {
+/// The filter subjects of a consumer: its events, and what is replayed to it alone.
+pub fn filter_subjects(consumer: &str, events: &[EventType]) -> Vec<String> {
     let events = events.iter().map(|event| format!("{}.*", event.subject_prefix()));
     events.chain([replay(consumer, "*")]).collect()
 }
@@ -64,12 +64,12 @@ mod tests {
 
     #[test]
     fn a_consumer_takes_its_events_and_what_is_replayed_to_it_alone() {
-        let taken = taken_by(
+        let filters = filter_subjects(
             "webhook-crm",
             &[EventType::ContactReceived, EventType::CareersApplied],
         );
         assert_eq!(
-            taken,
+            filters,
             [
                 "site.contact.received.*",
                 "site.careers.applied.*",

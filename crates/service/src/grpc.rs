@@ -67,7 +67,7 @@ impl GrpcServer {
         let serving = Server::builder()
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
-            .layer(rpc::Taken::new())
+            .layer(rpc::ServerLayer::new())
             .add_routes(self.routes)
             .add_service(health)
             .add_service(reflection)

@@ -16,7 +16,7 @@ use tracing::{Instrument, Span, field};
 
 use crate::{RequestId, meters, trace};
 
-type Answer<R, E> = Pin<Box<dyn Future<Output = Result<Response<R>, E>> + Send>>;
+type ResponseFuture<R, E> = Pin<Box<dyn Future<Output = Result<Response<R>, E>> + Send>>;
 
 /// Bounds in milliseconds, which this convention counts in.
 const BOUNDS: [f64; 14] = [
@@ -43,15 +43,15 @@ fn note(span: &Span, code: Code) {
     }
 }
 
-/// Makes each call to a server a span that the server's hangs below.
+/// Client middleware: makes each call to a server a span that the server's hangs below.
 #[derive(Debug, Clone)]
-pub struct Calls<S> {
+pub struct ClientCalls<S> {
     inner: S,
     server: Uri,
 }
 
-impl<S> Calls<S> {
-    /// Calls over this channel to the server at this address.
+impl<S> ClientCalls<S> {
+    /// Middleware over this channel to the server at this address.
     pub fn new(inner: S, server: Uri) -> Self {
         Self { inner, server }
     }
@@ -73,14 +73,14 @@ impl<S> Calls<S> {
     }
 }
 
-impl<S, B, R> Service<Request<B>> for Calls<S>
+impl<S, B, R> Service<Request<B>> for ClientCalls<S>
 where
     S: Service<Request<B>, Response = Response<R>>,
     S::Future: Send + 'static,
 {
     type Response = Response<R>;
     type Error = S::Error;
-    type Future = Answer<R, S::Error>;
+    type Future = ResponseFuture<R, S::Error>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(context)
@@ -101,13 +101,13 @@ where
     }
 }
 
-/// Makes each call that a server takes a span below the caller's, and measures it.
+/// Server middleware: makes each call that a server takes a span below the caller's, and measures it.
 #[derive(Debug, Clone)]
-pub struct Taken {
+pub struct ServerLayer {
     duration: Histogram<f64>,
 }
 
-impl Taken {
+impl ServerLayer {
     /// Measures by what telemetry there is at this moment.
     pub fn new() -> Self {
         let duration = meters::meter()
@@ -136,31 +136,31 @@ impl Taken {
     }
 }
 
-impl Default for Taken {
+impl Default for ServerLayer {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<S> Layer<S> for Taken {
-    type Service = Taking<S>;
+impl<S> Layer<S> for ServerLayer {
+    type Service = ServerCalls<S>;
 
-    fn layer(&self, inner: S) -> Taking<S> {
-        Taking {
+    fn layer(&self, inner: S) -> ServerCalls<S> {
+        ServerCalls {
             inner,
-            taken: self.clone(),
+            layer: self.clone(),
         }
     }
 }
 
 /// A server's calls, watched.
 #[derive(Debug, Clone)]
-pub struct Taking<S> {
+pub struct ServerCalls<S> {
     inner: S,
-    taken: Taken,
+    layer: ServerLayer,
 }
 
-impl<S, B, R> Service<Request<B>> for Taking<S>
+impl<S, B, R> Service<Request<B>> for ServerCalls<S>
 where
     S: Service<Request<B>, Response = Response<R>>,
     S::Future: Send + 'static,
@@ -169,7 +169,7 @@ where
 {
     type Response = Response<R>;
     type Error = S::Error;
-    type Future = Answer<R, S::Error>;
+    type Future = ResponseFuture<R, S::Error>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(context)
@@ -178,7 +178,7 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let started = Instant::now();
         let span = server_span(&request);
-        let (taken, uri) = (self.taken.clone(), request.uri().clone());
+        let (taken, uri) = (self.layer.clone(), request.uri().clone());
         let answering = span
             .in_scope(|| self.inner.call(request))
             .instrument(span.clone());

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use futures_util::TryStreamExt as _;
 use serde::Serialize;
 use serde_json::json;
-use site_events::{DEAD_LETTERS, ENDPOINTS, Endpoint, SITE, endpoints::Fate, subjects};
+use site_events::{DEAD_LETTERS, ENDPOINTS, Endpoint, SITE, endpoints::EndpointState, subjects};
 use time::format_description::well_known::Rfc3339;
 
 use crate::{answer::answer, broker, usual::Usual};
@@ -42,19 +42,19 @@ pub async fn run(settings: &Settings) -> anyhow::Result<()> {
 }
 
 /// How the endpoints fare of which anything is known, by name.
-pub async fn fates(context: &Context) -> anyhow::Result<BTreeMap<String, Fate>> {
+pub async fn states(context: &Context) -> anyhow::Result<BTreeMap<String, EndpointState>> {
     let bucket = broker::bucket(context, ENDPOINTS).await?;
     let all = format!("{}*", bucket.prefix);
     let records = broker::search(&bucket.stream, &all).await?;
-    let mut fates = BTreeMap::new();
+    let mut states = BTreeMap::new();
     // An empty one is the marker of a record that was removed by hand.
     for record in records.iter().filter(|record| !record.payload.is_empty()) {
         let name = record.subject.trim_start_matches(&*bucket.prefix);
-        let fate = serde_json::from_slice(&record.payload);
-        let fate = fate.with_context(|| format!("the record of endpoint {name} cannot be read"))?;
-        fates.insert(name.to_owned(), fate);
+        let state = serde_json::from_slice(&record.payload);
+        let state = state.with_context(|| format!("the record of endpoint {name} cannot be read"))?;
+        states.insert(name.to_owned(), state);
     }
-    Ok(fates)
+    Ok(states)
 }
 
 /// One endpoint, as it is listed.
@@ -89,7 +89,7 @@ impl Row {
 
 async fn list(usual: &Usual) -> anyhow::Result<()> {
     let context = broker::connect(&usual.nats).await?;
-    let mut fates = fates(&context).await?;
+    let mut states = states(&context).await?;
     let site = broker::stream(&context, SITE).await?;
     let consumers: Vec<Info> = site.consumers().try_collect().await?;
     let mut rows = Vec::new();
@@ -97,12 +97,12 @@ async fn list(usual: &Usual) -> anyhow::Result<()> {
         let Some(name) = consumer.name.strip_prefix(Endpoint::CONSUMERS) else {
             continue;
         };
-        let fate = fates.remove(name).unwrap_or_default();
-        let since = fate.failing_since.and_then(|since| since.format(&Rfc3339).ok());
+        let state = states.remove(name).unwrap_or_default();
+        let since = state.failing_since.and_then(|since| since.format(&Rfc3339).ok());
         rows.push(Row {
             name: name.to_owned(),
-            on: fate.off.is_none(),
-            off: fate.off,
+            on: state.off.is_none(),
+            off: state.off,
             failing_since: since,
             waiting: waiting(consumer),
             dead_letters: dead_letters(&context, name).await?,
@@ -118,13 +118,13 @@ async fn list(usual: &Usual) -> anyhow::Result<()> {
 
 async fn enable(name: &str, usual: &Usual) -> anyhow::Result<()> {
     let context = broker::connect(&usual.nats).await?;
-    let fate = fates(&context).await?.remove(name);
-    let fate = fate.with_context(|| {
+    let state = states(&context).await?.remove(name);
+    let state = state.with_context(|| {
         format!("There is no endpoint {name} that ever failed; see `sitectl webhooks list`.")
     })?;
-    ensure!(fate.off.is_some(), "The endpoint {name} is on.");
+    ensure!(state.off.is_some(), "The endpoint {name} is on.");
     let bucket: Store = broker::bucket(&context, ENDPOINTS).await?;
-    let well = serde_json::to_vec(&Fate::default())?;
+    let well = serde_json::to_vec(&EndpointState::default())?;
     bucket.put(name, well.into()).await?;
     let letters = dead_letters(&context, name).await?;
     let lines = [

@@ -1,4 +1,4 @@
-//! Calls to the services: one channel each, a deadline each, the trace along with them.
+//! ClientCalls to the services: one channel each, a deadline each, the trace along with them.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use site_proto::{
     contact::v1::contact_service_client::ContactServiceClient,
     newsletter::v1::newsletter_service_client::NewsletterServiceClient,
 };
-use site_service::{RequestId, rpc::Calls};
+use site_service::{RequestId, rpc::ClientCalls};
 use tonic::{
     Request,
     transport::{self, Endpoint, Uri},
@@ -22,7 +22,7 @@ const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
 const STREAM_WINDOW: u32 = 128 * 1024;
 
 /// The way to a service; every call on it is a span.
-pub type Channel = Calls<transport::Channel>;
+pub type Channel = ClientCalls<transport::Channel>;
 
 /// The services behind the gateway.
 #[derive(Clone)]
@@ -56,7 +56,7 @@ pub fn channel(uri: &Uri) -> Channel {
         .initial_connection_window_size(CONNECTION_WINDOW)
         .initial_stream_window_size(STREAM_WINDOW)
         .connect_lazy();
-    Calls::new(channel, uri.clone())
+    ClientCalls::new(channel, uri.clone())
 }
 
 /// A call that carries the request's id and its deadline.

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use async_nats::jetstream;
 use site_events::{
-    Publisher, Retries, SITE, SUBSCRIBERS, SUPPRESSION,
-    consume::{Terms, consume, ensure_set_up},
+    Publisher, RetryPolicy, SITE, SUBSCRIBERS, SUPPRESSION,
+    consume::{ConsumerOptions, consume, ensure_consumer_exists},
 };
 use site_proto::newsletter::v1::newsletter_service_server::NewsletterServiceServer;
 use site_service::{
@@ -32,9 +32,9 @@ use visitor::token::TokenKeys;
 pub use settings::Settings;
 
 /// How many bounces are dealt with at once.
-const TERMS: Terms = Terms {
-    at_once: 4,
-    retries: Retries::USUAL,
+const OPTIONS: ConsumerOptions = ConsumerOptions {
+    max_in_flight: 4,
+    retries: RetryPolicy::DEFAULT,
 };
 
 /// The running service.
@@ -49,7 +49,7 @@ impl Service {
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let client = nats::connect(&settings.nats, "newsletter").await?;
         let context = nats::jetstream(client.clone());
-        ensure_set_up(&context, SUPPRESSION).await?;
+        ensure_consumer_exists(&context, SUPPRESSION).await?;
         let newsletter = Arc::new(api::Newsletter {
             publisher: Publisher::new(client.clone()),
             subscribers: Subscribers::open(client.clone()).await?,
@@ -80,7 +80,7 @@ impl Service {
     /// Serves until `stop`, then finishes what is in flight.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let suppress = |delivery| bounces::suppress(&self.newsletter, delivery);
-        let suppressing = consume(&self.context, SUPPRESSION.into(), TERMS, suppress, stop.clone());
+        let suppressing = consume(&self.context, SUPPRESSION.into(), OPTIONS, suppress, stop.clone());
         let serving = async {
             let served = self.server.run(stop.clone()).await;
             // Should it end unasked, nothing else keeps the service.

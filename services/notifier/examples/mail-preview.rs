@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use anyhow::Context;
 use clap::Parser;
-use notifier::{Settings, desk::Desk, samples};
+use notifier::{Settings, mail_context::MailContext, samples};
 
 #[tokio::main]
 #[expect(clippy::print_stdout, reason = "a preview says where it is")]
@@ -23,9 +23,9 @@ async fn main() -> anyhow::Result<()> {
         "--s3-access-key-id=preview",
         "--s3-secret-access-key=preview",
     ])?;
-    let desk = Desk::new(&settings)?;
-    for (name, letter) in samples::letters(&desk).await? {
-        let words = letter.words(&desk)?;
+    let context = MailContext::new(&settings)?;
+    for (name, letter) in samples::letters(&context).await? {
+        let words = letter.words(&context)?;
         fs::write(folder.join(format!("{name}.html")), words.html)?;
         fs::write(
             folder.join(format!("{name}.txt")),

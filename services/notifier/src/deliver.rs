@@ -9,10 +9,10 @@ use crate::{
     applications::Applications,
     bounces,
     deliveries::{self, Deliveries},
-    desk::Desk,
     events::Events,
+    mail_context::MailContext,
     mails::{self, MailError},
-    smtp::{Lane, Smtp, SmtpError},
+    smtp::{ChannelLimit, Smtp, SmtpError},
 };
 
 /// What a delivery works with.
@@ -20,7 +20,7 @@ pub struct Notifier {
     pub deliveries: Deliveries,
     pub events: Events,
     pub applications: Applications,
-    pub desk: Desk,
+    pub mail_context: MailContext,
     pub smtp: Smtp,
     pub publisher: Publisher,
 }
@@ -51,9 +51,9 @@ impl From<DeliveryError> for Outcome {
 
 impl Notifier {
     /// One attempt at one event.
-    pub async fn deliver(&self, channel: Channel, lane: &Lane, delivery: Delivery) -> Outcome {
+    pub async fn deliver(&self, channel: Channel, limit: &ChannelLimit, delivery: Delivery) -> Outcome {
         // Boxed: the compiler gives up on futures that are nested as deep as this would be.
-        let sending = Box::pin(self.send(channel, lane, &delivery));
+        let sending = Box::pin(self.send(channel, limit, &delivery));
         match self.deliveries.once(&delivery, sending).await {
             Ok(()) => Outcome::Delivered,
             Err(error) => self.conclude(channel, &delivery, error).await,
@@ -75,9 +75,14 @@ impl Notifier {
         outcome
     }
 
-    async fn send(&self, channel: Channel, lane: &Lane, delivery: &Delivery) -> Result<(), DeliveryError> {
+    async fn send(
+        &self,
+        channel: Channel,
+        limit: &ChannelLimit,
+        delivery: &Delivery,
+    ) -> Result<(), DeliveryError> {
         let message = mails::write(
-            &self.desk,
+            &self.mail_context,
             &self.applications,
             channel,
             delivery,
@@ -93,7 +98,7 @@ impl Notifier {
             server.address = host,
             server.port = port,
         );
-        let sending = self.smtp.send(lane, &message);
+        let sending = self.smtp.send(limit, &message);
         let sent = sending.instrument(handing_over.clone()).await;
         if sent.is_err() {
             handing_over.record("otel.status_code", "ERROR");

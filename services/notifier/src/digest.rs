@@ -17,8 +17,8 @@ use crate::{
         MailError,
         operator::{self, Told},
     },
-    smtp::{Lane, SmtpError},
-    webhooks::Fates,
+    smtp::{ChannelLimit, SmtpError},
+    webhooks::EndpointStates,
 };
 
 /// The most dead letters that one mail tells of.
@@ -28,11 +28,11 @@ pub struct Digest {
     pub notifier: Arc<Notifier>,
     pub consumer: PullConsumer,
     /// How the endpoints fare, and which there are.
-    pub fates: Arc<Fates>,
+    pub states: Arc<EndpointStates>,
     pub endpoints: Vec<String>,
     pub every: Duration,
     /// The way of its mails.
-    pub lane: Lane,
+    pub limit: ChannelLimit,
 }
 
 /// Why the operator was not told.
@@ -106,9 +106,9 @@ impl Digest {
             waiting: self.waiting().await.map_err(DigestError::Broker)?,
             endpoints: self.switched_off().await?,
         };
-        let letter = operator::dead_letters(&self.notifier.desk, &told);
-        let message = letter.into_message(&self.notifier.desk, OffsetDateTime::now_utc())?;
-        self.notifier.smtp.send(&self.lane, &message).await?;
+        let letter = operator::dead_letters(&self.notifier.mail_context, &told);
+        let message = letter.into_message(&self.notifier.mail_context, OffsetDateTime::now_utc())?;
+        self.notifier.smtp.send(&self.limit, &message).await?;
         tracing::info!(
             dead_letters = letters.len(),
             "the operator was told of dead letters"
@@ -132,7 +132,7 @@ impl Digest {
     async fn switched_off(&self) -> Result<Vec<(String, String)>, DigestError> {
         let mut off = Vec::new();
         for name in &self.endpoints {
-            if let Some(reason) = self.fates.of(name).await?.off {
+            if let Some(reason) = self.states.of(name).await?.off {
                 off.push((name.clone(), reason));
             }
         }

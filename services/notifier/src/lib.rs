@@ -10,10 +10,10 @@ mod bounces;
 mod brand;
 mod deliver;
 mod deliveries;
-pub mod desk;
 mod digest;
 mod dkim;
 mod events;
+pub mod mail_context;
 pub mod mails;
 pub mod message;
 mod refusals;
@@ -29,9 +29,9 @@ use std::{sync::Arc, time::Duration};
 use anyhow::Context as _;
 use async_nats::jetstream;
 use site_events::{
-    Channel, DELIVERIES, Delivery, ENDPOINTS, Endpoint, Endpoints, Outcome, Publisher, Retries, SITE,
+    Channel, DELIVERIES, Delivery, ENDPOINTS, Endpoint, Endpoints, Outcome, Publisher, RetryPolicy, SITE,
     SUPPRESSION,
-    consume::{Terms, consume, ensure_set_up},
+    consume::{ConsumerOptions, consume, ensure_consumer_exists},
 };
 use site_service::{
     drain::{self, CancellationToken},
@@ -53,11 +53,11 @@ use crate::{
     backlog::Backlog,
     deliver::Notifier,
     deliveries::Deliveries,
-    desk::Desk,
     digest::Digest,
     events::Events,
-    smtp::{Lane, Smtp},
-    webhooks::{Client, Fates, Private, Sender, Webhook},
+    mail_context::MailContext,
+    smtp::{ChannelLimit, Smtp},
+    webhooks::{Client, EndpointStates, Private, Sender, Webhook},
 };
 
 /// How many mails of one channel are under way at once: those on a connection, slow ones,
@@ -74,27 +74,27 @@ pub struct Service {
     webhooks: Vec<(Arc<str>, Arc<Webhook>)>,
     digest: Digest,
     backlog: Backlog,
-    retries: Retries,
+    retries: RetryPolicy,
 }
 
 impl Service {
     /// Reads the templates, connects to the broker and takes the port.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let smtp = Smtp::new(&settings.smtp, Channel::ALL.len() + 1)?;
-        let desk = Desk::new(&settings)?;
+        let mail_context = MailContext::new(&settings)?;
         let senders = senders(&settings)?;
         let client = nats::connect(&settings.nats, "notifier").await?;
         let context = nats::jetstream(client.clone());
         let deliveries = Deliveries::open(&context).await?;
         let events = Events::open(&context).await?;
-        let fates = Arc::new(Fates::open(&context).await?);
-        let webhooks = webhooks(senders, &context, &fates, &deliveries, &events).await?;
+        let states = Arc::new(EndpointStates::open(&context).await?);
+        let webhooks = webhooks(senders, &context, &states, &deliveries, &events).await?;
         let backlog = Backlog::new(context.clone(), events.clone(), consumers(&webhooks));
         let notifier = Arc::new(Notifier {
             deliveries,
             applications: Applications::new(events.clone(), &settings),
             events,
-            desk,
+            mail_context,
             smtp,
             publisher: Publisher::new(client.clone()),
         });
@@ -102,10 +102,10 @@ impl Service {
         let digest = Digest {
             notifier: notifier.clone(),
             consumer: digest::consumer(&context).await?,
-            fates,
+            states,
             endpoints: endpoints.map(|endpoint| endpoint.name.to_string()).collect(),
             every: settings.digest_every,
-            lane: Lane::new(),
+            limit: ChannelLimit::new(),
         };
         let dependencies = vec![
             Dependency::stream(client.clone(), SITE),
@@ -132,29 +132,35 @@ impl Service {
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let mut workers = JoinSet::new();
         for channel in Channel::ALL {
-            let (notifier, lane) = (self.notifier.clone(), Arc::new(Lane::new()));
+            let (notifier, limit) = (self.notifier.clone(), Arc::new(ChannelLimit::new()));
             let deliver = move |delivery| {
-                let (notifier, lane) = (notifier.clone(), lane.clone());
-                async move { notifier.deliver(channel, &lane, delivery).await }
+                let (notifier, limit) = (notifier.clone(), limit.clone());
+                async move { notifier.deliver(channel, &limit, delivery).await }
             };
-            let terms = Terms {
-                at_once: MAILS_AT_ONCE,
+            let options = ConsumerOptions {
+                max_in_flight: MAILS_AT_ONCE,
                 retries: self.retries,
             };
             let context = self.context.clone();
-            workers.spawn(work(context, channel.name().into(), terms, deliver, stop.clone()));
+            workers.spawn(work(
+                context,
+                channel.name().into(),
+                options,
+                deliver,
+                stop.clone(),
+            ));
         }
         for (consumer, webhook) in self.webhooks {
             let deliver = move |delivery| {
                 let webhook = webhook.clone();
                 async move { webhook.deliver(delivery).await }
             };
-            let terms = Terms {
-                at_once: WEBHOOKS_AT_ONCE,
+            let options = ConsumerOptions {
+                max_in_flight: WEBHOOKS_AT_ONCE,
                 retries: self.retries,
             };
             let context = self.context.clone();
-            workers.spawn(work(context, consumer, terms, deliver, stop.clone()));
+            workers.spawn(work(context, consumer, options, deliver, stop.clone()));
         }
         workers.spawn(self.digest.run(stop.clone()));
         workers.spawn(self.backlog.run(stop.clone()));
@@ -188,18 +194,18 @@ fn senders(settings: &Settings) -> anyhow::Result<Vec<(Arc<Endpoint>, Sender)>> 
 async fn webhooks(
     senders: Vec<(Arc<Endpoint>, Sender)>,
     context: &jetstream::Context,
-    fates: &Arc<Fates>,
+    states: &Arc<EndpointStates>,
     deliveries: &Deliveries,
     events: &Events,
 ) -> anyhow::Result<Vec<(Arc<str>, Arc<Webhook>)>> {
     let mut ways = Vec::new();
     for (endpoint, sender) in senders {
         let consumer = endpoint.consumer();
-        ensure_set_up(context, &consumer).await?;
+        ensure_consumer_exists(context, &consumer).await?;
         let webhook = Webhook::new(
             &endpoint,
             sender,
-            fates.clone(),
+            states.clone(),
             deliveries.clone(),
             events.clone(),
         );
@@ -223,14 +229,14 @@ fn consumers(webhooks: &[(Arc<str>, Arc<Webhook>)]) -> Vec<String> {
 async fn work<F, Fut>(
     context: jetstream::Context,
     consumer: Arc<str>,
-    terms: Terms,
+    options: ConsumerOptions,
     deliver: F,
     stop: CancellationToken,
 ) where
     F: Fn(Delivery) -> Fut + Send + Sync,
     Fut: Future<Output = Outcome> + Send,
 {
-    consume(&context, consumer, terms, deliver, stop).await;
+    consume(&context, consumer, options, deliver, stop).await;
 }
 
 /// Waits for the workers to end. One that panics ends the service: a process that is

@@ -12,7 +12,7 @@ use site_events::{Channel, Event, EventData};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::{desk::Desk, mails::MailError, templates::Words, wording};
+use crate::{mail_context::MailContext, mails::MailError, templates::Words, wording};
 
 /// The namespace under which mails get the boundaries of their parts.
 const BOUNDARIES: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_6d61_696c_7061);
@@ -78,22 +78,22 @@ impl Letter {
     }
 
     /// The words, from the templates.
-    pub fn words(&self, desk: &Desk) -> Result<Words, MailError> {
-        let mut words = desk.templates.render(self.kind, &self.values)?;
+    pub fn words(&self, context: &MailContext) -> Result<Words, MailError> {
+        let mut words = context.templates.render(self.kind, &self.values)?;
         words.subject = wording::one_line(&words.subject);
         Ok(words)
     }
 
     /// The message, the same for the same letter and time.
-    pub fn into_message(self, desk: &Desk, now: OffsetDateTime) -> Result<Message, MailError> {
-        let words = self.words(desk)?;
+    pub fn into_message(self, context: &MailContext, now: OffsetDateTime) -> Result<Message, MailError> {
+        let words = self.words(context)?;
         let (id, conversation) = (&self.id, &self.conversation);
-        let domain = desk.from.email.domain();
+        let domain = context.from.email.domain();
         let mut message = Message::builder()
             .message_id(Some(format!("<{id}@{domain}>")))
             .references(format!("<{conversation}@{domain}>"))
             .date(now.into())
-            .from(desk.from.clone())
+            .from(context.from.clone())
             .to(self.to)
             .subject(words.subject);
         for (name, value) in self.headers {
@@ -129,7 +129,7 @@ impl Letter {
                 .singlepart(attached(file)?),
         };
         let mut message = message.multipart(body)?;
-        if let Some(signer) = &desk.signer {
+        if let Some(signer) = &context.signer {
             signer.sign(&mut message);
         }
         Ok(message)

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use visitor::{EmailAddress, PersonId};
 
 use crate::{
-    desk::Desk,
+    mail_context::MailContext,
     mails::{
         MailError,
         careers::{self, Earlier, Enclosed},
@@ -29,7 +29,7 @@ use crate::{
 pub const TIME: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
 /// Every sample by name.
-pub async fn letters(desk: &Desk) -> Result<Vec<(&'static str, Letter)>, MailError> {
+pub async fn letters(context: &MailContext) -> Result<Vec<(&'static str, Letter)>, MailError> {
     let message = event(written("Asha Rao", MESSAGE));
     let hard_message = event(written("ஆஷா <b>ராவ்</b>", &HARD_MESSAGE.repeat(2)));
     let application = event(applied("Asha Rao", Some(resume())));
@@ -51,42 +51,42 @@ pub async fn letters(desk: &Desk) -> Result<Vec<(&'static str, Letter)>, MailErr
         email: email("asha@example.com"),
     });
     Ok(vec![
-        ("sales-lead", contact::lead(desk, &message)),
-        ("sales-lead-hard", contact::lead(desk, &hard_message)),
+        ("sales-lead", contact::lead(context, &message)),
+        ("sales-lead-hard", contact::lead(context, &hard_message)),
         (
             "contact-acknowledgement",
-            contact::acknowledgement(desk, &message)?,
+            contact::acknowledgement(context, &message)?,
         ),
         (
             "contact-acknowledgement-hard",
-            contact::acknowledgement(desk, &hard_message)?,
+            contact::acknowledgement(context, &hard_message)?,
         ),
         (
             "newsletter-confirmation",
-            newsletter::confirmation(desk, &requested, TIME)?,
+            newsletter::confirmation(context, &requested, TIME)?,
         ),
-        ("newsletter-welcome", newsletter::welcome(desk, &confirmed)?),
-        ("newsletter-goodbye", newsletter::goodbye(desk, &ended)?),
+        ("newsletter-welcome", newsletter::welcome(context, &confirmed)?),
+        ("newsletter-goodbye", newsletter::goodbye(context, &ended)?),
         (
             "recruiter-application",
-            careers::application(desk, &application, for_the_first_time(), TIME).await?,
+            careers::application(context, &application, for_the_first_time(), TIME).await?,
         ),
         (
             "recruiter-application-hard",
-            careers::application(desk, &hard_application, once_more(), TIME).await?,
+            careers::application(context, &hard_application, once_more(), TIME).await?,
         ),
         (
             "application-acknowledgement",
-            careers::acknowledgement(desk, &application)?,
+            careers::acknowledgement(context, &application)?,
         ),
         (
             "application-acknowledgement-hard",
-            careers::acknowledgement(desk, &hard_application)?,
+            careers::acknowledgement(context, &hard_application)?,
         ),
-        ("dead-letters", operator::dead_letters(desk, &one_failure())),
+        ("dead-letters", operator::dead_letters(context, &one_failure())),
         (
             "dead-letters-hard",
-            operator::dead_letters(desk, &many_failures()),
+            operator::dead_letters(context, &many_failures()),
         ),
     ])
 }

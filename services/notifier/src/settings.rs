@@ -5,7 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 use clap::Parser;
 use lettre::message::Mailbox;
 use resumes::S3Settings;
-use site_events::{Endpoints, Retries};
+use site_events::{Endpoints, RetryPolicy};
 use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
 use visitor::{links, token::TokenKey};
 
@@ -65,7 +65,7 @@ pub struct Settings {
     pub webhooks_allow_private: bool,
     /// How soon and for how long an event is tried again: nothing to choose, but shorter in tests
     #[arg(skip)]
-    pub retries: Retries,
+    pub retries: RetryPolicy,
     /// The bucket of résumés
     #[command(flatten)]
     pub store: S3Settings,

@@ -7,8 +7,8 @@ use std::{
 
 use async_nats::jetstream;
 use site_events::{
-    Channel, Delivery, EventType, Outcome, Retries, SITE,
-    consume::{Terms, consume, ensure_set_up},
+    Channel, Delivery, EventType, Outcome, RetryPolicy, SITE,
+    consume::{ConsumerOptions, consume, ensure_consumer_exists},
     event::ContactReceived,
 };
 use site_service::drain::CancellationToken;
@@ -61,7 +61,7 @@ impl Consumer {
     /// Answers each delivery, by its number from 1 on.
     async fn start(
         nats: &Nats,
-        retries: Retries,
+        retries: RetryPolicy,
         outcome: impl Fn(usize) -> Outcome + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
         let context = jetstream::new(nats.client(User::Notifier).await?);
@@ -69,13 +69,16 @@ impl Consumer {
         let stop = CancellationToken::new();
         let (deliveries, stopped) = (taken.clone(), stop.clone());
         let task = tokio::spawn(async move {
-            let terms = Terms { at_once: 4, retries };
+            let options = ConsumerOptions {
+                max_in_flight: 4,
+                retries,
+            };
             let deliver = async |delivery| {
                 let mut taken = deliveries.lock().expect("nobody panics with it");
                 taken.push(delivery);
                 outcome(taken.len())
             };
-            consume(&context, CHANNEL.name().into(), terms, deliver, stopped).await;
+            consume(&context, CHANNEL.name().into(), options, deliver, stopped).await;
         });
         Ok(Self { taken, stop, task })
     }
@@ -92,9 +95,9 @@ impl Consumer {
     }
 }
 
-fn in_a_hurry(give_up_after: Duration) -> Retries {
-    Retries {
-        first_pause: Duration::from_millis(300),
+fn in_a_hurry(give_up_after: Duration) -> RetryPolicy {
+    RetryPolicy {
+        initial_backoff: Duration::from_millis(300),
         give_up_after,
     }
 }
@@ -103,7 +106,7 @@ fn in_a_hurry(give_up_after: Duration) -> Retries {
 async fn what_is_delivered_is_acked_and_handed_out_once() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let id = published(&nats).await?;
-    let consumer = Consumer::start(&nats, Retries::USUAL, |_| Outcome::Delivered).await?;
+    let consumer = Consumer::start(&nats, RetryPolicy::DEFAULT, |_| Outcome::Delivered).await?;
     settled(&nats).await?;
     assert_eq!(consumer.attempts(), [1]);
     let stored = nats.messages(SITE).await?;
@@ -179,7 +182,8 @@ async fn what_is_refused_or_is_no_event_is_a_dead_letter_at_once() -> anyhow::Re
     let context = jetstream::new(nats.client(User::Operator).await?);
     let no_event = format!("{}.{}", EventType::ContactReceived.subject_prefix(), person()?);
     context.publish(no_event, "Asha Rao".into()).await?.await?;
-    let consumer = Consumer::start(&nats, Retries::USUAL, |_| Outcome::Refused("no".to_owned())).await?;
+    let consumer =
+        Consumer::start(&nats, RetryPolicy::DEFAULT, |_| Outcome::Refused("no".to_owned())).await?;
     settled(&nats).await?;
     assert_eq!(consumer.attempts(), [1]);
     let letters = nats.dead_letters().await?;
@@ -196,8 +200,8 @@ async fn what_is_refused_or_is_no_event_is_a_dead_letter_at_once() -> anyhow::Re
 async fn a_consumer_that_is_missing_is_one_sentence() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let context = jetstream::new(nats.client(User::Operator).await?);
-    ensure_set_up(&context, CHANNEL.name()).await?;
-    let missing = ensure_set_up(&context, "nobody")
+    ensure_consumer_exists(&context, CHANNEL.name()).await?;
+    let missing = ensure_consumer_exists(&context, "nobody")
         .await
         .expect_err("there is none");
     let said = missing.to_string();

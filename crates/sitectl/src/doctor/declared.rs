@@ -8,12 +8,12 @@ use async_nats::jetstream::{
     context::GetStreamErrorKind,
     stream::Config,
 };
-use site_events::{DEAD_LETTERS, SITE, Wanted, provision::bucket_name};
+use site_events::{DEAD_LETTERS, Desired, SITE, provision::bucket_name};
 
 use super::{Finding, RUN_SETUP};
 
 /// Each of them.
-pub async fn examine(context: &Context, wanted: &Wanted) -> Vec<Finding> {
+pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
     let mut findings = Vec::new();
     for config in &wanted.streams {
         let what = format!("stream {}", config.name);

@@ -14,7 +14,7 @@ use clap::Args;
 use resumes::S3Settings;
 use serde::Serialize;
 use serde_json::json;
-use site_events::{Provision, SITE, Wanted, subjects};
+use site_events::{Desired, Provision, SITE, subjects};
 use site_service::nats::NatsSettings;
 use visitor::{EmailAddress, PersonKey};
 
@@ -161,7 +161,7 @@ async fn examine_broker(client: Client, settings: &Settings) -> Vec<Finding> {
         return findings;
     }
     findings.push(clock::examine(&client).await);
-    let wanted = Wanted::by(&settings.provision);
+    let wanted = Desired::by(&settings.provision);
     findings.extend(declared::examine(&context, &wanted).await);
     findings.extend(traffic::examine(&context, &wanted, &settings.provision).await);
     findings.push(examine_key(&context, settings.person_key.as_ref()).await);

@@ -2,7 +2,7 @@
 
 use async_nats::jetstream::{Context, consumer::Info, stream::Stream};
 use futures_util::TryStreamExt as _;
-use site_events::{DEAD_LETTERS, Endpoint, Provision, SITE, Wanted};
+use site_events::{DEAD_LETTERS, Desired, Endpoint, Provision, SITE};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{Finding, RUN_SETUP};
@@ -12,7 +12,7 @@ use crate::{broker, webhooks};
 const PATIENCE: Duration = Duration::minutes(30);
 
 /// All that waits. What cannot be opened was told of before.
-pub async fn examine(context: &Context, wanted: &Wanted, settings: &Provision) -> Vec<Finding> {
+pub async fn examine(context: &Context, wanted: &Desired, settings: &Provision) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Ok(site) = broker::stream(context, SITE).await {
         findings.extend(examine_consumers(&site, wanted, settings).await);
@@ -24,7 +24,7 @@ pub async fn examine(context: &Context, wanted: &Wanted, settings: &Provision) -
     findings
 }
 
-async fn examine_consumers(site: &Stream, wanted: &Wanted, settings: &Provision) -> Vec<Finding> {
+async fn examine_consumers(site: &Stream, wanted: &Desired, settings: &Provision) -> Vec<Finding> {
     let infos: Vec<Info> = match site.consumers().try_collect().await {
         Ok(infos) => infos,
         Err(error) => {
@@ -106,14 +106,14 @@ fn examine_dead_letters(waiting: u64) -> Finding {
 }
 
 async fn examine_endpoints(context: &Context) -> Vec<Finding> {
-    let fates = match webhooks::fates(context).await {
-        Ok(fates) => fates,
+    let states = match webhooks::states(context).await {
+        Ok(states) => states,
         // A bucket that is not there was told of before.
         Err(_) => return Vec::new(),
     };
-    let judge = |(name, fate): (String, site_events::endpoints::Fate)| {
+    let judge = |(name, state): (String, site_events::endpoints::EndpointState)| {
         let what = format!("endpoint {name}");
-        match (fate.off, fate.failing_since) {
+        match (state.off, state.failing_since) {
             (Some(reason), _) => Finding::warning(
                 what,
                 format!("switched off: {reason}"),
@@ -127,7 +127,7 @@ async fn examine_endpoints(context: &Context) -> Vec<Finding> {
             (None, None) => Finding::ok(what, "takes what it is sent"),
         }
     };
-    fates.into_iter().map(judge).collect()
+    states.into_iter().map(judge).collect()
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub enum What {
 }
 
 /// What became, or would become, of a line.
-enum Fate {
+enum EndpointState {
     Imported,
     Unsubscribed,
     LeftAlone(String),
@@ -50,22 +50,22 @@ pub async fn import(from: &Path, what: What, key: &Key, usual: &Usual) -> anyhow
         left: last_leavings(&lines, key),
         seen: HashMap::new(),
     };
-    let mut fates = Vec::new();
+    let mut states = Vec::new();
     for line in &lines {
-        let fate = import.settle(line).await;
-        let fate = fate.with_context(|| {
-            let before = fates
+        let state = import.settle(line).await;
+        let state = state.with_context(|| {
+            let before = states
                 .iter()
-                .filter(|(_, fate)| !matches!(fate, Fate::LeftAlone(_)));
+                .filter(|(_, state)| !matches!(state, EndpointState::LeftAlone(_)));
             format!(
                 "line {} was not imported (imported before it: {}); repeating it is safe",
                 line.number,
                 before.count()
             )
         })?;
-        fates.push((line.number, fate));
+        states.push((line.number, state));
     }
-    tell(&fates, what, usual)
+    tell(&states, what, usual)
 }
 
 /// The last time that somebody left, by the table.
@@ -106,7 +106,7 @@ struct Import<'a> {
 }
 
 impl Import<'_> {
-    async fn settle(&mut self, line: &Line) -> Result<Fate, StoreError> {
+    async fn settle(&mut self, line: &Line) -> Result<EndpointState, StoreError> {
         match &line.content {
             Content::Consent {
                 email,
@@ -114,7 +114,7 @@ impl Import<'_> {
                 source,
             } => self.bring_in(line.number, email, *confirmed, source).await,
             Content::Leaving { email, ended } => self.end(line.number, email, *ended).await,
-            Content::Other { state } => Ok(Fate::LeftAlone(format!("the table says {state}"))),
+            Content::Other { state } => Ok(EndpointState::LeftAlone(format!("the table says {state}"))),
         }
     }
 
@@ -124,23 +124,23 @@ impl Import<'_> {
         email: &EmailAddress,
         confirmed: OffsetDateTime,
         source: &str,
-    ) -> Result<Fate, StoreError> {
+    ) -> Result<EndpointState, StoreError> {
         let person = self.key.person_key.person(email);
         if let Some(leaving) = self.left.get(&person) {
-            return Ok(Fate::LeftAlone(format!(
+            return Ok(EndpointState::LeftAlone(format!(
                 "line {} says that they left",
                 leaving.line
             )));
         }
         if let Some(first) = self.seen.insert(person.clone(), line) {
-            return Ok(Fate::LeftAlone(the_same_as(first)));
+            return Ok(EndpointState::LeftAlone(the_same_as(first)));
         }
         let known = self.subscribers.read(&person).await?;
         if let Some(subscriber) = &known.subscriber {
-            return Ok(Fate::LeftAlone(known_already(subscriber)));
+            return Ok(EndpointState::LeftAlone(known_already(subscriber)));
         }
         if self.what == What::Telling {
-            return Ok(Fate::Imported);
+            return Ok(EndpointState::Imported);
         }
         let subscriber =
             Subscriber::imported(email.clone(), Some(source.to_owned()), confirmed, Uuid::new_v4());
@@ -149,18 +149,25 @@ impl Import<'_> {
             .write(&person, &subscriber, known.revision, Kept::ForGood)
             .await;
         match written {
-            Ok(_) => Ok(Fate::Imported),
-            Err(StoreError::Conflict) => Ok(Fate::LeftAlone("they signed up in this moment".to_owned())),
+            Ok(_) => Ok(EndpointState::Imported),
+            Err(StoreError::Conflict) => Ok(EndpointState::LeftAlone(
+                "they signed up in this moment".to_owned(),
+            )),
             Err(error) => Err(error),
         }
     }
 
-    async fn end(&self, line: u64, email: &EmailAddress, ended: OffsetDateTime) -> Result<Fate, StoreError> {
+    async fn end(
+        &self,
+        line: u64,
+        email: &EmailAddress,
+        ended: OffsetDateTime,
+    ) -> Result<EndpointState, StoreError> {
         let person = self.key.person_key.person(email);
         if let Some(last) = self.left.get(&person)
             && last.line != line
         {
-            return Ok(Fate::LeftAlone(the_same_as(last.line)));
+            return Ok(EndpointState::LeftAlone(the_same_as(last.line)));
         }
         match self.try_to_end(&person, ended).await {
             // What they did in this moment does not undo that they left.
@@ -169,25 +176,31 @@ impl Import<'_> {
         }
     }
 
-    async fn try_to_end(&self, person: &PersonId, ended: OffsetDateTime) -> Result<Fate, StoreError> {
+    async fn try_to_end(
+        &self,
+        person: &PersonId,
+        ended: OffsetDateTime,
+    ) -> Result<EndpointState, StoreError> {
         let known = self.subscribers.read(person).await?;
         let Some(subscriber) = known.subscriber else {
-            return Ok(Fate::LeftAlone("nobody with this address is known".to_owned()));
+            return Ok(EndpointState::LeftAlone(
+                "nobody with this address is known".to_owned(),
+            ));
         };
         let left = subscriber.clone().unsubscribed(ended);
         if left == subscriber {
-            return Ok(Fate::LeftAlone(known_already(&subscriber)));
+            return Ok(EndpointState::LeftAlone(known_already(&subscriber)));
         }
         // Tools list everybody who ever left: the same list, imported again, must not end what began later.
         if subscriber.requested > ended {
-            return Ok(Fate::LeftAlone("they signed up anew since".to_owned()));
+            return Ok(EndpointState::LeftAlone("they signed up anew since".to_owned()));
         }
         if self.what == What::Doing {
             self.subscribers
                 .write(person, &left, known.revision, Kept::ForGood)
                 .await?;
         }
-        Ok(Fate::Unsubscribed)
+        Ok(EndpointState::Unsubscribed)
     }
 }
 
@@ -199,30 +212,30 @@ fn known_already(subscriber: &Subscriber) -> String {
     format!("known already, as {}", Stage::of(subscriber).name())
 }
 
-fn tell(fates: &[(u64, Fate)], what: What, usual: &Usual) -> anyhow::Result<()> {
+fn tell(states: &[(u64, EndpointState)], what: What, usual: &Usual) -> anyhow::Result<()> {
     let (would, keys) = match what {
         What::Doing => ("", ["imported", "unsubscribed"]),
         What::Telling => ("would be ", ["wouldImport", "wouldUnsubscribe"]),
     };
     let (mut imported, mut unsubscribed, mut left_alone) = (Vec::new(), Vec::new(), Vec::new());
     let mut lines = Vec::new();
-    for (number, fate) in fates {
-        match fate {
-            Fate::Imported => {
+    for (number, state) in states {
+        match state {
+            EndpointState::Imported => {
                 imported.push(number);
                 lines.push(format!("line {number}: {would}imported"));
             }
-            Fate::Unsubscribed => {
+            EndpointState::Unsubscribed => {
                 unsubscribed.push(number);
                 lines.push(format!("line {number}: {would}unsubscribed"));
             }
-            Fate::LeftAlone(why) => {
+            EndpointState::LeftAlone(why) => {
                 left_alone.push(json!({ "line": number, "why": why }));
                 lines.push(format!("line {number}: left alone: {why}"));
             }
         }
     }
-    let all = fates.len();
+    let all = states.len();
     lines.push(format!("{would}imported: {} of {all}", imported.len()));
     lines.push(format!("{would}unsubscribed: {} of {all}", unsubscribed.len()));
     lines.push(NO_MAIL.to_owned());

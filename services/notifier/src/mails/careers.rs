@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 
 use super::{MailError, answer_to, origin, ours, visitor};
 use crate::{
-    desk::Desk,
+    mail_context::MailContext,
     message::{File, Letter},
     wording,
 };
@@ -34,14 +34,14 @@ pub struct Earlier {
 /// The application, to the recruiters. The résumé is a link that ends by itself, made
 /// anew for each attempt, and attached where it is small enough.
 pub async fn application(
-    desk: &Desk,
+    context: &MailContext,
     event: &Event<CareersApplied>,
     enclosed: Enclosed,
     now: OffsetDateTime,
 ) -> Result<Letter, MailError> {
     let from = &event.data;
     let resume = match &from.resume {
-        Some(resume) => Some(linked(desk, resume, enclosed.resume.is_some(), now).await?),
+        Some(resume) => Some(linked(context, resume, enclosed.resume.is_some(), now).await?),
         None => None,
     };
     let values = context! {
@@ -58,7 +58,7 @@ pub async fn application(
         event_id => event.id.to_string(),
         can_reply => answer_to(&from.name, &from.email).is_some(),
     };
-    let to = desk.recruiters.clone();
+    let to = context.recruiters.clone();
     Ok(Letter {
         reply_to: answer_to(&from.name, &from.email),
         attachment: enclosed.resume.zip(from.resume.as_ref()).map(attached),
@@ -68,7 +68,7 @@ pub async fn application(
 
 /// To the applicant; like every mail to an address that anyone may have typed, without
 /// the text that came with it.
-pub fn acknowledgement(desk: &Desk, event: &Event<CareersApplied>) -> Result<Letter, MailError> {
+pub fn acknowledgement(context: &MailContext, event: &Event<CareersApplied>) -> Result<Letter, MailError> {
     let from = &event.data;
     let values = context! {
         name => wording::repeatable(&from.name),
@@ -78,19 +78,19 @@ pub fn acknowledgement(desk: &Desk, event: &Event<CareersApplied>) -> Result<Let
     };
     let to = visitor(Some(&from.name), &from.email)?;
     Ok(Letter {
-        reply_to: Some(ours(desk, &desk.brand.emails.careers)),
+        reply_to: Some(ours(context, &context.brand.emails.careers)),
         ..Letter::about(event, Channel::ApplicationAcknowledgement, to, values)
     })
 }
 
 async fn linked(
-    desk: &Desk,
+    context: &MailContext,
     resume: &StoredResume,
     is_attached: bool,
     now: OffsetDateTime,
 ) -> Result<Value, MailError> {
-    let lifetime = desk.resume_link_lifetime;
-    let link = desk
+    let lifetime = context.resume_link_lifetime;
+    let link = context
         .resumes
         .link(&resume.key, &resume.file_name, lifetime)
         .await?;

@@ -4,10 +4,10 @@ use minijinja::context;
 use site_events::{Channel, Event, event::ContactReceived};
 
 use super::{MailError, answer_to, origin, ours, visitor};
-use crate::{desk::Desk, message::Letter, wording};
+use crate::{mail_context::MailContext, message::Letter, wording};
 
 /// The message, to sales. Answering the mail answers the visitor.
-pub fn lead(desk: &Desk, event: &Event<ContactReceived>) -> Letter {
+pub fn lead(context: &MailContext, event: &Event<ContactReceived>) -> Letter {
     let from = &event.data;
     let values = context! {
         name => from.name.as_str(),
@@ -20,13 +20,13 @@ pub fn lead(desk: &Desk, event: &Event<ContactReceived>) -> Letter {
     };
     Letter {
         reply_to: answer_to(&from.name, &from.email),
-        ..Letter::about(event, Channel::SalesLead, desk.sales.clone(), values)
+        ..Letter::about(event, Channel::SalesLead, context.sales.clone(), values)
     }
 }
 
 /// To the visitor. It does not repeat the message: else anyone could have us send any
 /// text to any address.
-pub fn acknowledgement(desk: &Desk, event: &Event<ContactReceived>) -> Result<Letter, MailError> {
+pub fn acknowledgement(context: &MailContext, event: &Event<ContactReceived>) -> Result<Letter, MailError> {
     let from = &event.data;
     let values = context! {
         name => wording::repeatable(&from.name),
@@ -34,7 +34,7 @@ pub fn acknowledgement(desk: &Desk, event: &Event<ContactReceived>) -> Result<Le
     };
     let to = visitor(Some(&from.name), &from.email)?;
     Ok(Letter {
-        reply_to: Some(ours(desk, &desk.brand.emails.sales)),
+        reply_to: Some(ours(context, &context.brand.emails.sales)),
         ..Letter::about(event, Channel::ContactAcknowledgement, to, values)
     })
 }

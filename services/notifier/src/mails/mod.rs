@@ -13,7 +13,7 @@ use visitor::EmailAddress;
 
 use crate::{
     applications::{Applications, Unknown},
-    desk::Desk,
+    mail_context::MailContext,
     message::Letter,
     wording,
 };
@@ -61,26 +61,26 @@ impl MailError {
 
 /// The message that a delivery calls for.
 pub async fn write(
-    desk: &Desk,
+    context: &MailContext,
     applications: &Applications,
     channel: Channel,
     delivery: &Delivery,
     now: OffsetDateTime,
 ) -> Result<Message, MailError> {
     let letter = match channel {
-        Channel::SalesLead => contact::lead(desk, &delivery.event()?),
-        Channel::ContactAcknowledgement => contact::acknowledgement(desk, &delivery.event()?)?,
-        Channel::NewsletterConfirmation => newsletter::confirmation(desk, &delivery.event()?, now)?,
-        Channel::NewsletterWelcome => newsletter::welcome(desk, &delivery.event()?)?,
-        Channel::NewsletterGoodbye => newsletter::goodbye(desk, &delivery.event()?)?,
+        Channel::SalesLead => contact::lead(context, &delivery.event()?),
+        Channel::ContactAcknowledgement => contact::acknowledgement(context, &delivery.event()?)?,
+        Channel::NewsletterConfirmation => newsletter::confirmation(context, &delivery.event()?, now)?,
+        Channel::NewsletterWelcome => newsletter::welcome(context, &delivery.event()?)?,
+        Channel::NewsletterGoodbye => newsletter::goodbye(context, &delivery.event()?)?,
         Channel::RecruiterApplication => {
             let event = delivery.event()?;
             let enclosed = applications.enclosed(&event, delivery.attempt).await?;
-            careers::application(desk, &event, enclosed, now).await?
+            careers::application(context, &event, enclosed, now).await?
         }
-        Channel::ApplicationAcknowledgement => careers::acknowledgement(desk, &delivery.event()?)?,
+        Channel::ApplicationAcknowledgement => careers::acknowledgement(context, &delivery.event()?)?,
     };
-    Letter::into_message(letter, desk, now)
+    Letter::into_message(letter, context, now)
 }
 
 /// The visitor as a recipient, by name where the name is fit to be repeated.
@@ -98,8 +98,8 @@ fn answer_to(name: &str, email: &EmailAddress) -> Option<Mailbox> {
 }
 
 /// One of our own addresses, by the company's name.
-fn ours(desk: &Desk, address: &Address) -> Mailbox {
-    Mailbox::new(Some(desk.brand.name.clone()), address.clone())
+fn ours(context: &MailContext, address: &Address) -> Mailbox {
+    Mailbox::new(Some(context.brand.name.clone()), address.clone())
 }
 
 /// Where the visitor came from, where that is known.

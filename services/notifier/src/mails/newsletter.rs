@@ -10,11 +10,11 @@ use site_events::{
 use time::OffsetDateTime;
 
 use super::{MailError, ours, visitor};
-use crate::{desk::Desk, message::Letter, wording};
+use crate::{mail_context::MailContext, message::Letter, wording};
 
 /// The confirmation link. Until it is followed, nothing else is ever sent.
 pub fn confirmation(
-    desk: &Desk,
+    context: &MailContext,
     event: &Event<NewsletterRequested>,
     now: OffsetDateTime,
 ) -> Result<Letter, MailError> {
@@ -22,33 +22,33 @@ pub fn confirmation(
         return Err(MailError::Expired);
     }
     let values = context! {
-        link => desk.links.confirm_page(&event.subject, event.data.expires),
+        link => context.links.confirm_page(&event.subject, event.data.expires),
         expires => wording::time(event.data.expires),
     };
     let to = visitor(None, &event.data.email)?;
     Ok(Letter {
-        reply_to: Some(ours(desk, &desk.brand.emails.admin)),
+        reply_to: Some(ours(context, &context.brand.emails.admin)),
         ..Letter::about(event, Channel::NewsletterConfirmation, to, values)
     })
 }
 
 /// The welcome; from here on every mail can be unsubscribed from in one click.
-pub fn welcome(desk: &Desk, event: &Event<NewsletterConfirmed>) -> Result<Letter, MailError> {
-    let ways_out = desk.links.ways_out(&event.subject, event.time);
+pub fn welcome(context: &MailContext, event: &Event<NewsletterConfirmed>) -> Result<Letter, MailError> {
+    let ways_out = context.links.ways_out(&event.subject, event.time);
     let values = context! { unsubscribe => ways_out.page };
     let to = visitor(None, &event.data.email)?;
     Ok(Letter {
-        reply_to: Some(ours(desk, &desk.brand.emails.admin)),
+        reply_to: Some(ours(context, &context.brand.emails.admin)),
         unsubscribe: Some(ways_out.one_click),
         ..Letter::about(event, Channel::NewsletterWelcome, to, values)
     })
 }
 
 /// The last mail: that it worked, and that it can be undone.
-pub fn goodbye(desk: &Desk, event: &Event<NewsletterUnsubscribed>) -> Result<Letter, MailError> {
+pub fn goodbye(context: &MailContext, event: &Event<NewsletterUnsubscribed>) -> Result<Letter, MailError> {
     let to = visitor(None, &event.data.email)?;
     Ok(Letter {
-        reply_to: Some(ours(desk, &desk.brand.emails.admin)),
+        reply_to: Some(ours(context, &context.brand.emails.admin)),
         ..Letter::about(event, Channel::NewsletterGoodbye, to, context! {})
     })
 }

@@ -6,7 +6,7 @@ use minijinja::{Value, context};
 use site_events::dead_letters::Summary;
 
 use crate::{
-    desk::Desk,
+    mail_context::MailContext,
     message::{Kind, Letter},
 };
 
@@ -26,7 +26,7 @@ pub struct Told {
 }
 
 /// What could not be delivered, failure by failure.
-pub fn dead_letters(desk: &Desk, told: &Told) -> Letter {
+pub fn dead_letters(context: &MailContext, told: &Told) -> Letter {
     let numbers = || told.letters.iter().map(|(number, _)| *number);
     let (first, last) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
     let failures = failures(&told.letters);
@@ -47,7 +47,7 @@ pub fn dead_letters(desk: &Desk, told: &Told) -> Letter {
         id: format!("dead-letters.{first}-{last}"),
         conversation: "dead-letters".to_owned(),
         headers: Vec::new(),
-        to: desk.operator.clone(),
+        to: context.operator.clone(),
         reply_to: None,
         unsubscribe: None,
         attachment: None,

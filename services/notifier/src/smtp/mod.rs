@@ -1,4 +1,4 @@
-//! Handing messages to the mail server over a few kept connections.
+//! Pool of SMTP connections: hands messages to the mail server over a few kept connections.
 //!
 //! lettre's own pool is not used: its timeout covers connecting only, and a connection
 //! whose message was given up half-way goes back into the pool, where the next message
@@ -32,7 +32,7 @@ use site_service::{
 };
 use tokio::{sync::Semaphore, time::timeout};
 
-use self::refusal::{About, explain, without_addresses};
+use self::refusal::{AnswerTo, explain, without_addresses};
 pub use self::{
     refusal::SmtpError,
     settings::{Authorities, SmtpSettings, TlsMode},
@@ -44,23 +44,23 @@ const IDLE: Duration = Duration::from_secs(30);
 const STILL_THERE: Duration = Duration::from_secs(2);
 /// How long a connection may take to be told goodbye after a refusal.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// How many connections a channel has.
-const PLACES: usize = 4;
-/// How long a message may take before its place goes to the next one.
+/// The most connections of one channel.
+const MAX_CONNECTIONS: usize = 4;
+/// How long a message may take before its connection no longer counts among its channel's.
 const SLOW: Duration = Duration::from_secs(2);
-/// How many slow messages may go on aside, of all channels together: with every place
-/// taken, 48 connections, and mail servers often allow a client 50.
-const ASIDE: usize = 20;
+/// The most slow messages that count among no channel's connections, of all channels together: with all others in use, 48
+/// connections, and mail servers often allow a client 50.
+const MAX_SLOW: usize = 20;
 
-/// The way to the mail server.
+/// Pool of connections to the mail server.
 pub struct Smtp {
     settings: SmtpSettings,
     tls: Option<TlsParameters>,
     hello: ClientId,
     /// Connections between two messages, the latest last.
     idle: Mutex<Vec<Idle>>,
-    most_idle: usize,
-    aside: Semaphore,
+    max_idle: usize,
+    slow: Semaphore,
     waiting: UpDownCounter<i64>,
     connections: UpDownCounter<i64>,
 }
@@ -70,19 +70,19 @@ struct Idle {
     since: Instant,
 }
 
-/// One channel's share of the connections: whatever hangs on another's holds up nothing here.
-pub struct Lane(Semaphore);
+/// One channel's limit of connections: whatever hangs in another holds up nothing here.
+pub struct ChannelLimit(Semaphore);
 
-impl Lane {
-    /// A lane with all its places free.
+impl ChannelLimit {
+    /// A limit of [`MAX_CONNECTIONS`].
     pub fn new() -> Self {
-        Self(Semaphore::new(PLACES))
+        Self(Semaphore::new(MAX_CONNECTIONS))
     }
 }
 
 impl Smtp {
-    /// A way for this many lanes; no connection is opened yet.
-    pub fn new(settings: &SmtpSettings, lanes: usize) -> anyhow::Result<Self> {
+    /// A pool for this many channels; no connection is opened yet.
+    pub fn new(settings: &SmtpSettings, channels: usize) -> anyhow::Result<Self> {
         let tls = match settings.smtp_tls {
             TlsMode::None => None,
             TlsMode::Starttls | TlsMode::Implicit => {
@@ -99,8 +99,8 @@ impl Smtp {
             tls,
             hello: ClientId::default(),
             idle: Mutex::default(),
-            most_idle: PLACES * lanes,
-            aside: Semaphore::new(ASIDE),
+            max_idle: MAX_CONNECTIONS * channels,
+            slow: Semaphore::new(MAX_SLOW),
             waiting: meters::meter()
                 .i64_up_down_counter("site.smtp.waiting")
                 .with_unit("{mail}")
@@ -114,22 +114,22 @@ impl Smtp {
         })
     }
 
-    /// Hands a message over in a place of the lane's. One that is slow gives its place up
-    /// and goes on aside, so that a few that hang do not stop the lane.
-    pub async fn send(&self, lane: &Lane, message: &Message) -> Result<(), SmtpError> {
+    /// Sends a message within its channel's limit. One that is slow leaves the limit and goes on, so that a few that hang do
+    /// not stop the channel.
+    pub async fn send(&self, limit: &ChannelLimit, message: &Message) -> Result<(), SmtpError> {
         let content = on_the_wire(&message.formatted());
         let waiting = Counted::new(&self.waiting, &[]);
-        let place = lane.0.acquire().await;
+        let permit = limit.0.acquire().await;
         drop(waiting);
-        let make_way = async {
+        let leave_limit = async {
             tokio::time::sleep(SLOW).await;
-            let _aside = self.aside.acquire().await;
-            drop(place);
+            let _slow = self.slow.acquire().await;
+            drop(permit);
             std::future::pending().await
         };
         tokio::select! {
             sent = self.send_in_time(message.envelope(), &content) => sent,
-            never = make_way => never,
+            never = leave_limit => never,
         }
     }
 
@@ -156,7 +156,7 @@ impl Smtp {
         let seconds = self.settings.smtp_answer_seconds;
         in_time(seconds, async {
             let answer = connection.command(content).await;
-            settle(&mut connection, answer, About::Message, envelope).await
+            check(&mut connection, answer, AnswerTo::Message, envelope).await
         })
         .await?;
         self.keep(connection);
@@ -169,10 +169,10 @@ impl Smtp {
         for recipient in envelope.to() {
             let rcpt = Rcpt::new(recipient.clone(), Vec::new());
             let answer = connection.command(rcpt).await;
-            settle(&mut connection, answer, About::Recipient, envelope).await?;
+            check(&mut connection, answer, AnswerTo::Recipient, envelope).await?;
         }
         let answer = connection.command(Data).await;
-        settle(&mut connection, answer, About::Message, envelope).await?;
+        check(&mut connection, answer, AnswerTo::Message, envelope).await?;
         Ok(connection)
     }
 
@@ -190,12 +190,12 @@ impl Smtp {
             SmtpError::NotNow(without_addresses(&error.to_string(), envelope))
         })?;
         let about = if parameters(envelope).is_empty() {
-            About::Us
+            AnswerTo::Us
         } else {
-            About::Message
+            AnswerTo::Message
         };
         let answer = connection.command(mail).await;
-        settle(&mut connection, answer, about, envelope).await?;
+        check(&mut connection, answer, about, envelope).await?;
         Ok(connection)
     }
 
@@ -236,7 +236,7 @@ impl Smtp {
         let mut idle = self.idle();
         let before = idle.len();
         idle.retain(|idle| idle.since.elapsed() < IDLE);
-        if idle.len() < self.most_idle {
+        if idle.len() < self.max_idle {
             idle.push(Idle {
                 connection,
                 since: Instant::now(),
@@ -266,10 +266,10 @@ async fn in_time<T>(seconds: u64, work: impl Future<Output = Result<T, SmtpError
 }
 
 /// What an answer means; after a refusal the server is told goodbye.
-async fn settle<T>(
+async fn check<T>(
     connection: &mut AsyncSmtpConnection,
     answer: Result<T, Error>,
-    about: About,
+    about: AnswerTo,
     envelope: &Envelope,
 ) -> Result<(), SmtpError> {
     let Err(error) = answer else {

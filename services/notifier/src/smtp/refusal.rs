@@ -23,7 +23,7 @@ pub enum SmtpError {
 
 /// What the mail server was asked when it answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum About {
+pub enum AnswerTo {
     /// To take mails from us.
     Us,
     /// To take a mail for its recipient.
@@ -33,13 +33,13 @@ pub enum About {
 }
 
 /// What an answer to a message means for it.
-pub fn explain(error: &smtp::Error, about: About, envelope: &Envelope) -> SmtpError {
+pub fn explain(error: &smtp::Error, about: AnswerTo, envelope: &Envelope) -> SmtpError {
     let reason = without_addresses(&error.to_string(), envelope);
     let code = error.status().map(u16::from);
     match code {
-        Some(code) if error.is_permanent() && about != About::Us && !is_about_us(code) => {
+        Some(code) if error.is_permanent() && about != AnswerTo::Us && !is_about_us(code) => {
             let words = reason.replace(ADDRESS, "");
-            if about == About::Recipient && says_no_such_address(code, &words) {
+            if about == AnswerTo::Recipient && says_no_such_address(code, &words) {
                 SmtpError::NoSuchAddress(reason)
             } else {
                 SmtpError::Refused(reason)

@@ -2,7 +2,7 @@
 //! switched off.
 
 mod addresses;
-mod fate;
+mod endpoint_state;
 mod sending;
 mod slack;
 
@@ -10,17 +10,17 @@ use std::sync::Arc;
 
 use site_events::{
     Delivery, Endpoint, Outcome,
-    endpoints::{Fate, Format},
+    endpoints::{EndpointState, Format},
 };
 use time::OffsetDateTime;
 use tracing::{Instrument, field};
 
 pub use addresses::Private;
-pub use fate::Fates;
+pub use endpoint_state::EndpointStates;
 pub use sending::{Client, Sender};
 
 use self::{
-    fate::after,
+    endpoint_state::after,
     sending::{Body, SendingError},
 };
 use crate::{
@@ -33,7 +33,7 @@ pub struct Webhook {
     sender: Sender,
     format: Format,
     name: String,
-    fates: Arc<Fates>,
+    states: Arc<EndpointStates>,
     deliveries: Deliveries,
     events: Events,
 }
@@ -67,7 +67,7 @@ impl Webhook {
     pub fn new(
         endpoint: &Endpoint,
         sender: Sender,
-        fates: Arc<Fates>,
+        states: Arc<EndpointStates>,
         deliveries: Deliveries,
         events: Events,
     ) -> Self {
@@ -75,7 +75,7 @@ impl Webhook {
             sender,
             format: endpoint.format,
             name: endpoint.name.to_string(),
-            fates,
+            states,
             deliveries,
             events,
         }
@@ -90,8 +90,8 @@ impl Webhook {
     }
 
     async fn send(&self, delivery: &Delivery) -> Result<(), WebhookError> {
-        let fate = self.fates.of(&self.name).await?;
-        if let Some(reason) = &fate.off {
+        let state = self.states.of(&self.name).await?;
+        if let Some(reason) = &state.off {
             return Err(WebhookError::Off(reason.clone()));
         }
         let now = OffsetDateTime::now_utc();
@@ -130,9 +130,9 @@ impl Webhook {
     /// Remembers since when the endpoint fails, and switches it off when it asks for that or
     /// has failed for too long.
     async fn learn(&self, sent: &Result<(), SendingError>, now: OffsetDateTime) {
-        let changed = self.fates.change(&self.name, |before| after(before, sent, now));
+        let changed = self.states.change(&self.name, |before| after(before, sent, now));
         match changed.await {
-            Ok(Some(Fate {
+            Ok(Some(EndpointState {
                 off: Some(reason), ..
             })) => {
                 tracing::error!(

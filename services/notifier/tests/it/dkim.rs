@@ -6,7 +6,7 @@ use serde_json::json;
 use testkit::foreign;
 use tokio::process::Command;
 
-use crate::{snapshots::desk, wire::every_mail};
+use crate::{snapshots::context, wire::every_mail};
 
 /// The key pair of RFC 8463, A.2.
 const SEED: &str = "nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=";
@@ -51,11 +51,11 @@ impl Key {
     /// Every mail signed with it, by the name of its sample.
     async fn mails(&self) -> anyhow::Result<Vec<(&'static str, String)>> {
         let flags = self.flags();
-        let desk = desk(&flags.iter().map(String::as_str).collect::<Vec<_>>())?;
-        let letters = samples::letters(&desk).await?.into_iter();
+        let context = context(&flags.iter().map(String::as_str).collect::<Vec<_>>())?;
+        let letters = samples::letters(&context).await?.into_iter();
         letters
             .map(|(name, letter)| {
-                let message = letter.into_message(&desk, samples::TIME)?;
+                let message = letter.into_message(&context, samples::TIME)?;
                 Ok((name, String::from_utf8(message.formatted())?))
             })
             .collect()

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use site_events::{Channel, Retries};
+use site_events::{Channel, RetryPolicy};
 use testkit::{Answer, MailServer, Nats, eventually};
 
 use crate::running::{Running, SALES, SOON, Site, process, settings};
@@ -208,8 +208,8 @@ async fn an_event_that_nobody_takes_for_too_long_is_a_dead_letter() -> anyhow::R
     let mut settings = settings(&nats, server.port(), &[])?;
     assert_eq!(settings.retries.give_up_after, Duration::from_secs(25 * 60 * 60));
     // Later than the first attempt, and no later than the second.
-    settings.retries = Retries {
-        first_pause: Duration::from_secs(6),
+    settings.retries = RetryPolicy {
+        initial_backoff: Duration::from_secs(6),
         give_up_after: Duration::from_secs(6),
     };
     let _notifier = Running::start_with(settings).await?;

@@ -93,7 +93,7 @@ impl Running {
         more: &[String],
     ) -> anyhow::Result<Self> {
         let mut settings = settings(nats, smtp_port, more)?;
-        settings.retries.first_pause = pause;
+        settings.retries.initial_backoff = pause;
         Self::start_with(settings).await
     }
 

@@ -3,10 +3,10 @@
 use std::{collections::BTreeMap, fmt::Write};
 
 use clap::Parser;
-use notifier::{Settings, desk::Desk, samples};
+use notifier::{Settings, mail_context::MailContext, samples};
 
-/// The desk that the samples are written at.
-pub fn desk(more: &[&str]) -> anyhow::Result<Desk> {
+/// The context that the samples are written at.
+pub fn context(more: &[&str]) -> anyhow::Result<MailContext> {
     let brand = concat!("--brand-file=", env!("CARGO_MANIFEST_DIR"), "/../../brand.json");
     let flags = [
         "notifier",
@@ -18,7 +18,7 @@ pub fn desk(more: &[&str]) -> anyhow::Result<Desk> {
         "--sales-to=sales@oculant.example",
         "--recruiters-to=Recruiters <recruiters@oculant.example>",
     ];
-    Desk::new(&Settings::try_parse_from(flags.iter().chain(more))?)
+    MailContext::new(&Settings::try_parse_from(flags.iter().chain(more))?)
 }
 
 /// The signature of a link holds the time at which it was made.
@@ -39,10 +39,10 @@ fn without_signatures(text: &str) -> String {
 
 #[tokio::test]
 async fn every_mail_looks_like_this() -> anyhow::Result<()> {
-    let desk = desk(&[])?;
-    for (name, letter) in samples::letters(&desk).await? {
-        let words = letter.words(&desk)?;
-        let message = letter.into_message(&desk, samples::TIME)?;
+    let context = context(&[])?;
+    for (name, letter) in samples::letters(&context).await? {
+        let words = letter.words(&context)?;
+        let message = letter.into_message(&context, samples::TIME)?;
         let mut shown = String::new();
         write!(shown, "{}", message.headers())?;
         write!(shown, "\n{}\n{}", words.text, words.html)?;
@@ -53,14 +53,14 @@ async fn every_mail_looks_like_this() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn the_same_event_makes_the_same_message() -> anyhow::Result<()> {
-    let desk = desk(&[])?;
+    let context = context(&[])?;
     let written = async || -> anyhow::Result<Vec<Vec<u8>>> {
-        let letters = samples::letters(&desk).await?;
+        let letters = samples::letters(&context).await?;
         letters
             .into_iter()
             // The one with a link that is signed anew.
             .filter(|(name, _)| *name != "recruiter-application")
-            .map(|(_, letter)| Ok(letter.into_message(&desk, samples::TIME)?.formatted()))
+            .map(|(_, letter)| Ok(letter.into_message(&context, samples::TIME)?.formatted()))
             .collect()
     };
     assert!(written().await? == written().await?);
@@ -69,9 +69,9 @@ async fn the_same_event_makes_the_same_message() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn no_line_is_longer_than_smtp_carries_and_all_is_ascii() -> anyhow::Result<()> {
-    let desk = desk(&[])?;
-    for (name, letter) in samples::letters(&desk).await? {
-        let message = letter.into_message(&desk, samples::TIME)?.formatted();
+    let context = context(&[])?;
+    for (name, letter) in samples::letters(&context).await? {
+        let message = letter.into_message(&context, samples::TIME)?.formatted();
         assert!(message.is_ascii(), "{name} needs 8BITMIME");
         // RFC 5322, 2.1.1
         let longest = message.split(|byte| *byte == b'\n').map(<[u8]>::len).max();
@@ -82,9 +82,9 @@ async fn no_line_is_longer_than_smtp_carries_and_all_is_ascii() -> anyhow::Resul
 
 #[tokio::test]
 async fn what_a_visitor_types_stays_text() -> anyhow::Result<()> {
-    let desk = desk(&[])?;
-    for (name, letter) in samples::letters(&desk).await? {
-        let html = letter.words(&desk)?.html;
+    let context = context(&[])?;
+    for (name, letter) in samples::letters(&context).await? {
+        let html = letter.words(&context)?.html;
         assert!(!html.contains("<script") && !html.contains("<b>"), "{name}");
     }
     Ok(())
@@ -92,13 +92,13 @@ async fn what_a_visitor_types_stays_text() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn nobody_can_have_us_send_their_words_to_a_stranger() -> anyhow::Result<()> {
-    let desk = desk(&[])?;
-    for (name, letter) in samples::letters(&desk).await? {
+    let context = context(&[])?;
+    for (name, letter) in samples::letters(&context).await? {
         if !name.contains("acknowledgement") {
             continue;
         }
-        let words = letter.words(&desk)?;
-        let sent = String::from_utf8(letter.into_message(&desk, samples::TIME)?.formatted())?;
+        let words = letter.words(&context)?;
+        let sent = String::from_utf8(letter.into_message(&context, samples::TIME)?.formatted())?;
         for typed in ["casino.example", "eleven shops", "Raspberry Pi", "alert(1)"] {
             let found = [&words.subject, &words.text, &words.html, &sent]
                 .iter()
@@ -116,7 +116,7 @@ async fn changing_the_brand_file_alone_changes_who_every_mail_speaks_for() -> an
     let theirs = folder.path().join("brand.json");
     let text = ours.replace("Oculant", "Nightjar").replace("oculant", "nightjar");
     std::fs::write(&theirs, text.replace("Chennai", "Berlin"))?;
-    let desk = Desk::new(&Settings::try_parse_from([
+    let context = MailContext::new(&Settings::try_parse_from([
         "notifier",
         &format!("--brand-file={}", theirs.display()),
         "--site-url=https://nightjar.example",
@@ -124,9 +124,12 @@ async fn changing_the_brand_file_alone_changes_who_every_mail_speaks_for() -> an
         "--s3-access-key-id=key",
         "--s3-secret-access-key=secret",
     ])?)?;
-    for (name, letter) in samples::letters(&desk).await? {
-        let words = letter.words(&desk)?;
-        let headers = letter.into_message(&desk, samples::TIME)?.headers().to_string();
+    for (name, letter) in samples::letters(&context).await? {
+        let words = letter.words(&context)?;
+        let headers = letter
+            .into_message(&context, samples::TIME)?
+            .headers()
+            .to_string();
         assert!(
             words.html.contains("Nightjar"),
             "{name} does not name the company"
@@ -144,13 +147,13 @@ async fn changing_the_brand_file_alone_changes_who_every_mail_speaks_for() -> an
 
 #[tokio::test]
 async fn with_a_key_every_mail_is_signed() -> anyhow::Result<()> {
-    let desk = desk(&[
+    let context = context(&[
         "--dkim-selector=site",
         "--dkim-domain=oculant.example",
         "--dkim-key=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
     ])?;
-    for (name, letter) in samples::letters(&desk).await? {
-        let message = letter.into_message(&desk, samples::TIME)?;
+    for (name, letter) in samples::letters(&context).await? {
+        let message = letter.into_message(&context, samples::TIME)?;
         assert!(message.headers().get_raw("DKIM-Signature").is_some(), "{name}");
     }
     Ok(())
@@ -158,8 +161,8 @@ async fn with_a_key_every_mail_is_signed() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn no_template_passes_over_a_field_that_is_not_there() -> anyhow::Result<()> {
-    let desk = desk(&[])?;
-    for (name, mut letter) in samples::letters(&desk).await? {
+    let context = context(&[])?;
+    for (name, mut letter) in samples::letters(&context).await? {
         let given = letter.values.clone();
         let fields: Vec<String> = given.try_iter()?.map(|field| field.to_string()).collect();
         for missing in fields {
@@ -168,7 +171,7 @@ async fn no_template_passes_over_a_field_that_is_not_there() -> anyhow::Result<(
                 .map(|field| Ok((field.to_string(), given.get_item(&field)?)))
                 .collect::<Result<BTreeMap<_, _>, minijinja::Error>>()?
                 .into();
-            let refused = letter.words(&desk).err();
+            let refused = letter.words(&context).err();
             assert!(refused.is_some(), "{name} does without {missing}");
         }
     }

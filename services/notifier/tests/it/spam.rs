@@ -9,7 +9,7 @@ use testkit::{foreign, root};
 use time::{OffsetDateTime, format_description::well_known::Rfc2822};
 use tokio::process::Command;
 
-use crate::{snapshots::desk, wire::every_mail};
+use crate::{snapshots::context, wire::every_mail};
 
 /// A receiver calls spam what scores 5.
 const LIMIT: f64 = 1.0;
@@ -94,11 +94,11 @@ const SPAM: &str = "From: hello@oculant.example\r\nSubject: Hello\r\n\r\n\
 #[tokio::test]
 async fn no_mail_looks_like_spam_as_it_is_written_nor_as_a_server_gets_it_and_the_table_says_so()
 -> anyhow::Result<()> {
-    let desk = desk(&[])?;
+    let context = context(&[])?;
     let (mut names, mut mails) = (Vec::new(), vec![(SPAM.to_owned(), samples::TIME)]);
-    for (name, letter) in samples::letters(&desk).await? {
+    for (name, letter) in samples::letters(&context).await? {
         names.push(name);
-        let message = letter.into_message(&desk, samples::TIME)?;
+        let message = letter.into_message(&context, samples::TIME)?;
         mails.push((String::from_utf8(message.formatted())?, samples::TIME));
     }
     let sent = every_mail(&[]).await?.into_iter();

@@ -225,12 +225,12 @@ async fn one_that_is_gone_is_switched_off_and_its_events_wait_among_the_dead_let
     first(&receiver).await?;
     let context = async_nats::jetstream::new(sending.nats.client(User::Operator).await?);
     let endpoints = context.get_key_value(ENDPOINTS).await?;
-    let fate = eventually("the endpoint is off", SOON, async || {
-        let fate: Value = serde_json::from_slice(&endpoints.get("crm").await.ok()??).ok()?;
-        (!fate["off"].is_null()).then_some(fate)
+    let state = eventually("the endpoint is off", SOON, async || {
+        let state: Value = serde_json::from_slice(&endpoints.get("crm").await.ok()??).ok()?;
+        (!state["off"].is_null()).then_some(state)
     })
     .await?;
-    assert_eq!(fate["off"], "it answered 410 Gone");
+    assert_eq!(state["off"], "it answered 410 Gone");
 
     sending.site.contact("other@example.org").await?;
     let reasons = eventually("both dead letters", SOON, async || {
@@ -271,20 +271,20 @@ async fn one_that_failed_for_five_days_is_switched_off_and_one_that_recovers_beg
         ("mended", time::Duration::days(6)),
     ] {
         let since = (time::OffsetDateTime::now_utc() - failing).format(&Rfc3339)?;
-        let fate = json!({ "failing_since": since }).to_string();
-        endpoints.put(endpoint, fate.into()).await?;
+        let state = json!({ "failing_since": since }).to_string();
+        endpoints.put(endpoint, state.into()).await?;
     }
     sending.site.contact(VISITOR).await?;
-    let fate = async |endpoint: &str| -> Option<Value> {
+    let state = async |endpoint: &str| -> Option<Value> {
         serde_json::from_slice(&endpoints.get(endpoint).await.ok()??).ok()
     };
 
     eventually("the broken one is off", SOON, async || {
-        (fate("broken").await?["off"] == "it failed for five days").then_some(())
+        (state("broken").await?["off"] == "it failed for five days").then_some(())
     })
     .await?;
     eventually("the mended one is well", SOON, async || {
-        fate("mended").await?["failing_since"].is_null().then_some(())
+        state("mended").await?["failing_since"].is_null().then_some(())
     })
     .await?;
     eventually("both failed", SOON, async || {
@@ -292,7 +292,7 @@ async fn one_that_failed_for_five_days_is_switched_off_and_one_that_recovers_beg
     })
     .await?;
     assert_eq!(
-        fate("hopeful").await.map(|fate| fate["off"].is_null()),
+        state("hopeful").await.map(|state| state["off"].is_null()),
         Some(true)
     );
 

@@ -15,8 +15,8 @@ const AGES: [f64; 14] = [
     0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0, 21_600.0, 86_400.0,
 ];
 
-/// One channel's figures.
-pub struct Figures {
+/// One channel's metrics.
+pub struct ConsumerMetrics {
     channel: KeyValue,
     deliveries: Counter<u64>,
     dead_letters: Counter<u64>,
@@ -24,11 +24,11 @@ pub struct Figures {
     ages: Histogram<f64>,
 }
 
-impl Figures {
-    /// Figures of this channel, those that alerts count from zero included.
+impl ConsumerMetrics {
+    /// ConsumerMetrics of this channel, those that alerts count from zero included.
     pub fn of(channel: &Arc<str>) -> Self {
         let meter = meters::meter();
-        let figures = Self {
+        let metrics = Self {
             channel: KeyValue::new("channel", channel.clone()),
             deliveries: meter
                 .u64_counter("site.deliveries")
@@ -47,14 +47,14 @@ impl Figures {
                 &AGES,
             ),
         };
-        figures
+        metrics
             .dead_letters
-            .add(0, std::slice::from_ref(&figures.channel));
-        figures
+            .add(0, std::slice::from_ref(&metrics.channel));
+        metrics
     }
 
     /// Counts an attempt that took this long, at an event that was this old before it.
-    pub fn attempted(&self, outcome: &Outcome, took: Duration, age: Duration) {
+    pub fn record_attempt(&self, outcome: &Outcome, took: Duration, age: Duration) {
         let outcome = match outcome {
             Outcome::Delivered => "delivered",
             Outcome::Retry(_) => "retry",
@@ -76,7 +76,7 @@ impl Figures {
     }
 
     /// Counts an event that is among the dead letters now.
-    pub fn buried(&self) {
+    pub fn record_dead_letter(&self) {
         self.dead_letters.add(1, std::slice::from_ref(&self.channel));
     }
 }

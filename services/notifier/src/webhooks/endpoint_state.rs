@@ -1,10 +1,10 @@
-//! How the endpoints fare: since when one fails, and whether it was switched off.
+//! State of the webhook endpoints (circuit breaker): since when one fails, and whether it was switched off.
 
 use async_nats::jetstream::{
     Context,
     kv::{Operation, Store},
 };
-use site_events::{ENDPOINTS, endpoints::Fate};
+use site_events::{ENDPOINTS, endpoints::EndpointState};
 use time::{Duration, OffsetDateTime};
 
 use super::sending::SendingError;
@@ -18,16 +18,16 @@ const APART: Duration = GIVE_UP_AFTER;
 /// How often a change is tried beside those of other deliveries.
 const ATTEMPTS: u32 = 5;
 
-/// The fate after one more attempt. What is switched off stays so until the operator switches it on.
-pub fn after(before: &Fate, sent: &Result<(), SendingError>, now: OffsetDateTime) -> Fate {
+/// The state after one more attempt. What is switched off stays so until the operator switches it on.
+pub fn after(before: &EndpointState, sent: &Result<(), SendingError>, now: OffsetDateTime) -> EndpointState {
     match sent {
         _ if before.off.is_some() => before.clone(),
-        Ok(()) => Fate::default(),
+        Ok(()) => EndpointState::default(),
         Err(error) => after_failure(before, error, now),
     }
 }
 
-fn after_failure(before: &Fate, error: &SendingError, now: OffsetDateTime) -> Fate {
+fn after_failure(before: &EndpointState, error: &SendingError, now: OffsetDateTime) -> EndpointState {
     let goes_on = before.last_failed.is_none_or(|last| now - last < APART);
     let since = before.failing_since.filter(|_| goes_on).unwrap_or(now);
     let off = match error {
@@ -35,17 +35,17 @@ fn after_failure(before: &Fate, error: &SendingError, now: OffsetDateTime) -> Fa
         _ if now - since >= GIVE_UP_AFTER => Some("it failed for five days".to_owned()),
         _ => None,
     };
-    Fate {
+    EndpointState {
         failing_since: Some(since),
         last_failed: Some(now),
         off,
     }
 }
 
-/// The bucket of fates, by the endpoint's name.
-pub struct Fates(Store);
+/// The KV bucket of endpoint states, by the endpoint's name.
+pub struct EndpointStates(Store);
 
-impl Fates {
+impl EndpointStates {
     /// Opens the bucket, which must be there.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
         let opened = context.get_key_value(ENDPOINTS).await;
@@ -55,18 +55,22 @@ impl Fates {
     }
 
     /// How an endpoint fares; well, where nothing is known of it.
-    pub async fn of(&self, endpoint: &str) -> Result<Fate, Away> {
+    pub async fn of(&self, endpoint: &str) -> Result<EndpointState, Away> {
         let away = |error: &dyn std::fmt::Display| Away::new(ENDPOINTS, error);
         match self.0.get(endpoint).await {
-            Ok(Some(fate)) => serde_json::from_slice(&fate).map_err(|error| away(&error)),
-            Ok(None) => Ok(Fate::default()),
+            Ok(Some(state)) => serde_json::from_slice(&state).map_err(|error| away(&error)),
+            Ok(None) => Ok(EndpointState::default()),
             Err(error) => Err(away(&error)),
         }
     }
 
     /// Changes how an endpoint fares, whatever other deliveries note meanwhile; gives what was noted, where that is
     /// something new.
-    pub async fn change(&self, endpoint: &str, change: impl Fn(&Fate) -> Fate) -> Result<Option<Fate>, Away> {
+    pub async fn change(
+        &self,
+        endpoint: &str,
+        change: impl Fn(&EndpointState) -> EndpointState,
+    ) -> Result<Option<EndpointState>, Away> {
         let away = |error: &dyn std::fmt::Display| Away::new(ENDPOINTS, error);
         let mut result = Ok(None);
         for _ in 0..ATTEMPTS {
@@ -76,13 +80,13 @@ impl Fates {
                 Some(entry) if entry.operation == Operation::Put => {
                     serde_json::from_slice(&entry.value).map_err(|error| away(&error))?
                 }
-                _ => Fate::default(),
+                _ => EndpointState::default(),
             };
             let after = change(&before);
             if after == before {
                 return Ok(None);
             }
-            let value = serde_json::to_vec(&after).expect("a fate is plain values");
+            let value = serde_json::to_vec(&after).expect("a state is plain values");
             match self.0.update(endpoint, value.into(), revision).await {
                 Ok(_) => return Ok(Some(after)),
                 Err(error) => result = Err(away(&error)),
@@ -104,19 +108,19 @@ mod tests {
 
     #[test]
     fn five_days_of_failure_switch_an_endpoint_off() {
-        let mut fate = after(&Fate::default(), &FAILED, NOW);
-        assert_eq!(fate.failing_since, Some(NOW));
+        let mut state = after(&EndpointState::default(), &FAILED, NOW);
+        assert_eq!(state.failing_since, Some(NOW));
         for hours in [20, 40, 60, 80, 100, 119] {
-            fate = after(&fate, &FAILED, NOW + Duration::hours(hours));
-            assert_eq!(fate.off, None);
+            state = after(&state, &FAILED, NOW + Duration::hours(hours));
+            assert_eq!(state.off, None);
         }
-        let then = after(&fate, &FAILED, NOW + Duration::days(5));
+        let then = after(&state, &FAILED, NOW + Duration::days(5));
         assert_eq!(then.off.as_deref(), Some("it failed for five days"));
     }
 
     #[test]
     fn two_failures_a_week_apart_are_two_hiccups() {
-        let first = after(&Fate::default(), &FAILED, NOW);
+        let first = after(&EndpointState::default(), &FAILED, NOW);
         let next = NOW + Duration::WEEK;
         let second = after(&first, &FAILED, next);
         assert_eq!((second.failing_since, second.off), (Some(next), None));
@@ -124,7 +128,7 @@ mod tests {
 
     #[test]
     fn gone_switches_an_endpoint_off_at_once_and_nothing_but_the_operator_on_again() {
-        let gone = after(&Fate::default(), &Err(SendingError::Gone), NOW);
+        let gone = after(&EndpointState::default(), &Err(SendingError::Gone), NOW);
         assert_eq!(gone.off.as_deref(), Some("it answered 410 Gone"));
         for later in [Ok(()), FAILED] {
             assert_eq!(after(&gone, &later, NOW + Duration::SECOND), gone);

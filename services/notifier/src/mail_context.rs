@@ -1,5 +1,4 @@
-//! The desk that mails are written at: who we are, who hears of what, and the keys and
-//! templates that a mail needs.
+//! The mail context: who we are, who hears of what, and the keys and templates that a mail is rendered with.
 
 use std::time::Duration;
 
@@ -9,8 +8,8 @@ use visitor::links::Links;
 
 use crate::{Brand, Settings, dkim::Signer, templates::Templates};
 
-/// Everything a mail is written with.
-pub struct Desk {
+/// Everything a mail is rendered with.
+pub struct MailContext {
     pub(crate) brand: Brand,
     pub(crate) from: Mailbox,
     pub(crate) sales: Mailbox,
@@ -23,8 +22,12 @@ pub struct Desk {
     pub(crate) links: Links,
 }
 
-impl Desk {
-    /// Sets the desk up; reads and checks the templates.
+impl MailContext {
+    /// Reads and checks the templates.
+    ///
+    /// # Errors
+    ///
+    /// If a template or the DKIM key is wrong; the sentence names the setting.
     pub fn new(settings: &Settings) -> anyhow::Result<Self> {
         let brand = &settings.brand;
         let our = |set: &Option<Mailbox>, address: &lettre::Address| {
