@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use anyhow::Context;
 use clap::Parser;
-use notifier::{Settings, mail_context::MailContext, samples};
+use notifier::{MailContext, Settings, samples};
 
 #[tokio::main]
 #[expect(clippy::print_stdout, reason = "a preview says where it is")]
@@ -24,8 +24,8 @@ async fn main() -> anyhow::Result<()> {
         "--s3-secret-access-key=preview",
     ])?;
     let context = MailContext::new(&settings)?;
-    for (name, letter) in samples::letters(&context).await? {
-        let words = letter.words(&context)?;
+    for (name, letter) in samples::mails(&context).await? {
+        let words = letter.rendered(&context)?;
         fs::write(folder.join(format!("{name}.html")), words.html)?;
         fs::write(
             folder.join(format!("{name}.txt")),

@@ -6,20 +6,17 @@ use time::OffsetDateTime;
 use tracing::{Instrument, field};
 
 use crate::{
-    applications::Applications,
-    bounces,
-    deliveries::{self, Deliveries},
-    events::Events,
-    mail_context::MailContext,
-    mails::{self, MailError},
-    smtp::{ChannelLimit, Smtp, SmtpError},
+    mail::{self, Enclosures, MailContext, MailError},
+    memory::{Deliveries, Events, Unavailable},
+    reports::bounces,
+    transport::smtp::{ChannelLimit, Smtp, SmtpError},
 };
 
 /// What a delivery works with.
 pub struct Notifier {
     pub deliveries: Deliveries,
     pub events: Events,
-    pub applications: Applications,
+    pub enclosures: Enclosures,
     pub mail_context: MailContext,
     pub smtp: Smtp,
     pub publisher: Publisher,
@@ -29,7 +26,7 @@ pub struct Notifier {
 #[derive(Debug, thiserror::Error)]
 enum DeliveryError {
     #[error(transparent)]
-    Deliveries(#[from] deliveries::Away),
+    Deliveries(#[from] Unavailable),
     #[error(transparent)]
     Mail(#[from] MailError),
     #[error(transparent)]
@@ -81,9 +78,9 @@ impl Notifier {
         limit: &ChannelLimit,
         delivery: &Delivery,
     ) -> Result<(), DeliveryError> {
-        let message = mails::write(
+        let message = mail::write(
             &self.mail_context,
-            &self.applications,
+            &self.enclosures,
             channel,
             delivery,
             OffsetDateTime::now_utc(),

@@ -1,33 +1,20 @@
 //! The notifier: each event that someone must hear of becomes one mail, or one webhook.
 //!
-//! [`deliver`] is what happens when an event comes in, top to bottom, and [`webhooks`] the
-//! same for an endpoint outside; [`mails`] holds the eight mails, [`message`] puts one into an envelope, [`smtp`] hands it over and
-//! [`deliveries`] remembers it. [`digest`] tells the operator what could not be delivered.
+//! Four rooms: [`mail`] is what an event becomes, [`transport`] how it leaves, [`memory`] what is remembered, and [`reports`]
+//! what is told of it. They meet in [`deliver`], which is one event from the broker to its receiver, top to bottom.
 
-mod applications;
-mod backlog;
-mod bounces;
-mod brand;
 mod deliver;
-mod deliveries;
-mod digest;
-mod dkim;
-mod events;
-pub mod mail_context;
-pub mod mails;
-pub mod message;
-mod refusals;
-pub mod samples;
+mod mail;
+mod memory;
+mod reports;
 mod settings;
-mod smtp;
-mod templates;
-mod webhooks;
-mod wording;
+mod transport;
 
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use async_nats::jetstream;
+use resumes::Store;
 use site_events::{
     Channel, DELIVERIES, Delivery, ENDPOINTS, Endpoint, Endpoints, Outcome, Publisher, RetryPolicy, SITE,
     SUPPRESSION,
@@ -42,22 +29,21 @@ use site_service::{
 use tokio::task::JoinSet;
 use tonic::service::Routes;
 
-pub use brand::Brand;
-pub use dkim::DkimSettings;
-pub use settings::Settings;
-pub use smtp::{Authorities, SmtpSettings, TlsMode};
-pub use templates::Words;
+pub use self::{
+    mail::{Brand, DkimSettings, Mail, MailContext, Rendered, samples},
+    settings::Settings,
+    transport::smtp::{Authorities, SmtpSettings, TlsMode},
+};
 
-use crate::{
-    applications::Applications,
-    backlog::Backlog,
+use self::{
     deliver::Notifier,
-    deliveries::Deliveries,
-    digest::Digest,
-    events::Events,
-    mail_context::MailContext,
-    smtp::{ChannelLimit, Smtp},
-    webhooks::{Client, EndpointStates, Private, Sender, Webhook},
+    mail::Enclosures,
+    memory::{Deliveries, EndpointStates, Events},
+    reports::{Backlog, Digest, digest_consumer},
+    transport::{
+        smtp::{ChannelLimit, Smtp},
+        webhooks::{Client, Private, Sender, Webhook},
+    },
 };
 
 /// How many mails of one channel are under way at once: those on a connection, slow ones,
@@ -92,7 +78,11 @@ impl Service {
         let backlog = Backlog::new(context.clone(), events.clone(), consumers(&webhooks));
         let notifier = Arc::new(Notifier {
             deliveries,
-            applications: Applications::new(events.clone(), &settings),
+            enclosures: Enclosures::new(
+                events.clone(),
+                Store::new(&settings.store),
+                settings.resume_attachment_kb * 1_000,
+            ),
             events,
             mail_context,
             smtp,
@@ -101,7 +91,7 @@ impl Service {
         let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
         let digest = Digest {
             notifier: notifier.clone(),
-            consumer: digest::consumer(&context).await?,
+            consumer: digest_consumer(&context).await?,
             states,
             endpoints: endpoints.map(|endpoint| endpoint.name.to_string()).collect(),
             every: settings.digest_every,

@@ -52,7 +52,7 @@ impl Key {
     async fn mails(&self) -> anyhow::Result<Vec<(&'static str, String)>> {
         let flags = self.flags();
         let context = context(&flags.iter().map(String::as_str).collect::<Vec<_>>())?;
-        let letters = samples::letters(&context).await?.into_iter();
+        let letters = samples::mails(&context).await?.into_iter();
         letters
             .map(|(name, letter)| {
                 let message = letter.into_message(&context, samples::TIME)?;

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write};
 
 use clap::Parser;
-use notifier::{Settings, mail_context::MailContext, samples};
+use notifier::{MailContext, Settings, samples};
 
 /// The context that the samples are written at.
 pub fn context(more: &[&str]) -> anyhow::Result<MailContext> {
@@ -40,8 +40,8 @@ fn without_signatures(text: &str) -> String {
 #[tokio::test]
 async fn every_mail_looks_like_this() -> anyhow::Result<()> {
     let context = context(&[])?;
-    for (name, letter) in samples::letters(&context).await? {
-        let words = letter.words(&context)?;
+    for (name, letter) in samples::mails(&context).await? {
+        let words = letter.rendered(&context)?;
         let message = letter.into_message(&context, samples::TIME)?;
         let mut shown = String::new();
         write!(shown, "{}", message.headers())?;
@@ -55,7 +55,7 @@ async fn every_mail_looks_like_this() -> anyhow::Result<()> {
 async fn the_same_event_makes_the_same_message() -> anyhow::Result<()> {
     let context = context(&[])?;
     let written = async || -> anyhow::Result<Vec<Vec<u8>>> {
-        let letters = samples::letters(&context).await?;
+        let letters = samples::mails(&context).await?;
         letters
             .into_iter()
             // The one with a link that is signed anew.
@@ -70,7 +70,7 @@ async fn the_same_event_makes_the_same_message() -> anyhow::Result<()> {
 #[tokio::test]
 async fn no_line_is_longer_than_smtp_carries_and_all_is_ascii() -> anyhow::Result<()> {
     let context = context(&[])?;
-    for (name, letter) in samples::letters(&context).await? {
+    for (name, letter) in samples::mails(&context).await? {
         let message = letter.into_message(&context, samples::TIME)?.formatted();
         assert!(message.is_ascii(), "{name} needs 8BITMIME");
         // RFC 5322, 2.1.1
@@ -83,8 +83,8 @@ async fn no_line_is_longer_than_smtp_carries_and_all_is_ascii() -> anyhow::Resul
 #[tokio::test]
 async fn what_a_visitor_types_stays_text() -> anyhow::Result<()> {
     let context = context(&[])?;
-    for (name, letter) in samples::letters(&context).await? {
-        let html = letter.words(&context)?.html;
+    for (name, letter) in samples::mails(&context).await? {
+        let html = letter.rendered(&context)?.html;
         assert!(!html.contains("<script") && !html.contains("<b>"), "{name}");
     }
     Ok(())
@@ -93,11 +93,11 @@ async fn what_a_visitor_types_stays_text() -> anyhow::Result<()> {
 #[tokio::test]
 async fn nobody_can_have_us_send_their_words_to_a_stranger() -> anyhow::Result<()> {
     let context = context(&[])?;
-    for (name, letter) in samples::letters(&context).await? {
+    for (name, letter) in samples::mails(&context).await? {
         if !name.contains("acknowledgement") {
             continue;
         }
-        let words = letter.words(&context)?;
+        let words = letter.rendered(&context)?;
         let sent = String::from_utf8(letter.into_message(&context, samples::TIME)?.formatted())?;
         for typed in ["casino.example", "eleven shops", "Raspberry Pi", "alert(1)"] {
             let found = [&words.subject, &words.text, &words.html, &sent]
@@ -124,8 +124,8 @@ async fn changing_the_brand_file_alone_changes_who_every_mail_speaks_for() -> an
         "--s3-access-key-id=key",
         "--s3-secret-access-key=secret",
     ])?)?;
-    for (name, letter) in samples::letters(&context).await? {
-        let words = letter.words(&context)?;
+    for (name, letter) in samples::mails(&context).await? {
+        let words = letter.rendered(&context)?;
         let headers = letter
             .into_message(&context, samples::TIME)?
             .headers()
@@ -152,7 +152,7 @@ async fn with_a_key_every_mail_is_signed() -> anyhow::Result<()> {
         "--dkim-domain=oculant.example",
         "--dkim-key=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
     ])?;
-    for (name, letter) in samples::letters(&context).await? {
+    for (name, letter) in samples::mails(&context).await? {
         let message = letter.into_message(&context, samples::TIME)?;
         assert!(message.headers().get_raw("DKIM-Signature").is_some(), "{name}");
     }
@@ -162,7 +162,7 @@ async fn with_a_key_every_mail_is_signed() -> anyhow::Result<()> {
 #[tokio::test]
 async fn no_template_passes_over_a_field_that_is_not_there() -> anyhow::Result<()> {
     let context = context(&[])?;
-    for (name, mut letter) in samples::letters(&context).await? {
+    for (name, mut letter) in samples::mails(&context).await? {
         let given = letter.values.clone();
         let fields: Vec<String> = given.try_iter()?.map(|field| field.to_string()).collect();
         for missing in fields {
@@ -171,7 +171,7 @@ async fn no_template_passes_over_a_field_that_is_not_there() -> anyhow::Result<(
                 .map(|field| Ok((field.to_string(), given.get_item(&field)?)))
                 .collect::<Result<BTreeMap<_, _>, minijinja::Error>>()?
                 .into();
-            let refused = letter.words(&context).err();
+            let refused = letter.rendered(&context).err();
             assert!(refused.is_some(), "{name} does without {missing}");
         }
     }

@@ -96,7 +96,7 @@ async fn no_mail_looks_like_spam_as_it_is_written_nor_as_a_server_gets_it_and_th
 -> anyhow::Result<()> {
     let context = context(&[])?;
     let (mut names, mut mails) = (Vec::new(), vec![(SPAM.to_owned(), samples::TIME)]);
-    for (name, letter) in samples::letters(&context).await? {
+    for (name, letter) in samples::mails(&context).await? {
         names.push(name);
         let message = letter.into_message(&context, samples::TIME)?;
         mails.push((String::from_utf8(message.formatted())?, samples::TIME));

@@ -2,7 +2,7 @@
 
 use lettre::{address::Envelope, transport::smtp};
 
-use crate::refusals::says_no_such_address;
+use super::no_such_address::says_no_such_address;
 
 /// What stands in logs instead of an address.
 const ADDRESS: &str = "[address]";

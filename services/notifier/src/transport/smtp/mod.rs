@@ -5,6 +5,7 @@
 //! would take the answer to the last one for its own. Here a connection is kept only
 //! after a message that went through.
 
+mod no_such_address;
 mod refusal;
 mod settings;
 

@@ -1,4 +1,4 @@
-//! From a mail's words to the message that goes over the wire.
+//! A mail and its message: headers, parts and signature, as they go over the wire (RFC 5322, MIME).
 
 use lettre::{
     Message,
@@ -12,22 +12,18 @@ use site_events::{Channel, Event, EventData};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::{mail_context::MailContext, mails::MailError, templates::Words, wording};
+use super::{
+    context::MailContext,
+    error::MailError,
+    templates::{Kind, Rendered},
+    wording,
+};
 
 /// The namespace under which mails get the boundaries of their parts.
 const BOUNDARIES: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_6d61_696c_7061);
 
-/// The kinds of mails there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// What a channel tells of an event.
-    Event(Channel),
-    /// What the operator hears of dead letters.
-    DeadLetters,
-}
-
-/// A mail before it is put into words.
-pub struct Letter {
+/// A mail before it is rendered.
+pub struct Mail {
     /// Which kind of mail it is.
     pub kind: Kind,
     /// The same whenever the mail is sent again; stands before the `@` of its `Message-ID`.
@@ -58,8 +54,8 @@ pub struct File {
     pub content: Vec<u8>,
 }
 
-impl Letter {
-    /// A letter about an event.
+impl Mail {
+    /// A mail about an event.
     pub fn about<D: EventData>(event: &Event<D>, channel: Channel, to: Mailbox, values: Value) -> Self {
         Self {
             kind: Kind::Event(channel),
@@ -78,15 +74,15 @@ impl Letter {
     }
 
     /// The words, from the templates.
-    pub fn words(&self, context: &MailContext) -> Result<Words, MailError> {
+    pub fn rendered(&self, context: &MailContext) -> Result<Rendered, MailError> {
         let mut words = context.templates.render(self.kind, &self.values)?;
         words.subject = wording::one_line(&words.subject);
         Ok(words)
     }
 
-    /// The message, the same for the same letter and time.
+    /// The message, the same for the same mail and time.
     pub fn into_message(self, context: &MailContext, now: OffsetDateTime) -> Result<Message, MailError> {
-        let words = self.words(context)?;
+        let words = self.rendered(context)?;
         let (id, conversation) = (&self.id, &self.conversation);
         let domain = context.from.email.domain();
         let mut message = Message::builder()

@@ -12,13 +12,9 @@ use time::OffsetDateTime;
 
 use crate::{
     deliver::Notifier,
-    deliveries::LastDigest,
-    mails::{
-        MailError,
-        operator::{self, Told},
-    },
-    smtp::{ChannelLimit, SmtpError},
-    webhooks::EndpointStates,
+    mail::{self, MailError, Told},
+    memory::{EndpointStates, LastDigest, Unavailable},
+    transport::smtp::{ChannelLimit, SmtpError},
 };
 
 /// The most dead letters that one mail tells of.
@@ -41,7 +37,7 @@ enum DigestError {
     #[error("the dead letters cannot be read: {0}")]
     Broker(async_nats::Error),
     #[error(transparent)]
-    Store(#[from] crate::deliveries::Away),
+    Store(#[from] Unavailable),
     #[error(transparent)]
     Mail(#[from] MailError),
     #[error(transparent)]
@@ -106,7 +102,7 @@ impl Digest {
             waiting: self.waiting().await.map_err(DigestError::Broker)?,
             endpoints: self.switched_off().await?,
         };
-        let letter = operator::dead_letters(&self.notifier.mail_context, &told);
+        let letter = mail::dead_letters(&self.notifier.mail_context, &told);
         let message = letter.into_message(&self.notifier.mail_context, OffsetDateTime::now_utc())?;
         self.notifier.smtp.send(&self.limit, &message).await?;
         tracing::info!(

@@ -9,7 +9,7 @@ use async_nats::jetstream::{
 };
 use site_events::{Delivery, Outcome, SITE};
 
-use crate::deliveries::Away;
+use super::unavailable::Unavailable;
 
 /// The stream `SITE`, to be read.
 #[derive(Clone)]
@@ -26,11 +26,11 @@ impl Events {
     }
 
     /// The first event under a subject from this number on.
-    pub async fn next(&self, subject: &str, from: u64) -> Result<Option<StreamMessage>, Away> {
+    pub async fn next(&self, subject: &str, from: u64) -> Result<Option<StreamMessage>, Unavailable> {
         match self.0.direct_get_next_for_subject(subject, Some(from)).await {
             Ok(message) => Ok(Some(message)),
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Away::new(SITE, &error)),
+            Err(error) => Err(Unavailable::new(SITE, &error)),
         }
     }
 
@@ -49,11 +49,11 @@ impl Events {
         }
     }
 
-    async fn lack(&self, delivery: &Delivery) -> Result<bool, Away> {
+    async fn lack(&self, delivery: &Delivery) -> Result<bool, Unavailable> {
         match self.0.direct_get(delivery.sequence).await {
             Ok(_) => Ok(false),
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(true),
-            Err(error) => Err(Away::new(SITE, &error)),
+            Err(error) => Err(Unavailable::new(SITE, &error)),
         }
     }
 }

@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use minijinja::{Value, context};
 use site_events::dead_letters::Summary;
 
-use crate::{
-    mail_context::MailContext,
-    message::{Kind, Letter},
-};
+use super::{context::MailContext, message::Mail, templates::Kind};
 
 /// The most different failures that are shown.
 const MOST: usize = 12;
@@ -26,7 +23,7 @@ pub struct Told {
 }
 
 /// What could not be delivered, failure by failure.
-pub fn dead_letters(context: &MailContext, told: &Told) -> Letter {
+pub fn dead_letters(context: &MailContext, told: &Told) -> Mail {
     let numbers = || told.letters.iter().map(|(number, _)| *number);
     let (first, last) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
     let failures = failures(&told.letters);
@@ -42,7 +39,7 @@ pub fn dead_letters(context: &MailContext, told: &Told) -> Letter {
         failures => failures.into_iter().take(MOST).collect::<Vec<_>>(),
         endpoints => endpoints.collect::<Vec<_>>(),
     };
-    Letter {
+    Mail {
         kind: Kind::DeadLetters,
         id: format!("dead-letters.{first}-{last}"),
         conversation: "dead-letters".to_owned(),

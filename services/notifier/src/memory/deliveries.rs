@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use site_events::{DELIVERIES, DIGEST, Delivery};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
+use super::unavailable::Unavailable;
+
 /// How often a record is tried to be written, a second apart, before the event is left to
 /// come again.
 const ATTEMPTS: u32 = 5;
@@ -32,24 +34,6 @@ pub struct LastDigest {
     pub sent: bool,
 }
 
-/// A bucket cannot be used now.
-#[derive(Debug, thiserror::Error)]
-#[error("the bucket {bucket} is away: {reason}")]
-pub struct Away {
-    bucket: &'static str,
-    reason: String,
-}
-
-impl Away {
-    /// A bucket, and what was said when it was used.
-    pub fn new(bucket: &'static str, reason: &dyn std::fmt::Display) -> Self {
-        Self {
-            bucket,
-            reason: reason.to_string(),
-        }
-    }
-}
-
 impl Deliveries {
     /// Opens the bucket, which must be there.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
@@ -65,7 +49,7 @@ impl Deliveries {
 
     /// Sends unless the receiver has it already, and notes that it does. Where that cannot
     /// be noted, the event must come again, and is then noted instead of sent.
-    pub async fn once<E: From<Away>>(
+    pub async fn once<E: From<Unavailable>>(
         &self,
         delivery: &Delivery,
         send: impl Future<Output = Result<(), E>>,
@@ -89,8 +73,8 @@ impl Deliveries {
     }
 
     /// The operator's last mail.
-    pub async fn last_digest(&self) -> Result<LastDigest, Away> {
-        let away = |error: &dyn std::fmt::Display| Away::new(DELIVERIES, error);
+    pub async fn last_digest(&self) -> Result<LastDigest, Unavailable> {
+        let away = |error: &dyn std::fmt::Display| Unavailable::new(DELIVERIES, error);
         let noted = self.bucket.get(DIGEST).await.map_err(|error| away(&error))?;
         noted.map_or(Ok(LastDigest::default()), |noted| {
             serde_json::from_slice(&noted).map_err(|error| away(&error))
@@ -98,28 +82,30 @@ impl Deliveries {
     }
 
     /// Notes the operator's mail before it is sent, and again once it is.
-    pub async fn note_digest(&self, digest: &LastDigest) -> Result<(), Away> {
+    pub async fn note_digest(&self, digest: &LastDigest) -> Result<(), Unavailable> {
         let value = serde_json::to_vec(digest).expect("numbers are plain values");
         let noted = self.bucket.put(DIGEST, value.into()).await;
-        noted.map(drop).map_err(|error| Away::new(DELIVERIES, &error))
+        noted
+            .map(drop)
+            .map_err(|error| Unavailable::new(DELIVERIES, &error))
     }
 
     /// Whether the receiver has it already.
-    async fn hold(&self, key: &str) -> Result<bool, Away> {
+    async fn hold(&self, key: &str) -> Result<bool, Unavailable> {
         let record = self.bucket.get(key).await;
         record
             .map(|record| record.is_some())
-            .map_err(|error| Away::new(DELIVERIES, &error))
+            .map_err(|error| Unavailable::new(DELIVERIES, &error))
     }
 
     /// Notes that the receiver has it, and when.
-    async fn note(&self, key: &str, now: OffsetDateTime) -> Result<(), Away> {
+    async fn note(&self, key: &str, now: OffsetDateTime) -> Result<(), Unavailable> {
         let time = now.format(&Rfc3339).unwrap_or_default();
         let mut result = Ok(());
         for attempt in 1..=ATTEMPTS {
             match self.bucket.put(key, time.clone().into()).await {
                 Ok(_) => return Ok(()),
-                Err(error) => result = Err(Away::new(DELIVERIES, &error)),
+                Err(error) => result = Err(Unavailable::new(DELIVERIES, &error)),
             }
             if attempt < ATTEMPTS {
                 tokio::time::sleep(Duration::from_secs(1)).await;

@@ -6,7 +6,8 @@ use lettre::message::Mailbox;
 use resumes::{S3Settings, Store};
 use visitor::links::Links;
 
-use crate::{Brand, Settings, dkim::Signer, templates::Templates};
+use super::{brand::Brand, dkim::Signer, templates::Templates};
+use crate::Settings;
 
 /// Everything a mail is rendered with.
 pub struct MailContext {

@@ -9,15 +9,20 @@ use site_events::{
 
 use time::OffsetDateTime;
 
-use super::{MailError, ours, visitor};
-use crate::{mail_context::MailContext, message::Letter, wording};
+use super::{
+    context::MailContext,
+    error::MailError,
+    message::Mail,
+    visitor::{ours, visitor},
+    wording,
+};
 
 /// The confirmation link. Until it is followed, nothing else is ever sent.
 pub fn confirmation(
     context: &MailContext,
     event: &Event<NewsletterRequested>,
     now: OffsetDateTime,
-) -> Result<Letter, MailError> {
+) -> Result<Mail, MailError> {
     if event.data.expires <= now {
         return Err(MailError::Expired);
     }
@@ -26,29 +31,29 @@ pub fn confirmation(
         expires => wording::time(event.data.expires),
     };
     let to = visitor(None, &event.data.email)?;
-    Ok(Letter {
+    Ok(Mail {
         reply_to: Some(ours(context, &context.brand.emails.admin)),
-        ..Letter::about(event, Channel::NewsletterConfirmation, to, values)
+        ..Mail::about(event, Channel::NewsletterConfirmation, to, values)
     })
 }
 
 /// The welcome; from here on every mail can be unsubscribed from in one click.
-pub fn welcome(context: &MailContext, event: &Event<NewsletterConfirmed>) -> Result<Letter, MailError> {
+pub fn welcome(context: &MailContext, event: &Event<NewsletterConfirmed>) -> Result<Mail, MailError> {
     let ways_out = context.links.ways_out(&event.subject, event.time);
     let values = context! { unsubscribe => ways_out.page };
     let to = visitor(None, &event.data.email)?;
-    Ok(Letter {
+    Ok(Mail {
         reply_to: Some(ours(context, &context.brand.emails.admin)),
         unsubscribe: Some(ways_out.one_click),
-        ..Letter::about(event, Channel::NewsletterWelcome, to, values)
+        ..Mail::about(event, Channel::NewsletterWelcome, to, values)
     })
 }
 
 /// The last mail: that it worked, and that it can be undone.
-pub fn goodbye(context: &MailContext, event: &Event<NewsletterUnsubscribed>) -> Result<Letter, MailError> {
+pub fn goodbye(context: &MailContext, event: &Event<NewsletterUnsubscribed>) -> Result<Mail, MailError> {
     let to = visitor(None, &event.data.email)?;
-    Ok(Letter {
+    Ok(Mail {
         reply_to: Some(ours(context, &context.brand.emails.admin)),
-        ..Letter::about(event, Channel::NewsletterGoodbye, to, context! {})
+        ..Mail::about(event, Channel::NewsletterGoodbye, to, context! {})
     })
 }

@@ -12,7 +12,7 @@ use site_events::SITE;
 use site_service::{drain::CancellationToken, meters};
 use time::OffsetDateTime;
 
-use crate::{deliveries::Away, events::Events};
+use crate::memory::{Events, Unavailable};
 
 const EVERY: Duration = Duration::from_secs(10);
 /// For how long a round is told where none comes after it: a broker that is away is waited for.
@@ -50,7 +50,7 @@ enum Unknown {
     #[error(transparent)]
     Consumer(#[from] async_nats::Error),
     #[error(transparent)]
-    Events(#[from] Away),
+    Events(#[from] Unavailable),
 }
 
 impl Backlog {
@@ -110,7 +110,7 @@ impl Backlog {
     }
 
     /// Age of the oldest event under these subjects from this number on.
-    async fn age(&self, subjects: &[String], from: u64) -> Result<Duration, Away> {
+    async fn age(&self, subjects: &[String], from: u64) -> Result<Duration, Unavailable> {
         let mut since = None;
         for subject in subjects {
             if let Some(event) = self.events.next(subject, from).await? {

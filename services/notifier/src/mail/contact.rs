@@ -3,11 +3,16 @@
 use minijinja::context;
 use site_events::{Channel, Event, event::ContactReceived};
 
-use super::{MailError, answer_to, origin, ours, visitor};
-use crate::{mail_context::MailContext, message::Letter, wording};
+use super::{
+    context::MailContext,
+    error::MailError,
+    message::Mail,
+    visitor::{answer_to, origin, ours, visitor},
+    wording,
+};
 
 /// The message, to sales. Answering the mail answers the visitor.
-pub fn lead(context: &MailContext, event: &Event<ContactReceived>) -> Letter {
+pub fn lead(context: &MailContext, event: &Event<ContactReceived>) -> Mail {
     let from = &event.data;
     let values = context! {
         name => from.name.as_str(),
@@ -18,23 +23,23 @@ pub fn lead(context: &MailContext, event: &Event<ContactReceived>) -> Letter {
         event_id => event.id.to_string(),
         can_reply => answer_to(&from.name, &from.email).is_some(),
     };
-    Letter {
+    Mail {
         reply_to: answer_to(&from.name, &from.email),
-        ..Letter::about(event, Channel::SalesLead, context.sales.clone(), values)
+        ..Mail::about(event, Channel::SalesLead, context.sales.clone(), values)
     }
 }
 
 /// To the visitor. It does not repeat the message: else anyone could have us send any
 /// text to any address.
-pub fn acknowledgement(context: &MailContext, event: &Event<ContactReceived>) -> Result<Letter, MailError> {
+pub fn acknowledgement(context: &MailContext, event: &Event<ContactReceived>) -> Result<Mail, MailError> {
     let from = &event.data;
     let values = context! {
         name => wording::repeatable(&from.name),
         sent => wording::time(event.time),
     };
     let to = visitor(Some(&from.name), &from.email)?;
-    Ok(Letter {
+    Ok(Mail {
         reply_to: Some(ours(context, &context.brand.emails.sales)),
-        ..Letter::about(event, Channel::ContactAcknowledgement, to, values)
+        ..Mail::about(event, Channel::ContactAcknowledgement, to, values)
     })
 }

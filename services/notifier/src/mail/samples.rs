@@ -14,22 +14,21 @@ use time::{Duration, OffsetDateTime, macros::datetime};
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId};
 
-use crate::{
-    mail_context::MailContext,
-    mails::{
-        MailError,
-        careers::{self, Earlier, Enclosed},
-        contact, newsletter,
-        operator::{self, Told},
-    },
-    message::Letter,
+use super::{
+    careers, contact,
+    context::MailContext,
+    enclosures::{Earlier, Enclosed},
+    error::MailError,
+    message::Mail,
+    newsletter,
+    operator::{self, Told},
 };
 
 /// When the samples' events happened.
 pub const TIME: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
 /// Every sample by name.
-pub async fn letters(context: &MailContext) -> Result<Vec<(&'static str, Letter)>, MailError> {
+pub async fn mails(context: &MailContext) -> Result<Vec<(&'static str, Mail)>, MailError> {
     let message = event(written("Asha Rao", MESSAGE));
     let hard_message = event(written("ஆஷா <b>ராவ்</b>", &HARD_MESSAGE.repeat(2)));
     let application = event(applied("Asha Rao", Some(resume())));

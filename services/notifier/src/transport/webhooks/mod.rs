@@ -2,7 +2,7 @@
 //! switched off.
 
 mod addresses;
-mod endpoint_state;
+mod circuit;
 mod sending;
 mod slack;
 
@@ -16,17 +16,13 @@ use time::OffsetDateTime;
 use tracing::{Instrument, field};
 
 pub use addresses::Private;
-pub use endpoint_state::EndpointStates;
 pub use sending::{Client, Sender};
 
 use self::{
-    endpoint_state::after,
+    circuit::after,
     sending::{Body, SendingError},
 };
-use crate::{
-    deliveries::{self, Deliveries},
-    events::Events,
-};
+use crate::memory::{Deliveries, EndpointStates, Events, Unavailable};
 
 /// One endpoint, and what its deliveries work with.
 pub struct Webhook {
@@ -42,7 +38,7 @@ pub struct Webhook {
 #[derive(Debug, thiserror::Error)]
 enum WebhookError {
     #[error(transparent)]
-    Store(#[from] deliveries::Away),
+    Store(#[from] Unavailable),
     #[error("the endpoint is switched off: {0}")]
     Off(String),
     #[error("the event cannot be read: it is not what its type says (line {}, column {})", .0.line(), .0.column())]

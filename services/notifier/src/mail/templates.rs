@@ -4,7 +4,16 @@
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, syntax::SyntaxConfig, value::Serde};
 use site_events::Channel;
 
-use crate::{Brand, message::Kind};
+use super::brand::Brand;
+
+/// The kinds of mails there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// What a channel tells of an event.
+    Event(Channel),
+    /// What the operator hears of dead letters.
+    DeadLetters,
+}
 
 /// The folder of one mail and its three files.
 macro_rules! folder {
@@ -12,25 +21,25 @@ macro_rules! folder {
         [
             (
                 concat!($name, "/subject.txt"),
-                include_str!(concat!("../templates/", $name, "/subject.txt.j2")),
+                include_str!(concat!("../../templates/", $name, "/subject.txt.j2")),
             ),
             (
                 concat!($name, "/body.txt"),
-                include_str!(concat!("../templates/", $name, "/body.txt.j2")),
+                include_str!(concat!("../../templates/", $name, "/body.txt.j2")),
             ),
             (
                 concat!($name, "/body.html"),
-                include_str!(concat!("../templates/", $name, "/body.html.j2")),
+                include_str!(concat!("../../templates/", $name, "/body.html.j2")),
             ),
         ]
     };
 }
 
 const COMMON: [(&str, &str); 4] = [
-    ("base.txt", include_str!("../templates/base.txt.j2")),
-    ("base.html", include_str!("../templates/base.html.j2")),
-    ("parts.txt", include_str!("../templates/parts.txt.j2")),
-    ("parts.html", include_str!("../templates/parts.html.j2")),
+    ("base.txt", include_str!("../../templates/base.txt.j2")),
+    ("base.html", include_str!("../../templates/base.html.j2")),
+    ("parts.txt", include_str!("../../templates/parts.txt.j2")),
+    ("parts.html", include_str!("../../templates/parts.html.j2")),
 ];
 
 const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len() + 1] = [
@@ -61,9 +70,9 @@ fn folder(kind: Kind) -> &'static str {
     }
 }
 
-/// A mail's words, ready for an envelope.
+/// A mail as its templates render it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Words {
+pub struct Rendered {
     /// The subject, as the template has it.
     pub subject: String,
     /// The plain text.
@@ -104,14 +113,14 @@ impl Templates {
     }
 
     /// A mail with these values in it.
-    pub fn render(&self, kind: Kind, values: &Value) -> Result<Words, minijinja::Error> {
+    pub fn render(&self, kind: Kind, values: &Value) -> Result<Rendered, minijinja::Error> {
         let folder = folder(kind);
         let render = |file: &str| {
             self.0
                 .get_template(&format!("{folder}/{file}"))?
                 .render(values.clone())
         };
-        Ok(Words {
+        Ok(Rendered {
             subject: render("subject.txt")?,
             text: render("body.txt")?,
             html: render("body.html")?,

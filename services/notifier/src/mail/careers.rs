@@ -8,28 +8,14 @@ use site_events::{
 };
 use time::OffsetDateTime;
 
-use super::{MailError, answer_to, origin, ours, visitor};
-use crate::{
-    mail_context::MailContext,
-    message::{File, Letter},
+use super::{
+    context::MailContext,
+    enclosures::{Earlier, Enclosed},
+    error::MailError,
+    message::{File, Mail},
+    visitor::{answer_to, origin, ours, visitor},
     wording,
 };
-
-/// What the recruiters' mail holds beyond the event.
-pub struct Enclosed {
-    /// What the same person applied for before, the first application first.
-    pub earlier: Vec<Earlier>,
-    /// The résumé's content, where it is small enough.
-    pub resume: Option<Vec<u8>>,
-}
-
-/// An earlier application of the same person.
-pub struct Earlier {
-    /// What they applied for.
-    pub position: String,
-    /// When.
-    pub time: OffsetDateTime,
-}
 
 /// The application, to the recruiters. The résumé is a link that ends by itself, made
 /// anew for each attempt, and attached where it is small enough.
@@ -38,7 +24,7 @@ pub async fn application(
     event: &Event<CareersApplied>,
     enclosed: Enclosed,
     now: OffsetDateTime,
-) -> Result<Letter, MailError> {
+) -> Result<Mail, MailError> {
     let from = &event.data;
     let resume = match &from.resume {
         Some(resume) => Some(linked(context, resume, enclosed.resume.is_some(), now).await?),
@@ -59,16 +45,16 @@ pub async fn application(
         can_reply => answer_to(&from.name, &from.email).is_some(),
     };
     let to = context.recruiters.clone();
-    Ok(Letter {
+    Ok(Mail {
         reply_to: answer_to(&from.name, &from.email),
         attachment: enclosed.resume.zip(from.resume.as_ref()).map(attached),
-        ..Letter::about(event, Channel::RecruiterApplication, to, values)
+        ..Mail::about(event, Channel::RecruiterApplication, to, values)
     })
 }
 
 /// To the applicant; like every mail to an address that anyone may have typed, without
 /// the text that came with it.
-pub fn acknowledgement(context: &MailContext, event: &Event<CareersApplied>) -> Result<Letter, MailError> {
+pub fn acknowledgement(context: &MailContext, event: &Event<CareersApplied>) -> Result<Mail, MailError> {
     let from = &event.data;
     let values = context! {
         name => wording::repeatable(&from.name),
@@ -77,9 +63,9 @@ pub fn acknowledgement(context: &MailContext, event: &Event<CareersApplied>) -> 
         sent => wording::time(event.time),
     };
     let to = visitor(Some(&from.name), &from.email)?;
-    Ok(Letter {
+    Ok(Mail {
         reply_to: Some(ours(context, &context.brand.emails.careers)),
-        ..Letter::about(event, Channel::ApplicationAcknowledgement, to, values)
+        ..Mail::about(event, Channel::ApplicationAcknowledgement, to, values)
     })
 }
 

@@ -1,4 +1,4 @@
-//! What recruiters want to know of an application that its event does not tell.
+//! Enclosures of the recruiters' mail: what its event does not hold.
 
 use resumes::{ResumeKey, Store, StoreError};
 use site_events::{
@@ -6,20 +6,33 @@ use site_events::{
     event::{CareersApplied, StoredResume},
 };
 
-use crate::{
-    Settings,
-    deliveries::Away,
-    events::Events,
-    mails::careers::{Earlier, Enclosed},
-};
+use time::OffsetDateTime;
+
+use crate::memory::{Events, Unavailable};
 
 /// The most applications of one person that are looked at.
 const MOST: usize = 20;
 /// After so many attempts a résumé that cannot be fetched is left out: the mail has its link, too.
 const ATTEMPTS_FOR_THE_FILE: i64 = 1;
 
+/// What the recruiters' mail holds beyond the event.
+pub struct Enclosed {
+    /// What the same person applied for before, the first application first.
+    pub earlier: Vec<Earlier>,
+    /// The résumé's content, where it is small enough.
+    pub resume: Option<Vec<u8>>,
+}
+
+/// An earlier application of the same person.
+pub struct Earlier {
+    /// What they applied for.
+    pub position: String,
+    /// When.
+    pub time: OffsetDateTime,
+}
+
 /// Where earlier applications and résumés are found.
-pub struct Applications {
+pub struct Enclosures {
     events: Events,
     resumes: Store,
     attached_up_to: u64,
@@ -30,24 +43,24 @@ pub struct Applications {
 pub enum Unknown {
     /// The stream cannot be read.
     #[error(transparent)]
-    Events(#[from] Away),
+    Events(#[from] Unavailable),
     /// The résumé cannot be fetched.
     #[error(transparent)]
     Resume(#[from] StoreError),
 }
 
-impl Applications {
-    /// Looks for them where the settings say.
-    pub fn new(events: Events, settings: &Settings) -> Self {
+impl Enclosures {
+    /// Reads résumés from this store; larger ones than `attached_up_to` bytes are not attached.
+    pub fn new(events: Events, resumes: Store, attached_up_to: u64) -> Self {
         Self {
             events,
-            resumes: Store::new(&settings.store),
-            attached_up_to: settings.resume_attachment_kb * 1_000,
+            resumes,
+            attached_up_to,
         }
     }
 
     /// All that the recruiters' mail encloses.
-    pub async fn enclosed(&self, event: &Event<CareersApplied>, attempt: i64) -> Result<Enclosed, Unknown> {
+    pub async fn of(&self, event: &Event<CareersApplied>, attempt: i64) -> Result<Enclosed, Unknown> {
         Ok(Enclosed {
             earlier: self.earlier(event).await?,
             resume: match &event.data.resume {
@@ -58,7 +71,7 @@ impl Applications {
     }
 
     /// What this person applied for before, the first application first.
-    async fn earlier(&self, event: &Event<CareersApplied>) -> Result<Vec<Earlier>, Away> {
+    async fn earlier(&self, event: &Event<CareersApplied>) -> Result<Vec<Earlier>, Unavailable> {
         let subject = EventType::CareersApplied.subject(&event.subject);
         let mut earlier = Vec::new();
         let mut from = 1;

@@ -1,0 +1,55 @@
+//! What an event becomes: a mail, rendered from its templates and put into a signed message.
+
+mod brand;
+mod careers;
+mod contact;
+mod context;
+mod dkim;
+mod enclosures;
+mod error;
+mod message;
+mod newsletter;
+mod operator;
+pub mod samples;
+mod templates;
+mod visitor;
+mod wording;
+
+use lettre::Message;
+use site_events::{Channel, Delivery};
+use time::OffsetDateTime;
+
+pub use self::{
+    brand::Brand,
+    context::MailContext,
+    dkim::DkimSettings,
+    enclosures::Enclosures,
+    error::MailError,
+    message::Mail,
+    operator::{Told, dead_letters},
+    templates::Rendered,
+};
+
+/// The message that a delivery calls for.
+pub async fn write(
+    context: &MailContext,
+    enclosures: &Enclosures,
+    channel: Channel,
+    delivery: &Delivery,
+    now: OffsetDateTime,
+) -> Result<Message, MailError> {
+    let mail = match channel {
+        Channel::SalesLead => contact::lead(context, &delivery.event()?),
+        Channel::ContactAcknowledgement => contact::acknowledgement(context, &delivery.event()?)?,
+        Channel::NewsletterConfirmation => newsletter::confirmation(context, &delivery.event()?, now)?,
+        Channel::NewsletterWelcome => newsletter::welcome(context, &delivery.event()?)?,
+        Channel::NewsletterGoodbye => newsletter::goodbye(context, &delivery.event()?)?,
+        Channel::RecruiterApplication => {
+            let event = delivery.event()?;
+            let enclosed = enclosures.of(&event, delivery.attempt).await?;
+            careers::application(context, &event, enclosed, now).await?
+        }
+        Channel::ApplicationAcknowledgement => careers::acknowledgement(context, &delivery.event()?)?,
+    };
+    Mail::into_message(mail, context, now)
+}

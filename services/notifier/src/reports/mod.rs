@@ -1,0 +1,11 @@
+//! What is told of the deliveries: dead letters to the operator, the backlog to whoever watches the metrics, and bounces to
+//! the newsletter service.
+
+mod backlog;
+pub mod bounces;
+mod digest;
+
+pub use self::{
+    backlog::Backlog,
+    digest::{Digest, consumer as digest_consumer},
+};
