@@ -317,9 +317,9 @@ def test_keda_asks_the_broker_of_our_namespace():
 @pytest.mark.parametrize("folder", OVERLAYS)
 def test_every_user_of_the_broker_has_a_password(folder):
     broker = next(pod for pod in workloads(render(folder)) if pod.name == "nats")
-    wanted = source(r"\$(NATS_[A-Z]+_PASSWORD)", "crates/events/nats/users.conf")
+    wanted = source(r"\$(NATS_[A-Z]+_PASSWORD)", "crates/broker/nats/users.conf")
     assert {name for name in broker.settings if name.startswith("NATS_")} == set(wanted)
-    users = source(r"user: (\w+)", "crates/events/nats/users.conf")
+    users = source(r"user: (\w+)", "crates/broker/nats/users.conf")
     for pod in ours(folder):
         assert pod.settings.get("NATS_USER", "operator") in users
 

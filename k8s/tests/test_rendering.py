@@ -182,7 +182,7 @@ def by_hand(_, kustomization, images):
 
 @pytest.mark.parametrize("way", [as_a_component, by_hand])
 def test_a_release_brings_its_digests_to_production(way, tmp_path):
-    for folder in ("k8s", "crates/events/nats"):
+    for folder in ("k8s", "crates/broker/nats"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     production = tmp_path / "k8s/overlays/production"
     images = [

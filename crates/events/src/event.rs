@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use site_service::RequestId;
 use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId};
@@ -127,8 +126,8 @@ pub struct Event<D> {
 }
 
 impl<D: EventData> Event<D> {
-    /// Wraps what happened. The trace is the current span's.
-    pub fn new(request_id: &RequestId, id: Uuid, person: &PersonId, time: OffsetDateTime, data: D) -> Self {
+    /// Wraps what happened; `request_id` is that of the request that caused it.
+    pub fn new(request_id: &str, id: Uuid, person: &PersonId, time: OffsetDateTime, data: D) -> Self {
         Self {
             specversion: "1.0".to_owned(),
             id,
@@ -137,8 +136,8 @@ impl<D: EventData> Event<D> {
             subject: person.clone(),
             time,
             datacontenttype: "application/json".to_owned(),
-            traceparent: site_service::trace::traceparent(),
-            requestid: request_id.to_string(),
+            traceparent: None,
+            requestid: request_id.to_owned(),
             data,
         }
     }
@@ -292,9 +291,8 @@ mod tests {
     fn golden<D: EventData>(data: D) -> Event<D> {
         let person = PersonId::try_from("0123456789abcdef0123456789abcdef".to_owned()).expect("an id");
         let key = Uuid::from_u128(7);
-        let request = RequestId::accept(Some("visit-0001"));
         Event::new(
-            &request,
+            "visit-0001",
             D::TYPE.id_for(key),
             &person,
             datetime!(2026-11-20 12:00 UTC),

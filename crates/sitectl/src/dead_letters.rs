@@ -14,9 +14,10 @@ use async_nats::{
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Value, json};
+use site_broker::{Endpoint, dead_letters::Summary};
 use site_events::{
-    DEAD_LETTERS, Endpoint, SITE,
-    dead_letters::{ATTEMPTS, ERROR, Summary, TIME},
+    DEAD_LETTERS, SITE,
+    headers::{ATTEMPTS, ERROR, TIME},
     subjects,
 };
 use time::format_description::well_known::Rfc3339;

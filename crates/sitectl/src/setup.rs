@@ -11,7 +11,8 @@ use clap::Args;
 use resumes::{S3Settings, Store};
 use serde::Serialize;
 use serde_json::json;
-use site_events::{Provision, SITE, SUBSCRIBERS, subjects};
+use site_broker::{Provision, SUBSCRIBERS};
+use site_events::{SITE, subjects};
 use site_service::nats::{self, NatsSettings};
 use subscribers::{Kept, StoreError, Subscriber, Subscribers};
 use visitor::PersonId;
@@ -46,7 +47,7 @@ pub struct Settings {
 pub async fn setup(settings: &Settings) -> anyhow::Result<()> {
     let client = nats::connect(&settings.nats, "operator").await?;
     let context = jetstream::new(client);
-    let provisioned = site_events::provision(&context, &settings.provision).await?;
+    let provisioned = site_broker::provision(&context, &settings.provision).await?;
     let_old_sign_ups_expire(&context).await?;
     Store::new(&settings.store).ensure_bucket().await?;
     let mut ready = provisioned.ready;

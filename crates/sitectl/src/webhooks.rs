@@ -8,7 +8,8 @@ use clap::{Args, Subcommand};
 use futures_util::TryStreamExt as _;
 use serde::Serialize;
 use serde_json::json;
-use site_events::{DEAD_LETTERS, ENDPOINTS, Endpoint, SITE, endpoints::EndpointState, subjects};
+use site_broker::{ENDPOINTS, Endpoint, endpoints::EndpointState};
+use site_events::{DEAD_LETTERS, SITE, subjects};
 use time::format_description::well_known::Rfc3339;
 
 use crate::{answer::answer, broker, usual::Usual};

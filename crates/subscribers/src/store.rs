@@ -11,7 +11,7 @@ use async_nats::{
         message::PublishMessage,
     },
 };
-use site_events::SUBSCRIBERS;
+use site_broker::SUBSCRIBERS;
 use site_service::{nats, status};
 use tonic::Status;
 use visitor::PersonId;

@@ -13,14 +13,15 @@ use clap::Parser;
 use futures_util::StreamExt;
 use nix::sys::signal::Signal;
 use serde_json::Value;
-use site_events::{Channel, DEAD_LETTERS, Provision, SITE};
+use site_broker::Provision;
+use site_events::{Channel, DEAD_LETTERS, SITE};
 use tempfile::TempDir;
 use tokio::{net::TcpStream, process::Command};
 
 use crate::{eventually, part::Part, ports::free_ports, root};
 
 /// Who may do what; the same file that a cluster uses.
-const USERS: &str = include_str!("../../events/nats/users.conf");
+const USERS: &str = include_str!("../../broker/nats/users.conf");
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A user of the broker.
@@ -142,7 +143,7 @@ impl Nats {
     pub async fn provision_for(&self, webhooks: &str) -> anyhow::Result<()> {
         let client = self.client(User::Operator).await?;
         let settings = ProvisionSettings::try_parse_from(["provision", "--webhooks", webhooks])?;
-        site_events::provision(&jetstream::new(client), &settings.provision).await?;
+        site_broker::provision(&jetstream::new(client), &settings.provision).await?;
         Ok(())
     }
 

@@ -4,8 +4,9 @@
 use std::{path::PathBuf, time::Instant};
 
 use resumes::{ResumeKey, Store, StoreError};
+use site_broker::{PublishError, Publisher, Stored};
 use site_events::{
-    Attribution, EventData, PublishError, Publisher, Stored,
+    Attribution, EventData,
     event::{CareersApplied, Scan, StoredResume},
 };
 use site_proto::careers::v1::{ApplyRequest, FieldName, apply_request::Part};

@@ -17,7 +17,8 @@ use std::env;
 
 use anyhow::Context;
 use resumes::Store;
-use site_events::{Publisher, SITE};
+use site_broker::Publisher;
+use site_events::SITE;
 use site_proto::careers::v1::careers_service_server::CareersServiceServer;
 use site_service::{drain::CancellationToken, grpc::GrpcServer, health::Dependency, nats};
 use tonic::service::Routes;

@@ -1,6 +1,6 @@
 //! The gRPC transport.
 
-use site_events::Publisher;
+use site_broker::Publisher;
 use site_proto::contact::v1::{SubmitRequest, SubmitResponse, contact_service_server::ContactService};
 use site_service::RequestId;
 use tonic::{Request, Response, Status};

@@ -5,7 +5,8 @@ mod message;
 mod settings;
 mod submit;
 
-use site_events::{Publisher, SITE};
+use site_broker::Publisher;
+use site_events::SITE;
 use site_proto::contact::v1::contact_service_server::ContactServiceServer;
 use site_service::{drain::CancellationToken, grpc::GrpcServer, health::Dependency, nats};
 use tonic::service::Routes;

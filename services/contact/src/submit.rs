@@ -1,6 +1,7 @@
 //! A visitor sends a message: it is an event once the broker has stored it.
 
-use site_events::{Attribution, EventData, PublishError, Publisher, event::ContactReceived};
+use site_broker::{PublishError, Publisher};
+use site_events::{Attribution, EventData, event::ContactReceived};
 use site_proto::contact::v1::{SubmitRequest, SubmitResponse};
 use site_service::{
     RequestId,

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use site_events::Publisher;
+use site_broker::Publisher;
 use site_proto::newsletter::v1::{
     ConfirmRequest, ConfirmResponse, SubscribeRequest, SubscribeResponse, UnsubscribeRequest,
     UnsubscribeResponse, newsletter_service_server::NewsletterService,

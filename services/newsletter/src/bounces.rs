@@ -1,6 +1,6 @@
 //! A newsletter mail came back because its address does not exist: nothing more is sent there.
 
-use site_events::{Delivery, Outcome};
+use site_broker::{Delivery, Outcome};
 use subscribers::StoreError;
 use time::OffsetDateTime;
 

@@ -14,10 +14,11 @@ mod sign_up;
 use std::sync::Arc;
 
 use async_nats::jetstream;
-use site_events::{
-    Publisher, RetryPolicy, SITE, SUBSCRIBERS, SUPPRESSION,
+use site_broker::{
+    Publisher, RetryPolicy, SUBSCRIBERS, SUPPRESSION,
     consume::{ConsumerOptions, consume, ensure_consumer_exists},
 };
+use site_events::SITE;
 use site_proto::newsletter::v1::newsletter_service_server::NewsletterServiceServer;
 use site_service::{
     drain::{self, CancellationToken},

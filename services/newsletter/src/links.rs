@@ -1,7 +1,8 @@
 //! What the links in newsletter mails do: confirm and unsubscribe.
 
+use site_broker::PublishError;
 use site_events::{
-    EventData, PublishError,
+    EventData,
     event::{NewsletterConfirmed, NewsletterUnsubscribed},
 };
 use site_service::{RequestId, status::Violations};

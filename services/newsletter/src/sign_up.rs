@@ -1,7 +1,8 @@
 //! A visitor signs up: a pending record and an event, from which the confirmation mail
 //! is made. The answer is the same whether or not the address was known.
 
-use site_events::{Attribution, EventData, PublishError, event::NewsletterRequested};
+use site_broker::PublishError;
+use site_events::{Attribution, EventData, event::NewsletterRequested};
 use site_proto::newsletter::v1::SubscribeRequest;
 use site_service::{
     RequestId,

@@ -24,7 +24,8 @@ use lettre::{
         extension::ClientId,
     },
 };
-use site_events::{Publisher, event::NewsletterRequested};
+use site_broker::Publisher;
+use site_events::event::NewsletterRequested;
 use site_service::RequestId;
 use testkit::{Discard, Nats, Part, User, measure};
 use time::OffsetDateTime;

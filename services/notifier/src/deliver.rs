@@ -1,7 +1,8 @@
 //! An event comes in: unless it was delivered before, its mail is written, handed to
 //! the mail server, and remembered.
 
-use site_events::{Channel, Delivery, Outcome, Publisher};
+use site_broker::{Delivery, Outcome, Publisher};
+use site_events::Channel;
 use time::OffsetDateTime;
 use tracing::{Instrument, field};
 

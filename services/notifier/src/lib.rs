@@ -15,11 +15,11 @@ use std::{sync::Arc, time::Duration};
 use anyhow::Context as _;
 use async_nats::jetstream;
 use resumes::Store;
-use site_events::{
-    Channel, DELIVERIES, Delivery, ENDPOINTS, Endpoint, Endpoints, Outcome, Publisher, RetryPolicy, SITE,
-    SUPPRESSION,
+use site_broker::{
+    DELIVERIES, Delivery, ENDPOINTS, Endpoint, Endpoints, Outcome, Publisher, RetryPolicy, SUPPRESSION,
     consume::{ConsumerOptions, consume, ensure_consumer_exists},
 };
+use site_events::{Channel, SITE};
 use site_service::{
     drain::{self, CancellationToken},
     grpc::GrpcServer,

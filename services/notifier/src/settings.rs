@@ -5,7 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 use clap::Parser;
 use lettre::message::Mailbox;
 use resumes::S3Settings;
-use site_events::{Endpoints, RetryPolicy};
+use site_broker::{Endpoints, RetryPolicy};
 use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
 use visitor::{links, token::TokenKey};
 

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use super::schema_file;
 use crate::{
     Channel, DEAD_LETTERS, EventType, SITE,
-    dead_letters::{ATTEMPTS, ERROR, TIME},
     event::CONTENT_TYPE,
+    headers::{ATTEMPTS, ERROR, TIME},
 };
 
 const ABOUT: &str = "What happens on the site: events in CloudEvents 1.0 envelopes (structured JSON) on two NATS \

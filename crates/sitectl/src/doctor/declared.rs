@@ -8,7 +8,8 @@ use async_nats::jetstream::{
     context::GetStreamErrorKind,
     stream::Config,
 };
-use site_events::{DEAD_LETTERS, Desired, SITE, provision::bucket_name};
+use site_broker::{Desired, provision::bucket_name};
+use site_events::{DEAD_LETTERS, SITE};
 
 use super::{Finding, RUN_SETUP};
 

@@ -14,7 +14,8 @@ use clap::Args;
 use resumes::S3Settings;
 use serde::Serialize;
 use serde_json::json;
-use site_events::{Desired, Provision, SITE, subjects};
+use site_broker::{Desired, Provision};
+use site_events::{SITE, subjects};
 use site_service::nats::NatsSettings;
 use visitor::{EmailAddress, PersonKey};
 

@@ -2,7 +2,8 @@
 
 use async_nats::jetstream::{Context, consumer::Info, stream::Stream};
 use futures_util::TryStreamExt as _;
-use site_events::{DEAD_LETTERS, Desired, Endpoint, Provision, SITE};
+use site_broker::{Desired, Endpoint, Provision};
+use site_events::{DEAD_LETTERS, SITE};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{Finding, RUN_SETUP};
@@ -111,7 +112,7 @@ async fn examine_endpoints(context: &Context) -> Vec<Finding> {
         // A bucket that is not there was told of before.
         Err(_) => return Vec::new(),
     };
-    let judge = |(name, state): (String, site_events::endpoints::EndpointState)| {
+    let judge = |(name, state): (String, site_broker::endpoints::EndpointState)| {
         let what = format!("endpoint {name}");
         match (state.off, state.failing_since) {
             (Some(reason), _) => Finding::warning(

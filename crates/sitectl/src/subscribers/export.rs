@@ -6,7 +6,8 @@ use ::subscribers::Subscriber;
 use anyhow::Context as _;
 use async_nats::jetstream::message::StreamMessage;
 use serde_json::json;
-use site_events::{SUBSCRIBERS, subjects};
+use site_broker::SUBSCRIBERS;
+use site_events::subjects;
 use time::OffsetDateTime;
 use visitor::{
     PersonId,

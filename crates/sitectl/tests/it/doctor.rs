@@ -5,7 +5,8 @@ use std::net::{Ipv4Addr, TcpListener};
 use anyhow::{Context as _, ensure};
 use async_nats::jetstream::{self, kv};
 use serde_json::Value;
-use site_events::{Channel, ENDPOINTS, SITE, SUBSCRIBERS};
+use site_broker::{ENDPOINTS, SUBSCRIBERS};
+use site_events::{Channel, SITE};
 use testkit::{Answer, MailServer, Nats, S3, User};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

@@ -17,10 +17,11 @@ use async_nats::{
 use futures_util::TryStreamExt as _;
 use resumes::{ResumeKey, Store};
 use serde_json::{Value, json};
+use site_broker::{DELIVERIES, SUBSCRIBERS};
 use site_events::{
-    Channel, DELIVERIES, SUBSCRIBERS,
-    dead_letters::{ATTEMPTS, ERROR},
+    Channel,
     event::{CareersApplied, NewsletterRequested},
+    headers::{ATTEMPTS, ERROR},
     subjects,
 };
 use testkit::{Nats, S3, User, eventually};

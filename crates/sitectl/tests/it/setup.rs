@@ -10,7 +10,8 @@ use async_nats::{
 };
 use futures_util::StreamExt;
 use serde_json::{Value, json};
-use site_events::{Channel, SITE, SUBSCRIBERS};
+use site_broker::SUBSCRIBERS;
+use site_events::{Channel, SITE};
 use testkit::{Nats, S3, User};
 
 use crate::tool::{sitectl, told, told_in_part, told_json};

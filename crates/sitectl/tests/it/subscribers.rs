@@ -14,7 +14,8 @@ use std::{
 use async_nats::jetstream;
 use clap::Parser;
 use serde_json::{Value, json};
-use site_events::{Channel, SITE, SUBSCRIBERS, SUPPRESSION};
+use site_broker::{SUBSCRIBERS, SUPPRESSION};
+use site_events::{Channel, SITE};
 use site_proto::newsletter::v1::{
     ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
 };

@@ -4,7 +4,8 @@ use std::process::{Command, Output};
 
 use anyhow::ensure;
 use serde_json::Value;
-use site_events::{EventData, Publisher, event::ContactReceived};
+use site_broker::Publisher;
+use site_events::{EventData, event::ContactReceived};
 use site_service::RequestId;
 use testkit::{Nats, User};
 use uuid::Uuid;

@@ -2,7 +2,7 @@
 
 use async_nats::jetstream;
 use serde_json::json;
-use site_events::ENDPOINTS;
+use site_broker::ENDPOINTS;
 use testkit::{Nats, User};
 
 use crate::tool::{refused, told, told_json};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_nats::jetstream::{self, kv};
-use site_events::SUBSCRIBERS;
+use site_broker::SUBSCRIBERS;
 use subscribers::{Kept, StoreError, Subscriber, Subscribers};
 use testkit::{Nats, User, eventually};
 use time::OffsetDateTime;

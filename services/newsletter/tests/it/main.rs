@@ -6,7 +6,8 @@ use async_nats::jetstream;
 use clap::Parser;
 use newsletter::{Service, Settings};
 use serde_json::Value;
-use site_events::{SITE, SUBSCRIBERS, SUPPRESSION};
+use site_broker::{SUBSCRIBERS, SUPPRESSION};
+use site_events::SITE;
 use site_proto::newsletter::v1::{
     ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
 };

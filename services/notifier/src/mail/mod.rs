@@ -16,7 +16,8 @@ mod visitor;
 mod wording;
 
 use lettre::Message;
-use site_events::{Channel, Delivery};
+use site_broker::Delivery;
+use site_events::Channel;
 use time::OffsetDateTime;
 
 pub use self::{

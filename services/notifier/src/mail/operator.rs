@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use minijinja::{Value, context};
-use site_events::dead_letters::Summary;
+use site_broker::dead_letters::Summary;
 
 use super::{context::MailContext, message::Mail, templates::Kind};
 

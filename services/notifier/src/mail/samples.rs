@@ -1,15 +1,14 @@
 //! One letter of each kind, and of each kind's harder cases, with fixed ids and times:
 //! for the preview and the snapshots.
 
+use site_broker::dead_letters::Summary;
 use site_events::{
     Attribution, Channel, Event, EventData,
-    dead_letters::Summary,
     event::{
         CareersApplied, ContactReceived, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed,
         Scan, StoredResume,
     },
 };
-use site_service::RequestId;
 use time::{Duration, OffsetDateTime, macros::datetime};
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId};
@@ -219,6 +218,11 @@ fn email(raw: &str) -> EmailAddress {
 fn event<D: EventData>(data: D) -> Event<D> {
     let person = PersonId::try_from("0123456789abcdef0123456789abcdef".to_owned());
     let person = person.expect("the sample is an id");
-    let request = RequestId::accept(Some("visit-0001"));
-    Event::new(&request, D::TYPE.id_for(Uuid::from_u128(7)), &person, TIME, data)
+    Event::new(
+        "visit-0001",
+        D::TYPE.id_for(Uuid::from_u128(7)),
+        &person,
+        TIME,
+        data,
+    )
 }

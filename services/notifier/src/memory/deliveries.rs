@@ -8,7 +8,7 @@ use std::{
 
 use async_nats::jetstream::{Context, kv::Store};
 use serde::{Deserialize, Serialize};
-use site_events::{DELIVERIES, DIGEST, Delivery};
+use site_broker::{DELIVERIES, DIGEST, Delivery};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::unavailable::Unavailable;

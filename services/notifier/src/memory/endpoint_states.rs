@@ -4,7 +4,7 @@ use async_nats::jetstream::{
     Context,
     kv::{Operation, Store},
 };
-use site_events::{ENDPOINTS, endpoints::EndpointState};
+use site_broker::{ENDPOINTS, endpoints::EndpointState};
 
 use super::unavailable::Unavailable;
 

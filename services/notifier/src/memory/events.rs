@@ -7,7 +7,8 @@ use async_nats::jetstream::{
     message::StreamMessage,
     stream::{DirectGetErrorKind, Stream},
 };
-use site_events::{Delivery, Outcome, SITE};
+use site_broker::{Delivery, Outcome};
+use site_events::SITE;
 
 use super::unavailable::Unavailable;
 

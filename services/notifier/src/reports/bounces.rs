@@ -1,8 +1,9 @@
 //! A newsletter mail came back because its address does not exist: the newsletter service
 //! must hear of it, so that nothing more is sent there.
 
+use site_broker::{Delivery, PublishError, Publisher};
 use site_events::{
-    Channel, Delivery, Event, EventData, PublishError, Publisher,
+    Channel, Event, EventData,
     event::{NewsletterBounced, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed},
 };
 use visitor::EmailAddress;

@@ -6,7 +6,8 @@ use std::{sync::Arc, time::Duration};
 
 use async_nats::jetstream::{self, AckKind, Context, consumer::PullConsumer};
 use futures_util::StreamExt;
-use site_events::{DEAD_LETTERS, DIGEST, dead_letters::Summary};
+use site_broker::{DIGEST, dead_letters::Summary};
+use site_events::DEAD_LETTERS;
 use site_service::drain::CancellationToken;
 use time::OffsetDateTime;
 

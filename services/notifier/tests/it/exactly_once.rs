@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use site_events::{Channel, RetryPolicy};
+use site_broker::RetryPolicy;
+use site_events::Channel;
 use testkit::{Answer, MailServer, Nats, eventually};
 
 use crate::running::{Running, SALES, SOON, Site, process, settings};

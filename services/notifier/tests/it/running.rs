@@ -5,8 +5,9 @@ use std::{path::Path, time::Duration};
 use async_nats::jetstream::{self, consumer::PullConsumer};
 use clap::Parser;
 use notifier::{Service, Settings};
+use site_broker::{DELIVERIES, Publisher};
 use site_events::{
-    Channel, DELIVERIES, EventData, Publisher, SITE,
+    Channel, EventData, SITE,
     event::{CareersApplied, ContactReceived, NewsletterRequested},
 };
 use site_service::{RequestId, drain::CancellationToken};

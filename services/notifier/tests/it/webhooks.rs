@@ -5,7 +5,8 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
-use site_events::{ENDPOINTS, event::CONTENT_TYPE};
+use site_broker::ENDPOINTS;
+use site_events::event::CONTENT_TYPE;
 use testkit::{
     Answer, Inbox, MailServer, Nats, Receiver, User, eventually, foreign,
     receiver::{Received, secret},
@@ -315,7 +316,7 @@ async fn a_replayed_event_is_sent_once() -> anyhow::Result<()> {
     first(&receiver).await?;
     let delivered = |id: Uuid| format!("{id}.webhook-crm");
     let context = async_nats::jetstream::new(sending.nats.client(User::Operator).await?);
-    let deliveries = context.get_key_value(site_events::DELIVERIES).await?;
+    let deliveries = context.get_key_value(site_broker::DELIVERIES).await?;
     eventually("the delivery is noted", SOON, async || {
         deliveries.get(delivered(event)).await.ok()?
     })

@@ -1,6 +1,6 @@
 //! Circuit breaker of an endpoint: since when it fails, and whether it is switched off.
 
-use site_events::endpoints::EndpointState;
+use site_broker::endpoints::EndpointState;
 use time::{Duration, OffsetDateTime};
 
 use super::sending::SendingError;

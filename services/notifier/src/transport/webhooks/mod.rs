@@ -8,7 +8,7 @@ mod slack;
 
 use std::sync::Arc;
 
-use site_events::{
+use site_broker::{
     Delivery, Endpoint, Outcome,
     endpoints::{EndpointState, Format},
 };

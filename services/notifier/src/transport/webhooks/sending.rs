@@ -11,7 +11,8 @@ use hyper_util::{
     client::legacy::{self, connect::HttpConnector},
     rt::TokioExecutor,
 };
-use site_events::{Endpoint, endpoints::EndpointName, event};
+use site_broker::{Endpoint, endpoints::EndpointName};
+use site_events::event;
 use site_service::settings::ExposeSecret;
 use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP};
 use time::OffsetDateTime;
@@ -226,7 +227,7 @@ fn reason_of(error: &dyn std::error::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use site_events::Endpoints;
+    use site_broker::Endpoints;
 
     use super::*;
 

@@ -8,7 +8,7 @@ use site_service::settings::{ExposeSecret, Secret};
 use time::OffsetDateTime;
 use url::Url;
 
-use crate::EventType;
+use site_events::EventType;
 
 const LONGEST_NAME: usize = 40;
 

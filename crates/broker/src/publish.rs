@@ -15,7 +15,7 @@ use site_service::{
     RequestId,
     meters::{self, QUICK},
     nats, status,
-    trace::TRACEPARENT,
+    trace::{self, TRACEPARENT},
 };
 use time::OffsetDateTime;
 use tonic::Status;
@@ -23,7 +23,7 @@ use tracing::{Instrument, field};
 use uuid::Uuid;
 use visitor::PersonId;
 
-use crate::{
+use site_events::{
     SITE,
     event::{CONTENT_TYPE, Event, EventData},
 };
@@ -153,7 +153,10 @@ impl Publisher {
         if !nats::is_connected(&self.client) {
             return Err(PublishError::NotConnected);
         }
-        let event = Event::new(request_id, id, person, OffsetDateTime::now_utc(), data);
+        let event = Event {
+            traceparent: trace::traceparent(),
+            ..Event::new(request_id.as_str(), id, person, OffsetDateTime::now_utc(), data)
+        };
         let mut message = PublishMessage::build()
             .payload(
                 serde_json::to_vec(&event)

@@ -21,7 +21,8 @@ use tracing::{Instrument, Span, field};
 use uuid::Uuid;
 use visitor::PersonId;
 
-use crate::{Event, EventData, RetryPolicy, SITE, dead_letters, metrics::ConsumerMetrics, subjects};
+use crate::{RetryPolicy, dead_letters, metrics::ConsumerMetrics};
+use site_events::{Event, EventData, SITE, subjects};
 
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 /// How long the broker keeps a request for events before it is asked anew; after a restart

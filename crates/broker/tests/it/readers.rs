@@ -9,8 +9,9 @@ use async_nats::{
 };
 use futures_util::{StreamExt, future::try_join_all};
 use serde_json::{Value, json};
+use site_broker::Publisher;
 use site_events::{
-    EventData, EventType, Publisher, SITE,
+    EventData, EventType, SITE,
     event::{
         CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed, NewsletterRequested,
         NewsletterUnsubscribed,

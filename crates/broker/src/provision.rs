@@ -12,10 +12,8 @@ use async_nats::jetstream::{
 use clap::Args;
 use futures_util::StreamExt;
 
-use crate::{
-    Channel, DEAD_LETTERS, DELIVERIES, DIGEST, ENDPOINTS, Endpoint, Endpoints, EventType, SITE, SUBSCRIBERS,
-    SUPPRESSION, subjects,
-};
+use crate::{DELIVERIES, DIGEST, ENDPOINTS, Endpoint, Endpoints, SUBSCRIBERS, SUPPRESSION};
+use site_events::{Channel, DEAD_LETTERS, EventType, SITE, subjects};
 
 /// How long a repeated submission is recognised.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(60 * 60);

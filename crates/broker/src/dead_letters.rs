@@ -9,14 +9,8 @@ use serde_json::Value;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
-use crate::{DEAD_LETTERS, EventType, subjects};
-
-/// Why the last attempt failed.
-pub const ERROR: &str = "Dead-Letter-Error";
-/// How often delivery was tried.
-pub const ATTEMPTS: &str = "Dead-Letter-Attempts";
-/// When it was given up (RFC 3339).
-pub const TIME: &str = "Dead-Letter-Time";
+use site_events::headers::{ATTEMPTS, ERROR, TIME};
+use site_events::{DEAD_LETTERS, EventType, subjects};
 
 /// Publishes the event to the stream `DEAD_LETTERS`, once however often it is called.
 pub async fn publish(

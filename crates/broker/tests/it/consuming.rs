@@ -6,11 +6,11 @@ use std::{
 };
 
 use async_nats::jetstream;
-use site_events::{
-    Channel, Delivery, EventType, Outcome, RetryPolicy, SITE,
+use site_broker::{
+    Delivery, Outcome, RetryPolicy,
     consume::{ConsumerOptions, consume, ensure_consumer_exists},
-    event::ContactReceived,
 };
+use site_events::{Channel, EventType, SITE, event::ContactReceived};
 use site_service::drain::CancellationToken;
 use testkit::{Nats, User, eventually};
 use tokio::task::JoinHandle;

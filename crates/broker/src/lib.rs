@@ -1,0 +1,27 @@
+//! The broker, NATS JetStream: publishing events so that none is lost, durable consumers that deal with each, retries and
+//! dead letters, and the streams, consumers and buckets that must exist.
+
+pub mod consume;
+pub mod dead_letters;
+pub mod endpoints;
+mod metrics;
+pub mod provision;
+pub mod publish;
+mod retries;
+
+pub use consume::{Delivery, Outcome};
+pub use endpoints::{Endpoint, Endpoints};
+pub use provision::{Desired, Provision, provision};
+pub use publish::{PublishError, Publisher, Stored};
+pub use retries::RetryPolicy;
+
+/// The durable consumer of dead letters that the operator is told of.
+pub const DIGEST: &str = "operator-digest";
+/// The KV bucket of newsletter subscribers, by person.
+pub const SUBSCRIBERS: &str = "subscribers";
+/// The durable consumer that stops the newsletter for addresses that do not exist.
+pub const SUPPRESSION: &str = "newsletter-bounced-suppression";
+/// The KV bucket of the state of webhook endpoints, by their name.
+pub const ENDPOINTS: &str = "endpoints";
+/// The KV bucket of what was already delivered, by `<event id>.<channel>`.
+pub const DELIVERIES: &str = "deliveries";
