@@ -89,7 +89,7 @@ impl Store {
     }
 
     /// Stores an object whose content lies in a file.
-    pub async fn bring_back(&self, info: &ObjectInfo, file: &Path) -> Result<(), StoreError> {
+    pub async fn restore(&self, info: &ObjectInfo, file: &Path) -> Result<(), StoreError> {
         let content = ByteStream::from_path(file).await;
         let content = content.map_err(|error| StoreError::new("read the object's file", error))?;
         let put = self

@@ -22,7 +22,7 @@ use site_events::{
 };
 use time::format_description::well_known::Rfc3339;
 
-use crate::{answer::answer, broker, usual::Usual};
+use crate::{answer::answer, broker, common_args::CommonArgs};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args)]
@@ -34,20 +34,20 @@ pub struct Settings {
 #[derive(Subcommand)]
 enum Task {
     /// Lists what could not be delivered and why, without anybody's data
-    List(Usual),
+    List(CommonArgs),
     /// Shows one dead letter with its event
     Show {
         /// Its number in the list
         number: u64,
         #[command(flatten)]
-        usual: Usual,
+        common: CommonArgs,
     },
     /// Hands events once more to the channel that failed, and to no other
     Replay {
         #[command(flatten)]
         chosen: Chosen,
         #[command(flatten)]
-        usual: Usual,
+        common: CommonArgs,
     },
     /// Gives dead letters up for good
     Drop {
@@ -57,7 +57,7 @@ enum Task {
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
-        usual: Usual,
+        common: CommonArgs,
     },
 }
 
@@ -76,19 +76,19 @@ struct Chosen {
 /// Does what was asked for.
 pub async fn run(settings: &Settings) -> anyhow::Result<()> {
     match &settings.task {
-        Task::List(usual) => list(usual).await,
-        Task::Show { number, usual } => show(*number, usual).await,
-        Task::Replay { chosen, usual } => replay(chosen, usual).await,
+        Task::List(common) => list(common).await,
+        Task::Show { number, common } => show(*number, common).await,
+        Task::Replay { chosen, common } => replay(chosen, common).await,
         Task::Drop {
             chosen,
             yes: true,
-            usual,
-        } => drop_for_good(chosen, usual).await,
+            common,
+        } => drop_for_good(chosen, common).await,
         Task::Drop {
             chosen,
             yes: false,
-            usual,
-        } => tell_what_would_be_dropped(chosen, usual).await,
+            common,
+        } => tell_what_would_be_dropped(chosen, common).await,
     }
 }
 
@@ -134,31 +134,31 @@ pub fn document(letter: &StreamMessage) -> anyhow::Result<Value> {
     Ok(document)
 }
 
-async fn list(usual: &Usual) -> anyhow::Result<()> {
-    let stream = open(&broker::connect(&usual.nats).await?).await?;
+async fn list(common: &CommonArgs) -> anyhow::Result<()> {
+    let stream = open(&broker::connect(&common.nats).await?).await?;
     let letters = broker::search(&stream, subjects::DEAD_LETTERS).await?;
     let summaries: Vec<Numbered> = letters.iter().map(Numbered::of).collect();
     let mut lines: Vec<String> = summaries.iter().map(Numbered::line).collect();
     if lines.is_empty() {
         lines.push("There are no dead letters.".to_owned());
     }
-    answer(usual.json, &json!({ "deadLetters": summaries }), lines)
+    answer(common.json, &json!({ "deadLetters": summaries }), lines)
 }
 
-async fn show(number: u64, usual: &Usual) -> anyhow::Result<()> {
-    let stream = open(&broker::connect(&usual.nats).await?).await?;
+async fn show(number: u64, common: &CommonArgs) -> anyhow::Result<()> {
+    let stream = open(&broker::connect(&common.nats).await?).await?;
     let letter = numbered(&stream, number).await?;
     let event = serde_json::to_string_pretty(&broker::content(&letter))?;
     answer(
-        usual.json,
+        common.json,
         &document(&letter)?,
         [Numbered::of(&letter).line(), event],
     )
 }
 
 /// Replays what can be. Where the broker itself fails, the rest would fail as well: that ends it.
-async fn replay(chosen: &Chosen, usual: &Usual) -> anyhow::Result<()> {
-    let context = broker::connect(&usual.nats).await?;
+async fn replay(chosen: &Chosen, common: &CommonArgs) -> anyhow::Result<()> {
+    let context = broker::connect(&common.nats).await?;
     let stream = open(&context).await?;
     let letters = chosen.find(&stream).await?;
     let obstacles = obstacles(&context, &letters).await?;
@@ -178,7 +178,7 @@ async fn replay(chosen: &Chosen, usual: &Usual) -> anyhow::Result<()> {
         done.push(letter.sequence);
     }
     let left: Vec<Left<'_>> = left.into_values().collect();
-    tell_of_a_replay(usual, &done, &left)?;
+    tell_of_a_replay(common, &done, &left)?;
     let not_replayed = letters.len() - done.len();
     ensure!(
         not_replayed == 0,
@@ -206,7 +206,7 @@ impl<'a> Left<'a> {
     }
 }
 
-fn tell_of_a_replay(usual: &Usual, replayed: &[u64], left: &[Left<'_>]) -> anyhow::Result<()> {
+fn tell_of_a_replay(common: &CommonArgs, replayed: &[u64], left: &[Left<'_>]) -> anyhow::Result<()> {
     let document = json!({ "replayed": replayed, "notReplayed": left });
     let replayed = format!("replayed: {}", in_a_row(replayed));
     let left = left.iter().map(
@@ -216,25 +216,25 @@ fn tell_of_a_replay(usual: &Usual, replayed: &[u64], left: &[Left<'_>]) -> anyho
              why,
          }| { format!("not replayed: {}, of {channel}: {why}", in_a_row(numbers)) },
     );
-    answer(usual.json, &document, std::iter::once(replayed).chain(left))
+    answer(common.json, &document, std::iter::once(replayed).chain(left))
 }
 
-async fn drop_for_good(chosen: &Chosen, usual: &Usual) -> anyhow::Result<()> {
-    let stream = open(&broker::connect(&usual.nats).await?).await?;
+async fn drop_for_good(chosen: &Chosen, common: &CommonArgs) -> anyhow::Result<()> {
+    let stream = open(&broker::connect(&common.nats).await?).await?;
     let letters = chosen.find(&stream).await?;
     broker::overwrite(&stream, &letters).await?;
-    tell(usual, "dropped", &numbers(&letters))
+    tell(common, "dropped", &numbers(&letters))
 }
 
-async fn tell_what_would_be_dropped(chosen: &Chosen, usual: &Usual) -> anyhow::Result<()> {
-    let stream = open(&broker::connect(&usual.nats).await?).await?;
+async fn tell_what_would_be_dropped(chosen: &Chosen, common: &CommonArgs) -> anyhow::Result<()> {
+    let stream = open(&broker::connect(&common.nats).await?).await?;
     let letters = chosen.find(&stream).await?;
     let numbers = numbers(&letters);
     let lines = [
         format!("would drop: {}", in_a_row(&numbers)),
         "Nothing was dropped; repeat it with --yes.".to_owned(),
     ];
-    answer(usual.json, &json!({ "wouldDrop": numbers }), lines)
+    answer(common.json, &json!({ "wouldDrop": numbers }), lines)
 }
 
 /// Publishes the event, unchanged, to the one channel that failed, and waits until the
@@ -344,9 +344,9 @@ fn numbers(letters: &[StreamMessage]) -> Vec<u64> {
     letters.iter().map(|letter| letter.sequence).collect()
 }
 
-fn tell(usual: &Usual, what: &str, numbers: &[u64]) -> anyhow::Result<()> {
+fn tell(common: &CommonArgs, what: &str, numbers: &[u64]) -> anyhow::Result<()> {
     answer(
-        usual.json,
+        common.json,
         &json!({ what: numbers }),
         [format!("{what}: {}", in_a_row(numbers))],
     )

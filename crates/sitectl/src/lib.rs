@@ -3,6 +3,7 @@
 mod answer;
 mod backup;
 mod broker;
+mod common_args;
 mod dead_letters;
 mod doctor;
 mod holdings;
@@ -10,7 +11,6 @@ mod person;
 mod private_folder;
 mod setup;
 mod subscribers;
-mod usual;
 mod webhooks;
 
 use clap::{Parser, Subcommand};

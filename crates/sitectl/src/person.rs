@@ -36,7 +36,7 @@ enum Task {
         #[arg(long, value_name = "FOLDER")]
         to: PathBuf,
         #[command(flatten)]
-        usual: Box<Usual>,
+        common: Box<CommonArgs>,
     },
     /// Erases all that is held of a person
     Erase {
@@ -44,13 +44,13 @@ enum Task {
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
-        usual: Box<Usual>,
+        common: Box<CommonArgs>,
     },
 }
 
 /// What every command needs.
 #[derive(Args)]
-struct Usual {
+struct CommonArgs {
     /// The person's e-mail address
     #[arg(value_name = "E-MAIL")]
     email: String,
@@ -71,31 +71,31 @@ struct Usual {
 /// Does what was asked for.
 pub async fn run(settings: &Settings) -> anyhow::Result<()> {
     match &settings.task {
-        Task::Export { to, usual } => export(to, usual).await,
-        Task::Erase { yes: true, usual } => erase(usual).await,
-        Task::Erase { yes: false, usual } => tell_what_would_be_erased(usual).await,
+        Task::Export { to, common } => export(to, common).await,
+        Task::Erase { yes: true, common } => erase(common).await,
+        Task::Erase { yes: false, common } => tell_what_would_be_erased(common).await,
     }
 }
 
-async fn export(to: &Path, usual: &Usual) -> anyhow::Result<()> {
-    let person = usual.person()?;
+async fn export(to: &Path, common: &CommonArgs) -> anyhow::Result<()> {
+    let person = common.person()?;
     private_folder::ensure_new_or_empty(to)?;
-    let places = Places::open(&usual.nats, &usual.store).await?;
+    let places = Places::open(&common.nats, &common.store).await?;
     let found = places.search(&person, &BTreeSet::new()).await?;
     write(to, &places, &found).await?;
     let counts = found.counts();
     let document = json!({ "person": person, "exported": counts, "to": to });
     let heading = format!("Exported to {}:", to.display());
     answer(
-        usual.json,
+        common.json,
         &document,
         std::iter::once(heading).chain(places.lines(&counts)),
     )
 }
 
-async fn erase(usual: &Usual) -> anyhow::Result<()> {
-    let person = usual.person()?;
-    let places = Places::open(&usual.nats, &usual.store).await?;
+async fn erase(common: &CommonArgs) -> anyhow::Result<()> {
+    let person = common.person()?;
+    let places = Places::open(&common.nats, &common.store).await?;
     let found = places.search(&person, &BTreeSet::new()).await?;
     places
         .erase(&found)
@@ -115,23 +115,23 @@ async fn erase(usual: &Usual) -> anyhow::Result<()> {
     lines.extend(freed.iter().map(|bucket| {
         format!("The broker's files of the bucket {bucket} may hold the record until it compacts them.")
     }));
-    answer(usual.json, &document, lines)
+    answer(common.json, &document, lines)
 }
 
-async fn tell_what_would_be_erased(usual: &Usual) -> anyhow::Result<()> {
-    let person = usual.person()?;
-    let places = Places::open(&usual.nats, &usual.store).await?;
+async fn tell_what_would_be_erased(common: &CommonArgs) -> anyhow::Result<()> {
+    let person = common.person()?;
+    let places = Places::open(&common.nats, &common.store).await?;
     let counts = places.search(&person, &BTreeSet::new()).await?.counts();
     let document = json!({ "person": person, "wouldErase": counts });
     let heading = "Nothing was erased; repeat it with --yes. Would erase:".to_owned();
     answer(
-        usual.json,
+        common.json,
         &document,
         std::iter::once(heading).chain(places.lines(&counts)),
     )
 }
 
-impl Usual {
+impl CommonArgs {
     fn person(&self) -> anyhow::Result<PersonId> {
         let email = EmailAddress::parse(&self.email)?;
         Ok(self.person_key.person(&email))

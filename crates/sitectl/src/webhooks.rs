@@ -12,7 +12,7 @@ use site_broker::{ENDPOINTS, Endpoint, endpoints::EndpointState};
 use site_events::{DEAD_LETTERS, SITE, subjects};
 use time::format_description::well_known::Rfc3339;
 
-use crate::{answer::answer, broker, usual::Usual};
+use crate::{answer::answer, broker, common_args::CommonArgs};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args)]
@@ -24,21 +24,21 @@ pub struct Settings {
 #[derive(Subcommand)]
 enum Task {
     /// Lists the endpoints and how they fare
-    List(Usual),
+    List(CommonArgs),
     /// Switches an endpoint on again
     Enable {
         /// Its name in the list
         name: String,
         #[command(flatten)]
-        usual: Usual,
+        common: CommonArgs,
     },
 }
 
 /// Does what was asked for.
 pub async fn run(settings: &Settings) -> anyhow::Result<()> {
     match &settings.task {
-        Task::List(usual) => list(usual).await,
-        Task::Enable { name, usual } => enable(name, usual).await,
+        Task::List(common) => list(common).await,
+        Task::Enable { name, common } => enable(name, common).await,
     }
 }
 
@@ -88,8 +88,8 @@ impl Row {
     }
 }
 
-async fn list(usual: &Usual) -> anyhow::Result<()> {
-    let context = broker::connect(&usual.nats).await?;
+async fn list(common: &CommonArgs) -> anyhow::Result<()> {
+    let context = broker::connect(&common.nats).await?;
     let mut states = states(&context).await?;
     let site = broker::stream(&context, SITE).await?;
     let consumers: Vec<Info> = site.consumers().try_collect().await?;
@@ -114,11 +114,11 @@ async fn list(usual: &Usual) -> anyhow::Result<()> {
     if lines.is_empty() {
         lines.push("There are no endpoints.".to_owned());
     }
-    answer(usual.json, &json!({ "endpoints": rows }), lines)
+    answer(common.json, &json!({ "endpoints": rows }), lines)
 }
 
-async fn enable(name: &str, usual: &Usual) -> anyhow::Result<()> {
-    let context = broker::connect(&usual.nats).await?;
+async fn enable(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
+    let context = broker::connect(&common.nats).await?;
     let state = states(&context).await?.remove(name);
     let state = state.with_context(|| {
         format!("There is no endpoint {name} that ever failed; see `sitectl webhooks list`.")
@@ -136,7 +136,7 @@ async fn enable(name: &str, usual: &Usual) -> anyhow::Result<()> {
         ),
     ];
     answer(
-        usual.json,
+        common.json,
         &json!({ "enabled": name, "deadLetters": letters }),
         lines,
     )

@@ -6,10 +6,10 @@
 //! way round, an event could come without its résumé. A restore goes backwards: the events come last, when all that
 //! they need is there.
 
-mod bring_back;
+mod create;
 mod folder;
+mod restore;
 mod snapshot;
-mod take;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -21,8 +21,8 @@ use clap::Args;
 use resumes::S3Settings;
 use site_service::nats::NatsSettings;
 
-pub use bring_back::restore;
-pub use take::backup;
+pub use create::backup;
+pub use restore::restore;
 
 /// How long the broker may take over one question: it writes to its disk before it answers some.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -33,12 +33,12 @@ const ASK_AGAIN: Duration = Duration::from_millis(100);
 
 /// A stream as the broker tells of it. What it says is kept word for word: a newer broker may say more than we know.
 #[derive(Serialize, Deserialize)]
-pub struct About {
+pub struct StreamInfo {
     config: Value,
     state: Value,
 }
 
-impl About {
+impl StreamInfo {
     /// How many messages the stream holds.
     pub fn messages(&self) -> u64 {
         self.number("messages")
@@ -55,7 +55,7 @@ impl About {
 }
 
 /// Writes a snapshot of a stream into the file. The broker sends no more than a window ahead of what is written.
-pub async fn take(context: &Context, stream: &str, file: &mut NewFile) -> anyhow::Result<About> {
+pub async fn take(context: &Context, stream: &str, file: &mut NewFile) -> anyhow::Result<StreamInfo> {
     let client = context.client();
     let connects = connects(&client);
     let inbox = client.new_inbox();
@@ -111,7 +111,7 @@ fn connects(client: &Client) -> u64 {
 }
 
 /// Makes a stream of a snapshot. The next chunk goes out when the broker has taken the one before.
-pub async fn bring_back(context: &Context, stream: &str, about: &About, file: &Path) -> anyhow::Result<()> {
+pub async fn restore(context: &Context, stream: &str, about: &StreamInfo, file: &Path) -> anyhow::Result<()> {
     let upload: Upload = ask(context, &format!("STREAM.RESTORE.{stream}"), about).await?;
     let client = context.client();
     let mut file = File::open(file).await?;
@@ -142,7 +142,7 @@ struct Upload {
 
 /// Waits until the stream is there as it was, with all its consumers. The servers of a cluster agree on these only after
 /// the stream itself: a set-up that comes before would make them anew.
-pub async fn ensure_as_before(context: &Context, stream: &str, about: &About) -> anyhow::Result<()> {
+pub async fn ensure_as_before(context: &Context, stream: &str, about: &StreamInfo) -> anyhow::Result<()> {
     let started = Instant::now();
     loop {
         let found = found(context, stream).await;
@@ -165,7 +165,7 @@ struct Found {
 }
 
 impl Found {
-    fn by(about: &About) -> Self {
+    fn by(about: &StreamInfo) -> Self {
         Self {
             last_number: about.number("last_seq"),
             consumers: about.number("consumer_count"),

@@ -15,14 +15,14 @@ use visitor::{
 };
 
 use super::{
-    Stage, Usual,
+    CommonArgs, Stage,
     table::{self, Row},
 };
 use crate::broker;
 
 /// Writes those who are in one of these states, or all; with their ways out where there is what makes them.
-pub async fn export(states: &[Stage], links: Option<&Links>, usual: &Usual) -> anyhow::Result<()> {
-    let context = broker::connect(&usual.nats).await?;
+pub async fn export(states: &[Stage], links: Option<&Links>, common: &CommonArgs) -> anyhow::Result<()> {
+    let context = broker::connect(&common.nats).await?;
     let bucket = broker::bucket(&context, SUBSCRIBERS).await?;
     let everybody = format!("{}*", bucket.prefix);
     let records = broker::search(&bucket.stream, &everybody).await?;
@@ -36,7 +36,7 @@ pub async fn export(states: &[Stage], links: Option<&Links>, usual: &Usual) -> a
         }
     }
     let mut out = stdout().lock();
-    if usual.json {
+    if common.json {
         writeln!(out, "{}", json!({ "subscribers": rows }))?;
     } else {
         let columns = if links.is_some() {

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use visitor::{EmailAddress, PersonId};
 
 use super::{
-    Key, Stage, Usual,
+    CommonArgs, Key, Stage,
     lines::{self, Content, Line},
 };
 use crate::{answer::answer, broker};
@@ -40,9 +40,9 @@ enum EndpointState {
 }
 
 /// Reads the whole table, and imports it only if no line is wrong.
-pub async fn import(from: &Path, what: What, key: &Key, usual: &Usual) -> anyhow::Result<()> {
+pub async fn import(from: &Path, what: What, key: &Key, common: &CommonArgs) -> anyhow::Result<()> {
     let lines = lines::read(&content_of(from)?, OffsetDateTime::now_utc())?;
-    let context = broker::connect(&usual.nats).await?;
+    let context = broker::connect(&common.nats).await?;
     let mut import = Import {
         subscribers: Subscribers::open(context.client()).await?,
         what,
@@ -65,7 +65,7 @@ pub async fn import(from: &Path, what: What, key: &Key, usual: &Usual) -> anyhow
         })?;
         states.push((line.number, state));
     }
-    tell(&states, what, usual)
+    tell(&states, what, common)
 }
 
 /// The last time that somebody left, by the table.
@@ -212,7 +212,7 @@ fn known_already(subscriber: &Subscriber) -> String {
     format!("known already, as {}", Stage::of(subscriber).name())
 }
 
-fn tell(states: &[(u64, EndpointState)], what: What, usual: &Usual) -> anyhow::Result<()> {
+fn tell(states: &[(u64, EndpointState)], what: What, common: &CommonArgs) -> anyhow::Result<()> {
     let (would, keys) = match what {
         What::Doing => ("", ["imported", "unsubscribed"]),
         What::Telling => ("would be ", ["wouldImport", "wouldUnsubscribe"]),
@@ -243,7 +243,7 @@ fn tell(states: &[(u64, EndpointState)], what: What, usual: &Usual) -> anyhow::R
         lines.push("Nothing was changed; repeat it with --yes.".to_owned());
     }
     let document = json!({ keys[0]: imported, keys[1]: unsubscribed, "leftAlone": left_alone });
-    answer(usual.json, &document, lines)
+    answer(common.json, &document, lines)
 }
 
 fn content_of(from: &Path) -> anyhow::Result<Vec<u8>> {

@@ -6,12 +6,12 @@ use serde_json::json;
 use visitor::EmailAddress;
 
 use super::{Key, Stage};
-use crate::{answer::answer, broker, usual::Usual};
+use crate::{answer::answer, broker, common_args::CommonArgs};
 
 /// Makes a suppressed subscriber what they were before the mail came back.
-pub async fn lift(email: &str, key: &Key, usual: &Usual) -> anyhow::Result<()> {
+pub async fn lift(email: &str, key: &Key, common: &CommonArgs) -> anyhow::Result<()> {
     let person = key.person_key.person(&EmailAddress::parse(email)?);
-    let context = broker::connect(&usual.nats).await?;
+    let context = broker::connect(&common.nats).await?;
     let subscribers = Subscribers::open(context.client()).await?;
     let known = subscribers.read(&person).await?;
     let subscriber = known
@@ -36,5 +36,5 @@ pub async fn lift(email: &str, key: &Key, usual: &Usual) -> anyhow::Result<()> {
             (None, line.to_owned())
         }
     };
-    answer(usual.json, &json!({ "lifted": true, "state": state }), [line])
+    answer(common.json, &json!({ "lifted": true, "state": state }), [line])
 }

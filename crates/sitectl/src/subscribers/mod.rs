@@ -12,7 +12,7 @@ use ::subscribers::{State, Subscriber};
 use clap::{Args, Subcommand, ValueEnum};
 use visitor::{PersonKey, links, links::Links, token::TokenKey};
 
-use crate::usual::Usual;
+use crate::common_args::CommonArgs;
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args)]
@@ -31,7 +31,7 @@ enum Task {
         #[command(flatten)]
         links: LinkSettings,
         #[command(flatten)]
-        usual: Usual,
+        common: CommonArgs,
     },
     /// Brings in who gave their consent elsewhere, and who left elsewhere; nobody gets a mail by it
     Import {
@@ -45,7 +45,7 @@ enum Task {
         #[command(flatten)]
         key: Key,
         #[command(flatten)]
-        usual: Usual,
+        common: CommonArgs,
     },
     /// Lets mails go again to an address that came back as not existing
     Lift {
@@ -55,7 +55,7 @@ enum Task {
         #[command(flatten)]
         key: Key,
         #[command(flatten)]
-        usual: Usual,
+        common: CommonArgs,
     },
 }
 
@@ -89,21 +89,21 @@ impl LinkSettings {
 /// Does what was asked for.
 pub async fn run(settings: &Settings) -> anyhow::Result<()> {
     match &settings.task {
-        Task::Export { state, links, usual } => export::export(state, links.maker().as_ref(), usual).await,
+        Task::Export { state, links, common } => export::export(state, links.maker().as_ref(), common).await,
         Task::Import {
             from,
             yes,
             key,
-            usual,
+            common,
         } => {
             let what = if *yes {
                 import::What::Doing
             } else {
                 import::What::Telling
             };
-            import::import(from, what, key, usual).await
+            import::import(from, what, key, common).await
         }
-        Task::Lift { email, key, usual } => lift::lift(email, key, usual).await,
+        Task::Lift { email, key, common } => lift::lift(email, key, common).await,
     }
 }
 

@@ -5,7 +5,7 @@ use site_service::nats::NatsSettings;
 
 /// The broker, and how to answer.
 #[derive(Args)]
-pub struct Usual {
+pub struct CommonArgs {
     /// The broker
     #[command(flatten)]
     pub nats: NatsSettings,

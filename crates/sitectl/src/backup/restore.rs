@@ -11,7 +11,7 @@ use super::{
     Parts, RestoreSettings,
     folder::{Contents, Counted, WholeFolder},
     jetstream,
-    snapshot::{self, About},
+    snapshot::{self, StreamInfo},
 };
 use crate::{answer::answer, broker};
 
@@ -72,7 +72,7 @@ async fn bring_back_objects(store: &Store, folder: &WholeFolder) -> anyhow::Resu
     for number in 1..=folder.manifest.contents.objects {
         let info: ObjectInfo = folder.json(&format!("objects/{number:08}.json"))?;
         let content = folder.path(&format!("objects/{number:08}.content"));
-        store.bring_back(&info, &content).await?;
+        store.restore(&info, &content).await?;
     }
     Ok(())
 }
@@ -83,12 +83,12 @@ async fn bring_back_stream(
     folder: &WholeFolder,
     replicas: Option<usize>,
 ) -> anyhow::Result<()> {
-    let mut about: About = folder.json(&format!("streams/{stream}.json"))?;
+    let mut about: StreamInfo = folder.json(&format!("streams/{stream}.json"))?;
     if let Some(replicas) = replicas {
         about.set_replicas(replicas);
     }
     let file = folder.path(&format!("streams/{stream}.snapshot"));
-    snapshot::bring_back(context, stream, &about, &file).await?;
+    snapshot::restore(context, stream, &about, &file).await?;
     snapshot::ensure_as_before(context, stream, &about).await
 }
 
