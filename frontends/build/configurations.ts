@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { EnvironmentConfig, RsbuildConfig, Rspack } from '@rsbuild/core';
 import { mergeRsbuildConfig } from '@rsbuild/core';
 import { SLOW } from '../kit/src/retry.ts';
+import { insertStylesheet, scriptsThatHang } from './chunk-timeout.ts';
 import { addressOf, esRuntime, guest, host } from './federation.ts';
-import { insertStylesheet, scriptsThatHang } from './hanging.ts';
 import { brandFile, dist, frontends, root, scratch } from './places.ts';
 import type { Remote } from './remote.ts';
 import { versionOf } from './remote.ts';
@@ -53,9 +53,9 @@ export function remote(which: Remote): EnvironmentConfig {
 }
 
 /** A remote without the shell, and with all that the shell would bring. */
-export function alone(which: Remote): EnvironmentConfig {
+export function standalone(which: Remote): EnvironmentConfig {
   return mergeRsbuildConfig(common(which.name, join(scratch, which.name), '/'), {
-    source: { entry: { main: './src/alone.tsx' }, define: version(which) },
+    source: { entry: { main: './src/standalone.tsx' }, define: version(which) },
   });
 }
 

@@ -4,11 +4,11 @@ import { pathToFileURL } from 'node:url';
 import type { Brand } from '../kit/src/brand.ts';
 import type { SiteParts } from './document.ts';
 import { document, scriptHashes } from './document.ts';
-import { signposts } from './find.ts';
 import { dist, scratch } from './places.ts';
 import type { Rendered } from './rendered.ts';
 import type { Routes } from './routes-file.ts';
 import { ROUTES_FILE, routesFile } from './routes-file.ts';
+import { discoveryFiles } from './sitemap.ts';
 
 /** What the build needs of the shell's server build. */
 interface Server extends Pick<Routes, 'redirects' | 'notFound' | 'variants'> {
@@ -42,7 +42,7 @@ export async function writePages(
     }
   }
   for (const [name, content] of Object.entries({
-    ...signposts(site.brand, site.pages, new Date()),
+    ...discoveryFiles(site.brand, site.pages, new Date()),
     'blog/feed.xml': site.feed,
     [ROUTES_FILE]: routesFile({
       redirects: site.redirects,

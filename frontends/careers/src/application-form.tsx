@@ -1,7 +1,7 @@
 import { postMultipart } from '@site/kit/api-client.ts';
 import { attribution } from '@site/kit/attribution.ts';
-import { BAIT, Bait } from '@site/kit/bait.tsx';
 import { Field, TextField } from '@site/kit/field.tsx';
+import { HONEYPOT, Honeypot } from '@site/kit/honeypot.tsx';
 import { Alert } from '@site/kit/message.tsx';
 import type { Notice } from '@site/kit/notices.tsx';
 import { notify } from '@site/kit/notices.tsx';
@@ -69,7 +69,7 @@ export function ApplicationForm({
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const texts = textsOf(event.currentTarget, [...FIELDS, BAIT]);
+    const texts = textsOf(event.currentTarget, [...FIELDS, HONEYPOT]);
     if (!resume) {
       submission.fail(NO_RESUME, { resume: NO_RESUME });
       return;
@@ -142,7 +142,7 @@ export function ApplicationForm({
         error={errors['resume']}
         progress={state.is === 'submitting' ? state.progress : undefined}
       />
-      <Bait />
+      <Honeypot />
       <PrivacyNote />
       {state.is === 'failed' ? <Alert>{state.message}</Alert> : null}
       <SubmitButtons

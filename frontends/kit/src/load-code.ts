@@ -51,7 +51,7 @@ function remember(file: string): boolean {
   }
 }
 
-/** The bundler gives a file up when it is slow: see `build/hanging.ts`. */
+/** The bundler gives a file up when it is slow: see `build/chunk-timeout.ts`. */
 function hasHung(failure: unknown): boolean {
   return failure instanceof Error && 'type' in failure && failure.type === 'timeout';
 }

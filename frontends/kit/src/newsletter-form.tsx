@@ -1,8 +1,8 @@
 import type { FormEvent } from 'react';
 import { postJson } from './api-client.ts';
 import { attribution } from './attribution.ts';
-import { BAIT, Bait } from './bait.tsx';
 import { Field } from './field.tsx';
+import { HONEYPOT, Honeypot } from './honeypot.tsx';
 import { Alert } from './message.tsx';
 import { PrivacyNote } from './privacy-note.tsx';
 import { SubmitButtons } from './submit-buttons.tsx';
@@ -25,7 +25,7 @@ export function NewsletterForm({ errors: initial }: NewsletterFormProps) {
   async function subscribe(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const form = event.currentTarget;
-    const signUp = { ...textsOf(form, ['email', BAIT]), attribution: attribution() };
+    const signUp = { ...textsOf(form, ['email', HONEYPOT]), attribution: attribution() };
     const outcome = await send(watch =>
       postJson('/api/newsletter', signUp, { sentences: SENTENCES, ...watch }),
     );
@@ -52,7 +52,7 @@ export function NewsletterForm({ errors: initial }: NewsletterFormProps) {
         required
         error={errors['email']}
       />
-      <Bait />
+      <Honeypot />
       <PrivacyNote />
       {state.is === 'failed' ? <Alert>{state.message}</Alert> : null}
       <SubmitButtons title="Subscribe" state={state} onCancel={cancel} />

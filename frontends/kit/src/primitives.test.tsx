@@ -5,11 +5,11 @@ import userEvent from '@testing-library/user-event';
 import { useState } from 'react';
 import { expect, test, vi } from 'vitest';
 import { Accordion } from './accordion.tsx';
-import { Bait } from './bait.tsx';
 import { Button, ButtonLink } from './button.tsx';
 import { Card } from './card.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field } from './field.tsx';
+import { Honeypot } from './honeypot.tsx';
 import { PageHeader } from './page-header.tsx';
 import { Section } from './section.tsx';
 
@@ -87,7 +87,7 @@ test('the items of an accordion are one group, which the browser opens one at a 
 });
 
 test('a field that no person sees is neither reached by the keyboard nor filled in by the browser', () => {
-  render(<Bait />);
+  render(<Honeypot />);
   const field = screen.getByLabelText('Leave this empty');
   expect(field.closest('[hidden]')).not.toBeNull();
   expect(field.getAttribute('tabindex')).toBe('-1');

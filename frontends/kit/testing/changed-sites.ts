@@ -117,7 +117,7 @@ async function release() {
 /** The built site with a blog from these sources beside its own, as open pages need it, or in its place. */
 async function swapped(sources: string, name: ChangedSite, former: 'kept' | 'gone') {
   const next = join(sources, 'next');
-  await build(sources, 'one.ts', next);
+  await build(sources, 'build-remote.ts', next);
   await copy(dist, changedSite(name));
   const remote = join(changedSite(name), 'remotes/blog');
   if (former === 'gone') {

@@ -17,7 +17,7 @@ interface Modules extends Record<Exposed, Required<PartModule>> {
 /** How often each entry was asked for. */
 const asked = new Map<string, number>();
 
-// An entry has as long as all other files, and is asked for again at another address: see `build/hanging.ts`.
+// An entry has as long as all other files, and is asked for again at another address: see `build/chunk-timeout.ts`.
 registerPlugins([
   {
     name: 'entries that hang',

@@ -15,7 +15,7 @@ import {
   questions,
 } from './content/newsletter-questions.ts';
 import { NewsletterQuestion } from './frame/newsletter-question.tsx';
-import { openingOf, openings } from './openings.ts';
+import { homeVariantOf, homeVariants } from './home-variants.ts';
 import { answerPaths, routeOf, shellPaths, redirects as shellRedirects } from './routes.tsx';
 
 export { brand, feed };
@@ -42,10 +42,10 @@ export const variants = [
     page: `index.${action}.html`,
     postsTo: `/api/newsletter/${action}`,
   })),
-  ...openings.map(opening => ({
+  ...homeVariants.map(variant => ({
     path: paths.home,
-    parameter: `variant=${opening}`,
-    page: `index.${opening}.html`,
+    parameter: `variant=${variant}`,
+    page: `index.${variant}.html`,
   })),
 ];
 
@@ -70,8 +70,8 @@ export async function render(path: string): Promise<Rendered> {
   }
   const { pathname, search } = new URL(path, 'http://site');
   const { chunk, ...route } = routeOf(pathname);
-  const opening = pathname === '/' && openingOf(search) === 'impact' ? 'impact' : undefined;
-  return { html, unscripted: questionOf(search), chunk: chunk ?? opening, ...route };
+  const variant = pathname === '/' && homeVariantOf(search) === 'impact' ? 'impact' : undefined;
+  return { html, unscripted: questionOf(search), chunk: chunk ?? variant, ...route };
 }
 
 function questionOf(search: string): Rendered['unscripted'] {

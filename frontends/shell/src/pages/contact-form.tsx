@@ -1,8 +1,8 @@
 import type { Outcome } from '@site/kit/api-client.ts';
 import { postJson } from '@site/kit/api-client.ts';
 import { attribution } from '@site/kit/attribution.ts';
-import { BAIT, Bait } from '@site/kit/bait.tsx';
 import { Field, TextField } from '@site/kit/field.tsx';
+import { HONEYPOT, Honeypot } from '@site/kit/honeypot.tsx';
 import { Alert, Confirmation } from '@site/kit/message.tsx';
 import { notify } from '@site/kit/notices.tsx';
 import { PrivacyNote } from '@site/kit/privacy-note.tsx';
@@ -53,7 +53,7 @@ export function ContactForm({ errors: initial }: ContactFormProps) {
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const texts = textsOf(event.currentTarget, ['name', 'email', 'message', BAIT]);
+    const texts = textsOf(event.currentTarget, ['name', 'email', 'message', HONEYPOT]);
     const message = { ...texts, attribution: attribution() };
     setSender(texts.email);
     const outcome = await send(watch =>
@@ -119,7 +119,7 @@ export function ContactForm({ errors: initial }: ContactFormProps) {
         required
         error={errors['message']}
       />
-      <Bait />
+      <Honeypot />
       <PrivacyNote />
       {state.is === 'failed' ? <Alert>{state.message}</Alert> : null}
       <SubmitButtons title="Send Message" state={state} onCancel={cancel} />

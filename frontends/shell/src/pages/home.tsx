@@ -12,7 +12,7 @@ import { organization, StructuredData } from '@site/kit/structured-data.tsx';
 import { WithFooter } from '@site/kit/with-footer.tsx';
 import { phases } from '../content/methodology.ts';
 import { ClosingCall } from '../frame/closing-call.tsx';
-import { openingOf } from '../openings.ts';
+import { homeVariantOf } from '../home-variants.ts';
 import { remoteParts } from '../remote-parts.ts';
 import { opening } from '../scenes/scenes.ts';
 import { Partners } from './home/partners.tsx';
@@ -30,14 +30,14 @@ const solutionsPreview = lazyPart({
 /** Milliseconds between one card of the methodology and the next. */
 const STAGGER = 150;
 
-/** `/`, with one of two openings: the brand's, or the one that `?variant=` asks for. */
+/** `/`, in one of two variants: the brand's, or the one that `?variant=` asks for. */
 export function Home() {
   const { search } = useLocation();
   return (
     <>
       <PageMeta description={brand.blurb} path={paths.home} />
       <StructuredData data={organization()} />
-      {openingOf(search) === 'impact' ? <LazyArea part={impact} /> : <Classic />}
+      {homeVariantOf(search) === 'impact' ? <LazyArea part={impact} /> : <Classic />}
       <LazyArea part={solutionsPreview} when="near" Placeholder={PreviewPlaceholder} />
       <Section title="From first walk-through to round-the-clock watch" id="methodology">
         <ol className="grid gap-5 sm:grid-cols-2 lg:grid-cols-6">

@@ -1,10 +1,10 @@
-import { showAlone } from '@site/kit/alone.tsx';
 import * as paths from '@site/kit/paths.ts';
+import { mountStandalone } from '@site/kit/standalone.tsx';
 import BlogList from './blog-list.tsx';
 import BlogPost from './blog-post.tsx';
 import BlogTeasers from './blog-teasers.tsx';
 
-showAlone({
+mountStandalone({
   name: 'blog',
   pages: {
     [paths.home]: BlogTeasers,

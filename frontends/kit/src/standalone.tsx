@@ -1,4 +1,4 @@
-import './alone.css';
+import './standalone.css';
 import { BrowserRouter, Link, Route, Routes } from '@site/kit/router.ts';
 import type { ComponentType } from 'react';
 import { StrictMode } from 'react';
@@ -7,7 +7,7 @@ import { brand } from './brand.ts';
 import { Notices } from './notices.tsx';
 
 /** A remote without the shell. */
-export interface Alone {
+export interface Standalone {
   /** The remote's name. */
   name: string;
   /** What it exposes, by the pattern of the addresses that show it. */
@@ -15,7 +15,7 @@ export interface Alone {
 }
 
 /** Shows a remote in a bare frame: for its own development server and its own tests. */
-export function showAlone(remote: Alone): void {
+export function mountStandalone(remote: Standalone): void {
   const root = document.getElementById('root');
   if (!root) {
     throw new Error('The page has no element with the id "root"');
@@ -29,7 +29,7 @@ export function showAlone(remote: Alone): void {
   );
 }
 
-function Frame({ name, pages }: Alone) {
+function Frame({ name, pages }: Standalone) {
   const addresses = Object.keys(pages).filter(path => !/[*:]/.test(path));
   return (
     <>

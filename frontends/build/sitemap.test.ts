@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { brand } from '../kit/src/brand.ts';
-import { signposts } from './find.ts';
+import { discoveryFiles } from './sitemap.ts';
 
-const files = signposts(brand, ['/', '/blog/a-post'], new Date('2026-11-20T10:00:00Z'));
+const files = discoveryFiles(brand, ['/', '/blog/a-post'], new Date('2026-11-20T10:00:00Z'));
 
 test('the sitemap names every page at its one address', () => {
   expect(files['sitemap.xml']?.match(/<loc>[^<]*/g)).toEqual([

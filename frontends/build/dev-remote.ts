@@ -1,4 +1,4 @@
-import { alone } from './configurations.ts';
+import { standalone } from './configurations.ts';
 import { serve } from './dev-server.ts';
 import { remoteCalled } from './remotes.ts';
 
@@ -6,4 +6,4 @@ import { remoteCalled } from './remotes.ts';
 
 const [name, port] = process.argv.slice(2);
 const which = remoteCalled(name);
-await serve({ [which.name]: alone(which) }, Number(port ?? which.port));
+await serve({ [which.name]: standalone(which) }, Number(port ?? which.port));

@@ -1,13 +1,13 @@
 /** What the API calls the field that no person fills in. */
-export const BAIT = 'website';
+export const HONEYPOT = 'website';
 
 /** A field that no person sees, so that whoever fills it in is a machine. */
-export function Bait() {
+export function Honeypot() {
   return (
     <div hidden>
       <label>
         Leave this empty
-        <input name={BAIT} type="text" tabIndex={-1} autoComplete="off" />
+        <input name={HONEYPOT} type="text" tabIndex={-1} autoComplete="off" />
       </label>
     </div>
   );

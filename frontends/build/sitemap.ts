@@ -2,7 +2,7 @@ import { colour } from '../kit/drawing/tokens.ts';
 import type { Brand } from '../kit/src/brand.ts';
 
 /** Files by which machines find their way on the site, by name. */
-export function signposts(
+export function discoveryFiles(
   brand: Brand,
   pages: readonly string[],
   today: Date,

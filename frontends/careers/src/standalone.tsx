@@ -1,10 +1,10 @@
-import { showAlone } from '@site/kit/alone.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Navigate } from '@site/kit/router.ts';
+import { mountStandalone } from '@site/kit/standalone.tsx';
 import ApplicationPage from './application-page.tsx';
 import CareersPage from './careers-page.tsx';
 
-showAlone({
+mountStandalone({
   name: 'careers',
   pages: {
     [paths.home]: () => <Navigate to={paths.careers} replace />,
