@@ -21,8 +21,12 @@ use tracing::{Instrument, Span, field};
 use uuid::Uuid;
 use visitor::PersonId;
 
-use crate::{RetryPolicy, dead_letters, metrics::ConsumerMetrics};
-use site_events::{Event, EventData, SITE, subjects};
+use crate::{
+    RetryPolicy, dead_letters,
+    delivery::{Delivery, Outcome},
+    metrics::ConsumerMetrics,
+};
+use site_events::{SITE, subjects};
 
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 /// How long the broker keeps a request for events before it is asked anew; after a restart
@@ -36,47 +40,6 @@ pub struct ConsumerOptions {
     pub max_in_flight: usize,
     /// How soon and for how long an event is tried again.
     pub retries: RetryPolicy,
-}
-
-/// What came of one attempt to deliver.
-#[derive(Debug)]
-pub enum Outcome {
-    /// The receiver has it (or had it before).
-    Delivered,
-    /// The receiver could not take it now: try again later.
-    Retry(String),
-    /// The receiver will never take it.
-    Refused(String),
-}
-
-/// One event on its way out.
-#[derive(Debug)]
-pub struct Delivery {
-    /// The consumer that it came by: the way it takes.
-    pub consumer: Arc<str>,
-    /// The event's id.
-    pub event_id: Uuid,
-    /// The person it is about.
-    pub person: PersonId,
-    /// The request that caused it.
-    pub request_id: RequestId,
-    /// Its number in the stream `SITE`.
-    pub sequence: u64,
-    /// How often delivery was tried, this time included.
-    pub attempt: i64,
-    payload: bytes::Bytes,
-}
-
-impl Delivery {
-    /// The event as it is stored.
-    pub fn payload(&self) -> &bytes::Bytes {
-        &self.payload
-    }
-
-    /// The event itself.
-    pub fn event<D: EventData>(&self) -> Result<Event<D>, serde_json::Error> {
-        serde_json::from_slice(&self.payload)
-    }
 }
 
 /// The part of the envelope that every event has.

@@ -3,13 +3,14 @@
 
 pub mod consume;
 pub mod dead_letters;
+mod delivery;
 pub mod endpoints;
 mod metrics;
 pub mod provision;
 pub mod publish;
 mod retries;
 
-pub use consume::{Delivery, Outcome};
+pub use delivery::{Delivery, Outcome};
 pub use endpoints::{Endpoint, Endpoints};
 pub use provision::{Desired, Provision, provision};
 pub use publish::{PublishError, Publisher, Stored};

@@ -8,7 +8,7 @@ use opentelemetry::{
 };
 use site_service::meters::{self, SLOW};
 
-use crate::consume::Outcome;
+use crate::delivery::Outcome;
 
 /// Bounds in seconds of the way from an event to its receiver, which may be away for a day.
 const AGES: [f64; 14] = [

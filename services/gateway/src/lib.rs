@@ -2,6 +2,7 @@
 
 mod address;
 mod api;
+mod app;
 mod cross_site;
 mod derived_key;
 mod form_pages;
@@ -15,7 +16,7 @@ mod submissions;
 mod unread_body;
 
 pub use api::openapi::openapi;
-use router::App;
+use app::App;
 pub use settings::Settings;
 use site_service::{drain::CancellationToken, http::HttpServer};
 

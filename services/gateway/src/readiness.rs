@@ -10,7 +10,7 @@ use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use crate::{forwarding::Channel, router::App};
+use crate::{app::App, forwarding::Channel};
 
 const PATIENCE: Duration = Duration::from_secs(2);
 

@@ -12,16 +12,15 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodRouter, any, get, post},
 };
-use opentelemetry::metrics::UpDownCounter;
 use site_files::{Site, security_headers};
-use site_service::{idempotency, meters, request_id, requests};
-use tokio::sync::Semaphore;
+use site_service::{idempotency, request_id, requests};
 use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
 
 use crate::{
-    api, cross_site,
+    api,
+    app::App,
+    cross_site,
     form_pages::{self, Answers, Pages, Recorders},
-    forwarding::{Services, channel},
     limits::{self, Limited},
     readiness,
     refusal::{self, Refusal},
@@ -39,58 +38,6 @@ const MULTIPART_BYTES: usize = 64 * 1024 * 1024;
 const REPORT_BYTES: usize = 1024;
 /// How long a form without a file may take, from its headers to its answer.
 const FORM_TIME: Duration = Duration::from_secs(15);
-
-/// What the handlers share.
-#[derive(Clone)]
-pub struct App {
-    pub services: Services,
-    pub uploads: Uploads,
-}
-
-/// How many uploads are read at the same time, and for how long.
-#[derive(Clone)]
-pub struct Uploads {
-    pub at_once: Arc<Semaphore>,
-    pub time: Duration,
-    pub waiting: UpDownCounter<i64>,
-    pub active: UpDownCounter<i64>,
-}
-
-impl Uploads {
-    fn new(at_once: usize, time: Duration) -> Self {
-        let meter = meters::meter();
-        let limit = meter
-            .u64_gauge("site.uploads.limit")
-            .with_unit("{upload}")
-            .with_description("Uploads that may be read at once")
-            .build();
-        limit.record(at_once as u64, &[]);
-        let count = |name, description| {
-            let counter = meter.i64_up_down_counter(name).with_unit("{upload}");
-            counter.with_description(description).build()
-        };
-        Self {
-            at_once: Arc::new(Semaphore::new(at_once)),
-            time,
-            waiting: count("site.uploads.waiting", "Uploads that wait for their turn"),
-            active: count("site.uploads.active", "Uploads that are being read"),
-        }
-    }
-}
-
-impl App {
-    /// Channels to the services; none is connected yet.
-    pub fn new(settings: &Settings) -> Self {
-        Self {
-            services: Services {
-                contact: channel(&settings.contact_url),
-                newsletter: channel(&settings.newsletter_url),
-                careers: channel(&settings.careers_url),
-            },
-            uploads: Uploads::new(settings.uploads_at_once, settings.upload_time),
-        }
-    }
-}
 
 /// Everything the gateway serves.
 pub fn router(app: App, settings: &Settings) -> anyhow::Result<Router> {

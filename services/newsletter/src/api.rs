@@ -1,29 +1,16 @@
 //! The gRPC transport.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use site_broker::Publisher;
 use site_proto::newsletter::v1::{
     ConfirmRequest, ConfirmResponse, SubscribeRequest, SubscribeResponse, UnsubscribeRequest,
     UnsubscribeResponse, newsletter_service_server::NewsletterService,
 };
 use site_service::RequestId;
-use subscribers::Subscribers;
 use time::OffsetDateTime;
 use tonic::{Request, Response, Status};
-use visitor::{PersonKey, token::TokenKeys};
 
-use crate::{links, sign_up};
-
-/// What every use case of the newsletter works with.
-pub struct Newsletter {
-    pub publisher: Publisher,
-    pub subscribers: Subscribers,
-    /// For how long a sign-up and its link are good.
-    pub confirm_within: Duration,
-    pub person_key: PersonKey,
-    pub token_keys: TokenKeys,
-}
+use crate::{links, newsletter::Newsletter, sign_up};
 
 pub struct Api {
     pub newsletter: Arc<Newsletter>,

@@ -4,7 +4,7 @@ use site_broker::{Delivery, Outcome};
 use subscribers::StoreError;
 use time::OffsetDateTime;
 
-use crate::{api::Newsletter, change::change};
+use crate::{change::change, newsletter::Newsletter};
 
 /// Suppresses the subscriber. Of whom nothing is held any more, nothing is kept either: an erased person does not come
 /// back by a late event.

@@ -3,7 +3,7 @@
 use subscribers::{StoreError, Subscriber};
 use visitor::PersonId;
 
-use crate::api::Newsletter;
+use crate::newsletter::Newsletter;
 
 /// Takes the record one step further; gives it as it is then, or `None` where there is no such step. Where another
 /// request changed it in the same moment, the step is taken from there.

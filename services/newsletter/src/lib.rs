@@ -8,6 +8,7 @@ mod api;
 mod bounces;
 mod change;
 mod links;
+mod newsletter;
 mod settings;
 mod sign_up;
 
@@ -42,7 +43,7 @@ const OPTIONS: ConsumerOptions = ConsumerOptions {
 pub struct Service {
     server: GrpcServer,
     context: jetstream::Context,
-    newsletter: Arc<api::Newsletter>,
+    newsletter: Arc<newsletter::Newsletter>,
 }
 
 impl Service {
@@ -51,7 +52,7 @@ impl Service {
         let client = nats::connect(&settings.nats, "newsletter").await?;
         let context = nats::jetstream(client.clone());
         ensure_consumer_exists(&context, SUPPRESSION).await?;
-        let newsletter = Arc::new(api::Newsletter {
+        let newsletter = Arc::new(newsletter::Newsletter {
             publisher: Publisher::new(client.clone()),
             subscribers: Subscribers::open(client.clone()).await?,
             confirm_within: settings.confirm_within,

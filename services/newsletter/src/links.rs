@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 use tonic::Status;
 use visitor::token::{Purpose, TokenError};
 
-use crate::{api::Newsletter, change::change};
+use crate::{change::change, newsletter::Newsletter};
 
 /// Why a link did nothing.
 pub enum LinkError {

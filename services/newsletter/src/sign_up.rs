@@ -15,7 +15,7 @@ use tonic::Status;
 use uuid::{Builder, Uuid};
 use visitor::{EmailAddress, InvalidInput, PersonId};
 
-use crate::api::Newsletter;
+use crate::newsletter::Newsletter;
 
 /// Why a sign-up was not accepted.
 pub enum SignUpError {

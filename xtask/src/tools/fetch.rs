@@ -11,7 +11,7 @@ use std::{
 
 use crate::step::{cargo, run_quietly};
 
-use super::folder;
+use super::folder::folder;
 
 /// How often it is told how far fetches are.
 const TELL: Duration = Duration::from_secs(10);

@@ -5,15 +5,17 @@
 
 mod debian;
 mod fetch;
+mod folder;
 mod node;
 mod python;
 mod system;
 
 use std::{env, path::PathBuf, process::Command};
 
-use crate::step::{answers, program, root};
+use crate::step::{answers, program};
 
 use fetch::Fetch;
+pub use folder::folder;
 pub use system::print_missing_packages;
 
 /// Older servers silently drop settings that the streams rely on.
@@ -99,11 +101,6 @@ fn each_once(tools: &[Tool]) -> Vec<Tool> {
         }
     }
     once
-}
-
-/// Where tools of ours are.
-pub fn folder() -> PathBuf {
-    root().join("target/tools")
 }
 
 /// A program of [`Tool::Linters`].

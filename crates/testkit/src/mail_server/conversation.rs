@@ -11,7 +11,7 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::{Answer, Encryption, FrontDesk, Login};
+use super::state::{Answer, Encryption, Login, State};
 
 /// A connection, encrypted or not.
 trait Wire: AsyncRead + AsyncWrite + Unpin + Send {}
@@ -22,7 +22,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Wire for T {}
 pub(super) struct Conversation<'a> {
     client: BufStream<Box<dyn Wire>>,
     secrecy: Secrecy,
-    desk: &'a FrontDesk,
+    state: &'a State,
     go_on: &'a CancellationToken,
 }
 
@@ -36,17 +36,17 @@ impl<'a> Conversation<'a> {
     /// Talks until the client leaves.
     pub(super) async fn hold(
         socket: TcpStream,
-        desk: &'a FrontDesk,
+        state: &'a State,
         go_on: &'a CancellationToken,
     ) -> anyhow::Result<()> {
-        let (wire, secrecy): (Box<dyn Wire>, _) = match &desk.manners.encryption {
+        let (wire, secrecy): (Box<dyn Wire>, _) = match &state.manners.encryption {
             Encryption::Implicit(tls) => (Box::new(tls.accept(socket).await?), Secrecy::Encrypted),
             Encryption::None | Encryption::Starttls(_) => (Box::new(socket), Secrecy::Clear),
         };
         let mut conversation = Self {
             client: BufStream::new(wire),
             secrecy,
-            desk,
+            state,
             go_on,
         };
         conversation.say("220 mail.test ESMTP").await?;
@@ -59,8 +59,8 @@ impl<'a> Conversation<'a> {
                 "STARTTLS" => conversation = conversation.encrypt().await?,
                 "AUTH" => conversation.log_in(&line).await?,
                 "MAIL" => {
-                    conversation.desk.book(|book| book.begun += 1);
-                    let words = conversation.desk.manners.to_sender.unwrap_or("250 OK");
+                    conversation.state.records(|records| records.begun += 1);
+                    let words = conversation.state.manners.to_sender.unwrap_or("250 OK");
                     conversation.say(words).await?;
                 }
                 "RCPT" => to = conversation.recipient(&line).await?,
@@ -77,16 +77,16 @@ impl<'a> Conversation<'a> {
 
     fn note_if_overheard(&self, command: &str) {
         if self.secrecy == Secrecy::Clear && matches!(command, "AUTH" | "MAIL" | "RCPT" | "DATA") {
-            self.desk.book(|book| book.overheard += 1);
+            self.state.records(|records| records.overheard += 1);
         }
     }
 
     async fn introduce_itself(&mut self) -> anyhow::Result<()> {
-        let starttls = match (&self.desk.manners.encryption, self.secrecy) {
+        let starttls = match (&self.state.manners.encryption, self.secrecy) {
             (Encryption::Starttls(_), Secrecy::Clear) => "250-STARTTLS\r\n",
             _ => "",
         };
-        let mechanisms = match self.desk.manners.login {
+        let mechanisms = match self.state.manners.login {
             Login::Refused => "PLAIN LOGIN",
             Login::Taken { mechanism, .. } => mechanism,
         };
@@ -95,7 +95,7 @@ impl<'a> Conversation<'a> {
     }
 
     async fn encrypt(mut self) -> anyhow::Result<Self> {
-        let Encryption::Starttls(tls) = &self.desk.manners.encryption else {
+        let Encryption::Starttls(tls) = &self.state.manners.encryption else {
             self.say("502 5.5.1 Not offered").await?;
             return Ok(self);
         };
@@ -110,8 +110,8 @@ impl<'a> Conversation<'a> {
 
     /// RFC 4954, by PLAIN (RFC 4616) or LOGIN.
     async fn log_in(&mut self, line: &str) -> anyhow::Result<()> {
-        self.desk.book(|book| book.logins += 1);
-        let known = match self.desk.manners.login {
+        self.state.records(|records| records.logins += 1);
+        let known = match self.state.manners.login {
             Login::Refused => false,
             Login::Taken { user, password, .. } => {
                 let said = match line.strip_prefix("AUTH PLAIN ") {
@@ -142,7 +142,7 @@ impl<'a> Conversation<'a> {
     async fn recipient(&mut self, line: &str) -> anyhow::Result<Option<(String, Answer)>> {
         let (_, address) = line.split_once('<').context("an address without <")?;
         let (address, _) = address.split_once('>').context("an address without >")?;
-        let answer = self.desk.answer(address);
+        let answer = self.state.answer(address);
         if let Answer::ToRecipient(words) | Answer::RefuseAndHang(words) = answer {
             self.say(words).await?;
             if matches!(answer, Answer::RefuseAndHang(_)) {
@@ -173,7 +173,8 @@ impl<'a> Conversation<'a> {
         if matches!(answer, Answer::Hold) && !self.go_on.is_cancelled() {
             self.wait_to_go_on().await?;
         }
-        self.desk.book(|book| book.taken.push((recipient, content)));
+        self.state
+            .records(|records| records.taken.push((recipient, content)));
         if let Answer::TakeAfter(seconds) = answer {
             tokio::time::sleep(Duration::from_secs(seconds)).await;
         }
@@ -181,13 +182,13 @@ impl<'a> Conversation<'a> {
     }
 
     async fn wait_to_go_on(&mut self) -> anyhow::Result<()> {
-        let (desk, go_on) = (self.desk, self.go_on);
-        desk.book(|book| book.held += 1);
+        let (state, go_on) = (self.state, self.go_on);
+        state.records(|records| records.held += 1);
         let told = tokio::select! {
             () = go_on.cancelled() => true,
             _gone = self.hear() => false,
         };
-        desk.book(|book| book.held -= 1);
+        state.records(|records| records.held -= 1);
         anyhow::ensure!(told, "the client lost its patience");
         Ok(())
     }

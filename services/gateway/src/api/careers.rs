@@ -15,7 +15,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use utoipa::ToSchema;
 
 use super::{Accepted, Attribution, Submission, parts, parts::Forwarded, spam};
-use crate::{forwarding::call, refusal::Refusal, router::App};
+use crate::{app::App, forwarding::call, refusal::Refusal};
 
 /// How long a visitor may wait for others' uploads before ours is read.
 const TURN_TIME: Duration = Duration::from_secs(30);

@@ -11,10 +11,10 @@ use utoipa::ToSchema;
 
 use super::{AnyForm, Attribution, Submission, spam};
 use crate::{
+    app::App,
     derived_key::Content,
     forwarding::{FORM_TIME, call},
     refusal::Refusal,
-    router::App,
 };
 
 /// A message to the company. A field that is missing counts as empty.

@@ -12,10 +12,10 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{Accepted, AnyForm, Attribution, Id, JsonForm, Submission, spam};
 use crate::{
+    app::App,
     derived_key::Content,
     forwarding::{FORM_TIME, call},
     refusal::Refusal,
-    router::App,
 };
 
 /// A sign-up. A field that is missing counts as empty.

@@ -1,0 +1,50 @@
+//! A delivery: one event on its way to one receiver, and what came of the attempt.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use site_events::{Event, EventData};
+use site_service::RequestId;
+use uuid::Uuid;
+use visitor::PersonId;
+
+/// What came of one attempt to deliver.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The receiver has it (or had it before).
+    Delivered,
+    /// The receiver could not take it now: try again later.
+    Retry(String),
+    /// The receiver will never take it.
+    Refused(String),
+}
+
+/// One event on its way out.
+#[derive(Debug)]
+pub struct Delivery {
+    /// The consumer that it came by: the way it takes.
+    pub consumer: Arc<str>,
+    /// The event's id.
+    pub event_id: Uuid,
+    /// The person it is about.
+    pub person: PersonId,
+    /// The request that caused it.
+    pub request_id: RequestId,
+    /// Its number in the stream `SITE`.
+    pub sequence: u64,
+    /// How often delivery was tried, this time included.
+    pub attempt: i64,
+    pub(crate) payload: Bytes,
+}
+
+impl Delivery {
+    /// The event as it is stored.
+    pub fn payload(&self) -> &Bytes {
+        &self.payload
+    }
+
+    /// The event itself.
+    pub fn event<D: EventData>(&self) -> Result<Event<D>, serde_json::Error> {
+        serde_json::from_slice(&self.payload)
+    }
+}

@@ -1,0 +1,17 @@
+//! What every use case of the newsletter works with: broker, subscribers and keys.
+
+use std::time::Duration;
+
+use site_broker::Publisher;
+use subscribers::Subscribers;
+use visitor::{PersonKey, token::TokenKeys};
+
+/// Dependencies of the use cases.
+pub struct Newsletter {
+    pub publisher: Publisher,
+    pub subscribers: Subscribers,
+    /// For how long a sign-up and its link are good.
+    pub confirm_within: Duration,
+    pub person_key: PersonKey,
+    pub token_keys: TokenKeys,
+}
