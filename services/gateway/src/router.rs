@@ -40,75 +40,19 @@ const REPORT_BYTES: usize = 1024;
 const FORM_TIME: Duration = Duration::from_secs(15);
 
 /// Everything the gateway serves.
+///
+/// # Errors
+///
+/// If the setting `SITE_DIR` names a folder that holds no site.
 pub fn router(app: App, settings: &Settings) -> anyhow::Result<Router> {
-    let upload_time = settings.upload_time;
-    let forms = Router::new()
-        .route(
-            "/api/contact",
-            form("contact", api::contact::submit, FORM_TIME, JSON_BYTES, settings),
-        )
-        .route(
-            "/api/newsletter",
-            form(
-                "newsletter",
-                api::newsletter::subscribe,
-                FORM_TIME,
-                JSON_BYTES,
-                settings,
-            ),
-        )
-        .route(
-            "/api/career-application",
-            form(
-                "career-application",
-                api::careers::apply,
-                upload_time,
-                MULTIPART_BYTES,
-                settings,
-            )
-            .layer(from_fn(unread_body::take_in)),
-        );
-    let reports = Router::new().route(
-        "/api/remote-failure",
-        post(api::remote_failure::report)
-            .layer(DefaultBodyLimit::max(REPORT_BYTES))
-            .layer(from_fn(|request, next| within(FORM_TIME, request, next)))
-            .layer(from_fn_with_state(
-                Arc::new(Limited::new(settings)),
-                limits::admit,
-            )),
-    );
-    let others = Router::new()
-        .route("/api/newsletter/confirm", post(api::newsletter::confirm))
-        .route(
-            "/api/newsletter/unsubscribe",
-            post(api::newsletter::unsubscribe).get(api::newsletter::ask_to_unsubscribe),
-        )
-        .layer(DefaultBodyLimit::max(JSON_BYTES))
-        .layer(from_fn(|request, next| within(FORM_TIME, request, next)))
-        .route("/api/openapi.json", get(api::openapi::document))
-        .route("/livez", get(readiness::livez))
-        .route("/readyz", get(readiness::readyz))
-        .route("/api", any(nothing_here))
-        .route("/api/{*path}", any(nothing_here));
-    let site = match &settings.site_dir {
-        Some(folder) => Site::read(folder)
-            .with_context(|| {
-                format!(
-                    "The setting SITE_DIR is wrong: {} holds no site",
-                    folder.display()
-                )
-            })?
-            .into_router(),
-        None => Router::new(),
-    };
+    let site = site(settings)?;
     let answers = Answers {
         pages: pages(settings, &site),
         recorders: Recorders::default(),
     };
-    let mut router = forms
-        .merge(reports)
-        .merge(others)
+    let mut router = forms(settings)
+        .merge(reports(settings))
+        .merge(others())
         .with_state(app)
         .merge(site)
         .layer(CatchPanicLayer::custom(panicked));
@@ -121,6 +65,72 @@ pub fn router(app: App, settings: &Settings) -> anyhow::Result<Router> {
             .layer(from_fn(refusal::as_json))
             .layer(from_fn(security_headers::add)),
     ))
+}
+
+fn forms(settings: &Settings) -> Router<App> {
+    let contact = form("contact", api::contact::submit, FORM_TIME, JSON_BYTES, settings);
+    let newsletter = form(
+        "newsletter",
+        api::newsletter::subscribe,
+        FORM_TIME,
+        JSON_BYTES,
+        settings,
+    );
+    let careers = form(
+        "career-application",
+        api::careers::apply,
+        settings.upload_time,
+        MULTIPART_BYTES,
+        settings,
+    );
+    Router::new()
+        .route("/api/contact", contact)
+        .route("/api/newsletter", newsletter)
+        .route(
+            "/api/career-application",
+            careers.layer(from_fn(unread_body::take_in)),
+        )
+}
+
+/// Reports of browsers, limited by address as forms are.
+fn reports(settings: &Settings) -> Router<App> {
+    let report = post(api::remote_failure::report)
+        .layer(DefaultBodyLimit::max(REPORT_BYTES))
+        .layer(from_fn(|request, next| within(FORM_TIME, request, next)))
+        .layer(from_fn_with_state(
+            Arc::new(Limited::new(settings)),
+            limits::admit,
+        ));
+    Router::new().route("/api/remote-failure", report)
+}
+
+fn others() -> Router<App> {
+    Router::new()
+        .route("/api/newsletter/confirm", post(api::newsletter::confirm))
+        .route(
+            "/api/newsletter/unsubscribe",
+            post(api::newsletter::unsubscribe).get(api::newsletter::ask_to_unsubscribe),
+        )
+        .layer(DefaultBodyLimit::max(JSON_BYTES))
+        .layer(from_fn(|request, next| within(FORM_TIME, request, next)))
+        .route("/api/openapi.json", get(api::openapi::document))
+        .route("/livez", get(readiness::livez))
+        .route("/readyz", get(readiness::readyz))
+        .route("/api", any(nothing_here))
+        .route("/api/{*path}", any(nothing_here))
+}
+
+fn site(settings: &Settings) -> anyhow::Result<Router> {
+    let Some(folder) = &settings.site_dir else {
+        return Ok(Router::new());
+    };
+    let site = Site::read(folder).with_context(|| {
+        format!(
+            "The setting SITE_DIR is wrong: {} holds no site",
+            folder.display()
+        )
+    })?;
+    Ok(site.into_router())
 }
 
 /// Where the pages are that browsers get which have sent a form by themselves.

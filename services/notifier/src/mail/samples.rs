@@ -26,66 +26,75 @@ use super::{
 /// When the samples' events happened.
 pub const TIME: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
+/// A mail under the name of its sample.
+type Named = (&'static str, Mail);
+
 /// Every sample by name.
-pub async fn mails(context: &MailContext) -> Result<Vec<(&'static str, Mail)>, MailError> {
-    let message = event(written("Asha Rao", MESSAGE));
-    let hard_message = event(written("ஆஷா <b>ராவ்</b>", &HARD_MESSAGE.repeat(2)));
-    let application = event(applied("Asha Rao", Some(resume())));
-    let hard_application = event(CareersApplied {
-        phone: None,
-        experience: None,
-        attribution: None,
-        ..applied("Zoë Müller-Ångström of https://casino.example", None)
-    });
-    let requested = event(NewsletterRequested {
-        email: email("asha@example.com"),
-        expires: TIME + Duration::hours(48),
-        attribution: None,
-    });
-    let confirmed = event(NewsletterConfirmed {
-        email: email("asha@example.com"),
-    });
-    let ended = event(NewsletterUnsubscribed {
-        email: email("asha@example.com"),
-    });
-    Ok(vec![
-        ("sales-lead", contact::lead(context, &message)),
-        ("sales-lead-hard", contact::lead(context, &hard_message)),
-        (
-            "contact-acknowledgement",
-            contact::acknowledgement(context, &message)?,
-        ),
-        (
-            "contact-acknowledgement-hard",
-            contact::acknowledgement(context, &hard_message)?,
-        ),
-        (
-            "newsletter-confirmation",
-            newsletter::confirmation(context, &requested, TIME)?,
-        ),
-        ("newsletter-welcome", newsletter::welcome(context, &confirmed)?),
-        ("newsletter-goodbye", newsletter::goodbye(context, &ended)?),
-        (
-            "recruiter-application",
-            careers::application(context, &application, for_the_first_time(), TIME).await?,
-        ),
-        (
-            "recruiter-application-hard",
-            careers::application(context, &hard_application, once_more(), TIME).await?,
-        ),
-        (
-            "application-acknowledgement",
-            careers::acknowledgement(context, &application)?,
-        ),
-        (
-            "application-acknowledgement-hard",
-            careers::acknowledgement(context, &hard_application)?,
-        ),
+///
+/// # Errors
+///
+/// If a mail cannot be written.
+pub async fn mails(context: &MailContext) -> Result<Vec<Named>, MailError> {
+    let mut mails = contact_mails(context)?;
+    mails.extend(newsletter_mails(context)?);
+    mails.extend(careers_mails(context).await?);
+    mails.extend([
         ("dead-letters", operator::dead_letters(context, &one_failure())),
         (
             "dead-letters-hard",
             operator::dead_letters(context, &many_failures()),
         ),
+    ]);
+    Ok(mails)
+}
+
+fn contact_mails(context: &MailContext) -> Result<Vec<Named>, MailError> {
+    let message = event(written("Asha Rao", MESSAGE));
+    let hard = event(written("ஆஷா <b>ராவ்</b>", &HARD_MESSAGE.repeat(2)));
+    let answer = contact::acknowledgement(context, &message)?;
+    let hard_answer = contact::acknowledgement(context, &hard)?;
+    Ok(vec![
+        ("sales-lead", contact::lead(context, &message)),
+        ("sales-lead-hard", contact::lead(context, &hard)),
+        ("contact-acknowledgement", answer),
+        ("contact-acknowledgement-hard", hard_answer),
+    ])
+}
+
+fn newsletter_mails(context: &MailContext) -> Result<Vec<Named>, MailError> {
+    let email = || email("asha@example.com");
+    let requested = event(NewsletterRequested {
+        email: email(),
+        expires: TIME + Duration::hours(48),
+        attribution: None,
+    });
+    let confirmed = event(NewsletterConfirmed { email: email() });
+    let ended = event(NewsletterUnsubscribed { email: email() });
+    let confirmation = newsletter::confirmation(context, &requested, TIME)?;
+    Ok(vec![
+        ("newsletter-confirmation", confirmation),
+        ("newsletter-welcome", newsletter::welcome(context, &confirmed)?),
+        ("newsletter-goodbye", newsletter::goodbye(context, &ended)?),
+    ])
+}
+
+async fn careers_mails(context: &MailContext) -> Result<Vec<Named>, MailError> {
+    let application = event(applied("Asha Rao", Some(resume())));
+    let hard = event(CareersApplied {
+        phone: None,
+        experience: None,
+        attribution: None,
+        ..applied("Zoë Müller-Ångström of https://casino.example", None)
+    });
+    let first = careers::application(context, &application, for_the_first_time(), TIME).await?;
+    let again = careers::application(context, &hard, once_more(), TIME).await?;
+    let answer = careers::acknowledgement(context, &application)?;
+    let hard_answer = careers::acknowledgement(context, &hard)?;
+    Ok(vec![
+        ("recruiter-application", first),
+        ("recruiter-application-hard", again),
+        ("application-acknowledgement", answer),
+        ("application-acknowledgement-hard", hard_answer),
     ])
 }
 

@@ -1,22 +1,25 @@
 //! The whole stack: every part, started in order, stopped in order.
 
+mod environment;
+mod running;
+
 use std::{
-    collections::BTreeMap,
     env, fs,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
 
 use anyhow::Context;
-use serde::Serialize;
 use tokio::{net::TcpStream, process::Command};
 use uuid::Uuid;
 
 use crate::{
-    Hosting, Inbox, Nats, Part, Ports, Receiver, S3, Shape, TraceViewer, User, eventually,
+    Hosting, Inbox, Nats, Part, Ports, Receiver, S3, Shape, TraceViewer, eventually,
     hosting::{self, FrontDoor, WEB},
     root,
 };
+
+pub use self::running::Running;
 
 const READY: Duration = Duration::from_secs(90);
 /// How long the files of earlier runs are kept.
@@ -48,40 +51,6 @@ struct Settings {
     token_key: String,
     webhooks: String,
     more: Vec<(String, String)>,
-}
-
-/// Addresses and local credentials of a running stack, as written to `target/stack.json`.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Running {
-    site: String,
-    inbox: InboxAt,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    traces: Option<String>,
-    nats: NatsAt,
-    s3: BTreeMap<&'static str, String>,
-    webhooks: BTreeMap<&'static str, String>,
-    services: BTreeMap<&'static str, String>,
-    pids: BTreeMap<String, u32>,
-    logs: PathBuf,
-}
-
-#[derive(Serialize)]
-struct InboxAt {
-    web: String,
-    smtp: String,
-}
-
-#[derive(Serialize)]
-struct NatsAt {
-    url: String,
-    users: BTreeMap<&'static str, Login>,
-}
-
-#[derive(Serialize)]
-struct Login {
-    user: &'static str,
-    password: String,
 }
 
 impl Stack {
@@ -247,58 +216,6 @@ impl Stack {
         self.nats.stop().await
     }
 
-    /// What others need to use this stack.
-    pub fn running(&self) -> Running {
-        let login = |user: User| Login {
-            user: user.name(),
-            password: self.nats.password().to_owned(),
-        };
-        let mut pids: BTreeMap<String, u32> = BTreeMap::new();
-        let others = [
-            self.nats.part().ok(),
-            Some(self.inbox.part()),
-            self.viewer.as_ref().map(TraceViewer::part),
-        ];
-        for part in self.services.iter().chain(others.into_iter().flatten()) {
-            pids.extend(part.pid().map(|pid| (part.name().to_owned(), pid)));
-        }
-        let [endpoint, region, bucket, access_key_id, secret_access_key] =
-            self.s3.env().map(|(_, value)| value);
-        Running {
-            site: self.site(),
-            inbox: InboxAt {
-                web: self.inbox.url(),
-                smtp: format!("127.0.0.1:{}", self.ports.smtp),
-            },
-            traces: self.viewer.as_ref().map(TraceViewer::url),
-            nats: NatsAt {
-                url: self.nats.url(),
-                users: User::ALL
-                    .into_iter()
-                    .map(|user| (user.name(), login(user)))
-                    .collect(),
-            },
-            s3: BTreeMap::from([
-                ("endpoint", endpoint),
-                ("region", region),
-                ("bucket", bucket),
-                ("accessKeyId", access_key_id),
-                ("secretAccessKey", secret_access_key),
-            ]),
-            webhooks: BTreeMap::from([
-                ("url", self.receiver.url()),
-                ("secret", self.receiver.secret().to_owned()),
-            ]),
-            services: self
-                .names()
-                .into_iter()
-                .map(|name| (name, format!("http://127.0.0.1:{}", self.port_of(name))))
-                .collect(),
-            pids,
-            logs: self.settings.logs.clone(),
-        }
-    }
-
     /// Our parts, in the order they are started: the way in comes last.
     pub fn names(&self) -> Vec<&'static str> {
         let webs: &[&str] = match self.front_door {
@@ -324,73 +241,6 @@ impl Stack {
             "notifier" => self.ports.notifier,
             _ => self.ports.site,
         }
-    }
-
-    fn env_of(&self, name: &str) -> Vec<(String, String)> {
-        let own = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
-            pairs
-                .iter()
-                .map(|(name, value)| ((*name).into(), (*value).into()))
-                .collect()
-        };
-        let at = |port: u16| format!("http://127.0.0.1:{port}");
-        let (person_key, token_key) = (&self.settings.person_key, &self.settings.token_key);
-        let mut env = own(&[("LISTEN", &format!("127.0.0.1:{}", self.port_of(name)))]);
-        if let Some(folder) = hosting::folder_of(name) {
-            env.extend(own(&[("SITE_DIR", &folder.to_string_lossy())]));
-        }
-        if SERVICES.contains(&name) && name != "gateway" {
-            env.extend(own(&[
-                ("NATS_URL", &self.nats.url()),
-                ("NATS_USER", name),
-                ("NATS_PASSWORD", self.nats.password()),
-                ("PERSON_KEY", person_key),
-            ]));
-        }
-        if name == "newsletter" || name == "notifier" {
-            env.extend(own(&[("TOKEN_KEY", token_key)]));
-        }
-        if name == "careers" || name == "notifier" {
-            env.extend(self.s3.env().map(|(name, value)| (name.to_owned(), value)));
-        }
-        if name == "notifier" {
-            env.extend(own(&[
-                ("WEBHOOKS", &self.settings.webhooks),
-                ("WEBHOOKS_ALLOW_PRIVATE", "true"),
-                ("SMTP_HOST", "127.0.0.1"),
-                ("SMTP_PORT", &self.ports.smtp.to_string()),
-                ("SMTP_TLS", "none"),
-                ("SITE_URL", &self.site()),
-                ("BRAND_FILE", &root().join("brand.json").to_string_lossy()),
-                ("SALES_TO", "sales@oculant.example"),
-                ("RECRUITERS_TO", "recruiters@oculant.example"),
-                ("MAIL_FROM", "Oculant <hello@oculant.example>"),
-            ]));
-        }
-        if name == "gateway" {
-            env.extend(own(&[
-                ("CONTACT_URL", &at(self.ports.contact)),
-                ("NEWSLETTER_URL", &at(self.ports.newsletter)),
-                ("CAREERS_URL", &at(self.ports.careers)),
-                // So that tests can play many visitors; the router of a cluster is one proxy more.
-                (
-                    "TRUSTED_PROXIES",
-                    if self.front_door.is_some() { "2" } else { "1" },
-                ),
-            ]));
-            if self.front_door.is_some() {
-                env.extend(own(&[("PAGES_URL", &at(self.port_of("web-shell")))]));
-            }
-            let site = root().join("frontends/dist");
-            if self.front_door.is_none() && site.exists() {
-                env.extend(own(&[("SITE_DIR", &site.to_string_lossy())]));
-            }
-        }
-        if let Some(viewer) = &self.viewer {
-            env.extend(viewer.env().map(|(name, value)| (name.to_owned(), value)));
-        }
-        env.extend(self.settings.more.iter().cloned());
-        env
     }
 }
 

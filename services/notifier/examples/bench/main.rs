@@ -3,15 +3,12 @@
 //! `cargo xtask bench notifier`. With the argument `telemetry`, what sending telemetry takes of that; run by
 //! `cargo xtask measure telemetry`.
 
+mod sink;
+
 use std::{
     env, fs,
     io::{Write, stdout},
     path::Path,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
     time::Duration,
 };
 
@@ -30,15 +27,14 @@ use site_service::RequestId;
 use testkit::{Discard, Nats, Part, User, measure};
 use time::OffsetDateTime;
 use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt, BufStream},
-    net::{TcpListener, TcpStream},
     process::Command,
-    runtime,
     task::JoinSet,
     time::{Instant, sleep},
 };
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId};
+
+use self::sink::Sink;
 
 const EVENTS: usize = 10_000;
 /// How often each of the two is measured, in turns.
@@ -260,109 +256,6 @@ async fn loop_bare(sink: &Sink) -> anyhow::Result<f64> {
         done??;
     }
     sink.rate()
-}
-
-/// A mail server on a thread of its own that counts, and takes some time for each mail.
-struct Sink {
-    port: u16,
-    book: Arc<Book>,
-}
-
-#[derive(Default)]
-struct Book {
-    taken: AtomicUsize,
-    /// When the first and the latest mail were taken.
-    span: Mutex<Option<(Instant, Instant)>>,
-    last: Mutex<Vec<u8>>,
-}
-
-impl Sink {
-    fn start(takes: Duration) -> anyhow::Result<Self> {
-        let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
-        listener.set_nonblocking(true)?;
-        let port = listener.local_addr()?.port();
-        let book = Arc::new(Book::default());
-        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
-        let shared = book.clone();
-        thread::spawn(move || runtime.block_on(serve(listener, takes, shared)));
-        Ok(Self { port, book })
-    }
-
-    fn begin_anew(&self) {
-        self.book.taken.store(0, Ordering::Relaxed);
-        *self.book.span.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
-    fn taken(&self) -> usize {
-        self.book.taken.load(Ordering::Relaxed)
-    }
-
-    fn last(&self) -> Vec<u8> {
-        let last = self.book.last.lock();
-        last.unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Mails per second, from the first to the last.
-    fn rate(&self) -> anyhow::Result<f64> {
-        let span = *self.book.span.lock().unwrap_or_else(PoisonError::into_inner);
-        let (first, last) = span.context("no mail arrived")?;
-        Ok((self.taken() - 1) as f64 / (last - first).as_secs_f64())
-    }
-}
-
-async fn serve(listener: std::net::TcpListener, takes: Duration, book: Arc<Book>) -> anyhow::Result<()> {
-    let listener = TcpListener::from_std(listener)?;
-    let mut clients = JoinSet::new();
-    loop {
-        let (socket, _) = listener.accept().await?;
-        socket.set_nodelay(true)?;
-        let book = book.clone();
-        clients.spawn(async move { converse(socket, takes, &book).await });
-    }
-}
-
-async fn converse(socket: TcpStream, takes: Duration, book: &Book) -> anyhow::Result<()> {
-    let mut client = BufStream::new(socket);
-    let mut line = Vec::new();
-    say_to(&mut client, "220 sink\r\n").await?;
-    loop {
-        line.clear();
-        if client.read_until(b'\n', &mut line).await? == 0 {
-            return Ok(());
-        }
-        match &line[..4.min(line.len())] {
-            b"DATA" => {
-                say_to(&mut client, "354 Go ahead\r\n").await?;
-                let mut content = Vec::new();
-                while !content.ends_with(b"\r\n.\r\n") {
-                    client.read_until(b'\n', &mut content).await?;
-                }
-                if !takes.is_zero() {
-                    sleep(takes).await;
-                }
-                content.truncate(content.len() - b"\r\n.\r\n".len());
-                book.note(content);
-                say_to(&mut client, "250 Taken\r\n").await?;
-            }
-            b"QUIT" => return say_to(&mut client, "221 Bye\r\n").await,
-            _ => say_to(&mut client, "250 OK\r\n").await?,
-        }
-    }
-}
-
-async fn say_to(client: &mut BufStream<TcpStream>, words: &str) -> anyhow::Result<()> {
-    client.write_all(words.as_bytes()).await?;
-    Ok(client.flush().await?)
-}
-
-impl Book {
-    fn note(&self, content: Vec<u8>) {
-        let now = Instant::now();
-        let mut span = self.span.lock().unwrap_or_else(PoisonError::into_inner);
-        *span = Some((span.map_or(now, |(first, _)| first), now));
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = content;
-        self.taken.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 fn resident_kb(pid: u32) -> anyhow::Result<u64> {

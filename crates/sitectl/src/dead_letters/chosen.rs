@@ -1,0 +1,54 @@
+//! Which dead letters a command is about, and their stream.
+
+use anyhow::Context as _;
+use async_nats::jetstream::{Context, message::StreamMessage, stream::Stream};
+use clap::Args;
+use site_events::{DEAD_LETTERS, subjects};
+
+use crate::broker;
+
+/// Which dead letters are meant.
+#[derive(Args)]
+#[group(id = "chosen", required = true, multiple = false)]
+pub struct Chosen {
+    /// Their numbers in the list
+    #[arg(value_name = "NUMBER")]
+    numbers: Vec<u64>,
+    /// All there are
+    #[arg(long)]
+    all: bool,
+}
+
+impl Chosen {
+    /// The dead letters that are meant; one that is not there is an error before anything
+    /// is done.
+    pub async fn find(&self, stream: &Stream) -> anyhow::Result<Vec<StreamMessage>> {
+        if self.all {
+            return broker::search(stream, subjects::DEAD_LETTERS).await;
+        }
+        let mut found: Vec<StreamMessage> = Vec::new();
+        for &number in &self.numbers {
+            if found.iter().all(|letter| letter.sequence != number) {
+                found.push(numbered(stream, number).await?);
+            }
+        }
+        Ok(found)
+    }
+}
+
+pub async fn open(context: &Context) -> anyhow::Result<Stream> {
+    broker::stream(context, DEAD_LETTERS).await
+}
+
+pub async fn numbered(stream: &Stream, number: u64) -> anyhow::Result<StreamMessage> {
+    let letter = broker::numbered(stream, number).await?;
+    letter.with_context(|| format!("There is no dead letter {number}; see `sitectl dead-letters list`."))
+}
+
+pub fn in_a_row(numbers: &[u64]) -> String {
+    if numbers.is_empty() {
+        return "none".to_owned();
+    }
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    numbers.join(", ")
+}

@@ -1,0 +1,51 @@
+//! A dead letter as it is told: by its number, without anybody's data.
+
+use async_nats::jetstream::message::StreamMessage;
+use serde::Serialize;
+use serde_json::Value;
+use site_broker::dead_letters::Summary;
+use time::format_description::well_known::Rfc3339;
+
+use crate::broker;
+
+/// Dead letter by its number in the stream.
+#[derive(Serialize)]
+pub struct Numbered {
+    number: u64,
+    #[serde(flatten)]
+    summary: Summary,
+}
+
+impl Numbered {
+    pub fn of(letter: &StreamMessage) -> Self {
+        let stored = || letter.time.format(&Rfc3339).unwrap_or_default();
+        let mut summary = Summary::of(&letter.subject, &letter.headers, &letter.payload);
+        summary.given_up.get_or_insert_with(stored);
+        Self {
+            number: letter.sequence,
+            summary,
+        }
+    }
+
+    pub fn line(&self) -> String {
+        let unreadable = || "unreadable".to_owned();
+        let summary = &self.summary;
+        format!(
+            "{}  {}  {}  {}  {}  attempts: {}  {}",
+            self.number,
+            summary.given_up.as_deref().unwrap_or_default(),
+            summary.channel,
+            summary.event_type.clone().unwrap_or_else(unreadable),
+            summary.event_id.map_or_else(unreadable, |id| id.to_string()),
+            summary.attempts,
+            summary.reason,
+        )
+    }
+}
+
+/// A dead letter with its event, as `show` and `person export` give it.
+pub fn document(letter: &StreamMessage) -> anyhow::Result<Value> {
+    let mut document = serde_json::to_value(Numbered::of(letter))?;
+    document["event"] = broker::content(letter);
+    Ok(document)
+}

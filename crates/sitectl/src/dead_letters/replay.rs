@@ -1,0 +1,168 @@
+//! `sitectl dead-letters replay`: hands events once more to the consumer that failed.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use anyhow::{Context as _, ensure};
+use async_nats::{
+    HeaderMap,
+    header::{NATS_EXPECTED_STREAM, NATS_MESSAGE_ID},
+    jetstream::{
+        Context, ErrorCode, consumer::PullConsumer, message::StreamMessage, stream::ConsumerErrorKind,
+    },
+};
+use serde::Serialize;
+use serde_json::json;
+use site_broker::Endpoint;
+use site_events::{
+    SITE,
+    headers::{ATTEMPTS, ERROR, TIME},
+    subjects,
+};
+
+use super::chosen::{Chosen, in_a_row, open};
+use crate::{answer::answer, broker, common_args::CommonArgs};
+
+/// Replays what can be. Where the broker itself fails, the rest would fail as well: that ends it.
+pub async fn replay(chosen: &Chosen, common: &CommonArgs) -> anyhow::Result<()> {
+    let context = broker::connect(&common.nats).await?;
+    let stream = open(&context).await?;
+    let letters = chosen.find(&stream).await?;
+    let obstacles = obstacles(&context, &letters).await?;
+    let mut done = Vec::new();
+    let mut left: BTreeMap<&str, Left<'_>> = BTreeMap::new();
+    for letter in &letters {
+        let channel = subjects::channel_of(&letter.subject);
+        if let Some(why) = obstacles.get(channel) {
+            let left = left.entry(channel).or_insert_with(|| Left::of(channel, why));
+            left.numbers.push(letter.sequence);
+            continue;
+        }
+        let replayed = hand_over(&context, letter).await;
+        replayed.with_context(|| not_all("replayed", letter, &done))?;
+        let deleted = broker::overwrite(&stream, std::slice::from_ref(letter)).await;
+        deleted.with_context(|| not_all("removed after its replay", letter, &done))?;
+        done.push(letter.sequence);
+    }
+    let left: Vec<Left<'_>> = left.into_values().collect();
+    tell_of_a_replay(common, &done, &left)?;
+    let not_replayed = letters.len() - done.len();
+    ensure!(
+        not_replayed == 0,
+        "Not replayed: {not_replayed} of {}.",
+        letters.len()
+    );
+    Ok(())
+}
+
+/// The dead letters of one channel that could not be replayed.
+#[derive(Serialize)]
+struct Left<'a> {
+    channel: &'a str,
+    numbers: Vec<u64>,
+    why: &'static str,
+}
+
+impl<'a> Left<'a> {
+    fn of(channel: &'a str, why: &'static str) -> Self {
+        Self {
+            channel,
+            numbers: Vec::new(),
+            why,
+        }
+    }
+}
+
+fn tell_of_a_replay(common: &CommonArgs, replayed: &[u64], left: &[Left<'_>]) -> anyhow::Result<()> {
+    let document = json!({ "replayed": replayed, "notReplayed": left });
+    let replayed = format!("replayed: {}", in_a_row(replayed));
+    let left = left.iter().map(
+        |Left {
+             channel,
+             numbers,
+             why,
+         }| { format!("not replayed: {}, of {channel}: {why}", in_a_row(numbers)) },
+    );
+    answer(common.json, &document, std::iter::once(replayed).chain(left))
+}
+
+/// Publishes the event, unchanged, to the one channel that failed, and waits until the
+/// broker has stored it.
+async fn hand_over(context: &Context, letter: &StreamMessage) -> anyhow::Result<()> {
+    let name = subjects::channel_of(&letter.subject);
+    let subject = subjects::replay(name, subjects::person_of(&letter.subject));
+    let headers = headers_of_a_replay(letter, name);
+    let sent = context.publish_with_headers(subject, headers, letter.payload.clone());
+    sent.await?.await?;
+    Ok(())
+}
+
+/// Why channels of these letters would not take a replay, of those that would not.
+async fn obstacles<'a>(
+    context: &Context,
+    letters: &'a [StreamMessage],
+) -> anyhow::Result<HashMap<&'a str, &'static str>> {
+    let channels: HashSet<&str> = letters
+        .iter()
+        .map(|letter| subjects::channel_of(&letter.subject))
+        .collect();
+    let mut obstacles = HashMap::new();
+    for channel in channels {
+        if let Some(why) = obstacle(context, channel).await? {
+            obstacles.insert(channel, why);
+        }
+    }
+    Ok(obstacles)
+}
+
+/// Without a consumer, or with one that was set up by an older `sitectl`, a replay would be left lying.
+async fn obstacle(context: &Context, channel: &str) -> anyhow::Result<Option<&'static str>> {
+    let consumer: Result<PullConsumer, _> = context.get_consumer_from_stream(channel, SITE).await;
+    let consumer = match consumer {
+        Ok(consumer) => consumer,
+        Err(error) => match error.kind() {
+            ConsumerErrorKind::JetStream(refusal)
+                if refusal.error_code() == ErrorCode::CONSUMER_NOT_FOUND =>
+            {
+                return Ok(Some(what_to_do_about_its_absence(channel)));
+            }
+            _ => {
+                return Err(error).with_context(|| {
+                    format!("nothing was replayed: the consumer {channel} cannot be looked at")
+                });
+            }
+        },
+    };
+    let replays = subjects::replay(channel, "*");
+    let takes_it = consumer.cached_info().config.filter_subjects.contains(&replays);
+    Ok((!takes_it).then_some("its consumer takes no replays yet; run `sitectl setup`"))
+}
+
+fn what_to_do_about_its_absence(channel: &str) -> &'static str {
+    if channel.starts_with(Endpoint::CONSUMERS) {
+        "the endpoint is gone; drop them, or set the endpoint up again under its name"
+    } else {
+        "its consumer is not there; run `sitectl setup`"
+    }
+}
+
+fn headers_of_a_replay(letter: &StreamMessage, name: &str) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, values) in letter.headers.iter() {
+        if [ERROR, ATTEMPTS, TIME].contains(&name.to_string().as_str()) {
+            continue;
+        }
+        for value in values {
+            headers.append(name.clone(), value.clone());
+        }
+    }
+    let number = letter.sequence;
+    let event = broker::event_id(letter).map_or_else(|| "unreadable".to_owned(), |id| id.to_string());
+    headers.insert(NATS_MESSAGE_ID, format!("{event}.{name}.replay.{number}"));
+    headers.insert(NATS_EXPECTED_STREAM, SITE);
+    headers
+}
+
+fn not_all(what: &str, letter: &StreamMessage, done: &[u64]) -> String {
+    let (number, done) = (letter.sequence, in_a_row(done));
+    format!("dead letter {number} was not {what} (done before it: {done})")
+}

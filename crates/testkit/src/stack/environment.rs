@@ -1,0 +1,85 @@
+//! The settings of each service of a stack, as environment variables.
+
+use super::{SERVICES, Stack};
+use crate::{hosting, root};
+
+type Variables = Vec<(String, String)>;
+
+fn variables(pairs: &[(&str, &str)]) -> Variables {
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    pairs.iter().map(owned).collect()
+}
+
+fn at(port: u16) -> String {
+    format!("http://127.0.0.1:{port}")
+}
+
+impl Stack {
+    pub(super) fn env_of(&self, name: &str) -> Variables {
+        let mut env = variables(&[("LISTEN", &format!("127.0.0.1:{}", self.port_of(name)))]);
+        if let Some(folder) = hosting::folder_of(name) {
+            env.extend(variables(&[("SITE_DIR", &folder.to_string_lossy())]));
+        }
+        if SERVICES.contains(&name) && name != "gateway" {
+            env.extend(self.env_of_the_broker(name));
+        }
+        if name == "newsletter" || name == "notifier" {
+            env.extend(variables(&[("TOKEN_KEY", &self.settings.token_key)]));
+        }
+        if name == "careers" || name == "notifier" {
+            env.extend(self.s3.env().map(|(name, value)| (name.to_owned(), value)));
+        }
+        match name {
+            "notifier" => env.extend(self.env_of_the_notifier()),
+            "gateway" => env.extend(self.env_of_the_gateway()),
+            _ => {}
+        }
+        if let Some(viewer) = &self.viewer {
+            env.extend(viewer.env().map(|(name, value)| (name.to_owned(), value)));
+        }
+        env.extend(self.settings.more.iter().cloned());
+        env
+    }
+
+    fn env_of_the_broker(&self, name: &str) -> Variables {
+        variables(&[
+            ("NATS_URL", &self.nats.url()),
+            ("NATS_USER", name),
+            ("NATS_PASSWORD", self.nats.password()),
+            ("PERSON_KEY", &self.settings.person_key),
+        ])
+    }
+
+    fn env_of_the_notifier(&self) -> Variables {
+        variables(&[
+            ("WEBHOOKS", &self.settings.webhooks),
+            ("WEBHOOKS_ALLOW_PRIVATE", "true"),
+            ("SMTP_HOST", "127.0.0.1"),
+            ("SMTP_PORT", &self.ports.smtp.to_string()),
+            ("SMTP_TLS", "none"),
+            ("SITE_URL", &self.site()),
+            ("BRAND_FILE", &root().join("brand.json").to_string_lossy()),
+            ("SALES_TO", "sales@oculant.example"),
+            ("RECRUITERS_TO", "recruiters@oculant.example"),
+            ("MAIL_FROM", "Oculant <hello@oculant.example>"),
+        ])
+    }
+
+    fn env_of_the_gateway(&self) -> Variables {
+        // So that tests can play many visitors; the router of a cluster is one proxy more.
+        let proxies = if self.front_door.is_some() { "2" } else { "1" };
+        let mut env = variables(&[
+            ("CONTACT_URL", &at(self.ports.contact)),
+            ("NEWSLETTER_URL", &at(self.ports.newsletter)),
+            ("CAREERS_URL", &at(self.ports.careers)),
+            ("TRUSTED_PROXIES", proxies),
+        ]);
+        let site = root().join("frontends/dist");
+        if self.front_door.is_some() {
+            env.extend(variables(&[("PAGES_URL", &at(self.port_of("web-shell")))]));
+        } else if site.exists() {
+            env.extend(variables(&[("SITE_DIR", &site.to_string_lossy())]));
+        }
+        env
+    }
+}
