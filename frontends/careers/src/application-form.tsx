@@ -3,7 +3,7 @@ import { attribution } from '@site/kit/attribution.ts';
 import { Field, TextField } from '@site/kit/field.tsx';
 import { HONEYPOT, Honeypot } from '@site/kit/honeypot.tsx';
 import { Alert } from '@site/kit/message.tsx';
-import type { Notice } from '@site/kit/notices.tsx';
+import type { Notice } from '@site/kit/notice.ts';
 import { notify } from '@site/kit/notices.tsx';
 import { PrivacyNote } from '@site/kit/privacy-note.tsx';
 import { SubmitButtons } from '@site/kit/submit-buttons.tsx';

@@ -1,6 +1,6 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import { Confirmation } from '@site/kit/message.tsx';
-import type { Notice } from '@site/kit/notices.tsx';
+import type { Notice } from '@site/kit/notice.ts';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';

@@ -2,7 +2,7 @@ import { brand } from '@site/kit/brand.ts';
 import { Card } from '@site/kit/card.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
 import { Confirmation } from '@site/kit/message.tsx';
-import type { Notice } from '@site/kit/notices.tsx';
+import type { Notice } from '@site/kit/notice.ts';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';

@@ -1,16 +1,9 @@
+import type { Point, Size } from './canvas.ts';
+import { Canvas, COS, SIN } from './canvas.ts';
 import type { Find, Kind } from './finds.ts';
-import { Finds } from './finds.ts';
 import type { Material } from './materials.ts';
 import { inks, materials } from './materials.ts';
-import type { Solid } from './order.ts';
-import { inOrder } from './order.ts';
-import { palettes } from './palettes.ts';
 import { round } from './round.ts';
-
-/** A point of the world: x to the right and down, y to the left and down, z up, in unit cubes. */
-export type Point = readonly [x: number, y: number, z?: number];
-/** Width along x, depth along y, height. */
-export type Size = readonly [w: number, d: number, h: number];
 
 /** A way that is gone again and again: people turn round at its end, vehicles leave the picture. */
 export interface Way {
@@ -20,40 +13,11 @@ export interface Way {
   since?: number;
 }
 
-const COS = Math.cos(Math.PI / 6);
-const SIN = 0.5;
 /**
  * A world of unit cubes seen from the south, drawn in the hand of all our scenes and fitted into a
  * picture. The picture is a file of its own that follows the colour scheme of where it stands.
  */
-export class Scene {
-  private readonly flat: string[] = [];
-  private readonly solids: Solid[] = [];
-  private readonly over: string[] = [];
-  private readonly world: Size;
-  private readonly picture: readonly [number, number];
-  private readonly finds: Finds;
-  private readonly unit: number;
-  private readonly origin: readonly [number, number];
-
-  constructor(world: Size, picture: readonly [number, number] = [800, 520], type = 12) {
-    const [w, d, h] = world;
-    const [width, height] = picture;
-    const margin = 16;
-    this.world = world;
-    this.picture = picture;
-    this.finds = new Finds(picture, type);
-    this.unit = Math.min(
-      (width - 2 * margin) / ((w + d) * COS),
-      (height - 2 * margin) / ((w + d) * SIN + h),
-    );
-    const used = [(w + d) * COS * this.unit, ((w + d) * SIN + h) * this.unit] as const;
-    this.origin = [
-      (width - used[0]) / 2 + d * COS * this.unit,
-      (height - used[1]) / 2 + h * this.unit,
-    ];
-  }
-
+export class Scene extends Canvas {
   /** The ground that everything stands on. */
   ground(): void {
     const [w, d] = this.world;
@@ -71,11 +35,6 @@ export class Scene {
     this.ground();
     this.onWall([0, 0], [w, 0, h], materials.plain.right);
     this.onWall([0, 0], [0, d, h], materials.plain.left);
-  }
-
-  /** A flat rectangle that lies below all things. */
-  slab(point: Point, [w, d]: readonly [number, number], fill: string, stroke = 'none'): void {
-    this.flat.push(this.face(point, [w, 0, 0], [0, d, 0], fill, ` stroke="${stroke}"`));
   }
 
   /** A zone that is drawn on the ground for the machine alone. */
@@ -110,15 +69,6 @@ export class Scene {
   box(point: Point, size: Size, material: Material = materials.plain, upon = ''): void {
     this.shadow(point, size);
     this.solid(point, size, this.block(point, size, material) + upon);
-  }
-
-  /** The three visible faces of a box. */
-  block([x, y, z = 0]: Point, [w, d, h]: Size, { top, left, right }: Material): string {
-    return [
-      this.face([x, y + d, z], [w, 0, 0], [0, 0, h], left),
-      this.face([x + w, y, z], [0, d, 0], [0, 0, h], right),
-      this.face([x, y, z + h], [w, 0, 0], [0, d, 0], top),
-    ].join('');
   }
 
   /** A roof with its ridge along x. */
@@ -161,22 +111,6 @@ export class Scene {
       }
     }
     return `<g stroke-width=".5">${panes.join('')}</g>`;
-  }
-
-  /** A parallelogram, to be drawn upon a box. */
-  face(
-    point: Point,
-    along: readonly number[],
-    up: readonly number[],
-    fill: string,
-    more = '',
-  ): string {
-    const [a1 = 0, a2 = 0, a3 = 0] = along;
-    const [u1 = 0, u2 = 0, u3 = 0] = up;
-    const [x, y, z = 0] = point;
-    const second: Point = [x + a1, y + a2, z + a3];
-    const third: Point = [x + a1 + u1, y + a2 + u2, z + a3 + u3];
-    return this.outline([point, second, third, [x + u1, y + u2, z + u3]], fill, more);
   }
 
   /** A thin post. */
@@ -321,34 +255,6 @@ export class Scene {
     this.finds.closeUp(this.at(point), width);
   }
 
-  /** The picture as a file. */
-  toSvg(): string {
-    const [w, h] = this.picture;
-    return (
-      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}">` +
-      `<style>${palettes}${MOTION}${this.finds.rules()}</style>${this.finds.views()}${this.toDrawing()}</svg>\n`
-    );
-  }
-
-  /** What is drawn, without a frame and without colours of its own. */
-  toDrawing(): string {
-    const style = `font-family="Geist Mono,ui-monospace,Menlo,Consolas,monospace" font-size="${this.finds.type}" font-weight="600"`;
-    const solids = inOrder(this.solids).map(({ svg }) => svg);
-    return (
-      `<g fill="none" stroke="${inks.line}" stroke-linejoin="round" ${style}>` +
-      `${[...this.flat, ...solids, ...this.over].join('')}${this.finds.toDrawing()}</g>`
-    );
-  }
-
-  /** Where a point of the world is on the picture. */
-  at([x, y, z = 0]: Point): [number, number] {
-    const [left, top] = this.origin;
-    return [
-      round(left + (x - y) * COS * this.unit),
-      round(top + (x + y) * SIN * this.unit - z * this.unit),
-    ];
-  }
-
   private someone([x, y, z = 0]: Point, [from, to]: readonly [Point, Point], svg: string) {
     const [low, high] = [
       [Math.min(from[0], to[0], x), Math.min(from[1], to[1], y)] as const,
@@ -392,46 +298,7 @@ export class Scene {
     const delay = since ? `;animation-delay:-${since}s` : '';
     return ` class="${kind}" style="--x:${round(tx - x)}px;--y:${round(ty - y)}px;animation-duration:${seconds}s${delay}"`;
   }
-
-  private shadow([x, y, z = 0]: Point, [w, d, h]: Size) {
-    if (z === 0) {
-      const length = Math.min(0.35 * h, 0.9, this.world[0] - x - w);
-      const ink = ' stroke="none" opacity=".13"';
-      if (length > 0.02) {
-        this.flat.push(this.face([x + w, y, 0], [length, 0, 0], [0, d, 0], inks.line, ink));
-      }
-    }
-  }
-
-  private solid([x, y, z = 0]: Point, [w, d, h]: Size, svg: string) {
-    this.solids.push({ from: [x, y, z], to: [x + w, y + d, z + h], svg });
-  }
-
-  private outline(points: readonly Point[], fill: string, more = ''): string {
-    const [first = [0, 0], ...rest] = points.map(point => this.at(point));
-    let last = first;
-    const steps = rest.map(([x, y]) => {
-      const step = `l${round(x - last[0])} ${round(y - last[1])}`;
-      last = [x, y];
-      return step;
-    });
-    return `<path fill="${fill}"${more} d="M${first[0]} ${first[1]}${steps.join('')}z"/>`;
-  }
-
-  private segment(from: Point, to: Point): string {
-    return `M${this.at(from).join(' ')}L${this.at(to).join(' ')}`;
-  }
 }
-
-const MOTION =
-  '.drive{transform:translate(calc(var(--x)*.6),calc(var(--y)*.6))}' +
-  '@media (prefers-reduced-motion:no-preference){' +
-  '.lock{animation:lock .7s cubic-bezier(.2,.8,.2,1) backwards;transform-box:fill-box;transform-origin:center}' +
-  '@keyframes lock{from{opacity:0;transform:scale(1.35)}}' +
-  '.walk{animation:walk ease-in-out infinite alternate}' +
-  '@keyframes walk{0%,12%{transform:none}88%,to{transform:translate(var(--x),var(--y))}}' +
-  '.drive{animation:drive linear infinite}' +
-  '@keyframes drive{0%{opacity:0;transform:none}6%,94%{opacity:1}to{opacity:0;transform:translate(var(--x),var(--y))}}}';
 
 function range(to: number): number[] {
   return Array.from({ length: Math.max(to + 1, 0) }, (_, at) => at);

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { FakeOperators } from '../testing/fake-operators.ts';
 import { fakeOperators } from '../testing/fake-operators.ts';
 import { pass } from '../testing/fake-time.ts';
-import type { Notice } from './notices.tsx';
+import type { Notice } from './notice.ts';
 
 const load = vi.hoisted(() => vi.fn());
 vi.mock('./toaster.tsx', load);

@@ -3,7 +3,7 @@ import { render, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { pass } from '../testing/fake-time.ts';
-import type { Notice } from './notices.tsx';
+import type { Notice } from './notice.ts';
 import { Notices, notify } from './notices.tsx';
 
 /** What the browser was asked to do with the layer above the page; the DOM of the tests has none. */

@@ -1,20 +1,7 @@
 import { Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { lazyPart, useProgress } from './lazy-part.ts';
-
-/** Something that just happened, told in the corner. */
-export interface Notice {
-  /** An overlay replaces the overlay before it, and stays a little longer. */
-  kind: 'success' | 'error' | 'overlay';
-  title: string;
-  text: string;
-}
-
-/** What the toaster is given. */
-export interface ToasterProps {
-  /** What it has not shown yet. */
-  notices: readonly (Notice & { id: number })[];
-  onShown: () => void;
-}
+import type { Notice, ToasterProps } from './notice.ts';
+import { OVERLAY_FOR } from './notice.ts';
 
 declare global {
   interface WindowEventMap {
@@ -23,9 +10,6 @@ declare global {
 }
 
 const NOTICE = 'site:notice';
-/** Milliseconds for which an overlay is shown, and what the toaster cannot show. */
-export const OVERLAY_FOR = 5000;
-
 /** Shows a notice, from whichever front end. */
 export function notify(notice: Notice): void {
   window.dispatchEvent(new CustomEvent(NOTICE, { detail: notice }));

@@ -1,8 +1,8 @@
 import type { CSSProperties } from 'react';
 import { useEffect } from 'react';
 import { Toaster as Corner, toast } from 'sonner';
-import type { ToasterProps } from './notices.tsx';
-import { OVERLAY_FOR } from './notices.tsx';
+import type { ToasterProps } from './notice.ts';
+import { OVERLAY_FOR } from './notice.ts';
 
 const SHOWN_AT_ONCE = 3;
 const SHOWN_FOR = 4000;

@@ -4,7 +4,7 @@ import userEvent from '@testing-library/user-event';
 import { renderToString } from 'react-dom/server';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { notices } from '../testing/notices.ts';
-import type { Notice } from './notices.tsx';
+import type { Notice } from './notice.ts';
 import { useDraft } from './use-draft.ts';
 
 const NOT_DRAFTED = ['position'];

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Notice } from '../src/notices.tsx';
+import type { Notice } from '../src/notice.ts';
 
 /** Notices that front ends ask for, from now until the test is over. */
 export function notices(): readonly Notice[] {

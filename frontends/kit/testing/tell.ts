@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import type { Notice } from '../src/notices.tsx';
+import type { Notice } from '../src/notice.ts';
 
 type Kind = Notice['kind'];
 

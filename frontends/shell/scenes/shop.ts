@@ -1,5 +1,5 @@
+import type { Point } from '../../kit/drawing/canvas.ts';
 import { inks, materials } from '../../kit/drawing/materials.ts';
-import type { Point } from '../../kit/drawing/scene.ts';
 import { Scene } from '../../kit/drawing/scene.ts';
 
 /** A shop without people: fridges, two shelves, a till, the back door. */

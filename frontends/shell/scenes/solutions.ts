@@ -1,7 +1,6 @@
 import { inks, materials } from '../../kit/drawing/materials.ts';
-import { Scene } from '../../kit/drawing/scene.ts';
-
-const PICTURE = [480, 320] as const;
+import type { Scene } from '../../kit/drawing/scene.ts';
+import { laptop, phone, rack, vignette } from './vignette.ts';
 
 function threatDetection(): Scene {
   const scene = vignette([6, 5, 2]);
@@ -336,44 +335,6 @@ function networkSecurity(): Scene {
   ]);
   scene.detect([4.8, 4.2], { size: [46, 46], label: 'blocked', kind: 'alert' });
   return scene;
-}
-
-function rack(scene: Scene, [x, y]: readonly [number, number]) {
-  const units = [0, 1, 2, 3].map(at =>
-    scene.face(
-      [x + 1, y + 0.15, 0.2 + at * 0.38],
-      [0, 0.7, 0],
-      [0, 0, 0.24],
-      at === 2 ? inks.lit : inks.glass,
-    ),
-  );
-  scene.box([x, y], [1, 1, 1.8], materials.plain, units.join(''));
-}
-
-function phone(scene: Scene, [x, y]: readonly [number, number], [w, d]: readonly [number, number]) {
-  scene.box(
-    [x, y],
-    [w, d, 0.1],
-    materials.dark,
-    [
-      scene.face([x + 0.08, y + 0.1, 0.1], [w - 0.16, 0, 0], [0, d - 0.2, 0], inks.ground),
-      scene.face([x + 0.16, y + 0.2, 0.1], [w - 0.32, 0, 0], [0, 0.3, 0], materials.warm.top),
-    ].join(''),
-  );
-}
-
-function laptop(scene: Scene, [x, y]: readonly [number, number]) {
-  scene.box([x, y + 0.15], [1.4, 0.9, 0.08], materials.pale);
-  scene.box(
-    [x, y, 0.08],
-    [1.4, 0.08, 0.9],
-    materials.dark,
-    scene.face([x + 0.1, y + 0.08, 0.18], [1.2, 0, 0], [0, 0, 0.7], materials.ware.left),
-  );
-}
-
-function vignette(world: readonly [number, number, number]): Scene {
-  return new Scene(world, PICTURE, 15);
 }
 
 /** What shows each solution, by its id. */

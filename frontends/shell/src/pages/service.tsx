@@ -8,7 +8,7 @@ import { Link, Navigate, useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
 import { WithFooter } from '@site/kit/with-footer.tsx';
-import type { ServiceDetail } from '../content/service-details.ts';
+import type { ServiceDetail } from '../content/service-detail.ts';
 import { details } from '../content/service-details.ts';
 import type { Service } from '../content/services.ts';
 import { overviewIds, services } from '../content/services.ts';

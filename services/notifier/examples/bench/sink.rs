@@ -20,7 +20,8 @@ use tokio::{
 
 /// A mail server on a thread of its own that counts, and takes some time for each mail.
 pub struct Sink {
-    port: u16,
+    /// Where it listens.
+    pub port: u16,
     counts: Arc<Counts>,
 }
 
