@@ -249,7 +249,7 @@ def test_each_address_in_the_namespace_is_that_of_a_service(folder, pod):
     }
     addresses = [re.fullmatch(r"\w+://([a-z0-9-]+):(\d+)", value) for value in told.values() if isinstance(value, str)]
     inside = [(found[1], int(found[2])) for found in addresses if found and found[1] != "localhost"]
-    # A front end's server calls nobody but the collector, which a try-out has not.
+    # A front end's server calls nobody but the collector, which a local demo has not.
     assert inside or program_of(pod) == "web", "no address was found"
     for host, port in inside:
         assert port in [found["port"] for found in services(folder)[host]["spec"]["ports"]]

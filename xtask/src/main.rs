@@ -8,6 +8,8 @@ mod front_end;
 mod images;
 mod k8s;
 mod lint;
+#[cfg(test)]
+mod map;
 mod measure;
 mod sbom;
 mod step;

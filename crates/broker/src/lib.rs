@@ -1,5 +1,4 @@
-//! The broker, NATS JetStream: publishing events so that none is lost, durable consumers that deal with each, retries and
-//! dead letters, and the streams, consumers and buckets that must exist.
+//! The broker, NATS JetStream: publishing with acknowledgement, durable consumers, retries, dead letters, provisioning.
 
 pub mod consume;
 pub mod dead_letters;

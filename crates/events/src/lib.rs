@@ -1,5 +1,6 @@
-//! The events of the site, as anyone may know them: their types and contents, the channels that take them, subjects, and
-//! schemas. No I/O: publishing and consuming is in `site-broker`.
+//! Event types, channels, subjects and schemas: what the outside may know of the events, without I/O.
+//!
+//! Publishing and consuming is in `site-broker`.
 
 pub mod attribution;
 pub mod channel;

@@ -1,4 +1,6 @@
-//! The gRPC contracts of `proto/`, as code that `examples/generate.rs` wrote.
+//! The gRPC contracts of `proto/`, as generated code.
+//!
+//! `examples/generate.rs` writes it.
 #![expect(
     missing_docs,
     clippy::allow_attributes,

@@ -1,4 +1,4 @@
-//! The bucket of résumés (S3-compatible): their keys, storing, and time-limited links.
+//! The S3 bucket of résumés: their keys, storing, time-limited links.
 //!
 //! Careers writes, the notifier reads and links, `sitectl` sets up, exports, erases, backs up and restores.
 

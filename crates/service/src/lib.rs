@@ -1,5 +1,4 @@
-//! How every binary starts, tells how it is, and stops: settings, telemetry, the
-//! broker connection, HTTP and gRPC, health and drain.
+//! How every binary starts, tells how it is, and stops: settings, telemetry, health, drain.
 
 pub mod drain;
 pub mod grpc;

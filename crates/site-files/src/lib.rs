@@ -1,5 +1,7 @@
-//! Serves what the front ends' build wrote, the same wherever it lies: [`Site`] answers a folder's pages and files,
-//! [`security_headers`] says what browsers are told about every answer.
+//! Static file server: serves what the front ends' build wrote, for the gateway and `services/web`.
+//!
+//! [`Site`] answers a folder's pages and files, the same wherever it lies, [`security_headers`] says what browsers are told about
+//! every answer.
 
 pub mod security_headers;
 mod site;

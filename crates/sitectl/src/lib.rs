@@ -1,4 +1,6 @@
-//! The operator's tool. A library besides, so that the table of settings in `docs/operations.md` is made of what it takes.
+//! The operator's command line tool.
+//!
+//! A library besides, so that the table of settings in `docs/operations.md` is made of what it takes.
 
 mod answer;
 mod backup;

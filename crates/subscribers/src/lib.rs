@@ -1,5 +1,6 @@
-//! The newsletter's subscribers: one record per person in a KV bucket, changed by
-//! compare-and-set. [`subscriber`] holds the rules, without I/O; [`store`] the bucket.
+//! The newsletter's subscribers: one record per person in a KV bucket, changed by compare-and-set.
+//!
+//! [`subscriber`] holds the rules, without I/O; [`store`] the bucket.
 //!
 //! A crate of its own because two work with it: the newsletter service, and the
 //! operator's tool, which must not depend on a service.

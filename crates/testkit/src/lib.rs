@@ -1,5 +1,6 @@
-//! Starts the real parts for tests, benches and `up`: NATS, an S3 server, an SMTP inbox,
-//! a virus scanner, a viewer of traces and our own services. The only mock is a mail server that misbehaves on demand.
+//! Real NATS, S3, SMTP and services, started for tests, benches and `up`.
+//!
+//! A virus scanner and a viewer of traces, too. The only mock is a mail server that misbehaves on demand.
 
 mod authority;
 mod clamd;

@@ -1,4 +1,4 @@
-//! Sends each request to the part that its path belongs to, as the way into the cluster does.
+//! Sends each request to the part that its path belongs to, as the cluster's ingress does.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},

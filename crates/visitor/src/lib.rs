@@ -1,5 +1,4 @@
-//! What a visitor tells us about themselves, as types that can only hold what is
-//! allowed, and the keyed names under which a person is stored.
+//! What a visitor enters, as validated domain types; person ids, signed tokens and links.
 //!
 //! Parsing happens once, at the edge of a service; past that line nothing is
 //! checked again. No I/O.

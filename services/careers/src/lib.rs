@@ -1,4 +1,4 @@
-//! The careers service: one use case, [`apply`].
+//! The careers service: takes applications and stores their résumés.
 //!
 //! The résumé is spooled to a temporary file while it arrives ([`spool`]), its type is
 //! read from its content ([`resume`]), a virus scanner has its say where there is one

@@ -1,4 +1,6 @@
-//! The contact service: one use case, [`submit`].
+//! The contact service: takes contact messages.
+//!
+//! One use case: [`submit`].
 
 mod api;
 mod message;

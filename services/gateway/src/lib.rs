@@ -1,4 +1,6 @@
-//! The gateway: [`router`] lists what it serves, [`api`] holds one file per form.
+//! The HTTP gateway, our ingress: serves the site and its API, forwards forms over gRPC.
+//!
+//! [`router`] lists what it serves, [`api`] holds one file per form.
 
 mod address;
 mod api;

@@ -1,4 +1,4 @@
-//! The newsletter service: double opt-in and the way out.
+//! The newsletter service: sign-up with double opt-in, and unsubscribing.
 //!
 //! A subscriber is one record in a KV bucket that changes by compare-and-set (the crate
 //! `subscribers`); what happened to it is published as events ([`sign_up`], [`links`]),

@@ -1,4 +1,4 @@
-//! The notifier: each event that someone must hear of becomes one mail, or one webhook.
+//! The notifier: each event that someone must hear of becomes one e-mail, or one webhook.
 //!
 //! Four rooms: [`mail`] is what an event becomes, [`transport`] how it leaves, [`memory`] what is remembered, and [`reports`]
 //! what is told of it. They meet in [`deliver`], which is one event from the broker to its receiver, top to bottom.

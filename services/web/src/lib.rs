@@ -1,4 +1,4 @@
-//! Serves one front end's files: the shell's pages, or what a remote is loaded from.
+//! Serves one front end's files in the cluster: the shell's pages, or what a remote is loaded from.
 
 mod settings;
 

@@ -200,7 +200,7 @@ impl Stack {
         &self.ports
     }
 
-    /// Stops the services, the way in first, then what they need.
+    /// Stops the services, the ingress first, then what they need.
     pub async fn stop(mut self) -> anyhow::Result<()> {
         if let Some(front_door) = self.front_door.take() {
             front_door.close().await?;
@@ -216,7 +216,7 @@ impl Stack {
         self.nats.stop().await
     }
 
-    /// Our parts, in the order they are started: the way in comes last.
+    /// Our parts, in the order they are started: the ingress comes last.
     pub fn names(&self) -> Vec<&'static str> {
         let webs: &[&str] = match self.front_door {
             Some(_) => &WEB,
