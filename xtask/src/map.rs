@@ -1,4 +1,5 @@
-//! The map of the workspace in `README.md`: a row for each crate, in the words of the crate's own first sentence.
+//! The map of the workspace: in `README.md` a row for each crate, in the words of the crate's own first sentence, and the
+//! reading path in `docs/architecture.md`.
 
 use std::fs;
 
@@ -21,6 +22,21 @@ fn the_map_in_the_readme_names_each_crate_in_the_words_of_its_first_sentence() {
         let folder = manifest.trim_end_matches("/Cargo.toml");
         let row = format!("| `{folder}` | {} |", first_sentence(folder));
         assert!(readme.contains(&row), "README.md lacks the row\n{row}");
+    }
+}
+
+#[test]
+fn every_file_of_the_reading_path_is_there() {
+    let text = fs::read_to_string(root().join("docs/architecture.md")).expect("the document is there");
+    let (_, path) = text.split_once("## Reading path").expect("it has a reading path");
+    let files: Vec<&str> = path
+        .lines()
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_digit()))
+        .filter_map(|line| line.split('`').nth(1))
+        .collect();
+    assert_eq!(files.len(), 10);
+    for file in files {
+        assert!(root().join(file).is_file(), "{file} is not there");
     }
 }
 
