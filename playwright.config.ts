@@ -37,8 +37,8 @@ export default defineConfig<object, Options>({
   fullyParallel: true,
   workers: 2,
   forbidOnly: true,
-  timeout: 60_000,
   // On a machine that does other things, too.
+  timeout: 120_000,
   expect: { timeout: 15_000 },
   reporter: 'list',
   use: {

@@ -9,5 +9,5 @@ export async function passUntil(page: Page, expected: () => Promise<void>): Prom
   await expect(async () => {
     await page.clock.runFor(1_000);
     await expected();
-  }).toPass({ intervals: [0], timeout: 30_000 });
+  }).toPass({ intervals: [0], timeout: 90_000 });
 }
