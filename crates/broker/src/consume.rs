@@ -52,6 +52,10 @@ struct Header {
 }
 
 /// A consumer that is missing would leave its events lying, and nobody would notice: a service asks before it starts.
+///
+/// # Errors
+///
+/// If there is none, or the broker does not say so.
 pub async fn ensure_consumer_exists(context: &Context, consumer: &str) -> Result<(), MissingConsumer> {
     let found: Result<PullConsumer, _> = context.get_consumer_from_stream(consumer, SITE).await;
     found.map(drop).map_err(|error| MissingConsumer {

@@ -13,6 +13,10 @@ use site_events::headers::{ATTEMPTS, ERROR, TIME};
 use site_events::{DEAD_LETTERS, EventType, subjects};
 
 /// Publishes the event to the stream `DEAD_LETTERS`, once however often it is called.
+///
+/// # Errors
+///
+/// If the broker did not store it; the event then has to come again.
 pub async fn publish(
     context: &Context,
     consumer: &str,

@@ -44,6 +44,10 @@ impl Delivery {
     }
 
     /// The event itself.
+    ///
+    /// # Errors
+    ///
+    /// If the payload is not what the event's type says.
     pub fn event<D: EventData>(&self) -> Result<Event<D>, serde_json::Error> {
         serde_json::from_slice(&self.payload)
     }

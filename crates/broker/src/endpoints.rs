@@ -88,6 +88,10 @@ pub enum EndpointsError {
 
 impl Endpoints {
     /// Reads the setting: a JSON array of endpoints.
+    ///
+    /// # Errors
+    ///
+    /// If it is no such array, or two endpoints share a name, with the sentence for the log.
     pub fn parse(raw: &str) -> Result<Self, EndpointsError> {
         let endpoints: Vec<Endpoint> = serde_json::from_str(raw)?;
         let mut names = BTreeSet::new();

@@ -90,6 +90,10 @@ pub struct Provisioned {
 }
 
 /// Creates what is missing and updates what differs; removes nothing.
+///
+/// # Errors
+///
+/// If the broker refuses one of them; those before it stay.
 pub async fn provision(context: &Context, settings: &Provision) -> Result<Provisioned, ProvisionError> {
     let age = age(context).await?;
     let mut ready = Vec::new();

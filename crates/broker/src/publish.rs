@@ -101,6 +101,10 @@ impl Publisher {
     }
 
     /// Publishes and waits until the broker has stored the event.
+    ///
+    /// # Errors
+    ///
+    /// If the event is not known to be stored. Repeating it under the same id is safe.
     pub async fn publish<D: EventData>(
         &self,
         request_id: &RequestId,

@@ -4,6 +4,7 @@
 #![expect(
     missing_docs,
     clippy::allow_attributes,
+    clippy::missing_errors_doc,
     reason = "generated: the documentation stands in the .proto files"
 )]
 

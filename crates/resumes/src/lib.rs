@@ -112,6 +112,10 @@ impl Store {
     }
 
     /// Whether the bucket can be reached with our credentials.
+    ///
+    /// # Errors
+    ///
+    /// If it is away, missing, or refuses our credentials.
     pub async fn check(&self) -> Result<(), StoreError> {
         let head = self.client.head_bucket().bucket(&self.bucket).send().await;
         head.map(drop)
@@ -119,6 +123,10 @@ impl Store {
     }
 
     /// Creates the bucket where it is missing.
+    ///
+    /// # Errors
+    ///
+    /// If it is missing and the store refuses to create it.
     pub async fn ensure_bucket(&self) -> Result<(), StoreError> {
         if self.check().await.is_ok() {
             return Ok(());
@@ -133,6 +141,10 @@ impl Store {
 
     /// Stores a spooled file. Its length is known and it can be read again, so the
     /// client may repeat the request.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or the store did not take it; it may have stored it even so.
     pub async fn put(&self, key: &ResumeKey, file: &Path, content_type: &str) -> Result<(), StoreError> {
         let started = Instant::now();
         let span = self.span("PutObject");
@@ -181,6 +193,10 @@ impl Store {
     }
 
     /// Removes a résumé; removing what is not there is a success.
+    ///
+    /// # Errors
+    ///
+    /// If the store did not say that it is gone.
     pub async fn delete(&self, key: &ResumeKey) -> Result<(), StoreError> {
         let deleted = self
             .client
@@ -195,6 +211,10 @@ impl Store {
     }
 
     /// The keys of one person's résumés.
+    ///
+    /// # Errors
+    ///
+    /// If the store does not list the bucket.
     pub async fn of_person(&self, person: &PersonId) -> Result<Vec<ResumeKey>, StoreError> {
         let mut pages = self
             .client
@@ -213,6 +233,10 @@ impl Store {
     }
 
     /// A résumé's content.
+    ///
+    /// # Errors
+    ///
+    /// If it is not there, or not all of it arrived.
     pub async fn get(&self, key: &ResumeKey) -> Result<Vec<u8>, StoreError> {
         let object = self
             .client
@@ -230,6 +254,10 @@ impl Store {
     }
 
     /// Whether anybody may list the bucket, or read what lies in it: asked without credentials.
+    ///
+    /// # Errors
+    ///
+    /// If the store answers neither yes nor no.
     pub async fn is_public(settings: &S3Settings) -> Result<bool, StoreError> {
         let anybody = Self::over(settings, config(settings).allow_no_auth());
         if allowed(anybody.first_key().await)?.is_some() {
@@ -251,6 +279,10 @@ impl Store {
 
     /// A link that downloads the résumé under its name until `lifetime` is over
     /// (at most 7 days, a limit of the signature scheme).
+    ///
+    /// # Errors
+    ///
+    /// If `lifetime` is longer than that.
     pub async fn link(&self, key: &str, file_name: &str, lifetime: Duration) -> Result<String, StoreError> {
         let wrong = |error| StoreError::new("sign a link", error);
         let presigning = PresigningConfig::expires_in(lifetime).map_err(wrong)?;

@@ -36,6 +36,10 @@ pub struct Object {
 
 impl Object {
     /// The next piece of its content; `None` once there is no more.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ends before the content does.
     pub async fn next(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, StoreError> {
         let piece = self.content.try_next().await;
         piece.map_err(|error| StoreError::new("give the object", error))
@@ -49,6 +53,10 @@ pub struct Keys {
 
 impl Keys {
     /// The next page; `None` once there is no more.
+    ///
+    /// # Errors
+    ///
+    /// If the store does not list the bucket.
     pub async fn next(&mut self) -> Result<Option<Vec<String>>, StoreError> {
         let Some(page) = self.pages.next().await else {
             return Ok(None);
@@ -69,6 +77,10 @@ impl Store {
     }
 
     /// Opens an object; `None` where there is none under this key.
+    ///
+    /// # Errors
+    ///
+    /// If the store answers anything but the object or its absence.
     pub async fn open(&self, key: &str) -> Result<Option<Object>, StoreError> {
         let get = self.client.get_object().bucket(&self.bucket).key(key);
         let object = match get.send().await {
@@ -89,6 +101,10 @@ impl Store {
     }
 
     /// Stores an object whose content lies in a file.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or the store did not take it.
     pub async fn restore(&self, info: &ObjectInfo, file: &Path) -> Result<(), StoreError> {
         let content = ByteStream::from_path(file).await;
         let content = content.map_err(|error| StoreError::new("read the object's file", error))?;
@@ -108,6 +124,10 @@ impl Store {
     }
 
     /// Whether anything lies in the bucket; in one that is missing, nothing does.
+    ///
+    /// # Errors
+    ///
+    /// If the store does not list the bucket.
     pub async fn holds_anything(&self) -> Result<bool, StoreError> {
         match self.first_key().await {
             Ok(key) => Ok(key.is_some()),

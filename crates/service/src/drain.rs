@@ -12,6 +12,10 @@ pub use tokio_util::sync::CancellationToken;
 pub const GRACE: Duration = Duration::from_secs(25);
 
 /// A token that is cancelled when the process is asked to stop.
+///
+/// # Errors
+///
+/// If the system does not let us listen to signals.
 pub fn on_signal() -> std::io::Result<CancellationToken> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;

@@ -30,6 +30,10 @@ pub struct GrpcServer {
 
 impl GrpcServer {
     /// Takes the port. Port 0 takes any free one.
+    ///
+    /// # Errors
+    ///
+    /// If the address cannot be listened on.
     pub async fn bind(
         address: SocketAddr,
         routes: Routes,
@@ -51,6 +55,10 @@ impl GrpcServer {
     }
 
     /// Answers until `stop`, then finishes what is in flight.
+    ///
+    /// # Errors
+    ///
+    /// If the server ends unasked.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let (reporter, health) = tonic_health::server::health_reporter();
         reporter.set_service_status("", ServingStatus::NotServing).await;

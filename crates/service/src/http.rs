@@ -35,6 +35,10 @@ pub struct HttpServer {
 
 impl HttpServer {
     /// Takes the port. Port 0 takes any free one.
+    ///
+    /// # Errors
+    ///
+    /// If the address cannot be listened on.
     pub async fn bind(address: SocketAddr, connections_at_once: usize) -> anyhow::Result<Self> {
         let listener = TcpListener::bind(address)
             .await
@@ -51,6 +55,10 @@ impl HttpServer {
     }
 
     /// Answers until `stop`, then finishes what is in flight.
+    ///
+    /// # Errors
+    ///
+    /// Never: what one connection does wrong ends that connection. Other servers may fail, and all are run alike.
     pub async fn run(self, router: Router, stop: CancellationToken) -> anyhow::Result<()> {
         let graceful = GracefulShutdown::new();
         let protocol = protocol();

@@ -11,6 +11,10 @@ pub const HEADER: &str = "idempotency-key";
 pub struct NotAUuid;
 
 /// Reads the key a caller sent; without one the submission gets a key of its own.
+///
+/// # Errors
+///
+/// If what was sent is no UUID.
 pub fn parse(raw: &str) -> Result<Uuid, NotAUuid> {
     match raw {
         "" => Ok(Uuid::new_v4()),

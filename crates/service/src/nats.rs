@@ -57,11 +57,19 @@ pub enum ConnectError {
 
 /// Connects, waiting up to 30 s for a server that is still starting, and afterwards
 /// reconnects by itself for as long as the process lives.
+///
+/// # Errors
+///
+/// If a setting cannot be used, or no server answered in time.
 pub async fn connect(settings: &NatsSettings, service: &str) -> Result<Client, ConnectError> {
     connect_within(START_PATIENCE, settings, service).await
 }
 
 /// The same with a patience of one's own, for a person who waits for the answer.
+///
+/// # Errors
+///
+/// If a setting cannot be used, or no server answered in time.
 pub async fn connect_within(
     patience: Duration,
     settings: &NatsSettings,

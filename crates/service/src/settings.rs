@@ -40,6 +40,10 @@ impl Stop {
 }
 
 /// Reads the program's own flags and environment.
+///
+/// # Errors
+///
+/// If a setting is missing or wrong, with the sentence to print; also for `--help` and `--version`.
 pub fn read<S: Parser>() -> Result<S, Stop> {
     read_from(env::args_os().collect(), |name| env::var(name).ok())
 }

@@ -55,6 +55,10 @@ pub struct Telemetry {
 
 /// Starts logging and, where an endpoint is set, the export. Call once per process,
 /// inside the runtime.
+///
+/// # Errors
+///
+/// If `LOG` or the export's settings are wrong.
 pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Result<Telemetry> {
     let filter = EnvFilter::try_new(&settings.log)
         .with_context(|| format!("The setting LOG is wrong: \"{}\"", settings.log))?;

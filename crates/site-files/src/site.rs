@@ -81,6 +81,10 @@ struct Variant {
 
 impl Site {
     /// Reads the routing table of a folder that the build wrote.
+    ///
+    /// # Errors
+    ///
+    /// If the folder holds no site that our build wrote.
     pub fn read(folder: &Path) -> anyhow::Result<Self> {
         let table = folder.join(ROUTES);
         let wrong = || format!("{} cannot be read", table.display());

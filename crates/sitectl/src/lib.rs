@@ -46,6 +46,10 @@ enum Task {
 }
 
 /// Does what was asked for.
+///
+/// # Errors
+///
+/// If it was not done, or not all of it: the sentence says what, and the exit code is 1.
 pub async fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
         Task::Setup(settings) => setup::setup(&settings).await,

@@ -69,6 +69,10 @@ pub struct Subscribers {
 
 impl Subscribers {
     /// Opens the bucket, which must be there and let records expire.
+    ///
+    /// # Errors
+    ///
+    /// If it is away, not there, or its records cannot expire.
     pub async fn open(client: Client) -> Result<Self, StoreError> {
         let context = nats::jetstream(client.clone());
         let unusable = |reason: String| {
@@ -89,6 +93,10 @@ impl Subscribers {
     }
 
     /// What is known of a person.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unreadable`] if the record is none of ours; [`StoreError::Away`] if the broker did not answer.
     pub async fn read(&self, person: &PersonId) -> Result<Known, StoreError> {
         self.connected()?;
         let entry = self.bucket.entry(person.as_str()).await.map_err(away)?;
@@ -116,6 +124,10 @@ impl Subscribers {
     }
 
     /// Writes the record if it still is what was read at `revision`; gives the new revision.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Conflict`] if somebody else wrote in between; [`StoreError::Away`] if it is not known to be written.
     pub async fn write(
         &self,
         person: &PersonId,
@@ -142,6 +154,10 @@ impl Subscribers {
     }
 
     /// Removes the record if it still is what was read at `revision`.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Away`] if it is not known to be gone.
     pub async fn forget(&self, person: &PersonId, revision: u64) -> Result<(), StoreError> {
         self.connected()?;
         // The broker leaves a marker that names the person; it goes as soon as a marker can.

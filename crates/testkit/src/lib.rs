@@ -1,6 +1,7 @@
 //! Real NATS, S3, SMTP and services, started for tests, benches and `up`.
 //!
 //! A virus scanner and a viewer of traces, too. The only mock is a mail server that misbehaves on demand.
+#![expect(clippy::missing_errors_doc, reason = "a test ends at whatever fails")]
 
 mod authority;
 mod clamd;

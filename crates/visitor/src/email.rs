@@ -28,6 +28,10 @@ pub struct EmailAddress(String);
 
 impl EmailAddress {
     /// Reads an address; surrounding white space is not part of it.
+    ///
+    /// # Errors
+    ///
+    /// If it is no address, with the sentence for the visitor.
     pub fn parse(raw: &str) -> Result<Self, InvalidInput> {
         let address = raw.trim();
         if address.is_empty() {

@@ -54,6 +54,10 @@ impl Links {
 }
 
 /// The site's address as it stands in the settings, without a slash at its end.
+///
+/// # Errors
+///
+/// If it is no address of a site.
 pub fn site_url(raw: &str) -> Result<String, &'static str> {
     let host = ["https://", "http://"]
         .into_iter()

@@ -18,6 +18,10 @@ pub struct PersonKey(Hmac<Sha256>);
 
 impl PersonKey {
     /// Takes the secret as it stands in the settings.
+    ///
+    /// # Errors
+    ///
+    /// If it is too short.
     pub fn new(secret: &str) -> Result<Self, InvalidInput> {
         keyed(secret).map(Self)
     }

@@ -25,12 +25,20 @@ pub struct TextRule {
 
 impl TextRule {
     /// Reads a field that must hold something.
+    ///
+    /// # Errors
+    ///
+    /// If it is empty, too long or unprintable, with the sentence for the visitor.
     pub fn required(&self, raw: &str) -> Result<String, InvalidInput> {
         self.optional(raw)?
             .ok_or_else(|| InvalidInput::new(format!("Enter your {}.", self.what)))
     }
 
     /// Reads a field that may be left empty.
+    ///
+    /// # Errors
+    ///
+    /// If it is too long or unprintable, with the sentence for the visitor.
     pub fn optional(&self, raw: &str) -> Result<Option<String>, InvalidInput> {
         let text = raw.trim().replace("\r\n", "\n").replace('\r', "\n");
         if text.is_empty() {
@@ -70,6 +78,10 @@ impl PersonName {
     };
 
     /// Reads a name.
+    ///
+    /// # Errors
+    ///
+    /// If it is empty, too long or unprintable, with the sentence for the visitor.
     pub fn parse(raw: &str) -> Result<Self, InvalidInput> {
         Self::RULE.required(raw).map(Self)
     }

@@ -46,6 +46,10 @@ struct Claims {
 
 impl TokenKey {
     /// Takes the secret as it stands in the settings.
+    ///
+    /// # Errors
+    ///
+    /// If it is too short.
     pub fn new(secret: &str) -> Result<Self, InvalidInput> {
         keyed(secret).map(Self)
     }
@@ -68,6 +72,10 @@ impl TokenKey {
 
     /// Reads a token back. The signature is compared in constant time, before
     /// anything in the token is believed.
+    ///
+    /// # Errors
+    ///
+    /// If the token is forged, expired or for another purpose.
     pub fn verify(&self, token: &str, purpose: Purpose, now: OffsetDateTime) -> Result<PersonId, TokenError> {
         let (claims, tag) = token.split_once('.').ok_or(TokenError::Forged)?;
         let claims = URL_SAFE_NO_PAD.decode(claims).map_err(|_| TokenError::Forged)?;
@@ -102,6 +110,10 @@ impl TokenKeys {
     }
 
     /// The same as [`TokenKey::verify`], with either key.
+    ///
+    /// # Errors
+    ///
+    /// If the token is forged, expired or for another purpose.
     pub fn verify(&self, token: &str, purpose: Purpose, now: OffsetDateTime) -> Result<PersonId, TokenError> {
         match (self.key.verify(token, purpose, now), &self.former) {
             (Err(TokenError::Forged), Some(former)) => former.verify(token, purpose, now),

@@ -32,6 +32,10 @@ pub struct Service(GrpcServer);
 
 impl Service {
     /// Connects to the broker and takes the port.
+    ///
+    /// # Errors
+    ///
+    /// If a setting cannot be used, or what it needs does not answer, with the sentence for the log.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let spool_dir = settings.spool_dir.unwrap_or_else(env::temp_dir);
         tempfile::tempfile_in(&spool_dir).with_context(|| {
@@ -68,6 +72,10 @@ impl Service {
     }
 
     /// Serves until `stop`, then finishes what is in flight.
+    ///
+    /// # Errors
+    ///
+    /// If the server ends unasked.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         self.0.run(stop).await
     }

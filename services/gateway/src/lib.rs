@@ -30,6 +30,10 @@ pub struct Service {
 
 impl Service {
     /// Reads the site's folder and takes the port.
+    ///
+    /// # Errors
+    ///
+    /// If the folder holds no site, or the address cannot be listened on.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let server = HttpServer::bind(settings.listen, settings.connections_at_once).await?;
         let router = router::router(App::new(&settings), &settings)?;
@@ -42,6 +46,10 @@ impl Service {
     }
 
     /// Serves until `stop`, then finishes what is in flight.
+    ///
+    /// # Errors
+    ///
+    /// Never: see [`HttpServer::run`].
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         self.server.run(self.router, stop).await
     }

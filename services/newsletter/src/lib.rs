@@ -48,6 +48,10 @@ pub struct Service {
 
 impl Service {
     /// Connects to the broker, opens the bucket and takes the port.
+    ///
+    /// # Errors
+    ///
+    /// If a setting cannot be used, or what it needs does not answer, with the sentence for the log.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let client = nats::connect(&settings.nats, "newsletter").await?;
         let context = nats::jetstream(client.clone());
@@ -80,6 +84,10 @@ impl Service {
     }
 
     /// Serves until `stop`, then finishes what is in flight.
+    ///
+    /// # Errors
+    ///
+    /// If the server or a consumer ends unasked.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let suppress = |delivery| bounces::suppress(&self.newsletter, delivery);
         let suppressing = consume(&self.context, SUPPRESSION.into(), OPTIONS, suppress, stop.clone());

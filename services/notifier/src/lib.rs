@@ -65,6 +65,10 @@ pub struct Service {
 
 impl Service {
     /// Reads the templates, connects to the broker and takes the port.
+    ///
+    /// # Errors
+    ///
+    /// If a setting cannot be used, or what it needs does not answer, with the sentence for the log.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let smtp = Smtp::new(&settings.smtp, Channel::ALL.len() + 1)?;
         let mail_context = MailContext::new(&settings)?;
@@ -119,6 +123,10 @@ impl Service {
     }
 
     /// Delivers until `stop`, then finishes what is in flight.
+    ///
+    /// # Errors
+    ///
+    /// If the server or a consumer ends unasked.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let mut workers = JoinSet::new();
         for channel in Channel::ALL {

@@ -23,6 +23,10 @@ pub struct Service {
 
 impl Service {
     /// Reads the front end's folder and takes the port.
+    ///
+    /// # Errors
+    ///
+    /// If the folder holds no site, or the address cannot be listened on.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let folder = &settings.site_dir;
         let site = Site::read(folder).with_context(|| {
@@ -44,6 +48,10 @@ impl Service {
     }
 
     /// Serves until `stop`, then finishes what is in flight.
+    ///
+    /// # Errors
+    ///
+    /// Never: see [`HttpServer::run`].
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         self.server.run(self.router, stop).await
     }

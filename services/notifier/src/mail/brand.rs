@@ -48,6 +48,10 @@ pub struct PostalAddress {
 
 impl Brand {
     /// Reads the file that a setting names.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read or is no brand file.
     pub fn read(path: &str) -> Result<Self, String> {
         let text = fs::read_to_string(path).map_err(|error| format!("it cannot be read: {error}"))?;
         serde_json::from_str(&text).map_err(|error| format!("it is not a brand file: {error}"))

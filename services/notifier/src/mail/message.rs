@@ -74,6 +74,10 @@ impl Mail {
     }
 
     /// The words, from the templates.
+    ///
+    /// # Errors
+    ///
+    /// If a template asks for what it is not given.
     pub fn rendered(&self, context: &MailContext) -> Result<Rendered, MailError> {
         let mut words = context.templates.render(self.kind, &self.values)?;
         words.subject = wording::one_line(&words.subject);
@@ -81,6 +85,10 @@ impl Mail {
     }
 
     /// The message, the same for the same mail and time.
+    ///
+    /// # Errors
+    ///
+    /// If a template is wrong, or the parts do not make a message.
     pub fn into_message(self, context: &MailContext, now: OffsetDateTime) -> Result<Message, MailError> {
         let words = self.rendered(context)?;
         let (id, conversation) = (&self.id, &self.conversation);
