@@ -1,6 +1,6 @@
 import { inks, materials } from '../../kit/drawing/materials.ts';
 import type { Scene } from '../../kit/drawing/scene.ts';
-import { laptop, phone, rack, vignette } from './vignette.ts';
+import { cloud, laptop, phone, rack, vignette } from './vignette.ts';
 
 function threatDetection(): Scene {
   const scene = vignette([6, 5, 2]);
@@ -211,12 +211,6 @@ function deployment(): Scene {
     [3.4, 2.8],
   ]);
   return scene;
-}
-
-function cloud(scene: Scene, [x, y]: readonly [number, number]) {
-  scene.box([x, y, 1], [1.9, 1, 0.5], materials.pale);
-  scene.box([x + 0.35, y + 0.15, 1.5], [1.1, 0.7, 0.4], materials.pale);
-  scene.detect([x + 0.95, y + 0.5, 1], { size: [112, 66], label: 'cloud' });
 }
 
 function customModels(): Scene {

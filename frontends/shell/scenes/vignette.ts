@@ -48,3 +48,10 @@ export function laptop(scene: Scene, [x, y]: readonly [number, number]) {
 export function vignette(world: readonly [number, number, number]): Scene {
   return new Scene(world, PICTURE, 15);
 }
+
+/** A cloud, as a box of its own. */
+export function cloud(scene: Scene, [x, y]: readonly [number, number]) {
+  scene.box([x, y, 1], [1.9, 1, 0.5], materials.pale);
+  scene.box([x + 0.35, y + 0.15, 1.5], [1.1, 0.7, 0.4], materials.pale);
+  scene.detect([x + 0.95, y + 0.5, 1], { size: [112, 66], label: 'cloud' });
+}

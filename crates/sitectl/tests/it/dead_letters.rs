@@ -59,12 +59,12 @@ impl Site {
     /// A visitor writes to us, and no acknowledgement reaches them.
     async fn fail_once(&self) -> anyhow::Result<Uuid> {
         let id = publish(&self.nats, VISITOR, message("Zoë Müller", VISITOR)?).await?;
-        self.buried(1).await?;
+        self.dead_lettered(1).await?;
         self.taken(SALES, 1).await?;
         Ok(id)
     }
 
-    async fn buried(&self, count: usize) -> anyhow::Result<()> {
+    async fn dead_lettered(&self, count: usize) -> anyhow::Result<()> {
         eventually(&format!("{count} dead letters"), SOON, async || {
             (self.nats.dead_letters().await.ok()?.len() == count).then_some(())
         })
@@ -256,7 +256,7 @@ async fn dead_letters_of_an_endpoint_that_is_gone_hold_up_no_others() -> anyhow:
     let (nats, mut flags) = with_letters(0).await?;
     let context = jetstream::new(nats.client(User::Operator).await?);
     for channel in ["webhook-crm", CHANNEL.name(), "webhook-crm", CHANNEL.name()] {
-        bury(&context, channel).await?;
+        dead_letter(&context, channel).await?;
     }
     let (told, _) = told_in_part(&["dead-letters", "replay", "1", "2"], &flags)?;
     let lines: Vec<&str> = told.lines().collect();
@@ -327,14 +327,14 @@ async fn with_letters(count: usize) -> anyhow::Result<(Nats, Vec<String>)> {
     let nats = Nats::start().await?;
     let context = jetstream::new(nats.client(User::Operator).await?);
     for _ in 0..count {
-        bury(&context, CHANNEL.name()).await?;
+        dead_letter(&context, CHANNEL.name()).await?;
     }
     let flags = nats.flags(User::Operator);
     Ok((nats, flags))
 }
 
 /// Adds a dead letter of this channel.
-async fn bury(context: &jetstream::Context, channel: &str) -> anyhow::Result<()> {
+async fn dead_letter(context: &jetstream::Context, channel: &str) -> anyhow::Result<()> {
     let event = json!({ "id": Uuid::new_v4(), "type": "site.contact.received.v1" });
     let subject = subjects::dead_letter(channel, person(VISITOR)?.as_str());
     context.publish(subject, event.to_string().into()).await?.await?;

@@ -67,8 +67,8 @@ async fn a_refused_recipient_is_a_dead_letter_at_once_and_holds_up_nobody() -> a
     ] {
         let subject = format!("dead.{}.{}", channel.name(), person(email)?);
         assert_eq!(letter.subject.as_str(), subject);
-        let buried: serde_json::Value = serde_json::from_slice(&letter.payload)?;
-        assert_eq!(&buried, event, "the event is unchanged");
+        let kept: serde_json::Value = serde_json::from_slice(&letter.payload)?;
+        assert_eq!(&kept, event, "the event is unchanged");
         let header = |name: &str| {
             let header = letter.headers.as_ref().and_then(|headers| headers.get(name));
             header.map(|value| value.as_str()).unwrap_or_default()
