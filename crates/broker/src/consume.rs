@@ -14,6 +14,7 @@ use async_nats::jetstream::{
 };
 use futures_util::{Stream, StreamExt, stream};
 use serde::Deserialize;
+use site_events::{SITE, subjects};
 use site_service::{RequestId, drain::CancellationToken, trace};
 use time::OffsetDateTime;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -26,7 +27,6 @@ use crate::{
     delivery::{Delivery, Outcome},
     metrics::ConsumerMetrics,
 };
-use site_events::{SITE, subjects};
 
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 /// How long the broker keeps a request for events before it is asked anew; after a restart

@@ -6,11 +6,13 @@ use async_nats::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use site_events::{
+    DEAD_LETTERS, EventType,
+    headers::{ATTEMPTS, ERROR, TIME},
+    subjects,
+};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
-
-use site_events::headers::{ATTEMPTS, ERROR, TIME};
-use site_events::{DEAD_LETTERS, EventType, subjects};
 
 /// Publishes the event to the stream `DEAD_LETTERS`, once however often it is called.
 ///

@@ -4,11 +4,10 @@
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
+use site_events::EventType;
 use site_service::settings::{ExposeSecret, Secret};
 use time::OffsetDateTime;
 use url::Url;
-
-use site_events::EventType;
 
 const LONGEST_NAME: usize = 40;
 

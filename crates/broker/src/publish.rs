@@ -11,6 +11,10 @@ use async_nats::{
     },
 };
 use opentelemetry::{KeyValue, metrics::Histogram};
+use site_events::{
+    SITE,
+    event::{CONTENT_TYPE, Event, EventData},
+};
 use site_service::{
     RequestId,
     meters::{self, QUICK},
@@ -22,11 +26,6 @@ use tonic::Status;
 use tracing::{Instrument, field};
 use uuid::Uuid;
 use visitor::PersonId;
-
-use site_events::{
-    SITE,
-    event::{CONTENT_TYPE, Event, EventData},
-};
 
 /// Whether the broker had the event already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -178,7 +178,7 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let started = Instant::now();
         let span = server_span(&request);
-        let (taken, uri) = (self.layer.clone(), request.uri().clone());
+        let (layer, uri) = (self.layer.clone(), request.uri().clone());
         let answering = span
             .in_scope(|| self.inner.call(request))
             .instrument(span.clone());
@@ -188,7 +188,7 @@ where
                 .as_ref()
                 .map_or(Code::Unknown, |answer| code(answer.headers()));
             note(&span, code);
-            taken.measure(&uri, code, started);
+            layer.measure(&uri, code, started);
             answer
         })
     }

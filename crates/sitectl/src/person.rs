@@ -36,7 +36,7 @@ enum Task {
         #[arg(long, value_name = "FOLDER")]
         to: PathBuf,
         #[command(flatten)]
-        common: Box<CommonArgs>,
+        common: Box<PersonArgs>,
     },
     /// Erases all that is held of a person
     Erase {
@@ -44,13 +44,13 @@ enum Task {
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
-        common: Box<CommonArgs>,
+        common: Box<PersonArgs>,
     },
 }
 
 /// What every command needs.
 #[derive(Args)]
-struct CommonArgs {
+struct PersonArgs {
     /// The person's e-mail address
     #[arg(value_name = "E-MAIL")]
     email: String,
@@ -77,7 +77,7 @@ pub async fn run(settings: &Settings) -> anyhow::Result<()> {
     }
 }
 
-async fn export(to: &Path, common: &CommonArgs) -> anyhow::Result<()> {
+async fn export(to: &Path, common: &PersonArgs) -> anyhow::Result<()> {
     let person = common.person()?;
     private_folder::ensure_new_or_empty(to)?;
     let places = Places::open(&common.nats, &common.store).await?;
@@ -93,7 +93,7 @@ async fn export(to: &Path, common: &CommonArgs) -> anyhow::Result<()> {
     )
 }
 
-async fn erase(common: &CommonArgs) -> anyhow::Result<()> {
+async fn erase(common: &PersonArgs) -> anyhow::Result<()> {
     let person = common.person()?;
     let places = Places::open(&common.nats, &common.store).await?;
     let found = places.search(&person, &BTreeSet::new()).await?;
@@ -118,7 +118,7 @@ async fn erase(common: &CommonArgs) -> anyhow::Result<()> {
     answer(common.json, &document, lines)
 }
 
-async fn tell_what_would_be_erased(common: &CommonArgs) -> anyhow::Result<()> {
+async fn tell_what_would_be_erased(common: &PersonArgs) -> anyhow::Result<()> {
     let person = common.person()?;
     let places = Places::open(&common.nats, &common.store).await?;
     let counts = places.search(&person, &BTreeSet::new()).await?.counts();
@@ -131,7 +131,7 @@ async fn tell_what_would_be_erased(common: &CommonArgs) -> anyhow::Result<()> {
     )
 }
 
-impl CommonArgs {
+impl PersonArgs {
     fn person(&self) -> anyhow::Result<PersonId> {
         let email = EmailAddress::parse(&self.email)?;
         Ok(self.person_key.person(&email))

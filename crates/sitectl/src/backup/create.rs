@@ -71,10 +71,10 @@ async fn streams(context: &Context) -> anyhow::Result<(Vec<String>, Vec<String>)
 
 async fn take_stream(context: &Context, stream: &str, folder: &mut NewFolder) -> anyhow::Result<u64> {
     let mut file = folder.file(format!("streams/{stream}.snapshot"))?;
-    let about = snapshot::take(context, stream, &mut file).await?;
+    let info = snapshot::take(context, stream, &mut file).await?;
     folder.keep(file).await?;
-    folder.keep_json(format!("streams/{stream}.json"), &about).await?;
-    Ok(about.messages())
+    folder.keep_json(format!("streams/{stream}.json"), &info).await?;
+    Ok(info.messages())
 }
 
 async fn take_objects(store: &Store, folder: &mut NewFolder) -> anyhow::Result<u64> {

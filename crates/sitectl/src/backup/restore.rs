@@ -83,13 +83,13 @@ async fn bring_back_stream(
     folder: &WholeFolder,
     replicas: Option<usize>,
 ) -> anyhow::Result<()> {
-    let mut about: StreamInfo = folder.json(&format!("streams/{stream}.json"))?;
+    let mut info: StreamInfo = folder.json(&format!("streams/{stream}.json"))?;
     if let Some(replicas) = replicas {
-        about.set_replicas(replicas);
+        info.set_replicas(replicas);
     }
     let file = folder.path(&format!("streams/{stream}.snapshot"));
-    snapshot::restore(context, stream, &about, &file).await?;
-    snapshot::ensure_as_before(context, stream, &about).await
+    snapshot::restore(context, stream, &info, &file).await?;
+    snapshot::ensure_as_before(context, stream, &info).await
 }
 
 fn tell_what_would_be_restored(settings: &RestoreSettings, folder: &WholeFolder) -> anyhow::Result<()> {

@@ -62,7 +62,7 @@ pub async fn take(context: &Context, stream: &str, file: &mut NewFile) -> anyhow
     let mut chunks = client.subscribe(inbox.clone()).await?;
     let request =
         json!({ "deliver_subject": inbox, "chunk_size": chunk_size(&client), "window_size": WINDOW });
-    let about = ask(context, &format!("STREAM.SNAPSHOT.{stream}"), &request).await?;
+    let info = ask(context, &format!("STREAM.SNAPSHOT.{stream}"), &request).await?;
     let mut number = 0;
     loop {
         let chunk = timeout(CHUNK_PATIENCE, chunks.next()).await;
@@ -86,7 +86,7 @@ pub async fn take(context: &Context, stream: &str, file: &mut NewFile) -> anyhow
         self::connects(&client) == connects,
         "the connection to the broker was lost meanwhile"
     );
-    Ok(about)
+    Ok(info)
 }
 
 /// The empty message at the end says how it went.
@@ -111,8 +111,8 @@ fn connects(client: &Client) -> u64 {
 }
 
 /// Makes a stream of a snapshot. The next chunk goes out when the broker has taken the one before.
-pub async fn restore(context: &Context, stream: &str, about: &StreamInfo, file: &Path) -> anyhow::Result<()> {
-    let upload: Upload = ask(context, &format!("STREAM.RESTORE.{stream}"), about).await?;
+pub async fn restore(context: &Context, stream: &str, info: &StreamInfo, file: &Path) -> anyhow::Result<()> {
+    let upload: Upload = ask(context, &format!("STREAM.RESTORE.{stream}"), info).await?;
     let client = context.client();
     let mut file = File::open(file).await?;
     let mut chunk = vec![0; chunk_size(&client)];
@@ -142,11 +142,11 @@ struct Upload {
 
 /// Waits until the stream is there as it was, with all its consumers. The servers of a cluster agree on these only after
 /// the stream itself: a set-up that comes before would make them anew.
-pub async fn ensure_as_before(context: &Context, stream: &str, about: &StreamInfo) -> anyhow::Result<()> {
+pub async fn ensure_as_before(context: &Context, stream: &str, info: &StreamInfo) -> anyhow::Result<()> {
     let started = Instant::now();
     loop {
         let found = found(context, stream).await;
-        if found.as_ref().is_ok_and(|found| *found == Found::by(about)) {
+        if found.as_ref().is_ok_and(|found| *found == Found::by(info)) {
             return Ok(());
         }
         if started.elapsed() > PATIENCE {
@@ -165,10 +165,10 @@ struct Found {
 }
 
 impl Found {
-    fn by(about: &StreamInfo) -> Self {
+    fn by(info: &StreamInfo) -> Self {
         Self {
-            last_number: about.number("last_seq"),
-            consumers: about.number("consumer_count"),
+            last_number: info.number("last_seq"),
+            consumers: info.number("consumer_count"),
         }
     }
 }

@@ -33,7 +33,7 @@ pub enum What {
 }
 
 /// What became, or would become, of a line.
-enum EndpointState {
+enum LineOutcome {
     Imported,
     Unsubscribed,
     LeftAlone(String),
@@ -50,22 +50,22 @@ pub async fn import(from: &Path, what: What, key: &Key, common: &CommonArgs) -> 
         left: last_leavings(&lines, key),
         seen: HashMap::new(),
     };
-    let mut states = Vec::new();
+    let mut outcomes = Vec::new();
     for line in &lines {
-        let state = import.settle(line).await;
-        let state = state.with_context(|| {
-            let before = states
+        let outcome = import.apply(line).await;
+        let outcome = outcome.with_context(|| {
+            let before = outcomes
                 .iter()
-                .filter(|(_, state)| !matches!(state, EndpointState::LeftAlone(_)));
+                .filter(|(_, outcome)| !matches!(outcome, LineOutcome::LeftAlone(_)));
             format!(
                 "line {} was not imported (imported before it: {}); repeating it is safe",
                 line.number,
                 before.count()
             )
         })?;
-        states.push((line.number, state));
+        outcomes.push((line.number, outcome));
     }
-    tell(&states, what, common)
+    tell(&outcomes, what, common)
 }
 
 /// The last time that somebody left, by the table.
@@ -106,7 +106,7 @@ struct Import<'a> {
 }
 
 impl Import<'_> {
-    async fn settle(&mut self, line: &Line) -> Result<EndpointState, StoreError> {
+    async fn apply(&mut self, line: &Line) -> Result<LineOutcome, StoreError> {
         match &line.content {
             Content::Consent {
                 email,
@@ -114,7 +114,7 @@ impl Import<'_> {
                 source,
             } => self.bring_in(line.number, email, *confirmed, source).await,
             Content::Leaving { email, ended } => self.end(line.number, email, *ended).await,
-            Content::Other { state } => Ok(EndpointState::LeftAlone(format!("the table says {state}"))),
+            Content::Other { state } => Ok(LineOutcome::LeftAlone(format!("the table says {state}"))),
         }
     }
 
@@ -124,23 +124,23 @@ impl Import<'_> {
         email: &EmailAddress,
         confirmed: OffsetDateTime,
         source: &str,
-    ) -> Result<EndpointState, StoreError> {
+    ) -> Result<LineOutcome, StoreError> {
         let person = self.key.person_key.person(email);
         if let Some(leaving) = self.left.get(&person) {
-            return Ok(EndpointState::LeftAlone(format!(
+            return Ok(LineOutcome::LeftAlone(format!(
                 "line {} says that they left",
                 leaving.line
             )));
         }
         if let Some(first) = self.seen.insert(person.clone(), line) {
-            return Ok(EndpointState::LeftAlone(the_same_as(first)));
+            return Ok(LineOutcome::LeftAlone(the_same_as(first)));
         }
         let known = self.subscribers.read(&person).await?;
         if let Some(subscriber) = &known.subscriber {
-            return Ok(EndpointState::LeftAlone(known_already(subscriber)));
+            return Ok(LineOutcome::LeftAlone(known_already(subscriber)));
         }
         if self.what == What::Telling {
-            return Ok(EndpointState::Imported);
+            return Ok(LineOutcome::Imported);
         }
         let subscriber =
             Subscriber::imported(email.clone(), Some(source.to_owned()), confirmed, Uuid::new_v4());
@@ -149,10 +149,10 @@ impl Import<'_> {
             .write(&person, &subscriber, known.revision, Kept::ForGood)
             .await;
         match written {
-            Ok(_) => Ok(EndpointState::Imported),
-            Err(StoreError::Conflict) => Ok(EndpointState::LeftAlone(
-                "they signed up in this moment".to_owned(),
-            )),
+            Ok(_) => Ok(LineOutcome::Imported),
+            Err(StoreError::Conflict) => {
+                Ok(LineOutcome::LeftAlone("they signed up in this moment".to_owned()))
+            }
             Err(error) => Err(error),
         }
     }
@@ -162,12 +162,12 @@ impl Import<'_> {
         line: u64,
         email: &EmailAddress,
         ended: OffsetDateTime,
-    ) -> Result<EndpointState, StoreError> {
+    ) -> Result<LineOutcome, StoreError> {
         let person = self.key.person_key.person(email);
         if let Some(last) = self.left.get(&person)
             && last.line != line
         {
-            return Ok(EndpointState::LeftAlone(the_same_as(last.line)));
+            return Ok(LineOutcome::LeftAlone(the_same_as(last.line)));
         }
         match self.try_to_end(&person, ended).await {
             // What they did in this moment does not undo that they left.
@@ -176,31 +176,27 @@ impl Import<'_> {
         }
     }
 
-    async fn try_to_end(
-        &self,
-        person: &PersonId,
-        ended: OffsetDateTime,
-    ) -> Result<EndpointState, StoreError> {
+    async fn try_to_end(&self, person: &PersonId, ended: OffsetDateTime) -> Result<LineOutcome, StoreError> {
         let known = self.subscribers.read(person).await?;
         let Some(subscriber) = known.subscriber else {
-            return Ok(EndpointState::LeftAlone(
+            return Ok(LineOutcome::LeftAlone(
                 "nobody with this address is known".to_owned(),
             ));
         };
         let left = subscriber.clone().unsubscribed(ended);
         if left == subscriber {
-            return Ok(EndpointState::LeftAlone(known_already(&subscriber)));
+            return Ok(LineOutcome::LeftAlone(known_already(&subscriber)));
         }
         // Tools list everybody who ever left: the same list, imported again, must not end what began later.
         if subscriber.requested > ended {
-            return Ok(EndpointState::LeftAlone("they signed up anew since".to_owned()));
+            return Ok(LineOutcome::LeftAlone("they signed up anew since".to_owned()));
         }
         if self.what == What::Doing {
             self.subscribers
                 .write(person, &left, known.revision, Kept::ForGood)
                 .await?;
         }
-        Ok(EndpointState::Unsubscribed)
+        Ok(LineOutcome::Unsubscribed)
     }
 }
 
@@ -212,30 +208,30 @@ fn known_already(subscriber: &Subscriber) -> String {
     format!("known already, as {}", Stage::of(subscriber).name())
 }
 
-fn tell(states: &[(u64, EndpointState)], what: What, common: &CommonArgs) -> anyhow::Result<()> {
+fn tell(outcomes: &[(u64, LineOutcome)], what: What, common: &CommonArgs) -> anyhow::Result<()> {
     let (would, keys) = match what {
         What::Doing => ("", ["imported", "unsubscribed"]),
         What::Telling => ("would be ", ["wouldImport", "wouldUnsubscribe"]),
     };
     let (mut imported, mut unsubscribed, mut left_alone) = (Vec::new(), Vec::new(), Vec::new());
     let mut lines = Vec::new();
-    for (number, state) in states {
-        match state {
-            EndpointState::Imported => {
+    for (number, outcome) in outcomes {
+        match outcome {
+            LineOutcome::Imported => {
                 imported.push(number);
                 lines.push(format!("line {number}: {would}imported"));
             }
-            EndpointState::Unsubscribed => {
+            LineOutcome::Unsubscribed => {
                 unsubscribed.push(number);
                 lines.push(format!("line {number}: {would}unsubscribed"));
             }
-            EndpointState::LeftAlone(why) => {
+            LineOutcome::LeftAlone(why) => {
                 left_alone.push(json!({ "line": number, "why": why }));
                 lines.push(format!("line {number}: left alone: {why}"));
             }
         }
     }
-    let all = states.len();
+    let all = outcomes.len();
     lines.push(format!("{would}imported: {} of {all}", imported.len()));
     lines.push(format!("{would}unsubscribed: {} of {all}", unsubscribed.len()));
     lines.push(NO_MAIL.to_owned());

@@ -27,10 +27,10 @@ test.each(Object.entries(SAMPLES))(
 );
 
 test('each opening of the home page has a sample', () => {
-  const openings = builtRoutes()
+  const variants = builtRoutes()
     .variants.filter(({ postsTo }) => !postsTo)
     .map(({ path, parameter }) => `${path}?${parameter}`);
-  const others = openings.filter(path => builtPage(path).html !== builtPage(paths.home).html);
+  const others = variants.filter(path => builtPage(path).html !== builtPage(paths.home).html);
   expect(others).toEqual(ROUTES.filter(path => path.includes('?')));
 });
 

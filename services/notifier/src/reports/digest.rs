@@ -28,7 +28,7 @@ pub struct Digest {
     pub states: Arc<EndpointStates>,
     pub endpoints: Vec<String>,
     pub every: Duration,
-    /// The way of its mails.
+    /// The limit of its connections.
     pub limit: ChannelLimit,
 }
 
