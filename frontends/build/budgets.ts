@@ -15,9 +15,9 @@ export interface FirstView {
   all: number;
 }
 
-/** Whole kilobytes, as budgets and tables state them. */
+/** Whole kilobytes, as budgets and tables state them; a part of one counts as one, so that no budget is exceeded unseen. */
 export function kilobytes(bytes: number): number {
-  return Math.round(bytes / KILOBYTE);
+  return Math.ceil(bytes / KILOBYTE);
 }
 
 /** Which budgets of bytes the first view of a route exceeds. */

@@ -6,7 +6,7 @@ import { matchPath } from '@site/kit/router.ts';
 import type { ReactElement } from 'react';
 import type { Area, Rendered } from '../../build/rendered.ts';
 import { overviewIds, services } from './content/services.ts';
-import { Home } from './pages/home.tsx';
+import { Home, prefetchHome } from './pages/home.tsx';
 import { remoteParts } from './remote-parts.ts';
 
 interface SiteRoute {
@@ -38,6 +38,7 @@ const screens: Readonly<Record<paths.Kind, SiteRoute>> = {
   home: {
     patterns: paths.kinds.home,
     element: <Home />,
+    prefetch: prefetchHome,
     areas: [{ remote: 'blog', module: 'blog-teasers', weight: 'extra' }],
   },
   about: {

@@ -70,7 +70,7 @@ export async function render(path: string): Promise<Rendered> {
   }
   const { pathname, search } = new URL(path, 'http://site');
   const { chunk, ...route } = routeOf(pathname);
-  const variant = pathname === '/' && homeVariantOf(search) === 'impact' ? 'impact' : undefined;
+  const variant = pathname === paths.home ? homeVariantOf(search) : undefined;
   return { html, unscripted: questionOf(search), chunk: chunk ?? variant, ...route };
 }
 

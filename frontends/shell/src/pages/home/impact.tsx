@@ -4,7 +4,7 @@ import * as paths from '@site/kit/paths.ts';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Link } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
-import { Film } from './impact/film.tsx';
+import { Film } from './film.tsx';
 
 const FEATURES = [
   {
