@@ -162,17 +162,20 @@ pub const COMMANDS: [(&str, Tried); 82] = [
     ("sitectl", ByTest("crates/sitectl/tests/it/tool.rs")),
 ];
 
-/// Runs each command that is not tried elsewhere, all of them even where one fails.
+/// Runs each command that contains one of the words, or any, and is not tried elsewhere, all of them even where one fails.
 ///
 /// # Errors
 ///
 /// Names the commands that failed.
-pub fn commands() -> anyhow::Result<()> {
+pub fn commands(words: &[String]) -> anyhow::Result<()> {
+    let mut chosen = COMMANDS.to_vec();
+    chosen.retain(|(command, _)| words.is_empty() || words.iter().any(|word| command.contains(word)));
+    anyhow::ensure!(!chosen.is_empty(), "No command contains {}.", words.join(" or "));
     let engines = tools_of(Some(Part::Engines));
     tools::need(&[&tools_of(None)[..], &engines, &[Tool::Java]].concat())?;
     build::all()?;
     let mut failed = Vec::new();
-    for (command, tried) in COMMANDS {
+    for (command, tried) in chosen {
         let started = Instant::now();
         writeln!(stdout(), "\n▸ {command}")?;
         let outcome = match tried {

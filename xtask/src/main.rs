@@ -74,7 +74,10 @@ enum Chore {
         what: measure::What,
     },
     /// Runs every command that the documents name: for a nightly job, in hours
-    Commands,
+    Commands {
+        /// Only those that contain one of these words, such as `measure` or "npm run"
+        filter: Vec<String>,
+    },
     /// Compares what one of our parts reaches with the least that its work could cost; fails below a share of that
     Bench {
         /// Which part
@@ -96,7 +99,7 @@ fn main() -> ExitCode {
         Chore::Images => images::images(),
         Chore::Sbom => sbom::sbom(),
         Chore::Measure { what } => measure::measure(what),
-        Chore::Commands => commands::commands(),
+        Chore::Commands { filter } => commands::commands(&filter),
         Chore::Bench { what } => bench::bench(what),
     };
     match done {
