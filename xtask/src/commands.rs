@@ -83,7 +83,7 @@ pub const COMMANDS: [(&str, Tried); 82] = [
     ("cargo test -p web", AsIs),
     ("cargo run -p gateway --example openapi > docs/openapi.json", AsIs),
     (
-        "cargo run -p site-events --example documents -- docs/events",
+        "cargo run -p site-events --example documents",
         AsIs,
     ),
     (

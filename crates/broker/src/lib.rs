@@ -19,8 +19,6 @@ pub use retries::RetryPolicy;
 pub const DIGEST: &str = "operator-digest";
 /// The KV bucket of newsletter subscribers, by person.
 pub const SUBSCRIBERS: &str = "subscribers";
-/// The durable consumer that stops the newsletter for addresses that do not exist.
-pub const SUPPRESSION: &str = "newsletter-bounced-suppression";
 /// The KV bucket of the state of webhook endpoints, by their name.
 pub const ENDPOINTS: &str = "endpoints";
 /// The KV bucket of what was already delivered, by `<event id>.<channel>`.

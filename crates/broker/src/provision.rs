@@ -12,9 +12,9 @@ use async_nats::jetstream::{
 use clap::Args;
 use futures_util::StreamExt;
 
-use site_events::{Channel, DEAD_LETTERS, EventType, SITE, subjects};
+use site_events::{Channel, DEAD_LETTERS, EventType, SITE, SUPPRESSION, subjects};
 
-use crate::{DELIVERIES, DIGEST, ENDPOINTS, Endpoint, Endpoints, SUBSCRIBERS, SUPPRESSION};
+use crate::{DELIVERIES, DIGEST, ENDPOINTS, Endpoint, Endpoints, SUBSCRIBERS};
 
 /// How long a repeated submission is recognised.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(60 * 60);

@@ -1,14 +1,18 @@
-//! Writes what is published about the events into a folder:
-//! `cargo run -p site-events --example documents -- docs/events`.
+//! Writes what is published about the events, and the channels into the files of the cluster:
+//! `cargo run -p site-events --example documents`.
 
-use std::{env, fs, io, path::Path};
+use std::{fs, io, path::Path};
+
+use site_events::documents;
 
 fn main() -> io::Result<()> {
-    let folder = env::args_os()
-        .nth(1)
-        .ok_or_else(|| io::Error::other("name the folder to write to, such as docs/events"))?;
-    for (name, document) in site_events::documents::all() {
-        fs::write(Path::new(&folder).join(name), format!("{document:#}\n"))?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (name, document) in documents::all() {
+        fs::write(root.join("docs/events").join(name), format!("{document:#}\n"))?;
+    }
+    for (file, renewed) in documents::CLUSTER_FILES {
+        let path = root.join(file);
+        fs::write(&path, renewed(&fs::read_to_string(&path)?))?;
     }
     Ok(())
 }

@@ -17,3 +17,5 @@ pub use event::{Event, EventData, EventType};
 pub const SITE: &str = "SITE";
 /// The stream that holds what could not be delivered.
 pub const DEAD_LETTERS: &str = "DEAD_LETTERS";
+/// The durable consumer that stops the newsletter for addresses that do not exist.
+pub const SUPPRESSION: &str = "newsletter-bounced-suppression";

@@ -16,10 +16,10 @@ use std::sync::Arc;
 
 use async_nats::jetstream;
 use site_broker::{
-    Publisher, RetryPolicy, SUBSCRIBERS, SUPPRESSION,
+    Publisher, RetryPolicy, SUBSCRIBERS,
     consume::{ConsumerOptions, consume, ensure_consumer_exists},
 };
-use site_events::SITE;
+use site_events::{SITE, SUPPRESSION};
 use site_proto::newsletter::v1::newsletter_service_server::NewsletterServiceServer;
 use site_service::{
     drain::{self, CancellationToken},

@@ -16,10 +16,10 @@ use anyhow::Context as _;
 use async_nats::jetstream;
 use resumes::Store;
 use site_broker::{
-    DELIVERIES, Delivery, ENDPOINTS, Endpoint, Endpoints, Outcome, Publisher, RetryPolicy, SUPPRESSION,
+    DELIVERIES, Delivery, ENDPOINTS, Endpoint, Endpoints, Outcome, Publisher, RetryPolicy,
     consume::{ConsumerOptions, consume, ensure_consumer_exists},
 };
-use site_events::{Channel, SITE};
+use site_events::{Channel, SITE, SUPPRESSION};
 use site_service::{
     drain::{self, CancellationToken},
     grpc::GrpcServer,

@@ -1,7 +1,10 @@
-//! What other people's programs read about our events, made from the types themselves:
-//! a JSON Schema for each type, and an AsyncAPI document of where they are found.
+//! What other programs read about our events, made from the types themselves: a JSON Schema for each type, an AsyncAPI
+//! document of where they are found, and the channels in the files of the cluster.
 
 mod asyncapi;
+mod cluster;
+
+pub use cluster::CLUSTER_FILES;
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
@@ -14,7 +17,7 @@ use crate::{
     },
 };
 
-/// Every document by the name of its file.
+/// Every document of `docs/events`, by the name of its file.
 pub fn all() -> Vec<(String, Value)> {
     let schemas = EventType::ALL.map(|event_type| (schema_file(event_type), schema(event_type)));
     let asyncapi = ("asyncapi.json".to_owned(), asyncapi::document());
@@ -84,11 +87,12 @@ mod tests {
     use std::{fs, path::Path};
 
     use super::*;
+    use crate::Channel;
 
     #[test]
     fn the_committed_documents_are_the_ones_the_types_make() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/events");
-        let renew = "run: cargo run -p site-events --example documents -- docs/events";
+        let renew = "run: cargo run -p site-events --example documents";
         for (name, made) in all() {
             let text = fs::read_to_string(folder.join(&name)).unwrap_or_default();
             let committed: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -97,6 +101,22 @@ mod tests {
         let known = all().len();
         let found = fs::read_dir(&folder).map_or(0, Iterator::count);
         assert_eq!(found, known, "{} holds what no type makes", folder.display());
+    }
+
+    #[test]
+    fn the_cluster_knows_every_channel() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for (file, renewed) in CLUSTER_FILES {
+            let committed = fs::read_to_string(root.join(file)).unwrap_or_default();
+            assert_eq!(
+                committed,
+                renewed(&committed),
+                "{file} is stale; run: cargo run -p site-events --example documents"
+            );
+            for channel in Channel::ALL {
+                assert!(committed.contains(channel.name()), "{file}: {}", channel.name());
+            }
+        }
     }
 
     #[test]

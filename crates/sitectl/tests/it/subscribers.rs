@@ -14,8 +14,8 @@ use std::{
 use async_nats::jetstream;
 use clap::Parser;
 use serde_json::{Value, json};
-use site_broker::{SUBSCRIBERS, SUPPRESSION};
-use site_events::{Channel, SITE};
+use site_broker::SUBSCRIBERS;
+use site_events::{Channel, SITE, SUPPRESSION};
 use site_proto::newsletter::v1::{
     ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
 };

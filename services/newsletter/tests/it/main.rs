@@ -6,8 +6,8 @@ use async_nats::jetstream;
 use clap::Parser;
 use newsletter::{Service, Settings};
 use serde_json::Value;
-use site_broker::{SUBSCRIBERS, SUPPRESSION};
-use site_events::SITE;
+use site_broker::SUBSCRIBERS;
+use site_events::{SITE, SUPPRESSION};
 use site_proto::newsletter::v1::{
     ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
 };
