@@ -1,6 +1,6 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { tell } from '../kit/testing/tell.ts';
+import { tell } from '../kit/testing/show-toast.ts';
 
 /** Widths of a phone's and of a desktop's window. */
 export const WIDTHS = { phone: 390, desktop: 1440 } as const;

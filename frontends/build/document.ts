@@ -20,8 +20,8 @@ export interface SiteParts {
 
 /** The scripts that stand in the pages themselves: two in all of them, one where the application is to start. */
 const theme = inline('theme-start.js');
-const styleLimit = inline('late-styles.js');
-const start = inline('start.js');
+const styleLimit = inline('stylesheet-timeout.js');
+const start = inline('app-loader.js');
 /** What lets them through the Content Security Policy. */
 export const scriptHashes: readonly string[] = [theme, styleLimit, start].map(
   script => `sha256-${createHash('sha256').update(script).digest('base64')}`,

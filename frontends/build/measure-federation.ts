@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gateway } from '../kit/testing/gateway.ts';
 import { auditedThrice, launchForAudit } from './audit.ts';
 import { dist, frontends, root } from './places.ts';
-import { SAMPLES } from './routes.ts';
+import { SAMPLES } from './sample-paths.ts';
 
 // What a first view costs with remotes, and what it would cost as one bundle: `cargo xtask measure federation`.
 

@@ -5,7 +5,7 @@ import { auditedThrice, faultsOf, launchForAudit } from './audit.ts';
 import { axeMatrix } from './axe-matrix.ts';
 import { CHROMIUM } from './chromium.ts';
 import { CHANGES, timeToPage } from './route-change.ts';
-import { NOT_FOUND, ROUTES } from './routes.ts';
+import { NOT_FOUND, ROUTES } from './sample-paths.ts';
 import { runningStack } from './running-stack.ts';
 
 // Measures the running stack: `cargo xtask measure web`, or in a short form `npm run measure -- /about`.

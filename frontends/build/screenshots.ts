@@ -4,7 +4,7 @@ import type { Browser } from '@playwright/test';
 import { chromium } from '@playwright/test';
 import { CHROMIUM } from './chromium.ts';
 import { root } from './places.ts';
-import { NOT_FOUND, ROUTES } from './routes.ts';
+import { NOT_FOUND, ROUTES } from './sample-paths.ts';
 import { runningStack } from './running-stack.ts';
 
 // Takes a picture of each route of the running stack in three sizes and both themes, into

@@ -5,7 +5,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import type { FakeServer } from '../../kit/testing/fake-server.ts';
 import { fakeServer, keysOf } from '../../kit/testing/fake-server.ts';
 import { pass } from '../../kit/testing/fake-time.ts';
-import { notices } from '../../kit/testing/notices.ts';
+import { notices } from '../../kit/testing/record-toasts.ts';
 import { person } from '../../kit/testing/person.ts';
 import { ApplicationForm } from './application-form.tsx';
 

@@ -1,11 +1,11 @@
 import { ButtonLink } from '@site/kit/button.tsx';
-import { Confirmation } from '@site/kit/message.tsx';
+import { Confirmation } from '@site/kit/confirmation.tsx';
 import type { Notice } from '@site/kit/notice.ts';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { useParams } from '@site/kit/router.ts';
-import { WithFooter } from '@site/kit/with-footer.tsx';
+import { WithFooter } from '@site/kit/footer-marker.tsx';
 import { useState } from 'react';
 import { ApplicationForm } from './application-form.tsx';
 import type { Position } from './positions.ts';

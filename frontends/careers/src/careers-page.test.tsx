@@ -6,7 +6,7 @@ import type { FakeServer } from '../../kit/testing/fake-server.ts';
 import { fakeServer } from '../../kit/testing/fake-server.ts';
 import { pass } from '../../kit/testing/fake-time.ts';
 import { fakeView } from '../../kit/testing/fake-view.ts';
-import { notices } from '../../kit/testing/notices.ts';
+import { notices } from '../../kit/testing/record-toasts.ts';
 import { person } from '../../kit/testing/person.ts';
 import CareersPage from './careers-page.tsx';
 

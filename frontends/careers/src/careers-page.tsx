@@ -1,7 +1,7 @@
 import { brand } from '@site/kit/brand.ts';
 import { Card } from '@site/kit/card.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
-import { Confirmation } from '@site/kit/message.tsx';
+import { Confirmation } from '@site/kit/confirmation.tsx';
 import type { Notice } from '@site/kit/notice.ts';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { ButtonLink } from './button.tsx';
 import { PageHeader } from './page-header.tsx';
 import { PageMeta } from './page-meta.tsx';
-import { WithFooter } from './with-footer.tsx';
+import { WithFooter } from './footer-marker.tsx';
 
 interface AcceptedPageProps {
   title: string;

@@ -1,6 +1,6 @@
 import type { ComponentType, ReactNode } from 'react';
 import { lazy, useSyncExternalStore } from 'react';
-import { isGone, isServed, loadPageAgain, retryCode } from './load-code.ts';
+import { isGone, isServed, loadPageAgain, retryCode } from './chunk-loading.ts';
 import type { PartFailure } from './part-failure.ts';
 import { reportFailure } from './part-failure.ts';
 import { SLOW } from './retry.ts';

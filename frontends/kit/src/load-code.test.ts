@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { beforeEach, expect, test, vi } from 'vitest';
 import { pass } from '../testing/fake-time.ts';
-import { isGone, isServed, loadPageAgain, retryCode } from './load-code.ts';
+import { isGone, isServed, loadPageAgain, retryCode } from './chunk-loading.ts';
 
 const FILE = 'https://oculant.example/assets/about.1234.js';
 

@@ -3,7 +3,7 @@ import { postJson } from './api-client.ts';
 import { attribution } from './attribution.ts';
 import { Field } from './field.tsx';
 import { HONEYPOT, Honeypot } from './honeypot.tsx';
-import { Alert } from './message.tsx';
+import { Alert } from './confirmation.tsx';
 import { PrivacyNote } from './privacy-note.tsx';
 import { SubmitButtons } from './submit-buttons.tsx';
 import { textsOf } from './texts-of.ts';

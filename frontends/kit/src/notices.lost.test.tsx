@@ -27,7 +27,7 @@ beforeEach(async () => {
   uncaught.mockReset();
   process.on('unhandledRejection', uncaught);
   Object.assign(HTMLElement.prototype, { showPopover: vi.fn(), hidePopover: vi.fn() });
-  const { Notices } = await import('./notices.tsx');
+  const { Notices } = await import('./toast-region.tsx');
   render(<Notices />);
 });
 afterEach(() => {
@@ -35,7 +35,7 @@ afterEach(() => {
 });
 
 async function tell(notice: Notice) {
-  const { notify } = await import('./notices.tsx');
+  const { notify } = await import('./toast-region.tsx');
   await act(async () => notify(notice));
 }
 

@@ -4,7 +4,7 @@ import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { pass } from '../testing/fake-time.ts';
 import type { Notice } from './notice.ts';
-import { Notices, notify } from './notices.tsx';
+import { Notices, notify } from './toast-region.tsx';
 
 /** What the browser was asked to do with the layer above the page; the DOM of the tests has none. */
 const layer: string[] = [];

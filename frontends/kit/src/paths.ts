@@ -16,7 +16,7 @@ export const terms = '/terms';
 
 /**
  * Every kind of page, with the patterns of its addresses: a kind without a screen in `shell/src/routes.tsx`, or without
- * a sample in `build/routes.ts`, does not compile.
+ * a sample in `build/sample-paths.ts`, does not compile.
  */
 export const kinds = {
   home: [home],

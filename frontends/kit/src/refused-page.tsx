@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Alert } from './message.tsx';
+import { Alert } from './confirmation.tsx';
 import { PageHeader } from './page-header.tsx';
 import { PageMeta } from './page-meta.tsx';
 

@@ -4,7 +4,7 @@ import type { ComponentType } from 'react';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { brand } from './brand.ts';
-import { Notices } from './notices.tsx';
+import { Notices } from './toast-region.tsx';
 
 /** A remote without the shell. */
 export interface Standalone {

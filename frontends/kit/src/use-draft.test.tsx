@@ -3,7 +3,7 @@ import { render, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { renderToString } from 'react-dom/server';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { notices } from '../testing/notices.ts';
+import { notices } from '../testing/record-toasts.ts';
 import type { Notice } from './notice.ts';
 import { useDraft } from './use-draft.ts';
 

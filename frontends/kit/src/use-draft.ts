@@ -1,6 +1,6 @@
 import type { RefObject } from 'react';
 import { useCallback, useEffect, useRef } from 'react';
-import { notify } from './notices.tsx';
+import { notify } from './toast-region.tsx';
 
 /** What a form needs to keep a draft; it carries the draft's name as `data-draft`. */
 export interface Draft {

@@ -8,8 +8,8 @@ import { devServer } from './dev-server.ts';
 import type { Mail } from './inbox.ts';
 import { mailTo, settledMailsTo, someone } from './inbox.ts';
 import type { Program } from './program.ts';
-import { tell } from './tell.ts';
-import { visitorAddress } from './visitor-address.ts';
+import { tell } from './show-toast.ts';
+import { visitorAddress } from './random-client-ip.ts';
 
 /** What a project of Playwright's configuration says. */
 export interface Options {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { RunningStack } from '../../build/running-stack.ts';
-import { visitorAddress } from './visitor-address.ts';
+import { visitorAddress } from './random-client-ip.ts';
 
 /** Milliseconds within which a mail arrives. */
 const ARRIVED = 20_000;

@@ -1,5 +1,5 @@
 import { brand } from '@site/kit/brand.ts';
-import { Notices } from '@site/kit/notices.tsx';
+import { Notices } from '@site/kit/toast-region.tsx';
 import { Route, Routes, useLocation } from '@site/kit/router.ts';
 import type { CSSProperties, ReactNode } from 'react';
 import { Suspense, ViewTransition } from 'react';

@@ -26,7 +26,7 @@ beforeEach(async () => {
   vi.spyOn(document.head, 'append').mockImplementation((...added) => {
     asked.push(...(added as HTMLScriptElement[]));
   });
-  await vi.importActual('./start.js');
+  await vi.importActual('./app-loader.js');
   awaited['DOMContentLoaded']?.();
 });
 

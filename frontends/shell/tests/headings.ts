@@ -1,4 +1,4 @@
-import type { Route } from '../../build/routes.ts';
+import type { Route } from '../../build/sample-paths.ts';
 
 /** How pages are headed, one of each kind, as the specification or we say. A new kind of page needs an entry. */
 export const HEADINGS: Readonly<Record<Route, string>> = {

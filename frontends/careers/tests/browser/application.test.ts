@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { expect, expectSaid, someone, test } from '../../../kit/testing/browser.ts';
 import { badLineTo } from '../../../kit/testing/line.ts';
-import { keepShown } from '../../../kit/testing/tell.ts';
+import { keepShown } from '../../../kit/testing/show-toast.ts';
 
 const RECRUITERS = 'recruiters@oculant.example';
 const MEGABYTE = 1024 * 1024;

@@ -3,7 +3,7 @@ import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { useReveal } from '@site/kit/reveal.tsx';
 import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
-import { WithFooter } from '@site/kit/with-footer.tsx';
+import { WithFooter } from '@site/kit/footer-marker.tsx';
 import type { IconName } from './icon.tsx';
 import { Icon } from './icon.tsx';
 

@@ -1,7 +1,7 @@
 import { postJson } from '@site/kit/api-client.ts';
 import { Button } from '@site/kit/button.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
-import { Alert, takeFocus } from '@site/kit/message.tsx';
+import { Alert, takeFocus } from '@site/kit/confirmation.tsx';
 import { useHydrated } from '@site/kit/use-hydrated.ts';
 import { useSubmission } from '@site/kit/use-submission.ts';
 import { useState } from 'react';

@@ -7,7 +7,7 @@ import { Reveal } from '@site/kit/reveal.tsx';
 import { useLocation } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { organization, StructuredData } from '@site/kit/structured-data.tsx';
-import { WithFooter } from '@site/kit/with-footer.tsx';
+import { WithFooter } from '@site/kit/footer-marker.tsx';
 import { phases } from '../content/methodology.ts';
 import { ClosingCall } from '../frame/closing-call.tsx';
 import { homeVariantOf } from '../home-variants.ts';

@@ -4,7 +4,7 @@ import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { useLocation } from '@site/kit/router.ts';
-import { WithFooter } from '@site/kit/with-footer.tsx';
+import { WithFooter } from '@site/kit/footer-marker.tsx';
 import { useEffect } from 'react';
 import { emptyRoom } from '../scenes/scenes.ts';
 

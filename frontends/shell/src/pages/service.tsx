@@ -7,7 +7,7 @@ import { Picture } from '@site/kit/picture.tsx';
 import { Link, Navigate, useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
-import { WithFooter } from '@site/kit/with-footer.tsx';
+import { WithFooter } from '@site/kit/footer-marker.tsx';
 import type { ServiceDetail } from '../content/service-detail.ts';
 import { details } from '../content/service-details.ts';
 import type { Service } from '../content/services.ts';

@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import type { Told } from '../../../kit/testing/accessibility-tree.ts';
 import { accessibilityTree, focusTold, toldOf } from '../../../kit/testing/accessibility-tree.ts';
 import { expect, expectSaid, someone, test } from '../../../kit/testing/browser.ts';
-import { keepShown } from '../../../kit/testing/tell.ts';
+import { keepShown } from '../../../kit/testing/show-toast.ts';
 
 // The site by ear: what is found by its role and name in the accessibility tree, used by keys, and heard of afterwards.
 

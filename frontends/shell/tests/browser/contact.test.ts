@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { expect, expectSaid, hydrated, someone, test } from '../../../kit/testing/browser.ts';
-import { keepShown } from '../../../kit/testing/tell.ts';
+import { keepShown } from '../../../kit/testing/show-toast.ts';
 
 const SALES = 'sales@oculant.example';
 

@@ -1,5 +1,5 @@
 import { CHANGES, timeToPage } from '../../../build/route-change.ts';
-import { ROUTES, SAMPLES } from '../../../build/routes.ts';
+import { ROUTES, SAMPLES } from '../../../build/sample-paths.ts';
 import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
 
 /** All but the application, which is one form from top to end. */

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { ROUTES } from '../../../build/routes.ts';
+import { ROUTES } from '../../../build/sample-paths.ts';
 import { expect, someone, test } from '../../../kit/testing/browser.ts';
 import { focusedStop, noteTabStops } from '../../../kit/testing/tab-stops.ts';
 

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { HEIGHT, WIDTHS } from '../../../build/accessibility.ts';
-import { ACCEPTED, NOT_FOUND, ROUTES, SAMPLES } from '../../../build/routes.ts';
+import { ACCEPTED, NOT_FOUND, ROUTES, SAMPLES } from '../../../build/sample-paths.ts';
 import * as paths from '../../../kit/src/paths.ts';
 import {
   expect,

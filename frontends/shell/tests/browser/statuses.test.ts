@@ -1,4 +1,4 @@
-import { NOT_FOUND } from '../../../build/routes.ts';
+import { NOT_FOUND } from '../../../build/sample-paths.ts';
 import { expect, test } from '../../../kit/testing/browser.ts';
 import { pathsIn } from '../../../kit/testing/sitemap.ts';
 import { HEADINGS } from '../headings.ts';

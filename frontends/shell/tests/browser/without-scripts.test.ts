@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { REFUSED, ROUTES } from '../../../build/routes.ts';
+import { REFUSED, ROUTES } from '../../../build/sample-paths.ts';
 import {
   expect,
   expectAccessible,

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { root } from '../../../build/places.ts';
-import { keepShown } from '../../../kit/testing/tell.ts';
+import { keepShown } from '../../../kit/testing/show-toast.ts';
 import type { Engine } from './engine.ts';
 import { SEEN } from './engine.ts';
 import { ENGINES } from './engines.ts';

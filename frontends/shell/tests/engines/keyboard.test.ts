@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ROUTES } from '../../../build/routes.ts';
+import { ROUTES } from '../../../build/sample-paths.ts';
 import { mailTo, someone } from '../../../kit/testing/inbox.ts';
 import { focusedStop, noteTabStops } from '../../../kit/testing/tab-stops.ts';
 import { SEEN } from './engine.ts';

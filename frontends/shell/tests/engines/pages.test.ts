@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ROUTES } from '../../../build/routes.ts';
+import { ROUTES } from '../../../build/sample-paths.ts';
 import { HEADINGS } from '../headings.ts';
 import { ENGINES } from './engines.ts';
 import { visitorsOf } from './visitor.ts';

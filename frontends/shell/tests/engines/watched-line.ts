@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { visitorAddress } from '../../../kit/testing/visitor-address.ts';
+import { visitorAddress } from '../../../kit/testing/random-client-ip.ts';
 
 /** Where pages report to. */
 const REPORTS = '/reports-of-the-test';

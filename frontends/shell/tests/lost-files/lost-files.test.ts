@@ -5,8 +5,8 @@ import type { SiteParts } from '../../../build/document.ts';
 import { dist, partsFile } from '../../../build/places.ts';
 import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
 import { passUntil } from '../../../kit/testing/page-time.ts';
-import { tellInPassing } from '../../../kit/testing/tell.ts';
-import { visitorAddress } from '../../../kit/testing/visitor-address.ts';
+import { tellInPassing } from '../../../kit/testing/show-toast.ts';
+import { visitorAddress } from '../../../kit/testing/random-client-ip.ts';
 
 // Every script and stylesheet that the build wrote is lost once, in each of three ways, alone: see docs/testing.md.
 

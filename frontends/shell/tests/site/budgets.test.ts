@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { excessOf, FIRST_FLIGHT } from '../../../build/budgets.ts';
 import { firstViewOf, htmlBytesOf } from '../../../build/first-view.ts';
-import { NOT_FOUND, SAMPLES } from '../../../build/routes.ts';
+import { NOT_FOUND, SAMPLES } from '../../../build/sample-paths.ts';
 import { builtPage, mappedPages } from '../../../kit/testing/built-site.ts';
 
 const PAGES = [...mappedPages(), SAMPLES.impact, ...NOT_FOUND];

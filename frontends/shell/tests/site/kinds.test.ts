@@ -1,6 +1,6 @@
 import { matchRoutes } from 'react-router-dom';
 import { expect, test } from 'vitest';
-import { NOT_FOUND, ROUTES, SAMPLES } from '../../../build/routes.ts';
+import { NOT_FOUND, ROUTES, SAMPLES } from '../../../build/sample-paths.ts';
 import * as paths from '../../../kit/src/paths.ts';
 import {
   builtPage,
@@ -9,7 +9,7 @@ import {
   unmappedPages,
 } from '../../../kit/testing/built-site.ts';
 
-// Tests and measurements look at one page of each kind: at one of `build/routes.ts`.
+// Tests and measurements look at one page of each kind: at one of `build/sample-paths.ts`.
 
 const pages = [...mappedPages(), ...unmappedPages()];
 

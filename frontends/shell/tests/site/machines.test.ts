@@ -5,7 +5,7 @@ import WebAutoExtractor from '@marbec/web-auto-extractor';
 import { HtmlValidate } from 'html-validate';
 import { describe, expect, test } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
-import { REFUSED, SAMPLES } from '../../../build/routes.ts';
+import { REFUSED, SAMPLES } from '../../../build/sample-paths.ts';
 import {
   attributesOf,
   builtPage,
