@@ -1,33 +1,33 @@
 import { defineConfig } from '@playwright/test';
 import { CHROMIUM } from './frontends/build/chromium.ts';
 import { remotes } from './frontends/build/remotes.ts';
-import type { Options } from './frontends/kit/testing/browser.ts';
+import type { Options } from './frontends/kit/testing/playwright-fixtures.ts';
 
 /** Browser tests run against the running stack: `cargo xtask test` starts one of its own. */
 export default defineConfig<object, Options>({
   testDir: 'frontends',
   projects: [
     // Sites from changed sources, which are built once and shared; first, because it takes longest.
-    { name: 'changed-sites', testMatch: 'kit/testing/changed-sites.setup.ts' },
+    { name: 'modified-builds', testMatch: 'kit/testing/modified-builds.setup.ts' },
     {
       name: 'site',
       testMatch: '*/tests/browser/**/*.test.ts',
-      testIgnore: '**/{outages,release,contract}.test.ts',
+      testIgnore: '**/{outages,release,shared-versions}.test.ts',
       // As a project that depends on this one it would have all of this one's tests run, whatever `--grep` asks for.
       teardown: 'outages',
     },
     {
       name: 'releases',
-      testMatch: '*/tests/browser/**/{release,contract}.test.ts',
-      dependencies: ['changed-sites'],
+      testMatch: '*/tests/browser/**/{release,shared-versions}.test.ts',
+      dependencies: ['modified-builds'],
       teardown: 'outages',
     },
     // Some of them again, of what a remote shows without the shell: by one server for all tests of a remote.
     ...remotes.map(({ name }) => ({
-      name: `${name}-alone`,
+      name: `${name}-standalone`,
       testMatch: `${name}/tests/browser/**/*.test.ts`,
-      grep: /@alone/,
-      use: { alone: name },
+      grep: /@standalone/,
+      use: { standalone: name },
       workers: 1,
     })),
     // They stop parts of the stack that all tests share.

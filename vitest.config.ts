@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config';
-import { SEEN } from './frontends/shell/tests/engines/engine.ts';
+import { VISIBLE_TIMEOUT_MS } from './frontends/shell/tests/engines/engine.ts';
 
 /** Tests that build a site, read a built one or start the compiler: they take seconds, not milliseconds. */
 const SITE = [
   'frontends/*/tests/site/**/*.test.ts',
-  'frontends/build/{asyncapi,contract,rebrand,spec-coverage}.test.ts',
+  'frontends/build/{asyncapi,rebrand,spec-coverage,type-contract}.test.ts',
 ];
 
 export default defineConfig({
@@ -37,7 +37,7 @@ export default defineConfig({
           include: ['frontends/*/tests/engines/**/*.test.ts'],
           globalSetup: 'frontends/shell/tests/engines/engines.ts',
           fileParallelism: false,
-          expect: { poll: { timeout: SEEN } },
+          expect: { poll: { timeout: VISIBLE_TIMEOUT_MS } },
           testTimeout: 90_000,
           hookTimeout: 60_000,
         },

@@ -1,21 +1,21 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { tell } from '../kit/testing/show-toast.ts';
+import { showPersistentToast } from '../kit/testing/show-toast.ts';
 
 /** Widths of a phone's and of a desktop's window. */
-export const WIDTHS = { phone: 390, desktop: 1440 } as const;
-export const HEIGHT = 900;
+export const VIEWPORT_WIDTHS_PX = { phone: 390, desktop: 1440 } as const;
+export const VIEWPORT_HEIGHT_PX = 900;
 
 /** A page with something open in it. */
 export interface OpenState {
   name: string;
   route: string;
   /** Where it can be opened; everywhere, if nothing is said. */
-  only?: keyof typeof WIDTHS;
+  only?: keyof typeof VIEWPORT_WIDTHS_PX;
   open: (page: Page) => Promise<void>;
 }
 
-/** Each dialog, menu, list and notice of the site, open. */
+/** Each dialog, menu, list and toast of the site, open. */
 export const OPEN_STATES: readonly OpenState[] = [
   { name: 'the menu of a desktop', route: '/', only: 'desktop', open: openServices },
   {
@@ -77,7 +77,7 @@ export const OPEN_STATES: readonly OpenState[] = [
     },
   },
   {
-    name: 'a tooltip and the notices',
+    name: 'a tooltip and the toasts',
     route: '/about',
     async open(page) {
       await page.getByRole('button', { name: 'Dark theme' }).focus();
@@ -85,7 +85,7 @@ export const OPEN_STATES: readonly OpenState[] = [
       await page.keyboard.press('Tab');
       await page.locator('[data-tooltip]').waitFor();
       for (const kind of ['success', 'error', 'overlay'] as const) {
-        await tell(page, `A ${kind}`, kind);
+        await showPersistentToast(page, `A ${kind}`, kind);
       }
       await page.getByText('A overlay').waitFor();
     },

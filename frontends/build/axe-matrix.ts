@@ -1,9 +1,15 @@
 import type { Browser } from '@playwright/test';
 import { chromium } from '@playwright/test';
-import { HEIGHT, OPEN_STATES, showTheme, violationsOf, WIDTHS } from './accessibility.ts';
+import {
+  OPEN_STATES,
+  showTheme,
+  VIEWPORT_HEIGHT_PX,
+  VIEWPORT_WIDTHS_PX,
+  violationsOf,
+} from './accessibility.ts';
 import { CHROMIUM } from './chromium.ts';
 
-const DEVICES = Object.keys(WIDTHS) as (keyof typeof WIDTHS)[];
+const DEVICES = Object.keys(VIEWPORT_WIDTHS_PX) as (keyof typeof VIEWPORT_WIDTHS_PX)[];
 const THEMES = ['light', 'dark'] as const;
 
 /** A page as it is, or with something open in it. */
@@ -20,22 +26,22 @@ export async function axeMatrix(site: string, routes: readonly string[]): Promis
   const found: string[] = [];
   for (const state of states) {
     for (const device of DEVICES.filter(device => !state.only || state.only === device)) {
-      found.push(...(await faultsIn(browser, site, state, device)));
+      found.push(...(await axeViolationsIn(browser, site, state, device)));
     }
   }
   await browser.close();
   return found;
 }
 
-async function faultsIn(
+async function axeViolationsIn(
   browser: Browser,
   site: string,
   { name, route, open }: State,
-  device: keyof typeof WIDTHS,
+  device: keyof typeof VIEWPORT_WIDTHS_PX,
 ): Promise<string[]> {
   // Not `browser.newPage`: axe opens a page of its own beside it.
   const visitor = await browser.newContext({
-    viewport: { width: WIDTHS[device], height: HEIGHT },
+    viewport: { width: VIEWPORT_WIDTHS_PX[device], height: VIEWPORT_HEIGHT_PX },
     reducedMotion: 'reduce',
   });
   const page = await visitor.newPage();

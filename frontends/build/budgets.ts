@@ -1,18 +1,18 @@
 const KILOBYTE = 1000;
 /** Kilobytes for the first view. A remote's page has its entry and its own copies of the kit besides. */
-const FIRST_VIEW = { script: 120, all: 250 };
-const FIRST_VIEW_OF_REMOTE = { script: 127, all: 250 };
+const FIRST_VIEW: FirstView = { scriptKb: 120, totalKb: 250 };
+const FIRST_VIEW_OF_REMOTE: FirstView = { scriptKb: 127, totalKb: 250 };
 /**
- * Bytes of a page's HTML with its headers: what a server sends before it waits for the browser's word (ten segments of
- * 1,460 bytes, RFC 6928), less a little, because headers differ with the hosting. A byte more costs another round trip.
+ * Bytes of a page's HTML with its headers: TCP's initial congestion window, which a server sends before it waits for
+ * the first acknowledgement (ten segments of 1,460 bytes, RFC 6928), less a little, because headers differ with the hosting. A byte more costs another round trip.
  */
-export const FIRST_FLIGHT = 14_500;
+export const FIRST_FLIGHT_BYTES = 14_500;
 const OF_REMOTES = /^\/(blog|careers)\b/;
 
-/** Kilobytes that the first view of a page takes over the network. */
+/** Transfer size of the first view of a page, in kilobytes. */
 export interface FirstView {
-  script: number;
-  all: number;
+  scriptKb: number;
+  totalKb: number;
 }
 
 /** Whole kilobytes, as budgets and tables state them; a part of one counts as one, so that no budget is exceeded unseen. */
@@ -21,14 +21,14 @@ export function kilobytes(bytes: number): number {
 }
 
 /** Which budgets of bytes the first view of a route exceeds. */
-export function excessOf(route: string, { script, all }: FirstView): string[] {
+export function excessOf(route: string, { scriptKb, totalKb }: FirstView): string[] {
   const allowed = OF_REMOTES.test(route) ? FIRST_VIEW_OF_REMOTE : FIRST_VIEW;
   const faults: string[] = [];
-  if (script > allowed.script) {
-    faults.push(`${route}: ${script} kB of JavaScript, allowed are ${allowed.script}`);
+  if (scriptKb > allowed.scriptKb) {
+    faults.push(`${route}: ${scriptKb} kB of JavaScript, allowed are ${allowed.scriptKb}`);
   }
-  if (all > allowed.all) {
-    faults.push(`${route}: ${all} kB in all, allowed are ${allowed.all}`);
+  if (totalKb > allowed.totalKb) {
+    faults.push(`${route}: ${totalKb} kB in all, allowed are ${allowed.totalKb}`);
   }
   return faults;
 }

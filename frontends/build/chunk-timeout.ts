@@ -1,23 +1,23 @@
 import type { Rspack } from '@rsbuild/core';
 
-// What browsers load lazily is given up after as long as a visitor waits before being told (`SLOW`), so that the next try
-// asks anew: the bundler would wait for a script for two minutes, and for a stylesheet without end. Browsers ask for an
-// address once at a time, whoever waits for it, so a file that hung is asked for at an address with a parameter.
+// Chunk load timeout (8 s); the retry adds a cache-busting query, because browsers join requests for one URL. Without it
+// the bundler would wait for a script for two minutes, and for a stylesheet without end. The timeout is `LOAD_TIMEOUT_MS`
+// of the kit: what is loaded lazily is given up when the visitor is told.
 
-/** The bundler's way to load a script, in every front end's runtime. */
-export const scriptsThatHang: Rspack.RspackPluginInstance = {
+/** Script loader of the bundler, in every front end's runtime: its retries are cache-busting. */
+export const scriptTimeoutPlugin: Rspack.RspackPluginInstance = {
   apply(compiler) {
-    compiler.hooks.compilation.tap('scripts that hang', ({ hooks }) => {
-      hooks.runtimeModule.tap('scripts that hang', ({ name, source }) => {
+    compiler.hooks.compilation.tap('script timeout', ({ hooks }) => {
+      hooks.runtimeModule.tap('script timeout', ({ name, source }) => {
         if (source && name === 'load_script') {
-          source.source = Buffer.from(source.source.toString() + ASK_ELSEWHERE);
+          source.source = Buffer.from(source.source.toString() + CACHE_BUSTING_RETRY);
         }
       });
     });
   },
 };
 
-const ASK_ELSEWHERE = `{
+const CACHE_BUSTING_RETRY = `{
   const load = __webpack_require__.l;
   const elsewhere = {};
   __webpack_require__.l = (url, done, ...rest) => load(url + (elsewhere[url] ?? ''), event => {
@@ -27,14 +27,15 @@ const ASK_ELSEWHERE = `{
 }`;
 
 /**
- * How a stylesheet that comes with a chunk gets into the page. As text, like the above: so it names nothing of ours. One that
- * has come or failed has no `onerror` any more; one that hung leaves its name in the head.
+ * Inserts the stylesheet of a chunk, with a timeout. It goes into the page as text, like the above: so it names nothing of
+ * ours. A stylesheet that has loaded or failed has no `onerror` any more; one that timed out leaves its name in the head.
  */
 export function insertStylesheet(link: HTMLLinkElement) {
+  const LOAD_TIMEOUT_MS = 8000;
   const name = link.href;
-  const hung = document.getElementsByName(name).length;
-  if (hung) {
-    link.href += `?${hung}`;
+  const timeouts = document.getElementsByName(name).length;
+  if (timeouts) {
+    link.href += `?${timeouts}`;
   }
   document.head.append(link);
   setTimeout(() => {
@@ -42,5 +43,5 @@ export function insertStylesheet(link: HTMLLinkElement) {
       document.head.append(Object.assign(document.createElement('meta'), { name }));
       link.onerror(new Event('timeout'));
     }
-  }, 8000);
+  }, LOAD_TIMEOUT_MS);
 }

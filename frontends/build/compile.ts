@@ -1,15 +1,15 @@
 import type { EnvironmentConfig, Rspack } from '@rsbuild/core';
 import { createRsbuild } from '@rsbuild/core';
-import { building } from './configurations.ts';
+import { rsbuildConfig } from './rsbuild-config.ts';
 
-/** What a build made: the addresses of each named chunk's files, by the chunk's name. */
-export type Parts = Record<string, readonly string[]>;
+/** The addresses of each named chunk's files, by the chunk's name. */
+export type ChunkFiles = Record<string, readonly string[]>;
 
 /** Compiles, and says what came of the environment of a name. */
 export async function compile(
   environments: Record<string, EnvironmentConfig>,
-): Promise<(name: string) => Parts> {
-  const rsbuild = await createRsbuild({ config: building('production', environments) });
+): Promise<(name: string) => ChunkFiles> {
+  const rsbuild = await createRsbuild({ config: rsbuildConfig('production', environments) });
   const { stats, close } = await rsbuild.build();
   await close();
   const all = stats && 'stats' in stats ? stats.stats : [stats];
@@ -18,13 +18,13 @@ export async function compile(
     if (!found) {
       throw new Error(`Nothing was built that is called ${name}`);
     }
-    return partsOf(
+    return chunkFilesOf(
       found.toJson({ all: false, chunkGroups: true, chunkGroupAuxiliary: true, publicPath: true }),
     );
   };
 }
 
-function partsOf({ publicPath, namedChunkGroups = {} }: Rspack.StatsCompilation): Parts {
+function chunkFilesOf({ publicPath, namedChunkGroups = {} }: Rspack.StatsCompilation): ChunkFiles {
   return Object.fromEntries(
     Object.entries(namedChunkGroups).map(([chunk, { assets = [], auxiliaryAssets = [] }]) => [
       chunk,

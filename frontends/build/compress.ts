@@ -5,7 +5,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 
 const TEXT = /\.(html|js|mjs|css|svg|json|txt|xml|vtt|webmanifest)$/;
 /** Below this the headers weigh more than what is saved. */
-const WORTHWHILE = 256;
+const MIN_COMPRESSED_BYTES = 256;
 
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
@@ -19,7 +19,7 @@ export async function compressIn(folder: string): Promise<void> {
 
 async function compress(file: string) {
   const text = await readFile(file);
-  if (text.length < WORTHWHILE || file.endsWith('_routes.json')) {
+  if (text.length < MIN_COMPRESSED_BYTES || file.endsWith('_routes.json')) {
     return;
   }
   const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };

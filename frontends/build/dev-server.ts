@@ -1,17 +1,17 @@
 import type { EnvironmentConfig } from '@rsbuild/core';
 import { createRsbuild, mergeRsbuildConfig } from '@rsbuild/core';
-import { building } from './configurations.ts';
+import { rsbuildConfig } from './rsbuild-config.ts';
 
 const PAGE =
   '<!doctype html><html lang="en"><head></head><body><div id="root"></div></body></html>';
 
-/** Serves front ends as they are written, without rendering ahead of time; the API is that of the running stack. */
+/** Serves front ends as they are written, without prerendering; the API is that of the running stack. */
 export async function serve(
   environments: Record<string, EnvironmentConfig>,
   port: number,
 ): Promise<void> {
   const rsbuild = await createRsbuild({
-    config: mergeRsbuildConfig(building('development', environments), {
+    config: mergeRsbuildConfig(rsbuildConfig('development', environments), {
       html: { title: '' },
       tools: { htmlPlugin: { templateContent: PAGE } },
       dev: {

@@ -1,6 +1,6 @@
-import { remote, shell } from './configurations.ts';
 import { serve } from './dev-server.ts';
 import { remotes } from './remotes.ts';
+import { remoteConfig, shellConfig } from './rsbuild-config.ts';
 
 // `npm run dev`: the whole site as it is written.
 
@@ -8,8 +8,8 @@ const PORT = 8090;
 
 await serve(
   {
-    shell: shell(remotes),
-    ...Object.fromEntries(remotes.map(which => [which.name, remote(which)])),
+    shell: shellConfig(remotes),
+    ...Object.fromEntries(remotes.map(remote => [remote.name, remoteConfig(remote)])),
   },
   PORT,
 );

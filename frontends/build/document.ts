@@ -2,35 +2,35 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rspack } from '@rsbuild/core';
-import type { Parts } from './compile.ts';
-import { dist, frontends } from './places.ts';
-import type { Area, Rendered } from './rendered.ts';
+import type { ChunkFiles } from './compile.ts';
+import { dist, frontends } from './file-paths.ts';
+import type { RemoteModuleUse, Rendered } from './rendered.ts';
 
-/** All that pages are put together from. */
-export interface SiteParts {
-  shell: Parts;
+/** Build manifest: the files that pages are put together from. */
+export interface BuildManifest {
+  shell: ChunkFiles;
   remotes: readonly {
     name: string;
-    /** What has to be loaded before any of its parts. */
+    /** What has to be loaded before any of its chunks. */
     entry?: string;
     version: string;
-    parts: Parts;
+    chunks: ChunkFiles;
   }[];
 }
 
 /** The scripts that stand in the pages themselves: two in all of them, one where the application is to start. */
-const theme = inline('theme-start.js');
-const styleLimit = inline('stylesheet-timeout.js');
-const start = inline('app-loader.js');
+const themeInit = inline('theme-init.js');
+const stylesheetTimeout = inline('stylesheet-timeout.js');
+const appLoader = inline('app-loader.js');
 /** What lets them through the Content Security Policy. */
-export const scriptHashes: readonly string[] = [theme, styleLimit, start].map(
+export const scriptHashes: readonly string[] = [themeInit, stylesheetTimeout, appLoader].map(
   script => `sha256-${createHash('sha256').update(script).digest('base64')}`,
 );
 
-/** The whole document of a page. */
-export function document(page: Rendered, parts: SiteParts): string {
-  const { head, body } = split(page.html);
-  const files = filesOf(page, parts);
+/** Renders the whole document of a page. */
+export function renderDocument(page: Rendered, manifest: BuildManifest): string {
+  const { head, body } = splitHeadAndBody(page.html);
+  const files = filesOf(page, manifest);
   return [
     `<!doctype html><html lang="en" data-scripts="${page.scripts}"><head><meta charset="utf-8">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -39,23 +39,23 @@ export function document(page: Rendered, parts: SiteParts): string {
       font => `<link rel="preload" href="${font}" as="font" type="font/woff2" crossorigin>`,
     ),
     ...styles(page, files),
-    ...files.scripts.map(script => `<meta name="script" content="${script}">`),
-    ...files.later.map(file => `<meta name="later" content="${file}">`),
-    ...versions(page, parts).map(
+    ...files.scripts.map(script => `<meta name="app-script" content="${script}">`),
+    ...files.deferredPreloads.map(file => `<meta name="deferred-preload" content="${file}">`),
+    ...versions(page, manifest).map(
       ({ name, version }) => `<meta name="remote:${name}" content="${version}">`,
     ),
     '<link rel="icon" href="/favicon.svg" type="image/svg+xml">',
     '<link rel="apple-touch-icon" href="/apple-touch-icon.png">',
     '<link rel="manifest" href="/site.webmanifest">',
     '<link rel="alternate" type="application/atom+xml" href="/blog/feed.xml" title="Blog">',
-    ...(page.unscripted ? inPlace(head, page.unscripted.title) : [head]),
+    ...(page.noscript ? inPlace(head, page.noscript.title) : [head]),
     `</head><body><div id="root">${body}</div>`,
-    ...(page.unscripted ? [`<noscript>${page.unscripted.html}</noscript>`] : []),
+    ...(page.noscript ? [`<noscript>${page.noscript.html}</noscript>`] : []),
     '</body></html>',
   ].join('');
 }
 
-/** The head of a page that another stands in the place of where no script runs. React gives it its own title again. */
+/** The head of a page that another stands in the place of where no JavaScript runs. React gives it its own title again. */
 function inPlace(head: string, title: string): string[] {
   return [
     head.replace(/<title>.*?<\/title>/, () => title),
@@ -70,66 +70,70 @@ function inline(file: string): string {
 }
 
 function inlineOf({ scripts }: Rendered): readonly string[] {
-  return scripts === 'none' ? [theme, styleLimit] : [theme, styleLimit, start];
+  return scripts === 'none'
+    ? [themeInit, stylesheetTimeout]
+    : [themeInit, stylesheetTimeout, appLoader];
 }
 
 /** What the shell's outermost element begins with. */
-const START = '<div data-site';
+const SHELL_ROOT_TAG = '<div data-site';
 
 /** React puts a page's title and the like before everything else; they belong into the head. */
-function split(html: string) {
-  const start = html.indexOf(START);
+function splitHeadAndBody(html: string) {
+  const start = html.indexOf(SHELL_ROOT_TAG);
   if (start < 0) {
-    throw new Error(`A page does not begin with ${START}`);
+    throw new Error(`A page does not begin with ${SHELL_ROOT_TAG}`);
   }
   return { head: html.slice(0, start), body: html.slice(start) };
 }
 
 /** Of which builds of remotes the page's HTML is. */
-function versions({ areas }: Rendered, { remotes }: SiteParts) {
-  return remotes.filter(({ name }) => areas.some(({ remote }) => remote === name));
+function versions({ remoteModuleUses }: Rendered, { remotes }: BuildManifest) {
+  return remotes.filter(({ name }) => remoteModuleUses.some(({ remote }) => remote === name));
 }
 
-function filesOf(page: Rendered, parts: SiteParts) {
-  const main = parts.shell['main'] ?? [];
-  const chunk = page.chunk ? (parts.shell[page.chunk] ?? []) : [];
-  const areas = page.areas.map(area => filesOfArea(area, parts));
+function filesOf(page: Rendered, manifest: BuildManifest) {
+  const main = manifest.shell['main'] ?? [];
+  const chunk = page.chunk ? (manifest.shell[page.chunk] ?? []) : [];
+  const modules = page.remoteModuleUses.map(use => filesOfModule(use, manifest));
   return {
     fonts: main.filter(is('woff2')).filter(font => font.includes('/geist-latin')),
     styles: [...main, ...chunk].filter(is('css')),
     // Linked, because whoever loads a remote looks for its stylesheet among the page's links.
-    remoteStyles: areas.flatMap(area => area.styles),
+    remoteStyles: modules.flatMap(module => module.styles),
     ...(page.scripts === 'none'
-      ? { scripts: [], later: [] }
+      ? { scripts: [], deferredPreloads: [] }
       : {
           scripts: main.filter(is('js')),
-          later: [...chunk.filter(is('js')), ...areas.flatMap(area => area.scripts)],
+          deferredPreloads: [
+            ...chunk.filter(is('js')),
+            ...modules.flatMap(module => module.scripts),
+          ],
         }),
   };
 }
 
 /**
- * Within the page the shell's styles save a trip before the first paint. On a remote's page, which
- * waits for another stylesheet anyway, they are fetched beside it: so the page is small enough for a connection's
- * first flight (about 14 kB).
+ * Inlines the shell's CSS (critical CSS), which saves a round trip before the first paint. On a remote's page, which waits
+ * for another stylesheet anyway, it is linked, to keep the HTML within TCP's initial congestion window (about 14 kB).
  */
 function styles(page: Rendered, { styles, remoteStyles }: ReturnType<typeof filesOf>): string[] {
   const link = (style: string) => `<link rel="stylesheet" href="${style}">`;
-  const own = page.areas.some(({ weight }) => weight === 'page')
+  const own = page.remoteModuleUses.some(({ priority }) => priority === 'high')
     ? styles.map(link)
     : [`<style>${styles.map(textOf).join('')}</style>`];
   return [...own, ...remoteStyles.map(link)];
 }
 
-/** A remote's scripts are asked for ahead only where they bring what the visitor came for. */
-function filesOfArea({ remote, module, weight }: Area, parts: SiteParts) {
-  const found = parts.remotes.find(({ name }) => name === remote);
-  const files = found?.parts[module];
+/** A remote's scripts are preloaded only where they bring what the visitor came for. */
+function filesOfModule({ remote, module, priority }: RemoteModuleUse, manifest: BuildManifest) {
+  const found = manifest.remotes.find(({ name }) => name === remote);
+  const files = found?.chunks[module];
   if (!(found && files)) {
     throw new Error(`${remote} does not expose ${module}`);
   }
   const scripts = [...(found.entry ? [found.entry] : []), ...files.filter(is('js'))];
-  return { styles: files.filter(is('css')), scripts: weight === 'page' ? scripts : [] };
+  return { styles: files.filter(is('css')), scripts: priority === 'high' ? scripts : [] };
 }
 
 function textOf(address: string): string {

@@ -2,36 +2,40 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ModuleFederationPlugin } from '@module-federation/enhanced/rspack';
-import { frontends } from './places.ts';
+import { frontends } from './file-paths.ts';
 import type { Remote } from './remote.ts';
 
 const require = createRequire(import.meta.url);
 
 /**
- * What the shell and all remotes have one of, and the packages that is from: React, and the router with its context.
- * The router is our facade, because a shared package is bundled whole.
+ * Packages shared as singletons, by the module that is imported: React, and the router with its context. The router is
+ * the kit's facade, because a shared package is bundled whole.
  */
 const SHARED = { react: 'react', 'react-dom': 'react-dom', '@site/kit/router.ts': '@site/kit' };
 
-/** Where a remote's files are on the site. */
-export function addressOf({ name }: Remote): string {
+/** Public path of a remote's files on the site. */
+export function publicPathOf({ name }: Remote): string {
   return `/remotes/${name}/`;
 }
 
-/** What of a remote is loaded first. */
-export function entryOf(remote: Remote): string {
-  return `${addressOf(remote)}remoteEntry.js`;
+/** URL of a remote's entry, remoteEntry.js. */
+export function remoteEntryUrl(remote: Remote): string {
+  return `${publicPathOf(remote)}remoteEntry.js`;
 }
 
-/** The shell's part. A dead remote harms nobody: nothing of it is asked for before it is needed. */
-export function host(remotes: readonly Remote[]) {
+/** Module Federation plugin of the shell. A dead remote harms nobody: nothing of it is asked for before it is needed. */
+export function hostPlugin(remotes: readonly Remote[]) {
   return new ModuleFederationPlugin({
     ...COMMON,
     name: 'shell',
     remotes: Object.fromEntries(
-      remotes.map(remote => [remote.name, `${remote.name}@${entryOf(remote)}`]),
+      remotes.map(remote => [remote.name, `${remote.name}@${remoteEntryUrl(remote)}`]),
     ),
-    shared: shared(name => ({ eager: true, version: versionOf(name), requiredVersion: false })),
+    shared: shared(name => ({
+      eager: true,
+      version: packageVersionOf(name),
+      requiredVersion: false,
+    })),
     experiments: {
       provideExternalRuntime: true,
       optimization: { target: 'web', disableSnapshot: true },
@@ -39,8 +43,8 @@ export function host(remotes: readonly Remote[]) {
   });
 }
 
-/** A remote's part. It brings nothing that the shell has. */
-export function guest({ name, exposes }: Remote) {
+/** Module Federation plugin of a remote. It bundles no shared dependency. */
+export function remotePlugin({ name, exposes }: Remote) {
   return new ModuleFederationPlugin({
     ...COMMON,
     name,
@@ -48,7 +52,7 @@ export function guest({ name, exposes }: Remote) {
     exposes: Object.fromEntries(
       exposes.map(name => [`./${name}`, { import: `./src/${name}.tsx`, name }]),
     ),
-    shared: shared(wanted(name)),
+    shared: shared(requiredVersions(name)),
     experiments: { externalRuntime: true, optimization: { target: 'web', disableSnapshot: true } },
   });
 }
@@ -72,8 +76,8 @@ function shared(how: (name: string) => object) {
   );
 }
 
-/** What a remote wants of the shell: the versions that its package file declares. Another one must not load. */
-function wanted(remote: string) {
+/** Versions that a remote requires of the shell, by its peer dependencies. Another one must not load. */
+function requiredVersions(remote: string) {
   const { peerDependencies } = packageIn(join(frontends, remote, 'package.json'));
   return (name: string) => ({
     import: false,
@@ -82,7 +86,7 @@ function wanted(remote: string) {
   });
 }
 
-function versionOf(name: string): string {
+function packageVersionOf(name: string): string {
   const file = name === '@site/kit' ? join(frontends, 'kit/package.json') : `${name}/package.json`;
   return packageIn(require.resolve(file)).version;
 }

@@ -2,10 +2,10 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FirstView } from './budgets.ts';
 import { kilobytes } from './budgets.ts';
-import { dist } from './places.ts';
+import { dist } from './file-paths.ts';
 
 /** What an answer's headers weigh, the Content Security Policy among them. */
-const HEADERS = 1000;
+const RESPONSE_HEADER_BYTES = 1000;
 /** The two fonts of plain text; which letters of others a page has is for a browser to find out. */
 const FONTS = /\/assets\/geist-(?:mono-)?latin-wght-normal\.\w+\.woff2/g;
 
@@ -13,10 +13,10 @@ const FONTS = /\/assets\/geist-(?:mono-)?latin-wght-normal\.\w+\.woff2/g;
  * What the first view of a page weighs, without a browser: its HTML, and every script, stylesheet, font, picture, icon and
  * manifest that the HTML asks for at once, each as its Brotli twin, with its headers.
  *
- * The application's scripts stand in the HTML as `meta` of the name `script` (fetched when the page is painted) and
- * `later` (the page's own part, and of a remote its entry and the module that fills the page, with all that these import
+ * The application's scripts stand in the HTML as `meta` of the name `app-script` (fetched when the page is painted) and
+ * `deferred-preload` (the page's own part, and of a remote its entry and the module that fills the page, with all that these import
  * statically: the compiler's list of a chunk's files). Counted a little high are the fonts: both, wherever the
- * stylesheet names them. Not counted are pictures that wait until they come near the view.
+ * stylesheet names them. Not counted are pictures that wait until they come near the viewport.
  *
  * Held against what Lighthouse 13.5 counted of the same build, in kB of JavaScript and in all: see
  * `docs/performance.md`.
@@ -28,7 +28,7 @@ export function firstViewOf(file: string, document: Document): FirstView {
       .map(element => element.getAttribute(attribute) ?? '');
   const scripts = [
     ...sources('script[src]', 'src'),
-    ...sources('meta[name=script], meta[name=later]', 'content'),
+    ...sources('meta[name=app-script], meta[name=deferred-preload]', 'content'),
     ...sources('link[rel=modulepreload], link[rel=preload][as=script]', 'href'),
   ];
   const styles = sources('link[rel=stylesheet]', 'href');
@@ -38,7 +38,7 @@ export function firstViewOf(file: string, document: Document): FirstView {
     ...fontsOf(document, styles),
   ];
   const all = [`/${file}`, ...scripts, ...styles, ...others];
-  return { script: kilobytes(bytesOf(scripts)), all: kilobytes(bytesOf(all)) };
+  return { scriptKb: kilobytes(bytesOf(scripts)), totalKb: kilobytes(bytesOf(all)) };
 }
 
 /** Bytes of a page's HTML alone, with its headers. */
@@ -56,7 +56,7 @@ function fontsOf(document: Document, styles: readonly string[]): string[] {
 function bytesOf(addresses: readonly string[]): number {
   const sizes = Array.from(new Set(addresses), address => {
     const file = join(dist, address);
-    return HEADERS + statSync(existsSync(`${file}.br`) ? `${file}.br` : file).size;
+    return RESPONSE_HEADER_BYTES + statSync(existsSync(`${file}.br`) ? `${file}.br` : file).size;
   });
   return sizes.reduce((sum, size) => sum + size, 0);
 }

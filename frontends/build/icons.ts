@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from '@playwright/test';
 import { CHROMIUM } from './chromium.ts';
-import { frontends } from './places.ts';
+import { frontends } from './file-paths.ts';
 
 // Draws the icons that must be pixels, after a change of the favicon: `npm run draw`.
 
@@ -12,11 +12,11 @@ const mark = readFileSync(join(folder, 'favicon.svg'), 'utf8');
 const browser = await chromium.launch(CHROMIUM);
 for (const size of [180, 192, 512]) {
   const name = size === 180 ? 'apple-touch-icon' : `icon-${size}`;
-  await picture(name, size, size, `<style>svg{display:block;width:100vw}</style>${mark}`);
+  await screenshot(name, size, size, `<style>svg{display:block;width:100vw}</style>${mark}`);
 }
 await browser.close();
 
-async function picture(name: string, width: number, height: number, content: string) {
+async function screenshot(name: string, width: number, height: number, content: string) {
   const page = await browser.newPage({ viewport: { width, height } });
   await page.setContent(`<!doctype html><style>body{margin:0}</style>${content}`);
   await page.evaluate(() => document.fonts.ready);

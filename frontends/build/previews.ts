@@ -4,7 +4,7 @@ import type { Browser } from '@playwright/test';
 import { chromium } from '@playwright/test';
 import { declared } from '../kit/drawing/tokens.ts';
 import { CHROMIUM } from './chromium.ts';
-import { frontends, root } from './places.ts';
+import { frontends, root } from './file-paths.ts';
 
 /** What previews of a page show of it (Open Graph, https://ogp.me): not the company's name, which one file says. */
 export interface Preview {

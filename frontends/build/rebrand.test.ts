@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { root } from './places.ts';
+import { root } from './file-paths.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rebrand-'));
 const out = join(folder, 'site');

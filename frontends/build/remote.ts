@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { brandFile, frontends, root } from './places.ts';
+import { brandFile, frontends, root } from './file-paths.ts';
 
 /** A front end that the shell loads while it runs. */
 export interface Remote {
@@ -14,7 +14,7 @@ export interface Remote {
 }
 
 /** What a remote's build is made from, in a word: two builds of the same have the same version. */
-export function versionOf(remote: Remote): string {
+export function buildHashOf(remote: Remote): string {
   return hashOf([remote.name, 'kit', 'build']).slice(0, 12);
 }
 

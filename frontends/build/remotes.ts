@@ -6,7 +6,7 @@ import type { Remote } from './remote.ts';
 export const remotes = [blog, careers] as const satisfies readonly Remote[];
 
 /** The remote of that name. */
-export function remoteCalled(name: string | undefined): Remote {
+export function remoteNamed(name: string | undefined): Remote {
   const found = remotes.find(remote => remote.name === name);
   if (!found) {
     throw new Error(`Say which remote: ${remotes.map(remote => remote.name).join(' or ')}`);

@@ -1,23 +1,23 @@
-/** A page as the server build renders it. */
+/** A page as the server build prerenders it. */
 export interface Rendered {
   /** What goes into the root element, behind what goes into the head. */
   html: string;
-  /** What stands in the page's place where no script runs, and the title that the page has until one does. */
-  unscripted?: { title: string; html: string } | undefined;
+  /** What stands in the page's place where no JavaScript runs, and the title that the page has until it does. */
+  noscript?: { title: string; html: string } | undefined;
   /** The shell's chunk with this page, where it has one of its own. */
   chunk?: string | undefined;
-  /** What remotes show on this page. */
-  areas: readonly Area[];
-  /** Which scripts run in it, but for those that set its theme and give up stylesheets. */
-  scripts: 'ours' | 'none';
+  /** The remote modules that this page shows. */
+  remoteModuleUses: readonly RemoteModuleUse[];
+  /** Which scripts run in it, but for those of the theme and of the stylesheet timeout. */
+  scripts: 'app' | 'none';
 }
 
-/** An area of a page that a remote fills. */
-export interface Area {
+/** Use of a remote's exposed module by a page. */
+export interface RemoteModuleUse {
   /** The remote. */
   remote: string;
   /** The module it exposes. */
   module: string;
-  /** `page` where it is what the visitor came for. */
-  weight: 'page' | 'extra';
+  /** `high` where it is what the visitor came for. */
+  priority: 'high' | 'low';
 }

@@ -1,5 +1,5 @@
 /** What a server is told of a folder that its files do not say. */
-export interface Routes {
+export interface ServerRoutes {
   /** Addresses that only lead on; with parameters, such as `page=2`, only where all of them are in the query. The first that fits counts. */
   redirects: readonly { from: string; parameters?: readonly string[]; to: string }[];
   /** Pages for addresses that name nothing, by the prefix they stand for. */
@@ -19,6 +19,6 @@ export interface Routes {
 export const ROUTES_FILE = '_routes.json';
 
 /** A folder's routes as `crates/site-files` reads them. */
-export function routesFile(routes: Routes): string {
+export function routesFile(routes: ServerRoutes): string {
   return JSON.stringify(routes);
 }

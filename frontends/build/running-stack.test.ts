@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { root } from './places.ts';
+import { root } from './file-paths.ts';
 import { runningStack, stackFile } from './running-stack.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stack-'));

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { root } from './places.ts';
+import { root } from './file-paths.ts';
 
 /** What the file that a running stack writes says. */
 export interface RunningStack {

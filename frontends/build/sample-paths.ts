@@ -1,9 +1,9 @@
 import * as paths from '../kit/src/paths.ts';
 
-/** What visitors come to, of each kind a page. */
+/** What visitors come to, of each page type one. */
 const PAGES = {
   home: paths.home,
-  // Another opening of the same page, which the router does not tell apart.
+  // Another hero of the same page, which the router does not tell apart.
   impact: '/?variant=impact',
   about: paths.about,
   contact: paths.contact,
@@ -18,37 +18,37 @@ const PAGES = {
   application: paths.apply,
 } as const;
 
-/** Where a form leads that was sent without our scripts. */
+/** Where a form leads that was sent without JavaScript. */
 const ACCEPTING = {
-  messageSent: paths.kinds.messageSent[0],
-  subscribed: paths.kinds.subscribed[0],
-  confirmed: paths.kinds.confirmed[0],
-  unsubscribed: paths.kinds.unsubscribed[0],
-  applied: paths.kinds.applied[0],
+  messageSent: paths.routePatterns.messageSent[0],
+  subscribed: paths.routePatterns.subscribed[0],
+  confirmed: paths.routePatterns.confirmed[0],
+  unsubscribed: paths.routePatterns.unsubscribed[0],
+  applied: paths.routePatterns.applied[0],
 } as const;
 
 /** What the gateway fills in where such a form is refused. */
 const REFUSING = {
-  messageNotSent: paths.kinds.messageNotSent[0],
-  notSubscribed: paths.kinds.notSubscribed[0],
-  notAnswered: paths.kinds.notAnswered[0],
-  notApplied: paths.kinds.notApplied[0],
+  messageNotSent: paths.routePatterns.messageNotSent[0],
+  notSubscribed: paths.routePatterns.notSubscribed[0],
+  notAnswered: paths.routePatterns.notAnswered[0],
+  notApplied: paths.routePatterns.notApplied[0],
 } as const;
 
-/** A page of each kind, by its kind: which pages tests and tools look at is chosen from these. */
+/** A page of each type, by its type: which pages tests and tools look at is chosen from these. */
 export const SAMPLES = {
   ...PAGES,
   ...ACCEPTING,
   ...REFUSING,
   notFound: '/no-such-page',
-} as const satisfies Record<paths.Kind | 'impact', string>;
+} as const satisfies Record<paths.PageType | 'impact', string>;
 
-/** One page of each kind that visitors come to: what is photographed and measured. */
-export const ROUTES = Object.values(PAGES);
+/** One page of each type that visitors come to: what is photographed and measured. */
+export const SAMPLE_PATHS = Object.values(PAGES);
 export const ACCEPTED = Object.values(ACCEPTING);
 export const REFUSED = Object.values(REFUSING);
 
-/** Pages that say that there is nothing, one of each kind. */
+/** Pages that say that there is nothing, one of each type. */
 export const NOT_FOUND = [
   SAMPLES.notFound,
   paths.article('no-such-post'),
@@ -57,4 +57,4 @@ export const NOT_FOUND = [
 ] as const;
 
 /** Any of them. */
-export type Route = (typeof SAMPLES)[keyof typeof SAMPLES] | (typeof NOT_FOUND)[number];
+export type SamplePath = (typeof SAMPLES)[keyof typeof SAMPLES] | (typeof NOT_FOUND)[number];

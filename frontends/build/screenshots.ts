@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { Browser } from '@playwright/test';
 import { chromium } from '@playwright/test';
 import { CHROMIUM } from './chromium.ts';
-import { root } from './places.ts';
-import { NOT_FOUND, ROUTES } from './sample-paths.ts';
+import { root } from './file-paths.ts';
 import { runningStack } from './running-stack.ts';
+import { NOT_FOUND, SAMPLE_PATHS } from './sample-paths.ts';
 
 // Takes a picture of each route of the running stack in three sizes and both themes, into
 // target/screenshots: `npm run screenshots [-- <route> …]`. Whatever the console says is printed. When all are
@@ -26,9 +26,9 @@ const chosen = process.argv.slice(2);
 // Pictures do not hear of a page's reduced motion, only of the whole browser's.
 const args = [...(CHROMIUM.args ?? []), '--force-prefers-reduced-motion'];
 const browser = await chromium.launch({ ...CHROMIUM, args });
-for (const route of chosen.length > 0 ? chosen : [...ROUTES, ...NOT_FOUND]) {
+for (const route of chosen.length > 0 ? chosen : [...SAMPLE_PATHS, ...NOT_FOUND]) {
   for (const size of SIZES) {
-    await Promise.all(THEMES.map(theme => picture(browser, route, size, theme)));
+    await Promise.all(THEMES.map(theme => screenshot(browser, route, size, theme)));
   }
 }
 if (chosen.length === 0) {
@@ -38,7 +38,7 @@ await browser.close();
 
 /** The tops of all pages on one sheet, a row for each. */
 async function contactSheet(from: Browser) {
-  const rows = [...ROUTES, ...NOT_FOUND].map(route => {
+  const rows = [...SAMPLE_PATHS, ...NOT_FOUND].map(route => {
     const pictures = SIZES.flatMap(({ name, width }) =>
       THEMES.map(theme => {
         const png = readFileSync(join(folder, fileOf(route, name, theme))).toString('base64');
@@ -62,7 +62,7 @@ function fileOf(route: string, size: string, theme: string): string {
   return `${route.replaceAll(/[/?=]/g, '_')}-${size}-${theme}.png`;
 }
 
-async function picture(
+async function screenshot(
   from: Browser,
   route: string,
   { name, width, height }: (typeof SIZES)[number],

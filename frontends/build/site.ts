@@ -2,12 +2,12 @@ import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compile } from './compile.ts';
 import { compressIn } from './compress.ts';
-import { remote, server, shell } from './configurations.ts';
-import { entryOf } from './federation.ts';
-import { writePages } from './pages.ts';
-import { dist, frontends, partsFile, scratch, split } from './places.ts';
-import { versionOf } from './remote.ts';
+import { remoteEntryUrl } from './federation.ts';
+import { dist, frontends, manifestFile, scratch, split } from './file-paths.ts';
+import { prerenderPages } from './prerender.ts';
+import { buildHashOf } from './remote.ts';
 import { remotes } from './remotes.ts';
+import { remoteConfig, serverConfig, shellConfig } from './rsbuild-config.ts';
 
 // Builds the whole site: `npm run build`.
 
@@ -15,22 +15,22 @@ const started = Date.now();
 await Promise.all(
   [dist, scratch, split].map(folder => rm(folder, { recursive: true, force: true })),
 );
-const partsOf = await compile({
-  shell: shell(remotes),
-  ...Object.fromEntries(remotes.map(which => [which.name, remote(which)])),
-  server: server(remotes),
+const chunkFilesOf = await compile({
+  shell: shellConfig(remotes),
+  ...Object.fromEntries(remotes.map(remote => [remote.name, remoteConfig(remote)])),
+  server: serverConfig(remotes),
 });
 await cp(join(frontends, 'shell/public'), dist, { recursive: true });
-const parts = {
-  shell: partsOf('shell'),
-  remotes: remotes.map(which => ({
-    name: which.name,
-    entry: entryOf(which),
-    version: versionOf(which),
-    parts: partsOf(which.name),
+const manifest = {
+  shell: chunkFilesOf('shell'),
+  remotes: remotes.map(remote => ({
+    name: remote.name,
+    entry: remoteEntryUrl(remote),
+    version: buildHashOf(remote),
+    chunks: chunkFilesOf(remote.name),
   })),
 };
-const { files, written } = await writePages(parts);
-await writeFile(partsFile, JSON.stringify({ ...parts, files }));
+const { files, written } = await prerenderPages(manifest);
+await writeFile(manifestFile, JSON.stringify({ ...manifest, files }));
 await compressIn(dist);
 console.log(`Built ${written} pages in ${((Date.now() - started) / 1000).toFixed(1)} s`);

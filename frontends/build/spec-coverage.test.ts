@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { frontends, root } from './places.ts';
+import { frontends, root } from './file-paths.ts';
 
 // What is listed here is run, as long as nothing is skipped: `cargo xtask test` runs all that the runners list, and both
 // refuse a forgotten `only`.

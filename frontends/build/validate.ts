@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { dist } from './places.ts';
+import { dist } from './file-paths.ts';
 
 // Has every built page read by the W3C's checker: `npm run validate`.
 

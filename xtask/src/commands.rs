@@ -108,7 +108,7 @@ pub const COMMANDS: [(&str, Tried); 82] = [
         As("target/debug/stack run npm run test:browser -- errors.test"),
     ),
     ("npm run test:engines", As("cargo xtask test engines pages")),
-    ("npm run test:lost-files", OnStack),
+    ("npm run test:asset-failures", OnStack),
     ("npm run measure", As("cargo xtask measure web")),
     ("npm run measure -- /about", OnStack),
     ("npm run measure:federation", As("cargo xtask measure federation")),

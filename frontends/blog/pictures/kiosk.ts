@@ -1,13 +1,13 @@
-import { inks, materials } from '../../kit/drawing/materials.ts';
+import { materials, sceneColours } from '../../kit/drawing/materials.ts';
 import { Scene } from '../../kit/drawing/scene.ts';
 
 /** A newsstand on a square: what the blog's list opens with. */
 export function kiosk(): Scene {
   const scene = new Scene([10, 8.4, 2.6], [800, 520], 13);
   scene.ground();
-  scene.slab([0, 0], [10, 1.6], inks.path);
+  scene.slab([0, 0], [10, 1.6], sceneColours.path);
   for (let at = 0; at < 10; at += 1) {
-    scene.slab([at + 0.3, 0.75], [0.5, 0.1], inks.lit);
+    scene.slab([at + 0.3, 0.75], [0.5, 0.1], sceneColours.lit);
   }
   scene.driver([-0.6, 0.35], { to: [8.6, 0.35], seconds: 9 }, { label: 'car 0.99' });
   scene.box([3.4, 2.6], [3.6, 1.8, 2.2], materials.plain, front(scene));
@@ -30,7 +30,7 @@ export function kiosk(): Scene {
 }
 
 function front(scene: Scene): string {
-  return scene.face([3.7, 4.4, 1], [3, 0, 0], [0, 0, 0.95], inks.lit);
+  return scene.face([3.7, 4.4, 1], [3, 0, 0], [0, 0, 0.95], sceneColours.lit);
 }
 
 function papers(scene: Scene): string {
@@ -40,7 +40,7 @@ function papers(scene: Scene): string {
         [3.65 + at * 0.54, 4.5, 0.8],
         [0.4, 0, 0],
         [0, 0.3, 0],
-        at === 2 ? inks.seen : 'var(--paper)',
+        at === 2 ? sceneColours.seen : 'var(--paper)',
       ),
     )
     .join('');

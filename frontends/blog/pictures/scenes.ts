@@ -1,4 +1,4 @@
-import { inks, materials } from '../../kit/drawing/materials.ts';
+import { materials, sceneColours } from '../../kit/drawing/materials.ts';
 import { Scene } from '../../kit/drawing/scene.ts';
 
 const PICTURE = [800, 450] as const;
@@ -8,23 +8,23 @@ const TYPE = 15;
 function platform(): Scene {
   const scene = new Scene([13, 8, 2.6], PICTURE, TYPE);
   scene.ground();
-  scene.slab([0, 0], [13, 2.5], inks.path);
+  scene.slab([0, 0], [13, 2.5], sceneColours.path);
   for (let at = 0; at < 13; at += 1) {
-    scene.slab([at + 0.3, 0.2], [0.25, 2.1], inks.grid);
+    scene.slab([at + 0.3, 0.2], [0.25, 2.1], sceneColours.grid);
   }
   const windows = [0, 1, 2, 3, 4, 5].map(at =>
     scene.face(
       [1.6 + at * 1.75, 2.3, 1.1],
       [1.15, 0, 0],
       [0, 0, 0.65],
-      at === 4 ? inks.lit : inks.glass,
+      at === 4 ? sceneColours.lit : sceneColours.glass,
     ),
   );
   const doors = [0, 1, 2, 3, 4].map(at =>
     scene.face([2.83 + at * 1.75, 2.3, 0.3], [0.44, 0, 0], [0, 0, 1.5], materials.low.left),
   );
   scene.box([1.2, 0.3, 0.2], [11, 2, 2], materials.plain, [...windows, ...doors].join(''));
-  scene.slab([0, 3], [13, 0.16], inks.lit);
+  scene.slab([0, 3], [13, 0.16], sceneColours.lit);
   scene.box([1, 6.4], [2.2, 0.6, 0.4], materials.low);
   scene.box([9.4, 6.4], [2.2, 0.6, 0.4], materials.low);
   for (const x of [0.6, 6.2]) {
@@ -38,7 +38,7 @@ function platform(): Scene {
   scene.person([8.6, 3.8]);
   scene.person([6.7, 5.5], '', 'alert');
   scene.person([7.2, 5.4], '', 'alert');
-  scene.detect([6.95, 5.45], { size: [76, 60], label: 'dispute 0.91', kind: 'alert' });
+  scene.detect([6.95, 5.45], { size: [76, 60], label: 'dispute 0.91', severity: 'alert' });
   scene.camera([0.6, 5.2, 3], [7, 5.8]);
   return scene;
 }
@@ -47,9 +47,9 @@ function platform(): Scene {
 function reception(): Scene {
   const scene = new Scene([9, 9, 2.6], PICTURE, TYPE);
   scene.room();
-  scene.onWall([5.4, 0, 0], [1.5, 0, 2], inks.glass);
+  scene.onWall([5.4, 0, 0], [1.5, 0, 2], sceneColours.glass);
   scene.onWall([2.2, 0, 1.1], [2.2, 0, 0.9], materials.low.left);
-  scene.onWall([0, 5.2, 0.9], [0, 2.4, 1.1], inks.glass);
+  scene.onWall([0, 5.2, 0.9], [0, 2.4, 1.1], sceneColours.glass);
   scene.box([7.4, 0.3], [0.9, 0.9, 2], materials.dark, rackLights(scene));
   scene.detect([7.85, 0.75], { size: [84, 128], label: 'stays here' });
   scene.box([3.6, 2.6], [3.4, 0.8, 0.9]);
@@ -72,7 +72,7 @@ function rackLights(scene: Scene): string {
         [8.3, 0.45, 0.3 + at * 0.33],
         [0, 0.6, 0],
         [0, 0, 0.14],
-        at % 2 ? inks.lit : inks.glass,
+        at % 2 ? sceneColours.lit : sceneColours.glass,
       ),
     )
     .join('');
@@ -88,7 +88,7 @@ function controlRoom(): Scene {
       scene.onWall(
         [0.5 + at * 1.15, 0, 0.4 + row * 0.75],
         [1, 0, 0.6],
-        isLit ? inks.lit : materials.dark.right,
+        isLit ? sceneColours.lit : materials.dark.right,
       );
     }
   }
@@ -107,7 +107,7 @@ function controlRoom(): Scene {
   scene.person([7.9, 2.3], 'operator 0.99');
   scene.box([7.9, 5.9], [0.7, 0.7, 0.35], materials.ware);
   scene.detect([8.25, 6.25], { size: [62, 54], label: 'edge box 0.97' });
-  scene.detect([5.6, 0, 1.05], { size: [68, 70], label: 'yard fence 0.94', kind: 'alert' });
+  scene.detect([5.6, 0, 1.05], { size: [68, 70], label: 'yard fence 0.94', severity: 'alert' });
   scene.camera([0.1, 0.1, 2.8], [4.8, 5.4]);
   return scene;
 }
@@ -117,8 +117,8 @@ function gates(): Scene {
   const scene = new Scene([11, 9, 2.6], PICTURE, TYPE);
   scene.room();
   for (const x of [1.2, 7.6]) {
-    scene.onWall([x, 0, 0], [1.1, 0, 2], inks.glass);
-    scene.onWall([x + 1.2, 0, 0], [1.1, 0, 2], inks.glass);
+    scene.onWall([x, 0, 0], [1.1, 0, 2], sceneColours.glass);
+    scene.onWall([x + 1.2, 0, 0], [1.1, 0, 2], sceneColours.glass);
   }
   scene.onWall([4.3, 0, 1], [2.4, 0, 0.8], materials.low.left);
   for (const x of [1.4, 3.6, 5.8, 8]) {
@@ -146,26 +146,26 @@ function head(
   scene: Scene,
   [x, y]: readonly [number, number],
   label: string,
-  kind: 'seen' | 'alert' = 'seen',
+  severity: 'seen' | 'alert' = 'seen',
 ) {
-  scene.detect([x, y, 0.6], { size: [28, 28], label, kind });
+  scene.detect([x, y, 0.6], { size: [28, 28], label, severity });
 }
 
 /** A house and its garden: a parcel, a visitor, and a cat that wakes nobody. */
 function house(): Scene {
   const scene = new Scene([11, 10, 3], PICTURE, TYPE);
   scene.ground();
-  scene.slab([7.4, 0], [1.8, 10], inks.path);
+  scene.slab([7.4, 0], [1.8, 10], sceneColours.path);
   scene.slab([5.2, 2.9], [2.2, 0.9], materials.low.top);
   const windows = [0.8, 3.6].map(x =>
-    scene.face([x + 0.6, 4.6, 0.8], [1, 0, 0], [0, 0, 0.8], inks.lit),
+    scene.face([x + 0.6, 4.6, 0.8], [1, 0, 0], [0, 0, 0.8], sceneColours.lit),
   );
   const side = [1.4, 3].map((y, at) =>
     scene.face(
       [5.2, y, at ? 0 : 0.8],
       [0, 0.7, 0],
       [0, 0, at ? 1.5 : 0.7],
-      at ? materials.low.top : inks.glass,
+      at ? materials.low.top : sceneColours.glass,
     ),
   );
   scene.box([0.8, 0.8], [4.4, 3.8, 2], materials.plain, [...windows, ...side].join(''));

@@ -1,10 +1,10 @@
 // @vitest-environment happy-dom
 import { act, cleanup, render, screen } from '@testing-library/react';
-import userEvent from '@testing-library/user-event';
 import { beforeEach, expect, test, vi } from 'vitest';
-import type { FakeOperators } from '../../kit/testing/fake-operators.ts';
-import { fakeOperators } from '../../kit/testing/fake-operators.ts';
-import { pass } from '../../kit/testing/fake-time.ts';
+import type { FakeFetch } from '../../kit/testing/fake-fetch.ts';
+import { fakeFetch } from '../../kit/testing/fake-fetch.ts';
+import { advanceTimers } from '../../kit/testing/fake-time.ts';
+import { setupUser } from '../../kit/testing/setup-user.ts';
 import type { PostText } from './post.ts';
 
 const loadText = vi.hoisted(() => vi.fn<(id: string) => Promise<PostText>>());
@@ -18,7 +18,7 @@ const LOST = Object.assign(new Error('Loading chunk failed.'), {
   request: '/remotes/blog/assets/post-smart-home.1234.js',
 });
 
-let operators: FakeOperators;
+let network: FakeFetch;
 const reload = vi.fn();
 
 beforeEach(() => {
@@ -26,12 +26,12 @@ beforeEach(() => {
   // A text is kept for as long as the page is open.
   vi.resetModules();
   loadText.mockReset();
-  operators = fakeOperators();
+  network = fakeFetch();
   reload.mockReset();
   vi.spyOn(location, 'reload').mockImplementation(reload);
 });
 
-/** Shows the text of an article, in HTML that was rendered ahead of time where there is some. */
+/** Shows the text of an article, in HTML that was prerendered where there is some. */
 async function article(html?: string) {
   const { ArticleText } = await import('./article-text.tsx');
   const page = (
@@ -55,23 +55,22 @@ test('while a text is on its way it is said to be loading, and then it is shown 
   await article();
   expect(loadText).toHaveBeenCalledWith('smart-home');
   expect(screen.getByRole('status').textContent).toBe('Loading…');
-  await pass(500);
+  await advanceTimers(500);
   expect(isThere()).toBe(true);
   expect(screen.getByText('Share')).toBeTruthy();
   expect(screen.getByRole('navigation', { name: 'On this page' })).toBeTruthy();
 });
 
 test('a text that does not come is told to the operators after three retries, and Retry brings it', async () => {
-  operators.partAnswers(503);
+  network.partAnswers(503);
   loadText.mockRejectedValue(LOST);
   await article();
-  await pass(7_000);
+  await advanceTimers(7_000);
   expect(screen.getByRole('alert').textContent).toContain(FAILED);
-  expect(operators.told()).toEqual([{ remote: 'blog', reason: 'unreachable' }]);
+  expect(network.reports()).toEqual([{ remote: 'blog', reason: 'unreachable' }]);
   loadText.mockResolvedValue(TEXT);
-  const user = userEvent.setup({ advanceTimers: vi.advanceTimersByTime });
-  await user.click(screen.getByRole('button', { name: 'Retry' }));
-  await pass(0);
+  await setupUser().click(screen.getByRole('button', { name: 'Retry' }));
+  await advanceTimers(0);
   expect(isThere()).toBe(true);
   expect(screen.queryByRole('alert')).toBeNull();
 });
@@ -79,10 +78,10 @@ test('a text that does not come is told to the operators after three retries, an
 test('after eight seconds a text is said not to have come, and then it is shown all the same', async () => {
   loadText.mockImplementation(() => new Promise(resolve => setTimeout(() => resolve(TEXT), 9_000)));
   await article();
-  await pass(8_000);
+  await advanceTimers(8_000);
   expect(screen.getByRole('alert').textContent).toContain(FAILED);
-  expect(operators.told()).toEqual([{ remote: 'blog', reason: 'slow' }]);
-  await pass(1_000);
+  expect(network.reports()).toEqual([{ remote: 'blog', reason: 'slow' }]);
+  await advanceTimers(1_000);
   expect(isThere()).toBe(true);
   expect(screen.queryByRole('alert')).toBeNull();
 });
@@ -90,20 +89,20 @@ test('after eight seconds a text is said not to have come, and then it is shown 
 test('a text that failed is asked for again when its article is gone to again', async () => {
   loadText.mockRejectedValue(LOST);
   const page = await article();
-  await pass(7_000);
+  await advanceTimers(7_000);
   cleanup();
   loadText.mockResolvedValue(TEXT);
   render(page);
-  await pass(0);
+  await advanceTimers(0);
   expect(isThere()).toBe(true);
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
 test('for a text that is gone with a former build the page is loaded again', async () => {
-  operators.partAnswers(404);
+  network.partAnswers(404);
   loadText.mockRejectedValue(LOST);
   await article();
-  await pass(0);
+  await advanceTimers(0);
   expect(reload).toHaveBeenCalledTimes(1);
   expect(screen.queryByRole('alert')).toBeNull();
 });
@@ -113,7 +112,7 @@ async function rendered(version: string) {
   document.head.innerHTML = `<meta name="remote:blog" content="${version}">`;
   loadText.mockResolvedValue(TEXT);
   const page = await article();
-  await pass(0);
+  await advanceTimers(0);
   const html = document.body.innerHTML;
   cleanup();
   document.body.replaceChildren();
@@ -122,12 +121,12 @@ async function rendered(version: string) {
   return { page, html };
 }
 
-test('a text that was rendered ahead of time is not fetched', async () => {
+test('a text that was prerendered is not fetched', async () => {
   const { html } = await rendered('under test');
   expect(html).toContain(HTML);
   document.body.innerHTML = html;
   await article();
-  await pass(0);
+  await advanceTimers(0);
   expect(loadText).not.toHaveBeenCalled();
   expect(screen.getAllByRole('heading', { name: 'Physics still applies' })).toHaveLength(2);
 });
@@ -136,6 +135,6 @@ test('a text that was rendered by another build is fetched', async () => {
   const { html } = await rendered('former');
   document.body.innerHTML = html;
   await article();
-  await pass(0);
+  await advanceTimers(0);
   expect(loadText).toHaveBeenCalledTimes(1);
 });

@@ -4,7 +4,7 @@ import { lazyPart } from '@site/kit/lazy-part.ts';
 import type { ReactNode } from 'react';
 import type { Heading, PostText } from './post.ts';
 import { loadText } from './posts.ts';
-import { renderedText } from './rendered-text.ts';
+import { prerenderedText } from './prerendered-text.ts';
 
 interface ArticleTextProps {
   id: string;
@@ -32,9 +32,9 @@ function textPart(id: string): LazyPart {
   return part;
 }
 
-/** Where the page that was rendered ahead of time holds the text, nothing is fetched, and nothing can fail. */
+/** Where the prerendered page holds the text, nothing is fetched, and nothing can fail. */
 async function loadPart(id: string) {
-  const text = renderedText(id) ?? (await loadText(id));
+  const text = prerenderedText(id) ?? (await loadText(id));
   return {
     default: (props: Pick<ArticleTextProps, 'children'>) => <Text {...props} id={id} text={text} />,
     version: REMOTE_VERSION,

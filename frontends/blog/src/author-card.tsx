@@ -1,4 +1,4 @@
-import { Monogram } from '@site/kit/monogram.tsx';
+import { InitialsAvatar } from '@site/kit/initials-avatar.tsx';
 import { useReveal } from '@site/kit/reveal.tsx';
 import type { Author } from './author.ts';
 
@@ -10,7 +10,7 @@ export function AuthorCard({ author }: { author: Author }) {
       aria-label="About the author"
       className="mt-8 flex items-center gap-6 border border-line bg-raised p-6"
     >
-      <Monogram of={author.monogram} className="size-24 shrink-0" />
+      <InitialsAvatar of={author.monogram} className="size-24 shrink-0" />
       <div>
         <p className="font-semibold text-subheading">{author.name}</p>
         <p className="text-ink-2">{author.title}</p>

@@ -6,9 +6,9 @@ import { Picture } from '@site/kit/picture.tsx';
 import { useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import type { Filter, Listing } from './listing.ts';
-import { filters, listingOf, pathOf, sentenceOf } from './listing.ts';
+import { filters, listingOf, pathOf, resultSummary } from './listing.ts';
 import { PostNotFound } from './not-found.tsx';
-import { Pages } from './pages.tsx';
+import { Pagination } from './pagination.tsx';
 import { PostCard } from './post-card.tsx';
 import { posts } from './posts.ts';
 import './styles.css';
@@ -65,7 +65,7 @@ function Articles({ listing }: { listing: Listing }) {
       <div className="mb-8 flex flex-wrap items-center justify-between gap-x-8 gap-y-4">
         <Filters chosen={listing.filter} />
         <p role="status" className="text-ink-2 text-small">
-          {sentenceOf(listing)}
+          {resultSummary(listing)}
         </p>
       </div>
       <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
@@ -75,7 +75,7 @@ function Articles({ listing }: { listing: Listing }) {
           </li>
         ))}
       </ul>
-      <Pages listing={listing} hash={`#${ARTICLES}`} />
+      <Pagination listing={listing} hash={`#${ARTICLES}`} />
     </Section>
   );
 }
@@ -89,7 +89,7 @@ function Filters({ chosen }: { chosen: Filter }) {
             <ButtonLink
               to={`${pathOf(filter)}#${ARTICLES}`}
               size="small"
-              kind={filter === chosen ? 'chosen' : 'quiet'}
+              variant={filter === chosen ? 'selected' : 'secondary'}
               aria-current={filter === chosen ? 'true' : undefined}
             >
               {filter.label}

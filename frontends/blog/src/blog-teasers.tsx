@@ -6,8 +6,8 @@ import { posts } from './posts.ts';
 import './styles.css';
 
 const SHOWN = 3;
-/** Milliseconds between one card and the next. */
-const STAGGER = 100;
+/** Between one card and the next. */
+const STAGGER_MS = 100;
 
 /** Which build this is. */
 export const version = REMOTE_VERSION;
@@ -19,7 +19,7 @@ export default function BlogTeasers() {
       <ul className="grid gap-5 md:grid-cols-3">
         {posts.slice(0, SHOWN).map((post, at) => (
           <li key={post.id}>
-            <PostCard post={post} delay={at * STAGGER} />
+            <PostCard post={post} delayMs={at * STAGGER_MS} />
           </li>
         ))}
       </ul>

@@ -1,12 +1,19 @@
 import { expect, test } from 'vitest';
-import { anyPost } from './any-post.ts';
-import { filters, formerAddresses, listingOf, listPaths, pathOf, sentenceOf } from './listing.ts';
+import {
+  filters,
+  legacyRedirects,
+  listingOf,
+  listPaths,
+  pathOf,
+  resultSummary,
+} from './listing.ts';
+import { postFixture } from './post-fixture.ts';
 
 const posts = (
   ['Technology', 'Privacy', 'Trends', 'Technology', 'Residential', 'Case Study'] as const
-).map((category, at) => anyPost({ id: `post-${at + 1}`, category }));
+).map((category, at) => postFixture({ id: `post-${at + 1}`, category }));
 const many = Array.from({ length: 13 }, (_, at) =>
-  anyPost({ id: `post-${at + 1}`, category: 'Trends' }),
+  postFixture({ id: `post-${at + 1}`, category: 'Trends' }),
 );
 
 test.each([
@@ -17,7 +24,7 @@ test.each([
 ])('the list of the category %s', (category, ids, sentence) => {
   const listing = listingOf(posts, { category });
   expect(listing?.shown.map(({ id }) => id)).toEqual(ids);
-  expect(listing && sentenceOf(listing)).toBe(sentence);
+  expect(listing && resultSummary(listing)).toBe(sentence);
 });
 
 test.each([
@@ -41,7 +48,7 @@ test('three pages are named, and those that no article fills have no address', (
 test('a later page shows what is left', () => {
   const listing = listingOf(many, { category: 'trends', page: '3' });
   expect(listing?.shown.map(({ id }) => id)).toEqual(['post-13']);
-  expect(listing && sentenceOf(listing)).toBe('13 articles in Trends, showing 13 to 13');
+  expect(listing && resultSummary(listing)).toBe('13 articles in Trends, showing 13 to 13');
 });
 
 test('an address says no more than it must', () => {
@@ -65,7 +72,7 @@ test('every page that an article fills has an address', () => {
 });
 
 test('a former address leads to the one that says as much, the closest first', () => {
-  const former = formerAddresses(many).map(({ from, parameters, to }) => [
+  const former = legacyRedirects(many).map(({ from, parameters, to }) => [
     `${from}?${parameters.join('&')}`,
     to,
   ]);

@@ -3,8 +3,8 @@ import type { PostSummary } from './post.ts';
 
 /** How many articles a page of the list shows. */
 export const PAGE_SIZE = 6;
-/** The list always names this many pages, also those that no article fills yet. */
-const PAGES_NAMED = 3;
+/** The pagination names at least this many pages, also those that no article fills yet. */
+const MIN_PAGE_LINKS = 3;
 
 /** What the list can be narrowed to, by its name in the address. */
 export const filters = [
@@ -51,7 +51,7 @@ export function listingOf(
     shown: found.slice((number - 1) * PAGE_SIZE, number * PAGE_SIZE),
     count: found.length,
     page: number,
-    pages: Array.from({ length: Math.max(last, PAGES_NAMED) }, (_, at) =>
+    pages: Array.from({ length: Math.max(last, MIN_PAGE_LINKS) }, (_, at) =>
       at < last ? { number: at + 1, path: pathOf(filter, at + 1) } : { number: at + 1 },
     ),
   };
@@ -68,8 +68,8 @@ export function listPaths(posts: readonly PostSummary[]): string[] {
   return everyPage(posts).map(({ filter, page }) => pathOf(filter, page));
 }
 
-/** Former addresses of the list, which named category and page in their query, and where each leads. */
-export function formerAddresses(posts: readonly PostSummary[]): FormerAddress[] {
+/** Redirects of legacy addresses of the list, which named category and page in their query. */
+export function legacyRedirects(posts: readonly PostSummary[]): LegacyRedirect[] {
   const former = everyPage(posts).map(({ filter, page }) => ({
     from: paths.blog,
     parameters: [
@@ -83,15 +83,15 @@ export function formerAddresses(posts: readonly PostSummary[]): FormerAddress[] 
     .sort((a, b) => b.parameters.length - a.parameters.length);
 }
 
-interface FormerAddress {
+interface LegacyRedirect {
   from: string;
   /** What the query names, as in `page=2`. The first address whose parameters are all there counts. */
   parameters: string[];
   to: string;
 }
 
-/** What a screen reader is told once the list has changed. */
-export function sentenceOf({ filter, count, page, shown }: Listing): string {
+/** Summary of what is shown, which a screen reader is told once the list has changed. */
+export function resultSummary({ filter, count, page, shown }: Listing): string {
   const articles = count === 1 ? '1 article' : `${count} articles`;
   const where = filter.slug ? ` in ${filter.label}` : '';
   const first = (page - 1) * PAGE_SIZE + 1;

@@ -1,8 +1,8 @@
 import { ButtonLink } from '@site/kit/button.tsx';
+import { FooterMarker } from '@site/kit/footer-marker.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
-import { WithFooter } from '@site/kit/footer-marker.tsx';
 
 /** What stands below `/blog` where nothing is. */
 export function PostNotFound() {
@@ -15,7 +15,7 @@ export function PostNotFound() {
       >
         <ButtonLink to={paths.blog}>Back to Blog</ButtonLink>
       </PageHeader>
-      <WithFooter />
+      <FooterMarker />
     </>
   );
 }

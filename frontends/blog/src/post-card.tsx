@@ -5,10 +5,10 @@ import { Link } from '@site/kit/router.ts';
 import type { PostSummary } from './post.ts';
 import { dateOf, PICTURE_SIZE } from './post.ts';
 
-/** An article in a list. All of the card leads to it; it is revealed `delay` milliseconds after it comes into view. */
-export function PostCard({ post, delay }: { post: PostSummary; delay?: number }) {
+/** An article in a list. All of the card leads to it; it is revealed `delayMs` after it comes into view. */
+export function PostCard({ post, delayMs }: { post: PostSummary; delayMs?: number }) {
   return (
-    <Card delay={delay} className="relative flex h-full flex-col">
+    <Card delayMs={delayMs} className="relative flex h-full flex-col">
       <Picture src={post.picture} alt={post.pictureAlt} {...PICTURE_SIZE} />
       <div className="flex grow flex-col p-5 lg:p-6">
         <p className="flex flex-wrap justify-between gap-x-4 text-small">

@@ -8,7 +8,7 @@ mountStandalone({
   name: 'blog',
   pages: {
     [paths.home]: BlogTeasers,
-    ...Object.fromEntries(paths.kinds.blogList.map(path => [path, BlogList])),
-    [paths.kinds.article[0]]: BlogPost,
+    ...Object.fromEntries(paths.routePatterns.blogList.map(path => [path, BlogList])),
+    [paths.routePatterns.article[0]]: BlogPost,
   },
 });

@@ -1,11 +1,11 @@
-import { inks, materials } from '../../kit/drawing/materials.ts';
+import { materials, sceneColours } from '../../kit/drawing/materials.ts';
 import { Scene } from '../../kit/drawing/scene.ts';
 
 /** Where interns work: benches, cameras under test, a board, and somebody with time. */
 export function workshop(): Scene {
   const scene = new Scene([12, 9, 3], [800, 520], 13);
   scene.room();
-  scene.onWall([0, 2.2, 0.9], [0, 3.6, 1.5], inks.glass);
+  scene.onWall([0, 2.2, 0.9], [0, 3.6, 1.5], sceneColours.glass);
   board(scene);
   for (const [x, y] of [
     [2, 2.6],
@@ -47,9 +47,9 @@ function board(scene: Scene) {
     [4.9, 1.95],
     [5.9, 1.95],
   ] as const) {
-    scene.onWall([x, 0, z], [0.6, 0, 0.5], x === 4.9 ? inks.alert : inks.seen);
+    scene.onWall([x, 0, z], [0.6, 0, 0.5], x === 4.9 ? sceneColours.alert : sceneColours.seen);
   }
-  scene.detect([5.2, 0, 1.85], { size: [40, 44], label: 'bug 0.94', kind: 'alert' });
+  scene.detect([5.2, 0, 1.85], { size: [40, 44], label: 'bug 0.94', severity: 'alert' });
 }
 
 function rack(scene: Scene): string {
@@ -59,7 +59,7 @@ function rack(scene: Scene): string {
         [11.5, 0.7, 0.3 + at * 0.34],
         [0, 1.2, 0],
         [0, 0, 0.14],
-        at % 2 ? inks.lit : inks.glass,
+        at % 2 ? sceneColours.lit : sceneColours.glass,
       ),
     )
     .join('');

@@ -2,24 +2,24 @@
 import { fireEvent, render, screen } from '@testing-library/react';
 import { useState } from 'react';
 import { beforeEach, expect, test, vi } from 'vitest';
-import type { FakeServer } from '../../kit/testing/fake-server.ts';
-import { fakeServer, keysOf } from '../../kit/testing/fake-server.ts';
-import { pass } from '../../kit/testing/fake-time.ts';
-import { notices } from '../../kit/testing/record-toasts.ts';
-import { person } from '../../kit/testing/person.ts';
+import { advanceTimers } from '../../kit/testing/fake-time.ts';
+import type { FakeXhr } from '../../kit/testing/fake-xhr.ts';
+import { fakeXhr, keysOf } from '../../kit/testing/fake-xhr.ts';
+import { recordToasts } from '../../kit/testing/record-toasts.ts';
+import { setupUser } from '../../kit/testing/setup-user.ts';
 import { ApplicationForm } from './application-form.tsx';
 
 const FAILED = 'Failed to submit application. Please try again.';
 const RESUME = 'Choose a PDF, DOC or DOCX file.';
 
-let server: FakeServer;
+let xhr: FakeXhr;
 let applicants = 0;
 const onSubmitted = vi.fn();
 const onCancelled = vi.fn();
 
 beforeEach(() => {
   vi.useFakeTimers();
-  server = fakeServer();
+  xhr = fakeXhr();
   onSubmitted.mockReset();
   onCancelled.mockReset();
 });
@@ -56,13 +56,13 @@ function fill(email = applicant()) {
 }
 
 async function attach(file = new File(['%PDF-1.7'], 'resume.pdf')) {
-  await person().upload(screen.getByLabelText('Resume/CV'), file);
-  await pass(0);
+  await setupUser().upload(screen.getByLabelText('Resume/CV'), file);
+  await advanceTimers(0);
 }
 
 async function press(name: string) {
-  await person().click(screen.getByRole('button', { name }));
-  await pass(0);
+  await setupUser().click(screen.getByRole('button', { name }));
+  await advanceTimers(0);
 }
 
 /** Fills in the whole form and submits it. */
@@ -82,8 +82,8 @@ test('an application is sent with all its fields, its résumé and where it was 
   write('Phone Number', '+91 98765 43210');
   write('Years of Experience', '1 year');
   const email = await apply();
-  expect(server.last().path).toBe('/api/career-application');
-  const { attribution, resume, ...texts } = Object.fromEntries(server.last().body as FormData);
+  expect(xhr.last().path).toBe('/api/career-application');
+  const { attribution, resume, ...texts } = Object.fromEntries(xhr.last().body as FormData);
   expect(texts).toEqual({
     name: 'Ravi Kumar',
     email,
@@ -116,15 +116,15 @@ test('without its required fields the form is not sent', async () => {
   render(<Page />);
   await attach();
   await press('Submit Application');
-  expect(server.sent).toEqual([]);
+  expect(xhr.sent).toEqual([]);
 });
 
 test('once it is sent the visitor is told, the form is over, and its draft and résumé are gone', async () => {
-  const told = notices();
+  const toasts = recordToasts();
   const { unmount } = render(<Page />);
   await apply();
-  await server.answer(202, { success: true });
-  expect(told).toEqual([
+  await xhr.answer(202, { success: true });
+  expect(toasts).toEqual([
     {
       kind: 'success',
       title: 'Application Submitted!',
@@ -143,7 +143,7 @@ test('while it is sent the form tells how far it is, and takes no other résumé
   await apply();
   const bar = screen.getByRole<HTMLProgressElement>('progressbar', { name: 'Upload' });
   expect(bar.getAttribute('value')).toBe('0');
-  await server.receive(300, 1200);
+  await xhr.receive(300, 1200);
   expect(bar.getAttribute('value')).toBe('0.25');
   const sending = screen.getByRole<HTMLButtonElement>('button', { name: 'Sending...' });
   expect(sending.disabled).toBe(true);
@@ -152,43 +152,43 @@ test('while it is sent the form tells how far it is, and takes no other résumé
   // Neither does it take one that is dropped.
   const dataTransfer = { files: [new File(['%PDF-1.7'], 'other.pdf')] };
   fireEvent.drop(screen.getByLabelText('Resume/CV'), { dataTransfer });
-  await pass(0);
+  await advanceTimers(0);
   expect(screen.queryByText(/other\.pdf/)).toBeNull();
 });
 
 test('called off, it ends without a word, nothing is lost, and it can be sent again', async () => {
-  const told = notices();
+  const toasts = recordToasts();
   render(<Page />);
   await apply();
-  await server.receive(300, 1200);
+  await xhr.receive(300, 1200);
   await press('Cancel');
-  await pass(60_000);
-  expect(server.sent).toHaveLength(1);
+  await advanceTimers(60_000);
+  expect(xhr.sent).toHaveLength(1);
   expect(screen.queryByRole('progressbar')).toBeNull();
   expect(screen.queryByRole('alert')).toBeNull();
-  expect(told).toEqual([]);
+  expect(toasts).toEqual([]);
   expect(onSubmitted).not.toHaveBeenCalled();
   expect(typed('Full Name')).toBe('Ravi Kumar');
   expect(screen.getByText(/resume\.pdf/)).toBeTruthy();
   await press('Submit Application');
-  await server.answer(202, { success: true });
+  await xhr.answer(202, { success: true });
   expect(onSubmitted).toHaveBeenCalledTimes(1);
   // It may have arrived before it was called off.
-  const [first, second] = keysOf(server);
+  const [first, second] = keysOf(xhr);
   expect(second).toBe(first);
 });
 
 test('called off between two attempts it ends at once', async () => {
-  const told = notices();
+  const toasts = recordToasts();
   render(<Page />);
   await apply();
-  await server.breakOff();
-  await pass(500);
+  await xhr.breakOff();
+  await advanceTimers(500);
   await press('Cancel');
   expect(screen.getByRole('button', { name: 'Submit Application' })).toBeTruthy();
-  await pass(60_000);
-  expect(server.sent).toHaveLength(1);
-  expect(told).toEqual([]);
+  await advanceTimers(60_000);
+  expect(xhr.sent).toHaveLength(1);
+  expect(toasts).toEqual([]);
 });
 
 test('Cancel closes a form that is not being sent', async () => {
@@ -198,38 +198,38 @@ test('Cancel closes a form that is not being sent', async () => {
 });
 
 test('whoever leaves while it is sent is told elsewhere, and by nothing else', async () => {
-  const told = notices();
+  const toasts = recordToasts();
   const { unmount } = render(<Page />);
   await apply();
-  await server.breakOff();
+  await xhr.breakOff();
   unmount();
-  await pass(1000);
-  expect(server.sent).toHaveLength(2);
-  await server.answer(202, { success: true });
-  expect(told).toMatchObject([{ kind: 'success', title: 'Application Submitted!' }]);
+  await advanceTimers(1000);
+  expect(xhr.sent).toHaveLength(2);
+  await xhr.answer(202, { success: true });
+  expect(toasts).toMatchObject([{ kind: 'success', title: 'Application Submitted!' }]);
   expect(onSubmitted).not.toHaveBeenCalled();
   render(<Page />);
   expect(typed('Full Name')).toBe('');
 });
 
 test('whoever leaves is told of a failure, too, and finds what was typed', async () => {
-  const told = notices();
+  const toasts = recordToasts();
   const { unmount } = render(<Page />);
   await apply();
   unmount();
-  await server.answer(503, { success: false, message: 'We are away.' });
-  expect(told).toEqual([
+  await xhr.answer(503, { success: false, message: 'We are away.' });
+  expect(toasts).toEqual([
     { kind: 'error', title: 'Your application was not sent', text: 'We are away.' },
   ]);
   render(<Page />);
   expect(typed('Full Name')).toBe('Ravi Kumar');
 });
 
-test('a refusal stands at its fields, the first of which takes the focus, and is told as a notice', async () => {
-  const told = notices();
+test('a refusal stands at its fields, the first of which takes the focus, and is told as a toast', async () => {
+  const toasts = recordToasts();
   render(<Page />);
   await apply();
-  await server.answer(422, {
+  await xhr.answer(422, {
     success: false,
     message: 'Please check the marked fields.',
     fields: { phone: 'This is no number.', coverLetter: 'Say more.' },
@@ -238,7 +238,7 @@ test('a refusal stands at its fields, the first of which takes the focus, and is
   expect(document.activeElement).toBe(screen.getByLabelText('Phone Number'));
   expect(screen.getByLabelText('Cover Letter').getAttribute('aria-invalid')).toBe('true');
   expect(screen.getByText('Say more.')).toBeTruthy();
-  expect(told).toEqual([
+  expect(toasts).toEqual([
     { kind: 'error', title: 'Error', text: 'Please check the marked fields.' },
   ]);
   expect(typed('Full Name')).toBe('Ravi Kumar');
@@ -250,7 +250,7 @@ test('what is wrong with a field is said until it is edited, and the focus stays
   render(<Page />);
   await apply();
   const fields = { name: 'Tell us your name.', phone: 'Too long.', resume: 'Empty.' };
-  await server.answer(422, { success: false, error: 'Please check the marked fields.', fields });
+  await xhr.answer(422, { success: false, error: 'Please check the marked fields.', fields });
   const phone = screen.getByLabelText('Phone Number');
   phone.focus();
   write('Phone Number', '+91 44 0000');
@@ -267,7 +267,7 @@ test('what is wrong with a field is said until it is edited, and the focus stays
 test('a failure that names no field takes the focus itself', async () => {
   render(<Page />);
   await apply();
-  await server.answer(503, { success: false, error: 'Not right now.' });
+  await xhr.answer(503, { success: false, error: 'Not right now.' });
   expect(screen.getByRole('alert').textContent).toBe('Not right now.');
   expect(document.activeElement).toBe(screen.getByRole('alert'));
 });
@@ -275,11 +275,11 @@ test('a failure that names no field takes the focus itself', async () => {
 test('pressed again after a failure of the server’s, it is the same application', async () => {
   render(<Page />);
   await apply();
-  await server.answer(503, { success: false, error: 'Not right now.' });
+  await xhr.answer(503, { success: false, error: 'Not right now.' });
   await press('Submit Application');
-  const [first, second] = keysOf(server);
+  const [first, second] = keysOf(xhr);
   expect(second).toBe(first);
-  await server.answer(200, { success: false });
+  await xhr.answer(200, { success: false });
   expect(screen.getByRole('alert').textContent).toBe(FAILED);
 });
 
@@ -287,12 +287,12 @@ test('an application that never arrives is tried four times, and then said to ha
   render(<Page />);
   await apply();
   for (const wait of [1000, 2000, 4000]) {
-    await server.breakOff();
-    await pass(wait);
+    await xhr.breakOff();
+    await advanceTimers(wait);
   }
-  await server.breakOff();
-  expect(new Set(keysOf(server)).size).toBe(1);
-  expect(server.sent).toHaveLength(4);
+  await xhr.breakOff();
+  expect(new Set(keysOf(xhr)).size).toBe(1);
+  expect(xhr.sent).toHaveLength(4);
   expect(screen.getByRole('alert').textContent).toBe(FAILED);
 });
 
@@ -300,7 +300,7 @@ test('without a résumé nothing is sent, and choosing one takes the complaint a
   render(<Page />);
   fill();
   await press('Submit Application');
-  expect(server.sent).toEqual([]);
+  expect(xhr.sent).toEqual([]);
   const field = screen.getByLabelText('Resume/CV');
   expect(field.getAttribute('aria-invalid')).toBe('true');
   expect(document.activeElement).toBe(field);
@@ -316,7 +316,7 @@ test('what is no résumé is refused with a sentence, and nothing is sent', asyn
   expect(screen.getByText(RESUME)).toBeTruthy();
   expect(screen.queryByText(/resume\.pdf/)).toBeNull();
   await press('Submit Application');
-  expect(server.sent).toEqual([]);
+  expect(xhr.sent).toEqual([]);
   await attach();
   expect(screen.queryByText(RESUME)).toBeNull();
   expect(screen.getByText(/resume\.pdf/)).toBeTruthy();
@@ -347,8 +347,8 @@ test('a résumé that is still being read when the form is sent goes with it', a
   await press('Submit Application');
   expect(screen.queryByRole('alert')).toBeNull();
   resolve();
-  await pass(0);
-  expect((server.last().body as FormData).get('resume')).toMatchObject({ name: 'slow.pdf' });
+  await advanceTimers(0);
+  expect((xhr.last().body as FormData).get('resume')).toMatchObject({ name: 'slow.pdf' });
 });
 
 test('what turns out to be no résumé while the form is sent is refused, and nothing is sent', async () => {
@@ -358,9 +358,9 @@ test('what turns out to be no résumé while the form is sent is refused, and no
   await attach(file);
   await press('Submit Application');
   resolve();
-  await pass(0);
+  await advanceTimers(0);
   expect(screen.getByRole('alert').textContent).toBe(RESUME);
-  expect(server.sent).toEqual([]);
+  expect(xhr.sent).toEqual([]);
 });
 
 test('of two files the one that was chosen last counts, however late the other is read', async () => {
@@ -369,7 +369,7 @@ test('of two files the one that was chosen last counts, however late the other i
   await attach(first.file);
   await attach(new File(['%PDF-1.7'], 'second.pdf'));
   first.resolve();
-  await pass(0);
+  await advanceTimers(0);
   expect(screen.getByText(/second\.pdf/)).toBeTruthy();
   expect(screen.queryByText(RESUME)).toBeNull();
 });
@@ -379,7 +379,7 @@ test('a file that cannot be read is refused with a sentence', async () => {
   const { file, reject } = slowFile('%PDF-1.7', 'gone.pdf');
   await attach(file);
   reject(new DOMException('It is gone', 'NotReadableError'));
-  await pass(0);
+  await advanceTimers(0);
   expect(screen.getByText('The file cannot be read. Choose it again.')).toBeTruthy();
   expect(screen.queryByText(/gone\.pdf/)).toBeNull();
 });
@@ -388,7 +388,7 @@ test('a résumé can be dropped onto its field and removed, and the focus stays 
   render(<Page />);
   const field = screen.getByLabelText('Resume/CV');
   fireEvent.drop(field, { dataTransfer: { files: [new File(['%PDF-1.7'], 'dropped.pdf')] } });
-  await pass(0);
+  await advanceTimers(0);
   expect(screen.getByText(/dropped\.pdf/).textContent).toBe('dropped.pdf (1 KiB)');
   expect(screen.getByText('Choose another file')).toBeTruthy();
   await press('Remove');

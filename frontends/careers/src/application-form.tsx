@@ -1,19 +1,20 @@
+import { Alert } from '@site/kit/alert.tsx';
+import type { SubmissionResult } from '@site/kit/api-client.ts';
 import { postMultipart } from '@site/kit/api-client.ts';
 import { attribution } from '@site/kit/attribution.ts';
-import { Field, TextField } from '@site/kit/field.tsx';
+import { TextAreaField, TextField } from '@site/kit/field.tsx';
+import { formValues } from '@site/kit/form-values.ts';
 import { HONEYPOT, Honeypot } from '@site/kit/honeypot.tsx';
-import { Alert } from '@site/kit/confirmation.tsx';
-import type { Notice } from '@site/kit/notice.ts';
-import { notify } from '@site/kit/toast-region.tsx';
 import { PrivacyNote } from '@site/kit/privacy-note.tsx';
 import { SubmitButtons } from '@site/kit/submit-buttons.tsx';
-import { textsOf } from '@site/kit/texts-of.ts';
+import type { Toast } from '@site/kit/toast.ts';
+import { showToast } from '@site/kit/toast-region.tsx';
 import { useDraft } from '@site/kit/use-draft.ts';
-import type { FieldErrors } from '@site/kit/use-submission.ts';
+import type { AttemptOptions, FieldErrors } from '@site/kit/use-submission.ts';
 import { useSubmission } from '@site/kit/use-submission.ts';
-import type { FormEvent } from 'react';
+import type { FormEvent, RefObject } from 'react';
 import { useEffect } from 'react';
-import { faultOf } from './resume.ts';
+import { resumeErrorOf } from './resume.ts';
 import { ResumeField } from './resume-field.tsx';
 
 /** The names of the fields that hold text. */
@@ -21,14 +22,14 @@ export const FIELDS = ['name', 'email', 'phone', 'position', 'experience', 'cove
 const FAILED = 'Failed to submit application. Please try again.';
 /** What is applied for says the button that was pressed. */
 const NOT_DRAFTED = ['position'];
-const SENTENCES = { refused: FAILED, unreachable: FAILED };
+const FAILURE_MESSAGES = { refused: FAILED, unreachable: FAILED };
 const NO_RESUME = 'Choose your résumé.';
-/** What is told of an application that has arrived. */
+/** Toast of an application that has arrived. */
 export const SUBMITTED = {
   kind: 'success',
   title: 'Application Submitted!',
   text: "Thank you for your interest. We'll get back to you soon.",
-} satisfies Notice;
+} satisfies Toast;
 
 interface ApplicationFormProps {
   /** The title of the position applied for, empty where none is chosen yet. */
@@ -36,88 +37,18 @@ interface ApplicationFormProps {
   /** The résumé, which outlives the window. */
   resume: File | undefined;
   onResume: (file: File | undefined) => void;
-  /** Called when it has arrived, with the notice of it, unless its visitor left meanwhile. */
-  onSubmitted: (notice: Notice) => void;
+  /** Called when it has arrived, with its toast, unless its visitor left meanwhile. */
+  onSubmitted: (toast: Toast) => void;
   /** Called when the visitor calls it off; without it, only what is being sent can be called off. */
   onCancelled?: () => void;
   /** What is wrong with which field before anything was sent: see `RefusedPage`. */
-  errors?: FieldErrors | undefined;
+  fieldErrors?: FieldErrors | undefined;
 }
 
-/** An application for a position. The browser sends it by itself where our scripts do not run, or not yet. */
-export function ApplicationForm({
-  position,
-  resume,
-  onResume,
-  onSubmitted,
-  onCancelled,
-  errors: initial,
-}: ApplicationFormProps) {
-  const { form, save, forget } = useDraft('application', NOT_DRAFTED);
-  const submission = useSubmission(initial);
-  const { state, errors, failures, send, cancel: cancelSending } = submission;
-  useEffect(() => {
-    if (failures > 0) {
-      form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
-    }
-  }, [failures, form]);
-
-  function edit(event: FormEvent) {
-    save();
-    submission.edited(event);
-  }
-
-  async function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const texts = textsOf(event.currentTarget, [...FIELDS, HONEYPOT]);
-    if (!resume) {
-      submission.fail(NO_RESUME, { resume: NO_RESUME });
-      return;
-    }
-    const outcome = await send(async watch => {
-      // The field may be reading it still.
-      const fault = await faultOf(resume);
-      return fault
-        ? { ok: false, message: fault, fields: { resume: fault } }
-        : postMultipart('/api/career-application', data(texts, resume), {
-            sentences: SENTENCES,
-            ...watch,
-          });
-    });
-    const isHere = form.current !== null;
-    if (outcome.ok) {
-      forget();
-      notify(SUBMITTED);
-      // Whoever left may be writing another one by now.
-      if (isHere) {
-        onResume(undefined);
-        onSubmitted(SUBMITTED);
-      }
-    } else if (!outcome.isCancelled) {
-      const title = isHere ? 'Error' : 'Your application was not sent';
-      notify({ kind: 'error', title, text: outcome.message });
-    }
-  }
-
-  function choose(file: File | undefined) {
-    onResume(file);
-    submission.mended('resume');
-  }
-
-  function cancel() {
-    if (state.is === 'submitting') {
-      cancelSending();
-    } else {
-      onCancelled?.();
-    }
-  }
-
-  const field = (name: (typeof FIELDS)[number], label: string, maxLength: number) => ({
-    name,
-    label,
-    maxLength,
-    error: errors[name],
-  });
+/** Application for a position. The browser sends it by itself where no JavaScript runs, or not yet. */
+export function ApplicationForm(props: ApplicationFormProps) {
+  const { form, state, fieldErrors, edit, choose, submit, cancel } =
+    useApplicationSubmission(props);
   return (
     <form
       ref={form}
@@ -128,36 +59,128 @@ export function ApplicationForm({
       onInput={edit}
       onSubmit={submit}
     >
-      <div className="grid gap-x-5 sm:grid-cols-2">
-        <Field {...field('name', 'Full Name', 200)} autoComplete="name" required />
-        <Field {...field('email', 'Email', 254)} type="email" autoComplete="email" required />
-        <Field {...field('phone', 'Phone Number', 40)} type="tel" autoComplete="tel" />
-        <Field {...field('experience', 'Years of Experience', 200)} placeholder="3-5 years" />
-      </div>
-      <Field {...field('position', 'Position', 200)} defaultValue={position} required />
-      <TextField {...field('coverLetter', 'Cover Letter', 20_000)} rows={6} required />
+      <ApplicationFields position={props.position} fieldErrors={fieldErrors} />
       <ResumeField
-        file={resume}
+        file={props.resume}
         onChoose={choose}
-        error={errors['resume']}
-        progress={state.is === 'submitting' ? state.progress : undefined}
+        error={fieldErrors['resume']}
+        uploadProgress={state.status === 'submitting' ? state.uploadProgress : undefined}
       />
       <Honeypot />
       <PrivacyNote />
-      {state.is === 'failed' ? <Alert>{state.message}</Alert> : null}
+      {state.status === 'failed' ? <Alert>{state.message}</Alert> : null}
       <SubmitButtons
         title="Submit Application"
         state={state}
         onCancel={cancel}
-        canLeave={Boolean(onCancelled)}
+        canLeave={Boolean(props.onCancelled)}
       />
     </form>
   );
 }
 
-function data(texts: Record<string, string>, resume: File): FormData {
+interface ApplicationFieldsProps {
+  position: string;
+  fieldErrors: FieldErrors;
+}
+
+function ApplicationFields({ position, fieldErrors }: ApplicationFieldsProps) {
+  const field = (name: (typeof FIELDS)[number], label: string, maxLength: number) => ({
+    name,
+    label,
+    maxLength,
+    error: fieldErrors[name],
+  });
+  return (
+    <>
+      <div className="grid gap-x-5 sm:grid-cols-2">
+        <TextField {...field('name', 'Full Name', 200)} autoComplete="name" required />
+        <TextField {...field('email', 'Email', 254)} type="email" autoComplete="email" required />
+        <TextField {...field('phone', 'Phone Number', 40)} type="tel" autoComplete="tel" />
+        <TextField {...field('experience', 'Years of Experience', 200)} placeholder="3-5 years" />
+      </div>
+      <TextField {...field('position', 'Position', 200)} defaultValue={position} required />
+      <TextAreaField {...field('coverLetter', 'Cover Letter', 20_000)} rows={6} required />
+    </>
+  );
+}
+
+function useApplicationSubmission({
+  resume,
+  onResume,
+  onSubmitted,
+  onCancelled,
+  fieldErrors: initial,
+}: ApplicationFormProps) {
+  const { form, save, discard } = useDraft('application', NOT_DRAFTED);
+  const submission = useSubmission(initial);
+  const { state, fieldErrors, failures } = submission;
+  useFocusOnError(form, failures);
+
+  function edit(event: FormEvent) {
+    save();
+    submission.clearErrorOnInput(event);
+  }
+
+  function choose(file: File | undefined) {
+    onResume(file);
+    submission.clearFieldError('resume');
+  }
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const values = formValues(event.currentTarget, [...FIELDS, HONEYPOT]);
+    if (!resume) {
+      submission.fail(NO_RESUME, { resume: NO_RESUME });
+      return;
+    }
+    const result = await submission.send(options => post(values, resume, options));
+    const isHere = form.current !== null;
+    if (result.ok) {
+      discard();
+      showToast(SUBMITTED);
+      // Whoever left may be writing another one by now.
+      if (isHere) {
+        onResume(undefined);
+        onSubmitted(SUBMITTED);
+      }
+    } else if (!result.isCancelled) {
+      const title = isHere ? 'Error' : 'Your application was not sent';
+      showToast({ kind: 'error', title, text: result.message });
+    }
+  }
+
+  const cancel = () => (state.status === 'submitting' ? submission.cancel() : onCancelled?.());
+  return { form, state, fieldErrors, edit, choose, submit, cancel };
+}
+
+/** With each failure the focus moves to the first field that is wrong. */
+function useFocusOnError(form: RefObject<HTMLFormElement | null>, failures: number) {
+  useEffect(() => {
+    if (failures > 0) {
+      form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
+    }
+  }, [failures, form]);
+}
+
+async function post(
+  values: Record<string, string>,
+  resume: File,
+  options: AttemptOptions,
+): Promise<SubmissionResult> {
+  // The field may be reading it still.
+  const message = await resumeErrorOf(resume);
+  return message
+    ? { ok: false, message, fieldErrors: { resume: message } }
+    : postMultipart('/api/career-application', multipart(values, resume), {
+        failureMessages: FAILURE_MESSAGES,
+        ...options,
+      });
+}
+
+function multipart(values: Record<string, string>, resume: File): FormData {
   const form = new FormData();
-  for (const [name, value] of Object.entries(texts)) {
+  for (const [name, value] of Object.entries(values)) {
     form.append(name, value);
   }
   form.append('attribution', JSON.stringify(attribution()));

@@ -5,17 +5,17 @@ import { StaticRouter } from '@site/kit/static-router.ts';
 import { fireEvent, render, screen } from '@testing-library/react';
 import { renderToString } from 'react-dom/server';
 import { beforeEach, expect, test, vi } from 'vitest';
-import type { FakeServer } from '../../kit/testing/fake-server.ts';
-import { fakeServer } from '../../kit/testing/fake-server.ts';
-import { pass } from '../../kit/testing/fake-time.ts';
-import { person } from '../../kit/testing/person.ts';
+import { advanceTimers } from '../../kit/testing/fake-time.ts';
+import type { FakeXhr } from '../../kit/testing/fake-xhr.ts';
+import { fakeXhr } from '../../kit/testing/fake-xhr.ts';
+import { setupUser } from '../../kit/testing/setup-user.ts';
 import ApplicationPage from './application-page.tsx';
 
-let server: FakeServer;
+let xhr: FakeXhr;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  server = fakeServer();
+  xhr = fakeXhr();
   history.replaceState(null, '', '/');
 });
 
@@ -38,7 +38,7 @@ function rendered(address: string) {
   return page;
 }
 
-test('without our scripts the form names its position, and shows and sends the file by itself', () => {
+test('without JavaScript the form names its position, and shows and sends the file by itself', () => {
   const page = rendered('/careers/apply/3');
   const form = page.querySelector('form');
   expect(form?.matches('[method=post][enctype="multipart/form-data"]')).toBe(true);
@@ -63,19 +63,19 @@ test('a position that there is not is said not to be there', () => {
   );
 });
 
-test('a résumé that was chosen before our scripts ran is taken over, and the success stands in the page', async () => {
+test('a résumé that was chosen before hydration is kept, and the success stands in the page', async () => {
   history.replaceState(null, '', '/careers/apply/6');
   const page = rendered('/careers/apply/6');
   document.body.append(page);
   const picker = page.querySelector('[name=resume]') ?? page;
-  await person().upload(picker as HTMLInputElement, new File(['%PDF-1.7'], 'early.pdf'));
+  await setupUser().upload(picker as HTMLInputElement, new File(['%PDF-1.7'], 'early.pdf'));
   render(
     <BrowserRouter>
       <App />
     </BrowserRouter>,
     { container: page, hydrate: true },
   );
-  await pass(0);
+  await advanceTimers(0);
   expect(screen.getByText(/early\.pdf/)).toBeTruthy();
   for (const [label, value] of [
     ['Full Name', 'Ravi Kumar'],
@@ -84,9 +84,9 @@ test('a résumé that was chosen before our scripts ran is taken over, and the s
   ] as const) {
     fireEvent.input(screen.getByLabelText(label), { target: { value } });
   }
-  await person().click(screen.getByRole('button', { name: 'Submit Application' }));
-  await pass(0);
-  await server.answer(200, { success: true });
+  await setupUser().click(screen.getByRole('button', { name: 'Submit Application' }));
+  await advanceTimers(0);
+  await xhr.answer(200, { success: true });
   const confirmation = screen.getByText('Application Submitted!').closest('[role=status]');
   expect(document.activeElement).toBe(confirmation);
 });
@@ -106,11 +106,11 @@ test('where there is nothing to leave, calling off leads back to the button that
   ] as const) {
     fireEvent.input(screen.getByLabelText(label), { target: { value } });
   }
-  await person().upload(screen.getByLabelText('Resume/CV'), new File(['%PDF-1.7'], 'r.pdf'));
-  await pass(0);
-  await person().click(screen.getByRole('button', { name: 'Submit Application' }));
-  await pass(0);
-  await person().click(screen.getByRole('button', { name: 'Cancel' }));
-  await pass(0);
+  await setupUser().upload(screen.getByLabelText('Resume/CV'), new File(['%PDF-1.7'], 'r.pdf'));
+  await advanceTimers(0);
+  await setupUser().click(screen.getByRole('button', { name: 'Submit Application' }));
+  await advanceTimers(0);
+  await setupUser().click(screen.getByRole('button', { name: 'Cancel' }));
+  await advanceTimers(0);
   expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Submit Application' }));
 });

@@ -1,11 +1,11 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import { Confirmation } from '@site/kit/confirmation.tsx';
-import type { Notice } from '@site/kit/notice.ts';
+import { FooterMarker } from '@site/kit/footer-marker.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { useParams } from '@site/kit/router.ts';
-import { WithFooter } from '@site/kit/footer-marker.tsx';
+import type { Toast } from '@site/kit/toast.ts';
 import { useState } from 'react';
 import { ApplicationForm } from './application-form.tsx';
 import type { Position } from './positions.ts';
@@ -25,7 +25,7 @@ export default function ApplicationPage() {
 
 function Application({ position }: { position: Position | undefined }) {
   const [resume, setResume] = useState<File>();
-  const [submitted, setSubmitted] = useState<Notice>();
+  const [submitted, setSubmitted] = useState<Toast>();
   const title = position ? `Apply: ${position.title}` : 'Apply for an internship';
   return (
     <>
@@ -62,7 +62,7 @@ function NotFound() {
       <PageHeader title={title} subtitle={text}>
         <ButtonLink to={paths.careers}>View All Positions</ButtonLink>
       </PageHeader>
-      <WithFooter />
+      <FooterMarker />
     </>
   );
 }

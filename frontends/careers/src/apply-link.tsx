@@ -9,7 +9,7 @@ interface ApplyLinkProps {
   children: ReactNode;
 }
 
-/** Leads to the form's own page; once our scripts run it opens the form here, unless another tab or window is asked for. */
+/** Leads to the form's own page; once the page is hydrated it opens the form here, unless another tab or window is asked for. */
 export function ApplyLink({ to, onOpen, children }: ApplyLinkProps) {
   function open(event: MouseEvent) {
     const isElsewhere = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;

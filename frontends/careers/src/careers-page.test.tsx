@@ -2,20 +2,20 @@
 import { BrowserRouter } from '@site/kit/router.ts';
 import { fireEvent, render, screen, within } from '@testing-library/react';
 import { beforeEach, expect, test, vi } from 'vitest';
-import type { FakeServer } from '../../kit/testing/fake-server.ts';
-import { fakeServer } from '../../kit/testing/fake-server.ts';
-import { pass } from '../../kit/testing/fake-time.ts';
-import { fakeView } from '../../kit/testing/fake-view.ts';
-import { notices } from '../../kit/testing/record-toasts.ts';
-import { person } from '../../kit/testing/person.ts';
+import { fakeIntersectionObserver } from '../../kit/testing/fake-intersection-observer.ts';
+import { advanceTimers } from '../../kit/testing/fake-time.ts';
+import type { FakeXhr } from '../../kit/testing/fake-xhr.ts';
+import { fakeXhr } from '../../kit/testing/fake-xhr.ts';
+import { recordToasts } from '../../kit/testing/record-toasts.ts';
+import { setupUser } from '../../kit/testing/setup-user.ts';
 import CareersPage from './careers-page.tsx';
 
-let server: FakeServer;
+let xhr: FakeXhr;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  fakeView();
-  server = fakeServer();
+  fakeIntersectionObserver();
+  xhr = fakeXhr();
   render(
     <BrowserRouter>
       <CareersPage />
@@ -25,12 +25,12 @@ beforeEach(() => {
 
 async function press(name: string, place = document.body) {
   const [button] = within(place).getAllByRole('button', { name });
-  await person().click(button ?? place);
+  await setupUser().click(button ?? place);
 }
 
 async function follow(name: string | RegExp) {
   const [link] = screen.getAllByRole('link', { name });
-  await person().click(link ?? document.body);
+  await setupUser().click(link ?? document.body);
 }
 
 function positionIn(dialog: HTMLElement) {
@@ -50,8 +50,8 @@ test('the window is named after the position that is applied for, which stands i
 test('Apply Now preselects nothing, whatever was applied for before; the résumé stays chosen', async () => {
   await applyFor('AI Intern');
   const resume = new File(['%PDF-1.7'], 'resume.pdf');
-  await person().upload(screen.getByLabelText('Resume/CV'), resume);
-  await pass(0);
+  await setupUser().upload(screen.getByLabelText('Resume/CV'), resume);
+  await advanceTimers(0);
   await press('Cancel', screen.getByRole('dialog'));
   expect(screen.queryByRole('dialog')).toBeNull();
   await follow('Apply Now');
@@ -85,15 +85,18 @@ async function apply(email: string) {
   ] as const) {
     fireEvent.input(dialog.getByLabelText(label), { target: { value } });
   }
-  await person().upload(dialog.getByLabelText('Resume/CV'), new File(['%PDF-1.7'], 'resume.pdf'));
-  await pass(0);
+  await setupUser().upload(
+    dialog.getByLabelText('Resume/CV'),
+    new File(['%PDF-1.7'], 'resume.pdf'),
+  );
+  await advanceTimers(0);
   await press('Submit Application');
 }
 
 test('once an application is sent the page behind the window says so, focused, by no file that may be lost', async () => {
   await applyFor('AI Intern');
   await apply('ravi.kumar@example.com');
-  await server.answer(202, { success: true });
+  await xhr.answer(202, { success: true });
   expect(screen.queryByRole('dialog')).toBeNull();
   const confirmation = screen.getByText('Application Submitted!').closest('[role=status]');
   expect(confirmation?.textContent).toBe(
@@ -105,8 +108,8 @@ test('once an application is sent the page behind the window says so, focused, b
   expect(screen.queryByText('Application Submitted!')).toBeNull();
 });
 
-test('a window that is closed while it sends is told of by a notice, and leaves the next one alone', async () => {
-  const told = notices();
+test('a window that is closed while it sends is told of by a toast, and leaves the next one alone', async () => {
+  const toasts = recordToasts();
   await applyFor('AI Intern');
   await apply('ravi.closed@example.com');
   await press('Close', screen.getByRole('dialog'));
@@ -114,8 +117,8 @@ test('a window that is closed while it sends is told of by a notice, and leaves 
   const next = within(screen.getByRole('dialog'));
   const letter = next.getByLabelText<HTMLTextAreaElement>('Cover Letter');
   fireEvent.input(letter, { target: { value: 'I see people, too.' } });
-  await server.answer(202, { success: true });
-  expect(told.at(-1)).toMatchObject({ kind: 'success', title: 'Application Submitted!' });
+  await xhr.answer(202, { success: true });
+  expect(toasts.at(-1)).toMatchObject({ kind: 'success', title: 'Application Submitted!' });
   expect(screen.getByRole('dialog', { name: 'Computer Vision Intern' })).toBeTruthy();
   expect(letter.value).toBe('I see people, too.');
   expect(next.getByText(/resume\.pdf/)).toBeTruthy();

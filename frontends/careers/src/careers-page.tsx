@@ -1,8 +1,7 @@
 import { brand } from '@site/kit/brand.ts';
 import { Card } from '@site/kit/card.tsx';
-import { Dialog } from '@site/kit/dialog.tsx';
 import { Confirmation } from '@site/kit/confirmation.tsx';
-import type { Notice } from '@site/kit/notice.ts';
+import { Dialog } from '@site/kit/dialog.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
@@ -10,14 +9,15 @@ import { Picture } from '@site/kit/picture.tsx';
 import { Section } from '@site/kit/section.tsx';
 import type { Thing } from '@site/kit/structured-data.tsx';
 import { companyAddress, StructuredData } from '@site/kit/structured-data.tsx';
+import type { Toast } from '@site/kit/toast.ts';
 import { useState } from 'react';
 import { ApplicationForm } from './application-form.tsx';
 import { ApplyLink } from './apply-link.tsx';
 import { PositionList } from './position-list.tsx';
 import type { Position } from './positions.ts';
 import { positions } from './positions.ts';
-import type { Reason } from './why.ts';
-import { perks, reasons } from './why.ts';
+import type { Reason } from './reasons-and-perks.ts';
+import { perks, reasons } from './reasons-and-perks.ts';
 import './styles.css';
 import preview from './pictures/careers.jpg';
 import workshop from './pictures/workshop.svg';
@@ -29,21 +29,8 @@ const SUBTITLE = 'Ten internships for students and freshers, remote or in Chenna
 
 /** `/careers` */
 export default function CareersPage() {
-  // What is applied for: nothing, or something not yet said ('').
-  const [applied, setApplied] = useState<string>();
+  const { applyingFor, applyFor, close, submitted, confirm } = useApplicationDialog();
   const [resume, setResume] = useState<File>();
-  const [submitted, setSubmitted] = useState<Notice>();
-  const close = () => setApplied(undefined);
-
-  function applyFor(title: string) {
-    setSubmitted(undefined);
-    setApplied(title);
-  }
-
-  function confirm(notice: Notice) {
-    close();
-    setSubmitted(notice);
-  }
   return (
     <>
       <PageMeta title="Careers" description={SUBTITLE} path={paths.careers} picture={preview} />
@@ -61,12 +48,12 @@ export default function CareersPage() {
       </PageHeader>
       {/* Before the confirmation, which can take the focus only once the window is closed. */}
       <Dialog
-        title={applied || 'Position'}
-        state={applied === undefined ? 'closed' : 'open'}
+        title={applyingFor || 'Position'}
+        state={applyingFor === undefined ? 'closed' : 'open'}
         onClose={close}
       >
         <ApplicationForm
-          position={applied ?? ''}
+          position={applyingFor ?? ''}
           resume={resume}
           onResume={setResume}
           onSubmitted={confirm}
@@ -78,29 +65,59 @@ export default function CareersPage() {
           <Confirmation title={submitted.title}>{submitted.text}</Confirmation>
         </div>
       ) : null}
-      <Section title="Why Work With Us">
-        <ul className="grid gap-5 md:grid-cols-3">
-          {reasons.map(({ title, text }) => (
-            <li key={title}>
-              <Card className="h-full p-6">
-                <h3 className="text-subheading">{title}</h3>
-                <p className="mt-1.5 text-ink-2">{text}</p>
-              </Card>
-            </li>
-          ))}
-        </ul>
-      </Section>
+      <Reasons />
       <Section title="Open Positions">
         <PositionList onApply={({ title }) => applyFor(title)} />
       </Section>
-      <Section title="Benefits and Perks">
-        <ul className="grid border-line border-t border-l sm:grid-cols-2 lg:grid-cols-4">
-          {perks.map(perk => (
-            <Perk key={perk.title} {...perk} />
-          ))}
-        </ul>
-      </Section>
+      <Perks />
     </>
+  );
+}
+
+function useApplicationDialog() {
+  // The position that is being applied for: none, or one not yet said ('').
+  const [applyingFor, setApplyingFor] = useState<string>();
+  const [submitted, setSubmitted] = useState<Toast>();
+  const close = () => setApplyingFor(undefined);
+
+  function applyFor(title: string) {
+    setSubmitted(undefined);
+    setApplyingFor(title);
+  }
+
+  function confirm(toast: Toast) {
+    close();
+    setSubmitted(toast);
+  }
+  return { applyingFor, applyFor, close, submitted, confirm };
+}
+
+function Reasons() {
+  return (
+    <Section title="Why Work With Us">
+      <ul className="grid gap-5 md:grid-cols-3">
+        {reasons.map(({ title, text }) => (
+          <li key={title}>
+            <Card className="h-full p-6">
+              <h3 className="text-subheading">{title}</h3>
+              <p className="mt-1.5 text-ink-2">{text}</p>
+            </Card>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Perks() {
+  return (
+    <Section title="Benefits and Perks">
+      <ul className="grid border-line border-t border-l sm:grid-cols-2 lg:grid-cols-4">
+        {perks.map(perk => (
+          <Perk key={perk.title} {...perk} />
+        ))}
+      </ul>
+    </Section>
   );
 }
 

@@ -1,4 +1,4 @@
-import { errorsOf, RefusedPage } from '@site/kit/refused-page.tsx';
+import { placeholderFieldErrors, RefusedPage } from '@site/kit/refused-page.tsx';
 import { ApplicationForm, FIELDS } from './application-form.tsx';
 import './styles.css';
 
@@ -15,7 +15,7 @@ export default function NotApplied() {
         resume={undefined}
         onResume={never}
         onSubmitted={never}
-        errors={errorsOf([...FIELDS, 'resume'])}
+        fieldErrors={placeholderFieldErrors([...FIELDS, 'resume'])}
       />
     </RefusedPage>
   );

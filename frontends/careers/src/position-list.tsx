@@ -22,7 +22,7 @@ export function PositionList({ onApply }: { onApply: (position: Position) => voi
         {(['All', ...departments] as const).map(department => (
           <Button
             key={department}
-            kind={department === filter ? 'chosen' : 'quiet'}
+            variant={department === filter ? 'selected' : 'secondary'}
             size="small"
             aria-pressed={department === filter}
             onClick={() => setFilter(department)}

@@ -14,7 +14,7 @@ test('of two files dropped at once none is taken, and the visitor is asked for o
       file={new File(['%PDF-1.7'], 'chosen.pdf')}
       onChoose={choose}
       error={undefined}
-      progress={undefined}
+      uploadProgress={undefined}
     />,
   );
   const field = screen.getByLabelText('Resume/CV');

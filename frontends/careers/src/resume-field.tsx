@@ -1,46 +1,91 @@
 import { useHydrated } from '@site/kit/use-hydrated.ts';
 import type { DragEvent } from 'react';
 import { useEffect, useId, useRef, useState } from 'react';
-import { ACCEPTED, faultOf, sizeOf } from './resume.ts';
+import { ACCEPTED, formatBytes, resumeErrorOf } from './resume.ts';
 
 interface ResumeFieldProps {
   file: File | undefined;
   onChoose: (file: File | undefined) => void;
   /** What the server or the form finds wrong with it. */
   error: string | undefined;
-  /** Which part of it is sent, from 0 to 1, while it is. */
-  progress: number | undefined;
+  /** The fraction of it that is sent, from 0 to 1, while it is. */
+  uploadProgress: number | undefined;
 }
 
 /** Of the browser's own field. */
-const look =
+const baseClasses =
   'mt-3 block w-full text-small file:mr-3 file:min-h-11 file:cursor-pointer file:rounded-control file:border ' +
   'file:border-field-line file:border-solid file:bg-raised file:px-4 file:font-semibold';
 
-/** A résumé, chosen or dropped. What cannot be one is refused before anything is sent. */
-export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProps) {
+/** File input with drag and drop and client-side validation, for the résumé. */
+export function ResumeField({ file, onChoose, error, uploadProgress }: ResumeFieldProps) {
   const id = useId();
+  const isSending = uploadProgress !== undefined;
+  // Until the page is hydrated the browser's own field shows what is chosen, and sends it.
+  const isHydrated = useHydrated();
+  const { picker, ownError, takeChosen, drop, remove } = useResumeFile(onChoose, isSending);
+  const wrong = ownError ?? error;
+  return (
+    <fieldset
+      onDragOver={event => event.preventDefault()}
+      onDrop={drop}
+      className="mb-5 min-w-0 rounded-control border border-field-line border-dashed p-4"
+    >
+      <legend className="sr-only">Your résumé</legend>
+      <label htmlFor={id} className="font-medium text-small">
+        Resume/CV
+      </label>
+      <p className="text-ink-2 text-small">
+        PDF, DOC or DOCX, up to 10 MiB. Choose it or drop it here.
+      </p>
+      <input
+        ref={picker}
+        id={id}
+        type="file"
+        name="resume"
+        required={!isHydrated}
+        accept={ACCEPTED}
+        disabled={isSending}
+        aria-invalid={wrong ? true : undefined}
+        aria-describedby={wrong ? `${id}-error` : undefined}
+        onChange={isHydrated ? takeChosen : undefined}
+        className={isHydrated ? 'peer sr-only' : baseClasses}
+      />
+      <label
+        htmlFor={id}
+        hidden={!isHydrated}
+        className="mt-3 inline-flex min-h-11 cursor-pointer items-center rounded-control border border-field-line bg-raised px-4 font-semibold text-small peer-focus-visible:outline-3 peer-focus-visible:outline-ring peer-focus-visible:outline-offset-2 peer-disabled:cursor-default peer-disabled:opacity-60"
+      >
+        {file ? 'Choose another file' : 'Choose a file'}
+      </label>
+      {file ? <ChosenFile file={file} isSending={isSending} onRemove={remove} /> : null}
+      <Upload progress={uploadProgress} />
+      {wrong ? (
+        <p id={`${id}-error`} data-error-of="resume" className="mt-2 text-alert-ink text-small">
+          {wrong}
+        </p>
+      ) : null}
+    </fieldset>
+  );
+}
+
+/** The résumé as it is picked or dropped. It is the form's at once, and is taken back where it turns out to be none. */
+function useResumeFile(onChoose: ResumeFieldProps['onChoose'], isSending: boolean) {
   const picker = useRef<HTMLInputElement>(null);
   const latest = useRef<File>(undefined);
-  const [fault, setFault] = useState<string>();
-  const wrong = fault ?? error;
-  const isSending = progress !== undefined;
-  // Until our scripts run the browser's own field shows what is chosen, and sends it.
-  const isOurs = useHydrated();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, for what was chosen before our scripts ran
+  const [ownError, setOwnError] = useState<string>();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, for what was chosen before hydration
   useEffect(() => takeChosen(), []);
 
-  /** A file is the form's at once, and is taken back where it turns out to be no résumé. */
   async function choose(chosen: File | undefined) {
-    setFault(undefined);
-    if (!chosen || isSending) {
-      return;
-    }
-    take(chosen);
-    const found = await faultOf(chosen);
-    if (found && latest.current === chosen) {
-      setFault(found);
-      take(undefined);
+    setOwnError(undefined);
+    if (chosen && !isSending) {
+      take(chosen);
+      const error = await resumeErrorOf(chosen);
+      if (error && latest.current === chosen) {
+        setOwnError(error);
+        take(undefined);
+      }
     }
   }
 
@@ -62,71 +107,46 @@ export function ResumeField({ file, onChoose, error, progress }: ResumeFieldProp
     const { files } = event.dataTransfer;
     if (files.length > 1 && !isSending) {
       // Which of them is the résumé, only the visitor knows.
-      setFault('Drop one file.');
+      setOwnError('Drop one file.');
     } else {
       choose(files[0]);
     }
   }
 
+  function remove() {
+    take(undefined);
+    picker.current?.focus();
+  }
+  return { picker, ownError, takeChosen, drop, remove };
+}
+
+interface ChosenFileProps {
+  file: File;
+  isSending: boolean;
+  onRemove: () => void;
+}
+
+function ChosenFile({ file, isSending, onRemove }: ChosenFileProps) {
   return (
-    <fieldset
-      onDragOver={event => event.preventDefault()}
-      onDrop={drop}
-      className="mb-5 min-w-0 rounded-control border border-field-line border-dashed p-4"
-    >
-      <legend className="sr-only">Your résumé</legend>
-      <label htmlFor={id} className="font-medium text-small">
-        Resume/CV
-      </label>
-      <p className="text-ink-2 text-small">
-        PDF, DOC or DOCX, up to 10 MiB. Choose it or drop it here.
+    <div className="mt-3 flex items-center gap-3">
+      <p className="min-w-0 grow break-words">
+        {file.name} <span className="text-ink-2">({formatBytes(file.size)})</span>
       </p>
-      <input
-        ref={picker}
-        id={id}
-        type="file"
-        name="resume"
-        required={!isOurs}
-        accept={ACCEPTED}
+      <button
+        type="button"
         disabled={isSending}
-        aria-invalid={wrong ? true : undefined}
-        aria-describedby={wrong ? `${id}-error` : undefined}
-        onChange={isOurs ? takeChosen : undefined}
-        className={isOurs ? 'peer sr-only' : look}
-      />
-      <label
-        htmlFor={id}
-        hidden={!isOurs}
-        className="mt-3 inline-flex min-h-11 cursor-pointer items-center rounded-control border border-field-line bg-raised px-4 font-semibold text-small peer-focus-visible:outline-3 peer-focus-visible:outline-ring peer-focus-visible:outline-offset-2 peer-disabled:cursor-default peer-disabled:opacity-60"
+        onClick={onRemove}
+        className="min-h-11 cursor-pointer px-2 text-small underline disabled:opacity-60"
       >
-        {file ? 'Choose another file' : 'Choose a file'}
-      </label>
-      {file ? (
-        <div className="mt-3 flex items-center gap-3">
-          <p className="min-w-0 grow break-words">
-            {file.name} <span className="text-ink-2">({sizeOf(file.size)})</span>
-          </p>
-          <button
-            type="button"
-            disabled={isSending}
-            onClick={() => {
-              take(undefined);
-              picker.current?.focus();
-            }}
-            className="min-h-11 cursor-pointer px-2 text-small underline disabled:opacity-60"
-          >
-            Remove
-          </button>
-        </div>
-      ) : null}
-      {progress === undefined ? null : (
-        <progress aria-label="Upload" value={progress} max={1} className="progress mt-3 h-2" />
-      )}
-      {wrong ? (
-        <p id={`${id}-error`} data-error-of="resume" className="mt-2 text-alert-ink text-small">
-          {wrong}
-        </p>
-      ) : null}
-    </fieldset>
+        Remove
+      </button>
+    </div>
+  );
+}
+
+/** Progress bar of the upload, while there is one. */
+function Upload({ progress }: { progress: number | undefined }) {
+  return progress === undefined ? null : (
+    <progress aria-label="Upload" value={progress} max={1} className="progress mt-3 h-2" />
   );
 }

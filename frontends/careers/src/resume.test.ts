@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { faultOf, LARGEST, sizeOf } from './resume.ts';
+import { formatBytes, MAX_RESUME_BYTES, resumeErrorOf } from './resume.ts';
 
 const pdf = (size: number) => new Blob(['%PDF-1.7\n', new Uint8Array(size - 9)]);
 
@@ -15,23 +15,23 @@ test.each([
   ['a PDF that begins a little later', new Blob(['\n\n%PDF-1.4 …'])],
   ['a DOC', compound('WordDocument')],
   ['a DOCX', archive('word/document.xml')],
-  ['the largest', pdf(LARGEST)],
+  ['the largest', pdf(MAX_RESUME_BYTES)],
 ])('%s may be sent', async (_, file) => {
-  expect(await faultOf(file)).toBeUndefined();
+  expect(await resumeErrorOf(file)).toBeUndefined();
 });
 
 test.each([
-  ['one byte too many', pdf(LARGEST + 1), 'larger than 10 MiB'],
+  ['one byte too many', pdf(MAX_RESUME_BYTES + 1), 'larger than 10 MiB'],
   ['nothing in it', new Blob([]), 'empty'],
   ['a text that is called a PDF', new File(['Dear all'], 'resume.pdf'), 'PDF, DOC or DOCX'],
   ['a workbook', archive('xl/workbook.xml'), 'PDF, DOC or DOCX'],
   ['an old workbook', compound('Workbook'), 'PDF, DOC or DOCX'],
   ['fewer bytes than a type has', new Blob(['%P']), 'PDF, DOC or DOCX'],
 ])('%s is refused with a sentence', async (_, file, sentence) => {
-  expect(await faultOf(file)).toContain(sentence);
+  expect(await resumeErrorOf(file)).toContain(sentence);
 });
 
 test('sizes are told as people say them', () => {
-  expect(sizeOf(1)).toBe('1 KiB');
-  expect(sizeOf(5 * 1024 * 1024)).toBe('5.0 MiB');
+  expect(formatBytes(1)).toBe('1 KiB');
+  expect(formatBytes(5 * 1024 * 1024)).toBe('5.0 MiB');
 });

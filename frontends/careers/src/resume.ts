@@ -1,5 +1,5 @@
-/** The largest résumé that is taken, in bytes. */
-export const LARGEST = 10 * 1024 * 1024;
+/** The largest résumé that is taken. */
+export const MAX_RESUME_BYTES = 10 * 1024 * 1024;
 /** What the file picker offers. */
 export const ACCEPTED = '.pdf,.doc,.docx';
 
@@ -8,8 +8,8 @@ const TOO_LARGE = 'The file is larger than 10 MiB. Choose a smaller one.';
 const EMPTY = 'The file is empty. Choose another one.';
 const UNREADABLE = 'The file cannot be read. Choose it again.';
 
-/** By what the kinds are known, byte for byte: how the file begins, and what is in it. */
-const KINDS = [
+/** File signatures (magic numbers) of PDF, DOC and DOCX. */
+const FILE_SIGNATURES = [
   // A header may come a little later (ISO 32000-1, annex H, implementation note 13).
   (content: string) => content.slice(0, 1024 + 5).includes('%PDF-'),
   // A compound file with Word's stream, whose name is in UTF-16.
@@ -24,16 +24,16 @@ const KINDS = [
  * What is wrong with a résumé, in a sentence; nothing, where it may be sent. The server looks closer:
  * this spares a visitor an upload in vain.
  */
-export async function faultOf(file: Blob): Promise<string | undefined> {
+export async function resumeErrorOf(file: Blob): Promise<string | undefined> {
   if (file.size === 0) {
     return EMPTY;
   }
-  if (file.size > LARGEST) {
+  if (file.size > MAX_RESUME_BYTES) {
     return TOO_LARGE;
   }
   try {
     const content = new TextDecoder('latin1').decode(await file.arrayBuffer());
-    return KINDS.some(isKind => isKind(content)) ? undefined : NOT_A_RESUME;
+    return FILE_SIGNATURES.some(matches => matches(content)) ? undefined : NOT_A_RESUME;
   } catch {
     // It was moved, or its disk is gone.
     return UNREADABLE;
@@ -41,7 +41,7 @@ export async function faultOf(file: Blob): Promise<string | undefined> {
 }
 
 /** A size as people say it. */
-export function sizeOf(bytes: number): string {
-  const megabytes = bytes / 1024 / 1024;
-  return megabytes < 0.1 ? `${Math.ceil(bytes / 1024)} KiB` : `${megabytes.toFixed(1)} MiB`;
+export function formatBytes(bytes: number): string {
+  const mebibytes = bytes / 1024 / 1024;
+  return mebibytes < 0.1 ? `${Math.ceil(bytes / 1024)} KiB` : `${mebibytes.toFixed(1)} MiB`;
 }

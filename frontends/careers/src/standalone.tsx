@@ -9,6 +9,6 @@ mountStandalone({
   pages: {
     [paths.home]: () => <Navigate to={paths.careers} replace />,
     [paths.careers]: CareersPage,
-    [paths.kinds.application[0]]: ApplicationPage,
+    [paths.routePatterns.application[0]]: ApplicationPage,
   },
 });

@@ -1,12 +1,12 @@
-/** The inks of a box: its top, its left and its right face. */
+/** The colours of a box: its top, its left and its right face. */
 export interface Material {
   top: string;
   left: string;
   right: string;
 }
 
-/** The inks of all our scenes: the kit's tokens, so that a scene follows the theme. */
-export const inks = {
+/** The colours of all scenes: the kit's tokens, so that a scene follows the theme. */
+export const sceneColours = {
   ground: 'var(--raised)',
   path: 'var(--road)',
   grid: 'var(--line)',
@@ -29,9 +29,9 @@ const tinted = (ink: string, part: number): Material => ({
 export const materials = {
   plain: { top: 'var(--face-t)', left: 'var(--face-l)', right: 'var(--face-r)' },
   low: { top: 'var(--face-l)', left: 'var(--face-r)', right: 'var(--road)' },
-  ware: tinted(inks.seen, 55),
-  pale: tinted(inks.line, 14),
-  glass: tinted(inks.line, 34),
-  dark: tinted(inks.screen, 82),
-  warm: tinted(inks.alert, 50),
+  ware: tinted(sceneColours.seen, 55),
+  pale: tinted(sceneColours.line, 14),
+  glass: tinted(sceneColours.line, 34),
+  dark: tinted(sceneColours.screen, 82),
+  warm: tinted(sceneColours.alert, 50),
 } as const satisfies Record<string, Material>;

@@ -1,32 +1,32 @@
-import type { Point, Size } from './canvas.ts';
-import { Canvas, COS, SIN } from './canvas.ts';
-import type { Find, Kind } from './finds.ts';
+import type { Detection, Severity } from './detections.ts';
+import type { Point, Size } from './isometric-svg.ts';
+import { COS, IsometricSvg, SIN } from './isometric-svg.ts';
 import type { Material } from './materials.ts';
-import { inks, materials } from './materials.ts';
+import { materials, sceneColours } from './materials.ts';
 import { round } from './round.ts';
 
-/** A way that is gone again and again: people turn round at its end, vehicles leave the picture. */
-export interface Way {
+/** Motion that repeats: people turn round at its end, vehicles leave the picture. */
+export interface Motion {
   to: Point;
   seconds: number;
-  /** So much of the time has gone when the picture opens, in seconds. */
-  since?: number;
+  /** So much of the time has gone when the picture opens. */
+  sinceSeconds?: number;
 }
 
 /**
- * A world of unit cubes seen from the south, drawn in the hand of all our scenes and fitted into a
- * picture. The picture is a file of its own that follows the colour scheme of where it stands.
+ * Scene in isometric projection: a world of unit cubes seen from the south, fitted into a picture. The picture is a file
+ * of its own that follows the colour scheme of where it stands.
  */
-export class Scene extends Canvas {
+export class Scene extends IsometricSvg {
   /** The ground that everything stands on. */
   ground(): void {
     const [w, d] = this.world;
-    this.slab([0, 0], [w, d], inks.ground, inks.grid);
+    this.slab([0, 0], [w, d], sceneColours.ground, sceneColours.grid);
     const lines = [
       ...range(w).map(x => this.segment([x, 0], [x, d])),
       ...range(d).map(y => this.segment([0, y], [w, y])),
     ];
-    this.flat.push(`<path d="${lines.join('')}" stroke="${inks.grid}" stroke-width=".8"/>`);
+    this.flat.push(`<path d="${lines.join('')}" stroke="${sceneColours.grid}" stroke-width=".8"/>`);
   }
 
   /** The two walls at the back of a room. */
@@ -38,13 +38,13 @@ export class Scene extends Canvas {
   }
 
   /** A zone that is drawn on the ground for the machine alone. */
-  zone(point: Point, [w, d]: readonly [number, number], kind: Kind = 'seen'): void {
-    const ink = ` fill-opacity=".16" stroke="${inks[kind]}" stroke-width="1.6" stroke-dasharray="6 5"`;
-    this.flat.push(this.face(point, [w, 0, 0], [0, d, 0], inks[kind], ink));
+  zone(point: Point, [w, d]: readonly [number, number], severity: Severity = 'seen'): void {
+    const ink = ` fill-opacity=".16" stroke="${sceneColours[severity]}" stroke-width="1.6" stroke-dasharray="6 5"`;
+    this.flat.push(this.face(point, [w, 0, 0], [0, d, 0], sceneColours[severity], ink));
   }
 
   /** A line on the ground, such as where people walked. */
-  trail(points: readonly Point[], ink: string = inks.seen): void {
+  trail(points: readonly Point[], ink: string = sceneColours.seen): void {
     const corners = points.map(point => this.at(point).join(' ')).join('L');
     this.flat.push(
       `<path d="M${corners}" stroke="${ink}" stroke-width="2.2" stroke-dasharray="1 6" stroke-linecap="round"/>`,
@@ -61,7 +61,7 @@ export class Scene extends Canvas {
     const [x, y] = this.at(point);
     const slope = along === 'x' ? SIN : -SIN;
     this.flat.push(
-      `<text transform="matrix(${round(COS)} ${slope} 0 1 ${x} ${y})" fill="${inks.line}" stroke="none" font-size="${round(size * this.unit)}">${words}</text>`,
+      `<text transform="matrix(${round(COS)} ${slope} 0 1 ${x} ${y})" fill="${sceneColours.line}" stroke="none" font-size="${round(size * this.unit)}">${words}</text>`,
     );
   }
 
@@ -102,11 +102,11 @@ export class Scene extends Canvas {
     for (const level of levels) {
       const z = 0.4 + level * 0.7;
       for (const at of range(Math.floor((w - 0.2) / 0.55) - 1)) {
-        const fill = (at * 3 + level * 2) % every === 0 ? inks.lit : inks.glass;
+        const fill = (at * 3 + level * 2) % every === 0 ? sceneColours.lit : sceneColours.glass;
         panes.push(this.face([x + 0.2 + at * 0.55, y + d, z], [0.3, 0, 0], [0, 0, 0.36], fill));
       }
       for (const at of range(Math.floor((d - 0.2) / 0.55) - 1)) {
-        const fill = (at * 2 + level * 3 + 1) % every === 0 ? inks.lit : inks.glass;
+        const fill = (at * 2 + level * 3 + 1) % every === 0 ? sceneColours.lit : sceneColours.glass;
         panes.push(this.face([x + w, y + 0.2 + at * 0.55, z], [0, 0.3, 0], [0, 0, 0.36], fill));
       }
     }
@@ -150,15 +150,15 @@ export class Scene extends Canvas {
   }
 
   /** Someone who stands there, and what the machine says of them. */
-  person(point: Point, label = '', kind: Kind = 'seen'): void {
-    this.someone(point, [point, point], this.figure(point, kind));
+  person(point: Point, label = '', severity: Severity = 'seen'): void {
+    this.someone(point, [point, point], this.figure(point, severity));
     if (label) {
-      this.detectPerson(point, label, kind);
+      this.detectPerson(point, label, severity);
     }
   }
 
   /** Someone who walks to and fro. */
-  walker(point: Point, way: Way, label = ''): void {
+  walker(point: Point, way: Motion, label = ''): void {
     const motion = this.motion('walk', point, way);
     this.someone(point, [point, way.to], `<g${motion}>${this.figure(point, 'seen')}</g>`);
     if (label) {
@@ -176,7 +176,7 @@ export class Scene extends Canvas {
       `<g transform="translate(${px} ${py}) rotate(62)${scale === 1 ? '' : ` scale(${scale})`}" fill="${materials.warm.top}">` +
         '<path d="M-6 12v-20a6 6 0 0 1 12 0v20a6 3 0 0 1-12 0z"/><circle cy="-20" r="5.4"/></g>',
     );
-    this.detect([x, y + 0.2], { size: [62, 44], label, kind: 'alert' });
+    this.detect([x, y + 0.2], { size: [62, 44], label, severity: 'alert' });
   }
 
   /** A car or a van that stands along x or y. */
@@ -189,8 +189,13 @@ export class Scene extends Canvas {
   /** A car that drives along x or y and comes again. */
   driver(
     point: Point,
-    way: Way,
-    { label = '', kind = 'seen' as Kind, material = materials.plain as Material, h = 0.3 } = {},
+    way: Motion,
+    {
+      label = '',
+      severity = 'seen' as Severity,
+      material = materials.plain as Material,
+      h = 0.3,
+    } = {},
   ): void {
     const along = way.to[1] === point[1] ? 'x' : 'y';
     const motion = this.motion('drive', point, way);
@@ -203,12 +208,16 @@ export class Scene extends Canvas {
     ];
     this.solid([x, y, 0], swept, `<g${motion}>${this.body(point, along, material, h)}</g>`);
     if (label) {
-      this.detect([point[0] + w / 2, point[1] + d / 2], { size: [76, 56], label, kind }, motion);
+      this.detect(
+        [point[0] + w / 2, point[1] + d / 2],
+        { size: [76, 56], label, severity },
+        motion,
+      );
     }
   }
 
   /** A box that travels, such as on a belt. */
-  travelling(point: Point, size: Size, way: Way, material: Material = materials.ware): void {
+  travelling(point: Point, size: Size, way: Motion, material: Material = materials.ware): void {
     const motion = this.motion('drive', point, way);
     const [x, y, z = 0] = point;
     const swept: Size = [
@@ -234,17 +243,17 @@ export class Scene extends Canvas {
       );
     }
     this.over.push(
-      `<g transform="translate(${x} ${y})" stroke="none"><rect x="-10" y="-7" width="20" height="12" rx="2" fill="var(--ink)"/><circle cx="5" cy="-1" r="3" fill="${inks.seen}"/></g>`,
+      `<g transform="translate(${x} ${y})" stroke="none"><rect x="-10" y="-7" width="20" height="12" rx="2" fill="var(--ink)"/><circle cx="5" cy="-1" r="3" fill="${sceneColours.seen}"/></g>`,
     );
   }
 
   /** Corner brackets around something that stands at a point, with what the machine takes it for. */
-  detect(point: Point, { size: [w, h], label, kind = 'seen' }: Find, motion = ''): void {
+  detect(point: Point, { size: [w, h], label, severity = 'seen' }: Detection, motion = ''): void {
     const [px, py] = this.at(point);
     const scale = this.unit / 34;
     const [width, height] = [w * scale, h * scale];
     const box = { left: round(px - width / 2), top: round(py - height + 6 * scale), width, height };
-    this.finds.add({ box, corner: Math.min(9 * scale, width / 3), label, kind }, motion);
+    this.detections.add({ box, corner: Math.min(9 * scale, width / 3), label, severity }, motion);
   }
 
   /**
@@ -252,7 +261,7 @@ export class Scene extends Canvas {
    * within it: the file shows it under the fragment `#v1`, the next one under `#v2`.
    */
   closeUp(point: Point, width: number): void {
-    this.finds.closeUp(this.at(point), width);
+    this.detections.closeUp(this.at(point), width);
   }
 
   private someone([x, y, z = 0]: Point, [from, to]: readonly [Point, Point], svg: string) {
@@ -267,17 +276,17 @@ export class Scene extends Canvas {
     );
   }
 
-  private detectPerson(point: Point, label: string, kind: Kind, motion = '') {
-    this.detect(point, { size: [33, 48], label, kind }, motion);
+  private detectPerson(point: Point, label: string, severity: Severity, motion = '') {
+    this.detect(point, { size: [33, 48], label, severity }, motion);
   }
 
-  private figure(point: Point, kind: Kind): string {
+  private figure(point: Point, severity: Severity): string {
     const [x, y] = this.at(point);
-    const fill = kind === 'alert' ? materials.warm.top : 'var(--figure)';
+    const fill = severity === 'alert' ? materials.warm.top : 'var(--figure)';
     const scale = round(this.unit / 31);
     return (
       `<g transform="translate(${x} ${y})${scale === 1 ? '' : ` scale(${scale})`}">` +
-      `<ellipse rx="10" ry="5" fill="${inks.line}" stroke="none" opacity=".22"/><g fill="${fill}">` +
+      `<ellipse rx="10" ry="5" fill="${sceneColours.line}" stroke="none" opacity=".22"/><g fill="${fill}">` +
       '<path d="M-6 0v-14a6 6 0 0 1 12 0v14a6 3 0 0 1-12 0z"/><circle cy="-27" r="5.4"/></g></g>'
     );
   }
@@ -292,10 +301,14 @@ export class Scene extends Canvas {
     );
   }
 
-  private motion(kind: 'walk' | 'drive', from: Point, { to, seconds, since = 0 }: Way): string {
+  private motion(
+    kind: 'walk' | 'drive',
+    from: Point,
+    { to, seconds, sinceSeconds = 0 }: Motion,
+  ): string {
     const [x, y] = this.at(from);
     const [tx, ty] = this.at(to);
-    const delay = since ? `;animation-delay:-${since}s` : '';
+    const delay = sinceSeconds ? `;animation-delay:-${sinceSeconds}s` : '';
     return ` class="${kind}" style="--x:${round(tx - x)}px;--y:${round(ty - y)}px;animation-duration:${seconds}s${delay}"`;
   }
 }

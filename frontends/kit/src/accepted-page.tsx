@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { ButtonLink } from './button.tsx';
+import { FooterMarker } from './footer-marker.tsx';
 import { PageHeader } from './page-header.tsx';
 import { PageMeta } from './page-meta.tsx';
-import { WithFooter } from './footer-marker.tsx';
 
 interface AcceptedPageProps {
   title: string;
@@ -12,7 +12,7 @@ interface AcceptedPageProps {
   picture?: ReactNode;
 }
 
-/** Where the gateway leads a browser that sent a form by itself, without our scripts, and was accepted. */
+/** No-JavaScript fallback: the success page that a native form post is redirected to (303). */
 export function AcceptedPage({ title, text, next, picture }: AcceptedPageProps) {
   return (
     <>
@@ -20,7 +20,7 @@ export function AcceptedPage({ title, text, next, picture }: AcceptedPageProps) 
       <PageHeader title={title} subtitle={text} picture={picture}>
         <ButtonLink to={next.path}>{next.title}</ButtonLink>
       </PageHeader>
-      <WithFooter />
+      <FooterMarker />
     </>
   );
 }

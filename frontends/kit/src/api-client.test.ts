@@ -1,19 +1,19 @@
 // @vitest-environment happy-dom
 import { beforeEach, expect, test, vi } from 'vitest';
-import type { FakeServer } from '../testing/fake-server.ts';
-import { fakeServer, keysOf } from '../testing/fake-server.ts';
-import { pass } from '../testing/fake-time.ts';
+import { advanceTimers } from '../testing/fake-time.ts';
+import type { FakeXhr } from '../testing/fake-xhr.ts';
+import { fakeXhr, keysOf } from '../testing/fake-xhr.ts';
 import { postJson, postMultipart } from './api-client.ts';
 
-const SENTENCES = { refused: 'Refused.', unreachable: 'Nobody there.' };
+const FAILURE_MESSAGES = { refused: 'Refused.', unreachable: 'Nobody there.' };
 const STORED = { success: true };
 
-let server: FakeServer;
+let xhr: FakeXhr;
 let forms = 0;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  server = fakeServer();
+  xhr = fakeXhr();
 });
 
 /** A form that no other test has sent. */
@@ -24,7 +24,10 @@ function message() {
 }
 
 function send(form = message(), signal?: AbortSignal) {
-  return postJson('/api/contact', form, { sentences: SENTENCES, ...(signal && { signal }) });
+  return postJson('/api/contact', form, {
+    failureMessages: FAILURE_MESSAGES,
+    ...(signal && { signal }),
+  });
 }
 
 function application(size = 1000) {
@@ -36,15 +39,15 @@ function application(size = 1000) {
 
 function upload(form: FormData, onProgress?: (part: number) => void) {
   return postMultipart('/api/career-application', form, {
-    sentences: SENTENCES,
+    failureMessages: FAILURE_MESSAGES,
     ...(onProgress && { onProgress }),
   });
 }
 
 test('a form is posted as JSON under a key of its own', async () => {
   const form = message();
-  const outcome = send(form);
-  const { method, path, body, headers } = server.last();
+  const result = send(form);
+  const { method, path, body, headers } = xhr.last();
   expect([method, path]).toEqual(['POST', '/api/contact']);
   expect(JSON.parse(String(body))).toEqual(form);
   expect(headers).toEqual({
@@ -52,69 +55,74 @@ test('a form is posted as JSON under a key of its own', async () => {
     'Content-Type': 'application/json',
     'Idempotency-Key': expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
   });
-  await server.answer(202, STORED);
-  expect(await outcome).toEqual({ ok: true });
+  await xhr.answer(202, STORED);
+  expect(await result).toEqual({ ok: true });
 });
 
 test.each([
   ['a success that says so', 200, STORED, { ok: true }],
   ['another success that says so', 202, STORED, { ok: true }],
-  ['a success without a word', 200, {}, { ok: false, message: 'Refused.', fields: {} }],
+  ['a success without a word', 200, {}, { ok: false, message: 'Refused.', fieldErrors: {} }],
   [
     'a success that says it is none',
     200,
     { success: false, message: 'Come back tomorrow.' },
-    { ok: false, message: 'Come back tomorrow.', fields: {} },
+    { ok: false, message: 'Come back tomorrow.', fieldErrors: {} },
   ],
   [
     'a success that says so in a string',
     200,
     { success: 'true' },
-    { ok: false, message: 'Refused.', fields: {} },
+    { ok: false, message: 'Refused.', fieldErrors: {} },
   ],
-  ['a redirection', 304, STORED, { ok: false, message: 'Refused.', fields: {} }],
-  ['a refusal that claims success', 400, STORED, { ok: false, message: 'Refused.', fields: {} }],
+  ['a redirection', 304, STORED, { ok: false, message: 'Refused.', fieldErrors: {} }],
+  [
+    'a refusal that claims success',
+    400,
+    STORED,
+    { ok: false, message: 'Refused.', fieldErrors: {} },
+  ],
   [
     'a refusal with an error',
     429,
     { success: false, error: 'Too many.' },
-    { ok: false, message: 'Too many.', fields: {} },
+    { ok: false, message: 'Too many.', fieldErrors: {} },
   ],
   [
     'a refusal with a message before its error',
     422,
     { success: false, error: 'invalid', message: 'Please check the marked fields.' },
-    { ok: false, message: 'Please check the marked fields.', fields: {} },
+    { ok: false, message: 'Please check the marked fields.', fieldErrors: {} },
   ],
   [
     'a refusal of fields',
     422,
     { success: false, error: 'Check.', fields: { name: 'Say your name.', email: 7 } },
-    { ok: false, message: 'Check.', fields: { name: 'Say your name.' } },
+    { ok: false, message: 'Check.', fieldErrors: { name: 'Say your name.' } },
   ],
   [
     'a refusal with fields of no use',
     422,
     { success: false, fields: 'name' },
-    { ok: false, message: 'Refused.', fields: {} },
+    { ok: false, message: 'Refused.', fieldErrors: {} },
   ],
   [
     'a refusal with an empty sentence',
     400,
     { success: false, message: '' },
-    { ok: false, message: 'Refused.', fields: {} },
+    { ok: false, message: 'Refused.', fieldErrors: {} },
   ],
   [
     'an error of the server',
     500,
     { success: false },
-    { ok: false, message: 'Refused.', fields: {} },
+    { ok: false, message: 'Refused.', fieldErrors: {} },
   ],
 ])('%s is read by its status and by its body', async (_, status, body, expected) => {
-  const outcome = send();
-  await server.answer(status, body);
-  expect(await outcome).toEqual(expected);
-  expect(server.sent).toHaveLength(1);
+  const result = send();
+  await xhr.answer(status, body);
+  expect(await result).toEqual(expected);
+  expect(xhr.sent).toHaveLength(1);
 });
 
 test.each([
@@ -123,61 +131,61 @@ test.each([
   ['a list', 200, '"yes"'],
   ['null', 200, 'null'],
 ])('an answer that is %s is not understood, and not asked for again', async (_, status, body) => {
-  const outcome = send();
-  await server.answer(status, body);
-  expect(await outcome).toEqual({
+  const result = send();
+  await xhr.answer(status, body);
+  expect(await result).toEqual({
     ok: false,
     isCancelled: false,
     message: 'Nobody there.',
-    fields: {},
+    fieldErrors: {},
   });
-  await pass(60_000);
-  expect(server.sent).toHaveLength(1);
+  await advanceTimers(60_000);
+  expect(xhr.sent).toHaveLength(1);
 });
 
 test('a server that is not reached is asked four times, after one, two and four seconds', async () => {
-  const outcome = send();
+  const result = send();
   for (const wait of [1000, 2000, 4000]) {
-    await server.breakOff();
-    const before = server.sent.length;
-    await pass(wait - 1);
-    expect(server.sent).toHaveLength(before);
-    await pass(1);
-    expect(server.sent).toHaveLength(before + 1);
+    await xhr.breakOff();
+    const before = xhr.sent.length;
+    await advanceTimers(wait - 1);
+    expect(xhr.sent).toHaveLength(before);
+    await advanceTimers(1);
+    expect(xhr.sent).toHaveLength(before + 1);
   }
-  await server.breakOff();
-  expect(await outcome).toEqual({
+  await xhr.breakOff();
+  expect(await result).toEqual({
     ok: false,
     isCancelled: false,
     message: 'Nobody there.',
-    fields: {},
+    fieldErrors: {},
   });
-  await pass(60_000);
-  expect(server.sent).toHaveLength(4);
+  await advanceTimers(60_000);
+  expect(xhr.sent).toHaveLength(4);
 });
 
 test('all attempts of a submission have one key, and it ends with the first answer', async () => {
-  const outcome = send();
-  await server.breakOff();
-  await pass(1000);
-  await server.breakOff();
-  await pass(2000);
-  await server.answer(202, STORED);
-  expect(await outcome).toEqual({ ok: true });
-  expect(new Set(keysOf(server)).size).toBe(1);
+  const result = send();
+  await xhr.breakOff();
+  await advanceTimers(1000);
+  await xhr.breakOff();
+  await advanceTimers(2000);
+  await xhr.answer(202, STORED);
+  expect(await result).toEqual({ ok: true });
+  expect(new Set(keysOf(xhr)).size).toBe(1);
 });
 
 test('what was never answered is sent under the same key when it is submitted again', async () => {
   const form = message();
-  const outcome = send(form);
+  const result = send(form);
   for (const wait of [1000, 2000, 4000, 0]) {
-    await server.breakOff();
-    await pass(wait);
+    await xhr.breakOff();
+    await advanceTimers(wait);
   }
-  await outcome;
+  await result;
   send(form);
-  expect(server.sent).toHaveLength(5);
-  expect(new Set(keysOf(server)).size).toBe(1);
+  expect(xhr.sent).toHaveLength(5);
+  expect(new Set(keysOf(xhr)).size).toBe(1);
 });
 
 test.each([
@@ -186,9 +194,9 @@ test.each([
 ])('after %s the same form is sent under the same key', async (_, status, body) => {
   const form = message();
   send(form);
-  await server.answer(status, body);
+  await xhr.answer(status, body);
   send(form);
-  const [first, second] = keysOf(server);
+  const [first, second] = keysOf(xhr);
   expect(second).toBe(first);
 });
 
@@ -198,48 +206,48 @@ test.each([
 ])('once %s the same form is another submission', async (_, status, body) => {
   const form = message();
   send(form);
-  await server.answer(status, body);
+  await xhr.answer(status, body);
   send(form);
-  const [first, second] = keysOf(server);
+  const [first, second] = keysOf(xhr);
   expect(second).not.toBe(first);
 });
 
 test('a form that was changed is another submission', async () => {
   const form = message();
   send(form);
-  await server.answer(503, { success: false });
+  await xhr.answer(503, { success: false });
   send({ ...form, message: 'Hello again' });
-  const [first, second] = keysOf(server);
+  const [first, second] = keysOf(xhr);
   expect(second).not.toBe(first);
 });
 
 test('an attempt with JSON is given up after thirty seconds, and made again', async () => {
   send();
-  await pass(29_999);
-  expect(server.sent).toHaveLength(1);
-  await pass(1 + 1000);
-  expect(server.sent).toHaveLength(2);
+  await advanceTimers(29_999);
+  expect(xhr.sent).toHaveLength(1);
+  await advanceTimers(1 + 1000);
+  expect(xhr.sent).toHaveLength(2);
 });
 
 test('an attempt with a file is given up after three minutes, and made again', async () => {
   upload(application());
-  await pass(179_999);
-  expect(server.sent).toHaveLength(1);
-  await pass(1 + 1000);
-  expect(server.sent).toHaveLength(2);
+  await advanceTimers(179_999);
+  expect(xhr.sent).toHaveLength(1);
+  await advanceTimers(1 + 1000);
+  expect(xhr.sent).toHaveLength(2);
 });
 
 test('a file is sent as the form holds it, under one key', async () => {
   const form = application();
-  const outcome = upload(form);
-  expect(server.last().body).toBe(form);
+  const result = upload(form);
+  expect(xhr.last().body).toBe(form);
   // The browser says it itself, with the boundary of the parts.
-  expect(server.last().headers).not.toHaveProperty('Content-Type');
-  await server.breakOff();
-  await pass(1000);
-  await server.answer(202, STORED);
-  expect(await outcome).toEqual({ ok: true });
-  const [first, second] = keysOf(server);
+  expect(xhr.last().headers).not.toHaveProperty('Content-Type');
+  await xhr.breakOff();
+  await advanceTimers(1000);
+  await xhr.answer(202, STORED);
+  expect(await result).toEqual({ ok: true });
+  const [first, second] = keysOf(xhr);
   expect(second).toBe(first);
 });
 
@@ -249,43 +257,43 @@ test('another file under the same name is another submission', async () => {
   second.append('name', first.get('name') ?? '');
   second.append('resume', new File([new Uint8Array(1001)], 'resume.pdf', { lastModified: 1 }));
   upload(first);
-  await server.answer(503, { success: false });
+  await xhr.answer(503, { success: false });
   upload(second);
-  expect(new Set(keysOf(server)).size).toBe(2);
+  expect(new Set(keysOf(xhr)).size).toBe(2);
 });
 
 test('an upload tells how much of it is sent', async () => {
-  const told: number[] = [];
-  upload(application(), part => told.push(part));
-  await server.receive(100, 400);
-  await server.receive(400, 400);
-  expect(told).toEqual([0.25, 1]);
+  const fractions: number[] = [];
+  upload(application(), fraction => fractions.push(fraction));
+  await xhr.receive(100, 400);
+  await xhr.receive(400, 400);
+  expect(fractions).toEqual([0.25, 1]);
 });
 
 test('what the visitor calls off ends at once, and is not tried again', async () => {
   const running = new AbortController();
-  const outcome = send(message(), running.signal);
+  const result = send(message(), running.signal);
   running.abort();
-  expect(await outcome).toMatchObject({ ok: false, isCancelled: true });
-  await pass(60_000);
-  expect(server.sent).toHaveLength(1);
+  expect(await result).toMatchObject({ ok: false, isCancelled: true });
+  await advanceTimers(60_000);
+  expect(xhr.sent).toHaveLength(1);
 });
 
 test('what the visitor calls off between two attempts ends at once', async () => {
   const running = new AbortController();
-  const outcome = send(message(), running.signal);
-  await server.breakOff();
-  await pass(500);
+  const result = send(message(), running.signal);
+  await xhr.breakOff();
+  await advanceTimers(500);
   running.abort();
-  expect(await outcome).toMatchObject({ ok: false, isCancelled: true });
-  await pass(60_000);
-  expect(server.sent).toHaveLength(1);
+  expect(await result).toMatchObject({ ok: false, isCancelled: true });
+  await advanceTimers(60_000);
+  expect(xhr.sent).toHaveLength(1);
 });
 
 test('a key is a random UUID also where the page came over plain HTTP', () => {
   vi.stubGlobal('crypto', { getRandomValues: crypto.getRandomValues.bind(crypto) });
   send();
-  expect(keysOf(server)[0]).toMatch(
+  expect(keysOf(xhr)[0]).toMatch(
     /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
   );
 });

@@ -1,9 +1,9 @@
 import type { components } from './api.gen.ts';
-import type { Patience } from './retry.ts';
-import { PATIENCE, retry } from './retry.ts';
+import type { RetryPolicy } from './retry.ts';
+import { DEFAULT_RETRY_POLICY, retry } from './retry.ts';
 
-/** What came of a submission. */
-export type Outcome =
+/** Result of a submission. */
+export type SubmissionResult =
   | { ok: true }
   | {
       ok: false;
@@ -12,11 +12,11 @@ export type Outcome =
       /** A sentence for the visitor. */
       message: string;
       /** What is wrong with which field. */
-      fields: Readonly<Record<string, string>>;
+      fieldErrors: Readonly<Record<string, string>>;
     };
 
-/** What a form says where the server says nothing. */
-export interface Sentences {
+/** What a form says about a failure that the server gives no message for. */
+export interface FailureMessages {
   /** The server refused. */
   refused: string;
   /** The server was not reached, or its answer was not understood; why is nothing that a visitor could read. */
@@ -32,75 +32,75 @@ export interface JsonForms {
 }
 
 interface Options {
-  sentences: Sentences;
-  patience?: Patience;
+  failureMessages: FailureMessages;
+  retryPolicy?: RetryPolicy;
   /** Calls the submission off. */
   signal?: AbortSignal;
 }
 
-/** How long one attempt with a JSON body may take. */
-const JSON_DEADLINE = 30_000;
-/** How long one attempt with a file may take. */
-const UPLOAD_DEADLINE = 180_000;
+/** Timeout of one attempt with a JSON body. */
+const JSON_TIMEOUT_MS = 30_000;
+/** Timeout of one attempt with a file. */
+const UPLOAD_TIMEOUT_MS = 180_000;
 
 /** Submits a form as JSON. */
 export function postJson<Path extends keyof JsonForms>(
   path: Path,
   form: JsonForms[Path],
   options: Options,
-): Promise<Outcome> {
+): Promise<SubmissionResult> {
   const body = JSON.stringify(form);
   const { signal } = options;
-  return submit(options, path + body, key => send({ path, key, body, signal }, JSON_DEADLINE));
+  return submit(options, path + body, key => send({ path, key, body, signal }, JSON_TIMEOUT_MS));
 }
 
-/** Submits a form with a file. `onProgress` learns which part of it, from 0 to 1, is sent. */
+/** Submits a form with a file. `onProgress` is told the fraction of it, from 0 to 1, that is sent. */
 export function postMultipart(
   path: '/api/career-application',
   form: FormData,
-  options: Options & { onProgress?: (part: number) => void },
-): Promise<Outcome> {
+  options: Options & { onProgress?: (fraction: number) => void },
+): Promise<SubmissionResult> {
   const { signal, onProgress } = options;
   const request = { path, body: form, signal, onProgress };
   return submit(options, path + fingerprint(form), key =>
-    send({ ...request, key }, UPLOAD_DEADLINE),
+    send({ ...request, key }, UPLOAD_TIMEOUT_MS),
   );
 }
 
-interface Answer {
+interface HttpResponse {
   status: number;
   body: string;
 }
 
 /** The server was not reached; nobody knows whether the submission arrived. */
-class Unreached extends Error {}
+class NetworkError extends Error {}
 
-/** The keys of submissions that may or may not have arrived, by what was submitted. */
-const unanswered = new Map<string, string>();
+/** Idempotency keys of submissions without a definite response, by content. */
+const pendingIdempotencyKeys = new Map<string, string>();
 
 /**
- * All attempts have one key, so that the server stores the submission once. A visitor who presses the
- * button again after a failure makes another attempt, not another submission.
+ * Submits with retries under one idempotency key, so that the server stores it once. A visitor who presses the button
+ * again after a failure makes another attempt, not another submission.
  */
 async function submit(
-  { sentences, patience = PATIENCE, signal }: Options,
+  { failureMessages, retryPolicy = DEFAULT_RETRY_POLICY, signal }: Options,
   content: string,
-  attempt: (key: string) => Promise<Answer>,
-): Promise<Outcome> {
-  const key = unanswered.get(content) ?? newKey();
-  unanswered.set(content, key);
+  attempt: (key: string) => Promise<HttpResponse>,
+): Promise<SubmissionResult> {
+  const key = pendingIdempotencyKeys.get(content) ?? newIdempotencyKey();
+  pendingIdempotencyKeys.set(content, key);
   try {
-    const worthIt = (failure: unknown) => failure instanceof Unreached;
-    const answer = await retry(() => attempt(key), { ...patience, worthIt, signal });
-    const outcome = read(answer, sentences.refused);
+    const shouldRetry = (failure: unknown) => failure instanceof NetworkError;
+    const response = await retry(() => attempt(key), { ...retryPolicy, shouldRetry, signal });
+    const result = parseResponse(response, failureMessages.refused);
     // After an error of the server's nobody knows whether it was stored.
-    if (answer.status < 500) {
-      unanswered.delete(content);
+    if (response.status < 500) {
+      pendingIdempotencyKeys.delete(content);
     }
-    return outcome;
+    return result;
   } catch {
     const isCancelled = signal?.aborted ?? false;
-    return { ok: false, isCancelled, message: sentences.unreachable, fields: {} };
+    return { ok: false, isCancelled, message: failureMessages.unreachable, fieldErrors: {} };
   }
 }
 
@@ -116,15 +116,18 @@ interface Request {
   key: string;
   body: string | FormData;
   signal?: AbortSignal | undefined;
-  onProgress?: ((part: number) => void) | undefined;
+  onProgress?: ((fraction: number) => void) | undefined;
 }
 
 /** XMLHttpRequest, because fetch tells nothing of an upload's progress. */
-function send({ path, key, body, signal, onProgress }: Request, deadline: number): Promise<Answer> {
+function send(
+  { path, key, body, signal, onProgress }: Request,
+  timeoutMs: number,
+): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('POST', path);
-    request.timeout = deadline;
+    request.timeout = timeoutMs;
     request.setRequestHeader('Idempotency-Key', key);
     request.setRequestHeader('Accept', 'application/json');
     if (typeof body === 'string') {
@@ -134,8 +137,8 @@ function send({ path, key, body, signal, onProgress }: Request, deadline: number
       request.upload.onprogress = event => onProgress(event.loaded / event.total);
     }
     request.onload = () => resolve({ status: request.status, body: request.responseText });
-    request.onerror = () => reject(new Unreached());
-    request.ontimeout = () => reject(new Unreached());
+    request.onerror = () => reject(new NetworkError());
+    request.ontimeout = () => reject(new NetworkError());
     request.onabort = () => reject(signal?.reason);
     signal?.addEventListener('abort', () => request.abort(), { once: true });
     request.send(body);
@@ -143,7 +146,7 @@ function send({ path, key, body, signal, onProgress }: Request, deadline: number
 }
 
 /** A submission counts only where both the status and the body say so. */
-function read({ status, body }: Answer, refused: string): Outcome {
+function parseResponse({ status, body }: HttpResponse, refused: string): SubmissionResult {
   const answer: unknown = JSON.parse(body);
   if (!isRecord(answer)) {
     throw new TypeError('The answer is no object');
@@ -152,10 +155,10 @@ function read({ status, body }: Answer, refused: string): Outcome {
     return { ok: true };
   }
   const sentence = [answer['message'], answer['error']].find(text => typeof text === 'string');
-  return { ok: false, message: sentence || refused, fields: sentencesOf(answer['fields']) };
+  return { ok: false, message: sentence || refused, fieldErrors: fieldErrorsOf(answer['fields']) };
 }
 
-function sentencesOf(fields: unknown): Record<string, string> {
+function fieldErrorsOf(fields: unknown): Record<string, string> {
   if (!isRecord(fields)) {
     return {};
   }
@@ -170,7 +173,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** A random UUID, also where the page came over plain HTTP and `randomUUID` is missing. */
-function newKey(): string {
+function newIdempotencyKey(): string {
   if (typeof crypto.randomUUID === 'function') {
     return crypto.randomUUID();
   }

@@ -1,62 +1,69 @@
 import { Link } from '@site/kit/router.ts';
 import type { ComponentProps } from 'react';
 
-const look =
+const baseClasses =
   'inline-flex min-h-12 cursor-pointer items-center justify-center rounded-control px-5 font-semibold ' +
   'no-underline data-[size=small]:min-h-11 data-[size=small]:px-4 data-[size=small]:text-small ' +
-  'disabled:cursor-default disabled:opacity-60 data-[kind=main]:bg-seen data-[kind=main]:text-on-seen ' +
-  'data-[kind=quiet]:border data-[kind=quiet]:border-field-line data-[kind=quiet]:text-ink ' +
-  'data-[kind=chosen]:bg-ink data-[kind=chosen]:text-paper';
+  'disabled:cursor-default disabled:opacity-60 data-[variant=primary]:bg-seen data-[variant=primary]:text-on-seen ' +
+  'data-[variant=secondary]:border data-[variant=secondary]:border-field-line data-[variant=secondary]:text-ink ' +
+  'data-[variant=selected]:bg-ink data-[variant=selected]:text-paper';
 
-interface Look {
-  /** The main action, another one, or the chosen one of several. */
-  kind?: 'main' | 'quiet' | 'chosen';
+interface ButtonStyle {
+  /** The main action, another one, or the selected one of several. */
+  variant?: 'primary' | 'secondary' | 'selected';
   size?: 'normal' | 'small';
 }
 
-/** Something to press that acts on this page. */
+/** Button: it acts on this page. */
 export function Button({
-  kind = 'main',
+  variant = 'primary',
   size = 'normal',
   className = '',
   type = 'button',
   ...rest
-}: ComponentProps<'button'> & Look) {
+}: ComponentProps<'button'> & ButtonStyle) {
   return (
     <button
       {...rest}
       type={type}
-      data-kind={kind}
+      data-variant={variant}
       data-size={size}
-      className={`${look} ${className}`}
+      className={`${baseClasses} ${className}`}
     />
   );
 }
 
 /** A link that looks like a button. */
 export function ButtonLink({
-  kind = 'main',
+  variant = 'primary',
   size = 'normal',
   className = '',
   ...rest
-}: ComponentProps<typeof Link> & Look) {
-  return <Link {...rest} data-kind={kind} data-size={size} className={`${look} ${className}`} />;
+}: ComponentProps<typeof Link> & ButtonStyle) {
+  return (
+    <Link
+      {...rest}
+      data-variant={variant}
+      data-size={size}
+      className={`${baseClasses} ${className}`}
+    />
+  );
 }
 
-/** A link that leads nowhere yet, and says so. */
-export function MissingLink({
+/** Disabled link (aria-disabled): one that leads nowhere yet. */
+export function DisabledLink({
   size = 'normal',
   className = '',
   ...rest
-}: ComponentProps<'a'> & Look) {
+}: ComponentProps<'a'> & ButtonStyle) {
   return (
     <a
       {...rest}
       role="link"
       aria-disabled="true"
-      data-kind="quiet"
+      data-variant="secondary"
       data-size={size}
-      className={`${look} aria-disabled:cursor-not-allowed aria-disabled:opacity-60 ${className}`}
+      className={`${baseClasses} aria-disabled:cursor-not-allowed aria-disabled:opacity-60 ${className}`}
     />
   );
 }

@@ -1,18 +1,18 @@
 import type { ComponentProps } from 'react';
-import { after, useReveal } from './reveal.tsx';
+import { revealDelayStyle, useReveal } from './reveal.tsx';
 
 interface CardProps extends ComponentProps<'article'> {
-  /** Milliseconds after which it is revealed. */
-  delay?: number | undefined;
+  /** After this time it is revealed. */
+  delayMs?: number | undefined;
 }
 
 /** A raised box for one thing of a kind. Pointed at, it gets the corners of what the machine looks at. */
-export function Card({ className = '', delay, ...rest }: CardProps) {
+export function Card({ className = '', delayMs, ...rest }: CardProps) {
   return (
     <article
       {...rest}
       {...useReveal<HTMLElement>()}
-      style={after(delay)}
+      style={revealDelayStyle(delayMs)}
       className={`card-seen border border-line bg-raised ${className}`}
     />
   );

@@ -1,63 +1,67 @@
-import { PATIENCE, retry, SLOW } from './retry.ts';
+import { DEFAULT_RETRY_POLICY, LOAD_TIMEOUT_MS, retry } from './retry.ts';
 
-/** For which file the page was last loaded again, for as long as the tab is open. */
-const MEMORY = 'site:reloaded-for';
+/** Key in the session storage: for which chunk the page was last reloaded. */
+const RELOADED_FOR_KEY = 'site:reloaded-for';
 
-/** Loads code over the network, patiently, but does not wait for a file that is gone. */
-export function retryCode<T>(load: () => Promise<T>): Promise<T> {
-  return retry(load, { ...PATIENCE, worthIt: async failure => !(await isGone(failure)) });
+/** Loads a chunk with retries, except one that is missing (404). */
+export function loadChunkWithRetry<T>(load: () => Promise<T>): Promise<T> {
+  const shouldRetry = async (failure: unknown) => !(await isChunkMissing(failure));
+  return retry(load, { ...DEFAULT_RETRY_POLICY, shouldRetry });
 }
 
-/** Whether a file of code could not be loaded because it is no longer there. Of one that hung nobody asks: that hung, too. */
-export async function isGone(failure: unknown): Promise<boolean> {
-  return !hasHung(failure) && (await statusOf(fileOf(failure))) === 404;
+/** Whether a chunk did not load because the server no longer has it. After a timeout nobody asks: that would hang, too. */
+export async function isChunkMissing(failure: unknown): Promise<boolean> {
+  return !isChunkTimeout(failure) && (await statusOf(chunkUrlOf(failure))) === 404;
 }
 
-/** Whether the server has the file that did not load, or where the failure names none, another one. */
-export async function isServed(failure: unknown, otherwise: string | undefined): Promise<boolean> {
-  return (await statusOf(fileOf(failure) ?? otherwise)) === 200;
+/** Whether the server has the chunk that did not load, or where the failure names none, another file. */
+export async function isChunkServed(
+  failure: unknown,
+  otherwise: string | undefined,
+): Promise<boolean> {
+  return (await statusOf(chunkUrlOf(failure) ?? otherwise)) === 200;
 }
 
-async function statusOf(file: string | undefined): Promise<number | undefined> {
-  const ask = { method: 'HEAD', signal: AbortSignal.timeout(SLOW) };
-  return file === undefined
+async function statusOf(url: string | undefined): Promise<number | undefined> {
+  const request = { method: 'HEAD', signal: AbortSignal.timeout(LOAD_TIMEOUT_MS) };
+  return url === undefined
     ? undefined
-    : await fetch(file, ask).then(
+    : await fetch(url, request).then(
         ({ status }) => status,
         () => undefined,
       );
 }
 
 /**
- * Loads the page again, unless that was done for the same file before: then the newer build lacks it, too. Says
- * whether it does.
+ * Reloads the page, unless that was done for the same chunk before: then the newer build lacks it, too. Says whether it
+ * does.
  */
-export function loadPageAgain(failure: unknown): boolean {
-  const isFirst = remember(fileOf(failure) ?? '');
+export function reloadPageOnce(failure: unknown): boolean {
+  const isFirst = markReloadedFor(chunkUrlOf(failure) ?? '');
   if (isFirst) {
     location.reload();
   }
   return isFirst;
 }
 
-/** Whether it is news. What cannot be remembered is none: the page would be loaded again and again. */
-function remember(file: string): boolean {
+/** Whether it is the first time. Where the storage is forbidden it is not: the page would be reloaded without end. */
+function markReloadedFor(url: string): boolean {
   try {
-    const isNew = sessionStorage.getItem(MEMORY) !== file;
-    sessionStorage.setItem(MEMORY, file);
+    const isNew = sessionStorage.getItem(RELOADED_FOR_KEY) !== url;
+    sessionStorage.setItem(RELOADED_FOR_KEY, url);
     return isNew;
   } catch {
     return false;
   }
 }
 
-/** The bundler gives a file up when it is slow: see `build/chunk-timeout.ts`. */
-function hasHung(failure: unknown): boolean {
+/** The bundler gives a chunk up when it is slow: see `build/chunk-timeout.ts`. */
+function isChunkTimeout(failure: unknown): boolean {
   return failure instanceof Error && 'type' in failure && failure.type === 'timeout';
 }
 
-/** The address of the file, as the bundler's `ChunkLoadError` tells it. */
-function fileOf(failure: unknown): string | undefined {
+/** The chunk's URL, as the bundler's `ChunkLoadError` tells it. */
+function chunkUrlOf(failure: unknown): string | undefined {
   return failure instanceof Error && 'request' in failure && typeof failure.request === 'string'
     ? failure.request
     : undefined;

@@ -9,10 +9,10 @@ interface DialogProps {
   children: ReactNode;
 }
 
-/** What the focus begins at: fields before anything else, and never what closes the window. */
+/** What the focus begins at: fields before anything else, and never what closes the dialog. */
 const FIELDS = 'input:not([type=hidden], [tabindex="-1"]), textarea, select';
 
-/** A window over the page that keeps the focus until it is closed. */
+/** Modal dialog (native `<dialog>`): traps focus until it is closed. */
 export function Dialog({ title, state, onClose, children }: DialogProps) {
   const heading = useId();
   const dialog = useRef<HTMLDialogElement>(null);

@@ -1,21 +1,21 @@
 // @vitest-environment happy-dom
 import { fireEvent, render, screen } from '@testing-library/react';
 import { expect, test } from 'vitest';
-import { Field, TextField } from './field.tsx';
+import { TextAreaField, TextField } from './field.tsx';
 
 test('a field is described by what is wrong with it', () => {
-  const { rerender } = render(<Field label="Email" required error="Say where we reach you." />);
+  const { rerender } = render(<TextField label="Email" required error="Say where we reach you." />);
   const field = screen.getByLabelText('Email');
   expect(field.getAttribute('aria-invalid')).toBe('true');
   expect(descriptionOf(field)).toBe('Say where we reach you.');
-  rerender(<Field label="Email" required />);
+  rerender(<TextField label="Email" required />);
   expect(field.hasAttribute('aria-invalid')).toBe(false);
   expect(field.hasAttribute('aria-describedby')).toBe(false);
 });
 
 test.each([
-  ['a line', Field],
-  ['several lines', TextField],
+  ['a line', TextField],
+  ['several lines', TextAreaField],
 ])('%s that may be left out says so beside its label, which keeps its words', (_, Kind) => {
   render(
     <>
@@ -30,8 +30,8 @@ test.each([
 });
 
 test.each([
-  ['a line', Field],
-  ['several lines', TextField],
+  ['a line', TextField],
+  ['several lines', TextAreaField],
 ])('the limit of %s is told from nine tenths on, and nothing is cut off (section 5)', (_, Kind) => {
   render(<Kind label="Message" maxLength={1000} required error="Too long." />);
   const field = screen.getByLabelText<HTMLInputElement>('Message');
@@ -53,7 +53,7 @@ test.each([
 });
 
 test('a limit counts characters as people do, not their halves', () => {
-  render(<Field label="Name" maxLength={10} required />);
+  render(<TextField label="Name" maxLength={10} required />);
   const field = screen.getByLabelText<HTMLInputElement>('Name');
   write(field, '👩'.repeat(10));
   expect(descriptionOf(field)).toBe('0 characters left');
@@ -61,7 +61,7 @@ test('a limit counts characters as people do, not their halves', () => {
 });
 
 test('a field without a limit never speaks of one', () => {
-  render(<Field label="Name" required />);
+  render(<TextField label="Name" required />);
   const field = screen.getByLabelText('Name');
   write(field, 'x'.repeat(100_000));
   expect(field.hasAttribute('aria-describedby')).toBe(false);

@@ -1,7 +1,7 @@
 import type { ComponentProps, InputEvent, ReactNode } from 'react';
 import { useId, useState } from 'react';
 
-interface Words {
+interface FieldTexts {
   label: string;
   /** What is wrong with the value, said beside the field and read out with it. */
   error?: string | undefined;
@@ -10,26 +10,31 @@ interface Words {
 /** What a field accepts of an element; it listens to the input itself. */
 type Native<Element extends 'input' | 'textarea'> = Omit<ComponentProps<Element>, 'onInput'>;
 
-/** From this part of the limit on, visitors are told how much is left. */
-const NEAR = 0.9;
+/** From this fraction of the limit on, visitors are told how much is left. */
+const WARN_FRACTION = 0.9;
 
-const look =
+const baseClasses =
   'mt-1.5 block w-full rounded-control border border-field-line bg-raised px-3.5 py-3 text-ink ' +
   'disabled:opacity-60 aria-invalid:border-2 aria-invalid:border-alert';
 
-/** A line of text to fill in. */
-export function Field({ label, error, maxLength, ...rest }: Native<'input'> & Words) {
+/** One-line text input with its label and error. */
+export function TextField({ label, error, maxLength, ...rest }: Native<'input'> & FieldTexts) {
   return (
-    <Labelled label={label} error={error} most={maxLength} {...rest}>
+    <Labelled label={label} error={error} maxCharacters={maxLength} {...rest}>
       {attributes => <input {...rest} {...attributes} />}
     </Labelled>
   );
 }
 
-/** Several lines of text to fill in. */
-export function TextField({ label, error, maxLength, ...rest }: Native<'textarea'> & Words) {
+/** Textarea with its label and error. */
+export function TextAreaField({
+  label,
+  error,
+  maxLength,
+  ...rest
+}: Native<'textarea'> & FieldTexts) {
   return (
-    <Labelled label={label} error={error} most={maxLength} {...rest}>
+    <Labelled label={label} error={error} maxCharacters={maxLength} {...rest}>
       {attributes => <textarea {...rest} {...attributes} />}
     </Labelled>
   );
@@ -39,24 +44,23 @@ export function TextField({ label, error, maxLength, ...rest }: Native<'textarea
  * Watches a limit in characters. The attribute `maxlength` would cut off what is pasted, and nobody would
  * notice; so everything is kept, and what is too long is said.
  */
-function useLimit(most = Number.POSITIVE_INFINITY) {
+function useLimit(maxCharacters = Number.POSITIVE_INFINITY) {
   const [left, setLeft] = useState<number>();
   function check({ currentTarget: field }: InputEvent<HTMLInputElement | HTMLTextAreaElement>) {
     const length = Array.from(field.value).length;
-    setLeft(length >= most * NEAR ? most - length : undefined);
+    setLeft(length >= maxCharacters * WARN_FRACTION ? maxCharacters - length : undefined);
     field.setCustomValidity(
-      length > most ? `Use at most ${most.toLocaleString('en')} characters.` : '',
+      length > maxCharacters ? `Use at most ${maxCharacters.toLocaleString('en')} characters.` : '',
     );
   }
   return { left, check };
 }
 
-interface LabelledProps extends Words {
+interface LabelledProps extends FieldTexts {
   name?: string | undefined;
   required?: boolean | undefined;
   className?: string | undefined;
-  /** How many characters it takes. */
-  most: number | undefined;
+  maxCharacters: number | undefined;
   children: (attributes: Attributes) => ReactNode;
 }
 
@@ -69,9 +73,17 @@ interface Attributes {
   'aria-describedby': string | undefined;
 }
 
-function Labelled({ label, error, name, required, className = '', most, children }: LabelledProps) {
+function Labelled({
+  label,
+  error,
+  name,
+  required,
+  className = '',
+  maxCharacters,
+  children,
+}: LabelledProps) {
   const id = useId();
-  const { left, check } = useLimit(most);
+  const { left, check } = useLimit(maxCharacters);
   const describedBy = [
     required ? '' : `${id}-optional`,
     error ? `${id}-error` : '',
@@ -90,7 +102,7 @@ function Labelled({ label, error, name, required, className = '', most, children
       )}
       {children({
         id,
-        className: `${look} ${className}`,
+        className: `${baseClasses} ${className}`,
         onInput: check,
         'aria-invalid': error ? true : undefined,
         'aria-describedby': describedBy.join(' ') || undefined,

@@ -1,7 +1,7 @@
 /**
- * Asks for the footer on the page it stands on; without it a page has none. The stylesheet does the
- * rest, so that it works in static HTML and across front ends.
+ * Marks a page that has the footer; without it a page has none. The stylesheet does the rest, so that
+ * it works in static HTML and across front ends.
  */
-export function WithFooter() {
+export function FooterMarker() {
   return <span data-footer="" hidden />;
 }

@@ -1,11 +1,11 @@
 // @vitest-environment happy-dom
 import { act, cleanup, render, screen } from '@testing-library/react';
-import userEvent from '@testing-library/user-event';
 import { beforeEach, expect, test, vi } from 'vitest';
-import type { FakeOperators } from '../testing/fake-operators.ts';
-import { fakeOperators } from '../testing/fake-operators.ts';
-import { pass } from '../testing/fake-time.ts';
-import { fakeView } from '../testing/fake-view.ts';
+import type { FakeFetch } from '../testing/fake-fetch.ts';
+import { fakeFetch } from '../testing/fake-fetch.ts';
+import { fakeIntersectionObserver } from '../testing/fake-intersection-observer.ts';
+import { advanceTimers } from '../testing/fake-time.ts';
+import { setupUser } from '../testing/setup-user.ts';
 import type { PartModule } from './lazy-part.ts';
 
 const loadRemote = vi.fn<() => Promise<PartModule>>();
@@ -23,24 +23,24 @@ function Corrupt() {
   return <h1>Ten internships</h1>;
 }
 
-let operators: FakeOperators;
+let network: FakeFetch;
 const reload = vi.fn();
 
 beforeEach(() => {
   vi.useFakeTimers();
   // How far a remote is, and what was told of it, is kept for as long as the page is open.
   vi.resetModules();
-  operators = fakeOperators();
+  network = fakeFetch();
   loadRemote.mockReset();
   reload.mockReset();
   vi.spyOn(location, 'reload').mockImplementation(reload);
 });
 
 interface Options {
-  when?: 'now' | 'near';
+  when?: 'now' | 'near-viewport';
   /** Whether the rest of the page has a heading. */
   fills?: 'page' | 'part';
-  /** What was rendered ahead of time. */
+  /** What was prerendered. */
   html?: string;
   /** Where a part of the shell comes from; without it, the careers page fills the area. */
   load?: () => Promise<PartModule>;
@@ -65,9 +65,8 @@ async function area({ when = 'now', fills = 'part', html, load }: Options = {}) 
 }
 
 async function press(name: string) {
-  const user = userEvent.setup({ advanceTimers: vi.advanceTimersByTime });
-  await user.click(screen.getByRole('button', { name }));
-  await pass(0);
+  await setupUser().click(screen.getByRole('button', { name }));
+  await advanceTimers(0);
 }
 
 test('while a remote is on its way it is said to be loading, and then it is shown', async () => {
@@ -77,24 +76,24 @@ test('while a remote is on its way it is said to be loading, and then it is show
   await area();
   expect(loadRemote).toHaveBeenCalledTimes(1);
   expect(screen.getByRole('status').textContent).toBe('Loading…');
-  await pass(500);
+  await advanceTimers(500);
   expect(screen.getByRole('heading').textContent).toBe('Ten internships');
   expect(screen.queryByRole('status')).toBeNull();
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test('what may come later is asked for when it comes near the view', async () => {
-  const view = fakeView();
+test('what may come later is asked for when it comes near the viewport', async () => {
+  const view = fakeIntersectionObserver();
   loadRemote.mockResolvedValue(MODULE);
-  await area({ when: 'near' });
+  await area({ when: 'near-viewport' });
   expect(loadRemote).not.toHaveBeenCalled();
   await view.show();
   expect(screen.getByRole('heading').textContent).toBe('Ten internships');
 });
 
 test('what is no longer on the page is no longer waited for', async () => {
-  const view = fakeView();
-  await area({ when: 'near' });
+  const view = fakeIntersectionObserver();
+  await area({ when: 'near-viewport' });
   expect(view.awaited()).toHaveLength(1);
   cleanup();
   expect(view.awaited()).toEqual([]);
@@ -103,12 +102,12 @@ test('what is no longer on the page is no longer waited for', async () => {
 test('a remote that does not come is said to be missing after three retries, and Retry brings it', async () => {
   loadRemote.mockRejectedValue(new Error('down'));
   await area();
-  await pass(6_999);
+  await advanceTimers(6_999);
   expect(screen.queryByRole('alert')).toBeNull();
-  await pass(1);
+  await advanceTimers(1);
   expect(screen.getByRole('alert').textContent).toContain(FAILED);
   expect(screen.queryByText('Loading…')).toBeNull();
-  expect(operators.told()).toEqual([{ remote: 'careers', reason: 'unreachable' }]);
+  expect(network.reports()).toEqual([{ remote: 'careers', reason: 'unreachable' }]);
   loadRemote.mockResolvedValue(MODULE);
   await press('Retry');
   expect(screen.getByRole('heading').textContent).toBe('Ten internships');
@@ -120,21 +119,21 @@ test('after eight seconds a remote is said not to have come, and then it is show
     () => new Promise(resolve => setTimeout(() => resolve(MODULE), 9_000)),
   );
   await area();
-  await pass(7_999);
+  await advanceTimers(7_999);
   expect(screen.queryByRole('alert')).toBeNull();
-  await pass(1);
+  await advanceTimers(1);
   expect(screen.getByRole('alert').textContent).toContain(FAILED);
-  expect(operators.told()).toEqual([{ remote: 'careers', reason: 'slow' }]);
-  await pass(1_000);
+  expect(network.reports()).toEqual([{ remote: 'careers', reason: 'slow' }]);
+  await advanceTimers(1_000);
   expect(screen.getByRole('heading').textContent).toBe('Ten internships');
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test('what was rendered ahead of time is read while its remote fails, and is taken over after Retry', async () => {
+test('what was prerendered is read while its remote fails, and is hydrated after Retry', async () => {
   loadRemote.mockRejectedValue(new Error('down'));
   await area({ html: '<h1>Ten internships</h1>' });
   const rendered = screen.getByRole('heading');
-  await pass(7_000);
+  await advanceTimers(7_000);
   expect(screen.getByRole('alert').textContent).toContain(FAILED);
   expect(screen.getByRole('heading')).toBe(rendered);
   loadRemote.mockResolvedValue(MODULE);
@@ -143,12 +142,12 @@ test('what was rendered ahead of time is read while its remote fails, and is tak
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test('what was rendered ahead of time by another build is shown anew, without a word', async () => {
+test('what was prerendered by another build is shown anew, without a word', async () => {
   const complaints = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   document.head.innerHTML = '<meta name="remote:careers" content="older">';
   loadRemote.mockResolvedValue(MODULE);
   await area({ html: '<h1>Ten lamplighters</h1>' });
-  await pass(0);
+  await advanceTimers(0);
   expect(screen.getByRole('heading').textContent).toBe('Ten internships');
   expect(screen.queryByText('Ten lamplighters')).toBeNull();
   // React took nothing over that does not fit.
@@ -156,33 +155,33 @@ test('what was rendered ahead of time by another build is shown anew, without a 
 });
 
 test('for a part that is gone the page is loaded again in the new build', async () => {
-  operators.partAnswers(404);
+  network.partAnswers(404);
   loadRemote.mockRejectedValue(LOST);
   await area();
-  await pass(0);
+  await advanceTimers(0);
   expect(reload).toHaveBeenCalledTimes(1);
   expect(screen.queryByRole('alert')).toBeNull();
-  expect(operators.told()).toEqual([]);
+  expect(network.reports()).toEqual([]);
 });
 
 test('a part that the new build lacks, too, is said to be missing', async () => {
-  operators.partAnswers(404);
+  network.partAnswers(404);
   loadRemote.mockRejectedValue(LOST);
   sessionStorage.setItem('site:reloaded-for', LOST.request);
   await area();
-  await pass(0);
+  await advanceTimers(0);
   expect(reload).not.toHaveBeenCalled();
   expect(screen.getByRole('alert').textContent).toContain(FAILED);
-  expect(operators.told()).toEqual([{ remote: 'careers', reason: 'broken' }]);
+  expect(network.reports()).toEqual([{ remote: 'careers', reason: 'broken' }]);
 });
 
 test('for a part that is gone and that nobody came for, the page is loaded again on Retry only', async () => {
-  const view = fakeView();
-  operators.partAnswers(404);
+  const view = fakeIntersectionObserver();
+  network.partAnswers(404);
   loadRemote.mockRejectedValue(LOST);
-  await area({ when: 'near' });
+  await area({ when: 'near-viewport' });
   await view.show();
-  await pass(0);
+  await advanceTimers(0);
   expect(screen.getByRole('alert').textContent).toContain(FAILED);
   expect(reload).not.toHaveBeenCalled();
   await press('Retry');
@@ -194,12 +193,12 @@ test('a remote that throws while it is shown costs only its area, and Retry show
   isCorrupt = true;
   loadRemote.mockResolvedValue({ default: Corrupt, version: 'ours' });
   await area();
-  await pass(0);
+  await advanceTimers(0);
   expect(screen.getByRole('alert').textContent).toContain(FAILED);
-  expect(operators.told()).toEqual([{ remote: 'careers', reason: 'broken' }]);
+  expect(network.reports()).toEqual([{ remote: 'careers', reason: 'broken' }]);
   await press('Retry');
   expect(screen.getByRole('alert').textContent).toContain(FAILED);
-  expect(operators.told()).toHaveLength(1);
+  expect(network.reports()).toHaveLength(1);
   isCorrupt = false;
   await press('Retry');
   expect(screen.getByRole('heading').textContent).toBe('Ten internships');
@@ -209,9 +208,9 @@ test('a remote that throws while it is shown costs only its area, and Retry show
 test('a page that is shown a second time asks for nothing a second time', async () => {
   loadRemote.mockResolvedValue(MODULE);
   const page = await area();
-  await pass(0);
+  await advanceTimers(0);
   render(page);
-  await pass(0);
+  await advanceTimers(0);
   expect(screen.getAllByRole('heading')).toHaveLength(2);
   expect(loadRemote).toHaveBeenCalledTimes(1);
 });
@@ -220,10 +219,10 @@ test('a lost chunk of the shell leaves the HTML that is there, is told to the op
   const load = vi.fn(() => Promise.reject<PartModule>(LOST));
   await area({ html: '<h1>Pioneering AI Security</h1>', load });
   const rendered = screen.getByRole('heading');
-  await pass(7_000);
+  await advanceTimers(7_000);
   expect(screen.getByRole('alert').textContent).toContain(FAILED);
   expect(screen.getByRole('heading')).toBe(rendered);
-  expect(operators.told()).toEqual([{ remote: 'shell', reason: 'unreachable' }]);
+  expect(network.reports()).toEqual([{ remote: 'shell', reason: 'unreachable' }]);
   load.mockResolvedValue({ default: () => <h1>Pioneering AI Security</h1> });
   await press('Retry');
   expect(screen.getByRole('heading')).toBe(rendered);
@@ -233,11 +232,11 @@ test('a lost chunk of the shell leaves the HTML that is there, is told to the op
 test('a page of the shell that failed is asked for again when it is gone to again', async () => {
   const load = vi.fn(() => Promise.reject<PartModule>(LOST));
   const page = await area({ load });
-  await pass(7_000);
+  await advanceTimers(7_000);
   cleanup();
   load.mockResolvedValue({ default: () => <h1>Pioneering AI Security</h1> });
   render(page);
-  await pass(0);
+  await advanceTimers(0);
   expect(screen.getByRole('heading').textContent).toBe('Pioneering AI Security');
   expect(screen.queryByRole('alert')).toBeNull();
 });
@@ -245,7 +244,7 @@ test('a page of the shell that failed is asked for again when it is gone to agai
 test('a page that does not come has a title and a heading of its own, which go once it is there', async () => {
   loadRemote.mockRejectedValue(new Error('down'));
   await area({ fills: 'page' });
-  await pass(7_000);
+  await advanceTimers(7_000);
   expect(document.title).toBe('This page did not load | Oculant');
   expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('This page did not load');
   loadRemote.mockResolvedValue(MODULE);
@@ -259,7 +258,7 @@ test('a page that throws has a title and a heading of its own', async () => {
   isCorrupt = true;
   loadRemote.mockResolvedValue({ default: Corrupt, version: 'ours' });
   await area({ fills: 'page', html: '<h1>Ten internships</h1>' });
-  await pass(0);
+  await advanceTimers(0);
   expect(document.title).toBe('This page did not load | Oculant');
   expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('This page did not load');
   isCorrupt = false;
@@ -268,7 +267,7 @@ test('a page that throws has a title and a heading of its own', async () => {
 test('a page whose HTML is there keeps its one heading while its part fails', async () => {
   loadRemote.mockRejectedValue(new Error('down'));
   await area({ html: '<h1>Ten internships</h1>' });
-  await pass(7_000);
+  await advanceTimers(7_000);
   expect(screen.getByRole('alert').textContent).toContain(FAILED);
   expect(screen.getByRole('heading').textContent).toBe('Ten internships');
   expect(document.title).toBe('');
@@ -277,7 +276,7 @@ test('a page whose HTML is there keeps its one heading while its part fails', as
 test('whoever presses Retry keeps the focus while it is tried again, and when that fails', async () => {
   loadRemote.mockRejectedValue(new Error('down'));
   await area();
-  await pass(7_000);
+  await advanceTimers(7_000);
   const button = screen.getByRole('button', { name: 'Retry' });
   await press('Retry');
   expect(screen.getByRole('button', { name: 'Trying again…' })).toBe(button);
@@ -286,7 +285,7 @@ test('whoever presses Retry keeps the focus while it is tried again, and when th
   const tries = loadRemote.mock.calls.length;
   await press('Trying again…');
   expect(loadRemote).toHaveBeenCalledTimes(tries);
-  await pass(7_000);
+  await advanceTimers(7_000);
   expect(screen.getByRole('button', { name: 'Retry' })).toBe(button);
   expect(button.getAttribute('aria-disabled')).toBe('false');
   expect(document.activeElement).toBe(button);
@@ -297,7 +296,7 @@ test('whoever presses Retry keeps the focus when what is shown throws again', as
   isCorrupt = true;
   loadRemote.mockResolvedValue({ default: Corrupt, version: 'ours' });
   await area();
-  await pass(0);
+  await advanceTimers(0);
   const button = screen.getByRole('button', { name: 'Retry' });
   await press('Retry');
   expect(screen.getByRole('button', { name: 'Retry' })).toBe(button);
@@ -311,7 +310,7 @@ test.each([
 ] as const)('once a %s is there after Retry, the focus is at its %s', async (fills, selector) => {
   loadRemote.mockRejectedValue(new Error('down'));
   await area({ fills });
-  await pass(7_000);
+  await advanceTimers(7_000);
   loadRemote.mockResolvedValue(fills === 'page' ? MODULE : TEASERS);
   await press('Retry');
   expect(screen.queryByRole('alert')).toBeNull();
@@ -323,22 +322,22 @@ test('a page that comes late after all has the focus of what said that it does n
     () => new Promise(resolve => setTimeout(() => resolve(MODULE), 9_000)),
   );
   await area({ fills: 'page' });
-  await pass(8_000);
+  await advanceTimers(8_000);
   screen.getByRole('button', { name: 'Retry' }).focus();
-  await pass(1_000);
+  await advanceTimers(1_000);
   expect(document.activeElement).toBe(screen.getByRole('heading', { name: 'Ten internships' }));
 });
 
 test('whoever is elsewhere when a part comes stays there', async () => {
   loadRemote.mockRejectedValue(new Error('down'));
   await area();
-  await pass(7_000);
+  await advanceTimers(7_000);
   loadRemote.mockImplementation(
     () => new Promise(resolve => setTimeout(() => resolve(MODULE), 500)),
   );
   await press('Retry');
   screen.getByRole('button', { name: 'Trying again…' }).blur();
-  await pass(500);
+  await advanceTimers(500);
   expect(screen.getByRole('heading').textContent).toBe('Ten internships');
   expect(document.activeElement).toBe(document.body);
 });

@@ -1,17 +1,17 @@
-import type { ComponentType, ReactNode } from 'react';
+import type { ComponentType, ReactNode, RefObject } from 'react';
 import { memo, Suspense, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { DidNotLoad } from './did-not-load.tsx';
-import { focusOn } from './focus-on.ts';
-import type { LazyPart } from './lazy-part.ts';
-import { useProgress } from './lazy-part.ts';
-import { onNear } from './on-near.ts';
+import { focusOn } from './focus.ts';
+import type { LazyPart, LoadState } from './lazy-part.ts';
+import { useLoadState } from './lazy-part.ts';
+import { LoadError } from './load-error.tsx';
+import { onNearViewport } from './on-near-viewport.ts';
 import { PartBoundary } from './part-boundary.tsx';
 import { reportFailure } from './part-failure.ts';
 
 interface LazyAreaProps {
   part: LazyPart;
-  /** When to load it: at once, or when it comes near the view. */
-  when?: 'now' | 'near';
+  /** When to load it: at once, or when it comes near the viewport. */
+  when?: 'now' | 'near-viewport';
   /** What stands there until it is loaded. */
   Placeholder?: ComponentType;
   /** What it is, for whom it did not load. */
@@ -21,8 +21,8 @@ interface LazyAreaProps {
 }
 
 /**
- * Area of a page that a lazily loaded part fills. Whatever happens to the part stays within it. That it did not load is
- * said until it is shown, so that whoever presses Retry keeps the focus, and goes on at what comes.
+ * Slot for a lazily loaded part: Suspense fallback, error boundary, and an error message with Retry. The message stays
+ * until the part is shown, so that whoever presses Retry keeps the focus, and goes on at what comes.
  */
 export function LazyArea({
   part,
@@ -31,60 +31,25 @@ export function LazyArea({
   what = 'This part of the site',
   children,
 }: LazyAreaProps) {
-  const progress = useProgress(part);
   const area = useRef<HTMLDivElement>(null);
-  const failure = useRef<HTMLDivElement>(null);
-  const [missing, setMissing] = useState<'page' | 'part'>();
-  const [showAgain, setShowAgain] = useState<() => void>();
-  useEffect(() => (when === 'now' ? part.start() : onNear(area.current, part.start)), [when, part]);
-  const isReplaced = progress === 'gone' && when === 'now';
-  useEffect(() => {
-    if (isReplaced) {
-      part.startAnew();
-    }
-  }, [isReplaced, part]);
-
-  const hasFailed = showAgain || progress === 'failed' || (progress === 'gone' && !isReplaced);
-  useEffect(() => {
-    // What failed on another page is on its way again.
-    if (hasFailed && part.progress() !== 'loading') {
-      setMissing(before => before ?? (document.querySelector('h1') ? 'part' : 'page'));
-    }
-  }, [hasFailed, part]);
-
-  function retry() {
-    setShowAgain(undefined);
-    // The page is loaded again only for what the visitor came for, or asks for.
-    (showAgain ?? (progress === 'gone' ? part.startAnew : part.start))();
-  }
-
-  const onShown = useCallback(() => {
-    if (failure.current?.contains(document.activeElement)) {
-      const begin = headingIn(area.current) ?? area.current;
-      if (begin) {
-        focusOn(begin);
-      }
-    }
-    setMissing(undefined);
-  }, []);
+  const state = useLoadState(part);
+  const isReloading = state === 'stale' && when === 'now';
+  useLazyLoad(part, when, isReloading, area);
+  const { missing, message, retry, onFailure, onShown } = useLoadError(
+    part,
+    state,
+    isReloading,
+    area,
+  );
 
   return (
     <div ref={area} data-area={part.frontEnd}>
       {missing ? (
-        <DidNotLoad
-          ref={failure}
-          what={missing === 'page' ? undefined : what}
-          onRetry={hasFailed ? retry : undefined}
-        />
+        <LoadError ref={message} what={missing === 'page' ? undefined : what} onRetry={retry} />
       ) : null}
-      <PartBoundary
-        onFailure={again => {
-          reportFailure({ remote: part.frontEnd, reason: 'broken' });
-          setShowAgain(() => again);
-        }}
-      >
+      <PartBoundary onFailure={onFailure}>
         <Content
-          key={progress === 'ready-anew' ? 'anew' : 'taken over'}
+          key={state === 'ready-mismatch' ? 'rendered anew' : 'hydrated'}
           part={part}
           Placeholder={Placeholder}
           onShown={onShown}
@@ -96,12 +61,68 @@ export function LazyArea({
   );
 }
 
+type AreaRef = RefObject<HTMLDivElement | null>;
+
+/** Starts the load, and reloads the page where what the visitor came for is stale. */
+function useLazyLoad(
+  part: LazyPart,
+  when: LazyAreaProps['when'],
+  isReloading: boolean,
+  area: AreaRef,
+) {
+  useEffect(
+    () => (when === 'now' ? part.start() : onNearViewport(area.current, part.start)),
+    [when, part, area],
+  );
+  useEffect(() => {
+    if (isReloading) {
+      part.reloadPage();
+    }
+  }, [isReloading, part]);
+}
+
+/** What is missing, the page or a part of it, for as long as it is; and what tries again. */
+function useLoadError(part: LazyPart, state: LoadState, isReloading: boolean, area: AreaRef) {
+  const message = useRef<HTMLDivElement>(null);
+  const [missing, setMissing] = useState<'page' | 'part'>();
+  const [showAgain, setShowAgain] = useState<() => void>();
+  const hasFailed = showAgain || state === 'failed' || (state === 'stale' && !isReloading);
+  useEffect(() => {
+    // What failed on another page is on its way again.
+    if (hasFailed && part.state() !== 'loading') {
+      setMissing(before => before ?? (document.querySelector('h1') ? 'part' : 'page'));
+    }
+  }, [hasFailed, part]);
+
+  function retry() {
+    setShowAgain(undefined);
+    // The page is reloaded only for what the visitor came for, or asks for.
+    (showAgain ?? (state === 'stale' ? part.reloadPage : part.start))();
+  }
+
+  function onFailure(again: () => void) {
+    reportFailure({ frontEnd: part.frontEnd, reason: 'broken' });
+    setShowAgain(() => again);
+  }
+
+  const onShown = useCallback(() => {
+    if (message.current?.contains(document.activeElement)) {
+      const begin = headingIn(area.current) ?? area.current;
+      if (begin) {
+        focusOn(begin);
+      }
+    }
+    setMissing(undefined);
+  }, [area]);
+  return { missing, message, retry: hasFailed ? retry : undefined, onFailure, onShown };
+}
+
 /** The page's heading, where the part has brought it. */
 function headingIn(area: Element | null) {
   return area?.querySelector<HTMLElement>(':not([role=alert]) > h1');
 }
 
-/** Memoised, because React gives up HTML that it has not taken over yet when its parent renders. */
+/** Memoised, because React gives up HTML that it has not hydrated yet when its parent renders. */
 const Content = memo(({ part, Placeholder, onShown, children }: ContentProps) => (
   <Suspense fallback={<Waiting part={part} Placeholder={Placeholder} />}>
     <part.Component>{children}</part.Component>
@@ -119,7 +140,7 @@ interface WaitingProps {
 }
 
 function Waiting({ part, Placeholder }: WaitingProps) {
-  return useProgress(part) === 'failed' ? null : <Placeholder />;
+  return useLoadState(part) === 'failed' ? null : <Placeholder />;
 }
 
 interface ShownProps {

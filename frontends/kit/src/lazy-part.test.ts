@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
 import { beforeEach, expect, test, vi } from 'vitest';
-import type { FakeOperators } from '../testing/fake-operators.ts';
-import { fakeOperators } from '../testing/fake-operators.ts';
-import { pass } from '../testing/fake-time.ts';
+import type { FakeFetch } from '../testing/fake-fetch.ts';
+import { fakeFetch } from '../testing/fake-fetch.ts';
+import { advanceTimers } from '../testing/fake-time.ts';
 import type { PartModule, PartSource } from './lazy-part.ts';
 
 const MODULE: PartModule = { default: () => null, version: 'ours' };
@@ -11,14 +11,14 @@ const LOST = Object.assign(new Error('Loading chunk failed.'), {
   request: '/remotes/careers/assets/careers-page.1234.js',
 });
 
-let operators: FakeOperators;
+let network: FakeFetch;
 const reload = vi.fn();
 
 beforeEach(() => {
   vi.useFakeTimers();
   // What was told to the operators is remembered for as long as the page is open.
   vi.resetModules();
-  operators = fakeOperators();
+  network = fakeFetch();
   reload.mockReset();
   vi.spyOn(location, 'reload').mockImplementation(reload);
 });
@@ -27,7 +27,7 @@ async function prepared(load: PartSource['load'], frontEnd: PartSource['frontEnd
   const { lazyPart } = await import('./lazy-part.ts');
   const remote = lazyPart({ frontEnd, load });
   const steps: string[] = [];
-  remote.subscribe(() => steps.push(remote.progress()));
+  remote.subscribe(() => steps.push(remote.state()));
   return { remote, steps };
 }
 
@@ -43,14 +43,14 @@ function failing(failure: unknown) {
 test('a module that comes is ready, and nobody is told of it', async () => {
   const load = vi.fn(async () => MODULE);
   const { remote, steps } = await prepared(load);
-  expect(remote.progress()).toBe('idle');
+  expect(remote.state()).toBe('idle');
   remote.start();
-  await pass(60_000);
+  await advanceTimers(60_000);
   expect(steps).toEqual(['loading', 'ready']);
   remote.start();
   remote.prefetch();
   expect(load).toHaveBeenCalledTimes(1);
-  expect(operators.told()).toEqual([]);
+  expect(network.reports()).toEqual([]);
 });
 
 test('a module that is on its way is not asked for twice', async () => {
@@ -61,20 +61,20 @@ test('a module that is on its way is not asked for twice', async () => {
   expect(load).toHaveBeenCalledTimes(1);
 });
 
-test('a module of the build that the page was rendered with is taken over', async () => {
+test('a page that was prerendered with the module’s build is hydrated', async () => {
   renderedWith('ours');
   const { remote } = await prepared(async () => MODULE);
   remote.start();
-  await pass(0);
-  expect(remote.progress()).toBe('ready');
+  await advanceTimers(0);
+  expect(remote.state()).toBe('ready');
 });
 
 test('a module of another build than the page is shown anew', async () => {
   renderedWith('older');
   const { remote, steps } = await prepared(async () => MODULE);
   remote.start();
-  await pass(0);
-  expect(steps).toEqual(['loading', 'ready-anew']);
+  await advanceTimers(0);
+  expect(steps).toEqual(['loading', 'ready-mismatch']);
 });
 
 test.each([
@@ -84,30 +84,30 @@ test.each([
 ] as const)(
   'a remote whose entry %s has failed after three retries, and operators learn why',
   async (_, status, reason) => {
-    operators.entryAnswers(status);
+    network.entryAnswers(status);
     const load = failing(new Error('corrupt'));
     const { remote, steps } = await prepared(load);
     remote.start();
-    await pass(6_999);
+    await advanceTimers(6_999);
     expect(steps).toEqual(['loading']);
-    await pass(1);
+    await advanceTimers(1);
     expect(steps).toEqual(['loading', 'failed']);
     expect(load).toHaveBeenCalledTimes(4);
-    expect(operators.told()).toEqual([{ remote: 'careers', reason }]);
-    await pass(60_000);
-    expect(operators.told()).toHaveLength(1);
+    expect(network.reports()).toEqual([{ remote: 'careers', reason }]);
+    await advanceTimers(60_000);
+    expect(network.reports()).toHaveLength(1);
   },
 );
 
 test.each([null, { version: 'ours' }, { default: 'a page', version: 'ours' }])(
   'what comes over the network and is no module has failed: %o',
   async module => {
-    operators.entryAnswers(200);
+    network.entryAnswers(200);
     const { remote } = await prepared(async () => module as never);
     remote.start();
-    await pass(7_000);
-    expect(remote.progress()).toBe('failed');
-    expect(operators.told()).toEqual([{ remote: 'careers', reason: 'broken' }]);
+    await advanceTimers(7_000);
+    expect(remote.state()).toBe('failed');
+    expect(network.reports()).toEqual([{ remote: 'careers', reason: 'broken' }]);
   },
 );
 
@@ -115,30 +115,30 @@ test('after eight seconds a remote is said to be slow, and when it comes it is s
   const { promise, resolve } = Promise.withResolvers<PartModule>();
   const { remote, steps } = await prepared(() => promise);
   remote.start();
-  await pass(7_999);
+  await advanceTimers(7_999);
   expect(steps).toEqual(['loading']);
-  expect(operators.told()).toEqual([]);
-  await pass(1);
+  expect(network.reports()).toEqual([]);
+  await advanceTimers(1);
   expect(steps).toEqual(['loading', 'failed']);
-  expect(operators.told()).toEqual([{ remote: 'careers', reason: 'slow' }]);
+  expect(network.reports()).toEqual([{ remote: 'careers', reason: 'slow' }]);
   resolve(MODULE);
-  await pass(0);
+  await advanceTimers(0);
   expect(steps).toEqual(['loading', 'failed', 'ready']);
 });
 
 test('Retry starts again what has failed, and the same failure is told of once', async () => {
-  operators.entryAnswers(200);
+  network.entryAnswers(200);
   const load = failing(new Error('corrupt'));
   const { remote, steps } = await prepared(load);
   remote.start();
-  await pass(7_000);
+  await advanceTimers(7_000);
   remote.start();
-  await pass(7_000);
+  await advanceTimers(7_000);
   expect(load).toHaveBeenCalledTimes(8);
-  expect(operators.told()).toHaveLength(1);
+  expect(network.reports()).toHaveLength(1);
   load.mockImplementation(async () => MODULE as never);
   remote.start();
-  await pass(0);
+  await advanceTimers(0);
   expect(steps).toEqual(['loading', 'failed', 'loading', 'failed', 'loading', 'ready']);
 });
 
@@ -146,50 +146,50 @@ test('a failure of another kind is told of, too', async () => {
   const load = failing(new Error('corrupt'));
   const { remote } = await prepared(load);
   remote.start();
-  await pass(7_000);
-  operators.entryAnswers(200);
+  await advanceTimers(7_000);
+  network.entryAnswers(200);
   remote.start();
-  await pass(7_000);
-  expect(operators.told()).toEqual([
+  await advanceTimers(7_000);
+  expect(network.reports()).toEqual([
     { remote: 'careers', reason: 'unreachable' },
     { remote: 'careers', reason: 'broken' },
   ]);
 });
 
-test('what has failed is not fetched ahead: that is for the area which shows it', async () => {
+test('what has failed is not prefetched: that is for the area which shows it', async () => {
   const load = failing(new Error('corrupt'));
   const { remote } = await prepared(load);
   remote.prefetch();
-  await pass(7_000);
+  await advanceTimers(7_000);
   remote.prefetch();
   expect(load).toHaveBeenCalledTimes(4);
-  expect(remote.progress()).toBe('failed');
+  expect(remote.state()).toBe('failed');
 });
 
 test('a part that is gone is not waited for, and the page is loaded in the new build', async () => {
-  operators.partAnswers(404);
+  network.partAnswers(404);
   const load = failing(LOST);
   const { remote, steps } = await prepared(load);
   remote.start();
-  await pass(0);
-  expect(steps).toEqual(['loading', 'gone']);
+  await advanceTimers(0);
+  expect(steps).toEqual(['loading', 'stale']);
   expect(load).toHaveBeenCalledTimes(1);
   expect(reload).not.toHaveBeenCalled();
-  remote.startAnew();
+  remote.reloadPage();
   expect(reload).toHaveBeenCalledTimes(1);
-  expect(operators.told()).toEqual([]);
+  expect(network.reports()).toEqual([]);
 });
 
 test('a part that every build lacks is asked for in the new one once, and then said to be broken', async () => {
-  operators.partAnswers(404);
+  network.partAnswers(404);
   const { remote, steps } = await prepared(failing(LOST));
   remote.start();
-  await pass(0);
-  remote.startAnew();
-  remote.startAnew();
+  await advanceTimers(0);
+  remote.reloadPage();
+  remote.reloadPage();
   expect(reload).toHaveBeenCalledTimes(1);
-  expect(steps).toEqual(['loading', 'gone', 'failed']);
-  expect(operators.told()).toEqual([{ remote: 'careers', reason: 'broken' }]);
+  expect(steps).toEqual(['loading', 'stale', 'failed']);
+  expect(network.reports()).toEqual([{ remote: 'careers', reason: 'broken' }]);
 });
 
 test.each([
@@ -199,12 +199,12 @@ test.each([
 ] as const)(
   'of a part of %s whose file is answered with %i, operators learn that it is %s',
   async (frontEnd, status, reason) => {
-    operators.entryAnswers(200);
-    operators.partAnswers(status);
+    network.entryAnswers(200);
+    network.partAnswers(status);
     const { remote } = await prepared(failing(LOST), frontEnd);
     remote.start();
-    await pass(7_000);
-    expect(operators.told()).toEqual([{ remote: frontEnd, reason }]);
+    await advanceTimers(7_000);
+    expect(network.reports()).toEqual([{ remote: frontEnd, reason }]);
   },
 );
 
@@ -213,6 +213,6 @@ test('who stops listening hears nothing more', async () => {
   const heard = vi.fn();
   remote.subscribe(heard)();
   remote.start();
-  await pass(0);
+  await advanceTimers(0);
   expect(heard).not.toHaveBeenCalled();
 });

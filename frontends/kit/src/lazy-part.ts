@@ -1,9 +1,14 @@
 import type { ComponentType, ReactNode } from 'react';
 import { lazy, useSyncExternalStore } from 'react';
-import { isGone, isServed, loadPageAgain, retryCode } from './chunk-loading.ts';
+import {
+  isChunkMissing,
+  isChunkServed,
+  loadChunkWithRetry,
+  reloadPageOnce,
+} from './chunk-loading.ts';
 import type { PartFailure } from './part-failure.ts';
 import { reportFailure } from './part-failure.ts';
-import { SLOW } from './retry.ts';
+import { LOAD_TIMEOUT_MS } from './retry.ts';
 
 /** What a part is given where it is shown. */
 interface Children {
@@ -19,119 +24,150 @@ export interface PartModule<Props = Children> {
 
 /** Where a lazily loaded part of the site comes from. */
 export interface PartSource<Props = Children> {
-  frontEnd: PartFailure['remote'];
+  frontEnd: PartFailure['frontEnd'];
   load: () => Promise<PartModule<Props> | null>;
 }
 
-/** How far a part is. */
-export type Progress = 'idle' | 'loading' | 'failed' | 'gone' | 'ready' | 'ready-anew';
+/**
+ * Load state of a part. `stale`: its file is missing (404), because a newer build has taken its place. `ready-mismatch`:
+ * it is loaded, but the page's HTML was prerendered with another build, and must not be hydrated.
+ */
+export type LoadState = 'idle' | 'loading' | 'failed' | 'stale' | 'ready' | 'ready-mismatch';
 
 /** A lazily loaded part, once for the whole page. */
 export interface LazyPart<Props = Children> {
-  frontEnd: PartFailure['remote'];
+  frontEnd: PartFailure['frontEnd'];
   /** Suspends until the module is there, however often loading it fails meanwhile. */
   Component: ComponentType<Props>;
   start: () => void;
-  /** Fetches it ahead, unless that failed before: then it is for the area that shows it to start anew. */
+  /** Prefetches it, unless that failed before: then it is for the area that shows it to start it again. */
   prefetch: () => void;
-  /** Where it is gone because a newer build has taken its place: loads the page in that build. */
-  startAnew: () => void;
-  progress: () => Progress;
+  /** Where it is stale: reloads the page, which then is of the newer build. */
+  reloadPage: () => void;
+  state: () => LoadState;
   subscribe: (onChange: () => void) => () => void;
 }
 
 /**
  * Prepares a part of the site to be loaded lazily, whichever front end has it: the one way in which code is loaded. A
- * failure never reaches React: HTML that was rendered ahead of time stays, and the area says what is wrong beside it.
- * Where that HTML is of another build than the module, the progress ends at `ready-anew`: then the HTML must not be
- * taken over.
+ * failure never reaches React: prerendered HTML stays, and the area says what is wrong beside it.
  */
 export function lazyPart<Props = Children>({ frontEnd, load }: PartSource<Props>): LazyPart<Props> {
-  const listeners = new Set<() => void>();
   const { promise, resolve } = Promise.withResolvers<PartModule<Props>>();
-  let progress: Progress = 'idle';
+  const { state, change, isReady, fail, subscribe } = createLoadState(frontEnd);
   let lastFailure: unknown;
 
-  function change(next: Progress) {
-    progress = next;
+  async function end(failure: unknown) {
+    lastFailure = failure;
+    const reason = await classifyFailure(failure, frontEnd, isReady);
+    if (reason === 'stale') {
+      change('stale');
+    } else {
+      fail(reason);
+    }
+  }
+
+  function start() {
+    if (state() === 'loading' || isReady()) {
+      return;
+    }
+    change('loading');
+    const timeout = setTimeout(() => fail('slow'), LOAD_TIMEOUT_MS);
+    loadChunkWithRetry(async () => assertPartModule(frontEnd, await load()))
+      .then(module => {
+        change(matchesPrerenderedBuild(frontEnd, module) ? 'ready' : 'ready-mismatch');
+        resolve(module);
+      })
+      .catch(end)
+      .finally(() => clearTimeout(timeout));
+  }
+
+  return {
+    frontEnd,
+    Component: suspending(promise, start),
+    start,
+    prefetch() {
+      if (state() === 'idle') {
+        start();
+      }
+    },
+    reloadPage() {
+      if (!reloadPageOnce(lastFailure)) {
+        fail('broken');
+      }
+    },
+    state,
+    subscribe,
+  };
+}
+
+/** Component that suspends until its module is there. In a browser `LazyArea` decides when to start. */
+function suspending<Props>(module: Promise<PartModule<Props>>, start: () => void) {
+  return lazy(() => {
+    if (typeof window === 'undefined') {
+      start();
+    }
+    return module;
+  });
+}
+
+/** Load state of a part, and who is told of its changes. */
+function createLoadState(frontEnd: PartFailure['frontEnd']) {
+  const listeners = new Set<() => void>();
+  let current: LoadState = 'idle';
+  const isReady = () => current === 'ready' || current === 'ready-mismatch';
+
+  function change(next: LoadState) {
+    current = next;
     for (const listener of listeners) {
       listener();
     }
   }
 
-  function isThere() {
-    return progress === 'ready' || progress === 'ready-anew';
-  }
-
   function fail(reason: PartFailure['reason']) {
-    if (!isThere()) {
-      reportFailure({ remote: frontEnd, reason });
+    if (!isReady()) {
+      reportFailure({ frontEnd, reason });
       change('failed');
     }
   }
 
-  async function explain(failure: unknown) {
-    lastFailure = failure;
-    if (!isThere() && (await isGone(failure))) {
-      change('gone');
-    } else {
-      fail((await isServed(failure, entryOf(frontEnd))) ? 'broken' : 'unreachable');
-    }
-  }
-
-  function start() {
-    if (progress === 'loading' || isThere()) {
-      return;
-    }
-    change('loading');
-    const slow = setTimeout(() => fail('slow'), SLOW);
-    retryCode(async () => checked(frontEnd, await load()))
-      .then(module => {
-        change(isOfRenderedBuild(frontEnd, module) ? 'ready' : 'ready-anew');
-        resolve(module);
-      })
-      .catch(explain)
-      .finally(() => clearTimeout(slow));
-  }
-
   return {
-    frontEnd,
-    Component: lazy(() => {
-      // In a browser the area decides when: see `LazyArea`.
-      if (typeof window === 'undefined') {
-        start();
-      }
-      return promise;
-    }),
-    start,
-    prefetch() {
-      if (progress === 'idle') {
-        start();
-      }
-    },
-    startAnew() {
-      if (!loadPageAgain(lastFailure)) {
-        fail('broken');
-      }
-    },
-    progress: () => progress,
-    subscribe(onChange) {
+    state: () => current,
+    isReady,
+    change,
+    fail,
+    subscribe(onChange: () => void) {
       listeners.add(onChange);
       return () => listeners.delete(onChange);
     },
   };
 }
 
-/** How far a part is, for what shows it. In HTML that was rendered ahead of time it has not begun. */
-export function useProgress({
+/** Load state of a part, for what shows it. In prerendered HTML it has not begun. */
+export function useLoadState({
   subscribe,
-  progress,
-}: Pick<LazyPart, 'subscribe' | 'progress'>): Progress {
-  return useSyncExternalStore(subscribe, progress, () => 'idle');
+  state,
+}: Pick<LazyPart, 'subscribe' | 'state'>): LoadState {
+  return useSyncExternalStore(subscribe, state, () => 'idle');
+}
+
+/** Why a part did not load. */
+async function classifyFailure(
+  failure: unknown,
+  frontEnd: PartFailure['frontEnd'],
+  isReady: () => boolean,
+): Promise<'stale' | 'broken' | 'unreachable'> {
+  if (!isReady() && (await isChunkMissing(failure))) {
+    return 'stale';
+  }
+  return (await isChunkServed(failure, entryOf(frontEnd))) ? 'broken' : 'unreachable';
 }
 
 /** What comes over the network may be anything. */
-function checked<Props>(frontEnd: string, module: PartModule<Props> | null): PartModule<Props> {
+function assertPartModule<Props>(
+  frontEnd: string,
+  module: PartModule<Props> | null,
+): PartModule<Props> {
   if (typeof module?.default !== 'function') {
     throw new TypeError(`${frontEnd} does not expose a component`);
   }
@@ -139,15 +175,15 @@ function checked<Props>(frontEnd: string, module: PartModule<Props> | null): Par
 }
 
 /** Of a remote the file without which nothing of it loads. */
-function entryOf(frontEnd: PartFailure['remote']): string | undefined {
+function entryOf(frontEnd: PartFailure['frontEnd']): string | undefined {
   return frontEnd === 'shell' ? undefined : `/remotes/${frontEnd}/remoteEntry.js`;
 }
 
-/** Whether the page's HTML, where it names a build of the remote, was rendered with the module's. */
-function isOfRenderedBuild(frontEnd: string, { version }: { version?: string }): boolean {
+/** Whether the page's HTML, where it names a build of the remote, was prerendered with the module's. */
+function matchesPrerenderedBuild(frontEnd: string, { version }: { version?: string }): boolean {
   if (typeof document === 'undefined') {
     return true;
   }
-  const rendered = document.querySelector<HTMLMetaElement>(`meta[name="remote:${frontEnd}"]`);
-  return rendered === null || rendered.content === version;
+  const prerendered = document.querySelector<HTMLMetaElement>(`meta[name="remote:${frontEnd}"]`);
+  return prerendered === null || prerendered.content === version;
 }

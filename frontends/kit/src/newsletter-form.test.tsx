@@ -2,27 +2,27 @@
 import { fireEvent, render, screen } from '@testing-library/react';
 import { renderToString } from 'react-dom/server';
 import { beforeEach, expect, test, vi } from 'vitest';
-import type { FakeServer } from '../testing/fake-server.ts';
-import { fakeServer } from '../testing/fake-server.ts';
-import { pass } from '../testing/fake-time.ts';
+import { advanceTimers } from '../testing/fake-time.ts';
+import type { FakeXhr } from '../testing/fake-xhr.ts';
+import { fakeXhr } from '../testing/fake-xhr.ts';
 import { loseFocus } from '../testing/lose-focus.ts';
-import { person } from '../testing/person.ts';
+import { setupUser } from '../testing/setup-user.ts';
 import { NewsletterForm } from './newsletter-form.tsx';
 
 const THANKS =
   'Thank you for subscribing!Check your inbox: it counts once you press the link in our mail.';
 const FAILED = 'Subscription failed. Try again.';
 
-let server: FakeServer;
+let xhr: FakeXhr;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  server = fakeServer();
+  xhr = fakeXhr();
 });
 
 async function signUp(email: string) {
   fireEvent.input(screen.getByLabelText('Email Address'), { target: { value: email } });
-  await person().click(screen.getByRole('button', { name: 'Subscribe' }));
+  await setupUser().click(screen.getByRole('button', { name: 'Subscribe' }));
 }
 
 /** What the visitor is told. */
@@ -37,15 +37,15 @@ test('an address is signed up, and its field is empty again', async () => {
   render(<NewsletterForm />);
   expect(told()).toEqual({ status: '', alert: '' });
   await signUp('reader@example.com');
-  expect(server.last().path).toBe('/api/newsletter');
-  expect(JSON.parse(String(server.last().body))).toEqual({
+  expect(xhr.last().path).toBe('/api/newsletter');
+  expect(JSON.parse(String(xhr.last().body))).toEqual({
     email: 'reader@example.com',
     website: '',
     attribution: expect.objectContaining({ page: '/' }),
   });
   const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Sending...' });
   expect([button.disabled, button.textContent]).toEqual([true, 'Sending...']);
-  await server.answer(202, { success: true });
+  await xhr.answer(202, { success: true });
   expect(button.disabled).toBe(false);
   expect(told()).toEqual({ status: THANKS, alert: '' });
   expect(screen.getByLabelText<HTMLInputElement>('Email Address').value).toBe('');
@@ -59,7 +59,7 @@ test.each([
   await signUp('keys@example.com');
   const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Sending...' });
   loseFocus();
-  await server.answer(status, { success: status === 202 });
+  await xhr.answer(status, { success: status === 202 });
   const place = status === 202 ? button : screen.getByRole('alert');
   expect(document.activeElement).toBe(place);
 });
@@ -69,26 +69,26 @@ test('who went elsewhere while an address was sent stays there', async () => {
   await signUp('elsewhere@example.com');
   const field = screen.getByLabelText('Email Address');
   field.focus();
-  await server.answer(202, { success: true });
+  await xhr.answer(202, { success: true });
   expect(document.activeElement).toBe(field);
 });
 
 test('a refusal is told in the server’s words or in ours, and each submit begins anew (section 8)', async () => {
   render(<NewsletterForm />);
   await signUp('sentence@example.com');
-  await server.answer(200, { success: false });
+  await xhr.answer(200, { success: false });
   expect(told()).toEqual({ status: '', alert: FAILED });
 
   await signUp('sentence@example.com');
   expect(told()).toEqual({ status: '', alert: '' });
-  await server.answer(503, { success: false, error: 'Not now, sorry.' });
+  await xhr.answer(503, { success: false, error: 'Not now, sorry.' });
   expect(told()).toEqual({ status: '', alert: 'Not now, sorry.' });
   expect(screen.getByLabelText<HTMLInputElement>('Email Address').value).toBe(
     'sentence@example.com',
   );
 
   await signUp('sentence@example.com');
-  await server.answer(202, { success: true });
+  await xhr.answer(202, { success: true });
   expect(told()).toEqual({ status: THANKS, alert: '' });
 });
 
@@ -96,7 +96,7 @@ test('what is wrong with the address is said beside it, until it is edited', asy
   render(<NewsletterForm />);
   await signUp('wrong@example.com');
   const fields = { email: 'Enter a valid address.' };
-  await server.answer(422, { success: false, error: 'Please check the marked fields.', fields });
+  await xhr.answer(422, { success: false, error: 'Please check the marked fields.', fields });
   const field = screen.getByLabelText('Email Address');
   const description = field.getAttribute('aria-describedby') ?? '';
   expect(document.getElementById(description)?.textContent).toBe('Enter a valid address.');
@@ -110,33 +110,33 @@ test('a sign-up that never arrives is tried four times, and then said to have fa
   render(<NewsletterForm />);
   await signUp('lost@example.com');
   for (const wait of [1000, 2000, 4000]) {
-    await server.breakOff();
-    await pass(wait);
+    await xhr.breakOff();
+    await advanceTimers(wait);
   }
-  await server.breakOff();
-  expect(server.sent).toHaveLength(4);
+  await xhr.breakOff();
+  expect(xhr.sent).toHaveLength(4);
   expect(told()).toEqual({ status: '', alert: FAILED });
 });
 
 test('called off it ends without a word, and the address is still there', async () => {
   render(<NewsletterForm />);
   await signUp('patient@example.com');
-  await pass(20_000);
-  await person().click(screen.getByRole('button', { name: 'Cancel' }));
-  await pass(0);
+  await advanceTimers(20_000);
+  await setupUser().click(screen.getByRole('button', { name: 'Cancel' }));
+  await advanceTimers(0);
   expect(screen.queryByRole('button', { name: 'Cancel' })).toBeNull();
   expect(told()).toEqual({ status: '', alert: '' });
   const field = screen.getByLabelText<HTMLInputElement>('Email Address');
   expect(field.value).toBe('patient@example.com');
   expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Subscribe' }));
-  await pass(60_000);
-  expect(server.sent).toHaveLength(1);
+  await advanceTimers(60_000);
+  expect(xhr.sent).toHaveLength(1);
 });
 
 test.each(['', 'reader@'])('what is no address is not sent: "%s"', async email => {
   render(<NewsletterForm />);
   await signUp(email);
-  expect(server.sent).toEqual([]);
+  expect(xhr.sent).toEqual([]);
 });
 
 test('before the application has started the browser sends the form by itself', () => {
@@ -147,7 +147,7 @@ test('before the application has started the browser sends the form by itself', 
 });
 
 test('what was wrong before it was shown stands beside its field', () => {
-  render(<NewsletterForm errors={{ email: 'This is no address.' }} />);
+  render(<NewsletterForm fieldErrors={{ email: 'This is no address.' }} />);
   const field = screen.getByLabelText('Email Address');
   expect(field.getAttribute('aria-describedby')).toBe(screen.getByText('This is no address.').id);
 });

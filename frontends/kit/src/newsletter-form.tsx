@@ -1,35 +1,35 @@
 import type { FormEvent } from 'react';
+import { Alert } from './alert.tsx';
 import { postJson } from './api-client.ts';
 import { attribution } from './attribution.ts';
-import { Field } from './field.tsx';
+import { TextField } from './field.tsx';
+import { formValues } from './form-values.ts';
 import { HONEYPOT, Honeypot } from './honeypot.tsx';
-import { Alert } from './confirmation.tsx';
 import { PrivacyNote } from './privacy-note.tsx';
 import { SubmitButtons } from './submit-buttons.tsx';
-import { textsOf } from './texts-of.ts';
 import type { FieldErrors } from './use-submission.ts';
 import { useSubmission } from './use-submission.ts';
 
 const FAILED = 'Subscription failed. Try again.';
-const SENTENCES = { refused: FAILED, unreachable: FAILED };
+const FAILURE_MESSAGES = { refused: FAILED, unreachable: FAILED };
 
 interface NewsletterFormProps {
   /** What is wrong with which field before anything was sent: see `RefusedPage`. */
-  errors?: FieldErrors | undefined;
+  fieldErrors?: FieldErrors | undefined;
 }
 
-/** Signs an address up for the newsletter. The browser sends it by itself where our scripts do not run, or not yet. */
-export function NewsletterForm({ errors: initial }: NewsletterFormProps) {
-  const { state, errors, send, cancel, edited } = useSubmission(initial);
+/** Sign-up form of the newsletter. The browser sends it by itself where no JavaScript runs, or not yet. */
+export function NewsletterForm({ fieldErrors: initial }: NewsletterFormProps) {
+  const { state, fieldErrors, send, cancel, clearErrorOnInput } = useSubmission(initial);
 
   async function subscribe(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const form = event.currentTarget;
-    const signUp = { ...textsOf(form, ['email', HONEYPOT]), attribution: attribution() };
-    const outcome = await send(watch =>
-      postJson('/api/newsletter', signUp, { sentences: SENTENCES, ...watch }),
+    const signUp = { ...formValues(form, ['email', HONEYPOT]), attribution: attribution() };
+    const result = await send(options =>
+      postJson('/api/newsletter', signUp, { failureMessages: FAILURE_MESSAGES, ...options }),
     );
-    if (outcome.ok) {
+    if (result.ok) {
       form.reset();
     }
   }
@@ -38,11 +38,11 @@ export function NewsletterForm({ errors: initial }: NewsletterFormProps) {
     <form
       method="post"
       action="/api/newsletter"
-      onInput={edited}
+      onInput={clearErrorOnInput}
       onSubmit={subscribe}
       className="max-w-md"
     >
-      <Field
+      <TextField
         label="Email Address"
         type="email"
         name="email"
@@ -50,14 +50,14 @@ export function NewsletterForm({ errors: initial }: NewsletterFormProps) {
         autoComplete="email"
         maxLength={254}
         required
-        error={errors['email']}
+        error={fieldErrors['email']}
       />
       <Honeypot />
       <PrivacyNote />
-      {state.is === 'failed' ? <Alert>{state.message}</Alert> : null}
+      {state.status === 'failed' ? <Alert>{state.message}</Alert> : null}
       <SubmitButtons title="Subscribe" state={state} onCancel={cancel} />
       <p role="status" className="mt-3 text-good-ink">
-        {state.is === 'accepted' ? <Subscribed /> : null}
+        {state.status === 'accepted' ? <Subscribed /> : null}
       </p>
     </form>
   );

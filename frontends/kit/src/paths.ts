@@ -1,6 +1,6 @@
 /**
- * Where the pages of the site are, for the router, what is rendered ahead of time, the site's map, navigation, links and
- * what measures pages. Import it whole: `import * as paths from '@site/kit/paths.ts'`.
+ * Where the pages of the site are, for the router, the prerendered pages, the sitemap, navigation, links and what
+ * measures pages. Import it whole: `import * as paths from '@site/kit/paths.ts'`.
  */
 
 export const home = '/';
@@ -15,10 +15,10 @@ export const privacy = '/privacy';
 export const terms = '/terms';
 
 /**
- * Every kind of page, with the patterns of its addresses: a kind without a screen in `shell/src/routes.tsx`, or without
- * a sample in `build/sample-paths.ts`, does not compile.
+ * Route patterns by page type: a type without a route in `shell/src/routes.tsx`, or without a sample in
+ * `build/sample-paths.ts`, does not compile.
  */
-export const kinds = {
+export const routePatterns = {
   home: [home],
   about: [about],
   contact: [contact],
@@ -48,8 +48,8 @@ export const kinds = {
   notFound: ['*'],
 } as const satisfies Record<string, readonly string[]>;
 
-/** A kind of page. */
-export type Kind = keyof typeof kinds;
+/** Page type: all pages of one type have the same routes. */
+export type PageType = keyof typeof routePatterns;
 
 export function article<const Id extends string>(id: Id) {
   return `${blog}/${id}` as const;

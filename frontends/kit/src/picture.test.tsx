@@ -2,7 +2,7 @@
 import { fireEvent, render, screen } from '@testing-library/react';
 import { renderToString } from 'react-dom/server';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { fakeView } from '../testing/fake-view.ts';
+import { fakeIntersectionObserver } from '../testing/fake-intersection-observer.ts';
 import { Picture } from './picture.tsx';
 
 const PICTURE = { src: '/shop.svg', alt: 'A shop', width: 800, height: 520 };
@@ -15,8 +15,8 @@ function imageIs({ complete = false, naturalWidth = 0 }) {
 
 beforeEach(() => imageIs({}));
 
-test('a picture waits until it comes near the view, and then loads', async () => {
-  const view = fakeView();
+test('a picture waits until it comes near the viewport, and then loads', async () => {
+  const view = fakeIntersectionObserver();
   const { container } = render(<Picture {...PICTURE} />);
   expect(stateOf(container)).toBe('waiting');
   expect(screen.queryByRole('img')).toBeNull();
@@ -27,7 +27,7 @@ test('a picture waits until it comes near the view, and then loads', async () =>
 });
 
 test('its place pulses until it is there (section 4)', async () => {
-  const view = fakeView();
+  const view = fakeIntersectionObserver();
   const { container } = render(<Picture {...PICTURE} />);
   const isAwaited = () => container.querySelector('[data-awaited]')?.getAttribute('data-awaited');
   expect(isAwaited()).toBe('true');
@@ -44,7 +44,7 @@ test('in the page’s HTML a picture with priority does not pulse, which nothing
 });
 
 test('a picture with priority loads at once, before others', () => {
-  const view = fakeView();
+  const view = fakeIntersectionObserver();
   render(<Picture {...PICTURE} priority="high" />);
   expect(screen.getByRole('img').getAttribute('fetchpriority')).toBe('high');
   expect(view.awaited()).toEqual([]);

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { onNear } from './on-near.ts';
+import { onNearViewport } from './on-near-viewport.ts';
 
 interface PictureProps {
   src: string;
@@ -11,7 +11,7 @@ interface PictureProps {
   className?: string;
 }
 
-/** A picture that loads shortly before it comes into view and says so when it cannot. */
+/** Lazily loaded picture: it loads shortly before it comes into the viewport, and says so when it cannot. */
 export function Picture({
   src,
   alt,
@@ -20,26 +20,7 @@ export function Picture({
   priority = 'low',
   className = '',
 }: PictureProps) {
-  const [state, setState] = useState<'waiting' | 'loading' | 'there' | 'failed'>(
-    priority === 'high' ? 'loading' : 'waiting',
-  );
-  const box = useRef<HTMLSpanElement>(null);
-
-  useEffect(() => {
-    if (state === 'waiting') {
-      return onNear(box.current, () => setState('loading'));
-    }
-    return undefined;
-  }, [state]);
-
-  // It may have come, or failed, before anyone listened.
-  useEffect(() => {
-    const image = box.current?.querySelector('img');
-    if (state === 'loading' && image?.complete) {
-      setState(image.naturalWidth > 0 ? 'there' : 'failed');
-    }
-  }, [state]);
-
+  const { box, state, setState } = useImageState(priority);
   // What has priority is in the page's HTML, where nothing would end its pulse without JavaScript.
   const isAwaited = state === 'waiting' || (state === 'loading' && priority === 'low');
   const image = (
@@ -71,4 +52,28 @@ export function Picture({
       ) : null}
     </span>
   );
+}
+
+/** Load state of an image. One with priority loads at once, any other when it comes near the viewport. */
+function useImageState(priority: 'high' | 'low') {
+  const [state, setState] = useState<'waiting' | 'loading' | 'there' | 'failed'>(
+    priority === 'high' ? 'loading' : 'waiting',
+  );
+  const box = useRef<HTMLSpanElement>(null);
+
+  useEffect(() => {
+    if (state === 'waiting') {
+      return onNearViewport(box.current, () => setState('loading'));
+    }
+    return undefined;
+  }, [state]);
+
+  // It may have come, or failed, before anyone listened.
+  useEffect(() => {
+    const image = box.current?.querySelector('img');
+    if (state === 'loading' && image?.complete) {
+      setState(image.naturalWidth > 0 ? 'there' : 'failed');
+    }
+  }, [state]);
+  return { box, state, setState };
 }

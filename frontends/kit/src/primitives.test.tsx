@@ -8,7 +8,7 @@ import { Accordion } from './accordion.tsx';
 import { Button, ButtonLink } from './button.tsx';
 import { Card } from './card.tsx';
 import { Dialog } from './dialog.tsx';
-import { Field } from './field.tsx';
+import { TextField } from './field.tsx';
 import { Honeypot } from './honeypot.tsx';
 import { PageHeader } from './page-header.tsx';
 import { Section } from './section.tsx';
@@ -107,7 +107,7 @@ function Window({ onClose }: { onClose: () => void }) {
           onClose();
         }}
       >
-        <Field label="Full Name" />
+        <TextField label="Full Name" />
       </Dialog>
     </>
   );

@@ -1,18 +1,18 @@
 import type { ReactNode } from 'react';
-import { Alert } from './confirmation.tsx';
+import { Alert } from './alert.tsx';
 import { PageHeader } from './page-header.tsx';
 import { PageMeta } from './page-meta.tsx';
 
 interface RefusedPageProps {
   title: string;
-  /** The form, with something wrong in each of its fields: `errorsOf`. */
+  /** The form, with something wrong in each of its fields: `placeholderFieldErrors`. */
   children: ReactNode;
 }
 
 /**
- * What a browser shows that sent a form by itself, without our scripts, and was refused. It is rendered once, by the
- * build, with a sentence wherever one can stand; for each visitor the gateway then puts in what was entered and what is
- * wrong (`services/gateway/src/form_pages/filling.rs`). It finds its way by attributes:
+ * No-JavaScript fallback: the form with server-side validation errors, filled in by the gateway. It is prerendered with a
+ * sentence wherever one can stand; for each visitor the gateway then puts in what was entered and what is wrong
+ * (`services/gateway/src/form_pages/filling.rs`). It finds its way by attributes:
  *
  * - `data-refusal`: the element that holds the sentence of the whole form;
  * - `data-error-of="<field>"`: what is wrong with a field, by an id that ends with `-error`; it goes where nothing is;
@@ -32,7 +32,7 @@ export function RefusedPage({ title, children }: RefusedPageProps) {
   );
 }
 
-/** Something that is wrong with each field. */
-export function errorsOf(fields: readonly string[]): Record<string, string> {
+/** An error at each field, where the gateway puts the real ones. */
+export function placeholderFieldErrors(fields: readonly string[]): Record<string, string> {
   return Object.fromEntries(fields.map(field => [field, 'Please check this field.']));
 }

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { PATIENCE, retry } from './retry.ts';
+import { DEFAULT_RETRY_POLICY, retry } from './retry.ts';
 
 function recorder() {
   const waits: number[] = [];
@@ -18,7 +18,7 @@ test('three retries, one second doubling (section 9)', async () => {
     attempts += 1;
     return Promise.reject(new Error('no network'));
   };
-  await expect(retry(always, { ...PATIENCE, sleep })).rejects.toThrow('no network');
+  await expect(retry(always, { ...DEFAULT_RETRY_POLICY, sleep })).rejects.toThrow('no network');
   expect(attempts).toBe(4);
   expect(waits).toEqual([1000, 2000, 4000]);
 });
@@ -26,7 +26,7 @@ test('three retries, one second doubling (section 9)', async () => {
 test('no wait is longer than thirty seconds (section 9)', async () => {
   const { waits, sleep } = recorder();
   const always = () => Promise.reject(new Error('no network'));
-  await expect(retry(always, { ...PATIENCE, retries: 7, sleep })).rejects.toThrow();
+  await expect(retry(always, { ...DEFAULT_RETRY_POLICY, retries: 7, sleep })).rejects.toThrow();
   expect(waits.slice(-3)).toEqual([16_000, 30_000, 30_000]);
 });
 
@@ -40,11 +40,13 @@ test('what succeeds is not asked for again, and what is not worth it neither', a
     }
     return 'there';
   };
-  expect(await retry(second, { ...PATIENCE, sleep })).toBe('there');
+  expect(await retry(second, { ...DEFAULT_RETRY_POLICY, sleep })).toBe('there');
   expect(waits).toEqual([1000]);
-  const worthIt = () => false;
+  const shouldRetry = () => false;
   const refused = () => Promise.reject(new Error('refused'));
-  await expect(retry(refused, { ...PATIENCE, worthIt, sleep })).rejects.toThrow('refused');
+  await expect(retry(refused, { ...DEFAULT_RETRY_POLICY, shouldRetry, sleep })).rejects.toThrow(
+    'refused',
+  );
   expect(waits).toHaveLength(1);
 });
 
@@ -67,13 +69,13 @@ test('the waits pass on the clock', async () => {
   await trying;
 });
 
-test('patience ends at once, also while it waits, where it is called off', async () => {
+test('retries end at once, also during a delay, where they are called off', async () => {
   vi.useFakeTimers();
   const calledOff = new AbortController();
   const always = vi.fn(() => Promise.reject(new Error('no network')));
-  const trying = expect(retry(always, { ...PATIENCE, signal: calledOff.signal })).rejects.toThrow(
-    'called off',
-  );
+  const trying = expect(
+    retry(always, { ...DEFAULT_RETRY_POLICY, signal: calledOff.signal }),
+  ).rejects.toThrow('called off');
   await vi.advanceTimersByTimeAsync(500);
   calledOff.abort(new Error('called off'));
   await trying;
@@ -88,7 +90,7 @@ test('what is called off during an attempt is not waited for', async () => {
     calledOff.abort(new Error('called off'));
     throw new Error('no network');
   };
-  const trying = retry(attempt, { ...PATIENCE, sleep, signal: calledOff.signal });
+  const trying = retry(attempt, { ...DEFAULT_RETRY_POLICY, sleep, signal: calledOff.signal });
   await expect(trying).rejects.toThrow('called off');
   expect(waits).toEqual([]);
 });

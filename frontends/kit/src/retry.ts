@@ -1,43 +1,59 @@
-/** How a thing that failed over the network is tried again. */
-export interface Patience {
-  /** How many more times. */
+/** Retry policy with exponential backoff. */
+export interface RetryPolicy {
+  /** How many more attempts after the first one. */
   retries: number;
-  /** Milliseconds before the first of them; then it doubles. */
-  firstWait: number;
-  /** The longest wait. */
-  longestWait: number;
-  /** Whether trying again may help after this failure. */
-  worthIt?: (failure: unknown) => boolean | Promise<boolean>;
-  /** Ends patience at once, also while it waits. */
+  /** The delay before the first retry; then it doubles. */
+  initialDelayMs: number;
+  maxDelayMs: number;
+  /** Whether a retry may help after this failure. */
+  shouldRetry?: (failure: unknown) => boolean | Promise<boolean>;
+  /** Ends the retries at once, also during a delay. */
   signal?: AbortSignal | undefined;
   /** How to wait; tests wait less. */
   sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** What holds for every load over the network. */
-export const PATIENCE: Patience = { retries: 3, firstWait: 1000, longestWait: 30_000 };
+/** Retry policy of every load over the network. */
+export const DEFAULT_RETRY_POLICY: RetryPolicy = {
+  retries: 3,
+  initialDelayMs: 1000,
+  maxDelayMs: 30_000,
+};
 
-/** Milliseconds after which what is loaded is slow: a visitor is told, and what waits for an answer asks anew. */
-export const SLOW = 8000;
+/** After this a load counts as slow: the visitor is told, and what waits for a response asks again. */
+export const LOAD_TIMEOUT_MS = 8000;
 
-/** Calls `attempt` until it succeeds or patience ends; then its last failure is thrown. */
-export async function retry<T>(attempt: () => Promise<T>, patience: Patience = PATIENCE) {
-  const { retries, firstWait, longestWait, worthIt = () => true, signal, sleep = pause } = patience;
+/**
+ * Calls `attempt` with exponential backoff until it succeeds, is not retryable, or retries run out; then throws the last
+ * error.
+ */
+export async function retry<T>(
+  attempt: () => Promise<T>,
+  policy: RetryPolicy = DEFAULT_RETRY_POLICY,
+) {
+  const {
+    retries,
+    initialDelayMs,
+    maxDelayMs,
+    shouldRetry = () => true,
+    signal,
+    sleep = delay,
+  } = policy;
   signal?.throwIfAborted();
   for (let failures = 0; ; failures += 1) {
     try {
       return await attempt();
     } catch (failure) {
-      if (failures >= retries || !(await worthIt(failure))) {
+      if (failures >= retries || !(await shouldRetry(failure))) {
         throw failure;
       }
       signal?.throwIfAborted();
-      await sleep(Math.min(firstWait * 2 ** failures, longestWait), signal);
+      await sleep(Math.min(initialDelayMs * 2 ** failures, maxDelayMs), signal);
     }
   }
 }
 
-function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+function delay(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     setTimeout(resolve, milliseconds);
     signal?.addEventListener('abort', () => reject(signal.reason), { once: true });

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { act, render, screen } from '@testing-library/react';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { fakeView } from '../testing/fake-view.ts';
+import { fakeIntersectionObserver } from '../testing/fake-intersection-observer.ts';
 
 const VIEW = new DOMRect(0, 0, 10, 800);
 
@@ -37,9 +37,9 @@ beforeEach(async () => {
   ({ Reveal } = await import('./reveal.tsx'));
 });
 
-test('what is below the view is hidden until a tenth of it is in view, and then shown for good', async () => {
-  const view = fakeView();
-  await rendered(<Reveal delay={200}>A card</Reveal>);
+test('what is below the viewport is hidden until a tenth of it is in view, and then shown for good', async () => {
+  const view = fakeIntersectionObserver();
+  await rendered(<Reveal delayMs={200}>A card</Reveal>);
   const [options] = await view.show(at(900));
   expect(options?.threshold).toContain(0.1);
   expect(screen.getByText('A card').style.getPropertyValue('--reveal-delay')).toBe('200ms');
@@ -54,8 +54,8 @@ test('what is below the view is hidden until a tenth of it is in view, and then 
   expect(view.awaited()).toEqual([]);
 });
 
-test('what is higher than the view is shown when it fills a tenth of that', async () => {
-  const view = fakeView();
+test('what is higher than the viewport is shown when it fills a tenth of that', async () => {
+  const view = fakeIntersectionObserver();
   await rendered(<Reveal>A list</Reveal>);
   const [options] = await view.show(at(900, 1600));
   expect(options?.threshold).toContain(0.05);
@@ -67,7 +67,7 @@ test('what is higher than the view is shown when it fills a tenth of that', asyn
 
 test('what is in view already comes with its page', async () => {
   for (const top of [700, 799, -300]) {
-    const view = fakeView();
+    const view = fakeIntersectionObserver();
     const { unmount } = await rendered(<Reveal>A card</Reveal>);
     await view.show(at(top));
     expect(revealOf('A card')).toBe('arriving');
@@ -77,7 +77,7 @@ test('what is in view already comes with its page', async () => {
 });
 
 test('what left the page is not waited for', async () => {
-  const view = fakeView();
+  const view = fakeIntersectionObserver();
   const { unmount } = await rendered(<Reveal>A card</Reveal>);
   expect(view.awaited()).toHaveLength(1);
   unmount();
@@ -85,7 +85,7 @@ test('what left the page is not waited for', async () => {
 });
 
 test('nothing is hidden from who wants no motion', async () => {
-  const view = fakeView();
+  const view = fakeIntersectionObserver();
   wantsMotion(false);
   await rendered(<Reveal>A card</Reveal>);
   expect(revealOf('A card')).toBe('arriving');
@@ -93,7 +93,7 @@ test('nothing is hidden from who wants no motion', async () => {
 });
 
 test('what was in the page’s HTML does not arrive again', async () => {
-  fakeView();
+  fakeIntersectionObserver();
   const { renderToString } = await import('react-dom/server');
   const container = document.body.appendChild(document.createElement('div'));
   container.innerHTML = renderToString(<Reveal>A card</Reveal>);
@@ -104,7 +104,7 @@ test('what was in the page’s HTML does not arrive again', async () => {
 test('no place is asked for, which would lay the page out at once, and one observer waits for all', async () => {
   const asked = vi.spyOn(Element.prototype, 'getBoundingClientRect');
   const observe = vi.fn();
-  fakeView();
+  fakeIntersectionObserver();
   vi.stubGlobal(
     'IntersectionObserver',
     vi.fn(

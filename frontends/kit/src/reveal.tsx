@@ -2,9 +2,9 @@ import type { ComponentProps, CSSProperties, RefObject } from 'react';
 import { useEffect, useRef } from 'react';
 import { useHydrated } from './use-hydrated.ts';
 
-/** How much of it must be in view, or of the view be filled by it where it is higher. */
+/** How much of it must be in the viewport, or of the viewport be filled by it where it is higher. */
 const THRESHOLD = 0.1;
-/** The highest that is revealed on time, in views. */
+/** The highest that is revealed on time, in heights of the viewport. */
 const HIGHEST = 20;
 
 /** What an element needs to be revealed. */
@@ -16,7 +16,7 @@ interface Revealed<Element extends HTMLElement> {
 /** Fades and slides an element in when it is scrolled into view. */
 export function useReveal<Element extends HTMLElement>(): Revealed<Element> {
   const ref = useRef<Element>(null);
-  // What was in the page's HTML is in view for long.
+  // What was in the page's HTML has been shown for long.
   const entrance = useRef(useHydrated() ? 'arriving' : undefined);
   useEffect(() => {
     const element = ref.current;
@@ -24,7 +24,7 @@ export function useReveal<Element extends HTMLElement>(): Revealed<Element> {
       return;
     }
     // The browser tells all places once it has laid the page out: asking for them here would make it do so at once.
-    observer ??= new IntersectionObserver(place, { threshold: THRESHOLDS });
+    observer ??= new IntersectionObserver(updateReveal, { threshold: THRESHOLDS });
     observer.observe(element);
     return () => observer?.unobserve(element);
   }, []);
@@ -36,29 +36,37 @@ const THRESHOLDS = Array.from({ length: HIGHEST }, (_, at) => THRESHOLD / (at + 
 /** One for all: each costs the browser as much as what it observes. */
 let observer: IntersectionObserver | undefined;
 
-/** Hides what is below the view at first, and shows it once enough of it is in view. */
-function place(entries: IntersectionObserverEntry[], observer: IntersectionObserver) {
+/** Hides what is below the viewport at first, and reveals it once enough of it is in the viewport. */
+function updateReveal(entries: IntersectionObserverEntry[], observer: IntersectionObserver) {
   for (const { target, boundingClientRect, rootBounds, intersectionRatio } of entries) {
     const { top, height } = boundingClientRect;
-    const view = rootBounds?.height ?? innerHeight;
+    const viewportHeight = rootBounds?.height ?? innerHeight;
     const isHidden = target.getAttribute('data-reveal') === 'hidden';
-    if (!isHidden && top >= view) {
+    if (!isHidden && top >= viewportHeight) {
       target.setAttribute('data-reveal', 'hidden');
     } else if (!isHidden) {
       observer.unobserve(target);
-    } else if (intersectionRatio >= THRESHOLD * Math.min(1, view / height)) {
+    } else if (intersectionRatio >= THRESHOLD * Math.min(1, viewportHeight / height)) {
       target.setAttribute('data-reveal', 'shown');
       observer.unobserve(target);
     }
   }
 }
 
-/** Fades and slides its content in when it is scrolled into view, `delay` milliseconds later. */
-export function Reveal({ delay, style, ...rest }: ComponentProps<'div'> & { delay?: number }) {
-  return <div {...rest} {...useReveal<HTMLDivElement>()} style={{ ...style, ...after(delay) }} />;
+/** Fades and slides its content in when it is scrolled into view, `delayMs` later. */
+export function Reveal({ delayMs, style, ...rest }: ComponentProps<'div'> & { delayMs?: number }) {
+  return (
+    <div
+      {...rest}
+      {...useReveal<HTMLDivElement>()}
+      style={{ ...style, ...revealDelayStyle(delayMs) }}
+    />
+  );
 }
 
-/** The style that delays what is revealed. */
-export function after(delay: number | undefined): CSSProperties | undefined {
-  return delay === undefined ? undefined : ({ '--reveal-delay': `${delay}ms` } as CSSProperties);
+/** Style that delays what is revealed. */
+export function revealDelayStyle(delayMs: number | undefined): CSSProperties | undefined {
+  return delayMs === undefined
+    ? undefined
+    : ({ '--reveal-delay': `${delayMs}ms` } as CSSProperties);
 }

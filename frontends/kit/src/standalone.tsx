@@ -4,7 +4,7 @@ import type { ComponentType } from 'react';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { brand } from './brand.ts';
-import { Notices } from './toast-region.tsx';
+import { ToastRegion } from './toast-region.tsx';
 
 /** A remote without the shell. */
 export interface Standalone {
@@ -59,7 +59,7 @@ function Frame({ name, pages }: Standalone) {
           ))}
         </Routes>
       </main>
-      <Notices />
+      <ToastRegion />
     </>
   );
 }

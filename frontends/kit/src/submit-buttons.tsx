@@ -13,12 +13,12 @@ interface SubmitButtonsProps {
 }
 
 /**
- * What a form is sent by, and called off. Browsers take the focus from a button that is disabled or gone: once nothing is
- * being sent any more it is where it can be sent again, unless the visitor or what is told of it has taken it elsewhere.
+ * Submit and cancel buttons of a form. Browsers take the focus from a button that is disabled or gone: once nothing is
+ * being sent any more it is where it can be sent again, unless the visitor or a message has taken it elsewhere.
  */
 export function SubmitButtons({ title, state, onCancel, canLeave = false }: SubmitButtonsProps) {
   const submit = useRef<HTMLButtonElement>(null);
-  const isSending = state.is === 'submitting';
+  const isSending = state.status === 'submitting';
 
   useEffect(
     () =>
@@ -38,7 +38,7 @@ export function SubmitButtons({ title, state, onCancel, canLeave = false }: Subm
         {isSending ? 'Sending...' : title}
       </Button>
       {canLeave || isSending ? (
-        <Button kind="quiet" onClick={onCancel}>
+        <Button variant="secondary" onClick={onCancel}>
           Cancel
         </Button>
       ) : null}

@@ -1,13 +1,13 @@
 import type { CSSProperties } from 'react';
 import { useEffect } from 'react';
-import { Toaster as Corner, toast } from 'sonner';
-import type { ToasterProps } from './notice.ts';
-import { OVERLAY_FOR } from './notice.ts';
+import { Toaster as SonnerToaster, toast } from 'sonner';
+import type { ToasterProps } from './toast.ts';
+import { OVERLAY_DURATION_MS } from './toast.ts';
 
-const SHOWN_AT_ONCE = 3;
-const SHOWN_FOR = 4000;
+const MAX_VISIBLE_TOASTS = 3;
+const TOAST_DURATION_MS = 4000;
 /** The specification's second toast system: one at a time. */
-const OVERLAY = { id: 'overlay', duration: OVERLAY_FOR };
+const OVERLAY = { id: 'overlay', duration: OVERLAY_DURATION_MS };
 
 /** The tokens in sonner's own names for them. */
 const LOOK = {
@@ -18,27 +18,27 @@ const LOOK = {
   fontFamily: 'inherit',
 } as CSSProperties;
 
-/** What shows notices, and says when it does. */
-export default function Toaster({ notices, onShown }: ToasterProps) {
+/** Toaster: shows toasts, and says when it does. */
+export default function Toaster({ toasts, onShown }: ToasterProps) {
   useEffect(() => {
-    for (const { kind, id, title, text } of notices) {
+    for (const { kind, id, title, text } of toasts) {
       if (kind === 'overlay') {
         toast.message(title, { description: text, ...OVERLAY });
       } else {
         toast[kind](title, { description: text, id });
       }
     }
-    if (notices.length > 0) {
+    if (toasts.length > 0) {
       onShown();
     }
-  }, [notices, onShown]);
+  }, [toasts, onShown]);
   return (
-    <Corner
+    <SonnerToaster
       containerAriaLabel="Notifications"
       hotkey={['altKey', 'KeyT']}
       position="bottom-right"
-      visibleToasts={SHOWN_AT_ONCE}
-      duration={SHOWN_FOR}
+      visibleToasts={MAX_VISIBLE_TOASTS}
+      duration={TOAST_DURATION_MS}
       style={LOOK}
       toastOptions={{ classNames: { description: 'text-ink-2!' } }}
     />

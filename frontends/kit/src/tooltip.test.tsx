@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { fireEvent, render, screen } from '@testing-library/react';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { pass } from '../testing/fake-time.ts';
+import { advanceTimers } from '../testing/fake-time.ts';
 
 let Tooltip: typeof import('./tooltip.tsx').Tooltip;
 
@@ -12,10 +12,10 @@ beforeEach(async () => {
   ({ Tooltip } = await import('./tooltip.tsx'));
   render(
     <>
-      <Tooltip words="One network">
+      <Tooltip text="One network">
         <button type="button">1</button>
       </Tooltip>
-      <Tooltip words="Another network">
+      <Tooltip text="Another network">
         <button type="button">2</button>
       </Tooltip>
     </>,
@@ -38,20 +38,20 @@ const isOpen = (words: string) => screen.queryByText(words) !== null;
 
 test('a tooltip opens after the pointer has rested for 700 ms (section 9)', async () => {
   point('1');
-  await pass(699);
+  await advanceTimers(699);
   expect(isOpen('One network')).toBe(false);
-  await pass(1);
+  await advanceTimers(1);
   expect(isOpen('One network')).toBe(true);
   leave('1');
-  await pass(0);
+  await advanceTimers(0);
   expect(isOpen('One network')).toBe(false);
 });
 
 test('a pointer that only passes opens nothing', async () => {
   point('1');
-  await pass(699);
+  await advanceTimers(699);
   leave('1');
-  await pass(10_000);
+  await advanceTimers(10_000);
   expect(isOpen('One network')).toBe(false);
 });
 
@@ -60,20 +60,20 @@ test.each([
   [300, false],
 ])('%i ms after one has closed the next opens at once: %s (section 9)', async (between, atOnce) => {
   point('1');
-  await pass(700);
+  await advanceTimers(700);
   leave('1');
-  await pass(between);
+  await advanceTimers(between);
   point('2');
-  await pass(1);
+  await advanceTimers(1);
   expect(isOpen('Another network')).toBe(atOnce);
-  await pass(700);
+  await advanceTimers(700);
   expect(isOpen('Another network')).toBe(true);
   leave('2');
 });
 
 test('Escape closes it', async () => {
   point('1');
-  await pass(700);
+  await advanceTimers(700);
   fireEvent.keyDown(window, { key: 'a' });
   expect(isOpen('One network')).toBe(true);
   fireEvent.keyDown(window, { key: 'Escape' });
@@ -82,14 +82,14 @@ test('Escape closes it', async () => {
 
 test('a press closes it', async () => {
   point('1');
-  await pass(700);
+  await advanceTimers(700);
   fireEvent.pointerDown(button('1'));
   expect(isOpen('One network')).toBe(false);
 });
 
 test('a finger opens nothing', async () => {
   point('1', 'touch');
-  await pass(10_000);
+  await advanceTimers(10_000);
   expect(isOpen('One network')).toBe(false);
 });
 
@@ -97,10 +97,10 @@ test('the keyboard’s focus opens it at once, and it goes with the focus', asyn
   const control = button('1');
   focusIsVisible(control, true);
   fireEvent.focus(control);
-  await pass(0);
+  await advanceTimers(0);
   expect(isOpen('One network')).toBe(true);
   fireEvent.blur(control);
-  await pass(0);
+  await advanceTimers(0);
   expect(isOpen('One network')).toBe(false);
 });
 
@@ -108,13 +108,13 @@ test('focus that a click gave opens nothing', async () => {
   const control = button('1');
   focusIsVisible(control, false);
   fireEvent.focus(control);
-  await pass(10_000);
+  await advanceTimers(10_000);
   expect(isOpen('One network')).toBe(false);
 });
 
 test('a control that goes leaves nothing behind', async () => {
   const { unmount } = render(
-    <Tooltip words="Gone">
+    <Tooltip text="Gone">
       <button type="button">3</button>
     </Tooltip>,
   );

@@ -1,56 +1,28 @@
 import type { ReactNode } from 'react';
 import { useEffect, useRef, useState } from 'react';
+import { useEscape } from './use-escape.ts';
 
-/** Milliseconds that the pointer rests before a tooltip opens. */
-const OPEN_DELAY = 700;
-/** Within so many milliseconds after one has closed the next opens at once. */
-const SKIP_DELAY = 300;
+/** How long the pointer rests before a tooltip opens. */
+const OPEN_DELAY_MS = 700;
+/** Within this time after one has closed the next opens at once. */
+const SKIP_DELAY_MS = 300;
 
 /** When the last tooltip of the page closed, on the page's clock. */
 let lastClosed = Number.NEGATIVE_INFINITY;
 
 /**
- * Says beside a control without words what its accessible name says. Stays while it is pointed at, and goes
+ * Tooltip of a control without words: it shows what the accessible name says. Stays while it is pointed at, and goes
  * with Escape (WCAG 2.2, success criterion 1.4.13).
  */
-export function Tooltip({ words, children }: { words: string; children: ReactNode }) {
-  const [isOpen, setOpen] = useState(false);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-
-  function openAfter(delay: number) {
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => setOpen(true), delay);
-  }
-
-  function close() {
-    clearTimeout(timer.current);
-    if (isOpen) {
-      lastClosed = performance.now();
-    }
-    setOpen(false);
-  }
-
-  useEffect(() => () => clearTimeout(timer.current), []);
-  useEffect(() => {
-    if (!isOpen) {
-      return;
-    }
-    const closeOnEscape = ({ key }: KeyboardEvent) => {
-      if (key === 'Escape') {
-        setOpen(false);
-      }
-    };
-    window.addEventListener('keydown', closeOnEscape);
-    return () => window.removeEventListener('keydown', closeOnEscape);
-  }, [isOpen]);
-
+export function Tooltip({ text, children }: { text: string; children: ReactNode }) {
+  const { isOpen, openAfter, close } = useTooltip();
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the control inside is what is focused and pressed
     <span
       className="relative inline-flex"
       onPointerEnter={({ pointerType }) => {
         if (pointerType === 'mouse') {
-          openAfter(performance.now() - lastClosed < SKIP_DELAY ? 0 : OPEN_DELAY);
+          openAfter(performance.now() - lastClosed < SKIP_DELAY_MS ? 0 : OPEN_DELAY_MS);
         }
       }}
       onPointerLeave={close}
@@ -69,9 +41,31 @@ export function Tooltip({ words, children }: { words: string; children: ReactNod
           className="absolute top-full left-1/2 z-20 whitespace-nowrap rounded-control bg-ink px-2.5 py-1.5 text-paper text-small [translate:-50%]"
           data-tooltip=""
         >
-          {words}
+          {text}
         </span>
       ) : null}
     </span>
   );
+}
+
+function useTooltip() {
+  const [isOpen, setOpen] = useState(false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+
+  function openAfter(delayMs: number) {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setOpen(true), delayMs);
+  }
+
+  function close() {
+    clearTimeout(timer.current);
+    if (isOpen) {
+      lastClosed = performance.now();
+    }
+    setOpen(false);
+  }
+
+  useEffect(() => () => clearTimeout(timer.current), []);
+  useEscape(() => setOpen(false));
+  return { isOpen, openAfter, close };
 }

@@ -3,32 +3,32 @@ import { render, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { renderToString } from 'react-dom/server';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { notices } from '../testing/record-toasts.ts';
-import type { Notice } from './notice.ts';
+import { recordToasts } from '../testing/record-toasts.ts';
+import type { Toast } from './toast.ts';
 import { useDraft } from './use-draft.ts';
 
 const NOT_DRAFTED = ['position'];
-const BACK: Notice = {
+const BACK: Toast = {
   kind: 'overlay',
   title: 'Your draft is back',
   text: 'We kept what you typed. Your browser forgets it with this tab.',
 };
 
-let told: readonly Notice[];
+let toasts: readonly Toast[];
 
 beforeEach(() => {
-  told = notices();
+  toasts = recordToasts();
 });
 
 function Form({ name = 'letter', position = '' }) {
-  const { form, save, forget } = useDraft(name, NOT_DRAFTED);
+  const { form, save, discard } = useDraft(name, NOT_DRAFTED);
   return (
     <form ref={form} onInput={save}>
       <input aria-label="Name" name="name" />
       <input aria-label="Position" name="position" defaultValue={position} />
       <textarea aria-label="Letter" name="letter" />
       <input aria-label="File" name="file" type="file" />
-      <button type="button" onClick={forget}>
+      <button type="button" onClick={discard}>
         Forget
       </button>
     </form>
@@ -46,14 +46,14 @@ function typedInto(label: string) {
 
 test('what was typed is back when the form comes again, and the visitor is told once', async () => {
   const { unmount } = render(<Form />);
-  expect(told).toEqual([]);
+  expect(toasts).toEqual([]);
   await write('Name', 'Asha Rao');
   await write('Letter', 'Half a sent');
   unmount();
   render(<Form />);
   expect(typedInto('Name')).toBe('Asha Rao');
   expect(typedInto('Letter')).toBe('Half a sent');
-  expect(told).toEqual([BACK]);
+  expect(toasts).toEqual([BACK]);
 });
 
 test('what is typed before the application has started is kept before the draft', async () => {
@@ -98,7 +98,7 @@ test('what is forgotten does not come back', async () => {
   unmount();
   render(<Form />);
   expect(typedInto('Name')).toBe('');
-  expect(told).toEqual([]);
+  expect(toasts).toEqual([]);
 });
 
 test('one form does not get the draft of another', async () => {
@@ -115,7 +115,7 @@ test.each(['no JSON', 'null', '[]', '{"name":7}'])(
     sessionStorage.setItem('draft:letter', draft);
     render(<Form />);
     expect(typedInto('Name')).toBe('');
-    expect(told).toEqual([]);
+    expect(toasts).toEqual([]);
   },
 );
 

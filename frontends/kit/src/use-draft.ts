@@ -1,6 +1,6 @@
 import type { RefObject } from 'react';
 import { useCallback, useEffect, useRef } from 'react';
-import { notify } from './toast-region.tsx';
+import { showToast } from './toast-region.tsx';
 
 /** What a form needs to keep a draft; it carries the draft's name as `data-draft`. */
 export interface Draft {
@@ -8,15 +8,15 @@ export interface Draft {
   /** For the form's `onInput`. */
   save: () => void;
   /** Unless another form has changed it since. */
-  forget: () => void;
+  discard: () => void;
 }
 
 const NOTHING: readonly string[] = [];
 
 /**
- * Keeps what a visitor types into a form for the tab, so that an accidental reload loses none of it. The
- * fields hold their own values: so what was typed before the application started stays there, too. Fields named in
- * `except` are left out; it must be the same array each time.
+ * Persists a form's draft: autosaves text fields to sessionStorage and restores them after a reload. The fields hold
+ * their own values: so what was typed before the application started stays there, too. Fields named in `except` are left
+ * out; it must be the same array each time.
  */
 export function useDraft(name: string, except: readonly string[] = NOTHING): Draft {
   const key = `draft:${name}`;
@@ -24,7 +24,7 @@ export function useDraft(name: string, except: readonly string[] = NOTHING): Dra
   const saved = useRef('');
 
   useEffect(() => {
-    const draft = stored(key);
+    const draft = readDraft(key);
     saved.current = JSON.stringify(draft);
     const lost = fieldsOf(form.current).filter(field => !field.value && draft[field.name]);
     for (const field of lost) {
@@ -32,7 +32,7 @@ export function useDraft(name: string, except: readonly string[] = NOTHING): Dra
       field.dispatchEvent(new Event('input', { bubbles: true }));
     }
     if (lost.length > 0) {
-      notify({
+      showToast({
         kind: 'overlay',
         title: 'Your draft is back',
         text: 'We kept what you typed. Your browser forgets it with this tab.',
@@ -45,25 +45,25 @@ export function useDraft(name: string, except: readonly string[] = NOTHING): Dra
       .filter(field => !except.includes(field.name))
       .map(field => [field.name, field.value]);
     saved.current = JSON.stringify(Object.fromEntries(values));
-    store(key, saved.current);
+    writeDraft(key, saved.current);
   }, [key, except]);
-  const forget = useCallback(() => {
+  const discard = useCallback(() => {
     // Where its visitor went away and came back, the draft is in another form by now, and maybe another one.
-    if (JSON.stringify(stored(key)) === saved.current) {
-      store(key, null);
+    if (JSON.stringify(readDraft(key)) === saved.current) {
+      writeDraft(key, null);
       document.querySelector<HTMLFormElement>(`form[data-draft="${name}"]`)?.reset();
     }
   }, [key, name]);
-  return { form, save, forget };
+  return { form, save, discard };
 }
 
-type TextField = HTMLInputElement | HTMLTextAreaElement;
+type TextControl = HTMLInputElement | HTMLTextAreaElement;
 
-function fieldsOf(form: HTMLFormElement | null): TextField[] {
-  return Array.from(form?.elements ?? []).filter(isTextField);
+function fieldsOf(form: HTMLFormElement | null): TextControl[] {
+  return Array.from(form?.elements ?? []).filter(isTextControl);
 }
 
-function isTextField(element: Element): element is TextField {
+function isTextControl(element: Element): element is TextControl {
   return (
     element instanceof HTMLTextAreaElement ||
     (element instanceof HTMLInputElement && element.type !== 'file')
@@ -71,7 +71,7 @@ function isTextField(element: Element): element is TextField {
 }
 
 /** Storage may be full or forbidden; then there is no draft, and the form works all the same. */
-function stored(key: string): Record<string, string> {
+function readDraft(key: string): Record<string, string> {
   try {
     const draft: unknown = JSON.parse(sessionStorage.getItem(key) ?? '{}');
     const entries = Object.entries(draft ?? {});
@@ -81,7 +81,7 @@ function stored(key: string): Record<string, string> {
   }
 }
 
-function store(key: string, draft: string | null) {
+function writeDraft(key: string, draft: string | null) {
   try {
     if (draft === null) {
       sessionStorage.removeItem(key);
@@ -89,6 +89,6 @@ function store(key: string, draft: string | null) {
       sessionStorage.setItem(key, draft);
     }
   } catch {
-    // See `stored`.
+    // See `readDraft`.
   }
 }

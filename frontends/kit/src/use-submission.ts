@@ -1,98 +1,101 @@
 import type { FormEvent } from 'react';
 import { useCallback, useRef, useState } from 'react';
-import type { Outcome } from './api-client.ts';
+import type { SubmissionResult } from './api-client.ts';
 
 /** What is wrong with which field, in sentences. */
 export type FieldErrors = Readonly<Record<string, string>>;
 
-/** How far a submission is. */
+/** State of a submission. */
 export type SubmissionState =
-  | { is: 'idle' | 'accepted' }
+  | { status: 'idle' | 'accepted' }
   | {
-      is: 'submitting';
-      /** Which part of it, from 0 to 1, is sent. */
-      progress: number;
+      status: 'submitting';
+      /** The fraction of it, from 0 to 1, that is sent. */
+      uploadProgress: number;
     }
-  | { is: 'failed'; message: string; fields: FieldErrors };
+  | { status: 'failed'; message: string; fieldErrors: FieldErrors };
 
-/** What the client of the API is told of an attempt. */
-interface Watch {
+/** Options of one attempt, for the client of the API. */
+export interface AttemptOptions {
   signal: AbortSignal;
-  onProgress: (part: number) => void;
+  onProgress: (fraction: number) => void;
 }
 
 /** A form's submission. */
 export interface Submission {
   state: SubmissionState;
-  errors: FieldErrors;
-  /** How often it has failed: with each failure, not while fields are mended one by one, the focus may move. */
+  fieldErrors: FieldErrors;
+  /** How often it has failed: with each failure, not while fields are corrected one by one, the focus may move. */
   failures: number;
-  send: (attempt: (watch: Watch) => Promise<Outcome>) => Promise<Outcome>;
+  send: (
+    attempt: (options: AttemptOptions) => Promise<SubmissionResult>,
+  ) => Promise<SubmissionResult>;
   /** Calls off what is being sent. */
   cancel: () => void;
-  fail: (message: string, fields: FieldErrors) => void;
-  /** For the form's `onInput`: what was wrong with the field is said no more. */
-  edited: (event: FormEvent) => void;
+  fail: (message: string, fieldErrors: FieldErrors) => void;
+  /** For the form's `onInput`: the error of the field that is edited goes. */
+  clearErrorOnInput: (event: FormEvent) => void;
   /** The same for a field by its name. */
-  mended: (name: string) => void;
+  clearFieldError: (name: string) => void;
   /** Begins anew. */
   reset: () => void;
 }
 
-const IDLE = { is: 'idle' } as const;
-const NOTHING_WRONG: FieldErrors = {};
+const IDLE = { status: 'idle' } as const;
+const NO_ERRORS: FieldErrors = {};
 
 /**
- * The states of a form's submission, the same for all forms. `initial` is what is wrong with which field before anything
- * was sent: see `RefusedPage`.
+ * State machine of a form's submission, the same for all forms. `initial` is what is wrong with which field before
+ * anything was sent: see `RefusedPage`.
  */
-export function useSubmission(initial = NOTHING_WRONG): Submission {
+export function useSubmission(initial = NO_ERRORS): Submission {
   const [state, setState] = useState<SubmissionState>(IDLE);
   const [failures, setFailures] = useState(0);
   const running = useRef<AbortController>(undefined);
 
-  function fail(message: string, fields: FieldErrors) {
-    setState({ is: 'failed', message, fields });
+  function fail(message: string, fieldErrors: FieldErrors) {
+    setState({ status: 'failed', message, fieldErrors });
     setFailures(before => before + 1);
   }
 
-  async function send(attempt: (watch: Watch) => Promise<Outcome>) {
+  const send: Submission['send'] = async attempt => {
     running.current = new AbortController();
-    const onProgress = (progress: number) => setState({ is: 'submitting', progress });
+    const onProgress = (uploadProgress: number) =>
+      setState({ status: 'submitting', uploadProgress });
     onProgress(0);
-    const outcome = await attempt({ signal: running.current.signal, onProgress });
-    if (outcome.ok) {
-      setState({ is: 'accepted' });
-    } else if (outcome.isCancelled) {
+    const result = await attempt({ signal: running.current.signal, onProgress });
+    if (result.ok) {
+      setState({ status: 'accepted' });
+    } else if (result.isCancelled) {
       setState(IDLE);
     } else {
-      fail(outcome.message, outcome.fields);
+      fail(result.message, result.fieldErrors);
     }
-    return outcome;
-  }
+    return result;
+  };
 
   const cancel = useCallback(() => running.current?.abort(), []);
   const reset = useCallback(() => setState(IDLE), []);
-  const mended = (name: string) => setState(before => withoutField(before, name));
+  const clearFieldError = (name: string) => setState(before => withoutField(before, name));
   return {
     state,
-    errors: state.is === 'failed' ? state.fields : initial,
+    fieldErrors: state.status === 'failed' ? state.fieldErrors : initial,
     failures,
     send,
     cancel,
     fail,
-    edited: ({ target }) =>
-      mended((target instanceof Element && target.getAttribute('name')) || ''),
-    mended,
+    clearErrorOnInput: ({ target }) =>
+      clearFieldError((target instanceof Element && target.getAttribute('name')) || ''),
+    clearFieldError,
     reset,
   };
 }
 
 /** With the last of its fields a failure is over; one that names none stays until the next try. */
 function withoutField(state: SubmissionState, name: string): SubmissionState {
-  if (!(state.is === 'failed' && name in state.fields)) {
+  if (!(state.status === 'failed' && name in state.fieldErrors)) {
     return state;
   }
-  const { [name]: _, ...fields } = state.fields;
-  return Object.keys(fields).length > 0 ? { ...state, fields } : IDLE;
+  const { [name]: _, ...fieldErrors } = state.fieldErrors;
+  return Object.keys(fieldErrors).length > 0 ? { ...state, fieldErrors } : IDLE;
 }

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 
-/** What assistive technology is told of one thing in a page: a node of Chromium's accessibility tree. */
-export interface Told {
+/** Node of Chromium's accessibility tree: what assistive technology is told of one thing in a page. */
+export interface AccessibilityNode {
   role: string;
   name: string;
   description: string;
@@ -32,7 +32,7 @@ const NAMED = [...CONTROLS, 'image', 'dialog', 'navigation', 'region', 'progress
 const DRAWN = /[−✕×#→›»]|\+(?!\d)/;
 
 /** The page as assistive technology gets it, in the order of reading, without what it is not told of. */
-export async function accessibilityTree(page: Page): Promise<Told[]> {
+export async function accessibilityTree(page: Page): Promise<AccessibilityNode[]> {
   const session = await page.context().newCDPSession(page);
   const { nodes } = await session.send('Accessibility.getFullAXTree');
   await session.detach();
@@ -61,15 +61,19 @@ export async function accessibilityTree(page: Page): Promise<Told[]> {
     }));
 }
 
-/** What is told of the one thing with a role and a name. */
-export async function toldOf(page: Page, role: string, name: string): Promise<Told | undefined> {
+/** The node with a role and a name. */
+export async function nodeWith(
+  page: Page,
+  role: string,
+  name: string,
+): Promise<AccessibilityNode | undefined> {
   const tree = await accessibilityTree(page);
   return tree.find(node => node.role === role && node.name === name);
 }
 
-/** Moves the focus to what is told as such, as a screen reader does. */
-export async function focusTold(page: Page, role: string, name: string): Promise<void> {
-  const found = await toldOf(page, role, name);
+/** Moves the focus to the node with a role and a name, as a screen reader does. */
+export async function focusNode(page: Page, role: string, name: string): Promise<void> {
+  const found = await nodeWith(page, role, name);
   if (found?.element === undefined) {
     throw new Error(`The tree has no ${role} "${name}"`);
   }
@@ -78,8 +82,8 @@ export async function focusTold(page: Page, role: string, name: string): Promise
   await session.detach();
 }
 
-/** What a listener would stumble over: things without a name, and an outline that does not hold. */
-export function faultsIn(tree: readonly Told[]): string[] {
+/** Problems for a screen reader: nodes without a name, and an outline that does not hold. */
+export function treeProblems(tree: readonly AccessibilityNode[]): string[] {
   const nameless = tree.filter(({ role, name }) => NAMED.includes(role) && !name.trim());
   const drawn = tree.filter(({ role, name }) => CONTROLS.includes(role) && DRAWN.test(name));
   return [
@@ -91,14 +95,14 @@ export function faultsIn(tree: readonly Told[]): string[] {
   ];
 }
 
-function repeatedNames(tree: readonly Told[], role: string): string[] {
+function repeatedNames(tree: readonly AccessibilityNode[], role: string): string[] {
   const names = tree.filter(node => node.role === role).map(({ name }) => name);
   return names
     .filter((name, at) => names.indexOf(name) !== at)
     .map(name => `there are several ${role} "${name}"`);
 }
 
-function outlineFaults(tree: readonly Told[]): string[] {
+function outlineFaults(tree: readonly AccessibilityNode[]): string[] {
   const found: string[] = [];
   for (const role of ['banner', 'main']) {
     const count = tree.filter(node => node.role === role).length;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { BoundFunctions, queries } from '@testing-library/dom';
 import { configure, within } from '@testing-library/dom';
 import { Window } from 'happy-dom';
-import { dist, partsFile } from '../../build/places.ts';
-import type { Routes } from '../../build/routes-file.ts';
+import { dist, manifestFile } from '../../build/file-paths.ts';
+import type { ServerRoutes } from '../../build/routes-file.ts';
 import { ROUTES_FILE } from '../../build/routes-file.ts';
 import { pathsIn } from './sitemap.ts';
 
@@ -69,29 +69,29 @@ export function builtText(file: string): string {
 }
 
 /** What servers are told of the site's addresses. */
-export function builtRoutes(): Routes {
+export function builtRoutes(): ServerRoutes {
   return JSON.parse(builtText(ROUTES_FILE));
 }
 
-/** The addresses that the site's map names. */
-export function mappedPages(): string[] {
+/** The addresses that the sitemap lists. */
+export function sitemapPages(): string[] {
   return pathsIn(builtText('sitemap.xml'));
 }
 
-/** The addresses of pages that the site's map does not name: what forms lead to that are sent without our scripts. */
-export function unmappedPages(): string[] {
-  const { files }: { files: string[] } = JSON.parse(readFileSync(partsFile, 'utf8'));
+/** The addresses of pages that the sitemap does not list: what forms lead to that are sent without JavaScript. */
+export function unlistedPages(): string[] {
+  const { files }: { files: string[] } = JSON.parse(readFileSync(manifestFile, 'utf8'));
   const { variants, notFound } = builtRoutes();
   const others = new Set([...variants, ...notFound].map(({ page }) => page));
-  const mapped = new Set(mappedPages());
+  const mapped = new Set(sitemapPages());
   return files
     .filter(file => !others.has(file))
     .map(file => (file === 'index.html' ? '/' : `/${file.replace(/\.html$/, '')}`))
     .filter(address => !mapped.has(address));
 }
 
-/** What elements say, without the white space around it. */
-export function textsOf(elements: Iterable<Element>): string[] {
+/** Text contents of elements, without the white space around them. */
+export function textContentsOf(elements: Iterable<Element>): string[] {
   return Array.from(elements, ({ textContent }) => textContent.trim());
 }
 

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Program } from './program.ts';
-import { answering, freePort } from './program.ts';
+import type { ServerProcess } from './server-process.ts';
+import { freePort, waitUntilReady } from './server-process.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
 /** Starts a remote's own development server; its API is that of the stack, where one runs. */
-export async function devServer(remote: string, stackFile: string): Promise<Program> {
+export async function startDevServer(remote: string, stackFile: string): Promise<ServerProcess> {
   const port = await freePort();
   const program = join(root, 'frontends/build/dev-remote.ts');
   const env = existsSync(stackFile)
@@ -18,5 +18,5 @@ export async function devServer(remote: string, stackFile: string): Promise<Prog
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, ...env },
   });
-  return answering(running, `http://localhost:${port}`, '/', 30_000);
+  return waitUntilReady(running, `http://localhost:${port}`, '/', 30_000);
 }

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import type { Program } from './program.ts';
-import { answering, freePort } from './program.ts';
+import type { ServerProcess } from './server-process.ts';
+import { freePort, waitUntilReady } from './server-process.ts';
 
 const GATEWAY = join(import.meta.dirname, '../../../target/debug/gateway');
 
 /** Starts a gateway of the test's own, which serves a folder and has no services behind it. */
-export async function gateway(folder: string): Promise<Program> {
+export async function gateway(folder: string): Promise<ServerProcess> {
   const listen = `127.0.0.1:${await freePort()}`;
   const running = spawn(GATEWAY, ['--listen', listen, '--site-dir', folder, '--log', 'error'], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  return answering(running, `http://${listen}`, '/livez', 5_000);
+  return waitUntilReady(running, `http://${listen}`, '/livez', 5_000);
 }

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import type { RunningStack } from '../../build/running-stack.ts';
-import { visitorAddress } from './random-client-ip.ts';
+import { randomClientIp } from './random-client-ip.ts';
 
-/** Milliseconds within which a mail arrives. */
-const ARRIVED = 20_000;
-/** Milliseconds between two looks into the inbox. */
-const LOOK_AGAIN = 100;
+/** Within this time a mail arrives. */
+const ARRIVAL_TIMEOUT_MS = 20_000;
+/** Between two looks into the inbox. */
+const POLL_INTERVAL_MS = 100;
 
 /** A mail as the inbox tells of it. */
 export interface Mail {
@@ -18,19 +18,19 @@ export interface Mail {
 }
 
 /** An e-mail address that no other test has. */
-export function someone(name = 'visitor'): string {
+export function uniqueEmail(name = 'visitor'): string {
   return `${name}-${crypto.randomUUID().slice(0, 8)}@example.com`;
 }
 
 /** The first mail to an address that holds a text, once it is there. */
 export async function mailTo(stack: RunningStack, address: string, text: string): Promise<Mail> {
-  const end = Date.now() + ARRIVED;
+  const end = Date.now() + ARRIVAL_TIMEOUT_MS;
   while (Date.now() < end) {
     const [found] = await mailsTo(stack, address, text);
     if (found) {
       return found;
     }
-    await setTimeout(LOOK_AGAIN);
+    await setTimeout(POLL_INTERVAL_MS);
   }
   throw new Error(`There is no mail to ${address} with "${text}"`);
 }
@@ -49,10 +49,10 @@ export async function settledMailsTo(
   address: string,
   text: string,
 ): Promise<Mail[]> {
-  const email = someone('later');
+  const email = uniqueEmail('later');
   const sent = await fetch(`${stack.site}/api/contact`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': visitorAddress() },
+    headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': randomClientIp() },
     body: JSON.stringify({ name: 'Later', email, message: 'Sent after what is counted' }),
   });
   if (!sent.ok) {

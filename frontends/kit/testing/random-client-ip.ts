@@ -1,5 +1,5 @@
-/** A network address of a test's own, so that no test uses up another one's rate limit. */
-export function visitorAddress(): string {
+/** IP address of a test's own, so that no test uses up another one's rate limit. */
+export function randomClientIp(): string {
   return `10.${byte()}.${byte()}.${byte()}`;
 }
 

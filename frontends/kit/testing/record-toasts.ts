@@ -1,10 +1,10 @@
 import { onTestFinished } from 'vitest';
-import type { Notice } from '../src/notice.ts';
+import type { Toast } from '../src/toast.ts';
 
-/** Notices that front ends ask for, from now until the test is over. */
-export function notices(): readonly Notice[] {
-  const asked: Notice[] = [];
-  const take = ({ detail }: CustomEvent<Notice>) => asked.push(detail);
+/** Toasts that front ends ask for, from now until the test is over. */
+export function recordToasts(): readonly Toast[] {
+  const asked: Toast[] = [];
+  const take = ({ detail }: CustomEvent<Toast>) => asked.push(detail);
   window.addEventListener('site:notice', take);
   onTestFinished(() => window.removeEventListener('site:notice', take));
   return asked;

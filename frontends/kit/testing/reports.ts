@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { expect } from '@playwright/test';
-import { passUntil } from './page-time.ts';
+import { advanceClockUntil } from './page-time.ts';
 
 /** What a page tells the operators of that did not load. */
 export function reportsOf(page: Page): unknown[] {
@@ -18,5 +18,5 @@ export function reportsOf(page: Page): unknown[] {
  * it is slow, and come yet: simulated time passes faster than the network fails.
  */
 export function untilReported(page: Page, reports: unknown[], report: unknown): Promise<void> {
-  return passUntil(page, async () => expect(reports).toContainEqual(report));
+  return advanceClockUntil(page, async () => expect(reports).toContainEqual(report));
 }

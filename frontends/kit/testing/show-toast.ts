@@ -1,29 +1,31 @@
 import type { Page } from '@playwright/test';
-import type { Notice } from '../src/notice.ts';
-
-type Kind = Notice['kind'];
+import type { ToastKind } from '../src/toast.ts';
 
 /**
- * Has what a page shows for some seconds, notices and confirmations, stay for as long as a test looks at it. How long it
- * is shown, unit tests say. It runs in the page.
+ * Disables the timeouts after which toasts and confirmations go, so that a test has time to look at them. How long they
+ * are shown, unit tests say. It runs in the page.
  */
-export function keepShown(): void {
+export function disableToastTimeouts(): void {
   const later = window.setTimeout.bind(window);
   const soon = (run: TimerHandler, after = 0) => (after < 4000 ? later(run, after) : 0);
   Object.assign(window, { setTimeout: soon });
 }
 
-/** Shows a notice, as a remote does; it stays. */
-export async function tell(page: Page, title: string, kind?: Kind): Promise<void> {
-  await page.evaluate(keepShown);
-  await tellInPassing(page, title, kind);
-}
-
-/** Shows a notice for as long as it is shown to visitors. */
-export async function tellInPassing(
+/** Shows a toast, as a remote does; it stays. */
+export async function showPersistentToast(
   page: Page,
   title: string,
-  kind: Kind = 'success',
+  kind?: ToastKind,
+): Promise<void> {
+  await page.evaluate(disableToastTimeouts);
+  await showToast(page, title, kind);
+}
+
+/** Shows a toast for as long as it is shown to visitors. */
+export async function showToast(
+  page: Page,
+  title: string,
+  kind: ToastKind = 'success',
 ): Promise<void> {
   await page.evaluate(
     detail => {

@@ -7,7 +7,7 @@ declare global {
 /** What has the focus: the number of the stop from 0, -1 if it is none, and whether a person sees it. */
 export interface FocusedStop {
   stop: number;
-  isRinged: boolean;
+  hasFocusRing: boolean;
   isInView: boolean;
 }
 
@@ -53,7 +53,7 @@ export function focusedStop(): FocusedStop {
   }
   return {
     stop: window.tabStops.indexOf(element),
-    isRinged: outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2 && !isCut,
+    hasFocusRing: outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2 && !isCut,
     isInView,
   };
 }

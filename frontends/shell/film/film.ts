@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from '@playwright/test';
 import { CHROMIUM } from '../../build/chromium.ts';
-import { frontends, root } from '../../build/places.ts';
+import { frontends, root } from '../../build/file-paths.ts';
 import { declared } from '../../kit/drawing/tokens.ts';
 import { shop } from '../scenes/shop.ts';
-import { actors, LENGTH, lines } from './story.ts';
+import { actors, LENGTH_SECONDS, lines } from './story.ts';
 
 // Renders the promotional film from our own scene, frame by frame: `npm run film`. Needs ffmpeg.
 
@@ -35,7 +35,7 @@ const browser = await chromium.launch(CHROMIUM);
 const tab = await browser.newPage({ viewport: SIZE, deviceScaleFactor: 1280 / SIZE.width });
 await tab.setContent(page);
 await tab.evaluate(() => document.fonts.ready);
-for (let frame = 0; frame < LENGTH * FRAMES_PER_SECOND; frame += 1) {
+for (let frame = 0; frame < LENGTH_SECONDS * FRAMES_PER_SECOND; frame += 1) {
   await tab.evaluate(show, pictureAt(frame / FRAMES_PER_SECOND));
   await tab.screenshot({ path: join(frames, `${String(frame).padStart(4, '0')}.png`) });
 }
@@ -76,21 +76,23 @@ interface Picture {
   scan: number;
 }
 
-function pictureAt(time: number): Picture {
+function pictureAt(seconds: number): Picture {
   const scene = shop();
   for (const actor of actors) {
-    const place = placeOf(actor.path, time);
-    const isAlarm = actor.alarm !== undefined && time >= actor.alarm.from;
-    const kind = isAlarm ? 'alert' : 'seen';
+    const place = placeOf(actor.path, seconds);
+    const isAlarm = actor.alarm !== undefined && seconds >= actor.alarm.fromSeconds;
+    const severity = isAlarm ? 'alert' : 'seen';
     const label = isAlarm ? (actor.alarm?.label ?? '') : actor.label;
-    scene.person(place, time >= actor.found ? label : '', kind);
+    scene.person(place, seconds >= actor.foundAtSeconds ? label : '', severity);
   }
-  const line = lines.find(({ from, to }) => time >= from && time < to);
+  const line = lines.find(
+    ({ fromSeconds, toSeconds }) => seconds >= fromSeconds && seconds < toSeconds,
+  );
   return {
     world: scene.toDrawing(),
     status: line?.status ?? '',
     words: line?.words ?? '',
-    scan: ((time % 4) / 4) * SIZE.height,
+    scan: ((seconds % 4) / 4) * SIZE.height,
   };
 }
 
@@ -117,20 +119,26 @@ function show({ world, status, words, scan }: Picture) {
 }
 
 /** Between two steps people walk evenly. */
-function placeOf(path: (typeof actors)[number]['path'], time: number): [number, number] {
-  const next = path.findIndex(step => step.at > time);
+function placeOf(path: (typeof actors)[number]['path'], seconds: number): [number, number] {
+  const next = path.findIndex(step => step.atSeconds > seconds);
   const after = path[next === -1 ? path.length - 1 : next];
   const before = path[next === -1 ? path.length - 1 : Math.max(next - 1, 0)];
   if (!(after && before)) {
     throw new Error('An actor has no path');
   }
-  const part = after.at === before.at ? 0 : (time - before.at) / (after.at - before.at);
-  return [before.x + (after.x - before.x) * part, before.y + (after.y - before.y) * part];
+  const fraction =
+    after.atSeconds === before.atSeconds
+      ? 0
+      : (seconds - before.atSeconds) / (after.atSeconds - before.atSeconds);
+  return [before.x + (after.x - before.x) * fraction, before.y + (after.y - before.y) * fraction];
 }
 
 /** https://www.w3.org/TR/webvtt1/ */
 function captions(): string {
   const clock = (seconds: number) => `00:${String(seconds).padStart(2, '0')}.000`;
-  const cues = lines.map(({ from, to, words }) => `${clock(from)} --> ${clock(to)}\n${words}`);
+  const cues = lines.map(
+    ({ fromSeconds, toSeconds, words }) =>
+      `${clock(fromSeconds)} --> ${clock(toSeconds)}\n${words}`,
+  );
   return `WEBVTT\n\n${cues.join('\n\n')}\n`;
 }

@@ -1,5 +1,5 @@
-import type { Point } from '../../kit/drawing/canvas.ts';
-import { inks, materials } from '../../kit/drawing/materials.ts';
+import type { Point } from '../../kit/drawing/isometric-svg.ts';
+import { materials, sceneColours } from '../../kit/drawing/materials.ts';
 import { Scene } from '../../kit/drawing/scene.ts';
 
 const places = {
@@ -18,7 +18,7 @@ export const bankCloseUps: readonly Point[] = Object.values(places);
 export function bankScene(): Scene {
   const scene = new Scene([12, 9, 2.8]);
   scene.room();
-  scene.slab([9.2, 4.4], [2.8, 4.6], inks.path);
+  scene.slab([9.2, 4.4], [2.8, 4.6], sceneColours.path);
   scene.sign([1.2, 0, 2.2], 'x', 'CASH');
   for (const x of [1, 2.6, 4.2]) {
     cashMachine(scene, x);
@@ -44,26 +44,26 @@ export function bankScene(): Scene {
   scene.detect([9.6, 1.7], { size: [72, 62], label: 'two keys 0.98' });
   scene.fallen([3.4, 5.8], 'fallen 0.97');
   scene.car([10.3, 6], 'y', materials.pale);
-  scene.detect([10.75, 7], { size: [88, 72], label: 'backing up 0.95', kind: 'alert' });
+  scene.detect([10.75, 7], { size: [88, 72], label: 'backing up 0.95', severity: 'alert' });
   scene.camera([0.1, 6.9, 2.3]);
-  scene.detect([0.1, 6.9, 2], { size: [40, 34], label: 'lens covered', kind: 'alert' });
+  scene.detect([0.1, 6.9, 2], { size: [40, 34], label: 'lens covered', severity: 'alert' });
   scene.camera([6.2, 0.1, 2.7], [4.6, 5.2]);
   return scene;
 }
 
 function cashMachine(scene: Scene, x: number) {
   const front = [
-    scene.face([x + 0.2, 0.95, 1.05], [0.6, 0, 0], [0, 0, 0.45], inks.lit),
-    scene.face([x + 0.2, 0.95, 0.75], [0.6, 0, 0], [0, 0, 0.16], inks.glass),
-    scene.face([x + 0.25, 0.95, 0.4], [0.5, 0, 0], [0, 0, 0.1], inks.screen),
+    scene.face([x + 0.2, 0.95, 1.05], [0.6, 0, 0], [0, 0, 0.45], sceneColours.lit),
+    scene.face([x + 0.2, 0.95, 0.75], [0.6, 0, 0], [0, 0, 0.16], sceneColours.glass),
+    scene.face([x + 0.25, 0.95, 0.4], [0.5, 0, 0], [0, 0, 0.1], sceneColours.screen),
   ];
   scene.box([x, 0.15], [1, 0.8, 1.8], materials.plain, front.join(''));
 }
 
 function vault(scene: Scene) {
   scene.onWall([8.7, 0, 0], [1.9, 0, 2.3], materials.low.left);
-  scene.onWall([8.9, 0, 0.15], [1.5, 0, 2], inks.glass);
-  scene.onWall([9.55, 0, 0.95], [0.4, 0, 0.4], inks.lit);
+  scene.onWall([8.9, 0, 0.15], [1.5, 0, 2], sceneColours.glass);
+  scene.onWall([9.55, 0, 0.95], [0.4, 0, 0.4], sceneColours.lit);
 }
 
 function counter(scene: Scene) {

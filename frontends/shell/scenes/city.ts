@@ -1,5 +1,5 @@
-import type { Point } from '../../kit/drawing/canvas.ts';
-import { inks, materials } from '../../kit/drawing/materials.ts';
+import type { Point } from '../../kit/drawing/isometric-svg.ts';
+import { materials, sceneColours } from '../../kit/drawing/materials.ts';
 import { Scene } from '../../kit/drawing/scene.ts';
 
 const places = {
@@ -18,9 +18,9 @@ export const cityCloseUps: readonly Point[] = Object.values(places);
 export function cityScene(): Scene {
   const scene = new Scene([12, 12, 3.4]);
   scene.ground();
-  scene.slab([0, 6.2], [4.2, 1.2], inks.path);
-  scene.slab([10.7, 0], [1.3, 12], inks.path);
-  scene.slab([4.2, 4.2], [6, 4.6], materials.plain.top, inks.grid);
+  scene.slab([0, 6.2], [4.2, 1.2], sceneColours.path);
+  scene.slab([10.7, 0], [1.3, 12], sceneColours.path);
+  scene.slab([4.2, 4.2], [6, 4.6], materials.plain.top, sceneColours.grid);
   homes(scene);
   tower(scene, [4.6, 0.5], [2, 2.2, 4.6]);
   tower(scene, [7, 0.5], [1.8, 1.9, 3.2]);
@@ -45,13 +45,13 @@ export function cityScene(): Scene {
   }
   crowd(scene);
   scene.box([8.2, 7.3], [0.4, 0.3, 0.35], materials.ware);
-  scene.detect([8.4, 7.5], { size: [46, 40], label: 'left bag 4 min', kind: 'alert' });
+  scene.detect([8.4, 7.5], { size: [46, 40], label: 'left bag 4 min', severity: 'alert' });
   scene.box([7.4, 8], [1.6, 0.4, 0.3], materials.low);
   scene.box([9.5, 10.1], [0.5, 0.5, 0.8], materials.pale);
   scene.box([9.6, 10.2, 0.8], [0.3, 0.3, 0.2], materials.ware);
   scene.detect([9.75, 10.4], { size: [50, 56], label: 'bin full 0.97' });
   scene.walker([9.1, 8.6], { to: [6, 8.6], seconds: 15 });
-  scene.driver([10.9, -1], { to: [10.9, 11.4], seconds: 12, since: 7 });
+  scene.driver([10.9, -1], { to: [10.9, 11.4], seconds: 12, sinceSeconds: 7 });
   scene.post([4.4, 5.2], 2.4);
   scene.camera([4.4, 5.2, 2.5], [7, 6.6]);
   return scene;
@@ -70,7 +70,7 @@ function homes(scene: Scene) {
       [3.1, 3.4 + at * 0.55, 0.4],
       [0, 0.42, 0],
       [0, 0, 1.2],
-      inks.screen,
+      sceneColours.screen,
       ' stroke-width="1.4"',
     ),
   );
@@ -89,7 +89,7 @@ function controlRoom(scene: Scene) {
       [9 + at * 0.42, 4, 0.45],
       [0.32, 0, 0],
       [0, 0, 0.3],
-      at === 1 ? inks.lit : inks.screen,
+      at === 1 ? sceneColours.lit : sceneColours.screen,
     ),
   );
   scene.box([8.9, 2.8], [1.4, 1.2, 1.1], materials.plain, screens.join(''));
@@ -97,7 +97,7 @@ function controlRoom(scene: Scene) {
 }
 
 function substation(scene: Scene) {
-  scene.slab([0.5, 8.4], [3, 2.8], inks.path, inks.grid);
+  scene.slab([0.5, 8.4], [3, 2.8], sceneColours.path, sceneColours.grid);
   for (const [x, y] of [
     [0.8, 8.8],
     [0.8, 10],

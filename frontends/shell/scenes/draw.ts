@@ -2,22 +2,22 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Preview } from '../../build/previews.ts';
 import { drawPreviews } from '../../build/previews.ts';
-import type { Point } from '../../kit/drawing/canvas.ts';
+import type { Point } from '../../kit/drawing/isometric-svg.ts';
 import type { Scene } from '../../kit/drawing/scene.ts';
-import { services as details } from '../src/content/services.ts';
+import { services } from '../src/content/services.ts';
 import { CLOSE_UP_WIDTHS } from '../src/scenes/close-ups.ts';
 import { bankCloseUps, bankScene } from './bank.ts';
 import { cityCloseUps, cityScene } from './city.ts';
+import { emptyRoomScene } from './empty-room.ts';
 import { factoryCloseUps, factoryScene } from './factory.ts';
 import { junctionCloseUps, junctionScene } from './junction.ts';
-import { nothingScene } from './nothing.ts';
 import { officeCloseUps, officeScene } from './office.ts';
 import { shopCloseUps, shopScene } from './shop.ts';
 import { solutionScenes } from './solutions.ts';
 
 // Draws all scenes anew, and makes the pages' previews of them: `npm run draw`.
 
-const services: Record<string, [() => Scene, readonly Point[]]> = {
+const scenesByService: Record<string, [() => Scene, readonly Point[]]> = {
   'retail-wholesale-high-risk': [shopScene, shopCloseUps],
   'banks-atms-financial': [bankScene, bankCloseUps],
   'industry-smart-factories': [factoryScene, factoryCloseUps],
@@ -26,7 +26,7 @@ const services: Record<string, [() => Scene, readonly Point[]]> = {
   'corporate-residential': [officeScene, officeCloseUps],
 };
 const folder = join(import.meta.dirname, '../src/scenes');
-for (const [id, [draw, points]] of Object.entries(services)) {
+for (const [id, [draw, points]] of Object.entries(scenesByService)) {
   const scene = draw();
   const [first = [0, 0]] = points;
   scene.closeUp(first, CLOSE_UP_WIDTHS.main);
@@ -35,7 +35,7 @@ for (const [id, [draw, points]] of Object.entries(services)) {
   }
   writeFileSync(drawing(id), scene.toSvg());
 }
-for (const [id, draw] of Object.entries({ ...solutionScenes, nothing: nothingScene })) {
+for (const [id, draw] of Object.entries({ ...solutionScenes, 'empty-room': emptyRoomScene })) {
   writeFileSync(drawing(id), draw().toSvg());
 }
 
@@ -47,7 +47,7 @@ await drawPreviews([
   preview('contact', 'Let’s Connect', 'corporate-residential'),
   preview('services', 'Tailored Security Services', 'traffic-public-safety'),
   preview('solutions', 'Advanced Security Solutions', 'custom-ai-models'),
-  ...details.map(({ id, title }) => preview(id, title, id)),
+  ...services.map(({ id, title }) => preview(id, title, id)),
 ]);
 
 function preview(name: string, title: string, scene: string): Preview {

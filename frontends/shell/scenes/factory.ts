@@ -1,5 +1,5 @@
-import type { Point } from '../../kit/drawing/canvas.ts';
-import { inks, materials } from '../../kit/drawing/materials.ts';
+import type { Point } from '../../kit/drawing/isometric-svg.ts';
+import { materials, sceneColours } from '../../kit/drawing/materials.ts';
 import { Scene } from '../../kit/drawing/scene.ts';
 
 const places = {
@@ -21,16 +21,16 @@ export function factoryScene(): Scene {
   scene.sign([7.6, 0, 2.05], 'x', 'HALL 2');
   scene.sign([0, 8.6, 1.7], 'y', 'DAYS WITHOUT ACCIDENT 214', 0.24);
   for (const x of [3.2, 5.1]) {
-    scene.onWall([x, 0, 1.3], [1.5, 0, 1.1], inks.glass);
+    scene.onWall([x, 0, 1.3], [1.5, 0, 1.1], sceneColours.glass);
   }
   scene.onWall([9.6, 0, 0], [1.6, 0, 1.8], materials.low.top);
-  scene.slab([8.2, 0], [2, 9.5], inks.path);
+  scene.slab([8.2, 0], [2, 9.5], sceneColours.path);
   scene.trail(
     [
       [9.2, 9.3],
       [9.2, 0.4],
     ],
-    inks.line,
+    sceneColours.line,
   );
   tank(scene);
   belt(scene);
@@ -58,17 +58,19 @@ export function factoryScene(): Scene {
 }
 
 function tank(scene: Scene) {
-  const bands = [0.5, 1.1].map(z => scene.face([0.6, 2, z], [1.4, 0, 0], [0, 0, 0.08], inks.line));
+  const bands = [0.5, 1.1].map(z =>
+    scene.face([0.6, 2, z], [1.4, 0, 0], [0, 0, 0.08], sceneColours.line),
+  );
   scene.box([0.6, 0.7], [1.4, 1.3, 1.7], materials.pale, bands.join(''));
   scene.box([0.95, 1, 1.7], [0.5, 0.5, 0.3], materials.plain);
   scene.box([2, 1.2, 0.5], [1.2, 0.2, 0.2], materials.plain);
-  scene.detect([1.5, 1.3, 1.7], { size: [60, 48], label: 'vapour 0.93', kind: 'alert' });
-  scene.slab([2.1, 1.9], [0.8, 0.5], inks.glass);
+  scene.detect([1.5, 1.3, 1.7], { size: [60, 48], label: 'vapour 0.93', severity: 'alert' });
+  scene.slab([2.1, 1.9], [0.8, 0.5], sceneColours.glass);
 }
 
 function belt(scene: Scene) {
   const rollers = [...Array(11).keys()].map(at =>
-    scene.face([2.5 + at * 0.5, 3.3, 0.6], [0.2, 0, 0], [0, 0.8, 0], inks.glass),
+    scene.face([2.5 + at * 0.5, 3.3, 0.6], [0.2, 0, 0], [0, 0.8, 0], sceneColours.glass),
   );
   scene.box(
     [2.3, 3.2],
@@ -76,13 +78,13 @@ function belt(scene: Scene) {
     materials.low,
     `<g stroke-width=".5">${rollers.join('')}</g>`,
   );
-  for (const since of [0, 4, 8]) {
-    const way = { to: [7.2, 3.4, 0.6] as const, seconds: 12, since };
+  for (const sinceSeconds of [0, 4, 8]) {
+    const way = { to: [7.2, 3.4, 0.6] as const, seconds: 12, sinceSeconds };
     scene.travelling(
       [2.5, 3.4, 0.6],
       [0.5, 0.5, 0.4],
       way,
-      since === 4 ? materials.pale : materials.ware,
+      sinceSeconds === 4 ? materials.pale : materials.ware,
     );
   }
   scene.detect([5.2, 3.8, 0.6], { size: [60, 48], label: 'line 42 per min' });
@@ -90,8 +92,8 @@ function belt(scene: Scene) {
 
 function press(scene: Scene) {
   scene.zone([2.2, 5.3], [2.4, 2.3], 'alert');
-  const opening = scene.face([2.7, 6.6, 0.5], [1, 0, 0], [0, 0, 0.7], inks.screen);
-  const lamp = scene.face([3.9, 5.8, 1.4], [0, 0.3, 0], [0, 0, 0.2], inks.lit);
+  const opening = scene.face([2.7, 6.6, 0.5], [1, 0, 0], [0, 0, 0.7], sceneColours.screen);
+  const lamp = scene.face([3.9, 5.8, 1.4], [0, 0.3, 0], [0, 0, 0.2], sceneColours.lit);
   scene.box([2.5, 5.6], [1.4, 1, 1.9], materials.plain, opening + lamp);
   scene.box([2.8, 5.9, 1.9], [0.8, 0.5, 0.4], materials.pale);
 }

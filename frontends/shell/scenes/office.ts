@@ -1,5 +1,5 @@
-import type { Point } from '../../kit/drawing/canvas.ts';
-import { inks, materials } from '../../kit/drawing/materials.ts';
+import type { Point } from '../../kit/drawing/isometric-svg.ts';
+import { materials, sceneColours } from '../../kit/drawing/materials.ts';
 import { Scene } from '../../kit/drawing/scene.ts';
 
 const places = {
@@ -18,16 +18,16 @@ export const officeCloseUps: readonly Point[] = Object.values(places);
 export function officeScene(): Scene {
   const scene = new Scene([12, 10, 2.4]);
   scene.ground();
-  scene.slab([0, 0], [7.2, 7], materials.plain.top, inks.grid);
+  scene.slab([0, 0], [7.2, 7], materials.plain.top, sceneColours.grid);
   scene.onWall([0, 0, 0], [7.2, 0, 2.2], materials.plain.right);
   scene.onWall([0, 0, 0], [0, 7, 2.2], materials.plain.left);
   scene.sign([4.9, 0, 1.6], 'x', 'RECEPTION', 0.28);
-  scene.onWall([1, 0, 0.8], [2.6, 0, 1], inks.glass);
-  scene.onWall([0, 3.2, 0.8], [0, 2.6, 1], inks.glass);
+  scene.onWall([1, 0, 0.8], [2.6, 0, 1], sceneColours.glass);
+  scene.onWall([0, 3.2, 0.8], [0, 2.6, 1], sceneColours.glass);
   desks(scene);
   gates(scene);
   home(scene);
-  scene.slab([9.6, 6.4], [2.4, 3.6], inks.path);
+  scene.slab([9.6, 6.4], [2.4, 3.6], sceneColours.path);
   scene.sign([0, 2.4, 1.7], 'y', 'NO FIRE, NO SMOKE', 0.2);
   scene.car([9.9, 7.3], 'x');
   scene.detect([10.9, 7.9], { size: [96, 68], label: 'fire exit blocked' });
@@ -65,7 +65,7 @@ function gates(scene: Scene) {
   }
   scene.person([3.8, 4.1]);
   scene.person([3.8, 5.1], '', 'alert');
-  scene.detect([3.8, 4.9], { size: [66, 66], label: 'tailgating 0.95', kind: 'alert' });
+  scene.detect([3.8, 4.9], { size: [66, 66], label: 'tailgating 0.95', severity: 'alert' });
   scene.person([5.3, 6.4], 'badge 0.99');
 }
 
@@ -73,9 +73,9 @@ function home(scene: Scene) {
   const at = [8.4, 0.8] as const;
   const size = [2.8, 3, 1.6] as const;
   const door = scene.face([9, 3.8, 0], [0.6, 0, 0], [0, 0, 1.2], materials.low.left);
-  const window = scene.face([10, 3.8, 0.5], [0.8, 0, 0], [0, 0, 0.7], inks.lit);
+  const window = scene.face([10, 3.8, 0.5], [0.8, 0, 0], [0, 0, 0.7], sceneColours.lit);
   const side = [1.3, 2.6].map(y =>
-    scene.face([11.2, y, 0.5], [0, 0.7, 0], [0, 0, 0.7], inks.glass),
+    scene.face([11.2, y, 0.5], [0, 0.7, 0], [0, 0, 0.7], sceneColours.glass),
   );
   scene.slab([9, 3.8], [0.6, 2.6], materials.low.top);
   scene.box(at, size, materials.plain, door + window + side.join(''));

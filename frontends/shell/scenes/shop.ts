@@ -1,5 +1,5 @@
-import type { Point } from '../../kit/drawing/canvas.ts';
-import { inks, materials } from '../../kit/drawing/materials.ts';
+import type { Point } from '../../kit/drawing/isometric-svg.ts';
+import { materials, sceneColours } from '../../kit/drawing/materials.ts';
 import { Scene } from '../../kit/drawing/scene.ts';
 
 /** A shop without people: fridges, two shelves, a till, the back door. */
@@ -9,7 +9,7 @@ export function shop(): Scene {
   scene.sign([5.1, 0, 1.85], 'x', 'COLD DRINKS');
   scene.sign([0, 5.6, 1.9], 'y', 'BACK DOOR', 0.26);
   scene.onWall([0, 5.8, 0], [0, 1.3, 1.8], materials.low.top);
-  scene.onWall([0, 6.43, 0], [0, 0.04, 1.8], inks.line);
+  scene.onWall([0, 6.43, 0], [0, 0.04, 1.8], sceneColours.line);
   fridge(scene);
   shelf(scene, 1.4, 9);
   shelf(scene, 3.9, 5);
@@ -17,7 +17,7 @@ export function shop(): Scene {
   till(scene);
   scene.box([8.9, 7.6], [0.8, 0.12, 1.3], materials.pale);
   scene.box([8.9, 5.9], [0.8, 0.12, 1.3], materials.pale);
-  scene.slab([8.95, 6.05], [0.75, 1.52], materials.low.top, inks.grid);
+  scene.slab([8.95, 6.05], [0.75, 1.52], materials.low.top, sceneColours.grid);
   scene.camera([0.1, 0.1, 2.5], [5.2, 4.6]);
   return scene;
 }
@@ -32,7 +32,7 @@ export function shopScene(): Scene {
     scene.person([6.1, y]);
   }
   scene.detect([6.1, 7], { size: [92, 86], label: 'queue 3 · 40 s' });
-  scene.walker([9.3, 1.4], { to: [7.4, 1.4], seconds: 11, since: 3 });
+  scene.walker([9.3, 1.4], { to: [7.4, 1.4], seconds: 11, sinceSeconds: 3 });
   scene.person([0.9, 8.3], 'delivery 0.96');
   scene.detect([4.35, 5.7, 1.2], { size: [62, 40], label: 'shelf gap 0.95' });
   return scene;
@@ -53,7 +53,7 @@ export const shopCloseUps: readonly Point[] = Object.values(places);
 function fridge(scene: Scene) {
   const size = [3.6, 0.7, 1.6] as const;
   const doors = [0, 1, 2, 3].map(at =>
-    scene.face([5 + at * 0.88, 0.8, 0.15], [0.76, 0, 0], [0, 0, 1.3], inks.glass),
+    scene.face([5 + at * 0.88, 0.8, 0.15], [0.76, 0, 0], [0, 0, 1.3], sceneColours.glass),
   );
   const wares = [0, 1, 2, 3].flatMap(at =>
     [0.3, 0.75].map(z =>
@@ -76,7 +76,7 @@ function fridge(scene: Scene) {
 /** A shelf of nine places, of which the first so many are filled. */
 function shelf(scene: Scene, x: number, filled: number) {
   const boards = [0.35, 0.8].map(z =>
-    scene.face([x + 0.9, 1.5, z], [0, 5.1, 0], [0, 0, 0.05], inks.line),
+    scene.face([x + 0.9, 1.5, z], [0, 5.1, 0], [0, 0, 0.05], sceneColours.line),
   );
   const wares = [...Array(10).keys()].flatMap(at =>
     [0.4, 0.85].map(z =>
@@ -110,7 +110,7 @@ function pallet(scene: Scene, [x, y]: Point) {
 }
 
 function till(scene: Scene) {
-  const belt = scene.face([6.75, 5.9, 0.8], [0.5, 0, 0], [0, 1.9, 0], inks.glass);
+  const belt = scene.face([6.75, 5.9, 0.8], [0.5, 0, 0], [0, 1.9, 0], sceneColours.glass);
   scene.box([6.6, 5.6], [0.9, 2.6, 0.8], materials.plain, belt);
   scene.box([6.95, 5.7, 0.8], [0.4, 0.3, 0.4], materials.dark);
   scene.box([6.85, 6.7, 0.8], [0.22, 0.22, 0.24], materials.ware);

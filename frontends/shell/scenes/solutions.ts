@@ -1,11 +1,11 @@
-import { inks, materials } from '../../kit/drawing/materials.ts';
+import { materials, sceneColours } from '../../kit/drawing/materials.ts';
 import type { Scene } from '../../kit/drawing/scene.ts';
-import { cloud, laptop, phone, rack, vignette } from './vignette.ts';
+import { cloud, laptop, phone, rack, vignette } from './solution-props.ts';
 
 function threatDetection(): Scene {
   const scene = vignette([6, 5, 2]);
   scene.ground();
-  scene.slab([0, 3.6], [6, 1.4], inks.path);
+  scene.slab([0, 3.6], [6, 1.4], sceneColours.path);
   const shed = [0.4, 0.4, 0] as const;
   scene.box(shed, [2.4, 1.5, 1.5], materials.plain, shutter(scene));
   for (const [x, y, z] of [
@@ -25,7 +25,7 @@ function threatDetection(): Scene {
 
 function shutter(scene: Scene): string {
   return [0.2, 0.4, 0.6, 0.8, 1]
-    .map(z => scene.face([0.9, 1.9, z], [1.3, 0, 0], [0, 0, 0.16], inks.glass))
+    .map(z => scene.face([0.9, 1.9, z], [1.3, 0, 0], [0, 0, 0.16], sceneColours.glass))
     .join('');
 }
 
@@ -43,7 +43,12 @@ function surveillanceAnalytics(): Scene {
     [4, 3, 12],
   ] as const;
   for (const [x, y, part] of heat) {
-    scene.slab([x, y], [1, 1], `color-mix(in srgb,var(--seen) ${part}%,var(--raised))`, inks.grid);
+    scene.slab(
+      [x, y],
+      [1, 1],
+      `color-mix(in srgb,var(--seen) ${part}%,var(--raised))`,
+      sceneColours.grid,
+    );
   }
   scene.box([0.6, 0.4], [4.6, 0.7, 1.1], materials.plain, wares(scene));
   scene.person([2.4, 2.6]);
@@ -73,7 +78,7 @@ function alertSystem(): Scene {
   scene.ground();
   scene.box([2.6, 2], [0.9, 0.9, 1], materials.plain);
   scene.box([2.75, 2.15, 1], [0.6, 0.6, 0.5], materials.warm);
-  scene.detect([3.05, 2.45, 0.9], { size: [58, 60], label: 'alert 0.8 s', kind: 'alert' });
+  scene.detect([3.05, 2.45, 0.9], { size: [58, 60], label: 'alert 0.8 s', severity: 'alert' });
   phone(scene, [0.5, 3.4], [0.8, 1.3]);
   phone(scene, [4.6, 3.2], [0.8, 1.3]);
   laptop(scene, [0.6, 0.6]);
@@ -102,7 +107,7 @@ function mobileApp(): Scene {
     [3.8, 3.2, 0.22],
     materials.dark,
     [
-      scene.face([1.4, 1.1, 0.22], [3.4, 0, 0], [0, 2.8, 0], inks.ground),
+      scene.face([1.4, 1.1, 0.22], [3.4, 0, 0], [0, 2.8, 0], sceneColours.ground),
       scene.face([1.4, 1.1, 0.22], [3.4, 0, 0], [0, 0.5, 0], materials.ware.top),
       ...[0, 1].map(at =>
         scene.face([1.6, 1.85 + at * 0.95, 0.22], [1.4, 0, 0], [0, 0.75, 0], materials.pale.left),
@@ -117,7 +122,7 @@ function mobileApp(): Scene {
       ),
     ].join(''),
   );
-  scene.detect([3.9, 3.3, 0.3], { size: [52, 40], label: 'back door', kind: 'alert' });
+  scene.detect([3.9, 3.3, 0.3], { size: [52, 40], label: 'back door', severity: 'alert' });
   return scene;
 }
 
@@ -129,7 +134,7 @@ function dashboard(): Scene {
       [1.2 + at * 0.36, 1.62, 0.75],
       [0.22, 0, 0],
       [0, 0, h],
-      at === 3 ? materials.ware.left : inks.glass,
+      at === 3 ? materials.ware.left : sceneColours.glass,
     ),
   );
   const feeds = [0, 1].flatMap(row =>
@@ -138,7 +143,7 @@ function dashboard(): Scene {
         [3.2 + at * 0.85, 1.62, 0.8 + row * 0.68],
         [0.72, 0, 0],
         [0, 0, 0.54],
-        row && at ? inks.lit : materials.pale.left,
+        row && at ? sceneColours.lit : materials.pale.left,
       ),
     ),
   );
@@ -147,7 +152,11 @@ function dashboard(): Scene {
     [0.9, 1.4, 0.5],
     [4.2, 0.22, 1.8],
     materials.dark,
-    [scene.face([1, 1.62, 0.6], [4, 0, 0], [0, 0, 1.6], inks.ground), ...bars, ...feeds].join(''),
+    [
+      scene.face([1, 1.62, 0.6], [4, 0, 0], [0, 0, 1.6], sceneColours.ground),
+      ...bars,
+      ...feeds,
+    ].join(''),
   );
   scene.box([1.6, 3.2], [2.2, 0.7, 0.1], materials.pale);
   scene.box([4.2, 3.3], [0.4, 0.55, 0.12], materials.pale);
@@ -180,7 +189,7 @@ function healthCheck(): Scene {
       at === 4 ? materials.dark : materials.ware,
     );
   }
-  scene.detect([2.6, 3.4, 0.9], { size: [54, 50], label: 'lens dirty', kind: 'alert' });
+  scene.detect([2.6, 3.4, 0.9], { size: [54, 50], label: 'lens dirty', severity: 'alert' });
   return scene;
 }
 
@@ -197,7 +206,7 @@ function deployment(): Scene {
           [0.8 + at * 0.4, 4.2, 0.18],
           [0.24, 0, 0],
           [0, 0, 0.14],
-          at === 1 ? inks.lit : inks.glass,
+          at === 1 ? sceneColours.lit : sceneColours.glass,
         ),
       )
       .join(''),
@@ -258,7 +267,7 @@ function activity(): Scene {
       [4.2, 3.6],
       [5.6, 4.4],
     ],
-    inks.line,
+    sceneColours.line,
   );
   scene.person([3.6, 2.8], 'path 14 m');
   scene.person([2.4, 3.8]);
@@ -272,8 +281,8 @@ function dataProtection(): Scene {
   rack(scene, [0.6, 2.2]);
   const door = [
     scene.face([2.9, 3.5, 0.2], [1.5, 0, 0], [0, 0, 1.5], materials.low.left),
-    scene.face([3.4, 3.5, 0.7], [0.5, 0, 0], [0, 0, 0.5], inks.lit),
-    scene.face([3.02, 3.5, 0.85], [0.14, 0, 0], [0, 0, 0.3], inks.screen),
+    scene.face([3.4, 3.5, 0.7], [0.5, 0, 0], [0, 0, 0.5], sceneColours.lit),
+    scene.face([3.02, 3.5, 0.85], [0.14, 0, 0], [0, 0, 0.3], sceneColours.screen),
   ];
   scene.box([2.6, 1.6], [2.1, 1.9, 1.9], materials.plain, door.join(''));
   scene.detect([3.65, 3.5, 0.5], { size: [62, 62], label: 'AES-256' });
@@ -283,7 +292,7 @@ function dataProtection(): Scene {
 function accessControl(): Scene {
   const scene = vignette([6, 5, 2.2]);
   scene.ground();
-  scene.slab([2.7, 0], [1, 5], inks.path);
+  scene.slab([2.7, 0], [1, 5], sceneColours.path);
   for (const x of [1.2, 2.4, 3.7, 4.9]) {
     scene.box([x, 1.8], [0.3, 1.4, 0.9], materials.pale);
     scene.box([x + 0.05, 2.8, 0.9], [0.2, 0.28, 0.2], materials.dark);
@@ -316,18 +325,18 @@ function networkSecurity(): Scene {
     materials.plain,
     `<g stroke-width=".6">${bricks.join('')}</g>`,
   );
-  for (const [y, kind] of [
+  for (const [y, severity] of [
     [1, 'plain'],
     [2.5, 'ware'],
     [4, 'warm'],
   ] as const) {
-    scene.box([4.6, y, 0], [0.45, 0.45, 0.45], materials[kind]);
+    scene.box([4.6, y, 0], [0.45, 0.45, 0.45], materials[severity]);
   }
   scene.trail([
     [4.6, 2.7],
     [1.6, 2.7],
   ]);
-  scene.detect([4.8, 4.2], { size: [46, 46], label: 'blocked', kind: 'alert' });
+  scene.detect([4.8, 4.2], { size: [46, 46], label: 'blocked', severity: 'alert' });
   return scene;
 }
 

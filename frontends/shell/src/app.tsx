@@ -1,23 +1,23 @@
 import { brand } from '@site/kit/brand.ts';
-import { Notices } from '@site/kit/toast-region.tsx';
 import { Route, Routes, useLocation } from '@site/kit/router.ts';
+import { ToastRegion } from '@site/kit/toast-region.tsx';
 import type { CSSProperties, ReactNode } from 'react';
 import { Suspense, ViewTransition } from 'react';
-import { ErrorScreen } from './frame/error-screen.tsx';
 import { Footer } from './frame/footer.tsx';
 import { Header } from './frame/header.tsx';
-import { NewsletterLink } from './frame/newsletter-link.tsx';
-import { PageChange } from './frame/page-change.tsx';
+import { NewsletterDialog } from './frame/newsletter-dialog.tsx';
+import { PageErrorBoundary } from './frame/page-error-boundary.tsx';
+import { RouteAnnouncer } from './frame/route-announcer.tsx';
 import { ScrollToTop } from './frame/scroll-to-top.tsx';
 import { usePrefetch } from './prefetch.ts';
-import { pageAt, routes } from './routes.tsx';
+import { pageKeyOf, routes } from './routes.tsx';
 
 /** For print, which says where links lead. */
 const SITE_URL = { '--site-url': JSON.stringify(brand.siteUrl) } as CSSProperties;
 
 /** The whole site. */
 export function App() {
-  const page = pageAt(useLocation().pathname);
+  const page = pageKeyOf(useLocation().pathname);
   usePrefetch();
   return (
     <div data-site="" style={SITE_URL} className="flex min-h-dvh flex-col">
@@ -26,7 +26,7 @@ export function App() {
       </a>
       <Header page={page} />
       <main id="main" tabIndex={-1} className="grow pt-header outline-none">
-        <ErrorScreen>
+        <PageErrorBoundary>
           <Suspense>
             <PageTransition key={page}>
               <Routes>
@@ -36,19 +36,19 @@ export function App() {
               </Routes>
             </PageTransition>
           </Suspense>
-        </ErrorScreen>
+        </PageErrorBoundary>
       </main>
       <Footer />
       <ScrollToTop />
-      <PageChange page={page} />
-      <NewsletterLink />
-      <Notices />
+      <RouteAnnouncer page={page} />
+      <NewsletterDialog />
+      <ToastRegion />
     </div>
   );
 }
 
 /**
- * Animates the change from one page to another, and nothing else. Not in pages rendered ahead of time: there
+ * Animates the change from one page to another, and nothing else. Not in prerendered pages: there
  * React would move what holds pictures to the end and put it back by inline scripts, which our Content
  * Security Policy forbids.
  */

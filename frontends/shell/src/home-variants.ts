@@ -1,6 +1,6 @@
 import { brand } from '@site/kit/brand.ts';
 
-/** The variants of the home page. Each is rendered ahead of time. */
+/** The variants of the home page. Each is prerendered. */
 export const homeVariants = ['classic', 'impact'] as const;
 
 /** The variant that the search part of an address asks for, or the brand's own. */

@@ -2,7 +2,7 @@ import { BrowserRouter } from '@site/kit/router.ts';
 import { StrictMode, startTransition } from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 import { App } from './app.tsx';
-import { keepAnchorsFromRouter } from './frame/anchors.ts';
+import { leaveHashLinksToBrowser } from './frame/hash-links.ts';
 import './styles.css';
 
 const site = (
@@ -16,10 +16,10 @@ const root = document.getElementById('root');
 if (!root) {
   throw new Error('The page has no element with the id "root"');
 }
-keepAnchorsFromRouter();
-// The development server does not render pages ahead of time.
+leaveHashLinksToBrowser();
+// The development server does not prerender pages.
 if (root.hasChildNodes()) {
-  // As a transition React takes the page over in slices of 5 ms, so that a visitor's input is not kept waiting.
+  // As a transition React hydrates the page in slices of 5 ms, so that a visitor's input is not kept waiting.
   startTransition(() => {
     hydrateRoot(root, site);
   });

@@ -2,12 +2,12 @@ import { useLocation } from '@site/kit/router.ts';
 import { useEffect } from 'react';
 import { prefetchPage } from './routes.tsx';
 
-/** What tells that somebody is there, and that fetching pages ahead is not in vain. */
-const SIGNS = ['pointermove', 'touchstart', 'keydown', 'scroll'] as const;
+/** The first of these shows that there is a person, and that prefetching is not in vain. */
+const INTERACTION_EVENTS = ['pointermove', 'touchstart', 'keydown', 'scroll'] as const;
 
 /**
- * Fetches pages before they are asked for, so that a click shows its page at once: those that links in view
- * lead to, when nothing else is to do, and the one whose link is pointed at or focused right away.
+ * Prefetches pages, so that a click shows its page at once: those that links in the viewport lead to, when the browser is
+ * idle, and the one whose link is pointed at or focused right away.
  */
 export function usePrefetch(): void {
   const { pathname } = useLocation();
@@ -21,26 +21,27 @@ export function usePrefetch(): void {
   }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page has other links
   useEffect(() => {
-    const inView = new IntersectionObserver(entries => {
+    const viewport = new IntersectionObserver(entries => {
       for (const { isIntersecting, target } of entries) {
         if (isIntersecting) {
-          inView.unobserve(target);
+          viewport.unobserve(target);
           prefetch(target);
         }
       }
     });
     let isOver = false;
-    somebodyIsThere()
+    firstInteraction()
       .then(idle)
       .then(() => {
-        const links = isOver || isSaving() ? [] : document.querySelectorAll('a[href^="/"]');
+        const links =
+          isOver || prefersReducedData() ? [] : document.querySelectorAll('a[href^="/"]');
         for (const link of links) {
-          inView.observe(link);
+          viewport.observe(link);
         }
       });
     return () => {
       isOver = true;
-      inView.disconnect();
+      viewport.disconnect();
     };
   }, [pathname]);
 }
@@ -57,15 +58,15 @@ function prefetch(link: Element | null) {
   }
 }
 
-let sign: Promise<void> | undefined;
+let interaction: Promise<void> | undefined;
 
-function somebodyIsThere(): Promise<void> {
-  sign ??= new Promise(resolve => {
-    for (const name of SIGNS) {
+function firstInteraction(): Promise<void> {
+  interaction ??= new Promise(resolve => {
+    for (const name of INTERACTION_EVENTS) {
       window.addEventListener(name, () => resolve(), { once: true, passive: true });
     }
   });
-  return sign;
+  return interaction;
 }
 
 function idle(): Promise<void> {
@@ -77,6 +78,6 @@ function idle(): Promise<void> {
 }
 
 /** https://drafts.csswg.org/mediaqueries-5/#prefers-reduced-data */
-function isSaving(): boolean {
+function prefersReducedData(): boolean {
   return matchMedia('(prefers-reduced-data: reduce)').matches;
 }

@@ -4,25 +4,25 @@ import { lazyPart } from '@site/kit/lazy-part.ts';
 import * as paths from '@site/kit/paths.ts';
 import { matchPath } from '@site/kit/router.ts';
 import type { ReactElement } from 'react';
-import type { Area, Rendered } from '../../build/rendered.ts';
+import type { RemoteModuleUse, Rendered } from '../../build/rendered.ts';
 import { overviewIds, services } from './content/services.ts';
 import { Home, prefetchHome } from './pages/home.tsx';
-import { remoteParts } from './remote-parts.ts';
+import { remoteParts } from './remote-lazy-parts.ts';
 
 interface SiteRoute {
   /** Patterns of the router. What several of them show is one page, which stays when one leads to another. */
   patterns: readonly string[];
   element: ReactElement;
-  /** Fetches the page ahead, where it is not in the shell's first chunk. */
+  /** Prefetches the page, where it is not in the shell's first chunk. */
   prefetch?: () => void;
   /** The chunk of a page that is not in the shell's first one. */
   chunk?: string;
-  areas?: readonly Area[];
+  remoteModuleUses?: readonly RemoteModuleUse[];
   /**
-   * What comes of a form that was sent without our scripts, and no place to begin at: no map has it. A refusal is filled
-   * in by the gateway, and no script may take that back.
+   * Result page of a form that was sent without JavaScript, and no place to begin at: the sitemap does not list it. A
+   * refusal is filled in by the gateway, and no script may take that back.
    */
-  answer?: 'accepted' | 'refused';
+  formResult?: 'accepted' | 'refused';
 }
 
 function page(part: LazyPart): Pick<SiteRoute, 'element' | 'prefetch'> {
@@ -33,134 +33,134 @@ function ownPage(load: PartSource['load']) {
   return page(lazyPart({ frontEnd: 'shell', load }));
 }
 
-/** Every screen of the site, in the order of the specification's route table. */
-const screens: Readonly<Record<paths.Kind, SiteRoute>> = {
+/** Routes by page type, in the order of the specification's route table. */
+const routesByPage: Readonly<Record<paths.PageType, SiteRoute>> = {
   home: {
-    patterns: paths.kinds.home,
+    patterns: paths.routePatterns.home,
     element: <Home />,
     prefetch: prefetchHome,
-    areas: [{ remote: 'blog', module: 'blog-teasers', weight: 'extra' }],
+    remoteModuleUses: [{ remote: 'blog', module: 'blog-teasers', priority: 'low' }],
   },
   about: {
-    patterns: paths.kinds.about,
+    patterns: paths.routePatterns.about,
     chunk: 'about',
     ...ownPage(() => import(/* webpackChunkName: "about" */ './pages/about.tsx')),
   },
   contact: {
-    patterns: paths.kinds.contact,
+    patterns: paths.routePatterns.contact,
     chunk: 'contact',
     ...ownPage(() => import(/* webpackChunkName: "contact" */ './pages/contact.tsx')),
   },
-  // Answers to forms are small, and share a file: one for those that were accepted, one for those that were not.
+  // Result pages of forms are small, and share a chunk: one for those that were accepted, one for those that were not.
   messageSent: {
-    patterns: paths.kinds.messageSent,
+    patterns: paths.routePatterns.messageSent,
     chunk: 'accepted',
-    answer: 'accepted',
+    formResult: 'accepted',
     ...ownPage(() => import(/* webpackChunkName: "accepted" */ './pages/contact-sent.tsx')),
   },
   messageNotSent: {
-    patterns: paths.kinds.messageNotSent,
+    patterns: paths.routePatterns.messageNotSent,
     chunk: 'refused',
-    answer: 'refused',
+    formResult: 'refused',
     ...ownPage(() => import(/* webpackChunkName: "refused" */ './pages/contact-not-sent.tsx')),
   },
   subscribed: {
-    patterns: paths.kinds.subscribed,
+    patterns: paths.routePatterns.subscribed,
     chunk: 'accepted',
-    answer: 'accepted',
+    formResult: 'accepted',
     ...ownPage(
       () => import(/* webpackChunkName: "accepted" */ './pages/newsletter-subscribed.tsx'),
     ),
   },
   notSubscribed: {
-    patterns: paths.kinds.notSubscribed,
+    patterns: paths.routePatterns.notSubscribed,
     chunk: 'refused',
-    answer: 'refused',
+    formResult: 'refused',
     ...ownPage(
       () => import(/* webpackChunkName: "refused" */ './pages/newsletter-not-subscribed.tsx'),
     ),
   },
   confirmed: {
-    patterns: paths.kinds.confirmed,
+    patterns: paths.routePatterns.confirmed,
     chunk: 'accepted',
-    answer: 'accepted',
+    formResult: 'accepted',
     ...ownPage(() => import(/* webpackChunkName: "accepted" */ './pages/newsletter-confirmed.tsx')),
   },
   unsubscribed: {
-    patterns: paths.kinds.unsubscribed,
+    patterns: paths.routePatterns.unsubscribed,
     chunk: 'accepted',
-    answer: 'accepted',
+    formResult: 'accepted',
     ...ownPage(
       () => import(/* webpackChunkName: "accepted" */ './pages/newsletter-unsubscribed.tsx'),
     ),
   },
   notAnswered: {
-    patterns: paths.kinds.notAnswered,
+    patterns: paths.routePatterns.notAnswered,
     chunk: 'refused',
-    answer: 'refused',
+    formResult: 'refused',
     ...ownPage(
       () => import(/* webpackChunkName: "refused" */ './pages/newsletter-not-answered.tsx'),
     ),
   },
   blogList: {
-    patterns: paths.kinds.blogList,
+    patterns: paths.routePatterns.blogList,
     ...page(remoteParts.blogList),
-    areas: [{ remote: 'blog', module: 'blog-list', weight: 'page' }],
+    remoteModuleUses: [{ remote: 'blog', module: 'blog-list', priority: 'high' }],
   },
   article: {
-    patterns: paths.kinds.article,
+    patterns: paths.routePatterns.article,
     ...page(remoteParts.blogPost),
-    areas: [{ remote: 'blog', module: 'blog-post', weight: 'page' }],
+    remoteModuleUses: [{ remote: 'blog', module: 'blog-post', priority: 'high' }],
   },
   services: {
-    patterns: paths.kinds.services,
+    patterns: paths.routePatterns.services,
     chunk: 'services',
     ...ownPage(() => import(/* webpackChunkName: "services" */ './pages/services.tsx')),
   },
   service: {
-    patterns: paths.kinds.service,
+    patterns: paths.routePatterns.service,
     chunk: 'service',
     ...ownPage(() => import(/* webpackChunkName: "service" */ './pages/service.tsx')),
   },
   solutions: {
-    patterns: paths.kinds.solutions,
+    patterns: paths.routePatterns.solutions,
     chunk: 'solutions',
     ...ownPage(() => import(/* webpackChunkName: "solutions" */ './pages/solutions.tsx')),
   },
   privacy: {
-    patterns: paths.kinds.privacy,
+    patterns: paths.routePatterns.privacy,
     chunk: 'privacy',
     ...ownPage(() => import(/* webpackChunkName: "privacy" */ './pages/privacy.tsx')),
   },
   terms: {
-    patterns: paths.kinds.terms,
+    patterns: paths.routePatterns.terms,
     chunk: 'terms',
     ...ownPage(() => import(/* webpackChunkName: "terms" */ './pages/terms.tsx')),
   },
   careers: {
-    patterns: paths.kinds.careers,
+    patterns: paths.routePatterns.careers,
     ...page(remoteParts.careersPage),
-    areas: [{ remote: 'careers', module: 'careers-page', weight: 'page' }],
+    remoteModuleUses: [{ remote: 'careers', module: 'careers-page', priority: 'high' }],
   },
   application: {
-    patterns: paths.kinds.application,
+    patterns: paths.routePatterns.application,
     ...page(remoteParts.applicationPage),
-    areas: [{ remote: 'careers', module: 'application-page', weight: 'page' }],
+    remoteModuleUses: [{ remote: 'careers', module: 'application-page', priority: 'high' }],
   },
   applied: {
-    patterns: paths.kinds.applied,
-    answer: 'accepted',
+    patterns: paths.routePatterns.applied,
+    formResult: 'accepted',
     ...page(remoteParts.applied),
-    areas: [{ remote: 'careers', module: 'applied', weight: 'page' }],
+    remoteModuleUses: [{ remote: 'careers', module: 'applied', priority: 'high' }],
   },
   notApplied: {
-    patterns: paths.kinds.notApplied,
-    answer: 'refused',
+    patterns: paths.routePatterns.notApplied,
+    formResult: 'refused',
     ...page(remoteParts.notApplied),
-    areas: [{ remote: 'careers', module: 'not-applied', weight: 'page' }],
+    remoteModuleUses: [{ remote: 'careers', module: 'not-applied', priority: 'high' }],
   },
   notFound: {
-    patterns: paths.kinds.notFound,
+    patterns: paths.routePatterns.notFound,
     chunk: 'not-found',
     ...ownPage(() => import(/* webpackChunkName: "not-found" */ './pages/not-found.tsx')),
   },
@@ -176,26 +176,26 @@ export const routes: readonly SiteRoute[] = [
         },
       ]
     : []),
-  ...Object.values(screens),
+  ...Object.values(routesByPage),
 ];
 
-/** Fetches the code of the page at an address ahead. */
+/** Prefetches the code of the page at an address. */
 export function prefetchPage(path: string): void {
-  find(path)?.prefetch?.();
+  routeAt(path)?.prefetch?.();
 }
 
-/** Every address of the shell's own that gets a page, and a place in the site's map. */
+/** Every address of the shell's own that gets a page, and a place in the sitemap. */
 export const shellPaths: readonly string[] = [
   ...routes
-    .filter(({ answer }) => !answer)
+    .filter(({ formResult }) => !formResult)
     .flatMap(({ patterns }) => patterns)
     .filter(path => !/[*:]/.test(path) && !isRemote(path)),
   ...services.map(({ id }) => paths.service(id)),
 ];
 
-/** Every address that a form leads to. */
-export const answerPaths: readonly string[] = routes
-  .filter(({ answer }) => answer)
+/** Every address of a form's result. */
+export const formResultPaths: readonly string[] = routes
+  .filter(({ formResult }) => formResult)
   .flatMap(({ patterns }) => patterns);
 
 /** The shell's addresses that only lead on. */
@@ -209,26 +209,26 @@ export function redirectOf(path: string): string | undefined {
   return redirects.find(({ from }) => from === path)?.to;
 }
 
-/** The route that shows an address. */
-export function routeOf(path: string): Omit<Rendered, 'html'> {
-  const found = find(path);
+/** How the page at an address is prerendered: its chunk, its remote modules, its scripts. */
+export function renderPlanOf(path: string): Omit<Rendered, 'html'> {
+  const found = routeAt(path);
   return {
     chunk: found?.chunk,
-    areas: found?.areas ?? [],
-    scripts: found?.answer === 'refused' ? 'none' : 'ours',
+    remoteModuleUses: found?.remoteModuleUses ?? [],
+    scripts: found?.formResult === 'refused' ? 'none' : 'app',
   };
 }
 
-/** Which page an address shows: two addresses of one page, such as two categories of a list, share it. */
-export function pageAt(path: string): string {
-  const patterns = find(path)?.patterns ?? [];
+/** Key of the page that an address shows: two addresses of one page, such as two categories of a list, share it. */
+export function pageKeyOf(path: string): string {
+  const patterns = routeAt(path)?.patterns ?? [];
   return patterns.length > 1 ? patterns.join() : path;
 }
 
-function find(path: string): SiteRoute | undefined {
+function routeAt(path: string): SiteRoute | undefined {
   return routes.find(({ patterns }) => patterns.some(pattern => matchPath(pattern, path)));
 }
 
 function isRemote(path: string): boolean {
-  return routeOf(path).areas.some(({ weight }) => weight === 'page');
+  return renderPlanOf(path).remoteModuleUses.some(({ priority }) => priority === 'high');
 }

@@ -4,7 +4,7 @@ import * as paths from '@site/kit/paths.ts';
 import { StaticRouter } from '@site/kit/static-router.ts';
 import { feed } from 'blog/feed';
 import { pages as blogPages, redirects as blogRedirects } from 'blog/paths';
-import { pages as careersPages, unmapped as unmappedCareers } from 'careers/paths';
+import { pages as careersPages, unlisted as unlistedCareers } from 'careers/paths';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { prerender } from 'react-dom/static';
 import type { Rendered } from '../../build/rendered.ts';
@@ -12,19 +12,24 @@ import { App } from './app.tsx';
 import {
   isNewsletterAction,
   newsletterActions,
-  questions,
-} from './content/newsletter-questions.ts';
-import { NewsletterQuestion } from './frame/newsletter-question.tsx';
+  newsletterPrompts,
+} from './content/newsletter-prompts.ts';
+import { NewsletterNoscriptForm } from './frame/newsletter-noscript-form.tsx';
 import { homeVariantOf, homeVariants } from './home-variants.ts';
-import { answerPaths, routeOf, shellPaths, redirects as shellRedirects } from './routes.tsx';
+import {
+  formResultPaths,
+  renderPlanOf,
+  shellPaths,
+  redirects as shellRedirects,
+} from './routes.tsx';
 
 export { brand, feed };
 
-/** Every address that gets a page of its own, and a place in the site's map. */
+/** Every address that gets a page of its own, and a place in the sitemap. */
 export const pages: readonly string[] = [...shellPaths, ...blogPages, ...careersPages];
 
-/** Every address that gets a page of its own which no map has. */
-export const unmapped: readonly string[] = [...answerPaths, ...unmappedCareers];
+/** Every address that gets a page of its own which the sitemap does not list. */
+export const unlisted: readonly string[] = [...formResultPaths, ...unlistedCareers];
 
 /** Pages for addresses that name nothing, by the prefix they stand for. */
 export const notFound = [
@@ -52,7 +57,7 @@ export const variants = [
 /** Addresses that only lead on. */
 export const redirects = [...shellRedirects, ...blogRedirects];
 
-/** Renders the page at an address. */
+/** Prerenders the page at an address. */
 export async function render(path: string): Promise<Rendered> {
   const failures: unknown[] = [];
   const { prelude } = await prerender(
@@ -69,21 +74,21 @@ export async function render(path: string): Promise<Rendered> {
     throw new AggregateError(failures, `${path} cannot be rendered`);
   }
   const { pathname, search } = new URL(path, 'http://site');
-  const { chunk, ...route } = routeOf(pathname);
+  const { chunk, ...route } = renderPlanOf(pathname);
   const variant = pathname === paths.home ? homeVariantOf(search) : undefined;
-  return { html, unscripted: questionOf(search), chunk: chunk ?? variant, ...route };
+  return { html, noscript: noscriptFormOf(search), chunk: chunk ?? variant, ...route };
 }
 
-function questionOf(search: string): Rendered['unscripted'] {
+function noscriptFormOf(search: string): Rendered['noscript'] {
   const action = new URLSearchParams(search).get('newsletter');
   if (!isNewsletterAction(action)) {
     return undefined;
   }
   const html = renderToStaticMarkup(
     <StaticRouter location={paths.home}>
-      <NewsletterQuestion action={action} />
+      <NewsletterNoscriptForm action={action} />
     </StaticRouter>,
   );
-  const title = renderToStaticMarkup(<title>{titleOf(questions[action].title)}</title>);
+  const title = renderToStaticMarkup(<title>{titleOf(newsletterPrompts[action].title)}</title>);
   return { title, html };
 }

@@ -1,7 +1,7 @@
-import type { Route } from '../../build/sample-paths.ts';
+import type { SamplePath } from '../../build/sample-paths.ts';
 
-/** How pages are headed, one of each kind, as the specification or we say. A new kind of page needs an entry. */
-export const HEADINGS: Readonly<Record<Route, string>> = {
+/** How pages are headed, one of each page type, as the specification or we say. A new type needs an entry. */
+export const HEADINGS: Readonly<Record<SamplePath, string>> = {
   '/': 'Your cameras already see it. Now someone notices.',
   '/?variant=impact': 'AI. DATA. IMPACT.',
   '/about': 'Pioneering AI Security',

@@ -256,7 +256,7 @@ fn browser_tests_in(hosting: &str, chosen: &[&str], filter: &[String]) -> anyhow
 }
 
 /// Tests of sites that a project of their own builds for them.
-const OF_CHANGED_SITES: [&str; 2] = ["release", "contract"];
+const OF_CHANGED_SITES: [&str; 2] = ["release", "shared-versions"];
 
 /// What a filter names and nothing else: what Playwright's projects depend on, and what follows them, it runs whole.
 fn only(filter: &[String]) -> &'static [&'static str] {

@@ -1,11 +1,11 @@
 import type { Page } from '@playwright/test';
-import { expect, hydrated, someone, test } from '../../../kit/testing/browser.ts';
+import { expect, hydrated, test, uniqueEmail } from '../../../kit/testing/playwright-fixtures.ts';
 import { reportsOf, untilReported } from '../../../kit/testing/reports.ts';
 
 const NEWEST = 'AI advancements in video surveillance: from recording to noticing';
 
 test('categories narrow the list, say how many are left, and have addresses', {
-  tag: ['@alone', '@hosting'],
+  tag: ['@standalone', '@hosting'],
 }, async ({ page }) => {
   await page.goto('/blog');
   await hydrated(page.locator('main h1'));
@@ -32,12 +32,12 @@ test('categories narrow the list, say how many are left, and have addresses', {
 
 test('a category that there is not is a page that was not found, and stays one', {
   tag: '@hosting',
-}, async ({ page, said }) => {
+}, async ({ page, consoleMessages }) => {
   const answer = await page.goto('/blog/category/gossip');
   expect(answer?.status()).toBe(404);
   await hydrated(page.locator('main h1'));
   await expect(page.locator('main h1')).toHaveText('Blog Post Not Found');
-  expect(said.splice(0)).toEqual([expect.stringContaining('404')]);
+  expect(consoleMessages.splice(0)).toEqual([expect.stringContaining('404')]);
 });
 
 test('an article leads to its sections and back to the list', async ({ page }) => {
@@ -50,14 +50,14 @@ test('an article leads to its sections and back to the list', async ({ page }) =
   await expect(page).toHaveURL('/blog');
 });
 
-test('both forms of an article sign up', { tag: ['@alone', '@hosting'] }, async ({
+test('both forms of an article sign up', { tag: ['@standalone', '@hosting'] }, async ({
   page,
   mailTo,
 }) => {
   await page.goto('/blog/smart-home');
   await hydrated(page.locator('main h1'));
   for (const name of ['Oculant Insights Newsletter', 'Stay in the Loop']) {
-    const email = someone('article');
+    const email = uniqueEmail('article');
     const form = page.getByRole('region', { name });
     await form.getByLabel('Email Address').fill(email);
     await form.getByRole('button', { name: 'Subscribe' }).click();
@@ -66,7 +66,7 @@ test('both forms of an article sign up', { tag: ['@alone', '@hosting'] }, async 
   }
 });
 
-test('an article that was rendered ahead of time fetches its text not once more', {
+test('an article that was prerendered fetches its text not once more', {
   tag: '@hosting',
 }, async ({ page }) => {
   const asked: string[] = [];
@@ -78,7 +78,7 @@ test('an article that was rendered ahead of time fetches its text not once more'
 
 test('a text that does not load costs its own place only, and comes with Retry', async ({
   page,
-  said,
+  consoleMessages,
 }) => {
   const reports = reportsOf(page);
   await page.clock.install();
@@ -92,7 +92,7 @@ test('a text that does not load costs its own place only, and comes with Retry',
   await page.unroute('**/assets/post-*');
   await page.getByRole('button', { name: 'Retry' }).click();
   await expect(page.getByRole('heading', { name: 'Physics still applies' })).toBeVisible();
-  expect(said.splice(0).filter(text => !text.includes('ERR_FAILED'))).toEqual([]);
+  expect(consoleMessages.splice(0).filter(text => !text.includes('ERR_FAILED'))).toEqual([]);
 });
 
 function category(page: Page, name: string) {

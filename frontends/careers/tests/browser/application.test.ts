@@ -1,16 +1,21 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Page } from '@playwright/test';
-import { expect, expectSaid, someone, test } from '../../../kit/testing/browser.ts';
-import { badLineTo } from '../../../kit/testing/line.ts';
-import { keepShown } from '../../../kit/testing/show-toast.ts';
+import { faultyProxyTo } from '../../../kit/testing/faulty-proxy.ts';
+import {
+  expect,
+  expectConsole,
+  test,
+  uniqueEmail,
+} from '../../../kit/testing/playwright-fixtures.ts';
+import { disableToastTimeouts } from '../../../kit/testing/show-toast.ts';
 
 const RECRUITERS = 'recruiters@oculant.example';
 const MEGABYTE = 1024 * 1024;
 
 test('an application reaches the recruiters, and its link returns the very same résumé', {
-  tag: ['@alone', '@hosting'],
+  tag: ['@standalone', '@hosting'],
 }, async ({ page, mailTo }) => {
-  const email = someone('ravi');
+  const email = uniqueEmail('ravi');
   const resume = pdf(5 * MEGABYTE);
   const sha256 = createHash('sha256').update(resume).digest('hex');
   await page.goto('/careers');
@@ -21,15 +26,15 @@ test('an application reaches the recruiters, and its link returns the very same 
   await modal.getByLabel('Phone Number').fill('+91 98765 43210');
   await modal.getByLabel('Years of Experience').fill('1 year');
   await attach(page, 'Ravi Kumar – résumé.pdf', resume);
-  await page.evaluate(keepShown);
+  await page.evaluate(disableToastTimeouts);
   await submit(page);
 
   await expect(confirmation(page)).toBeFocused();
   await expect(confirmation(page)).toContainText(
     "Thank you for your interest. We'll get back to you soon.",
   );
-  const notices = page.getByRole('region', { name: /^Notifications/ });
-  await expect(notices.getByText('Application Submitted!')).toBeVisible();
+  const toasts = page.getByRole('region', { name: /^Notifications/ });
+  await expect(toasts.getByText('Application Submitted!')).toBeVisible();
   await expect(page.getByRole('dialog')).toBeHidden();
   await page.getByRole('link', { name: 'Apply Now' }).first().click();
   await expect(page.getByRole('dialog').getByLabel('Full Name')).toHaveValue('');
@@ -58,9 +63,9 @@ test('an application reaches the recruiters, and its link returns the very same 
   expect(acknowledgement.text).toContain('résumé.pdf');
 });
 
-test('a refusal stands in the open window and in a notice above it, and the dropped résumé stays', async ({
+test('a refusal stands in the open window and in a toast above it, and the dropped résumé stays', async ({
   page,
-  said,
+  consoleMessages,
 }) => {
   await page.route('**/api/career-application', route =>
     route.fulfill({
@@ -79,13 +84,13 @@ test('a refusal stands in the open window and in a notice above it, and the drop
   });
   await modal.getByLabel('Resume/CV').dispatchEvent('drop', { dataTransfer: dropped });
   await expect(modal.getByText('dropped.pdf')).toBeVisible();
-  await page.evaluate(keepShown);
+  await page.evaluate(disableToastTimeouts);
   await submit(page);
   await expect(modal.getByText('We cannot take applications right now.')).toBeVisible();
   await expect(page.locator('[popover]:popover-open').getByText('Error')).toBeVisible();
   await expect(modal.getByLabel('Full Name')).toHaveValue('Ravi Kumar');
   await expect(modal.getByText('dropped.pdf')).toBeVisible();
-  expect(said.splice(0)).toEqual([expect.stringContaining('503')]);
+  expect(consoleMessages.splice(0)).toEqual([expect.stringContaining('503')]);
 });
 
 test('the modal closes by X, Cancel and Escape, and gives the focus back', async ({ page }) => {
@@ -109,7 +114,7 @@ test('a running upload tells how far it is and can be called off, and nothing is
   mailTo,
   mailsTo,
 }) => {
-  const email = someone('ravi');
+  const email = uniqueEmail('ravi');
   await page.goto('/careers');
   await applyFor(page, 'AI Intern');
   await fill(page, email);
@@ -144,12 +149,12 @@ test('an upload whose line breaks in the middle goes through by itself', async (
   baseURL,
   mailTo,
   mailsTo,
-  said,
+  consoleMessages,
 }) => {
-  const email = someone('ravi');
-  const line = await badLineTo(baseURL ?? '', 2 * MEGABYTE);
+  const email = uniqueEmail('ravi');
+  const proxy = await faultyProxyTo(baseURL ?? '', 2 * MEGABYTE);
   await page.clock.install();
-  await page.goto(`${line.site}/careers`);
+  await page.goto(`${proxy.site}/careers`);
   await applyFor(page, 'AI Intern');
   await fill(page, email);
   await attach(page, 'resume.pdf', pdf(4 * MEGABYTE));
@@ -159,15 +164,15 @@ test('an upload whose line breaks in the middle goes through by itself', async (
   await submit(page);
   await failed;
   await expect(page.getByRole('button', { name: 'Sending...' })).toBeVisible();
-  line.mend();
+  proxy.repair();
   // What is waited before the next try.
   await page.clock.runFor(1_000);
   await expect(confirmation(page)).toBeFocused();
   await mailTo(RECRUITERS, email);
   expect(await mailsTo(RECRUITERS, email)).toHaveLength(1);
-  // Once, or once more where the line was mended only after the next try had begun.
-  expectSaid(said, /ERR_CONNECTION_RESET|ERR_EMPTY/);
-  line.close();
+  // Once, or once more where the proxy was repaired only after the next try had begun.
+  expectConsole(consoleMessages, /ERR_CONNECTION_RESET|ERR_EMPTY/);
+  proxy.close();
 });
 
 async function applyFor(page: Page, title: string) {
@@ -217,7 +222,7 @@ function pdf(size: number): Buffer {
   return Buffer.concat([start, randomBytes(size - start.length - end.length), end]);
 }
 
-/** What stands in the page once an application has arrived, whatever becomes of the notice in the corner. */
+/** What stands in the page once an application has arrived, whatever becomes of the toast in the corner. */
 function confirmation(page: Page) {
   return page.locator('main').getByRole('status').filter({ hasText: 'Application Submitted!' });
 }

@@ -1,6 +1,6 @@
-import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
+import { expect, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-test('a department narrows the list and says how many are left', { tag: '@alone' }, async ({
+test('a department narrows the list and says how many are left', { tag: '@standalone' }, async ({
   page,
 }) => {
   await page.goto('/careers');

@@ -1,13 +1,13 @@
 import { within } from '@testing-library/dom';
 import { expect, test } from 'vitest';
-import { builtPage, textsOf } from '../../../kit/testing/built-site.ts';
+import { builtPage, textContentsOf } from '../../../kit/testing/built-site.ts';
 
 const { document, page } = builtPage('/careers');
 const region = (name: string) => within(page.getByRole('region', { name }));
 
 test('ten internships, each with what it asks and gives (sections 2, 3 and 9)', () => {
   const list = page.getByRole('region', { name: 'Open Positions' });
-  expect(textsOf(within(list).getAllByRole('heading', { level: 3 }))).toEqual([
+  expect(textContentsOf(within(list).getAllByRole('heading', { level: 3 }))).toEqual([
     'Marketing Intern',
     'Video Editing Intern',
     'Computer Vision Intern',
@@ -31,7 +31,7 @@ test('three reasons and eight perks (sections 2 and 9)', () => {
 });
 
 test('search engines are told of every position', () => {
-  const data = textsOf(document.querySelectorAll('script[type="application/ld+json"]'));
+  const data = textContentsOf(document.querySelectorAll('script[type="application/ld+json"]'));
   const jobs = data.map(text => JSON.parse(text)).filter(thing => thing['@type'] === 'JobPosting');
   expect(jobs).toHaveLength(10);
   for (const job of jobs) {

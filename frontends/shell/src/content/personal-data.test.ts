@@ -1,7 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { BACKUPS_KEPT_DAYS, kept, NEVER_CONFIRMED_DAYS, read, sent } from './personal-data.ts';
+import {
+  BACKUPS_KEPT_DAYS,
+  collectedFields,
+  NEVER_CONFIRMED_DAYS,
+  recipients,
+  retention,
+} from './personal-data.ts';
 
 /** https://protobuf.com/docs/descriptors, as far as it is read here. */
 interface Descriptors {
@@ -52,7 +58,7 @@ function shortOf(value: string): string {
 }
 
 test('every field of the contracts is told of in the privacy policy, and no other', () => {
-  const toldOf = Object.entries(sent).flatMap(([message, fields]) =>
+  const toldOf = Object.entries(collectedFields).flatMap(([message, fields]) =>
     Object.keys(fields).map(field => `${message}.${field}`),
   );
   expect([...toldOf, ...NOT_PERSONAL].sort()).toEqual(fieldsOfContracts().sort());
@@ -60,19 +66,22 @@ test('every field of the contracts is told of in the privacy policy, and no othe
 
 test('who reads it is told of every type of event that is handed on, and of no other', () => {
   const types = readdirSync('docs/events').map(name => /^site\.(.+)\.v\d+\./.exec(name)?.[1]);
-  expect(Object.keys(read).sort()).toEqual(Array.from(new Set(types.filter(Boolean))).sort());
+  expect(Object.keys(recipients).sort()).toEqual(Array.from(new Set(types.filter(Boolean))).sort());
   const webhooks = readFileSync('docs/webhooks.md', 'utf8');
-  for (const type of Object.keys(read)) {
+  for (const type of Object.keys(recipients)) {
     expect(webhooks).toContain(`\`${type}\``);
   }
 });
 
 const operations = readFileSync('docs/operations.md', 'utf8');
 
-test.each(Object.entries(kept))('%s is %i unless an operator says otherwise', (setting, value) => {
-  const row = operations.split('\n').find(line => line.startsWith(`| \`${setting}\` |`));
-  expect(row?.split(' | ')[2]).toBe(`\`${value}\``);
-});
+test.each(Object.entries(retention))(
+  '%s is %i unless an operator says otherwise',
+  (setting, value) => {
+    const row = operations.split('\n').find(line => line.startsWith(`| \`${setting}\` |`));
+    expect(row?.split(' | ')[2]).toBe(`\`${value}\``);
+  },
+);
 
 test('backups are removed when the policy says so', () => {
   expect(operations).toContain(`/backups -mindepth 1 -maxdepth 1 -mtime +${BACKUPS_KEPT_DAYS} `);

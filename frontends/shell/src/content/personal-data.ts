@@ -1,8 +1,8 @@
 /**
- * What visitors send with a form, in the words of the privacy policy, by the fields of the contracts in `proto/`. A test
+ * Fields that forms collect, in the words of the privacy policy, by the fields of the contracts in `proto/`. A test
  * holds it against them: a field that is added is told of, or the test fails.
  */
-export const sent = {
+export const collectedFields = {
   'attribution.v1.Attribution': {
     page: 'the path of the page with the form',
     referrer:
@@ -37,10 +37,10 @@ export const sent = {
 const NEWSLETTER = 'newsletter addresses by those who send the newsletter';
 
 /**
- * Who reads what was sent, by the types of events that mails and webhooks hand on (`docs/webhooks.md`). A test holds it
+ * Recipients of what was sent, by the types of events that mails and webhooks hand on (`docs/webhooks.md`). A test holds it
  * against them, too.
  */
-export const read = {
+export const recipients = {
   'contact.received': 'contact messages by our sales staff',
   'careers.applied': 'applications by those who recruit',
   'newsletter.requested': NEWSLETTER,
@@ -49,14 +49,14 @@ export const read = {
   'newsletter.bounced': NEWSLETTER,
 } as const;
 
-/** How long what was sent is kept, by the settings whose defaults say so (`docs/operations.md`). */
-export const kept = {
+/** Retention periods of what was sent, by the settings whose defaults say so (`docs/operations.md`). */
+export const retention = {
   STREAM_MAX_AGE_DAYS: 365,
   CONFIRM_WITHIN_HOURS: 48,
   RESUME_LINK_HOURS: 168,
 } as const;
 
-/** How long a backup is kept, by the command of `docs/operations.md` that removes older ones. */
+/** Retention period of a backup, by the command of `docs/operations.md` that removes older ones. */
 export const BACKUPS_KEPT_DAYS = 30;
 
 /** How long an address that does not exist is kept where nobody confirmed it (`crates/subscribers`). */

@@ -1,13 +1,13 @@
 import * as paths from '@site/kit/paths.ts';
 import { Link, NavLink } from '@site/kit/router.ts';
+import { useEscape } from '@site/kit/use-escape.ts';
 import { useState } from 'react';
 import { navigation } from '../content/navigation.ts';
 import { services } from '../content/services.ts';
 import { Icon } from './icon.tsx';
-import { useEscape } from './use-escape.ts';
 
 const PANEL = 'services-panel';
-const look = 'py-3.5 text-ink-2 text-small hover:text-ink aria-[current=page]:text-ink';
+const baseClasses = 'py-3.5 text-ink-2 text-small hover:text-ink aria-[current=page]:text-ink';
 
 /** The navigation where there is room for it in one line. */
 export function DesktopNavigation() {
@@ -19,7 +19,7 @@ export function DesktopNavigation() {
             <ServicesMenu key={entry.path} {...entry} />
           ) : (
             <li key={entry.path}>
-              <NavLink to={entry.path} end={entry.path === '/'} className={look}>
+              <NavLink to={entry.path} end={entry.path === '/'} className={baseClasses}>
                 {entry.title}
               </NavLink>
             </li>
@@ -44,7 +44,7 @@ function ServicesMenu({ title, path }: { title: string; path: string }) {
       onPointerEnter={() => setIsDismissed(false)}
       className="services-menu flex h-full items-center"
     >
-      <NavLink to={path} className={look}>
+      <NavLink to={path} className={baseClasses}>
         {title}
       </NavLink>
       <button

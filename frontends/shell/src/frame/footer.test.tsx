@@ -3,7 +3,7 @@ import { socials } from '@site/kit/brand-lists.ts';
 import { BrowserRouter } from '@site/kit/router.ts';
 import { fireEvent, render, screen } from '@testing-library/react';
 import { expect, test, vi } from 'vitest';
-import { pass } from '../../../kit/testing/fake-time.ts';
+import { advanceTimers } from '../../../kit/testing/fake-time.ts';
 import { Footer } from './footer.tsx';
 
 test.each(socials)('a tooltip says what the icon of $label is', async ({ label }) => {
@@ -14,6 +14,6 @@ test.each(socials)('a tooltip says what the icon of $label is', async ({ label }
     </BrowserRouter>,
   );
   fireEvent.pointerEnter(screen.getByRole('link', { name: label }), { pointerType: 'mouse' });
-  await pass(700);
+  await advanceTimers(700);
   expect(screen.getByText(label)).toBeTruthy();
 });

@@ -32,53 +32,23 @@ const ICONS: Readonly<Record<string, IconName>> = {
   photos: 'photos',
 };
 
-/** The end of a page. It shows only on pages that ask for it with `WithFooter`. */
+/** The end of a page. It shows only on pages that ask for it with `FooterMarker`. */
 export function Footer() {
   const ours = services.filter(({ id }) => SERVICES.includes(id));
-  const { phone, emails, address } = brand;
   return (
     <footer className="site-footer border-line border-t bg-sunk">
       <div className="mx-auto grid max-w-page gap-10 px-5 py-16 sm:grid-cols-2 md:px-8 lg:grid-cols-footer">
         <div>
           <Logo />
           <p className="mt-4 max-w-text text-ink-2 text-small">{brand.blurb}</p>
-          <ul className="-ml-2.5 mt-4 flex gap-1">
-            {socials.map(social => (
-              <li key={social.url}>
-                <Tooltip words={social.label}>
-                  <a
-                    href={social.url}
-                    aria-label={social.label}
-                    target="_blank"
-                    rel="noopener"
-                    className="inline-flex size-11 items-center justify-center text-ink-2 hover:text-ink"
-                  >
-                    <Icon name={ICONS[social.kind] ?? 'network'} className="size-5" />
-                  </a>
-                </Tooltip>
-              </li>
-            ))}
-          </ul>
+          <SocialLinks />
         </div>
         <Links title="Quick Links" links={QUICK_LINKS} />
         <Links
           title="Our Services"
           links={ours.map(({ id, menu }) => ({ title: menu, path: paths.service(id) }))}
         />
-        <div>
-          <h2 className="font-semibold">Contact</h2>
-          <address className="mt-3 text-ink-2 text-small not-italic">
-            <a href={`tel:${phone.replaceAll(' ', '')}`} className="flex min-h-11 items-center">
-              {phone}
-            </a>
-            <a href={`mailto:${emails.admin}`} className="flex min-h-11 items-center">
-              {emails.admin}
-            </a>
-            <span className="mt-2 block">
-              {[...address.lines, address.city, address.country].join(', ')}
-            </span>
-          </address>
-        </div>
+        <ContactDetails />
       </div>
       <div className="mx-auto flex max-w-page flex-wrap items-center gap-x-8 px-5 pb-8 text-ink-2 text-small md:px-8">
         <p className="mr-auto">
@@ -95,7 +65,49 @@ export function Footer() {
   );
 }
 
-/** The page was rendered ahead of time, perhaps last year. */
+function SocialLinks() {
+  return (
+    <ul className="-ml-2.5 mt-4 flex gap-1">
+      {socials.map(social => (
+        <li key={social.url}>
+          <Tooltip text={social.label}>
+            <a
+              href={social.url}
+              aria-label={social.label}
+              target="_blank"
+              rel="noopener"
+              className="inline-flex size-11 items-center justify-center text-ink-2 hover:text-ink"
+            >
+              <Icon name={ICONS[social.kind] ?? 'network'} className="size-5" />
+            </a>
+          </Tooltip>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function ContactDetails() {
+  const { phone, emails, address } = brand;
+  return (
+    <div>
+      <h2 className="font-semibold">Contact</h2>
+      <address className="mt-3 text-ink-2 text-small not-italic">
+        <a href={`tel:${phone.replaceAll(' ', '')}`} className="flex min-h-11 items-center">
+          {phone}
+        </a>
+        <a href={`mailto:${emails.admin}`} className="flex min-h-11 items-center">
+          {emails.admin}
+        </a>
+        <span className="mt-2 block">
+          {[...address.lines, address.city, address.country].join(', ')}
+        </span>
+      </address>
+    </div>
+  );
+}
+
+/** The page was prerendered, perhaps last year. */
 function Year() {
   const isHydrated = useHydrated();
   const year = new Date().getFullYear();

@@ -3,7 +3,7 @@ import { BrowserRouter } from '@site/kit/router.ts';
 import { act, render, screen } from '@testing-library/react';
 import { renderToString } from 'react-dom/server';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { person } from '../../../kit/testing/person.ts';
+import { setupUser } from '../../../kit/testing/setup-user.ts';
 import { Header } from './header.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';
 
@@ -20,7 +20,7 @@ function show() {
 }
 
 function press(name: string) {
-  return person().click(screen.getByRole('button', { name }));
+  return setupUser().click(screen.getByRole('button', { name }));
 }
 
 function pressed() {

@@ -8,7 +8,7 @@ import { ThemeSwitch } from './theme-switch.tsx';
 import { useScrolled } from './use-scrolled.ts';
 
 interface HeaderProps {
-  /** The page that is shown: see `pageAt`. */
+  /** The page that is shown: see `pageKeyOf`. */
   page: string;
 }
 

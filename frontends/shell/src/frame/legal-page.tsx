@@ -1,9 +1,9 @@
 import { brand } from '@site/kit/brand.ts';
+import { FooterMarker } from '@site/kit/footer-marker.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import { useReveal } from '@site/kit/reveal.tsx';
 import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
-import { WithFooter } from '@site/kit/footer-marker.tsx';
 import type { IconName } from './icon.tsx';
 import { Icon } from './icon.tsx';
 
@@ -38,7 +38,7 @@ export function LegalPage({ title, description, path, icon, clauses }: LegalPage
           <ClauseText key={clause.title} {...clause} />
         ))}
       </div>
-      <WithFooter />
+      <FooterMarker />
     </>
   );
 }

@@ -7,7 +7,7 @@ import { services } from '../content/services.ts';
 import { Icon } from './icon.tsx';
 
 const MENU = 'mobile-menu';
-const look = 'flex min-h-12 grow items-center text-lg aria-[current=page]:font-semibold';
+const baseClasses = 'flex min-h-12 grow items-center text-lg aria-[current=page]:font-semibold';
 
 /**
  * The navigation where there is little room: a button in the bar, and what it opens below. Popover and details work
@@ -39,7 +39,7 @@ export function MobileMenu() {
               {'menu' in entry ? (
                 <Dropdown {...entry} />
               ) : (
-                <NavLink to={entry.path} end={entry.path === '/'} className={look}>
+                <NavLink to={entry.path} end={entry.path === '/'} className={baseClasses}>
                   {entry.title}
                 </NavLink>
               )}
@@ -65,7 +65,7 @@ function closeAfterLink({ target, currentTarget }: MouseEvent<HTMLElement>) {
 function Dropdown({ title, path, menu }: { title: string; path: string; menu: string }) {
   return (
     <div className="relative">
-      <NavLink to={path} className={`mr-12 ${look}`}>
+      <NavLink to={path} className={`mr-12 ${baseClasses}`}>
         {title}
       </NavLink>
       <details name={MENU} id={`${MENU}-${menu}`} className="group/list">

@@ -1,6 +1,6 @@
 import { useLocation, useNavigationType } from '@site/kit/router.ts';
 import { useEffect } from 'react';
-import { whenThere } from './when-there.ts';
+import { waitForElement } from './wait-for-element.ts';
 
 /** Shows every page that a link leads to from its top, or from what its address points at. */
 export function ScrollToTop() {
@@ -15,7 +15,7 @@ export function ScrollToTop() {
     window.scrollTo(0, 0);
     const id = decodeURIComponent(hash.slice(1));
     return id
-      ? whenThere(
+      ? waitForElement(
           () => document.getElementById(id),
           target => target.scrollIntoView(),
         )

@@ -5,7 +5,7 @@ import { chooseTheme, useTheme } from './theme.ts';
 export function ThemeSwitch() {
   const theme = useTheme();
   return (
-    <Tooltip words="Dark theme">
+    <Tooltip text="Dark theme">
       <button
         type="button"
         aria-label="Dark theme"

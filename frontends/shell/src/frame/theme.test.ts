@@ -9,7 +9,7 @@ beforeEach(async () => {
   system = Object.assign(new EventTarget(), { matches: false });
   vi.stubGlobal('matchMedia', () => system);
   vi.resetModules();
-  await vi.importActual('../theme-start.js');
+  await vi.importActual('../theme-init.js');
 });
 
 function systemTurns(theme: 'light' | 'dark') {

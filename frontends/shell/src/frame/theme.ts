@@ -1,12 +1,12 @@
 import { useSyncExternalStore } from 'react';
 
-/** Under this key the visitor's choice is kept; `theme-start.js` reads it before the first paint. */
+/** Under this key the visitor's choice is kept; `theme-init.js` reads it before the first paint. */
 const KEY = 'theme';
 
 /** Which theme the page is in. */
 export type Theme = 'light' | 'dark';
 
-/** The page's theme, once React has taken the page over: only the browser knows it. */
+/** The page's theme, once the page is hydrated: only the browser knows it. */
 export function useTheme(): Theme | undefined {
   return useSyncExternalStore(subscribe, current, () => undefined);
 }

@@ -1,13 +1,13 @@
 import { useSyncExternalStore } from 'react';
 
-/** From here on a page counts as scrolled, in CSS pixels. */
-const THRESHOLD = 20;
+/** From here on a page counts as scrolled. */
+const SCROLLED_AFTER_PX = 20;
 
 /** Whether the page is scrolled. */
 export function useScrolled(): boolean {
   return useSyncExternalStore(
     subscribe,
-    () => window.scrollY > THRESHOLD,
+    () => window.scrollY > SCROLLED_AFTER_PX,
     () => false,
   );
 }

@@ -1,7 +1,7 @@
 import type { Leader } from '@site/kit/brand-lists.ts';
 import { leadership } from '@site/kit/brand-lists.ts';
 import { ButtonLink } from '@site/kit/button.tsx';
-import { Monogram } from '@site/kit/monogram.tsx';
+import { InitialsAvatar } from '@site/kit/initials-avatar.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
@@ -9,11 +9,11 @@ import { Picture } from '@site/kit/picture.tsx';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 import { organization, StructuredData } from '@site/kit/structured-data.tsx';
-import { ClosingCall } from '../frame/closing-call.tsx';
+import { CallToAction } from '../frame/call-to-action.tsx';
 import { scenes } from '../scenes/scenes.ts';
 
 const SUBTITLE = 'We teach cameras to notice, and to know when to keep quiet.';
-const STAGGER = 100;
+const STAGGER_MS = 100;
 
 const JOURNEY = [
   {
@@ -62,29 +62,13 @@ export default function About() {
             <p className="mb-6 text-ink-2">
               What that takes is twelve building blocks that work with the cameras you have.
             </p>
-            <ButtonLink to={paths.solutions} kind="quiet">
+            <ButtonLink to={paths.solutions} variant="secondary">
               Explore Solutions
             </ButtonLink>
           </div>
         </div>
       </Section>
-      <Section title="Our Journey">
-        <ol className="border-seen border-l-2">
-          {JOURNEY.map(({ when, title, text }, at) => (
-            <li key={title} className="relative pb-10 pl-8 last:pb-0">
-              <span
-                aria-hidden="true"
-                className="absolute top-1.5 -left-1.75 size-3 border-2 border-seen bg-paper"
-              />
-              <Reveal delay={at * STAGGER}>
-                <p className="font-semibold text-seen-ink text-small">{when}</p>
-                <h3 className="mt-1 text-subheading">{title}</h3>
-                <p className="mt-1.5 max-w-text text-ink-2">{text}</p>
-              </Reveal>
-            </li>
-          ))}
-        </ol>
-      </Section>
+      <Journey />
       <Section title="Meet Our Leadership">
         <ul className="grid gap-8 sm:grid-cols-2 lg:grid-cols-4">
           {leadership.map(leader => (
@@ -92,8 +76,30 @@ export default function About() {
           ))}
         </ul>
       </Section>
-      <ClosingCall lead="Ask us anything about your site. The first answer is free, and so is the second." />
+      <CallToAction lead="Ask us anything about your site. The first answer is free, and so is the second." />
     </>
+  );
+}
+
+function Journey() {
+  return (
+    <Section title="Our Journey">
+      <ol className="border-seen border-l-2">
+        {JOURNEY.map(({ when, title, text }, at) => (
+          <li key={title} className="relative pb-10 pl-8 last:pb-0">
+            <span
+              aria-hidden="true"
+              className="absolute top-1.5 -left-1.75 size-3 border-2 border-seen bg-paper"
+            />
+            <Reveal delayMs={at * STAGGER_MS}>
+              <p className="font-semibold text-seen-ink text-small">{when}</p>
+              <h3 className="mt-1 text-subheading">{title}</h3>
+              <p className="mt-1.5 max-w-text text-ink-2">{text}</p>
+            </Reveal>
+          </li>
+        ))}
+      </ol>
+    </Section>
   );
 }
 
@@ -101,7 +107,7 @@ export default function About() {
 function Person({ role, name, profileUrl }: Leader) {
   return (
     <li>
-      <Monogram of={name ?? role} className="w-full" />
+      <InitialsAvatar of={name ?? role} className="w-full" />
       <h3 className="mt-4 text-subheading">{name ?? role}</h3>
       {name ? <p className="text-ink-2">{role}</p> : null}
       {profileUrl ? (

@@ -2,25 +2,25 @@
 import { fireEvent, render, screen } from '@testing-library/react';
 import { renderToString } from 'react-dom/server';
 import { beforeEach, expect, test, vi } from 'vitest';
-import type { FakeServer } from '../../../kit/testing/fake-server.ts';
-import { fakeServer, keysOf } from '../../../kit/testing/fake-server.ts';
-import { pass } from '../../../kit/testing/fake-time.ts';
-import { notices } from '../../../kit/testing/record-toasts.ts';
-import { person } from '../../../kit/testing/person.ts';
+import { advanceTimers } from '../../../kit/testing/fake-time.ts';
+import type { FakeXhr } from '../../../kit/testing/fake-xhr.ts';
+import { fakeXhr, keysOf } from '../../../kit/testing/fake-xhr.ts';
+import { recordToasts } from '../../../kit/testing/record-toasts.ts';
+import { setupUser } from '../../../kit/testing/setup-user.ts';
 import { ContactForm } from './contact-form.tsx';
 
 const SENT = 'Message Sent Successfully!';
 const UNREACHABLE = 'Failed to send message. Please try again later.';
 const LABELS = ['Full Name', 'Email Address', 'Your Message'];
 
-let server: FakeServer;
+let xhr: FakeXhr;
 let visitors = 0;
 /** What the console says, as section 8 of the specification asks for. */
 const said = vi.fn();
 
 beforeEach(() => {
   vi.useFakeTimers();
-  server = fakeServer();
+  xhr = fakeXhr();
   said.mockReset();
   vi.spyOn(console, 'error').mockImplementation(said);
 });
@@ -43,7 +43,7 @@ function fill(email = visitor()) {
 }
 
 function submit() {
-  return person().click(screen.getByRole('button', { name: 'Send Message' }));
+  return setupUser().click(screen.getByRole('button', { name: 'Send Message' }));
 }
 
 function values() {
@@ -54,8 +54,8 @@ test('what was written is sent, with where the visitor is and the field that nob
   render(<ContactForm />);
   const email = fill();
   await submit();
-  expect(server.last().path).toBe('/api/contact');
-  expect(JSON.parse(String(server.last().body))).toEqual({
+  expect(xhr.last().path).toBe('/api/contact');
+  expect(JSON.parse(String(xhr.last().body))).toEqual({
     name: 'Asha Rao',
     email,
     message: 'Two shops, fourteen cameras.',
@@ -70,22 +70,22 @@ test('while it is sent the button says so and cannot be pressed again (section 4
   await submit();
   const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Sending...' });
   expect(button.disabled).toBe(true);
-  await person().click(button);
-  expect(server.sent).toHaveLength(1);
+  await setupUser().click(button);
+  expect(xhr.sent).toHaveLength(1);
 });
 
 test('the success is told with the address for 5000 ms, then the form is back and empty', async () => {
   render(<ContactForm />);
   const email = fill();
   await submit();
-  await server.answer(202, { success: true });
+  await xhr.answer(202, { success: true });
   const status = screen.getByRole('status');
   expect(status.textContent).toContain(SENT);
   expect(status.textContent).toContain(`We will reply to ${email}.`);
   expect(document.activeElement).toBe(status);
-  await pass(4_999);
+  await advanceTimers(4_999);
   expect(screen.queryByText(SENT)).not.toBeNull();
-  await pass(1);
+  await advanceTimers(1);
   expect(screen.queryByText(SENT)).toBeNull();
   expect(document.activeElement?.tagName).toBe('FORM');
   expect(values()).toEqual(['', '', '']);
@@ -97,7 +97,7 @@ test('where no address was entered the success speaks of the one provided (secti
   fill('');
   // The browser would ask for an address: a visitor gets here only where it does not.
   fireEvent.submit(screen.getByLabelText('Your Message'));
-  await server.answer(202, { success: true });
+  await xhr.answer(202, { success: true });
   expect(screen.getByRole('status').textContent).toContain('We will reply to your provided email.');
 });
 
@@ -105,7 +105,7 @@ test('what is wrong is said beside its field, the failure takes the focus, and n
   render(<ContactForm />);
   const email = fill();
   await submit();
-  await server.answer(422, {
+  await xhr.answer(422, {
     success: false,
     message: 'Please check the marked fields.',
     fields: { name: 'Tell us your name.' },
@@ -126,7 +126,7 @@ test('what is wrong with a field is said until it is edited, and the failure unt
   fill();
   await submit();
   const fields = { name: 'Tell us your name.', message: 'Say a little more.' };
-  await server.answer(422, { success: false, message: 'Please check the marked fields.', fields });
+  await xhr.answer(422, { success: false, message: 'Please check the marked fields.', fields });
   write('Email Address', 'another@example.com');
   expect(document.querySelectorAll('[aria-invalid]')).toHaveLength(2);
   write('Full Name', 'Asha R.');
@@ -144,7 +144,7 @@ test('a failure that names no field is said until the next try', async () => {
   render(<ContactForm />);
   fill();
   await submit();
-  await server.answer(503, { success: false, message: 'Not right now.' });
+  await xhr.answer(503, { success: false, message: 'Not right now.' });
   write('Full Name', 'Asha R.');
   expect(screen.getByRole('alert').textContent).toBe('Not right now.');
 });
@@ -166,7 +166,7 @@ test.each([
     render(<ContactForm />);
     fill();
     await submit();
-    await server.answer(status, body);
+    await xhr.answer(status, body);
     expect(screen.getByRole('alert').textContent).toBe(sentence);
     expect(said.mock.calls).toEqual([[sentence]]);
     expect(values()[2]).toBe('Two shops, fourteen cameras.');
@@ -178,23 +178,23 @@ test('a message that never arrives is tried four times (sections 8 and 9)', asyn
   fill();
   await submit();
   for (const wait of [1000, 2000, 4000]) {
-    await server.breakOff();
+    await xhr.breakOff();
     expect(screen.queryByRole('alert')).toBeNull();
-    await pass(wait);
+    await advanceTimers(wait);
   }
-  await server.breakOff();
-  expect(server.sent).toHaveLength(4);
+  await xhr.breakOff();
+  expect(xhr.sent).toHaveLength(4);
   expect(screen.getByRole('alert').textContent).toBe(UNREACHABLE);
   expect(said.mock.calls).toEqual([[UNREACHABLE]]);
 });
 
 test.each([
-  ['while it waits for an answer', async () => pass(20_000)],
+  ['while it waits for an answer', async () => advanceTimers(20_000)],
   [
     'between two attempts',
     async () => {
-      await server.breakOff();
-      await pass(500);
+      await xhr.breakOff();
+      await advanceTimers(500);
     },
   ],
 ])('called off %s it ends without a word, and nothing is lost', async (_, wait) => {
@@ -202,42 +202,42 @@ test.each([
   const email = fill();
   await submit();
   await wait();
-  await person().click(screen.getByRole('button', { name: 'Cancel' }));
-  await pass(0);
+  await setupUser().click(screen.getByRole('button', { name: 'Cancel' }));
+  await advanceTimers(0);
   expect(screen.queryByRole('button', { name: 'Cancel' })).toBeNull();
   expect(screen.queryByRole('alert')).toBeNull();
   expect(values()).toEqual(['Asha Rao', email, 'Two shops, fourteen cameras.']);
   expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Send Message' }));
-  await pass(60_000);
-  expect(server.sent).toHaveLength(1);
+  await advanceTimers(60_000);
+  expect(xhr.sent).toHaveLength(1);
   expect(said).not.toHaveBeenCalled();
   // It may have arrived before it was called off.
   await submit();
-  const [first, second] = keysOf(server);
+  const [first, second] = keysOf(xhr);
   expect(second).toBe(first);
 });
 
 test('whoever leaves while it is sent is told elsewhere, and finds an empty form', async () => {
-  const told = notices();
+  const toasts = recordToasts();
   const { unmount } = render(<ContactForm />);
   fill();
   await submit();
   unmount();
   render(<ContactForm />);
   expect(values()[0]).toBe('Asha Rao');
-  await server.answer(202, { success: true });
-  expect(told.at(-1)).toMatchObject({ kind: 'success', title: 'Message Sent Successfully!' });
+  await xhr.answer(202, { success: true });
+  expect(toasts.at(-1)).toMatchObject({ kind: 'success', title: 'Message Sent Successfully!' });
   expect(values()).toEqual(['', '', '']);
 });
 
 test('whoever leaves is told of a failure, too, and finds what was typed', async () => {
-  const told = notices();
+  const toasts = recordToasts();
   const { unmount } = render(<ContactForm />);
   fill();
   await submit();
   unmount();
-  await server.answer(503, { success: false, message: 'We are away.' });
-  expect(told.at(-1)).toMatchObject({ kind: 'error', text: 'We are away.' });
+  await xhr.answer(503, { success: false, message: 'We are away.' });
+  expect(toasts.at(-1)).toMatchObject({ kind: 'error', text: 'We are away.' });
   expect(said).toHaveBeenCalledWith('We are away.');
   render(<ContactForm />);
   expect(values()[0]).toBe('Asha Rao');
@@ -247,10 +247,10 @@ test('pressed again after a failure of the server’s, it is the same message', 
   render(<ContactForm />);
   fill();
   await submit();
-  await server.answer(503, { success: false });
+  await xhr.answer(503, { success: false });
   await submit();
-  await server.answer(202, { success: true });
-  const [first, second] = keysOf(server);
+  await xhr.answer(202, { success: true });
+  const [first, second] = keysOf(xhr);
   expect(second).toBe(first);
   expect(screen.getByText(SENT)).toBeTruthy();
 });
@@ -269,7 +269,7 @@ test.each([
   render(<ContactForm />);
   prepare();
   await submit();
-  expect(server.sent).toEqual([]);
+  expect(xhr.sent).toEqual([]);
 });
 
 test('what each field is: required, how long, of which kind (section 5)', () => {
@@ -298,7 +298,7 @@ test('a draft survives going away, and does not outlive its message (section 4)'
   const second = render(<ContactForm />);
   expect(values()).toEqual(['Asha Rao', email, 'Two shops, fourteen cameras.']);
   await submit();
-  await server.answer(202, { success: true });
+  await xhr.answer(202, { success: true });
   second.unmount();
   render(<ContactForm />);
   expect(values()).toEqual(['', '', '']);
@@ -312,7 +312,7 @@ test('before the application has started the browser sends the form by itself', 
 });
 
 test('what was wrong before it was shown stands beside its field, where the gateway finds it', () => {
-  render(<ContactForm errors={{ email: 'This is no address.' }} />);
+  render(<ContactForm fieldErrors={{ email: 'This is no address.' }} />);
   const email = screen.getByLabelText('Email Address');
   const error = screen.getByText('This is no address.');
   expect(email.getAttribute('aria-describedby')).toBe(error.id);

@@ -1,88 +1,44 @@
-import type { Outcome } from '@site/kit/api-client.ts';
+import { Alert } from '@site/kit/alert.tsx';
+import type { SubmissionResult } from '@site/kit/api-client.ts';
 import { postJson } from '@site/kit/api-client.ts';
 import { attribution } from '@site/kit/attribution.ts';
-import { Field, TextField } from '@site/kit/field.tsx';
+import { Confirmation } from '@site/kit/confirmation.tsx';
+import { TextAreaField, TextField } from '@site/kit/field.tsx';
+import { formValues } from '@site/kit/form-values.ts';
 import { HONEYPOT, Honeypot } from '@site/kit/honeypot.tsx';
-import { Alert, Confirmation } from '@site/kit/confirmation.tsx';
-import { notify } from '@site/kit/toast-region.tsx';
 import { PrivacyNote } from '@site/kit/privacy-note.tsx';
 import { SubmitButtons } from '@site/kit/submit-buttons.tsx';
-import { textsOf } from '@site/kit/texts-of.ts';
+import { showToast } from '@site/kit/toast-region.tsx';
 import { useDraft } from '@site/kit/use-draft.ts';
 import type { FieldErrors } from '@site/kit/use-submission.ts';
 import { useSubmission } from '@site/kit/use-submission.ts';
 import type { FormEvent } from 'react';
 import { useEffect, useRef, useState } from 'react';
 
-/** How long the visitor is told of the success, in milliseconds. */
-const SUCCESS_SHOWN_FOR = 5000;
+/** How long the confirmation stands in place of the form. */
+const SUCCESS_DURATION_MS = 5000;
 const SENT = 'Message Sent Successfully!';
-const SENTENCES = {
+const FAILURE_MESSAGES = {
   refused: 'Failed to send message',
   unreachable: 'Failed to send message. Please try again later.',
 };
 
 interface ContactFormProps {
   /** What is wrong with which field before anything was sent: see `RefusedPage`. */
-  errors?: FieldErrors | undefined;
+  fieldErrors?: FieldErrors | undefined;
 }
 
-/** The form of the contact page. The browser sends it by itself where our scripts do not run, or not yet. */
-export function ContactForm({ errors: initial }: ContactFormProps) {
-  const { form, save, forget } = useDraft('contact');
-  const { state, errors, send, cancel, edited, reset } = useSubmission(initial);
-  const [sender, setSender] = useState('');
-  const confirmation = useRef<HTMLDivElement>(null);
-  const takesFocus = useRef(false);
-
-  useEffect(() => {
-    if (state.is === 'accepted') {
-      const over = setTimeout(() => {
-        takesFocus.current = document.activeElement === confirmation.current;
-        reset();
-      }, SUCCESS_SHOWN_FOR);
-      return () => clearTimeout(over);
-    }
-    // Whoever was at the confirmation goes on at the form, not at the top of the page.
-    if (state.is === 'idle' && takesFocus.current) {
-      takesFocus.current = false;
-      form.current?.focus();
-    }
-    return undefined;
-  }, [state, form, reset]);
-
-  async function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const texts = textsOf(event.currentTarget, ['name', 'email', 'message', HONEYPOT]);
-    const message = { ...texts, attribution: attribution() };
-    setSender(texts.email);
-    const outcome = await send(watch =>
-      postJson('/api/contact', message, { sentences: SENTENCES, ...watch }),
-    );
-    if (outcome.ok) {
-      forget();
-    } else if (!outcome.isCancelled) {
-      // Section 8 of the specification asks for it.
-      console.error(outcome.message);
-    }
-    if (!(form.current || confirmation.current)) {
-      tellElsewhere(outcome);
-    }
-  }
-
-  function edit(event: FormEvent) {
-    save();
-    edited(event);
-  }
-
-  if (state.is === 'accepted') {
+/** Form of the contact page. The browser sends it by itself where no JavaScript runs, or not yet. */
+export function ContactForm({ fieldErrors: initial }: ContactFormProps) {
+  const { form, confirmation, state, fieldErrors, sender, edit, submit, cancel } =
+    useContactSubmission(initial);
+  if (state.status === 'accepted') {
     return (
       <Confirmation ref={confirmation} title={SENT}>
         Thank you. We will reply to {sender || 'your provided email'}.
       </Confirmation>
     );
   }
-
   return (
     <form
       ref={form}
@@ -93,15 +49,27 @@ export function ContactForm({ errors: initial }: ContactFormProps) {
       onInput={edit}
       onSubmit={submit}
     >
-      <Field
+      <ContactFields fieldErrors={fieldErrors} />
+      <Honeypot />
+      <PrivacyNote />
+      {state.status === 'failed' ? <Alert>{state.message}</Alert> : null}
+      <SubmitButtons title="Send Message" state={state} onCancel={cancel} />
+    </form>
+  );
+}
+
+function ContactFields({ fieldErrors }: { fieldErrors: FieldErrors }) {
+  return (
+    <>
+      <TextField
         label="Full Name"
         name="name"
         autoComplete="name"
         maxLength={200}
         required
-        error={errors['name']}
+        error={fieldErrors['name']}
       />
-      <Field
+      <TextField
         label="Email Address"
         name="email"
         type="email"
@@ -109,29 +77,75 @@ export function ContactForm({ errors: initial }: ContactFormProps) {
         autoComplete="email"
         maxLength={254}
         required
-        error={errors['email']}
+        error={fieldErrors['email']}
       />
-      <TextField
+      <TextAreaField
         label="Your Message"
         name="message"
         rows={4}
         maxLength={10_000}
         required
-        error={errors['message']}
+        error={fieldErrors['message']}
       />
-      <Honeypot />
-      <PrivacyNote />
-      {state.is === 'failed' ? <Alert>{state.message}</Alert> : null}
-      <SubmitButtons title="Send Message" state={state} onCancel={cancel} />
-    </form>
+    </>
   );
 }
 
+function useContactSubmission(initial: FieldErrors | undefined) {
+  const { form, save, discard } = useDraft('contact');
+  const submission = useSubmission(initial);
+  const { state, fieldErrors, cancel, reset } = submission;
+  const [sender, setSender] = useState('');
+  const confirmation = useRef<HTMLDivElement>(null);
+  const takesFocus = useRef(false);
+
+  useEffect(() => {
+    if (state.status === 'accepted') {
+      const timeout = setTimeout(() => {
+        takesFocus.current = document.activeElement === confirmation.current;
+        reset();
+      }, SUCCESS_DURATION_MS);
+      return () => clearTimeout(timeout);
+    }
+    // Whoever was at the confirmation goes on at the form, not at the top of the page.
+    if (state.status === 'idle' && takesFocus.current) {
+      takesFocus.current = false;
+      form.current?.focus();
+    }
+    return undefined;
+  }, [state, form, reset]);
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const values = formValues(event.currentTarget, ['name', 'email', 'message', HONEYPOT]);
+    const message = { ...values, attribution: attribution() };
+    setSender(values.email);
+    const result = await submission.send(options =>
+      postJson('/api/contact', message, { failureMessages: FAILURE_MESSAGES, ...options }),
+    );
+    if (result.ok) {
+      discard();
+    } else if (!result.isCancelled) {
+      // Section 8 of the specification asks for it.
+      console.error(result.message);
+    }
+    if (!(form.current || confirmation.current)) {
+      showResultToast(result);
+    }
+  }
+
+  function edit(event: FormEvent) {
+    save();
+    submission.clearErrorOnInput(event);
+  }
+  return { form, confirmation, state, fieldErrors, sender, edit, submit, cancel };
+}
+
 /** Whoever went to another page meanwhile learns there what came of the message. */
-function tellElsewhere(outcome: Outcome) {
-  notify(
-    outcome.ok
+function showResultToast(result: SubmissionResult) {
+  showToast(
+    result.ok
       ? { kind: 'success', title: SENT, text: 'Thank you. We will reply by e-mail.' }
-      : { kind: 'error', title: 'Your message was not sent', text: outcome.message },
+      : { kind: 'error', title: 'Your message was not sent', text: result.message },
   );
 }

@@ -1,11 +1,11 @@
-import { errorsOf, RefusedPage } from '@site/kit/refused-page.tsx';
+import { placeholderFieldErrors, RefusedPage } from '@site/kit/refused-page.tsx';
 import { ContactForm } from './contact-form.tsx';
 
 /** `/contact/not-sent` */
 export default function ContactNotSent() {
   return (
     <RefusedPage title="Not sent yet">
-      <ContactForm errors={errorsOf(['name', 'email', 'message'])} />
+      <ContactForm fieldErrors={placeholderFieldErrors(['name', 'email', 'message'])} />
     </RefusedPage>
   );
 }

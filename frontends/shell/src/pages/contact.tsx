@@ -6,7 +6,7 @@ import * as paths from '@site/kit/paths.ts';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
-import { questions } from '../content/questions.ts';
+import { faq } from '../content/faq.ts';
 import type { IconName } from '../frame/icon.tsx';
 import { Icon } from '../frame/icon.tsx';
 import { ContactForm } from './contact-form.tsx';
@@ -15,9 +15,9 @@ import { OfficeMap } from './office-map.tsx';
 const SUBTITLE = 'Tell us what your cameras should have noticed. We read every message.';
 const { emails, phone, address } = brand;
 
-const FAQ = {
+const FAQ_PAGE = {
   '@type': 'FAQPage',
-  mainEntity: questions.map(({ title, content }) => ({
+  mainEntity: faq.map(({ title, content }) => ({
     '@type': 'Question',
     name: title,
     acceptedAnswer: { '@type': 'Answer', text: content },
@@ -34,7 +34,7 @@ export default function Contact() {
         path={paths.contact}
         picture="/previews/contact.jpg"
       />
-      <StructuredData data={FAQ} />
+      <StructuredData data={FAQ_PAGE} />
       <StructuredData data={breadcrumbs({ title: 'Contact', path: paths.contact })} />
       <PageHeader
         title="Let's Connect"
@@ -60,28 +60,44 @@ export default function Contact() {
         </div>
       </Section>
       <Section title="Frequently asked">
-        <Accordion items={questions} />
+        <Accordion items={faq} />
       </Section>
-      <Section title="Other ways to reach us">
-        <ul className="grid gap-5 lg:grid-cols-3">
-          <Way icon="mail" title="Email" text={emails.sales} href={`mailto:${emails.sales}`} />
-          <Way icon="phone" title="Call" text={phone} href={`tel:${phone.replaceAll(' ', '')}`} />
-          <Way
-            icon="place"
-            title="Visit"
-            text={[...address.lines, address.city].join(', ')}
-            href={address.directionsUrl}
-          />
-        </ul>
-        <div className="mt-12">
-          <OfficeMap />
-        </div>
-      </Section>
+      <ContactMethods />
     </>
   );
 }
 
-function Way({
+function ContactMethods() {
+  return (
+    <Section title="Other ways to reach us">
+      <ul className="grid gap-5 lg:grid-cols-3">
+        <ContactMethod
+          icon="mail"
+          title="Email"
+          text={emails.sales}
+          href={`mailto:${emails.sales}`}
+        />
+        <ContactMethod
+          icon="phone"
+          title="Call"
+          text={phone}
+          href={`tel:${phone.replaceAll(' ', '')}`}
+        />
+        <ContactMethod
+          icon="place"
+          title="Visit"
+          text={[...address.lines, address.city].join(', ')}
+          href={address.directionsUrl}
+        />
+      </ul>
+      <div className="mt-12">
+        <OfficeMap />
+      </div>
+    </Section>
+  );
+}
+
+function ContactMethod({
   icon,
   title,
   text,

@@ -1,24 +1,25 @@
 import { Accordion } from '@site/kit/accordion.tsx';
-import { Button, ButtonLink, MissingLink } from '@site/kit/button.tsx';
+import { Alert } from '@site/kit/alert.tsx';
+import { Button, ButtonLink, DisabledLink } from '@site/kit/button.tsx';
 import { Card } from '@site/kit/card.tsx';
+import { Confirmation } from '@site/kit/confirmation.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
-import { DidNotLoad } from '@site/kit/did-not-load.tsx';
-import { Field, TextField } from '@site/kit/field.tsx';
-import { Alert, Confirmation } from '@site/kit/confirmation.tsx';
-import { Monogram } from '@site/kit/monogram.tsx';
+import { TextAreaField, TextField } from '@site/kit/field.tsx';
+import { InitialsAvatar } from '@site/kit/initials-avatar.tsx';
+import { LoadError } from '@site/kit/load-error.tsx';
 import { NewsletterForm } from '@site/kit/newsletter-form.tsx';
-import { notify } from '@site/kit/toast-region.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 import { SubmitButtons } from '@site/kit/submit-buttons.tsx';
+import { showToast } from '@site/kit/toast-region.tsx';
 import { Tooltip } from '@site/kit/tooltip.tsx';
 import type { ReactNode } from 'react';
 import { useState } from 'react';
 import { Icon, iconNames } from '../frame/icon.tsx';
-import { opening } from '../scenes/scenes.ts';
+import { heroDrawing } from '../scenes/scenes.ts';
 
 const COLOURS = [
   ...['paper', 'raised', 'sunk', 'line', 'ink', 'ink-2'],
@@ -54,43 +55,14 @@ function Primitives({ theme }: { theme: string }) {
         subtitle={`The kit in its ${theme} theme. PageHeader has a breadcrumb, an icon and a picture; every part below is a Section.`}
         breadcrumb="home"
         icon={<Icon name="document" className="mb-4 size-10 text-seen-ink" />}
-        picture={<Picture {...opening} alt="" />}
+        picture={<Picture {...heroDrawing} alt="" />}
       >
         <Button>Action</Button>
       </PageHeader>
       <Tokens />
-      <Section
-        title="Button, ButtonLink and MissingLink"
-        lead="One main action a view; all others are quiet."
-      >
-        <Row>
-          <Button>Main</Button>
-          <Button disabled>Disabled</Button>
-          <Button size="small">Small</Button>
-          <Button kind="quiet">Quiet</Button>
-          <Button kind="chosen">Chosen</Button>
-          <Button kind="quiet" size="small">
-            Quiet and small
-          </Button>
-          <ButtonLink to={paths.contact}>A link</ButtonLink>
-          <ButtonLink to={paths.contact} kind="quiet">
-            A quiet link
-          </ButtonLink>
-          <MissingLink>A link that leads nowhere yet</MissingLink>
-        </Row>
-      </Section>
-      <Section title="SubmitButtons" lead="While a form is sent, it can be called off.">
-        <SubmitButtons title="Send" state={{ is: 'idle' }} onCancel={() => undefined} />
-        <div className="mt-4">
-          <SubmitButtons
-            title="Send"
-            state={{ is: 'submitting', progress: 0 }}
-            onCancel={() => undefined}
-          />
-        </div>
-      </Section>
-      <Section title="Monogram">
-        <Monogram of="Ada Lovelace" className="size-24" />
+      <Buttons />
+      <Section title="InitialsAvatar">
+        <InitialsAvatar of="Ada Lovelace" className="size-24" />
       </Section>
       <Fields />
       <Section title="Accordion" lead="One item is open at a time.">
@@ -102,10 +74,10 @@ function Primitives({ theme }: { theme: string }) {
         />
       </Section>
       <Windows />
-      <Section title="Picture" lead="Loads near the view; says so when it cannot.">
+      <Section title="Picture" lead="Loads near the viewport; says so when it cannot.">
         <div className="grid gap-6 sm:grid-cols-2">
-          <Picture {...opening} alt="A shop" />
-          <Picture {...opening} src="/no-such-picture.svg" alt="What is not there" />
+          <Picture {...heroDrawing} alt="A shop" />
+          <Picture {...heroDrawing} src="/no-such-picture.svg" alt="What is not there" />
         </div>
       </Section>
       <Section title="Reveal and Card" lead="Fades in when it is scrolled into view.">
@@ -116,6 +88,43 @@ function Primitives({ theme }: { theme: string }) {
       <Messages />
       <Section title="NewsletterForm and PrivacyNote">
         <NewsletterForm />
+      </Section>
+    </>
+  );
+}
+
+function Buttons() {
+  return (
+    <>
+      <Section
+        title="Button, ButtonLink and DisabledLink"
+        lead="One primary action a page; all others are secondary."
+      >
+        <Row>
+          <Button>Primary</Button>
+          <Button disabled>Disabled</Button>
+          <Button size="small">Small</Button>
+          <Button variant="secondary">Secondary</Button>
+          <Button variant="selected">Selected</Button>
+          <Button variant="secondary" size="small">
+            Secondary and small
+          </Button>
+          <ButtonLink to={paths.contact}>A link</ButtonLink>
+          <ButtonLink to={paths.contact} variant="secondary">
+            A secondary link
+          </ButtonLink>
+          <DisabledLink>A link that leads nowhere yet</DisabledLink>
+        </Row>
+      </Section>
+      <Section title="SubmitButtons" lead="While a form is sent, it can be called off.">
+        <SubmitButtons title="Send" state={{ status: 'idle' }} onCancel={() => undefined} />
+        <div className="mt-4">
+          <SubmitButtons
+            title="Send"
+            state={{ status: 'submitting', uploadProgress: 0 }}
+            onCancel={() => undefined}
+          />
+        </div>
       </Section>
     </>
   );
@@ -154,13 +163,17 @@ function Tokens() {
 
 function Fields() {
   return (
-    <Section title="Field and TextField">
-      <Field label="A line" placeholder="With a placeholder" />
-      <Field label="A line that is wrong" defaultValue="asha@" error="Enter an e-mail address." />
-      <Field label="A line with a limit: type more than eight characters" maxLength={9} />
-      <Field label="A line that is locked" disabled />
-      <TextField label="Several lines" rows={3} />
-      <TextField label="Several wrong lines" rows={3} error="Say a little more." />
+    <Section title="TextField and TextAreaField">
+      <TextField label="A line" placeholder="With a placeholder" />
+      <TextField
+        label="A line that is wrong"
+        defaultValue="asha@"
+        error="Enter an e-mail address."
+      />
+      <TextField label="A line with a limit: type more than eight characters" maxLength={9} />
+      <TextField label="A line that is locked" disabled />
+      <TextAreaField label="Several lines" rows={3} />
+      <TextAreaField label="Several wrong lines" rows={3} error="Say a little more." />
     </Section>
   );
 }
@@ -168,19 +181,19 @@ function Fields() {
 function Windows() {
   const [state, setState] = useState<'open' | 'closed'>('closed');
   return (
-    <Section title="Dialog, Notices and Tooltip">
+    <Section title="Dialog, ToastRegion and Tooltip">
       <Row>
         <Button onClick={() => setState('open')}>Open a dialog</Button>
         {(['success', 'error', 'overlay'] as const).map(kind => (
           <Button
             key={kind}
-            kind="quiet"
-            onClick={() => notify({ kind, title: `A notice: ${kind}`, text: 'What happened.' })}
+            variant="secondary"
+            onClick={() => showToast({ kind, title: `A toast: ${kind}`, text: 'What happened.' })}
           >
-            Notice: {kind}
+            Toast: {kind}
           </Button>
         ))}
-        <Tooltip words="What it does">
+        <Tooltip text="What it does">
           <button
             type="button"
             aria-label="What it does"
@@ -205,7 +218,7 @@ function Messages() {
       <div className="mb-6">
         <Row>
           <Button onClick={() => setShown('confirmation')}>What went well</Button>
-          <Button kind="quiet" onClick={() => setShown('alert')}>
+          <Button variant="secondary" onClick={() => setShown('alert')}>
             What went wrong
           </Button>
         </Row>
@@ -214,8 +227,8 @@ function Messages() {
         <Confirmation title="Message Sent Successfully!">We will reply.</Confirmation>
       ) : null}
       {shown === 'alert' ? <Alert>Failed to send message</Alert> : null}
-      <h3 className="mt-10 mb-4 text-subheading">DidNotLoad</h3>
-      <DidNotLoad what="This part of the site" onRetry={() => setShown('nothing')} />
+      <h3 className="mt-10 mb-4 text-subheading">LoadError</h3>
+      <LoadError what="This part of the site" onRetry={() => setShown('nothing')} />
     </Section>
   );
 }

@@ -2,8 +2,8 @@
 import { BrowserRouter } from '@site/kit/router.ts';
 import { render, screen, within } from '@testing-library/react';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { pass } from '../../../kit/testing/fake-time.ts';
-import { fakeView } from '../../../kit/testing/fake-view.ts';
+import { fakeIntersectionObserver } from '../../../kit/testing/fake-intersection-observer.ts';
+import { advanceTimers } from '../../../kit/testing/fake-time.ts';
 
 const loadRemote = vi.hoisted(() => vi.fn());
 vi.mock('@module-federation/enhanced/runtime', () => ({ loadRemote, registerPlugins: vi.fn() }));
@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 
 test('the home page asks for the blog when its teasers come near, and keeps their place until they are there', async () => {
-  const view = fakeView();
+  const view = fakeIntersectionObserver();
   const module = { default: () => <h2>The blog’s own</h2>, version: 'ours' };
   loadRemote.mockImplementation(
     () => new Promise(resolve => setTimeout(() => resolve(module), 5_000)),
@@ -25,14 +25,14 @@ test('the home page asks for the blog when its teasers come near, and keeps thei
       <Home />
     </BrowserRouter>,
   );
-  await pass(60_000);
+  await advanceTimers(60_000);
   expect(loadRemote).not.toHaveBeenCalled();
   await view.show();
   expect(loadRemote).toHaveBeenCalledWith('blog/blog-teasers');
-  await pass(4_000);
+  await advanceTimers(4_000);
   const teasers = screen.getByRole('region', { name: 'Latest Insights' });
   expect(within(teasers).getByRole('status').textContent).toBe('Loading…');
-  await pass(1_000);
+  await advanceTimers(1_000);
   expect(screen.getByRole('heading', { name: 'The blog’s own' })).toBeTruthy();
   expect(screen.queryByRole('region', { name: 'Latest Insights' })).toBeNull();
 });

@@ -1,4 +1,5 @@
 import { brand } from '@site/kit/brand.ts';
+import { FooterMarker } from '@site/kit/footer-marker.tsx';
 import { LazyArea } from '@site/kit/lazy-area.tsx';
 import { lazyPart } from '@site/kit/lazy-part.ts';
 import { PageMeta } from '@site/kit/page-meta.tsx';
@@ -7,16 +8,15 @@ import { Reveal } from '@site/kit/reveal.tsx';
 import { useLocation } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { organization, StructuredData } from '@site/kit/structured-data.tsx';
-import { WithFooter } from '@site/kit/footer-marker.tsx';
 import { phases } from '../content/methodology.ts';
-import { ClosingCall } from '../frame/closing-call.tsx';
+import { CallToAction } from '../frame/call-to-action.tsx';
 import { homeVariantOf } from '../home-variants.ts';
-import { remoteParts } from '../remote-parts.ts';
+import { remoteParts } from '../remote-lazy-parts.ts';
 import { Partners } from './home/partners.tsx';
 import { TeasersPlaceholder } from './home/teasers-placeholder.tsx';
 
-/** What each variant opens with. */
-const openings = {
+/** Hero section of each variant, lazily loaded. */
+const heroes = {
   classic: lazyPart({
     frontEnd: 'shell',
     load: () => import(/* webpackChunkName: "classic" */ './home/classic.tsx'),
@@ -31,12 +31,12 @@ const solutionsPreview = lazyPart({
   load: () => import(/* webpackChunkName: "solutions-preview" */ './home/solutions-preview.tsx'),
 });
 
-/** Milliseconds between one card of the methodology and the next. */
-const STAGGER = 150;
+/** Between one card of the methodology and the next. */
+const STAGGER_MS = 150;
 
-/** Fetches the code of the brand's variant ahead. */
+/** Prefetches the code of the brand's variant. */
 export function prefetchHome(): void {
-  openings[homeVariantOf('')].prefetch();
+  heroes[homeVariantOf('')].prefetch();
 }
 
 /** `/`, in one of two variants: the brand's, or the one that `?variant=` asks for. */
@@ -46,14 +46,14 @@ export function Home() {
     <>
       <PageMeta description={brand.blurb} path={paths.home} />
       <StructuredData data={organization()} />
-      <LazyArea key={variant} part={openings[variant]} />
-      <LazyArea part={solutionsPreview} when="near" Placeholder={PreviewPlaceholder} />
+      <LazyArea key={variant} part={heroes[variant]} />
+      <LazyArea part={solutionsPreview} when="near-viewport" Placeholder={PreviewPlaceholder} />
       <Section title="From first walk-through to round-the-clock watch" id="methodology">
         <ol className="grid gap-5 sm:grid-cols-2 lg:grid-cols-6">
           {phases.map((phase, at) => (
             <li key={phase.title} className={at < 3 ? 'lg:col-span-2' : 'lg:col-span-3'}>
               <Reveal
-                delay={at * STAGGER}
+                delayMs={at * STAGGER_MS}
                 className="card-seen h-full border border-line bg-raised p-6"
               >
                 <p className="mb-4 font-mono text-seen-ink text-small">{`0${at + 1}`}</p>
@@ -64,10 +64,14 @@ export function Home() {
           ))}
         </ol>
       </Section>
-      <ClosingCall lead="Show us a floor plan and an hour of footage. We will show you what your cameras already know." />
-      <LazyArea part={remoteParts.blogTeasers} when="near" Placeholder={TeasersPlaceholder} />
+      <CallToAction lead="Show us a floor plan and an hour of footage. We will show you what your cameras already know." />
+      <LazyArea
+        part={remoteParts.blogTeasers}
+        when="near-viewport"
+        Placeholder={TeasersPlaceholder}
+      />
       <Partners />
-      <WithFooter />
+      <FooterMarker />
     </>
   );
 }

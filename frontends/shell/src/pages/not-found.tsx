@@ -1,10 +1,10 @@
 import { ButtonLink } from '@site/kit/button.tsx';
+import { FooterMarker } from '@site/kit/footer-marker.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { useLocation } from '@site/kit/router.ts';
-import { WithFooter } from '@site/kit/footer-marker.tsx';
 import { useEffect } from 'react';
 import { emptyRoom } from '../scenes/scenes.ts';
 
@@ -25,7 +25,7 @@ export default function NotFound() {
       >
         <ButtonLink to={paths.home}>Return to Home</ButtonLink>
       </PageHeader>
-      <WithFooter />
+      <FooterMarker />
     </>
   );
 }

@@ -3,8 +3,8 @@ import { Button } from '@site/kit/button.tsx';
 import { useState } from 'react';
 
 const { map, directionsUrl } = brand.address;
-/** How much of the surroundings the map shows, in degrees. */
-const AROUND = 0.01;
+/** How much of the surroundings the map shows. */
+const MAP_MARGIN_DEGREES = 0.01;
 
 /** Where the office is. The map's provider learns of a visitor only when the visitor asks for the map. */
 export function OfficeMap() {
@@ -23,7 +23,7 @@ export function OfficeMap() {
             <p className="mx-auto mb-5 max-w-lead text-ink-2">
               The map comes from OpenStreetMap, which then sees your network address.
             </p>
-            <Button kind="quiet" onClick={() => setIsShown(true)}>
+            <Button variant="secondary" onClick={() => setIsShown(true)}>
               Show map
             </Button>
           </div>
@@ -44,7 +44,12 @@ export function OfficeMap() {
 /** https://wiki.openstreetmap.org/wiki/Export */
 function mapAddress(): string {
   const { latitude, longitude } = map;
-  const box = [longitude - AROUND, latitude - AROUND, longitude + AROUND, latitude + AROUND];
+  const box = [
+    longitude - MAP_MARGIN_DEGREES,
+    latitude - MAP_MARGIN_DEGREES,
+    longitude + MAP_MARGIN_DEGREES,
+    latitude + MAP_MARGIN_DEGREES,
+  ];
   const query = new URLSearchParams({
     bbox: box.join(','),
     layer: 'mapnik',

@@ -2,16 +2,16 @@ import { brand } from '@site/kit/brand.ts';
 import * as paths from '@site/kit/paths.ts';
 import {
   BACKUPS_KEPT_DAYS,
-  kept,
+  collectedFields,
   NEVER_CONFIRMED_DAYS,
-  read,
-  sent,
+  recipients,
+  retention,
 } from '../content/personal-data.ts';
 import type { Clause } from '../frame/legal-page.tsx';
 import { LegalPage, postalAddress } from '../frame/legal-page.tsx';
 
 const { name, emails } = brand;
-const { page, referrer, ...campaign } = sent['attribution.v1.Attribution'];
+const { page, referrer, ...campaign } = collectedFields['attribution.v1.Attribution'];
 
 /** 'this, that, and another'. Not by `Intl.ListFormat`, for which a browser stands still for 20 ms. */
 function all(things: Record<string, string>): string {
@@ -28,7 +28,7 @@ const clauses: readonly Clause[] = [
   {
     title: '1. Information we collect',
     paragraphs: [
-      `Personal data: what you enter in our forms. A contact message holds ${all(sent['contact.v1.SubmitRequest'])}. A newsletter sign-up holds ${all(sent['newsletter.v1.SubscribeRequest'])}. An application holds ${all({ ...sent['careers.v1.FieldName'], ...sent['careers.v1.ResumeStart'] })}.`,
+      `Personal data: what you enter in our forms. A contact message holds ${all(collectedFields['contact.v1.SubmitRequest'])}. A newsletter sign-up holds ${all(collectedFields['newsletter.v1.SubscribeRequest'])}. An application holds ${all({ ...collectedFields['careers.v1.FieldName'], ...collectedFields['careers.v1.ResumeStart'] })}.`,
       `Where you come from: each form also sends ${page}, ${referrer}, and the campaign parameters (${all(campaign)}) of the address by which you came, where it has them. A random number goes along, or, where your browser runs no scripts, a number that is computed from what you sent, so that what arrives twice is stored once.`,
       'Usage data: of each request our services log the time, the path, the result and a random number; neither your network address nor your browser. The network address is held in memory for a while, to limit how many forms one address can send; servers that carry our traffic see it, too. Where a part of a page does not load, your browser tells us which part and why.',
       'Cookies and analytics: this site sets no cookies and runs no third-party analytics. Your choice of theme and the draft of a form are kept in your own browser.',
@@ -43,15 +43,15 @@ const clauses: readonly Clause[] = [
   {
     title: '3. Disclosure',
     paragraphs: [
-      `What you send is read by people, each in their mail and in the tools they work with: ${all(read)}. All of it can be seen by the people who run this site.`,
+      `What you send is read by people, each in their mail and in the tools they work with: ${all(recipients)}. All of it can be seen by the people who run this site.`,
       'We do not sell personal data. Providers who host our systems, carry our mail or run those tools process it on our behalf and under contract. We disclose it where the law requires us to.',
     ],
   },
   {
     title: '4. Retention',
     paragraphs: [
-      `On our systems what a form sent is kept for ${kept.STREAM_MAX_AGE_DAYS} days after it arrived or was last handed on. A résumé stays in our store until we delete it, at the latest when you ask us to; the link to it in our mails ends after ${kept.RESUME_LINK_HOURS / HOURS_OF_DAY} days. Mails to our staff, and what stands in the tools they work with, are deleted when they are no longer needed for the purpose they were sent for.`,
-      `A newsletter sign-up that is not confirmed within ${kept.CONFIRM_WITHIN_HOURS} hours leaves our list of readers; what you sent is kept like any form, for ${kept.STREAM_MAX_AGE_DAYS} days. Once you have confirmed, the list keeps your address, and when and on which page you signed up; after you have unsubscribed it keeps them, and when you left, so that nobody can sign you up unasked and we can show on what ground we wrote to you. If a mail to you comes back because there is no such address, the list keeps it so that it is not written to again: for ${NEVER_CONFIRMED_DAYS} days where it was never confirmed. All of this is erased when you ask for it.`,
+      `On our systems what a form sent is kept for ${retention.STREAM_MAX_AGE_DAYS} days after it arrived or was last handed on. A résumé stays in our store until we delete it, at the latest when you ask us to; the link to it in our mails ends after ${retention.RESUME_LINK_HOURS / HOURS_OF_DAY} days. Mails to our staff, and what stands in the tools they work with, are deleted when they are no longer needed for the purpose they were sent for.`,
+      `A newsletter sign-up that is not confirmed within ${retention.CONFIRM_WITHIN_HOURS} hours leaves our list of readers; what you sent is kept like any form, for ${retention.STREAM_MAX_AGE_DAYS} days. Once you have confirmed, the list keeps your address, and when and on which page you signed up; after you have unsubscribed it keeps them, and when you left, so that nobody can sign you up unasked and we can show on what ground we wrote to you. If a mail to you comes back because there is no such address, the list keeps it so that it is not written to again: for ${NEVER_CONFIRMED_DAYS} days where it was never confirmed. All of this is erased when you ask for it.`,
       `Backups, which we make in case our systems are lost, hold what was stored at their time and are removed after ${BACKUPS_KEPT_DAYS} days. Should we have to return to one, what was erased since is erased again.`,
     ],
   },

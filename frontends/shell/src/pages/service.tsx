@@ -1,5 +1,6 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import { Card } from '@site/kit/card.tsx';
+import { FooterMarker } from '@site/kit/footer-marker.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
@@ -7,13 +8,12 @@ import { Picture } from '@site/kit/picture.tsx';
 import { Link, Navigate, useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
-import { WithFooter } from '@site/kit/footer-marker.tsx';
 import type { ServiceDetail } from '../content/service-detail.ts';
 import { details } from '../content/service-details.ts';
 import type { Service } from '../content/services.ts';
 import { overviewIds, services } from '../content/services.ts';
 import { solutions } from '../content/solutions.ts';
-import { ClosingCall } from '../frame/closing-call.tsx';
+import { CallToAction } from '../frame/call-to-action.tsx';
 import type { SceneOfService } from '../scenes/scenes.ts';
 import { emptyRoom, scenes } from '../scenes/scenes.ts';
 import { SOLUTION_PICTURE, solutionPictures } from '../scenes/solution-pictures.ts';
@@ -68,50 +68,12 @@ function Detail({ service, detail, scene }: DetailProps) {
       >
         <ButtonLink to={paths.contact}>Request a Demo</ButtonLink>
       </PageHeader>
-      <Figures {...service} />
+      <Stats {...service} />
       <About service={service} detail={detail} scene={scene} />
-      <Section title="Key Features">
-        <ul className="grid gap-5 sm:grid-cols-2 lg:grid-cols-3">
-          {detail.features.map((feature, at) => (
-            <li key={feature.title}>
-              <Card className="h-full">
-                <CloseUp of={scene.features[at]} />
-                <div className="border-line border-t p-6">
-                  <h3 className="text-subheading">{feature.title}</h3>
-                  <p className="mt-1.5 text-ink-2">{feature.description}</p>
-                </div>
-              </Card>
-            </li>
-          ))}
-        </ul>
-      </Section>
-      <Section title="Recommended Services">
-        <ul className="grid gap-x-10 gap-y-8 sm:grid-cols-2 lg:grid-cols-3">
-          {solutions
-            .filter(solution => detail.recommended.includes(solution.id))
-            .map(solution => (
-              <li key={solution.id} className="border-line border-t pt-5">
-                <Picture
-                  src={solutionPictures[solution.id] ?? ''}
-                  {...SOLUTION_PICTURE}
-                  alt=""
-                  className="mb-1 max-w-72"
-                />
-                <h3 className="text-subheading">
-                  <Link
-                    to={paths.solution(solution.id)}
-                    className="inline-flex min-h-11 items-center hover:underline"
-                  >
-                    {solution.title}
-                  </Link>
-                </h3>
-                <p className="text-ink-2">{solution.description}</p>
-              </li>
-            ))}
-        </ul>
-      </Section>
+      <KeyFeatures detail={detail} scene={scene} />
+      <RecommendedSolutions {...detail} />
       <Workflow {...detail} />
-      <ClosingCall
+      <CallToAction
         lead="Show us a floor plan and an hour of footage. We will show you what your cameras already know."
         actions={[
           { title: 'Request a Demo', path: paths.contact },
@@ -122,7 +84,7 @@ function Detail({ service, detail, scene }: DetailProps) {
   );
 }
 
-function Figures({ stats }: Service) {
+function Stats({ stats }: Service) {
   return (
     <div className="mx-auto max-w-page px-5 pb-16 md:px-8">
       <dl className="grid border border-line sm:grid-cols-3">
@@ -137,6 +99,56 @@ function Figures({ stats }: Service) {
         ))}
       </dl>
     </div>
+  );
+}
+
+function KeyFeatures({ detail, scene }: Omit<DetailProps, 'service'>) {
+  return (
+    <Section title="Key Features">
+      <ul className="grid gap-5 sm:grid-cols-2 lg:grid-cols-3">
+        {detail.features.map((feature, at) => (
+          <li key={feature.title}>
+            <Card className="h-full">
+              <CloseUp of={scene.features[at]} />
+              <div className="border-line border-t p-6">
+                <h3 className="text-subheading">{feature.title}</h3>
+                <p className="mt-1.5 text-ink-2">{feature.description}</p>
+              </div>
+            </Card>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function RecommendedSolutions({ recommended }: ServiceDetail) {
+  return (
+    <Section title="Recommended Services">
+      <ul className="grid gap-x-10 gap-y-8 sm:grid-cols-2 lg:grid-cols-3">
+        {solutions
+          .filter(solution => recommended.includes(solution.id))
+          .map(solution => (
+            <li key={solution.id} className="border-line border-t pt-5">
+              <Picture
+                src={solutionPictures[solution.id] ?? ''}
+                {...SOLUTION_PICTURE}
+                alt=""
+                className="mb-1 max-w-72"
+              />
+              <h3 className="text-subheading">
+                <Link
+                  to={paths.solution(solution.id)}
+                  className="inline-flex min-h-11 items-center hover:underline"
+                >
+                  {solution.title}
+                </Link>
+              </h3>
+              <p className="text-ink-2">{solution.description}</p>
+            </li>
+          ))}
+      </ul>
+    </Section>
   );
 }
 
@@ -226,7 +238,7 @@ function NotFound() {
       >
         <ButtonLink to={paths.services}>View All Services</ButtonLink>
       </PageHeader>
-      <WithFooter />
+      <FooterMarker />
     </>
   );
 }

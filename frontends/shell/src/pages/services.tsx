@@ -5,10 +5,10 @@ import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Section } from '@site/kit/section.tsx';
-import type { OverviewService } from '../content/overview.ts';
-import { overview, tiles } from '../content/overview.ts';
 import { overviewIds } from '../content/services.ts';
-import { ClosingCall } from '../frame/closing-call.tsx';
+import type { OverviewService } from '../content/services-overview.ts';
+import { overview, tiles } from '../content/services-overview.ts';
+import { CallToAction } from '../frame/call-to-action.tsx';
 import { Icon } from '../frame/icon.tsx';
 import type { SceneOfService } from '../scenes/scenes.ts';
 import { scenes } from '../scenes/scenes.ts';
@@ -53,7 +53,7 @@ export default function Services() {
           ))}
         </ul>
       </Section>
-      <ClosingCall
+      <CallToAction
         lead="Tell us which of these places is yours, and what must never happen there."
         actions={[
           { title: 'Request a Consultation', path: paths.contact },
@@ -90,7 +90,7 @@ function Overview({ service, priority }: { service: OverviewService; priority: '
         <a href={`#${id}`} className="inline-flex min-h-11 items-center underline">
           Learn more<span className="sr-only"> about {title}</span>
         </a>
-        <ButtonLink to={paths.contact} size="small" kind="quiet">
+        <ButtonLink to={paths.contact} size="small" variant="secondary">
           Get Started
         </ButtonLink>
       </p>
@@ -120,7 +120,7 @@ function Detail({ service, side }: { service: OverviewService; side: 'left' | 'r
               </li>
             ))}
           </ul>
-          <ButtonLink to={paths.service(overviewIds[id] ?? id)} kind="quiet">
+          <ButtonLink to={paths.service(overviewIds[id] ?? id)} variant="secondary">
             Learn More<span className="sr-only"> about {title}</span>
           </ButtonLink>
         </div>

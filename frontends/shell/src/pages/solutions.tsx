@@ -6,7 +6,7 @@ import { Picture } from '@site/kit/picture.tsx';
 import { useReveal } from '@site/kit/reveal.tsx';
 import type { Solution } from '../content/solutions.ts';
 import { solutions } from '../content/solutions.ts';
-import { ClosingCall } from '../frame/closing-call.tsx';
+import { CallToAction } from '../frame/call-to-action.tsx';
 import { SOLUTION_PICTURE, solutionPictures } from '../scenes/solution-pictures.ts';
 
 const SUBTITLE = 'Twelve building blocks. Take the ones your site needs, and add others later.';
@@ -45,7 +45,7 @@ export default function Solutions() {
           </div>
         </div>
       </div>
-      <ClosingCall lead="Not sure which of them you need? Most people start with one camera and one question." />
+      <CallToAction lead="Not sure which of them you need? Most people start with one camera and one question." />
     </>
   );
 }

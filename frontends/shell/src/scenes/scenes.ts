@@ -1,8 +1,8 @@
 import bank from './banks-atms-financial.svg';
 import { CLOSE_UP_WIDTHS, closeUpHeight } from './close-ups.ts';
 import office from './corporate-residential.svg';
+import emptyRoomSvg from './empty-room.svg';
 import factory from './industry-smart-factories.svg';
-import nothing from './nothing.svg';
 import shop from './retail-wholesale-high-risk.svg';
 import city from './smart-cities-infrastructure.svg';
 import junction from './traffic-public-safety.svg';
@@ -39,10 +39,10 @@ export const scenes: Readonly<Record<string, SceneOfService>> = {
 };
 
 /** An empty room, for pages that are not there. */
-export const emptyRoom: Drawing = { src: nothing, width: 480, height: 320 };
+export const emptyRoom: Drawing = { src: emptyRoomSvg, width: 480, height: 320 };
 
-/** The shop, with which the site opens. */
-export const opening: Drawing = { src: shop, ...WHOLE };
+/** The shop, which is the drawing of the home page's hero section. */
+export const heroDrawing: Drawing = { src: shop, ...WHOLE };
 
 function scene(src: string): SceneOfService {
   return {

@@ -1,8 +1,13 @@
 import type { Page } from '@playwright/test';
-import type { Told } from '../../../kit/testing/accessibility-tree.ts';
-import { accessibilityTree, focusTold, toldOf } from '../../../kit/testing/accessibility-tree.ts';
-import { expect, expectSaid, someone, test } from '../../../kit/testing/browser.ts';
-import { keepShown } from '../../../kit/testing/show-toast.ts';
+import type { AccessibilityNode } from '../../../kit/testing/accessibility-tree.ts';
+import { accessibilityTree, focusNode, nodeWith } from '../../../kit/testing/accessibility-tree.ts';
+import {
+  expect,
+  expectConsole,
+  test,
+  uniqueEmail,
+} from '../../../kit/testing/playwright-fixtures.ts';
+import { disableToastTimeouts } from '../../../kit/testing/show-toast.ts';
 
 // The site by ear: what is found by its role and name in the accessibility tree, used by keys, and heard of afterwards.
 
@@ -16,10 +21,10 @@ test('menus and switches say how they stand', async ({ page }) => {
       [off, on],
       [on, off],
     ]) {
-      expect((await toldOf(page, 'button', name))?.states[state], name).toBe(before);
+      expect((await nodeWith(page, 'button', name))?.states[state], name).toBe(before);
       await press(page, 'button', name);
       await expect
-        .poll(async () => (await toldOf(page, 'button', name))?.states[state])
+        .poll(async () => (await nodeWith(page, 'button', name))?.states[state])
         .toBe(after);
     }
   }
@@ -27,9 +32,9 @@ test('menus and switches say how they stand', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await press(page, 'button', 'Menu');
   await expect
-    .poll(async () => (await toldOf(page, 'button', 'Menu'))?.states['expanded'])
+    .poll(async () => (await nodeWith(page, 'button', 'Menu'))?.states['expanded'])
     .toBe(true);
-  expect(await toldOf(page, 'navigation', 'Menu')).toBeDefined();
+  expect(await nodeWith(page, 'navigation', 'Menu')).toBeDefined();
 });
 
 test('a question is opened, and closed by the next', async ({ page }) => {
@@ -50,29 +55,29 @@ test('a question is opened, and closed by the next', async ({ page }) => {
 test('a message: fields are required, errors are told with their field, and the success is heard', async ({
   page,
   mailTo,
-  said,
+  consoleMessages,
 }) => {
-  const email = someone('ear');
+  const email = uniqueEmail('ear');
   await page.goto('/contact');
   await fill(page, { 'Full Name': ' ', 'Email Address': email, 'Your Message': 'By ear.' });
   for (const name of ['Full Name', 'Email Address', 'Your Message']) {
-    expect((await toldOf(page, 'textbox', name))?.states).toMatchObject({
+    expect((await nodeWith(page, 'textbox', name))?.states).toMatchObject({
       required: true,
       invalid: 'false',
     });
   }
   await press(page, 'button', 'Send Message');
   await expect.poll(() => heard(page, 'alert')).toEqual(['Please check the marked fields.']);
-  const field = await toldOf(page, 'textbox', 'Full Name');
+  const field = await nodeWith(page, 'textbox', 'Full Name');
   expect(field?.states['invalid']).toBe('true');
   expect(field?.description).toMatch(/\w/);
-  expectSaid(said, /422|^Please check the marked fields\.$/);
+  expectConsole(consoleMessages, /422|^Please check the marked fields\.$/);
 
   await fill(page, { 'Full Name': 'Asha Rao' });
   await expect
-    .poll(async () => (await toldOf(page, 'textbox', 'Full Name'))?.states['invalid'])
+    .poll(async () => (await nodeWith(page, 'textbox', 'Full Name'))?.states['invalid'])
     .toBe('false');
-  await page.evaluate(keepShown);
+  await page.evaluate(disableToastTimeouts);
   await press(page, 'button', 'Send Message');
   await expect
     .poll(() => heard(page, 'status'))
@@ -85,8 +90,8 @@ test('a sign-up is heard of where nothing was said before', async ({ page }) => 
   await page.goto('/blog');
   const before = await heard(page, 'status');
   expect(before).not.toContain('Thank you for subscribing!');
-  await page.evaluate(keepShown);
-  await fill(page, { 'Email Address': someone('ear') });
+  await page.evaluate(disableToastTimeouts);
+  await fill(page, { 'Email Address': uniqueEmail('ear') });
   await press(page, 'button', 'Subscribe');
   await expect
     .poll(async () => (await heard(page, 'status')).join())
@@ -98,11 +103,11 @@ test('an application: its window is all there is, its file a button that says wh
   page,
   mailTo,
 }) => {
-  const email = someone('ear');
+  const email = uniqueEmail('ear');
   await page.goto('/careers');
   await press(page, 'link', 'Apply Now');
   await expect
-    .poll(async () => (await toldOf(page, 'dialog', 'Position'))?.states)
+    .poll(async () => (await nodeWith(page, 'dialog', 'Position'))?.states)
     .toMatchObject({ modal: true });
   const behind = (await accessibilityTree(page)).filter(({ role }) => role === 'main');
   expect(behind, 'the page behind it is not told of').toEqual([]);
@@ -114,7 +119,7 @@ test('an application: its window is all there is, its file a button that says wh
     Position: 'AI Intern',
     'Cover Letter': 'I count people for fun.',
   });
-  expect((await toldOf(page, 'textbox', 'Phone Number'))?.description).toBe('(optional)');
+  expect((await nodeWith(page, 'textbox', 'Phone Number'))?.description).toBe('(optional)');
   await press(page, 'button', 'Submit Application');
   await expect.poll(() => heard(page, 'alert')).toEqual(['Choose your résumé.']);
   await expect.poll(async () => (await focused(page))?.description).toBe('Choose your résumé.');
@@ -142,13 +147,13 @@ test('another page is told of by its title', async ({ page }) => {
 });
 
 async function press(page: Page, role: string, name: string) {
-  await focusTold(page, role, name);
+  await focusNode(page, role, name);
   await page.keyboard.press('Enter');
 }
 
 async function fill(page: Page, fields: Readonly<Record<string, string>>) {
   for (const [name, words] of Object.entries(fields)) {
-    await focusTold(page, 'textbox', name);
+    await focusNode(page, 'textbox', name);
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.type(words);
   }
@@ -160,11 +165,11 @@ async function heard(page: Page, role: 'alert' | 'status'): Promise<string[]> {
   return tree.filter(node => node.role === role && isLive(node)).map(({ text }) => text);
 }
 
-function isLive({ states }: Told): boolean {
+function isLive({ states }: AccessibilityNode): boolean {
   return states['live'] === 'polite' || states['live'] === 'assertive';
 }
 
-async function focused(page: Page): Promise<Told | undefined> {
+async function focused(page: Page): Promise<AccessibilityNode | undefined> {
   const tree = await accessibilityTree(page);
   return tree.findLast(({ states }) => states['focused'] === true);
 }

@@ -1,11 +1,11 @@
-import { audited, faultsOf, launchForAudit } from '../../../build/audit.ts';
-import { expect, test } from '../../../kit/testing/browser.ts';
+import { exceededBudgets, launchChrome, runLighthouse } from '../../../build/lighthouse.ts';
+import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
 test('what Lighthouse can see on any machine is within its budgets', async ({ stack }) => {
   test.slow();
-  const browser = await launchForAudit();
+  const browser = await launchChrome();
   try {
-    expect(faultsOf(await audited(stack.site, '/', browser.port))).toEqual([]);
+    expect(exceededBudgets(await runLighthouse(stack.site, '/', browser.port))).toEqual([]);
   } finally {
     browser.kill();
   }

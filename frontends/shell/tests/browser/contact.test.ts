@@ -1,13 +1,19 @@
 import type { Page } from '@playwright/test';
-import { expect, expectSaid, hydrated, someone, test } from '../../../kit/testing/browser.ts';
-import { keepShown } from '../../../kit/testing/show-toast.ts';
+import {
+  expect,
+  expectConsole,
+  hydrated,
+  test,
+  uniqueEmail,
+} from '../../../kit/testing/playwright-fixtures.ts';
+import { disableToastTimeouts } from '../../../kit/testing/show-toast.ts';
 
 const SALES = 'sales@oculant.example';
 
 test('a message reaches sales with the advertisement that brought its visitor, who is told', {
   tag: '@hosting',
 }, async ({ page, mailTo }) => {
-  const email = someone('asha');
+  const email = uniqueEmail('asha');
   await page.goto('/solutions?utm_source=newspaper&utm_medium=banner&utm_campaign=monsoon', {
     referer: 'https://www.example.com/',
   });
@@ -15,7 +21,7 @@ test('a message reaches sales with the advertisement that brought its visitor, w
   await page.getByLabel('Full Name').fill('Asha Rao');
   await page.getByLabel('Email Address').fill(email);
   await page.getByLabel('Your Message').fill('Two shops, fourteen cameras.\n“How soon?”');
-  await page.evaluate(keepShown);
+  await page.evaluate(disableToastTimeouts);
   await page.getByRole('button', { name: 'Send Message' }).click();
 
   await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
@@ -34,7 +40,7 @@ test('a message reaches sales with the advertisement that brought its visitor, w
 
 test('what is wrong is said beside its field, and nothing that was typed is lost', async ({
   page,
-  said,
+  consoleMessages,
 }) => {
   await page.goto('/contact');
   await page.getByLabel('Full Name').fill('   ');
@@ -47,7 +53,7 @@ test('what is wrong is said beside its field, and nothing that was typed is lost
   await expect(name).toHaveAttribute('aria-invalid', 'true');
   await expect(name).toHaveAccessibleDescription(/name/i);
   await expect(page.getByLabel('Your Message')).toHaveValue('Hello');
-  expect(said.splice(0)).toEqual([
+  expect(consoleMessages.splice(0)).toEqual([
     expect.stringContaining('422'),
     'Please check the marked fields.',
   ]);
@@ -55,7 +61,7 @@ test('what is wrong is said beside its field, and nothing that was typed is lost
 
 test('a message that hangs is called off, and the caret stays where its visitor goes on', async ({
   page,
-  said,
+  consoleMessages,
 }) => {
   await page.route('**/api/contact', () => undefined, { times: 1 });
   await page.goto('/contact');
@@ -75,7 +81,7 @@ test('a message that hangs is called off, and the caret stays where its visitor 
   await expect(page.getByRole('alert')).toBeHidden();
   await expect(name).toBeFocused();
   await expect(name).toHaveValue(/Asha$/);
-  expectSaid(said, /422|^Please check the marked fields\.$/);
+  expectConsole(consoleMessages, /422|^Please check the marked fields\.$/);
 });
 
 test('the browser leads to what is missing, is no address, or is too long, and sends nothing', async ({
@@ -116,7 +122,7 @@ test('what is sent before the application has started arrives all the same', asy
   page,
   mailTo,
 }) => {
-  const email = someone('asha');
+  const email = uniqueEmail('asha');
   const started = await startLater(page);
   await page.goto('/contact', { waitUntil: 'commit' });
   await page.getByLabel('Full Name').fill('Asha Rao');
@@ -147,9 +153,9 @@ test('an answer that gets lost is asked for again under the same key, and one ma
   page,
   mailTo,
   mailsTo,
-  said,
+  consoleMessages,
 }) => {
-  const email = someone();
+  const email = uniqueEmail();
   const keys: (string | undefined)[] = [];
   await page.route('**/api/contact', async route => {
     keys.push(route.request().headers()['idempotency-key']);
@@ -181,7 +187,7 @@ test('an answer that gets lost is asked for again under the same key, and one ma
   await mailTo(email, 'Asha');
   await mailTo(SALES, email);
   expect(await mailsTo(email, '')).toHaveLength(1);
-  expect(said.splice(0)).toEqual([expect.stringContaining('ERR_CONNECTION_RESET')]);
+  expect(consoleMessages.splice(0)).toEqual([expect.stringContaining('ERR_CONNECTION_RESET')]);
 });
 
 test('the map is asked for only when the visitor wants it', { tag: '@hosting' }, async ({

@@ -1,5 +1,5 @@
 import axe from 'axe-core';
-import { expect, test } from '../../../kit/testing/browser.ts';
+import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
 // axe's own arithmetic, on what axe has no rule for: the ring around what has the focus (WCAG 2.2, 1.4.11). What colours
 // can do at all, `kit/src/tokens.test.ts` computes.

@@ -1,5 +1,5 @@
-import { expect, expectSaid, hydrated, test } from '../../../kit/testing/browser.ts';
-import { passUntil } from '../../../kit/testing/page-time.ts';
+import { advanceClockUntil } from '../../../kit/testing/page-time.ts';
+import { expect, expectConsole, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { reportsOf, untilReported } from '../../../kit/testing/reports.ts';
 
 // What a form says in each case of section 8 of the specification, the form's own tests show.
@@ -10,7 +10,7 @@ const UNREACHABLE = { remote: 'shell', reason: 'unreachable' };
 
 test('a page of the shell that is lost costs only its own area, and is there after Retry', async ({
   page,
-  said,
+  consoleMessages,
 }) => {
   const reports = reportsOf(page);
   await page.clock.install();
@@ -26,7 +26,7 @@ test('a page of the shell that is lost costs only its own area, and is there aft
   await page.unroute('**/assets/about.*.js');
   await page.getByRole('button', { name: 'Retry' }).click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Pioneering AI Security');
-  expectSaid(said, /ERR_FAILED/);
+  expectConsole(consoleMessages, /ERR_FAILED/);
 });
 
 const contact = { link: 'Contact', title: "Let's Connect" };
@@ -49,9 +49,11 @@ for (const [what, { file, to }] of Object.entries(HANGING)) {
     // Whoever asks for an address while it hangs waits, too.
     await page.route(file, () => undefined);
     await page.getByRole('link', { name: to.link, exact: true }).first().click();
-    await passUntil(page, () => expect(page.getByText(PAGE_FAILED)).toBeVisible({ timeout: 100 }));
+    await advanceClockUntil(page, () =>
+      expect(page.getByText(PAGE_FAILED)).toBeVisible({ timeout: 100 }),
+    );
     await page.getByRole('button', { name: 'Retry' }).click();
-    await passUntil(page, () => expect(heading).toHaveText(to.title, { timeout: 100 }));
+    await advanceClockUntil(page, () => expect(heading).toHaveText(to.title, { timeout: 100 }));
     await hydrated(heading);
     await expect(page.getByText(PAGE_FAILED)).toBeHidden();
   });
@@ -59,7 +61,7 @@ for (const [what, { file, to }] of Object.entries(HANGING)) {
 
 test('a part of the home page that is lost leaves the page as it was rendered, and is there after Retry', async ({
   page,
-  said,
+  consoleMessages,
 }) => {
   const reports = reportsOf(page);
   await page.clock.install();
@@ -75,5 +77,5 @@ test('a part of the home page that is lost leaves the page as it was rendered, a
   await page.unroute('**/assets/solutions-preview.*.js');
   await area.getByRole('button', { name: 'Retry' }).click();
   await expect(area.getByText(FAILED)).toBeHidden();
-  expectSaid(said, /ERR_FAILED/);
+  expectConsole(consoleMessages, /ERR_FAILED/);
 });

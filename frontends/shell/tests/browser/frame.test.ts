@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test';
-import { expect, test } from '../../../kit/testing/browser.ts';
+import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
 test('the theme follows the system, then the visitor’s choice, which is kept, from the first paint (section 9)', async ({
   page,

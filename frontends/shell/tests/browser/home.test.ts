@@ -1,4 +1,4 @@
-import { expect, test } from '../../../kit/testing/browser.ts';
+import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
 test.describe('where motion is wanted', () => {
   test.use({ contextOptions: { reducedMotion: 'no-preference' } });
@@ -57,7 +57,7 @@ test('who wants no motion sees everything at once', async ({ page }) => {
   await expect(page.locator('[data-reveal]')).toHaveCount(0);
 });
 
-test('the solutions are fetched when they come near the view (section 7)', async ({ page }) => {
+test('the solutions are fetched when they come near the viewport (section 7)', async ({ page }) => {
   const asked: string[] = [];
   page.on('request', request => asked.push(request.url()));
   await page.setViewportSize({ width: 390, height: 600 });

@@ -1,11 +1,11 @@
 import type { Page } from '@playwright/test';
-import { ROUTES } from '../../../build/sample-paths.ts';
-import { expect, someone, test } from '../../../kit/testing/browser.ts';
+import { SAMPLE_PATHS } from '../../../build/sample-paths.ts';
+import { expect, test, uniqueEmail } from '../../../kit/testing/playwright-fixtures.ts';
 import { focusedStop, noteTabStops } from '../../../kit/testing/tab-stops.ts';
 
 // What a visitor without a mouse does, from the first key to the last.
 
-for (const route of ROUTES) {
+for (const route of SAMPLE_PATHS) {
   test(`${route}: Tab leads to all there is, in order and in sight`, async ({ page }) => {
     await page.goto(route);
     const count = await page.evaluate(noteTabStops);
@@ -14,7 +14,7 @@ for (const route of ROUTES) {
       await page.keyboard.press('Tab');
       await expect
         .poll(() => page.evaluate(focusedStop))
-        .toEqual({ stop, isRinged: true, isInView: true });
+        .toEqual({ stop, hasFocusRing: true, isInView: true });
     }
   });
 }
@@ -87,7 +87,7 @@ test('the application: the focus goes in, stays in, and comes back', async ({ pa
 });
 
 test('the contact form: filled in and sent', async ({ page, mailTo }) => {
-  const email = someone('keys');
+  const email = uniqueEmail('keys');
   await page.goto('/contact');
   await tabTo(page, page.getByLabel('Full Name'));
   await page.keyboard.type('Asha Rao');
@@ -105,7 +105,7 @@ test('the newsletter: signed up with Enter', async ({ page }) => {
   await page.goto('/blog');
   const email = page.getByLabel('Email Address').first();
   await tabTo(page, email);
-  await page.keyboard.type(someone('keys'));
+  await page.keyboard.type(uniqueEmail('keys'));
   await page.keyboard.press('Enter');
   await expect(page.getByText('Thank you for subscribing!')).toBeVisible();
 });

@@ -1,12 +1,12 @@
-import { expect, someone, test } from '../../../kit/testing/browser.ts';
 import { newsletterLink } from '../../../kit/testing/inbox.ts';
+import { expect, test, uniqueEmail } from '../../../kit/testing/playwright-fixtures.ts';
 
 test('a visitor signs up, confirms, is welcomed, and leaves again', { tag: '@hosting' }, async ({
   page,
   stack,
   mailTo,
 }) => {
-  const email = someone('reader');
+  const email = uniqueEmail('reader');
   await page.goto('/blog');
   await page.getByLabel('Email Address').first().fill(email);
   await page.getByRole('button', { name: 'Subscribe' }).first().click();
@@ -32,7 +32,7 @@ test('a visitor signs up, confirms, is welcomed, and leaves again', { tag: '@hos
 
 test('opening a link alone sends nothing; a forged one is refused with a sentence, and Escape closes it', async ({
   page,
-  said,
+  consoleMessages,
 }) => {
   const posts: string[] = [];
   page.on('request', request => request.method() === 'POST' && posts.push(request.url()));
@@ -47,5 +47,5 @@ test('opening a link alone sends nothing; a forged one is refused with a sentenc
   await expect(dialog.getByRole('button', { name: 'Confirm' })).toBeEnabled();
   await page.keyboard.press('Escape');
   await expect(dialog).toBeHidden();
-  expect(said.splice(0)).toEqual([expect.stringMatching(/4\d\d/)]);
+  expect(consoleMessages.splice(0)).toEqual([expect.stringMatching(/4\d\d/)]);
 });

@@ -1,11 +1,11 @@
-import { expect, someone, test } from '../../../kit/testing/browser.ts';
+import { expect, test, uniqueEmail } from '../../../kit/testing/playwright-fixtures.ts';
 
 // These stop a part that all tests share: they run after all others, one at a time.
 
 test('while the broker is away a message is refused with a sentence, and sent once it is back', {
   tag: '@hosting',
-}, async ({ page, stack, mailTo, said }) => {
-  const email = someone();
+}, async ({ page, stack, mailTo, consoleMessages }) => {
+  const email = uniqueEmail();
   await page.goto('/contact');
   await page.getByLabel('Full Name').fill('Asha Rao');
   await page.getByLabel('Email Address').fill(email);
@@ -36,7 +36,7 @@ test('while the broker is away a message is refused with a sentence, and sent on
   await page.getByRole('button', { name: 'Send Message' }).click();
   await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
   await mailTo('sales@oculant.example', email);
-  expect(said.splice(0)).toEqual([
+  expect(consoleMessages.splice(0)).toEqual([
     expect.stringContaining('503'),
     expect.stringContaining('Please try again'),
   ]);

@@ -1,4 +1,4 @@
-import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
+import { expect, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 
 // Who listens, and who has no mouse, notices another page as they would notice another document.
 
@@ -6,9 +6,9 @@ test('a link leads the focus to the heading of its page, whose title is said, al
   page,
 }) => {
   await page.goto('/');
-  const said = page.locator('p[aria-live]');
+  const announcement = page.locator('p[aria-live]');
   const heading = page.locator('main h1');
-  await expect(said).toBeEmpty();
+  await expect(announcement).toBeEmpty();
   await expect(page.locator('body')).toBeFocused();
   const header = page.getByRole('banner').first();
   for (const [link, title] of [
@@ -19,7 +19,7 @@ test('a link leads the focus to the heading of its page, whose title is said, al
     await header.getByRole('link', { name: link, exact: true }).first().press('Enter');
     await expect(heading).toHaveText(title);
     await expect(heading).toBeFocused();
-    await expect(said).toHaveText(await page.title());
+    await expect(announcement).toHaveText(await page.title());
     expect(await page.title()).toMatch(/^(About|Careers|Blog) \| Oculant$/);
   }
   await page.keyboard.press('Tab');
@@ -63,15 +63,15 @@ test('back and forward return to where the visitor was, and say which page it is
   await page.goto('/terms');
   await page.evaluate(() => scrollTo(0, 900));
   await page.getByRole('link', { name: 'About', exact: true }).first().click();
-  const said = page.locator('p[aria-live]');
-  await expect(said).toHaveText('About | Oculant');
+  const announcement = page.locator('p[aria-live]');
+  await expect(announcement).toHaveText('About | Oculant');
   expect(await page.evaluate(() => scrollY)).toBe(0);
   await page.evaluate(() => scrollTo(0, 300));
   await page.goBack();
-  await expect(said).toHaveText('Terms of Service | Oculant');
+  await expect(announcement).toHaveText('Terms of Service | Oculant');
   await expect.poll(() => page.evaluate(() => scrollY)).toBe(900);
   await page.goForward();
-  await expect(said).toHaveText('About | Oculant');
+  await expect(announcement).toHaveText('About | Oculant');
   await expect.poll(() => page.evaluate(() => scrollY)).toBe(300);
 });
 
@@ -93,7 +93,7 @@ test('a link to a part of a page that is not loaded yet leads there once it is',
   await hydrated(page.locator('main h1'));
 });
 
-test('a link within the page leaves what is not taken over yet as it was rendered', async ({
+test('a link within the page leaves what is not hydrated yet as it was rendered', async ({
   page,
 }) => {
   await page.route('**/remotes/blog/remoteEntry.js', () => undefined);

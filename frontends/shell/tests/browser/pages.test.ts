@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
-import { HEIGHT, WIDTHS } from '../../../build/accessibility.ts';
-import { ACCEPTED, NOT_FOUND, ROUTES, SAMPLES } from '../../../build/sample-paths.ts';
+import { VIEWPORT_HEIGHT_PX, VIEWPORT_WIDTHS_PX } from '../../../build/accessibility.ts';
+import { ACCEPTED, NOT_FOUND, SAMPLE_PATHS, SAMPLES } from '../../../build/sample-paths.ts';
 import * as paths from '../../../kit/src/paths.ts';
 import {
   expect,
@@ -8,16 +8,16 @@ import {
   expectFits,
   hydrated,
   test,
-} from '../../../kit/testing/browser.ts';
+} from '../../../kit/testing/playwright-fixtures.ts';
 import { pathsIn } from '../../../kit/testing/sitemap.ts';
 import { HEADINGS } from '../headings.ts';
 
-for (const route of [...ROUTES, ...ACCEPTED, SAMPLES.notFound]) {
-  test(`${route} is taken over by React without a word, has nothing for axe to find, and fits 320 pixels and fingers`, async ({
+for (const route of [...SAMPLE_PATHS, ...ACCEPTED, SAMPLES.notFound]) {
+  test(`${route} is hydrated by React without a word, has nothing for axe to find, and fits 320 pixels and fingers`, async ({
     page,
-    said,
+    consoleMessages,
   }) => {
-    await page.setViewportSize({ width: WIDTHS.desktop, height: HEIGHT });
+    await page.setViewportSize({ width: VIEWPORT_WIDTHS_PX.desktop, height: VIEWPORT_HEIGHT_PX });
     const answer = await page.goto(route);
     await hydrated(page.locator('main h1'));
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(HEADINGS[route]);
@@ -27,20 +27,20 @@ for (const route of [...ROUTES, ...ACCEPTED, SAMPLES.notFound]) {
     await expectFits(page, 320, 640);
     // A desktop of 1280 by 800 at 200 %.
     await expectFits(page, 640, 400);
-    for (const width of [WIDTHS.phone, 1024]) {
+    for (const width of [VIEWPORT_WIDTHS_PX.phone, 1024]) {
       expect(await smallTargets(page, width)).toEqual([]);
     }
-    expectNothingBut404(said);
+    expectNothingBut404(consoleMessages);
   });
 }
 
-test('every other page is taken over by React without a word, too, and fits 320 pixels', async ({
+test('every other page is hydrated by React without a word, too, and fits 320 pixels', async ({
   page,
   request,
-  said,
+  consoleMessages,
 }) => {
   test.slow();
-  const known: readonly string[] = ROUTES;
+  const known: readonly string[] = SAMPLE_PATHS;
   const mapped = pathsIn(await (await request.get('/sitemap.xml')).text());
   const others = mapped.filter(path => !known.includes(path));
   expect(others.length).toBeGreaterThan(10);
@@ -55,14 +55,17 @@ test('every other page is taken over by React without a word, too, and fits 320 
     await expect(page.getByRole('heading', { level: 1 }), route).toHaveText(heading);
     await expectFits(page, 320, 640);
   }
-  expectNothingBut404(said);
+  expectNothingBut404(consoleMessages);
 });
 
-test('the 404 page leads home, and names the path in the console', async ({ page, said }) => {
+test('the 404 page leads home, and names the path in the console', async ({
+  page,
+  consoleMessages,
+}) => {
   await page.goto('/no-such-page');
   await page.getByRole('link', { name: 'Return to Home' }).click();
   await expect(page).toHaveURL('/');
-  expect(said.splice(0).join()).toContain('/no-such-page');
+  expect(consoleMessages.splice(0).join()).toContain('/no-such-page');
 });
 
 /** What machines are told of a page: as it was served, which tests of the built site judge, and as React shows it. */
@@ -76,8 +79,10 @@ function headsOf(html = '') {
   return { served: wordsOf(asServed), shown: wordsOf(document) };
 }
 
-function expectNothingBut404(said: string[]) {
-  const others = said.splice(0).filter(text => !/^404: there is no page|status of 404/.test(text));
+function expectNothingBut404(consoleMessages: string[]) {
+  const others = consoleMessages
+    .splice(0)
+    .filter(text => !/^404: there is no page|status of 404/.test(text));
   expect(others).toEqual([]);
 }
 

@@ -1,4 +1,4 @@
-import { expect, test } from '../../../kit/testing/browser.ts';
+import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
 test.describe(() => {
   test.use({ contextOptions: { reducedMotion: 'no-preference' } });
@@ -31,7 +31,7 @@ test.describe(() => {
 
 test('a picture that does not come says so in a grey box (sections 4 and 8)', async ({
   page,
-  said,
+  consoleMessages,
 }) => {
   await page.route('**/assets/advanced-threat-detection.*', route => route.abort());
   await page.goto('/solutions');
@@ -39,7 +39,9 @@ test('a picture that does not come says so in a grey box (sections 4 and 8)', as
   await expect(box).toHaveText('Image unavailable');
   await page.locator('#visual-surveillance-analytics').scrollIntoViewIfNeeded();
   await expect(page.locator('#visual-surveillance-analytics [data-state] img')).toBeVisible();
-  expect(said.splice(0).every(text => text.includes('Failed to load resource'))).toBe(true);
+  expect(consoleMessages.splice(0).every(text => text.includes('Failed to load resource'))).toBe(
+    true,
+  );
 });
 
 test('pictures follow the visitor’s theme', async ({ page }) => {

@@ -1,9 +1,9 @@
 import type { Page } from '@playwright/test';
-import { expect, test } from '../../../kit/testing/browser.ts';
+import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
 /** What nobody needs on paper: what is pressed, filled in, or leads around the site. */
 const NOT_PRINTED =
-  'section:has(form), nav, dialog, [popover], [data-kind], [data-share], noscript, script, [hidden]';
+  'section:has(form), nav, dialog, [popover], [data-variant], [data-share], noscript, script, [hidden]';
 
 /** Frame and forms, and the places of pictures that have not come: they load when somebody scrolls there. */
 const LEFT_OUT = `.site-header, .site-footer, [data-state=waiting], main :is(${NOT_PRINTED})`;
@@ -26,7 +26,7 @@ for (const [route, words] of Object.entries(PRINTED)) {
   test(`${route} is printed whole, black on white`, async ({ page }) => {
     await page.goto(route);
     await page.emulateMedia({ media: 'print' });
-    const texts = await page.evaluate(textsOf, NOT_PRINTED);
+    const texts = await page.evaluate(printedTexts, NOT_PRINTED);
     expect(texts.map(({ text }) => text).join(' ')).toContain(words);
     expect(texts.filter(({ isVisible }) => !isVisible)).toEqual([]);
     expect(texts.filter(({ ink, surfaces }) => ink !== BLACK || surfaces.length > 0)).toEqual([]);
@@ -87,8 +87,8 @@ test('a chosen filter and the page’s own entry are told apart where the system
   await page.emulateMedia({ forcedColors: 'active' });
   for (const route of ['/blog', '/careers']) {
     await page.goto(route);
-    const chosen = await coloursOf(page, 'main [data-kind=chosen]');
-    const other = await coloursOf(page, 'main [data-kind=quiet]');
+    const chosen = await coloursOf(page, 'main [data-variant=selected]');
+    const other = await coloursOf(page, 'main [data-variant=secondary]');
     expect(chosen.surface, route).not.toBe(other.surface);
     expect(chosen.ink, route).not.toBe(chosen.surface);
     expect(other.line, route).toBe('solid');
@@ -123,7 +123,7 @@ function splitBoxes() {
 }
 
 /** All words of the page that are for paper: whether they can be seen, in which colour, on which but white. */
-function textsOf(notPrinted: string) {
+function printedTexts(notPrinted: string) {
   const walker = document.createTreeWalker(document.querySelector('main') ?? document, 4);
   const texts: { text: string; isVisible: boolean; ink: string; surfaces: string[] }[] = [];
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {

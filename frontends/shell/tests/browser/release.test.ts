@@ -2,27 +2,27 @@ import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { dist } from '../../../build/places.ts';
-import { expect, expectSaid, hydrated, test } from '../../../kit/testing/browser.ts';
-import type { ChangedSite } from '../../../kit/testing/changed-sites.ts';
-import { CHANGED, changedSite, TITLE } from '../../../kit/testing/changed-sites.ts';
+import { dist } from '../../../build/file-paths.ts';
 import { gateway } from '../../../kit/testing/gateway.ts';
-import type { Program } from '../../../kit/testing/program.ts';
+import type { ModifiedBuild } from '../../../kit/testing/modified-builds.ts';
+import { CHANGED, modifiedBuild, TITLE } from '../../../kit/testing/modified-builds.ts';
+import { expect, expectConsole, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
+import type { ServerProcess } from '../../../kit/testing/server-process.ts';
 
 // A blog with one more article is released alone. One test after the other: each finds what the one before left.
 test.describe.configure({ mode: 'serial' });
 
 const folder = mkdtempSync(join(tmpdir(), 'release-'));
 const site = join(folder, 'site');
-let served: Program;
+let served: ServerProcess;
 let opened: Page;
-const uncaught: string[] = [];
+const pageErrors: string[] = [];
 
 test.beforeAll(async ({ browser }) => {
   cpSync(dist, site, { recursive: true });
   served = await gateway(site);
   opened = await browser.newPage();
-  opened.on('pageerror', failure => uncaught.push(String(failure)));
+  opened.on('pageerror', failure => pageErrors.push(String(failure)));
 });
 test.afterAll(async () => {
   await opened.close();
@@ -38,10 +38,10 @@ test('before it, the blog has six articles', async () => {
 
 test('a changed blog is shown by the unchanged shell once its own folder is swapped', async ({
   page,
-  said,
+  consoleMessages,
 }) => {
   const next = join(folder, 'next');
-  cpSync(join(changedSite('blog-swapped'), 'remotes/blog'), next, { recursive: true });
+  cpSync(join(modifiedBuild('blog-swapped'), 'remotes/blog'), next, { recursive: true });
   rmSync(join(site, 'remotes/blog'), { recursive: true });
   renameSync(next, join(site, 'remotes/blog'));
 
@@ -60,7 +60,7 @@ test('a changed blog is shown by the unchanged shell once its own folder is swap
   await page.goto(`${served.site}/blog/smart-home`);
   await expect(page.getByText(CHANGED)).toBeVisible();
   // The HTML that was rendered with the former build still names its stylesheet and pictures.
-  expectSaid(said, /404/);
+  expectConsole(consoleMessages, /404/);
 });
 
 test('a page that was open before goes on working', async () => {
@@ -75,7 +75,7 @@ test('a page that was open before goes on working', async () => {
   await hydrated(opened.locator('main h1'));
   await opened.getByRole('link', { name: 'Back to Blog' }).click();
   await expect(opened.getByRole('article').first()).toContainText(TITLE);
-  expect(uncaught).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test('a release renders the remote’s pages, too: a new file is a new post everywhere', async ({
@@ -109,7 +109,7 @@ test('a post whose file is deleted is gone after the next release', async ({ req
 });
 
 /** Puts a release in the place of the site that is served. */
-function putInPlace(name: ChangedSite) {
+function putInPlace(name: ModifiedBuild) {
   rmSync(site, { recursive: true });
-  cpSync(changedSite(name), site, { recursive: true });
+  cpSync(modifiedBuild(name), site, { recursive: true });
 }

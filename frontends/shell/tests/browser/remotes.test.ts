@@ -1,6 +1,6 @@
 import type { Page, Route } from '@playwright/test';
-import { expect, hydrated, openWithout, test } from '../../../kit/testing/browser.ts';
-import { passUntil } from '../../../kit/testing/page-time.ts';
+import { advanceClockUntil } from '../../../kit/testing/page-time.ts';
+import { expect, hydrated, openWithout, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { reportsOf, untilReported } from '../../../kit/testing/reports.ts';
 
 // When a remote is tried again, when it counts as slow, and what operators learn of it, the tests of `lazy-part` and
@@ -11,7 +11,7 @@ const FAILED = /^This (part of the site|page) did not load$/;
 
 test('a remote that is down costs the home page only its own area; the shell goes on working', {
   tag: '@hosting',
-}, async ({ page, said }) => {
+}, async ({ page, consoleMessages }) => {
   await page.clock.install();
   await page.route('**/remotes/blog/**', abort);
   await page.goto('/?newsletter=confirm&token=any');
@@ -21,7 +21,7 @@ test('a remote that is down costs the home page only its own area; the shell goe
   const area = page.locator('[data-area="blog"]');
   await area.scrollIntoViewIfNeeded();
   await untilItFailed(page);
-  // What was rendered ahead of time stays, and its links lead on.
+  // What was prerendered stays, and its links lead on.
   await expect(area.getByText(FAILED)).toBeVisible();
   await expect(area.getByRole('heading', { name: 'Latest Insights' })).toBeVisible();
   await page.getByRole('link', { name: 'See how it works' }).click();
@@ -30,10 +30,10 @@ test('a remote that is down costs the home page only its own area; the shell goe
   await expect(page.locator('html')).toHaveClass(/dark/);
   await page.getByRole('link', { name: 'Terms of Service' }).click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Terms of Service');
-  onlyTheFaultItself(said);
+  onlyTheFaultItself(consoleMessages);
 });
 
-test('the home page asks for the blog when its teasers come near the view', {
+test('the home page asks for the blog when its teasers come near the viewport', {
   tag: '@hosting',
 }, async ({ page }) => {
   const asked: string[] = [];
@@ -49,7 +49,7 @@ test('the home page asks for the blog when its teasers come near the view', {
 
 test('a remote that dies between two clicks costs only its own area, and operators learn of it', async ({
   page,
-  said,
+  consoleMessages,
 }) => {
   const reports = reportsOf(page);
   await page.clock.install();
@@ -67,7 +67,7 @@ test('a remote that dies between two clicks costs only its own area, and operato
   await page.unroute('**/remotes/blog/**');
   await page.goBack();
   await expect(page.getByRole('heading', { name: 'Physics still applies' })).toBeVisible();
-  onlyTheFaultItself(said);
+  onlyTheFaultItself(consoleMessages);
 });
 
 const corrupt = answer('throw new Error("corrupt")');
@@ -87,10 +87,10 @@ const AT_FIRST_LOAD = {
 };
 
 for (const [fault, { reason, file, fail }] of Object.entries(AT_FIRST_LOAD)) {
-  test(`a remote that ${fault} at first load: its page is read as it was rendered, and taken over after Retry`, async ({
+  test(`a remote that ${fault} at first load: its page is read as it was rendered, and hydrated after Retry`, async ({
     page,
-    said,
-    uncaught,
+    consoleMessages,
+    pageErrors,
   }) => {
     const reports = reportsOf(page);
     await page.clock.install();
@@ -103,14 +103,14 @@ for (const [fault, { reason, file, fail }] of Object.entries(AT_FIRST_LOAD)) {
     await page.unroute(file);
     await page.getByRole('button', { name: 'Retry' }).click();
     await worksAgain(page);
-    onlyTheFaultItself(said, uncaught);
+    onlyTheFaultItself(consoleMessages, pageErrors);
   });
 }
 
 test('a remote that answers with a page instead of its entry when it is gone to: the rest works, and it is there after Retry', async ({
   page,
-  said,
-  uncaught,
+  consoleMessages,
+  pageErrors,
 }) => {
   const reports = reportsOf(page);
   const entry = '**/remotes/careers/remoteEntry.js*';
@@ -128,12 +128,12 @@ test('a remote that answers with a page instead of its entry when it is gone to:
   await page.unroute(entry);
   await page.getByRole('button', { name: 'Retry' }).click();
   await worksAgain(page);
-  onlyTheFaultItself(said, uncaught);
+  onlyTheFaultItself(consoleMessages, pageErrors);
 });
 
-test('a remote that is slow at first load: its page is read as it was rendered, the visitor is told, and it is taken over when it comes', async ({
+test('a remote that is slow at first load: its page is read as it was rendered, the visitor is told, and it is hydrated when it comes', async ({
   page,
-  said,
+  consoleMessages,
 }) => {
   const reports = reportsOf(page);
   await page.clock.install();
@@ -145,12 +145,12 @@ test('a remote that is slow at first load: its page is read as it was rendered, 
   await untilReported(page, reports, { remote: 'careers', reason: 'slow' });
   held.letGo();
   await worksAgain(page);
-  onlyTheFaultItself(said);
+  onlyTheFaultItself(consoleMessages);
 });
 
 test('a part that every build lacks is asked for in the new one once, and then said to be missing', {
   tag: '@hosting',
-}, async ({ page, said }) => {
+}, async ({ page, consoleMessages }) => {
   const loads: string[] = [];
   page.on('load', () => loads.push(page.url()));
   await page.route('**/remotes/careers/assets/careers-page.*.js', route =>
@@ -159,7 +159,7 @@ test('a part that every build lacks is asked for in the new one once, and then s
   await page.goto('/careers', { waitUntil: 'commit' });
   await expect(page.getByText(FAILED)).toBeVisible();
   expect(loads).toHaveLength(2);
-  onlyTheFaultItself(said);
+  onlyTheFaultItself(consoleMessages);
 });
 
 test('a remote of another build than the page is shown anew, without a word', async ({ page }) => {
@@ -199,17 +199,19 @@ async function worksAgain(page: Page) {
  * A script that did not come, or is none, is for the browser to complain of, and so is one that it preloaded and then
  * waited for in vain; that what is ours throws is not.
  */
-function onlyTheFaultItself(said: string[], uncaught: string[] = []) {
-  for (const text of uncaught.splice(0)) {
+function onlyTheFaultItself(consoleMessages: string[], pageErrors: string[] = []) {
+  for (const text of pageErrors.splice(0)) {
     expect(text).toMatch(/corrupt|Unexpected token '<'/);
   }
-  for (const text of said.splice(0)) {
+  for (const text of consoleMessages.splice(0)) {
     expect(text).toMatch(/ERR_FAILED|404|Federation Runtime|preloaded/);
   }
 }
 
 function untilItFailed(page: Page) {
-  return passUntil(page, () => expect(page.getByText(FAILED)).toBeVisible({ timeout: 100 }));
+  return advanceClockUntil(page, () =>
+    expect(page.getByText(FAILED)).toBeVisible({ timeout: 100 }),
+  );
 }
 
 /** Holds back a file, once it is asked for, until it is let go. */

@@ -1,4 +1,4 @@
-import { expect, hydrated, test } from '../../../kit/testing/browser.ts';
+import { expect, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 
 test('the index stays in view on a wide screen and leads to each solution', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 });

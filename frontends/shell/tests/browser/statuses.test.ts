@@ -1,12 +1,12 @@
 import { NOT_FOUND } from '../../../build/sample-paths.ts';
-import { expect, test } from '../../../kit/testing/browser.ts';
+import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { pathsIn } from '../../../kit/testing/sitemap.ts';
 import { HEADINGS } from '../headings.ts';
 
 // What the site answers, read without a browser.
 
 test.describe('without a browser', { tag: '@hosting' }, () => {
-  test('every page of the map is there, and so is its preview', async ({ request }) => {
+  test('every page of the sitemap is there, and so is its preview', async ({ request }) => {
     const pages = pathsIn(await (await request.get('/sitemap.xml')).text());
     expect(pages.length).toBeGreaterThan(15);
     for (const path of pages) {
@@ -36,7 +36,7 @@ test.describe('without a browser', { tag: '@hosting' }, () => {
     expect(answer.headers()['location']).toBe('/services/retail-wholesale-high-risk');
   });
 
-  test('the signposts are there', async ({ request }) => {
+  test('robots.txt, manifest, security.txt, icon and feed are served', async ({ request }) => {
     for (const file of [
       '/robots.txt',
       '/site.webmanifest',

@@ -1,13 +1,13 @@
 import type { Page } from '@playwright/test';
-import { REFUSED, ROUTES } from '../../../build/sample-paths.ts';
+import { REFUSED, SAMPLE_PATHS } from '../../../build/sample-paths.ts';
+import { newsletterLink } from '../../../kit/testing/inbox.ts';
 import {
   expect,
   expectAccessible,
   expectFits,
-  someone,
   test,
-} from '../../../kit/testing/browser.ts';
-import { newsletterLink } from '../../../kit/testing/inbox.ts';
+  uniqueEmail,
+} from '../../../kit/testing/playwright-fixtures.ts';
 import { HEADINGS } from '../headings.ts';
 
 // The forms as browsers send them that run no script of ours, or have not begun to.
@@ -34,7 +34,7 @@ test.describe('where none runs', () => {
   test.use({ javaScriptEnabled: false, contextOptions: { reducedMotion: 'no-preference' } });
 
   test('nothing is shown that does nothing, and nothing waits for ever', async ({ page }) => {
-    for (const route of ROUTES) {
+    for (const route of SAMPLE_PATHS) {
       await page.goto(route);
       const dead = page.locator('button:not([type=submit], [popovertarget])');
       await expect(dead.filter({ visible: true }), route).toHaveCount(0);
@@ -53,7 +53,7 @@ test.describe('where none runs', () => {
   test('a message is sent once, however often, and its visitor is told', {
     tag: '@hosting',
   }, async ({ page, mailTo, mailsTo }) => {
-    const email = someone('asha');
+    const email = uniqueEmail('asha');
     for (const _ of ['once', 'again']) {
       await page.goto('/contact?utm_source=newspaper');
       await write(page, {
@@ -75,8 +75,8 @@ test.describe('where none runs', () => {
 
   test('a message that is refused is there as it was, and sent once it is right', {
     tag: '@hosting',
-  }, async ({ page, mailTo, said }) => {
-    const email = someone('asha');
+  }, async ({ page, mailTo, consoleMessages }) => {
+    const email = uniqueEmail('asha');
     const message = '"><script>alert(1)</script>\n🎥 &quot; “How soon?”';
     await page.goto('/contact');
     await write(page, { 'Full Name': '  ', 'Email Address': email, 'Your Message': message });
@@ -90,7 +90,7 @@ test.describe('where none runs', () => {
     await expect(page.getByLabel('Email Address')).toHaveValue(email);
     await expect(page.getByLabel('Email Address')).not.toHaveAttribute('aria-invalid');
     await expect(page.getByLabel('Your Message')).toHaveValue(message);
-    expect(said.splice(0)).toEqual([expect.stringContaining('422')]);
+    expect(consoleMessages.splice(0)).toEqual([expect.stringContaining('422')]);
 
     await write(page, { 'Full Name': 'Asha Rao' });
     await page.getByRole('button', { name: 'Send Message' }).click();
@@ -101,8 +101,8 @@ test.describe('where none runs', () => {
 
   test('a sign-up is told to look into the inbox, and a wrong address comes back', {
     tag: '@hosting',
-  }, async ({ page, mailTo, said }) => {
-    const email = someone('reader');
+  }, async ({ page, mailTo, consoleMessages }) => {
+    const email = uniqueEmail('reader');
     await page.goto('/blog');
     const form = page.locator('form[action="/api/newsletter"]').first();
     // The browser itself would not send it.
@@ -112,7 +112,7 @@ test.describe('where none runs', () => {
     await expect(page).toHaveTitle('Not subscribed yet | Oculant');
     await expect(page.getByLabel('Email Address')).toHaveValue('reader@');
     await expect(page.getByLabel('Email Address')).toHaveAccessibleDescription(/address/i);
-    expect(said.splice(0)).toEqual([expect.stringContaining('422')]);
+    expect(consoleMessages.splice(0)).toEqual([expect.stringContaining('422')]);
 
     await write(page, { 'Email Address': email });
     await page.getByRole('button', { name: 'Subscribe' }).click();
@@ -123,8 +123,8 @@ test.describe('where none runs', () => {
 
   test('a sign-up is confirmed and ended by the links of its mails, and a forged one changes nothing', {
     tag: '@hosting',
-  }, async ({ page, mailTo, stack, said }) => {
-    const email = someone('reader');
+  }, async ({ page, mailTo, stack, consoleMessages }) => {
+    const email = uniqueEmail('reader');
     await page.goto('/blog');
     await page.getByLabel('Email Address').first().fill(email);
     await page.getByRole('button', { name: 'Subscribe' }).first().click();
@@ -152,13 +152,13 @@ test.describe('where none runs', () => {
     await page.getByRole('button', { name: 'Confirm' }).click();
     await expect(page).toHaveTitle('Nothing has changed yet | Oculant');
     await expect(page.getByRole('alert')).toHaveText(/link/i);
-    expect(said.splice(0)).toEqual([expect.stringMatching(/ 4\d\d /)]);
+    expect(consoleMessages.splice(0)).toEqual([expect.stringMatching(/ 4\d\d /)]);
   });
 
   test('an application is written on its own page, and comes back without its file', {
     tag: '@hosting',
-  }, async ({ page, mailTo, said }) => {
-    const email = someone('ravi');
+  }, async ({ page, mailTo, consoleMessages }) => {
+    const email = uniqueEmail('ravi');
     const name = 'Ravi Kumar – résumé.pdf';
     await page.goto('/careers');
     await expect(page.getByRole('link', { name: 'Apply Now' }).first()).toHaveAttribute(
@@ -185,7 +185,7 @@ test.describe('where none runs', () => {
       '\nI count people\nfor fun & “more”.',
     );
     await expect(page.getByLabel('Position')).toHaveValue('Computer Vision Intern');
-    expect(said.splice(0)).toEqual([expect.stringContaining('422')]);
+    expect(consoleMessages.splice(0)).toEqual([expect.stringContaining('422')]);
 
     await page.getByLabel('Resume/CV').setInputFiles({ name, ...pdf('%PDF-1.7\n%%EOF\n') });
     await page.getByRole('button', { name: 'Submit Application' }).click();

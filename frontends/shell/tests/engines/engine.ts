@@ -2,7 +2,7 @@
 export type KeyName = 'Tab' | 'Enter' | 'Escape' | 'Space';
 
 /** An element of a page, used as a person uses it. */
-export interface Found {
+export interface ElementHandle {
   click: () => Promise<void>;
   /** Moves the pointer there, on a straight path, over all that lies between. */
   hover: () => Promise<void>;
@@ -18,14 +18,14 @@ export interface Tab {
   /** What an expression is in the page. */
   evaluate: (expression: string) => Promise<unknown>;
   /** The element that an expression is, if it is one. */
-  find: (expression: string) => Promise<Found | undefined>;
+  find: (expression: string) => Promise<ElementHandle | undefined>;
   press: (key: KeyName) => Promise<void>;
   /** Types into what has the focus. */
   type: (words: string) => Promise<void>;
-  /** Whether the engine tells assistive technology of the focus as of this role and name. */
-  tellsFocus: (role: string, name: string) => Promise<boolean>;
-  /** A PNG file of what is in view, in base64. */
-  picture: () => Promise<string>;
+  /** Whether the engine exposes the focus to assistive technology with this role and name. */
+  exposesFocus: (role: string, name: string) => Promise<boolean>;
+  /** A PNG file of the viewport, in base64. */
+  screenshot: () => Promise<string>;
   close: () => Promise<void>;
 }
 
@@ -54,5 +54,5 @@ export const STEPS = 6;
 /** The size of the window that pages are seen in. */
 export const WINDOW = { width: 1440, height: 900 };
 
-/** Milliseconds until what is to be seen is there, on a machine that does other things, too. */
-export const SEEN = 20_000;
+/** Until what is to be seen is there, on a machine that does other things, too. */
+export const VISIBLE_TIMEOUT_MS = 20_000;

@@ -1,6 +1,6 @@
-import type { BrowserContext, ElementHandle, Page } from 'puppeteer-core';
+import type { BrowserContext, Page, ElementHandle as PuppeteerElement } from 'puppeteer-core';
 import puppeteer from 'puppeteer-core';
-import type { Browser, Engine, Found, Scheme, Tab } from './engine.ts';
+import type { Browser, ElementHandle, Engine, Scheme, Tab } from './engine.ts';
 import { STEPS, WINDOW } from './engine.ts';
 
 const FIREFOX = '/usr/bin/firefox-esr';
@@ -38,21 +38,21 @@ function tabOf(page: Page, context: BrowserContext): Tab {
     evaluate: expression => page.evaluate(expression),
     find: async expression => {
       const element = (await page.evaluateHandle(expression)).asElement();
-      return element ? found(page, element as ElementHandle<HTMLInputElement>) : undefined;
+      return element ? found(page, element as PuppeteerElement<HTMLInputElement>) : undefined;
     },
     press: key => page.keyboard.press(key === 'Space' ? ' ' : key),
     type: words => page.keyboard.type(words),
-    async tellsFocus(role, name) {
+    async exposesFocus(role, name) {
       const told = await page.$$(`aria/${name}[role="${role}"]`);
       const are = told.map(element => element.evaluate(node => node === document.activeElement));
       return (await Promise.all(are)).includes(true);
     },
-    picture: () => page.screenshot({ encoding: 'base64' }),
+    screenshot: () => page.screenshot({ encoding: 'base64' }),
     close: () => context.close(),
   };
 }
 
-function found(page: Page, element: ElementHandle<HTMLInputElement>): Found {
+function found(page: Page, element: PuppeteerElement<HTMLInputElement>): ElementHandle {
   return {
     click: () => element.click(),
     async hover() {

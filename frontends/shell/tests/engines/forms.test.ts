@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { mailTo, someone } from '../../../kit/testing/inbox.ts';
+import { mailTo, uniqueEmail } from '../../../kit/testing/inbox.ts';
 import { ENGINES } from './engines.ts';
 import type { Visitor } from './visitor.ts';
 import { visitorsOf } from './visitor.ts';
@@ -16,7 +16,7 @@ describe.each(ENGINES)('$name', engine => {
 
   test('a message reaches sales, and the visitor is told and written to', async () => {
     const { open, the, reads, stack } = visitor();
-    const email = someone('asha');
+    const email = uniqueEmail('asha');
     await open('/contact');
     await write(visitor(), {
       'Full Name': 'Asha Rao',
@@ -31,11 +31,11 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('what the server refuses of a message is said beside its field and the form', async () => {
-    const { open, the, reads, evaluate, line } = visitor();
+    const { open, the, reads, evaluate, proxy } = visitor();
     await open('/contact');
     await write(visitor(), {
       'Full Name': '   ',
-      'Email Address': someone(),
+      'Email Address': uniqueEmail(),
       'Your Message': 'Hello',
     });
     await (await the('button', 'Send Message')).click();
@@ -46,12 +46,12 @@ describe.each(ENGINES)('$name', engine => {
         evaluate(() => document.querySelector('[aria-invalid=true]')?.getAttribute('name')),
       )
       .toBe('name');
-    expect(line.said.splice(0)).toEqual(['422 /api/contact', 'Please check the marked fields.']);
+    expect(proxy.errors.splice(0)).toEqual(['422 /api/contact', 'Please check the marked fields.']);
   });
 
   test('a newsletter is signed up for, confirmed and welcomed', async () => {
     const { open, the, reads, stack } = visitor();
-    const email = someone('reader');
+    const email = uniqueEmail('reader');
     await open('/blog');
     await write(visitor(), { 'Email Address': email });
     await (await the('button', 'Subscribe')).click();
@@ -67,7 +67,7 @@ describe.each(ENGINES)('$name', engine => {
 
   test('an application reaches the recruiters with the very same résumé', async () => {
     const { open, the, reads, stack, tab } = visitor();
-    const email = someone('ravi');
+    const email = uniqueEmail('ravi');
     const resume = Buffer.concat([
       Buffer.from('%PDF-1.7\n'),
       randomBytes(1024 * 1024),
@@ -98,18 +98,18 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('a form that cannot be taken says so, and keeps what was typed', async () => {
-    const { open, the, reads, line, evaluate } = visitor();
-    line.refuse('/api/contact', 503, 'We cannot take messages right now.');
+    const { open, the, reads, proxy, evaluate } = visitor();
+    proxy.refuse('/api/contact', 503, 'We cannot take messages right now.');
     await open('/contact');
     await write(visitor(), {
       'Full Name': 'Asha Rao',
-      'Email Address': someone(),
+      'Email Address': uniqueEmail(),
       'Your Message': 'Hello',
     });
     await (await the('button', 'Send Message')).click();
     await reads('We cannot take messages right now.');
     expect(await evaluate(() => document.querySelector('textarea')?.value)).toBe('Hello');
-    expect(line.said.splice(0)).toEqual(['We cannot take messages right now.']);
+    expect(proxy.errors.splice(0)).toEqual(['We cannot take messages right now.']);
   });
 });
 

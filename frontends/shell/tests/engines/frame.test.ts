@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { root } from '../../../build/places.ts';
-import { keepShown } from '../../../kit/testing/show-toast.ts';
+import { root } from '../../../build/file-paths.ts';
+import { disableToastTimeouts } from '../../../kit/testing/show-toast.ts';
 import type { Engine } from './engine.ts';
-import { SEEN } from './engine.ts';
+import { VISIBLE_TIMEOUT_MS } from './engine.ts';
 import { ENGINES } from './engines.ts';
 import type { Visitor } from './visitor.ts';
 import { visitorsOf } from './visitor.ts';
@@ -16,7 +16,7 @@ const PICTURES = join(root, 'target/engines');
 const RETAIL = 'Retail Security Shop and wholesale security';
 const BANKS = 'Bank Security Financial institutions';
 
-/** How bright of 255 a light notice is at most where it is dimmed. */
+/** How bright of 255 a light toast is at most where it is dimmed. */
 const DIMMED = 225;
 /** A part of the home page with nothing in it: from the left, from above, its width and its height. */
 const LEFT_MARGIN = [0, 100, 100, 300] as const;
@@ -83,19 +83,19 @@ describe.each(ENGINES)('$name', engine => {
     expect(light.drawing > DARKER * dark.drawing).toBe(engine.drawings === 'follow the theme');
   });
 
-  test('a notice lies above an open window and what dims the page', async () => {
+  test('a toast lies above an open window and what dims the page', async () => {
     const { open, the, evaluate, tab } = visitor();
     await open('/careers');
     await (await the('link', 'Apply Now')).click();
     await the('dialog', 'Position');
-    await evaluate(keepShown);
+    await evaluate(disableToastTimeouts);
     await evaluate(() => {
       const detail = { kind: 'success', title: 'Told', text: 'What happened.' };
       window.dispatchEvent(new CustomEvent('site:notice', { detail }));
     });
     const bright = async () => {
       const place = await evaluate(placeOf, '[popover]:popover-open [data-sonner-toast]');
-      return place ? evaluate(brightness, await tab.picture(), ...place) : 0;
+      return place ? evaluate(brightness, await tab.screenshot(), ...place) : 0;
     };
     await expect.poll(bright).toBeGreaterThan(DIMMED);
   });
@@ -133,8 +133,8 @@ async function look({ tab, evaluate }: Visitor, { name }: Engine, theme: string)
   const [left, top, width, height] = await vi.waitFor(async () => {
     const place = await evaluate(placeOf, 'main header [data-state=there]');
     return place ?? Promise.reject(new Error('There is no drawing'));
-  }, SEEN);
-  const picture = await tab.picture();
+  }, VISIBLE_TIMEOUT_MS);
+  const picture = await tab.screenshot();
   mkdirSync(PICTURES, { recursive: true });
   writeFileSync(join(PICTURES, `home-${theme}-${name.toLowerCase()}.png`), picture, 'base64');
   // Beyond its middle is what surrounds the scene.

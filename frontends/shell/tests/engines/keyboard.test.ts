@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { ROUTES } from '../../../build/sample-paths.ts';
-import { mailTo, someone } from '../../../kit/testing/inbox.ts';
+import { SAMPLE_PATHS } from '../../../build/sample-paths.ts';
+import { mailTo, uniqueEmail } from '../../../kit/testing/inbox.ts';
 import { focusedStop, noteTabStops } from '../../../kit/testing/tab-stops.ts';
-import { SEEN } from './engine.ts';
+import { VISIBLE_TIMEOUT_MS } from './engine.ts';
 import { ENGINES } from './engines.ts';
 import type { Visitor } from './visitor.ts';
 import { visitorsOf } from './visitor.ts';
@@ -12,7 +12,7 @@ import { visitorsOf } from './visitor.ts';
 describe.each(ENGINES)('$name', engine => {
   const visitor = visitorsOf(engine);
 
-  test.each(ROUTES)('%s: Tab leads to all there is, in order and in sight', async route => {
+  test.each(SAMPLE_PATHS)('%s: Tab leads to all there is, in order and in sight', async route => {
     const { open, evaluate, tab } = visitor();
     await open(route);
     const count = await evaluate(noteTabStops);
@@ -20,14 +20,14 @@ describe.each(ENGINES)('$name', engine => {
     for (let stop = 0; stop < count; stop += 1) {
       await tab.press('Tab');
       await expect
-        .poll(() => evaluate(focusedStop), { timeout: SEEN })
-        .toEqual({ stop, isRinged: true, isInView: true });
+        .poll(() => evaluate(focusedStop), { timeout: VISIBLE_TIMEOUT_MS })
+        .toEqual({ stop, hasFocusRing: true, isInView: true });
     }
   });
 
   test('a message is written and sent', async () => {
     const { open, reads, stack } = visitor();
-    const email = someone('keys');
+    const email = uniqueEmail('keys');
     await open('/contact');
     await write(visitor(), {
       'Full Name': 'Asha Rao',
@@ -42,7 +42,7 @@ describe.each(ENGINES)('$name', engine => {
   test('the newsletter is signed up for', async () => {
     const { open, reads } = visitor();
     await open('/blog');
-    await write(visitor(), { 'Email Address': someone('keys') });
+    await write(visitor(), { 'Email Address': uniqueEmail('keys') });
     await press(visitor(), 'button', 'Subscribe');
     await reads('Thank you for subscribing!');
   });
@@ -52,10 +52,10 @@ describe.each(ENGINES)('$name', engine => {
     await open('/careers');
     await press(visitor(), 'link', 'Apply Now');
     await the('dialog', 'Position');
-    expect(await tab.tellsFocus('textbox', 'Full Name')).toBe(true);
+    expect(await tab.exposesFocus('textbox', 'Full Name')).toBe(true);
     await tab.type('Ravi Kumar');
     await write(visitor(), {
-      Email: someone('keys'),
+      Email: uniqueEmail('keys'),
       Position: 'AI Intern',
       'Cover Letter': 'By keys.',
     });
@@ -65,7 +65,7 @@ describe.each(ENGINES)('$name', engine => {
     await expect.poll(() => evaluate(focusIsAt, '[name=resume][aria-invalid=true]')).toBe(true);
     await tab.press('Escape');
     await expect.poll(() => isThere('dialog', 'Position')).toBe(false);
-    expect(await tab.tellsFocus('link', 'Apply Now')).toBe(true);
+    expect(await tab.exposesFocus('link', 'Apply Now')).toBe(true);
   });
 
   test('a question is opened by Enter and closed by Space', async () => {
@@ -75,7 +75,7 @@ describe.each(ENGINES)('$name', engine => {
       await tab.press('Tab');
       return evaluate(() => document.activeElement?.localName ?? null);
     };
-    await expect.poll(nextStop, { timeout: SEEN }).toBe('summary');
+    await expect.poll(nextStop, { timeout: VISIBLE_TIMEOUT_MS }).toBe('summary');
     const isOpen = () =>
       evaluate(() => document.activeElement?.closest('details')?.hasAttribute('open') ?? null);
     await tab.press('Enter');
@@ -87,7 +87,7 @@ describe.each(ENGINES)('$name', engine => {
 
 async function press({ tabTo, tab }: Visitor, role: string, name: string) {
   await tabTo(role, name);
-  expect(await tab.tellsFocus(role, name), `${role} ${name}`).toBe(true);
+  expect(await tab.exposesFocus(role, name), `${role} ${name}`).toBe(true);
   await tab.press('Enter');
 }
 
@@ -95,7 +95,7 @@ async function press({ tabTo, tab }: Visitor, role: string, name: string) {
 async function write({ tabTo, tab }: Visitor, fields: Readonly<Record<string, string>>) {
   for (const [label, words] of Object.entries(fields)) {
     await tabTo('textbox', label);
-    expect(await tab.tellsFocus('textbox', label), label).toBe(true);
+    expect(await tab.exposesFocus('textbox', label), label).toBe(true);
     await tab.type(words);
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ROUTES } from '../../../build/sample-paths.ts';
+import { SAMPLE_PATHS } from '../../../build/sample-paths.ts';
 import { HEADINGS } from '../headings.ts';
 import { ENGINES } from './engines.ts';
 import { visitorsOf } from './visitor.ts';
@@ -7,13 +7,16 @@ import { visitorsOf } from './visitor.ts';
 describe.each(ENGINES)('$name', engine => {
   const visitor = visitorsOf(engine);
 
-  test.each(ROUTES)('%s opens with its heading and is taken over without a word', async route => {
-    const { open, the, evaluate } = visitor();
-    await open(route);
-    await the('heading', HEADINGS[route]);
-    expect(await evaluate(() => document.querySelectorAll('main h1').length)).toBe(1);
-    expect(await evaluate(() => document.fonts.status)).toBe('loaded');
-  });
+  test.each(SAMPLE_PATHS)(
+    '%s opens with its heading and is hydrated without a word',
+    async route => {
+      const { open, the, evaluate } = visitor();
+      await open(route);
+      await the('heading', HEADINGS[route]);
+      expect(await evaluate(() => document.querySelectorAll('main h1').length)).toBe(1);
+      expect(await evaluate(() => document.fonts.status)).toBe('loaded');
+    },
+  );
 
   test('a link leads to another page by a transition, and the history leads back', async () => {
     const { open, the, evaluate, reads } = visitor();
@@ -44,7 +47,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('what goes wrong in a page is heard', async () => {
-    const { open, evaluate, line } = visitor();
+    const { open, evaluate, proxy } = visitor();
     await open('/about');
     await evaluate(() => {
       console.error('an error', 404);
@@ -63,8 +66,8 @@ describe.each(ENGINES)('$name', engine => {
       /Not loaded: .object HTMLImageElement/,
       /Forbidden by script-src\S* data/,
     ]) {
-      await expect.poll(() => line.said).toContainEqual(expect.stringMatching(words));
+      await expect.poll(() => proxy.errors).toContainEqual(expect.stringMatching(words));
     }
-    line.said.splice(0);
+    proxy.errors.splice(0);
   });
 });

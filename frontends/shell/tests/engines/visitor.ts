@@ -3,10 +3,10 @@ import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import type { RunningStack } from '../../../build/running-stack.ts';
 import { runningStack } from '../../../build/running-stack.ts';
-import type { Browser, Engine, Found, Scheme, Tab } from './engine.ts';
-import { SEEN } from './engine.ts';
-import type { WatchedLine } from './watched-line.ts';
-import { watchedLineTo } from './watched-line.ts';
+import type { Browser, ElementHandle, Engine, Scheme, Tab } from './engine.ts';
+import { VISIBLE_TIMEOUT_MS } from './engine.ts';
+import type { RecordingProxy } from './recording-proxy.ts';
+import { recordingProxyTo } from './recording-proxy.ts';
 
 declare global {
   interface Window {
@@ -30,17 +30,17 @@ type Plain = string | number | boolean | null;
 /** Somebody who looks at the site, and finds things by their role and name. */
 export interface Visitor {
   tab: Tab;
-  line: WatchedLine;
+  proxy: RecordingProxy;
   stack: RunningStack;
   /** Runs a function in the page, with nothing of ours around it. */
   evaluate: <Given extends Plain[], Result>(
     script: (...given: Given) => Result,
     ...given: Given
   ) => Promise<Awaited<Result>>;
-  /** Opens a page and waits until its application has taken it over. */
+  /** Opens a page and waits until it is hydrated. */
   open: (route: string) => Promise<void>;
   /** What has a role and a name, once it is there. */
-  the: (role: string, name: string) => Promise<Found>;
+  the: (role: string, name: string) => Promise<ElementHandle>;
   isThere: (role: string, name: string) => Promise<boolean>;
   /** Waits until a text is to be seen. */
   reads: (words: string) => Promise<unknown>;
@@ -58,30 +58,30 @@ export function visitorsOf(engine: Engine, system: Scheme = 'light'): () => Visi
   afterAll(() => browser.stop());
   beforeEach(async () => {
     const stack = runningStack();
-    const line = await watchedLineTo(stack.site);
+    const proxy = await recordingProxyTo(stack.site);
     const tab = await browser.tab();
-    visitor = visitorAt(tab, line, stack);
+    visitor = visitorAt(tab, proxy, stack);
   });
   afterEach(async () => {
     await visitor.tab.close();
-    visitor.line.close();
-    expect(visitor.line.said, 'nothing goes wrong').toEqual([]);
+    visitor.proxy.close();
+    expect(visitor.proxy.errors, 'nothing goes wrong').toEqual([]);
   });
   return () => visitor;
 }
 
-function visitorAt(tab: Tab, line: WatchedLine, stack: RunningStack): Visitor {
+function visitorAt(tab: Tab, proxy: RecordingProxy, stack: RunningStack): Visitor {
   const evaluate: Visitor['evaluate'] = async (script, ...given) =>
     (await tab.evaluate(called(script, given))) as never;
 
-  async function find(role: string, name: string): Promise<Found | undefined> {
+  async function find(role: string, name: string): Promise<ElementHandle | undefined> {
     if (!(await evaluate(() => 'TestingLibraryDom' in window))) {
       await tab.evaluate(FINDER);
     }
     return tab.find(called(elementWith, [role, name]));
   }
 
-  async function the(role: string, name: string): Promise<Found> {
+  async function the(role: string, name: string): Promise<ElementHandle> {
     return vi.waitFor(
       async () => {
         const found = await find(role, name);
@@ -90,18 +90,18 @@ function visitorAt(tab: Tab, line: WatchedLine, stack: RunningStack): Visitor {
         }
         return found;
       },
-      { timeout: SEEN },
+      { timeout: VISIBLE_TIMEOUT_MS },
     );
   }
 
   return {
     tab,
-    line,
+    proxy,
     stack,
     evaluate,
     async open(route) {
-      await tab.open(line.site + route);
-      await expect.poll(() => evaluate(isTakenOver)).toBe(true);
+      await tab.open(proxy.site + route);
+      await expect.poll(() => evaluate(isHydrated)).toBe(true);
     },
     the,
     isThere: async (role, name) => (await find(role, name)) !== undefined,
@@ -141,7 +141,7 @@ function textInView(): string {
   return document.body.innerText;
 }
 
-function isTakenOver(): boolean {
+function isHydrated(): boolean {
   const heading = document.querySelector('main h1');
   return Object.keys(heading ?? {}).some(key => key.startsWith('__react'));
 }

@@ -5,14 +5,14 @@ import { globSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { WebDriver } from 'selenium-webdriver';
 import { Builder, Capabilities, error, Key, WebElement } from 'selenium-webdriver';
-import { answering, freePort } from '../../../kit/testing/program.ts';
-import type { Browser, Engine, Found, Scheme, Tab } from './engine.ts';
-import { SEEN, STEPS, WINDOW } from './engine.ts';
+import { freePort, waitUntilReady } from '../../../kit/testing/server-process.ts';
+import type { Browser, ElementHandle, Engine, Scheme, Tab } from './engine.ts';
+import { STEPS, VISIBLE_TIMEOUT_MS, WINDOW } from './engine.ts';
 
 const DRIVER = '/usr/bin/WebKitWebDriver';
 const SCREEN = '/usr/bin/Xvfb';
-/** Milliseconds until the driver answers. */
-const STARTED = 20_000;
+/** Until the driver answers. */
+const START_TIMEOUT_MS = 20_000;
 const KEYS = { Tab: Key.TAB, Enter: Key.ENTER, Escape: Key.ESCAPE, Space: Key.SPACE };
 
 /** WebKitGTK's MiniBrowser, on a screen of its own, by its WebDriver: it has no headless mode. */
@@ -33,7 +33,12 @@ async function start(system: Scheme): Promise<Browser> {
     stdio: 'ignore',
     env: { ...process.env, DISPLAY: `:${await displayOf(screen)}` },
   });
-  const server = await answering(running, `http://127.0.0.1:${port}`, '/status', STARTED);
+  const server = await waitUntilReady(
+    running,
+    `http://127.0.0.1:${port}`,
+    '/status',
+    START_TIMEOUT_MS,
+  );
   const driver = await new Builder()
     .usingServer(server.site)
     .withCapabilities(
@@ -91,11 +96,11 @@ function tabOf(driver: WebDriver): Tab {
     },
     press: key => driver.actions().sendKeys(KEYS[key]).perform(),
     type: words => driver.actions().sendKeys(words).perform(),
-    async tellsFocus(role, name) {
+    async exposesFocus(role, name) {
       const focus = driver.switchTo().activeElement();
       return (await focus.getAriaRole()) === role && (await focus.getAccessibleName()) === name;
     },
-    picture: () => driver.takeScreenshot(),
+    screenshot: () => driver.takeScreenshot(),
     // The next one is this one again: what the page kept is of its origin, which each test has for itself.
     close: () => driver.get('about:blank'),
   };
@@ -106,7 +111,7 @@ interface Point {
   y: number;
 }
 
-function found(driver: WebDriver, element: WebElement, pointer: Point): Found {
+function found(driver: WebDriver, element: WebElement, pointer: Point): ElementHandle {
   const intoView = () =>
     driver.executeScript('arguments[0].scrollIntoView({ block: "center" })', element);
   return {
@@ -144,7 +149,7 @@ async function onceItCan(
   act: () => Promise<void>,
   intoView: () => Promise<unknown>,
 ): Promise<void> {
-  const end = Date.now() + SEEN;
+  const end = Date.now() + VISIBLE_TIMEOUT_MS;
   for (;;) {
     try {
       return await act();

@@ -1,6 +1,6 @@
 import { within } from '@testing-library/dom';
 import { expect, test } from 'vitest';
-import { attributesOf, builtPage, textsOf } from '../../../kit/testing/built-site.ts';
+import { attributesOf, builtPage, textContentsOf } from '../../../kit/testing/built-site.ts';
 
 test('vision, journey and leadership (sections 2 and 9)', () => {
   const { page } = builtPage('/about');
@@ -8,7 +8,7 @@ test('vision, journey and leadership (sections 2 and 9)', () => {
   expect(region('Our Vision').getByRole('link').getAttribute('href')).toBe('/solutions');
 
   const journey = region('Our Journey');
-  expect(textsOf(journey.getAllByRole('heading', { level: 3 }))).toEqual([
+  expect(textContentsOf(journey.getAllByRole('heading', { level: 3 }))).toEqual([
     'Founded',
     'Pre-incubation',
     'Leading innovation',
@@ -21,7 +21,7 @@ test('vision, journey and leadership (sections 2 and 9)', () => {
   const people = region('Meet Our Leadership')
     .getAllByRole('listitem')
     .map(person => within(person));
-  expect(people.flatMap(person => textsOf(person.getAllByRole('heading')))).toEqual([
+  expect(people.flatMap(person => textContentsOf(person.getAllByRole('heading')))).toEqual([
     'Founder & CEO',
     'CTO',
     'Chief Business Officer',

@@ -1,10 +1,10 @@
 import { within } from '@testing-library/dom';
 import { expect, test } from 'vitest';
-import { builtPage, textsOf } from '../../../kit/testing/built-site.ts';
+import { builtPage, textContentsOf } from '../../../kit/testing/built-site.ts';
 
 test('five questions: solutions, integration, cloud or edge, industries, requirements (sections 1, 2 and 9)', () => {
   const { document, main } = builtPage('/contact');
-  expect(textsOf(document.querySelectorAll('main summary'))).toEqual([
+  expect(textContentsOf(document.querySelectorAll('main summary'))).toEqual([
     'What solutions do you offer?',
     'Does it work with the cameras and systems we have?',
     'Cloud or on-premise?',

@@ -1,6 +1,6 @@
 import { within } from '@testing-library/dom';
 import { expect, test } from 'vitest';
-import { attributesOf, builtPage, textsOf } from '../../../kit/testing/built-site.ts';
+import { attributesOf, builtPage, textContentsOf } from '../../../kit/testing/built-site.ts';
 
 test('the header has its seven links, a panel with six services, and Get Demo (section 2)', () => {
   const { document, page } = builtPage('/');
@@ -16,7 +16,7 @@ test('the header has its seven links, a panel with six services, and Get Demo (s
     'Careers /careers',
   ]);
   const panel = Array.from(main.querySelectorAll('li ul a'));
-  expect(textsOf(panel)).toEqual([
+  expect(textContentsOf(panel)).toEqual([
     'Retail SecurityShop and wholesale security',
     'Bank SecurityFinancial institutions',
     'Industry SafetySmart factories',

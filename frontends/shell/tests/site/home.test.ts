@@ -1,10 +1,10 @@
 import { within } from '@testing-library/dom';
 import { expect, test } from 'vitest';
-import { attributesOf, builtPage, textsOf } from '../../../kit/testing/built-site.ts';
+import { attributesOf, builtPage, textContentsOf } from '../../../kit/testing/built-site.ts';
 
 test('the methodology has its five phases in order (sections 2 and 9)', () => {
   const { document } = builtPage('/');
-  expect(textsOf(document.querySelectorAll('#methodology li h3'))).toEqual([
+  expect(textContentsOf(document.querySelectorAll('#methodology li h3'))).toEqual([
     'Discovery Audit',
     'Solution Architecture',
     'Precision Deployment',
@@ -71,9 +71,9 @@ test('phases, partners and teasers fade in one after the other (section 9)', () 
   expect(delaysIn(insights)).toEqual(['0ms', '100ms', '200ms']);
 });
 
-test('the other opening of the home page (section 1)', () => {
+test('the other variant of the home page (section 1)', () => {
   const { page, main } = builtPage('/?variant=impact');
-  expect(textsOf(page.getAllByRole('heading', { level: 1 }))).toEqual(['AI. DATA. IMPACT.']);
+  expect(textContentsOf(page.getAllByRole('heading', { level: 1 }))).toEqual(['AI. DATA. IMPACT.']);
   main.getByText('TRANSFORMING INSIGHTS INTO ACTION');
   main.getByText(/everyday data into actionable intelligence for safer, smarter management/);
   const features = within(page.getByRole('region', { name: 'Core Features' }));

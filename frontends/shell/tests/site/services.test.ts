@@ -1,6 +1,11 @@
 import { within } from '@testing-library/dom';
 import { describe, expect, test } from 'vitest';
-import { attributesOf, builtPage, builtRoutes, textsOf } from '../../../kit/testing/built-site.ts';
+import {
+  attributesOf,
+  builtPage,
+  builtRoutes,
+  textContentsOf,
+} from '../../../kit/testing/built-site.ts';
 
 const DETAIL = {
   residential: 'corporate-residential',
@@ -60,7 +65,7 @@ describe('the overview of the services', () => {
 
   test('names four reasons and three ways on (section 2)', () => {
     const why = page.getByRole('region', { name: 'Why Choose Our Security Solutions' });
-    expect(textsOf(within(why).getAllByRole('heading', { level: 3 }))).toEqual([
+    expect(textContentsOf(within(why).getAllByRole('heading', { level: 3 }))).toEqual([
       'AI-Powered Protection',
       '24/7 Monitoring',
       'Secure Data Storage',
@@ -105,7 +110,7 @@ describe.each(Object.entries(FIGURES))('%s', (id, figures) => {
     within(page.getByRole('region', { name })).getAllByRole('listitem');
 
   test('is told in full, with its three figures (sections 2, 3 and 9)', () => {
-    expect(textsOf(document.querySelectorAll('main dd'))).toEqual(figures);
+    expect(textContentsOf(document.querySelectorAll('main dd'))).toEqual(figures);
     for (const name of ['Key Features', 'Recommended Services', 'How It Works']) {
       expect(itemsOf(name), name).toHaveLength(6);
     }
@@ -123,7 +128,7 @@ describe.each(Object.entries(FIGURES))('%s', (id, figures) => {
     ).getAllByRole('link');
     expect(others).toHaveLength(3);
     for (const other of others) {
-      const words = textsOf(other.querySelectorAll('span')).at(-1);
+      const words = textContentsOf(other.querySelectorAll('span')).at(-1);
       expect(words).toHaveLength(61);
       expect(words?.endsWith('…')).toBe(true);
       expect(other.getAttribute('href')).not.toBe(`/services/${id}`);

@@ -3,9 +3,9 @@ import { ButtonLink } from '@site/kit/button.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Section } from '@site/kit/section.tsx';
-import { opening } from '../../scenes/scenes.ts';
+import { heroDrawing } from '../../scenes/scenes.ts';
 
-/** The home page's opening: `/?variant=classic`. */
+/** The home page's hero section: `/?variant=classic`. */
 export default function Classic() {
   return (
     <>
@@ -27,13 +27,13 @@ function Hero() {
         <p className="mt-6 mb-8 max-w-lead text-ink-2 text-lead">{brand.blurb}</p>
         <div className="flex flex-wrap gap-3.5">
           <ButtonLink to={paths.contact}>Request a Consultation</ButtonLink>
-          <ButtonLink to="#methodology" reloadDocument kind="quiet">
+          <ButtonLink to="#methodology" reloadDocument variant="secondary">
             See how it works
           </ButtonLink>
         </div>
       </div>
       <Picture
-        {...opening}
+        {...heroDrawing}
         priority="high"
         alt="A shop seen by a camera: shoppers, staff and a queue found, one person marked as an alert"
       />

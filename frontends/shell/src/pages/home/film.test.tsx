@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { act, render, screen } from '@testing-library/react';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { person } from '../../../../kit/testing/person.ts';
+import { setupUser } from '../../../../kit/testing/setup-user.ts';
 import { Film } from './film.tsx';
 
 /** What comes of each attempt to play, once the test says so. */
@@ -29,7 +29,7 @@ function film() {
 }
 
 function press(name: string) {
-  return person().click(screen.getByRole('button', { name }));
+  return setupUser().click(screen.getByRole('button', { name }));
 }
 
 function refuse(name: string) {

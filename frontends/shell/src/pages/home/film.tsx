@@ -1,19 +1,69 @@
-import { DidNotLoad } from '@site/kit/did-not-load.tsx';
+import { LoadError } from '@site/kit/load-error.tsx';
+import type { ComponentProps, RefObject, SyntheticEvent } from 'react';
 import { useRef, useState } from 'react';
 import captions from '../../film/captions.vtt';
 import mp4 from '../../film/film.mp4';
 import webm from '../../film/film.webm';
 import poster from '../../film/poster.webp';
 
+type VideoEvent = SyntheticEvent<HTMLVideoElement>;
 type State = 'not started' | 'playing' | 'paused' | 'lost';
 
-/** The promotional film, behind its picture until a visitor plays it. */
+/** Video player: poster until played; muted with native controls where autoplay policy blocks sound. */
 export function Film() {
+  const { video, button, state, progress, hasNativeControls, press, play, lose, events } =
+    useVideoPlayer();
+  return (
+    <div className="w-full max-w-100 md:max-w-150">
+      <div className="relative aspect-video overflow-hidden border border-line bg-sunk">
+        <video
+          ref={video}
+          // Nothing of it is fetched before it is played.
+          preload="none"
+          playsInline
+          controls={hasNativeControls}
+          // Firefox would stop there, although nothing can be pressed.
+          tabIndex={hasNativeControls ? undefined : -1}
+          width={640}
+          height={360}
+          aria-label="Promotional film"
+          {...events}
+          className="absolute inset-0 size-full noscript:hidden"
+        >
+          <Sources onLost={lose} />
+          <track kind="captions" src={captions} srcLang="en" label="English" default />
+        </video>
+        <NoscriptVideo />
+        {state === 'not started' || state === 'lost' ? (
+          <img
+            src={poster}
+            alt="A shop at night, seen by a camera that has found someone hiding goods"
+            width={640}
+            height={360}
+            className="absolute inset-0 size-full object-cover noscript:hidden"
+          />
+        ) : null}
+        {hasNativeControls ? null : (
+          <PlayButton ref={button} isPlaying={state === 'playing'} onClick={press} />
+        )}
+      </div>
+      <progress
+        aria-label="Film"
+        value={progress}
+        max={1}
+        className="progress h-1 noscript:hidden"
+      />
+      {state === 'lost' ? <LoadError what="The film" onRetry={play} className="mt-4" /> : null}
+    </div>
+  );
+}
+
+function useVideoPlayer() {
   const video = useRef<HTMLVideoElement>(null);
   const button = useRef<HTMLButtonElement>(null);
-  const [state, setState] = useState<State>('not started');
-  const [progress, setProgress] = useState(0);
-  const [hasNativeControls, setHasNativeControls] = useState(false);
+  const playback = usePlayback(video);
+  const { state, setState, setHasNativeControls, reset } = playback;
+  const lose = () => reset('lost');
 
   async function play() {
     const element = video.current;
@@ -44,7 +94,17 @@ export function Film() {
     // What is aborted was paused by the visitor, which the film says by itself.
   }
 
-  /** Back to the picture. */
+  const press = () => (state === 'playing' ? video.current?.pause() : play());
+  return { ...playback, video, button, press, play, lose };
+}
+
+/** State of the playback, as the video element's events tell it. */
+function usePlayback(video: RefObject<HTMLVideoElement | null>) {
+  const [state, setState] = useState<State>('not started');
+  const [progress, setProgress] = useState(0);
+  const [hasNativeControls, setHasNativeControls] = useState(false);
+
+  /** Back to the poster. */
   function reset(next: 'not started' | 'lost') {
     setState(next);
     setProgress(0);
@@ -54,86 +114,60 @@ export function Film() {
     }
   }
 
-  const lose = () => reset('lost');
-  const isPlaying = state === 'playing';
+  const events = {
+    onPlay: () => setState('playing'),
+    onPause: () => setState(before => (before === 'playing' ? 'paused' : before)),
+    onTimeUpdate: ({ currentTarget: { currentTime, duration } }: VideoEvent) =>
+      setProgress(duration > 0 ? currentTime / duration : 0),
+    onEnded: () => reset('not started'),
+    // React hands it the errors of its sources, too, the first of which says nothing of the second.
+    onError: ({ currentTarget }: VideoEvent) => currentTarget.error && reset('lost'),
+  };
+  return { state, setState, progress, hasNativeControls, setHasNativeControls, reset, events };
+}
+
+/** The film where no JavaScript runs: the browser's own player. */
+function NoscriptVideo() {
   return (
-    <div className="w-full max-w-100 md:max-w-150">
-      <div className="relative aspect-video overflow-hidden border border-line bg-sunk">
-        <video
-          ref={video}
-          // Nothing of it is fetched before it is played.
-          preload="none"
-          playsInline
-          controls={hasNativeControls}
-          // Firefox would stop there, although nothing can be pressed.
-          tabIndex={hasNativeControls ? undefined : -1}
-          width={640}
-          height={360}
-          aria-label="Promotional film"
-          onPlay={() => setState('playing')}
-          onPause={() => setState(before => (before === 'playing' ? 'paused' : before))}
-          onTimeUpdate={({ currentTarget: { currentTime, duration } }) =>
-            setProgress(duration > 0 ? currentTime / duration : 0)
-          }
-          onEnded={() => reset('not started')}
-          // React hands it the errors of its sources, too, the first of which says nothing of the second.
-          onError={({ currentTarget }) => currentTarget.error && lose()}
-          className="absolute inset-0 size-full noscript:hidden"
-        >
-          <Sources onLost={lose} />
-          <track kind="captions" src={captions} srcLang="en" label="English" default />
-        </video>
-        <noscript>
-          <video
-            preload="none"
-            playsInline
-            controls
-            poster={poster}
-            width={640}
-            height={360}
-            aria-label="Promotional film"
-            className="absolute inset-0 size-full"
-          >
-            <Sources />
-            <track kind="captions" src={captions} srcLang="en" label="English" default />
-          </video>
-        </noscript>
-        {state === 'not started' || state === 'lost' ? (
-          <img
-            src={poster}
-            alt="A shop at night, seen by a camera that has found someone hiding goods"
-            width={640}
-            height={360}
-            className="absolute inset-0 size-full object-cover noscript:hidden"
-          />
-        ) : null}
-        {hasNativeControls ? null : (
-          <button
-            ref={button}
-            type="button"
-            aria-label={isPlaying ? 'Pause' : 'Play'}
-            onClick={() => (isPlaying ? video.current?.pause() : play())}
-            // What surrounds it would cut off a ring outside.
-            className="absolute inset-0 size-full cursor-pointer -outline-offset-8 noscript:hidden"
-          >
-            {isPlaying ? null : (
-              <span className="absolute inset-0 m-auto flex size-16 items-center justify-center rounded-control bg-seen">
-                <svg viewBox="0 0 24 24" width="28" height="28" aria-hidden="true">
-                  <path d="M7 4l13 8-13 8z" fill="var(--on-seen)" />
-                </svg>
-              </span>
-            )}
-          </button>
-        )}
-      </div>
-      <progress
-        aria-label="Film"
-        value={progress}
-        max={1}
-        className="progress h-1 noscript:hidden"
-      />
-      {state === 'lost' ? <DidNotLoad what="The film" onRetry={play} className="mt-4" /> : null}
-    </div>
+    <noscript>
+      <video
+        preload="none"
+        playsInline
+        controls
+        poster={poster}
+        width={640}
+        height={360}
+        aria-label="Promotional film"
+        className="absolute inset-0 size-full"
+      >
+        <Sources />
+        <track kind="captions" src={captions} srcLang="en" label="English" default />
+      </video>
+    </noscript>
+  );
+}
+
+interface PlayButtonProps extends ComponentProps<'button'> {
+  isPlaying: boolean;
+}
+
+function PlayButton({ isPlaying, ...rest }: PlayButtonProps) {
+  return (
+    <button
+      {...rest}
+      type="button"
+      aria-label={isPlaying ? 'Pause' : 'Play'}
+      // What surrounds it would cut off a ring outside.
+      className="absolute inset-0 size-full cursor-pointer -outline-offset-8 noscript:hidden"
+    >
+      {isPlaying ? null : (
+        <span className="absolute inset-0 m-auto flex size-16 items-center justify-center rounded-control bg-seen">
+          <svg viewBox="0 0 24 24" width="28" height="28" aria-hidden="true">
+            <path d="M7 4l13 8-13 8z" fill="var(--on-seen)" />
+          </svg>
+        </span>
+      )}
+    </button>
   );
 }
 

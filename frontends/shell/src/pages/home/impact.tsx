@@ -29,7 +29,7 @@ const FEATURES = [
   },
 ];
 
-/** The home page's other opening: `/?variant=impact`. */
+/** The home page's other hero section: `/?variant=impact`. */
 export default function Impact() {
   return (
     <>
@@ -45,7 +45,7 @@ export default function Impact() {
           </p>
           <div className="flex flex-wrap gap-3.5">
             <ButtonLink to={paths.contact}>Get a Demo</ButtonLink>
-            <ButtonLink to={paths.solutions} kind="quiet">
+            <ButtonLink to={paths.solutions} variant="secondary">
               Explore Solutions
             </ButtonLink>
           </div>

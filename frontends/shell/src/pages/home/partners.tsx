@@ -2,7 +2,7 @@ import { partners } from '@site/kit/brand-lists.ts';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 
-const STAGGER = 100;
+const STAGGER_MS = 100;
 /** So many logos load at once, in a small size; the others load late, in a large one. */
 const EAGER = 2;
 const SMALL = { width: 80, height: 32 };
@@ -15,7 +15,7 @@ export function Partners() {
       <ul className="grid grid-cols-2 items-center gap-6 lg:grid-cols-4">
         {partners.map((partner, at) => (
           <li key={partner.url}>
-            <Reveal delay={at * STAGGER}>
+            <Reveal delayMs={at * STAGGER_MS}>
               <a
                 href={partner.url}
                 target="_blank"

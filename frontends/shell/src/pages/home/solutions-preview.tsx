@@ -15,7 +15,7 @@ const SHOWN = [
   'deployment-options',
   'custom-ai-models',
 ];
-const STAGGER = 100;
+const STAGGER_MS = 100;
 
 /** Some solutions, with the way to all of them. */
 export default function SolutionsPreview() {
@@ -28,7 +28,7 @@ export default function SolutionsPreview() {
       <ul className="grid gap-x-10 sm:grid-cols-2 lg:grid-cols-3">
         {shown.map(({ id, title, description }, at) => (
           <li key={id}>
-            <Reveal delay={at * STAGGER} className="h-full border-line border-t py-6">
+            <Reveal delayMs={at * STAGGER_MS} className="h-full border-line border-t py-6">
               <Picture
                 src={solutionPictures[id] ?? ''}
                 {...SOLUTION_PICTURE}

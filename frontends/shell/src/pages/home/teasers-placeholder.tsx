@@ -2,7 +2,7 @@ import { Section } from '@site/kit/section.tsx';
 
 const TEASERS = ['first', 'second', 'third'];
 
-/** Keeps the place of the blog's teasers until they are there. */
+/** Skeleton of the blog teasers; prevents layout shift. */
 export function TeasersPlaceholder() {
   return (
     <Section title="Latest Insights">

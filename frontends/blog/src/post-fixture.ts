@@ -1,0 +1,18 @@
+import type { PostSummary } from './post.ts';
+
+/** For tests: an article of which only what is given matters. */
+export function postFixture(given: Partial<PostSummary>): PostSummary {
+  return {
+    id: 'a-post',
+    title: 'A post',
+    excerpt: 'What it is about.',
+    date: '2025-04-15',
+    category: 'Privacy',
+    author: 'CTO',
+    authorTitle: 'Chief Technology Officer',
+    readMinutes: 6,
+    picture: '/a-post.svg',
+    pictureAlt: 'A drawing.',
+    ...given,
+  };
+}

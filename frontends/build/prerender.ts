@@ -1,0 +1,80 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Brand } from '../kit/src/brand.ts';
+import type { BuildManifest } from './document.ts';
+import { renderDocument, scriptHashes } from './document.ts';
+import { dist, scratch } from './file-paths.ts';
+import type { Rendered } from './rendered.ts';
+import type { ServerRoutes } from './routes-file.ts';
+import { ROUTES_FILE, routesFile } from './routes-file.ts';
+import { discoveryFiles } from './sitemap.ts';
+
+/** What the build needs of the shell's server build. */
+interface Server extends Pick<ServerRoutes, 'redirects' | 'notFound' | 'variants'> {
+  /** Every address that gets a page of its own, and a place in the sitemap. */
+  pages: readonly string[];
+  /** Every address that gets a page of its own which the sitemap does not list. */
+  unlisted: readonly string[];
+  /** Who the site speaks for. */
+  brand: Brand;
+  /** The blog's Atom feed. */
+  feed: string;
+  render: (path: string) => Promise<Rendered>;
+}
+
+/**
+ * Prerenders the pages, or only those that need to be, and writes what machines read beside them. Says which pages there
+ * are, and how many of them were written.
+ */
+export async function prerenderPages(
+  manifest: BuildManifest,
+  needsTo: (page: Rendered) => boolean = () => true,
+): Promise<{ files: readonly string[]; written: number }> {
+  const site: Server = await import(pathToFileURL(join(scratch, 'server.mjs')).href);
+  let written = 0;
+  const files = filesOf(site);
+  for (const [file, path] of files) {
+    const page = await site.render(path);
+    if (needsTo(page)) {
+      await write(file, renderDocument(page, manifest));
+      written += 1;
+    }
+  }
+  for (const [name, content] of Object.entries({
+    ...discoveryFiles(site.brand, site.pages, new Date()),
+    'blog/feed.xml': site.feed,
+    [ROUTES_FILE]: routesFile({
+      redirects: site.redirects,
+      notFound: site.notFound,
+      variants: site.variants,
+      scriptHashes,
+      frameSources: ['https://www.openstreetmap.org'],
+    }),
+  })) {
+    await write(name, content);
+  }
+  return { files: files.map(([file]) => file), written };
+}
+
+/** Every page's file, and an address that shows the page. */
+function filesOf({ pages, unlisted, variants, notFound }: Server): [file: string, path: string][] {
+  return [
+    ...[...pages, ...unlisted].map((path): [string, string] => [
+      path === '/' ? 'index.html' : `${path.slice(1)}.html`,
+      path,
+    ]),
+    ...variants.map(({ path, parameter, page }): [string, string] => [
+      page,
+      `${path}?${parameter}`,
+    ]),
+    // Any address below the prefix that names nothing shows what all of them show.
+    ...notFound.map(({ prefix, page }): [string, string] => [page, `${prefix}nothing-here`]),
+  ];
+}
+
+async function write(file: string, content: string) {
+  const target = join(dist, file);
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(target, content);
+}

@@ -1,0 +1,167 @@
+import { join } from 'node:path';
+import type { EnvironmentConfig, RsbuildConfig, Rspack } from '@rsbuild/core';
+import { mergeRsbuildConfig } from '@rsbuild/core';
+import { LOAD_TIMEOUT_MS } from '../kit/src/retry.ts';
+import { insertStylesheet, scriptTimeoutPlugin } from './chunk-timeout.ts';
+import { esRuntime, hostPlugin, publicPathOf, remotePlugin } from './federation.ts';
+import { brandFile, dist, frontends, root, scratch } from './file-paths.ts';
+import type { Remote } from './remote.ts';
+import { buildHashOf } from './remote.ts';
+
+/** What it is built for. */
+export type Mode = 'production' | 'development';
+
+/** Rsbuild configuration of several environments, each of which knows itself what it is made from. */
+export function rsbuildConfig(
+  mode: Mode,
+  environments: Record<string, EnvironmentConfig>,
+): RsbuildConfig {
+  // The site's pages are written by `prerender.ts`.
+  const tools = mode === 'production' ? { htmlPlugin: false as const } : {};
+  // A development server says where it listens.
+  const logLevel = mode === 'production' ? 'warn' : 'info';
+  return { root: frontends, mode, logLevel, tools, environments };
+}
+
+/** The shell, as browsers load it. */
+export function shellConfig(remotes: readonly Remote[]): EnvironmentConfig {
+  return mergeRsbuildConfig(baseConfig('shell', dist, '/'), {
+    source: { entry: { main: './src/main.tsx' } },
+    // What shows toasts brings its package along: one file less that can be lost.
+    splitChunks: { cacheGroups: { defaultVendors: false } },
+    tools: { rspack: { plugins: [hostPlugin(remotes)] } },
+  });
+}
+
+/** A remote, as browsers load it. */
+export function remoteConfig(remote: Remote): EnvironmentConfig {
+  const address = publicPathOf(remote);
+  return mergeRsbuildConfig(baseConfig(remote.name, join(dist, address), address), {
+    source: { define: version(remote) },
+    // One stylesheet for the whole remote, however many of its modules a page shows. Not by the name of the file, which
+    // the script that stands for a stylesheet has, too.
+    splitChunks: {
+      cacheGroups: {
+        // Each module brings what it needs: one file less for the first view of a page, and smaller in all.
+        default: false,
+        styles: { type: 'css/mini-extract', name: 'styles', chunks: 'all', enforce: true },
+      },
+    },
+    // Without an entry it would be `src/index`.
+    tools: { rspack: { entry: {}, plugins: [remotePlugin(remote)] } },
+  });
+}
+
+/** A remote without the shell, and with all that the shell would bring. */
+export function standaloneConfig(remote: Remote): EnvironmentConfig {
+  return mergeRsbuildConfig(baseConfig(remote.name, join(scratch, remote.name), '/'), {
+    source: { entry: { main: './src/standalone.tsx' }, define: version(remote) },
+  });
+}
+
+/** The server build, which prerenders the pages: the shell with the remotes' sources in it. */
+export function serverConfig(remotes: readonly Remote[]): EnvironmentConfig {
+  return mergeRsbuildConfig(baseConfig('shell', scratch, '/'), withRemoteSources(remotes), {
+    source: { entry: { server: './src/server.tsx' } },
+    output: {
+      target: 'node',
+      module: true,
+      minify: false,
+      emitAssets: false,
+      distPath: { js: '', jsAsync: '' },
+      filename: { js: '[name].mjs' },
+    },
+    splitChunks: false,
+    tools: { rspack: { target: 'node24' } },
+  });
+}
+
+/** The version of remotes that are no remotes, but compiled into what loads them. */
+export const NO_REMOTE = 'none';
+
+/** What browsers would load if there were no remotes: all front ends as one. To see what federation costs. */
+export function oneBundleConfig(remotes: readonly Remote[]): EnvironmentConfig {
+  return mergeRsbuildConfig(baseConfig('shell', dist, '/'), withRemoteSources(remotes), {
+    source: { entry: { main: './src/main.tsx' } },
+  });
+}
+
+/** Finds the remotes' sources in the place of the remotes, and their pictures where the remotes have them. */
+function withRemoteSources(remotes: readonly Remote[]): EnvironmentConfig {
+  return {
+    source: { define: { REMOTE_VERSION: JSON.stringify(NO_REMOTE) } },
+    resolve: {
+      alias: {
+        [join(frontends, 'shell/src/remote-modules.ts')]: join(
+          frontends,
+          'shell/src/remote-modules.server.ts',
+        ),
+        ...Object.fromEntries(remotes.map(({ name }) => [name, join(frontends, name, 'src')])),
+      },
+    },
+    tools: {
+      rspack: {
+        module: {
+          rules: remotes.map(remote => ({
+            test: /\.(svg|png|jpg|webp|avif|mp4|webm|vtt)$/,
+            include: join(frontends, remote.name, 'src'),
+            type: 'asset/resource',
+            generator: {
+              filename: `assets/[name].[${HASH}][ext]`,
+              publicPath: publicPathOf(remote),
+              outputPath: publicPathOf(remote).slice(1),
+            },
+          })),
+        },
+      },
+    },
+  };
+}
+
+const HASH = 'contenthash:10';
+/** All files of code, styles, pictures and fonts lie in one folder. */
+const KINDS = ['js', 'jsAsync', 'css', 'cssAsync', 'svg', 'font', 'image', 'media', 'assets'];
+
+function baseConfig(name: string, folder: string, address: string): EnvironmentConfig {
+  return {
+    source: { assetsInclude: /\.vtt$/ },
+    dev: { assetPrefix: address },
+    output: {
+      assetPrefix: address,
+      distPath: {
+        root: folder,
+        ...Object.fromEntries(KINDS.map(kind => [kind, 'assets'])),
+      },
+      filenameHash: HASH,
+      dataUriLimit: 0,
+      legalComments: 'none',
+      cleanDistPath: false,
+    },
+    resolve: { alias: { ...esRuntime, [join(root, 'brand.json')]: brandFile } },
+    splitChunks: { preset: 'none', chunks: 'async' },
+    tools: {
+      swc: { jsc: { target: 'es2022', transform: { react: { runtime: 'automatic' } } } },
+      cssExtract: { pluginOptions: { insert: insertStylesheet } },
+      postcss: { postcssOptions: { plugins: ['@tailwindcss/postcss'] } },
+      rspack: {
+        target: ['web', 'es2022'],
+        plugins: [scriptTimeoutPlugin],
+        output: { uniqueName: name, chunkLoadTimeout: LOAD_TIMEOUT_MS },
+        module: { rules: [articles] },
+        // Federation's modules are relative to their front end.
+        context: join(frontends, name),
+      },
+    },
+    performance: { printFileSize: false },
+  };
+}
+
+const articles: Rspack.RuleSetRule = {
+  test: /\.md$/,
+  type: 'javascript/auto',
+  use: join(frontends, 'blog/build/post-loader.ts'),
+};
+
+function version(remote: Remote) {
+  return { REMOTE_VERSION: JSON.stringify(buildHashOf(remote)) };
+}

@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import type { Checkout } from '../kit/testing/checkout.ts';
+import { checkout } from '../kit/testing/checkout.ts';
+
+// The shell is compiled against what the remotes expose: a remote that breaks the contract does not compile.
+
+let copy: Checkout;
+afterEach(() => copy.remove());
+
+test.each([
+  [
+    'no longer exposes a module',
+    'blog/remote.ts',
+    "'blog-list', ",
+    '',
+    'shell/src/remote-modules.ts',
+  ],
+  [
+    'no longer says of which build it is',
+    'careers/src/careers-page.tsx',
+    'export const version',
+    'const version',
+    'shell/src/remote-modules.ts',
+  ],
+  [
+    'wants a property that the shell does not give',
+    'blog/src/blog-list.tsx',
+    'export default function BlogList()',
+    'export default function BlogList(_: { page: number })',
+    'shell/src/remote-modules.ts',
+  ],
+])(
+  'a remote that %s is found before it is built',
+  (_, file, now, then, found) => {
+    copy = checkout();
+    const changed = join(copy.folder, 'frontends', file);
+    const source = readFileSync(changed, 'utf8');
+    expect(source).toContain(now);
+    writeFileSync(changed, source.replace(now, then));
+    const { status, stdout } = spawnSync(
+      join(copy.folder, 'node_modules/.bin/tsc'),
+      ['--project', 'frontends/tsconfig.json'],
+      { cwd: copy.folder, encoding: 'utf8' },
+    );
+    expect(status).not.toBe(0);
+    expect(stdout).toContain(found);
+  },
+  60_000,
+);

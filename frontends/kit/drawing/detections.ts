@@ -1,0 +1,157 @@
+import { sceneColours } from './materials.ts';
+import { round } from './round.ts';
+
+/** Severity of a detection: whether it asks something of people. */
+export type Severity = 'seen' | 'alert';
+
+/** Detection: the bounding box of what is found on the picture, and its label. */
+export interface Detection {
+  size: readonly [number, number];
+  label: string;
+  severity?: Severity;
+}
+
+/** A rectangle of the picture. */
+interface Rect {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+/** A detection at its place on the picture. */
+interface PlacedDetection {
+  box: Rect;
+  /** Length of the brackets' arms. */
+  corner: number;
+  label: string;
+  severity: Severity;
+}
+
+/** A detection with its label, as it is drawn. */
+interface DrawnDetection {
+  area: Rect;
+  svg: string;
+}
+
+/** Advance of a letter, as a fraction of the size of type: what monospaced faces agree on. */
+const LETTER = 0.6;
+
+/** Detections of a picture, and its close-ups: the parts that are shown on their own. */
+export class Detections {
+  /** The size of the labels. */
+  readonly type: number;
+  private readonly picture: readonly [number, number];
+  private readonly drawn: DrawnDetection[] = [];
+  private readonly tags: Rect[] = [];
+  private readonly closeUps: Rect[] = [];
+
+  constructor(picture: readonly [number, number], type: number) {
+    this.picture = picture;
+    this.type = type;
+  }
+
+  /** Draws corner brackets around a part of the picture, with a label where there is room. */
+  add({ box, corner, label, severity }: PlacedDetection, motion: string): void {
+    const { left: x, top: y, width, height } = box;
+    const [iw, ih] = [round(width - 2 * corner), round(height - 2 * corner)];
+    const c = round(corner);
+    const corners = `M${x} ${round(y + corner)}v-${c}h${c}m${iw} 0h${c}v${c}m0 ${ih}v${c}h-${c}m-${iw} 0h-${c}v-${c}`;
+    const words = round(label.length * this.type * LETTER);
+    const [high, pad] = [round(this.type * 1.35), round(this.type * 0.36)];
+    const tag = this.placeFor(box, round(words + 2 * pad), high);
+    const text =
+      `<g transform="translate(${tag.left} ${tag.top})" stroke="none"><rect width="${tag.width}" height="${high}" fill="${sceneColours[severity]}"/>` +
+      `<text x="${pad}" y="${this.type}" fill="${severity === 'alert' ? 'var(--on-alert)' : sceneColours.onSeen}" textLength="${words}">${label}</text></g>`;
+    const brackets = `<path d="${corners}" stroke="${sceneColours[severity]}" stroke-width="2.4"/>`;
+    const lock = ` class="lock" style="animation-delay:${round(0.55 + 0.35 * this.drawn.length)}s"`;
+    this.tags.push(tag);
+    this.drawn.push({
+      area: around(box, tag),
+      svg: `<g${motion}><g${lock}>${brackets}${text}</g></g>`,
+    });
+  }
+
+  /** Makes the part of the picture around a point a picture of its own. */
+  closeUp([x, y]: readonly [number, number], width: number): void {
+    const height = Math.round(width * 0.6);
+    const [w, h] = this.picture;
+    const left = Math.min(Math.max(Math.round(x - width / 2), 0), w - width);
+    const top = Math.min(Math.max(Math.round(y - height / 2), 0), h - height);
+    this.closeUps.push({ left, top, width, height });
+  }
+
+  /** All detections, as they are drawn. */
+  toDrawing(): string {
+    return this.drawn.map(({ svg }, at) => `<g class="find f${at}">${svg}</g>`).join('');
+  }
+
+  /** The parts that are shown on their own: https://www.w3.org/TR/SVG2/linking.html#ViewElement */
+  views(): string {
+    return this.closeUps
+      .map(
+        ({ left, top, width, height }, at) =>
+          `<view id="v${at + 1}" viewBox="${left} ${top} ${width} ${height}"/>`,
+      )
+      .join('');
+  }
+
+  /** What makes such a part show only what is found wholly within it. */
+  rules(): string {
+    const shown = this.closeUps.flatMap((closeUp, at) =>
+      this.drawn.flatMap(({ area }, detection) =>
+        isWithin(area, closeUp) ? [`#v${at + 1}:target~g .f${detection}`] : [],
+      ),
+    );
+    const rules = this.closeUps.length > 0 ? 'view:target~g .find{display:none}' : '';
+    return shown.length > 0 ? `${rules}${shown.join(',')}{display:inline}` : rules;
+  }
+
+  /** Where a label stands at a box: above it, below it, or aligned with its right side, where there is room. */
+  private placeFor(box: Rect, width: number, height: number): Rect {
+    const [above, below] = [round(box.top - height - 3), round(box.top + box.height + 3)];
+    const [left, right] = [round(box.left - 1), round(box.left + box.width + 1 - width)];
+    const places = [
+      { left, top: above, width, height },
+      { left: right, top: above, width, height },
+      { left, top: below, width, height },
+      { left: right, top: below, width, height },
+    ];
+    const isFree = (place: Rect) =>
+      isWithin(place, this.whole()) && !this.tags.some(other => overlap(place, other));
+    return places.find(isFree) ?? { left, top: above, width, height };
+  }
+
+  private whole(): Rect {
+    const [width, height] = this.picture;
+    return { left: 0, top: 0, width, height };
+  }
+}
+
+function around(a: Rect, b: Rect): Rect {
+  const [left, top] = [Math.min(a.left, b.left), Math.min(a.top, b.top)];
+  return {
+    left,
+    top,
+    width: Math.max(a.left + a.width, b.left + b.width) - left,
+    height: Math.max(a.top + a.height, b.top + b.height) - top,
+  };
+}
+
+function isWithin(area: Rect, frame: Rect): boolean {
+  return (
+    area.left >= frame.left &&
+    area.top >= frame.top &&
+    area.left + area.width <= frame.left + frame.width &&
+    area.top + area.height <= frame.top + frame.height
+  );
+}
+
+function overlap(a: Rect, b: Rect): boolean {
+  return (
+    a.left < b.left + b.width &&
+    b.left < a.left + a.width &&
+    a.top < b.top + b.height &&
+    b.top < a.top + a.height
+  );
+}

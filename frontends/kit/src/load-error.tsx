@@ -1,0 +1,33 @@
+import type { Ref } from 'react';
+import { Button } from './button.tsx';
+import { PageMeta } from './page-meta.tsx';
+
+interface LoadErrorProps {
+  ref?: Ref<HTMLDivElement>;
+  /** Which part, as in "This part of the site"; without it all of the page, which then has no other title and heading. */
+  what: string | undefined;
+  /** Without it, it is being tried again. */
+  onRetry: (() => void) | undefined;
+  className?: string;
+}
+
+/** Error message with Retry in the place of what did not load, until it is there: the focus may be at its button. */
+export function LoadError({
+  ref,
+  what,
+  onRetry,
+  className = 'mx-auto max-w-page px-5 py-16 md:px-8',
+}: LoadErrorProps) {
+  const title = `${what ?? 'This page'} did not load`;
+  const Title = what ? 'p' : 'h1';
+  return (
+    <div ref={ref} role="alert" className={className}>
+      {what ? null : <PageMeta title={title} description={title} />}
+      <Title className="text-heading">{title}</Title>
+      <p className="mt-2 mb-6 max-w-text text-ink-2">Check your connection, or try again later.</p>
+      <Button variant="secondary" aria-disabled={!onRetry} onClick={onRetry}>
+        {onRetry ? 'Retry' : 'Trying again…'}
+      </Button>
+    </div>
+  );
+}

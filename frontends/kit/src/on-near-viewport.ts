@@ -1,0 +1,19 @@
+/** How far from the viewport something counts as near. */
+const MARGIN = '200px';
+
+/** Calls `then` once an element comes near the viewport. Returns how to stop waiting for it. */
+export function onNearViewport(element: Element | null, then: () => void): () => void {
+  const observer = new IntersectionObserver(
+    entries => {
+      if (entries.some(entry => entry.isIntersecting)) {
+        observer.disconnect();
+        then();
+      }
+    },
+    { rootMargin: MARGIN },
+  );
+  if (element) {
+    observer.observe(element);
+  }
+  return () => observer.disconnect();
+}

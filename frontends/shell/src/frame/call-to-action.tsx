@@ -1,0 +1,26 @@
+import { ButtonLink } from '@site/kit/button.tsx';
+import * as paths from '@site/kit/paths.ts';
+import { Section } from '@site/kit/section.tsx';
+
+interface CallToActionProps {
+  lead: string;
+  /** What can be done; the first is what we hope for. */
+  actions?: readonly { title: string; path: string }[];
+}
+
+const CONSULTATION = [{ title: 'Request a Consultation', path: paths.contact }];
+
+/** Call to action (CTA) at the end of a page. */
+export function CallToAction({ lead, actions = CONSULTATION }: CallToActionProps) {
+  return (
+    <Section title="Ready to Enhance Your Security?" lead={lead}>
+      <div className="flex flex-wrap gap-4">
+        {actions.map(({ title, path }, at) => (
+          <ButtonLink key={title} to={path} variant={at === 0 ? 'primary' : 'secondary'}>
+            {title}
+          </ButtonLink>
+        ))}
+      </div>
+    </Section>
+  );
+}

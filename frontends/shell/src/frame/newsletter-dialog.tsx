@@ -1,0 +1,77 @@
+import { Alert } from '@site/kit/alert.tsx';
+import { postJson } from '@site/kit/api-client.ts';
+import { Button } from '@site/kit/button.tsx';
+import { Dialog } from '@site/kit/dialog.tsx';
+import { takeFocus } from '@site/kit/focus.ts';
+import { useHydrated } from '@site/kit/use-hydrated.ts';
+import { useSubmission } from '@site/kit/use-submission.ts';
+import { useState } from 'react';
+import type { NewsletterAction } from '../content/newsletter-prompts.ts';
+import { isNewsletterAction, newsletterPrompts } from '../content/newsletter-prompts.ts';
+
+const FAILED = 'This did not work. Try again in a moment.';
+const FAILURE_MESSAGES = { refused: FAILED, unreachable: FAILED };
+
+/**
+ * Confirmation dialog that the links of newsletter mails open. It asks first: a mail scanner that follows links must
+ * change nothing.
+ */
+export function NewsletterDialog() {
+  const isHydrated = useHydrated();
+  const [isClosed, setIsClosed] = useState(false);
+  const search = new URLSearchParams(isHydrated ? location.search : '');
+  const action = search.get('newsletter');
+  const token = search.get('token');
+  if (isClosed || !token || !isNewsletterAction(action)) {
+    return null;
+  }
+
+  // Past the router: it would first wait for every part of the page that is not loaded yet.
+  function close() {
+    history.replaceState(history.state, '', location.pathname);
+    setIsClosed(true);
+  }
+  return <NewsletterPrompt action={action} token={token} onClose={close} />;
+}
+
+interface NewsletterPromptProps {
+  action: NewsletterAction;
+  token: string;
+  onClose: () => void;
+}
+
+function NewsletterPrompt({ action, token, onClose }: NewsletterPromptProps) {
+  const { state, send } = useSubmission();
+  const words = newsletterPrompts[action];
+
+  const answer = () =>
+    send(options =>
+      postJson(
+        `/api/newsletter/${action}`,
+        { token },
+        { failureMessages: FAILURE_MESSAGES, ...options },
+      ),
+    );
+
+  return (
+    <Dialog title={words.title} state="open" onClose={onClose}>
+      <p role="status" className="max-w-text text-ink-2">
+        {state.status === 'accepted' ? words.done : words.question}
+      </p>
+      <div className="mt-6">
+        {state.status === 'failed' ? <Alert>{state.message}</Alert> : null}
+      </div>
+      <div className="flex flex-wrap gap-4">
+        {state.status === 'accepted' ? (
+          <Button ref={takeFocus} onClick={onClose}>
+            Close
+          </Button>
+        ) : (
+          <Button onClick={answer} disabled={state.status === 'submitting'}>
+            {state.status === 'submitting' ? 'Sending...' : words.button}
+          </Button>
+        )}
+      </div>
+    </Dialog>
+  );
+}

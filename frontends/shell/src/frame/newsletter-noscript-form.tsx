@@ -1,0 +1,25 @@
+import { Button, ButtonLink } from '@site/kit/button.tsx';
+import * as paths from '@site/kit/paths.ts';
+import type { NewsletterAction } from '../content/newsletter-prompts.ts';
+import { newsletterPrompts } from '../content/newsletter-prompts.ts';
+
+/**
+ * No-JavaScript fallback of the newsletter dialog, in the page's place. The form posts to the page's own address, which
+ * holds the token; the server leads it on to the API.
+ */
+export function NewsletterNoscriptForm({ action }: { action: NewsletterAction }) {
+  const { title, question, button } = newsletterPrompts[action];
+  return (
+    <form method="post" className="grid min-h-dvh place-content-center p-6">
+      <input type="hidden" name="answer" value="yes" />
+      <h1 className="text-heading">{title}</h1>
+      <p className="mt-4 max-w-lead text-ink-2">{question}</p>
+      <p className="mt-6 flex flex-wrap gap-4">
+        <Button type="submit">{button}</Button>
+        <ButtonLink to={paths.home} variant="secondary">
+          Not now
+        </ButtonLink>
+      </p>
+    </form>
+  );
+}

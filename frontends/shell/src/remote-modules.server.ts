@@ -1,0 +1,33 @@
+import type { remoteModules as twin } from './remote-modules.ts';
+
+/** The twin of `remote-modules.ts` where pages are prerendered, and where all is one bundle: the remotes' sources. */
+export const remoteModules: typeof twin = {
+  blogList: {
+    frontEnd: 'blog',
+    load: () => import(/* webpackChunkName: "blog-list" */ 'blog/blog-list'),
+  },
+  blogPost: {
+    frontEnd: 'blog',
+    load: () => import(/* webpackChunkName: "blog-post" */ 'blog/blog-post'),
+  },
+  blogTeasers: {
+    frontEnd: 'blog',
+    load: () => import(/* webpackChunkName: "blog-teasers" */ 'blog/blog-teasers'),
+  },
+  careersPage: {
+    frontEnd: 'careers',
+    load: () => import(/* webpackChunkName: "careers-page" */ 'careers/careers-page'),
+  },
+  applicationPage: {
+    frontEnd: 'careers',
+    load: () => import(/* webpackChunkName: "application-page" */ 'careers/application-page'),
+  },
+  applied: {
+    frontEnd: 'careers',
+    load: () => import(/* webpackChunkName: "applied" */ 'careers/applied'),
+  },
+  notApplied: {
+    frontEnd: 'careers',
+    load: () => import(/* webpackChunkName: "not-applied" */ 'careers/not-applied'),
+  },
+};

@@ -1,0 +1,121 @@
+import { CHANGES, timeToPage } from '../../../build/route-change.ts';
+import { SAMPLE_PATHS, SAMPLES } from '../../../build/sample-paths.ts';
+import { expect, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
+
+/** All but the application, which is one form from top to end. */
+const REVEALED = SAMPLE_PATHS.filter(route => route !== SAMPLES.application);
+
+test.use({ contextOptions: { reducedMotion: 'no-preference' } });
+
+test('what heads a page fades up after 100 ms, in 700 ms (section 9)', async ({ page }) => {
+  for (const route of ['/', '/?variant=impact', '/services', '/blog', '/blog/ai-advancements']) {
+    await page.goto(route);
+    const entrance = await page.locator('.fade-up').first().evaluate(styleOf);
+    expect(entrance).toEqual({ name: 'fade-up', delay: '0.1s', duration: '0.7s' });
+    await expect(page.locator('.fade-up').filter({ has: page.locator('h1') })).toHaveCount(1);
+  }
+});
+
+test('what is to be revealed but in view already fades up with the page (section 2)', async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 4000 });
+  await page.goto('/about');
+  await page.getByRole('link', { name: 'Home', exact: true }).first().click();
+  const card = page.locator('#methodology [data-reveal]').first();
+  await expect(card).toHaveAttribute('data-reveal', 'arriving');
+  expect(await card.evaluate(styleOf)).toMatchObject({ name: 'fade-up', delay: '0.1s' });
+});
+
+for (const route of REVEALED) {
+  test(`on ${route} sections and cards are revealed in the viewport (sections 2 and 9)`, async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width: 1280, height: 600 });
+    await page.goto(route);
+    const parts = page.locator('main :is(section, article):not(:has(article))');
+    const below = () =>
+      parts.evaluateAll(all =>
+        all
+          .filter(part => part.getBoundingClientRect().top > innerHeight)
+          // What comes when it is near the viewport is still as it was rendered.
+          .filter(part => Object.keys(part).some(key => key.startsWith('__react')))
+          .map(part => (part.matches('[data-reveal]') ? part : part.querySelector('[data-reveal]')))
+          .map(part => (part instanceof HTMLElement ? part.dataset['reveal'] : 'not at all')),
+      );
+    await expect.poll(async () => new Set(await below())).toEqual(new Set(['hidden']));
+    expect((await below()).length).toBeGreaterThan(1);
+    await expect(async () => {
+      await page.mouse.wheel(0, 300);
+      await expect(page.locator('[data-reveal=hidden]')).toHaveCount(0, { timeout: 50 });
+    }).toPass({ intervals: [0] });
+  });
+}
+
+test('nothing moves for who wants no motion', async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.goto('/');
+  expect((await page.locator('.fade-up').first().evaluate(styleOf)).name).toBe('none');
+});
+
+test('a tooltip comes where the mouse rests, and with the keyboard’s focus (section 9)', async ({
+  page,
+}) => {
+  await page.clock.install();
+  await page.goto('/');
+  const tooltip = page.locator('[data-tooltip]');
+  const themeSwitch = page.getByRole('button', { name: 'Dark theme' });
+  await themeSwitch.hover();
+  await page.clock.runFor(700);
+  await expect(tooltip).toHaveText('Dark theme');
+  await page.mouse.move(0, 300);
+  await expect(tooltip).toHaveCount(0);
+
+  await themeSwitch.focus();
+  await page.keyboard.press('Shift+Tab');
+  await expect(tooltip).toHaveCount(0);
+  await page.keyboard.press('Tab');
+  await expect(tooltip).toHaveText('Dark theme');
+});
+
+test('once pages are prefetched, a click asks the network for no code, and its page is there', async ({
+  page,
+}) => {
+  const asked: string[] = [];
+  page.on('request', request => asked.push(request.url()));
+  await page.goto('/');
+  expect(asked.filter(isPage)).toEqual([]);
+  await page.mouse.move(200, 300);
+  await expect.poll(() => asked.filter(isPage).length).toBeGreaterThan(3);
+  await page.waitForLoadState('networkidle');
+
+  const known = asked.filter(isPage).length;
+  // How long each takes is for the command `measure` to say: others use this machine, too.
+  for (const [link, heading] of CHANGES) {
+    await timeToPage(page, link, heading);
+  }
+  expect(asked.filter(isPage)).toHaveLength(known);
+});
+
+function isPage(url: string): boolean {
+  return /assets\/(about|contact|services|solutions)\.\w+\.js$/.test(url);
+}
+
+test('pages change with a view transition where the browser has them', async ({ page }) => {
+  await page.addInitScript(() => {
+    const start = document.startViewTransition.bind(document);
+    document.startViewTransition = update => {
+      document.documentElement.dataset['transitions'] = 'yes';
+      return start(update);
+    };
+  });
+  await page.goto('/');
+  await page.getByRole('link', { name: 'About', exact: true }).first().click();
+  await hydrated(page.getByRole('heading', { name: 'Pioneering AI Security' }));
+  await expect(page.locator('html')).toHaveAttribute('data-transitions', 'yes');
+});
+
+function styleOf(element: Element) {
+  const { animationName, animationDelay, animationDuration } = getComputedStyle(element);
+  return { name: animationName, delay: animationDelay, duration: animationDuration };
+}

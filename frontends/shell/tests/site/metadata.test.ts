@@ -1,0 +1,200 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Validator from '@adobe/structured-data-validator';
+import WebAutoExtractor from '@marbec/web-auto-extractor';
+import { HtmlValidate } from 'html-validate';
+import { describe, expect, test } from 'vitest';
+import { validateXML } from 'xmllint-wasm';
+import { REFUSED, SAMPLES } from '../../../build/sample-paths.ts';
+import {
+  attributesOf,
+  builtPage,
+  builtRoutes,
+  builtText,
+  sitemapPages,
+  unlistedPages,
+} from '../../../kit/testing/built-site.ts';
+
+// What machines read of the site: its HTML, its structured data, its links, its map.
+
+const pages = sitemapPages();
+const unlisted = unlistedPages();
+const validator = new HtmlValidate({
+  extends: ['html-validate:standard', 'html-validate:document', 'html-validate:a11y'],
+  rules: {
+    // React's own ids begin with an underscore, which HTML allows.
+    'valid-id': ['error', { relaxed: true }],
+    // All files are of our own origin.
+    'require-sri': 'off',
+  },
+});
+
+/** What pages are called that are not called by their heading. */
+const TITLES: Readonly<Record<string, string>> = {
+  '/': 'Oculant: Your cameras already see it. Now someone notices.',
+  '/about': 'About | Oculant',
+  '/contact': 'Contact | Oculant',
+  '/blog': 'Blog | Oculant',
+  '/services': 'Services | Oculant',
+  '/solutions': 'Solutions | Oculant',
+  '/careers': 'Careers | Oculant',
+  '/blog/category/technology': 'Blog: Technology | Oculant',
+  '/blog/category/trends': 'Blog: Trends | Oculant',
+  '/blog/category/case-studies': 'Blog: Case Studies | Oculant',
+};
+
+describe.each(pages)('%s', path => {
+  const { html, document } = builtPage(path);
+  const content = (name: string) =>
+    document.querySelector(`meta[property="${name}"]`)?.getAttribute('content');
+
+  test('is valid HTML', async () => expect(await htmlErrors(html)).toEqual([]));
+
+  test('has structured data that a validator accepts', async () => {
+    const issues = await new Validator().validate(structuredData(html));
+    expect(issues.filter(({ severity }) => severity === 'ERROR')).toEqual([]);
+  });
+
+  test('says where it is, what it is called and how its preview looks', () => {
+    expect(document.querySelectorAll('head title')).toHaveLength(1);
+    expect(document.querySelectorAll('head meta[name="description"]')).toHaveLength(1);
+    const address = `https://oculant.example${path}`;
+    const canonical = document.querySelectorAll('link[rel="canonical"]');
+    expect(attributesOf(canonical, 'href')).toEqual([address]);
+    expect(content('og:url')).toBe(address);
+    expect(content('og:title')).toBe(document.title);
+    const picture = new URL(content('og:image') ?? 'missing:').pathname;
+    expect(picture).toMatch(/\.(png|jpg)$/);
+    expect(builtText(picture).length).toBeGreaterThan(1000);
+  });
+
+  test('is called by its name or its heading', () => {
+    const heading = document.querySelector('main h1')?.textContent;
+    expect(document.title).toBe(TITLES[path] ?? `${heading} | Oculant`);
+  });
+
+  test('is read without JavaScript', () => {
+    const headings = document.querySelectorAll('main h1');
+    expect(headings).toHaveLength(1);
+    expect(headings[0]?.textContent).toMatch(/\w/);
+    expect(html).not.toContain('Loading…');
+  });
+
+  test('has no link of ours that leads nowhere', () => expectLinksToLead(path));
+});
+
+describe.each(unlisted)('%s, which the sitemap does not list,', path => {
+  const { html, document } = builtPage(path);
+
+  test('is valid HTML', async () => expect(await htmlErrors(html)).toEqual([]));
+
+  test('asks not to be indexed', () => {
+    const robots = document.querySelectorAll('head meta[name="robots"]');
+    expect(attributesOf(robots, 'content')).toEqual(['noindex']);
+    expect(document.querySelector('link[rel="canonical"]')).toBeNull();
+  });
+
+  test('is called by its heading, and read without JavaScript', () => {
+    const heading = document.querySelector('main h1')?.textContent;
+    expect(document.title).toBe(`${heading} | Oculant`);
+    expect(html).not.toContain('Loading…');
+  });
+
+  test('has no link of ours that leads nowhere', () => expectLinksToLead(path));
+});
+
+test('a form that was refused has a place for all that the gateway fills in, and no script of ours', () => {
+  const refused = unlisted.filter(path => builtPage(path).html.includes('data-refusal'));
+  expect(refused.toSorted()).toEqual(REFUSED.toSorted());
+  for (const path of refused) {
+    const { document } = builtPage(path);
+    expect(document.querySelectorAll('[data-refusal]'), path).toHaveLength(1);
+    const fields = Array.from(document.querySelectorAll('form :is(input, textarea)'));
+    // A mail's link has no fields to mend.
+    const hasForm = path !== SAMPLES.notAnswered;
+    expect(document.querySelectorAll('form'), path).toHaveLength(hasForm ? 1 : 0);
+    expect(fields.length > 1, path).toBe(hasForm);
+    for (const field of fields.filter(field => !field.closest('[hidden]'))) {
+      const name = field.getAttribute('name');
+      const error = document.querySelector(`[data-error-of="${name}"]`);
+      expect(field.getAttribute('aria-invalid'), `${path} ${name}`).toBe('true');
+      expect(field.getAttribute('aria-describedby')?.split(' ')).toContain(error?.id);
+      expect(error?.id).toMatch(/-error$/);
+    }
+    // What stands in the page itself sets its theme, and waits no longer for styles than one should.
+    const files = document.querySelectorAll(
+      'script[src], meta[name=app-script], meta[name=deferred-preload]',
+    );
+    expect(files, path).toHaveLength(0);
+  }
+});
+
+async function htmlErrors(html: string): Promise<string[]> {
+  const { results } = await validator.validateString(html);
+  return results.flatMap(({ messages }) =>
+    messages.map(({ ruleId, message, selector }) => `${ruleId}: ${message} (${selector})`),
+  );
+}
+
+function expectLinksToLead(path: string) {
+  const links = builtPage(path).document.querySelectorAll('a[href]');
+  for (const href of attributesOf(links, 'href')) {
+    const { origin, pathname, hash } = new URL(href ?? '', `http://localhost${path}`);
+    if (origin === 'http://localhost') {
+      expect(addresses, href ?? '').toContain(pathname);
+      const anchor = decodeURIComponent(hash.slice(1));
+      expect(anchor === '' || idsOf(pathname).has(anchor), href ?? '').toBe(true);
+    }
+  }
+}
+
+const addresses = [...pages, ...unlisted, ...builtRoutes().redirects.map(({ from }) => from)];
+
+test('a title of its own is a page’s that there is', () => {
+  expect(pages).toEqual(expect.arrayContaining(Object.keys(TITLES)));
+});
+
+test('no two pages have the same title', () => {
+  expect(new Set(pages.map(path => builtPage(path).document.title)).size).toBe(pages.length);
+});
+
+test('the structured data tells of the company, the articles, the questions and the jobs', () => {
+  const types = new Set(
+    pages.flatMap(path => Object.keys(structuredData(builtPage(path).html).jsonld)),
+  );
+  expect([...types].toSorted()).toEqual([
+    ...['Article', 'BreadcrumbList', 'FAQPage', 'JobPosting', 'Organization'],
+  ]);
+  const home = structuredData(builtPage('/').html);
+  expect(home.jsonld['Organization']).toMatchObject([{ foundingDate: '2024' }]);
+});
+
+test('the feed names all articles', () => {
+  const feed = builtText('blog/feed.xml');
+  const articles = pages.filter(path => /^\/blog\/[^/]+$/.test(path));
+  expect(articles).toHaveLength(6);
+  for (const path of articles) {
+    expect(feed).toContain(`https://oculant.example${path}"`);
+  }
+});
+
+test.each([
+  ['blog/feed.xml', 'atom.rng', 'relaxng'],
+  ['sitemap.xml', 'sitemap.xsd', 'schema'],
+] as const)('%s is what its schema (%s) says', async (file, schema, extension) => {
+  const { errors } = await validateXML({
+    xml: [{ fileName: 'file.xml', contents: builtText(file) }],
+    schema: [readFileSync(join(import.meta.dirname, 'schemas', schema), 'utf8')],
+    extension,
+  });
+  expect(errors.map(({ message }) => message)).toEqual([]);
+});
+
+function structuredData(html: string) {
+  return new WebAutoExtractor({ addLocation: true }).parse(html);
+}
+
+function idsOf(path: string): Set<string> {
+  const all = builtPage(path).document.querySelectorAll('[id]');
+  return new Set(Array.from(all, ({ id }) => id));
+}
