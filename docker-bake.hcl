@@ -33,7 +33,7 @@ variable "CACHE" {
 # The images that are published, and what each is for.
 variable "TITLES" {
   default = {
-    gateway     = "The one way in: forwards the forms"
+    gateway     = "The ingress: forwards the forms"
     contact     = "Takes contact messages"
     newsletter  = "Takes sign-ups for the newsletter"
     careers     = "Takes applications"

@@ -1,4 +1,4 @@
-//! What the handlers share: channels to the services, and the limit of uploads.
+//! App state: what the handlers share, gRPC channels to the services and the limit of uploads.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,45 +11,45 @@ use crate::{
     settings::Settings,
 };
 
-/// What the handlers share.
+/// State of the router.
 #[derive(Clone)]
-pub struct App {
+pub struct AppState {
     pub services: Services,
-    pub uploads: Uploads,
+    pub uploads: UploadLimit,
 }
 
-/// How many uploads are read at the same time, and for how long.
+/// Upload limit: how many uploads are read at the same time, and for how long.
 #[derive(Clone)]
-pub struct Uploads {
-    pub at_once: Arc<Semaphore>,
-    pub time: Duration,
+pub struct UploadLimit {
+    pub permits: Arc<Semaphore>,
+    pub timeout: Duration,
     pub waiting: UpDownCounter<i64>,
     pub active: UpDownCounter<i64>,
 }
 
-impl Uploads {
-    fn new(at_once: usize, time: Duration) -> Self {
+impl UploadLimit {
+    fn new(max_uploads: usize, timeout: Duration) -> Self {
         let meter = meters::meter();
         let limit = meter
             .u64_gauge("site.uploads.limit")
             .with_unit("{upload}")
             .with_description("Uploads that may be read at once")
             .build();
-        limit.record(at_once as u64, &[]);
+        limit.record(max_uploads as u64, &[]);
         let count = |name, description| {
             let counter = meter.i64_up_down_counter(name).with_unit("{upload}");
             counter.with_description(description).build()
         };
         Self {
-            at_once: Arc::new(Semaphore::new(at_once)),
-            time,
+            permits: Arc::new(Semaphore::new(max_uploads)),
+            timeout,
             waiting: count("site.uploads.waiting", "Uploads that wait for their turn"),
             active: count("site.uploads.active", "Uploads that are being read"),
         }
     }
 }
 
-impl App {
+impl AppState {
     /// Channels to the services; none is connected yet.
     pub fn new(settings: &Settings) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl App {
                 newsletter: channel(&settings.newsletter_url),
                 careers: channel(&settings.careers_url),
             },
-            uploads: Uploads::new(settings.uploads_at_once, settings.upload_time),
+            uploads: UploadLimit::new(settings.uploads_at_once, settings.upload_timeout),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The key of a submission that came without one: whoever sends the same again within the hour repeats it.
+//! Idempotency key derived from a submission's content, where the client sent none; valid for the UTC hour.
 
 use std::{
     collections::BTreeMap,
@@ -10,13 +10,13 @@ use uuid::{Builder, Uuid};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// What a submission consists of: digests of its fields and its file, whatever order they came in.
-pub struct Content {
+/// Digest of a submission: digests of its fields and its file, whatever order they came in.
+pub struct SubmissionDigest {
     form: &'static str,
     parts: BTreeMap<&'static str, Sha256>,
 }
 
-impl Content {
+impl SubmissionDigest {
     /// An empty form of this name.
     pub fn of(form: &'static str) -> Self {
         Self {
@@ -71,19 +71,19 @@ mod tests {
     /// The start of an hour.
     const NOON: Duration = Duration::from_secs(1_800_000_000);
 
-    fn message() -> Content {
-        Content::of("contact")
+    fn message() -> SubmissionDigest {
+        SubmissionDigest::of("contact")
             .with("name", "Ada")
             .with("email", "ada@example.org")
     }
 
-    fn key(content: Content) -> Uuid {
-        content.key(SystemTime::UNIX_EPOCH + NOON)
+    fn key(digest: SubmissionDigest) -> Uuid {
+        digest.key(SystemTime::UNIX_EPOCH + NOON)
     }
 
     #[test]
     fn the_same_content_has_one_key_in_whatever_order_it_came() {
-        let other_way = Content::of("contact")
+        let other_way = SubmissionDigest::of("contact")
             .with("email", "ada@example.org")
             .with("name", "Ada");
         assert_eq!(key(message()), key(other_way));
@@ -106,12 +106,12 @@ mod tests {
         in_two_chunks.add("resume", b"-");
         let keys = [
             message(),
-            Content::of("newsletter")
+            SubmissionDigest::of("newsletter")
                 .with("name", "Ada")
                 .with("email", "ada@example.org"),
             message().with("name", "Adam"),
             message().with("message", "Ada"),
-            Content::of("contact")
+            SubmissionDigest::of("contact")
                 .with("name", "ada@example.org")
                 .with("email", "Ada"),
             with_other_file,

@@ -1,4 +1,4 @@
-//! ClientCalls to the services: one channel each, a deadline each, the trace along with them.
+//! gRPC client channels to the services: one per service, each call with a deadline and its trace context.
 
 use std::time::Duration;
 
@@ -14,47 +14,47 @@ use tonic::{
 };
 
 /// How long a service may take over a form without a file.
-pub const FORM_TIME: Duration = Duration::from_secs(5);
-const CONNECT_TIME: Duration = Duration::from_secs(2);
+pub const FORM_CALL_TIMEOUT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
-/// As wide as the services' own windows.
-const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
-const STREAM_WINDOW: u32 = 128 * 1024;
+/// Flow control windows, as wide as the services' own.
+const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
+const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 
-/// The way to a service; every call on it is a span.
-pub type Channel = ClientCalls<transport::Channel>;
+/// gRPC channel to a service; every call on it is a span.
+pub type ServiceChannel = ClientCalls<transport::Channel>;
 
 /// The services behind the gateway.
 #[derive(Clone)]
 pub struct Services {
-    pub contact: Channel,
-    pub newsletter: Channel,
-    pub careers: Channel,
+    pub contact: ServiceChannel,
+    pub newsletter: ServiceChannel,
+    pub careers: ServiceChannel,
 }
 
 impl Services {
-    pub fn contact(&self) -> ContactServiceClient<Channel> {
+    pub fn contact(&self) -> ContactServiceClient<ServiceChannel> {
         ContactServiceClient::new(self.contact.clone())
     }
 
-    pub fn newsletter(&self) -> NewsletterServiceClient<Channel> {
+    pub fn newsletter(&self) -> NewsletterServiceClient<ServiceChannel> {
         NewsletterServiceClient::new(self.newsletter.clone())
     }
 
-    pub fn careers(&self) -> CareersServiceClient<Channel> {
+    pub fn careers(&self) -> CareersServiceClient<ServiceChannel> {
         CareersServiceClient::new(self.careers.clone())
     }
 }
 
 /// A channel that connects when it is first used, and again whenever it must.
-pub fn channel(uri: &Uri) -> Channel {
+pub fn channel(uri: &Uri) -> ServiceChannel {
     let channel = Endpoint::from(uri.clone())
-        .connect_timeout(CONNECT_TIME)
+        .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)
         .http2_keep_alive_interval(KEEP_ALIVE)
-        .keep_alive_timeout(CONNECT_TIME)
-        .initial_connection_window_size(CONNECTION_WINDOW)
-        .initial_stream_window_size(STREAM_WINDOW)
+        .keep_alive_timeout(CONNECT_TIMEOUT)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+        .initial_stream_window_size(STREAM_WINDOW_BYTES)
         .connect_lazy();
     ClientCalls::new(channel, uri.clone())
 }

@@ -4,21 +4,21 @@
 
 mod address;
 mod api;
+mod api_error;
 mod app;
-mod cross_site;
+mod csrf;
 mod derived_key;
 mod form_pages;
 mod forwarding;
-mod limits;
+mod rate_limit;
 mod readiness;
-mod refusal;
 mod router;
 mod settings;
 mod submissions;
 mod unread_body;
 
 pub use api::openapi::openapi;
-use app::App;
+use app::AppState;
 pub use settings::Settings;
 use site_service::{drain::CancellationToken, http::HttpServer};
 
@@ -36,7 +36,7 @@ impl Service {
     /// If the folder holds no site, or the address cannot be listened on.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let server = HttpServer::bind(settings.listen, settings.connections_at_once).await?;
-        let router = router::router(App::new(&settings), &settings)?;
+        let router = router::router(AppState::new(&settings), &settings)?;
         Ok(Self { server, router })
     }
 
@@ -46,11 +46,7 @@ impl Service {
     }
 
     /// Serves until `stop`, then finishes what is in flight.
-    ///
-    /// # Errors
-    ///
-    /// Never: see [`HttpServer::run`].
-    pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
-        self.server.run(self.router, stop).await
+    pub async fn run(self, stop: CancellationToken) {
+        self.server.run(self.router, stop).await;
     }
 }

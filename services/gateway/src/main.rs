@@ -1,4 +1,4 @@
-//! The one way in: serves the site and its API, and forwards forms over gRPC.
+//! The ingress: serves the site and its API, and forwards forms over gRPC.
 
 use std::process::ExitCode;
 
@@ -16,6 +16,6 @@ async fn main() -> anyhow::Result<ExitCode> {
     let stop = drain::on_signal().context("signals cannot be listened to")?;
     let service = Service::build(settings).await?;
     telemetry.export_soon();
-    service.run(stop).await?;
+    service.run(stop).await;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! Whether the gateway lives, and whether every form would be accepted now.
+//! Health checks over HTTP: `/livez` (liveness) and `/readyz` (readiness: every form would be accepted now).
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use crate::{app::App, forwarding::Channel};
+use crate::{app::AppState, forwarding::ServiceChannel};
 
-const PATIENCE: Duration = Duration::from_secs(2);
+const HEALTH_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The process answers.
 pub async fn livez() -> Json<Value> {
@@ -20,7 +20,7 @@ pub async fn livez() -> Json<Value> {
 }
 
 /// Every service says that it can store what it is given; else names those that cannot.
-pub async fn readyz(State(App { services, .. }): State<App>) -> (StatusCode, Json<Value>) {
+pub async fn readyz(State(AppState { services, .. }): State<AppState>) -> (StatusCode, Json<Value>) {
     let (contact, newsletter, careers) = tokio::join!(
         is_serving(services.contact),
         is_serving(services.newsletter),
@@ -42,8 +42,8 @@ pub async fn readyz(State(App { services, .. }): State<App>) -> (StatusCode, Jso
     }
 }
 
-async fn is_serving(channel: Channel) -> bool {
+async fn is_serving(channel: ServiceChannel) -> bool {
     let mut client = HealthClient::new(channel);
-    let checked = timeout(PATIENCE, client.check(HealthCheckRequest::default())).await;
+    let checked = timeout(HEALTH_CHECK_TIMEOUT, client.check(HealthCheckRequest::default())).await;
     matches!(checked, Ok(Ok(answer)) if answer.get_ref().status() == ServingStatus::Serving)
 }

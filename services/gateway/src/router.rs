@@ -1,4 +1,4 @@
-//! Every route, and what each request passes on its way in and out.
+//! Every route and its middleware: CSRF check, rate limit, timeout, body limit.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,14 +18,14 @@ use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
 
 use crate::{
     api,
-    app::App,
-    cross_site,
-    form_pages::{self, Answers, Pages, Recorders},
-    limits::{self, Limited},
+    api_error::{self, ApiError},
+    app::AppState,
+    csrf,
+    form_pages::{self, BodyRecorders, FormPages, PageSource},
+    rate_limit::{self, RateLimitState},
     readiness,
-    refusal::{self, Refusal},
     settings::Settings,
-    submissions::{self, Form},
+    submissions::{self, SubmissionMetrics},
     unread_body,
 };
 
@@ -37,22 +37,22 @@ const MULTIPART_BYTES: usize = 64 * 1024 * 1024;
 /// The largest report of a browser.
 const REPORT_BYTES: usize = 1024;
 /// How long a form without a file may take, from its headers to its answer.
-const FORM_TIME: Duration = Duration::from_secs(15);
+const FORM_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Everything the gateway serves.
 ///
 /// # Errors
 ///
 /// If the setting `SITE_DIR` names a folder that holds no site.
-pub fn router(app: App, settings: &Settings) -> anyhow::Result<Router> {
+pub fn router(app: AppState, settings: &Settings) -> anyhow::Result<Router> {
     let site = site(settings)?;
-    let answers = Answers {
-        pages: pages(settings, &site),
-        recorders: Recorders::default(),
+    let pages = FormPages {
+        pages: page_source(settings, &site),
+        recorders: BodyRecorders::default(),
     };
     let mut router = forms(settings)
         .merge(reports(settings))
-        .merge(others())
+        .merge(link_and_health_routes())
         .with_state(app)
         .merge(site)
         .layer(CatchPanicLayer::custom(panicked));
@@ -61,25 +61,25 @@ pub fn router(app: App, settings: &Settings) -> anyhow::Result<Router> {
     }
     Ok(requests::observed(
         router
-            .layer(from_fn_with_state(answers, form_pages::answer))
-            .layer(from_fn(refusal::as_json))
+            .layer(from_fn_with_state(pages, form_pages::render_for_browsers))
+            .layer(from_fn(api_error::as_json))
             .layer(from_fn(security_headers::add)),
     ))
 }
 
-fn forms(settings: &Settings) -> Router<App> {
-    let contact = form("contact", api::contact::submit, FORM_TIME, JSON_BYTES, settings);
+fn forms(settings: &Settings) -> Router<AppState> {
+    let contact = form("contact", api::contact::submit, FORM_REQUEST_TIMEOUT, JSON_BYTES, settings);
     let newsletter = form(
         "newsletter",
         api::newsletter::subscribe,
-        FORM_TIME,
+        FORM_REQUEST_TIMEOUT,
         JSON_BYTES,
         settings,
     );
     let careers = form(
         "career-application",
         api::careers::apply,
-        settings.upload_time,
+        settings.upload_timeout,
         MULTIPART_BYTES,
         settings,
     );
@@ -88,23 +88,23 @@ fn forms(settings: &Settings) -> Router<App> {
         .route("/api/newsletter", newsletter)
         .route(
             "/api/career-application",
-            careers.layer(from_fn(unread_body::take_in)),
+            careers.layer(from_fn(unread_body::drain_unread_body)),
         )
 }
 
 /// Reports of browsers, limited by address as forms are.
-fn reports(settings: &Settings) -> Router<App> {
+fn reports(settings: &Settings) -> Router<AppState> {
     let report = post(api::remote_failure::report)
         .layer(DefaultBodyLimit::max(REPORT_BYTES))
-        .layer(from_fn(|request, next| within(FORM_TIME, request, next)))
+        .layer(from_fn(|request, next| with_timeout(FORM_REQUEST_TIMEOUT, request, next)))
         .layer(from_fn_with_state(
-            Arc::new(Limited::new(settings)),
-            limits::admit,
+            Arc::new(RateLimitState::new(settings)),
+            rate_limit::enforce,
         ));
     Router::new().route("/api/remote-failure", report)
 }
 
-fn others() -> Router<App> {
+fn link_and_health_routes() -> Router<AppState> {
     Router::new()
         .route("/api/newsletter/confirm", post(api::newsletter::confirm))
         .route(
@@ -112,12 +112,12 @@ fn others() -> Router<App> {
             post(api::newsletter::unsubscribe).get(api::newsletter::ask_to_unsubscribe),
         )
         .layer(DefaultBodyLimit::max(JSON_BYTES))
-        .layer(from_fn(|request, next| within(FORM_TIME, request, next)))
+        .layer(from_fn(|request, next| with_timeout(FORM_REQUEST_TIMEOUT, request, next)))
         .route("/api/openapi.json", get(api::openapi::document))
         .route("/livez", get(readiness::livez))
         .route("/readyz", get(readiness::readyz))
-        .route("/api", any(nothing_here))
-        .route("/api/{*path}", any(nothing_here))
+        .route("/api", any(not_found))
+        .route("/api/{*path}", any(not_found))
 }
 
 fn site(settings: &Settings) -> anyhow::Result<Router> {
@@ -134,54 +134,54 @@ fn site(settings: &Settings) -> anyhow::Result<Router> {
 }
 
 /// Where the pages are that browsers get which have sent a form by themselves.
-fn pages(settings: &Settings, site: &Router) -> Pages {
+fn page_source(settings: &Settings, site: &Router) -> PageSource {
     match (&settings.site_dir, &settings.pages_url) {
-        (Some(_), _) => Pages::Here(site.clone()),
-        (None, Some(address)) => Pages::there(address.clone()),
-        (None, None) => Pages::Nowhere,
+        (Some(_), _) => PageSource::Local(site.clone()),
+        (None, Some(address)) => PageSource::remote(address.clone()),
+        (None, None) => PageSource::None,
     }
 }
 
-/// A form is counted, and limited by address, before anything of its body is read. One that another site sent for its
-/// visitor is not held against them.
+/// Form route with its middleware: metrics, CSRF check, rate limit, timeout, body limit. The CSRF check and the rate limit
+/// act before the body is read, in this order: what another site sends does not count for its visitor.
 fn form<H, T>(
     name: &'static str,
     handler: H,
-    time: Duration,
-    bytes: usize,
+    timeout: Duration,
+    max_body_bytes: usize,
     settings: &Settings,
-) -> MethodRouter<App>
+) -> MethodRouter<AppState>
 where
-    H: Handler<T, App>,
+    H: Handler<T, AppState>,
     T: 'static,
 {
     post(handler)
-        .layer(DefaultBodyLimit::max(bytes))
-        .layer(from_fn(move |request, next| within(time, request, next)))
+        .layer(DefaultBodyLimit::max(max_body_bytes))
+        .layer(from_fn(move |request, next| with_timeout(timeout, request, next)))
         .layer(from_fn_with_state(
-            Arc::new(Limited::new(settings)),
-            limits::admit,
+            Arc::new(RateLimitState::new(settings)),
+            rate_limit::enforce,
         ))
         .layer(from_fn_with_state(
             Arc::<[HeaderValue]>::from(settings.cors_origins.as_slice()),
-            cross_site::refuse,
+            csrf::reject_cross_site,
         ))
-        .layer(from_fn_with_state(Arc::new(Form::new(name)), submissions::count))
+        .layer(from_fn_with_state(Arc::new(SubmissionMetrics::new(name)), submissions::count))
 }
 
-async fn within(time: Duration, request: Request, next: Next) -> Response {
-    tokio::time::timeout(time, next.run(request))
+async fn with_timeout(timeout: Duration, request: Request, next: Next) -> Response {
+    tokio::time::timeout(timeout, next.run(request))
         .await
-        .unwrap_or_else(|_| Refusal::of(StatusCode::REQUEST_TIMEOUT).into_response())
+        .unwrap_or_else(|_| ApiError::of(StatusCode::REQUEST_TIMEOUT).into_response())
 }
 
-async fn nothing_here() -> Refusal {
-    Refusal::of(StatusCode::NOT_FOUND)
+async fn not_found() -> ApiError {
+    ApiError::of(StatusCode::NOT_FOUND)
 }
 
 fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
     tracing::error!("a handler panicked; its message stands above on stderr");
-    Refusal::of(StatusCode::INTERNAL_SERVER_ERROR).into_response()
+    ApiError::of(StatusCode::INTERNAL_SERVER_ERROR).into_response()
 }
 
 fn cors(origins: &[HeaderValue]) -> CorsLayer {

@@ -7,7 +7,7 @@ use http::HeaderValue;
 use site_service::{http::CONNECTIONS_AT_ONCE, telemetry::TelemetrySettings};
 use tonic::transport::Uri;
 
-/// The one way in: serves the site and its API, and forwards forms over gRPC.
+/// The ingress: serves the site and its API, and forwards forms over gRPC.
 #[derive(Parser)]
 #[command(name = "gateway", version)]
 pub struct Settings {
@@ -42,8 +42,8 @@ pub struct Settings {
     #[arg(long, env = "UPLOADS_AT_ONCE", default_value_t = 10)]
     pub uploads_at_once: usize,
     /// Seconds an upload may take from its first byte to its answer
-    #[arg(long = "upload-seconds", env = "UPLOAD_SECONDS", default_value = "180", value_parser = seconds)]
-    pub upload_time: Duration,
+    #[arg(long = "upload-seconds", id = "upload_seconds", env = "UPLOAD_SECONDS", default_value = "180", value_parser = seconds)]
+    pub upload_timeout: Duration,
     /// Connections that are open at the same time; others wait
     #[arg(long, env = "CONNECTIONS_AT_ONCE", default_value_t = CONNECTIONS_AT_ONCE)]
     pub connections_at_once: usize,

@@ -1,4 +1,4 @@
-//! What comes of every form, counted.
+//! Metrics middleware: counts submissions by form and outcome.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use opentelemetry::{KeyValue, metrics::Counter};
 use site_service::meters;
 
 /// What the service level is about (k8s/components/observability/alerts).
-const WATCHED: [&str; 3] = ["accepted", "unavailable", "failed"];
+const ALERTED_OUTCOMES: [&str; 3] = ["accepted", "unavailable", "failed"];
 
-/// One form's counter.
-pub struct Form {
+/// Submission metrics of one form.
+pub struct SubmissionMetrics {
     name: &'static str,
     submissions: Counter<u64>,
 }
@@ -25,10 +25,10 @@ pub struct Form {
 #[derive(Clone, Copy)]
 pub struct Spam;
 
-impl Form {
-    /// The counter of the form of this name.
+impl SubmissionMetrics {
+    /// The metrics of the form of this name.
     pub fn new(name: &'static str) -> Self {
-        let form = Self {
+        let metrics = Self {
             name,
             submissions: meters::meter()
                 .u64_counter("site.submissions")
@@ -37,10 +37,10 @@ impl Form {
                 .build(),
         };
         // Whoever watches sees the first fault only as an increase over none.
-        for outcome in WATCHED {
-            form.add(0, outcome);
+        for outcome in ALERTED_OUTCOMES {
+            metrics.add(0, outcome);
         }
-        form
+        metrics
     }
 
     fn count(&self, answer: &Response) {
@@ -68,8 +68,8 @@ impl Form {
 }
 
 /// Counts what the form answered.
-pub async fn count(State(form): State<Arc<Form>>, request: Request, next: Next) -> Response {
+pub async fn count(State(metrics): State<Arc<SubmissionMetrics>>, request: Request, next: Next) -> Response {
     let answer = next.run(request).await;
-    form.count(&answer);
+    metrics.count(&answer);
     answer
 }

@@ -1,4 +1,4 @@
-//! An answer that is ready before the upload has arrived.
+//! Middleware that drains an unread request body, so that a browser can read an early error response.
 //!
 //! A browser reads no answer while it still sends: closing the connection on it shows
 //! the visitor a network error instead of our sentence (RFC 9112, 9.6). So the rest is
@@ -21,19 +21,21 @@ use http_body_util::BodyExt;
 use hyper::body::{Frame, SizeHint};
 use tokio::time::timeout;
 
-/// How much is read and thrown away, for how long, and how long it may stand still.
-const BYTES: usize = 64 * 1024 * 1024;
-const TIME: Duration = Duration::from_secs(60);
-const STANDSTILL: Duration = Duration::from_secs(5);
+/// How much is read and thrown away.
+const MAX_DRAINED_BYTES: usize = 64 * 1024 * 1024;
+/// How long that may take.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long nothing may arrive meanwhile.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Runs the rest, then takes in what it left of the request's body.
-pub async fn take_in(request: Request, next: Next) -> Response {
+/// Runs the inner service, then reads and drops what it left of the request's body.
+pub async fn drain_unread_body(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let mut shared = SharedBody::new(body);
     let request = Request::from_parts(parts, Body::new(shared.clone()));
     let response = next.run(request).await;
     // A body that takes longer, or is larger, is cut off with the connection.
-    let _cut = timeout(TIME, shared.discard(BYTES)).await;
+    let _cut = timeout(DRAIN_TIMEOUT, shared.discard(MAX_DRAINED_BYTES)).await;
     response
 }
 
@@ -49,7 +51,7 @@ impl SharedBody {
     /// Reads on to the end, or so many bytes, or until nothing comes any more.
     pub async fn discard(&mut self, bytes: usize) {
         let mut left = bytes;
-        while let Ok(Some(Ok(frame))) = timeout(STANDSTILL, self.frame()).await {
+        while let Ok(Some(Ok(frame))) = timeout(IDLE_TIMEOUT, self.frame()).await {
             let size = frame.data_ref().map_or(0, Bytes::len);
             left = match left.checked_sub(size) {
                 Some(left) => left,

@@ -48,12 +48,8 @@ impl Service {
     }
 
     /// Serves until `stop`, then finishes what is in flight.
-    ///
-    /// # Errors
-    ///
-    /// Never: see [`HttpServer::run`].
-    pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
-        self.server.run(self.router, stop).await
+    pub async fn run(self, stop: CancellationToken) {
+        self.server.run(self.router, stop).await;
     }
 }
 

@@ -16,6 +16,6 @@ async fn main() -> anyhow::Result<ExitCode> {
     let stop = drain::on_signal().context("signals cannot be listened to")?;
     let service = Service::build(settings).await?;
     telemetry.export_soon();
-    service.run(stop).await?;
+    service.run(stop).await;
     Ok(ExitCode::SUCCESS)
 }

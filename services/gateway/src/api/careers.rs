@@ -15,14 +15,15 @@ use tokio_stream::wrappers::ReceiverStream;
 use utoipa::ToSchema;
 
 use super::{Accepted, Attribution, Submission, parts, parts::Forwarded, spam};
-use crate::{app::App, forwarding::call, refusal::Refusal};
+use crate::{app::AppState, forwarding::call, api_error::ApiError};
 
-/// How long a visitor may wait for others' uploads before ours is read.
-const TURN_TIME: Duration = Duration::from_secs(30);
-/// When to come back if no turn came.
-const BUSY: Duration = Duration::from_secs(15);
-/// How many parts wait for the careers service. Small: this is what bounds the memory.
-const PARTS: usize = 4;
+/// Queue timeout for an upload permit.
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
+/// `Retry-After` where no permit came free in time.
+const BUSY_RETRY_AFTER: Duration = Duration::from_secs(15);
+/// Capacity of the bounded channel of parts (backpressure). Small: this is what bounds the memory.
+const CHANNEL_CAPACITY: usize = 4;
+
 /// An application for an internship. Parts may come in any order; a missing field counts as empty.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes to OpenAPI what the parts hold")]
@@ -65,26 +66,26 @@ pub struct ApplicationForm {
     )
 )]
 pub async fn apply(
-    State(app): State<App>,
+    State(app): State<AppState>,
     submission: Submission,
     request: Request,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ApiError> {
     let form = multipart(request).await?;
     let waiting = Counted::new(&app.uploads.waiting, &[]);
-    let turn = timeout(TURN_TIME, app.uploads.at_once.acquire()).await;
+    let permit = timeout(QUEUE_TIMEOUT, app.uploads.permits.acquire()).await;
     drop(waiting);
-    let Ok(Ok(_turn)) = turn else {
+    let Ok(Ok(_permit)) = permit else {
         let busy = "Many applications are arriving right now. Please try again in a moment.";
-        return Err(Refusal::because(StatusCode::SERVICE_UNAVAILABLE, busy).retry_after(BUSY));
+        return Err(ApiError::with_message(StatusCode::SERVICE_UNAVAILABLE, busy).retry_after(BUSY_RETRY_AFTER));
     };
 
     let _active = Counted::new(&app.uploads.active, &[]);
-    let (parts, receiver) = mpsc::channel(PARTS);
+    let (parts, receiver) = mpsc::channel(CHANNEL_CAPACITY);
     let mut careers = app.services.careers();
     let applied = careers.apply(call(
         ReceiverStream::new(receiver),
         &submission.request_id,
-        app.uploads.time,
+        app.uploads.timeout,
     ));
     tokio::pin!(applied);
     tokio::select! {
@@ -99,11 +100,11 @@ pub async fn apply(
     Ok(Accepted::YES.into_response())
 }
 
-async fn multipart(request: Request) -> Result<Multipart, Refusal> {
+async fn multipart(request: Request) -> Result<Multipart, ApiError> {
     let content_type = request.headers().get(header::CONTENT_TYPE);
     if !content_type.is_some_and(|value| value.as_bytes().starts_with(b"multipart/form-data")) {
-        return Err(Refusal::of(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+        return Err(ApiError::of(StatusCode::UNSUPPORTED_MEDIA_TYPE));
     }
     let form = Multipart::from_request(request, &()).await;
-    form.map_err(|_| Refusal::of(StatusCode::BAD_REQUEST))
+    form.map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))
 }

@@ -11,10 +11,10 @@ use utoipa::ToSchema;
 
 use super::{AnyForm, Attribution, Submission, spam};
 use crate::{
-    app::App,
-    derived_key::Content,
-    forwarding::{FORM_TIME, call},
-    refusal::Refusal,
+    app::AppState,
+    derived_key::SubmissionDigest,
+    forwarding::{FORM_CALL_TIMEOUT, call},
+    api_error::ApiError,
 };
 
 /// A message to the company. A field that is missing counts as empty.
@@ -63,19 +63,19 @@ const RECEIVED: Json<ContactAnswer> = Json(ContactAnswer {
     )
 )]
 pub async fn submit(
-    State(app): State<App>,
+    State(app): State<AppState>,
     mut submission: Submission,
     AnyForm(form): AnyForm<ContactForm>,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ApiError> {
     if !form.website.is_empty() {
         return Ok(spam(RECEIVED));
     }
-    let content = Content::of("contact")
+    let digest = SubmissionDigest::of("contact")
         .with("name", &form.name)
         .with("email", &form.email)
         .with("message", &form.message);
     let message = SubmitRequest {
-        idempotency_key: submission.key(content).to_string(),
+        idempotency_key: submission.key(digest).to_string(),
         attribution: submission.attribution(form.attribution),
         name: form.name,
         email: form.email,
@@ -83,7 +83,7 @@ pub async fn submit(
     };
     app.services
         .contact()
-        .submit(call(message, &submission.request_id, FORM_TIME))
+        .submit(call(message, &submission.request_id, FORM_CALL_TIMEOUT))
         .await?;
     Ok(RECEIVED.into_response())
 }

@@ -26,7 +26,7 @@ use uuid::Uuid;
 
 use attribution::Attribution;
 
-use crate::{derived_key::Content, refusal::Refusal, submissions::Spam};
+use crate::{derived_key::SubmissionDigest, api_error::ApiError, submissions::Spam};
 
 /// The field that people do not see, and robots fill in.
 pub const HONEYPOT: &str = "website";
@@ -44,7 +44,7 @@ impl Accepted {
 
 /// What every failed answer holds, but for the contact form's.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "describes to OpenAPI what `refusal` makes")]
+#[expect(dead_code, reason = "describes to OpenAPI what `api_error` makes")]
 pub struct Failed {
     /// Always false
     success: bool,
@@ -56,7 +56,7 @@ pub struct Failed {
 
 /// What the contact form's failed answers hold.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "describes to OpenAPI what `refusal` makes")]
+#[expect(dead_code, reason = "describes to OpenAPI what `api_error` makes")]
 pub struct ContactFailed {
     /// Always false
     success: bool,
@@ -70,14 +70,14 @@ pub struct ContactFailed {
 pub struct JsonForm<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonForm<T> {
-    type Rejection = Refusal;
+    type Rejection = ApiError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         match Json::from_request(request, state).await {
             Ok(Json(form)) => Ok(Self(form)),
             // Where a value has the wrong type, the request is as unreadable as with a wrong brace.
-            Err(JsonRejection::JsonDataError(_)) => Err(Refusal::of(StatusCode::BAD_REQUEST)),
-            Err(rejection) => Err(Refusal::of(rejection.status())),
+            Err(JsonRejection::JsonDataError(_)) => Err(ApiError::of(StatusCode::BAD_REQUEST)),
+            Err(rejection) => Err(ApiError::of(rejection.status())),
         }
     }
 }
@@ -86,9 +86,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonForm<T> {
 pub struct AnyForm<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
-    type Rejection = Refusal;
+    type Rejection = ApiError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         let content_type = request.headers().get(header::CONTENT_TYPE);
         let is_encoded = content_type
             .is_some_and(|value| value.as_bytes().starts_with(b"application/x-www-form-urlencoded"));
@@ -98,8 +98,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
         }
         match Form::from_request(request, state).await {
             Ok(Form(form)) => Ok(Self(form)),
-            Err(FormRejection::FailedToDeserializeFormBody(_)) => Err(Refusal::of(StatusCode::BAD_REQUEST)),
-            Err(rejection) => Err(Refusal::of(rejection.status())),
+            Err(FormRejection::FailedToDeserializeFormBody(_)) => Err(ApiError::of(StatusCode::BAD_REQUEST)),
+            Err(rejection) => Err(ApiError::of(rejection.status())),
         }
     }
 }
@@ -114,8 +114,8 @@ pub struct Submission {
 
 impl Submission {
     /// The key that it came with, or the one of its content.
-    pub fn key(&self, content: Content) -> Uuid {
-        self.key.unwrap_or_else(|| content.key(SystemTime::now()))
+    pub fn key(&self, digest: SubmissionDigest) -> Uuid {
+        self.key.unwrap_or_else(|| digest.key(SystemTime::now()))
     }
 
     /// Where the visitor came from: as the form tells, or as far as the browser does.
@@ -128,17 +128,17 @@ impl Submission {
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Submission {
-    type Rejection = Refusal;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let given = parts.headers.get(idempotency::HEADER);
         let given = given.map(|value| value.to_str().unwrap_or("not even text"));
         let key = given
             .filter(|raw| !raw.is_empty())
             .map(idempotency::parse)
             .transpose()
-            .map_err(|error| Refusal::because(StatusCode::BAD_REQUEST, error.to_string()))?;
-        let Id(request_id) = Id::of(parts);
+            .map_err(|error| ApiError::with_message(StatusCode::BAD_REQUEST, error.to_string()))?;
+        let ExtractRequestId(request_id) = ExtractRequestId::of(parts);
         Ok(Self {
             request_id,
             referer: Attribution::of_referer(parts),
@@ -147,16 +147,16 @@ impl<S: Send + Sync> FromRequestParts<S> for Submission {
     }
 }
 
-/// Which request this is.
-pub struct Id(pub RequestId);
+/// Extractor of the request id.
+pub struct ExtractRequestId(pub RequestId);
 
-impl Id {
+impl ExtractRequestId {
     fn of(parts: &Parts) -> Self {
         Self(parts.extensions.get().cloned().unwrap_or_else(RequestId::fresh))
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Id {
+impl<S: Send + Sync> FromRequestParts<S> for ExtractRequestId {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {

@@ -10,12 +10,12 @@ use serde::Deserialize;
 use site_proto::newsletter::v1::{ConfirmRequest, SubscribeRequest, UnsubscribeRequest};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Accepted, AnyForm, Attribution, Id, JsonForm, Submission, spam};
+use super::{Accepted, AnyForm, Attribution, ExtractRequestId, JsonForm, Submission, spam};
 use crate::{
-    app::App,
-    derived_key::Content,
-    forwarding::{FORM_TIME, call},
-    refusal::Refusal,
+    app::AppState,
+    derived_key::SubmissionDigest,
+    forwarding::{FORM_CALL_TIMEOUT, call},
+    api_error::ApiError,
 };
 
 /// A sign-up. A field that is missing counts as empty.
@@ -49,7 +49,7 @@ pub struct AddressToken {
 /// The body beside a token in the address: what keeps a link scanner, which sends none, from answering for people.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Answer {
+struct LinkBody {
     /// Of a mail client's one-click unsubscription (RFC 8058, 3.1).
     #[serde(rename = "List-Unsubscribe")]
     list_unsubscribe: String,
@@ -57,7 +57,7 @@ struct Answer {
     answer: String,
 }
 
-impl Answer {
+impl LinkBody {
     fn is_yes(&self) -> bool {
         self.list_unsubscribe == "One-Click" || self.answer == "yes"
     }
@@ -79,23 +79,23 @@ impl Answer {
     )
 )]
 pub async fn subscribe(
-    State(app): State<App>,
+    State(app): State<AppState>,
     mut submission: Submission,
     AnyForm(form): AnyForm<NewsletterForm>,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ApiError> {
     if !form.website.is_empty() {
         return Ok(spam(Accepted::YES));
     }
     let sign_up = SubscribeRequest {
         idempotency_key: submission
-            .key(Content::of("newsletter").with("email", &form.email))
+            .key(SubmissionDigest::of("newsletter").with("email", &form.email))
             .to_string(),
         attribution: submission.attribution(form.attribution),
         email: form.email,
     };
     app.services
         .newsletter()
-        .subscribe(call(sign_up, &submission.request_id, FORM_TIME))
+        .subscribe(call(sign_up, &submission.request_id, FORM_CALL_TIMEOUT))
         .await?;
     Ok(Accepted::YES.into_response())
 }
@@ -114,15 +114,15 @@ pub async fn subscribe(
     )
 )]
 pub async fn confirm(
-    State(app): State<App>,
-    Id(request_id): Id,
+    State(app): State<AppState>,
+    ExtractRequestId(request_id): ExtractRequestId,
     Query(address): Query<AddressToken>,
     request: Request,
-) -> Result<Json<Accepted>, Refusal> {
+) -> Result<Json<Accepted>, ApiError> {
     let token = token(address, request).await?;
     app.services
         .newsletter()
-        .confirm(call(ConfirmRequest { token }, &request_id, FORM_TIME))
+        .confirm(call(ConfirmRequest { token }, &request_id, FORM_CALL_TIMEOUT))
         .await?;
     Ok(Accepted::YES)
 }
@@ -141,15 +141,15 @@ pub async fn confirm(
     )
 )]
 pub async fn unsubscribe(
-    State(app): State<App>,
-    Id(request_id): Id,
+    State(app): State<AppState>,
+    ExtractRequestId(request_id): ExtractRequestId,
     Query(address): Query<AddressToken>,
     request: Request,
-) -> Result<Json<Accepted>, Refusal> {
+) -> Result<Json<Accepted>, ApiError> {
     let token = token(address, request).await?;
     app.services
         .newsletter()
-        .unsubscribe(call(UnsubscribeRequest { token }, &request_id, FORM_TIME))
+        .unsubscribe(call(UnsubscribeRequest { token }, &request_id, FORM_CALL_TIMEOUT))
         .await?;
     Ok(Accepted::YES)
 }
@@ -165,30 +165,30 @@ pub async fn ask_to_unsubscribe(RawQuery(query): RawQuery) -> Redirect {
     Redirect::to(&format!("/?newsletter=unsubscribe&{}", query.unwrap_or_default()))
 }
 
-async fn token(AddressToken { token }: AddressToken, request: Request) -> Result<String, Refusal> {
+async fn token(AddressToken { token }: AddressToken, request: Request) -> Result<String, ApiError> {
     let Some(token) = token else {
         return Ok(JsonForm::<TokenForm>::from_request(request, &()).await?.0.token);
     };
-    if answer_in(request).await?.is_yes() {
+    if read_body(request).await?.is_yes() {
         Ok(token)
     } else {
-        Err(Refusal::of(StatusCode::BAD_REQUEST))
+        Err(ApiError::of(StatusCode::BAD_REQUEST))
     }
 }
 
-async fn answer_in(request: Request) -> Result<Answer, Refusal> {
+async fn read_body(request: Request) -> Result<LinkBody, ApiError> {
     let content_type = request.headers().get(header::CONTENT_TYPE);
     if content_type.is_some_and(|value| value.as_bytes().starts_with(b"multipart/form-data")) {
         return one_click_part(request).await;
     }
-    let form = Form::<Answer>::from_request(request, &()).await;
+    let form = Form::<LinkBody>::from_request(request, &()).await;
     Ok(form
-        .map_err(|rejection| Refusal::of(as_malformed(rejection.status())))?
+        .map_err(|rejection| ApiError::of(as_malformed(rejection.status())))?
         .0)
 }
 
-async fn one_click_part(request: Request) -> Result<Answer, Refusal> {
-    let unreadable = |status| Refusal::of(as_malformed(status));
+async fn one_click_part(request: Request) -> Result<LinkBody, ApiError> {
+    let unreadable = |status| ApiError::of(as_malformed(status));
     let mut parts = axum::extract::Multipart::from_request(request, &())
         .await
         .map_err(|rejection| unreadable(rejection.status()))?;
@@ -199,9 +199,9 @@ async fn one_click_part(request: Request) -> Result<Answer, Refusal> {
     {
         if part.name() == Some("List-Unsubscribe") {
             let list_unsubscribe = part.text().await.map_err(|error| unreadable(error.status()))?;
-            return Ok(Answer {
+            return Ok(LinkBody {
                 list_unsubscribe,
-                ..Answer::default()
+                ..LinkBody::default()
             });
         }
     }

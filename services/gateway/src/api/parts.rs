@@ -14,10 +14,10 @@ use site_proto::careers::v1::{ApplyRequest, Commit, Field, FieldName, ResumeStar
 use tokio::{sync::mpsc, time::timeout};
 
 use super::{Attribution, HONEYPOT, Submission};
-use crate::{derived_key::Content, refusal::Refusal};
+use crate::{derived_key::SubmissionDigest, api_error::ApiError};
 
-/// How long an upload may stand still.
-const STANDSTILL: Duration = Duration::from_secs(15);
+/// How long no byte of an upload may arrive.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 /// The most bytes of one text field that are taken in; the service's limits are lower.
 const FIELD_BYTES: usize = 128 * 1024;
 const RESUME: &str = "resume";
@@ -37,19 +37,19 @@ pub async fn forward(
     mut form: Multipart,
     mut submission: Submission,
     to: mpsc::Sender<ApplyRequest>,
-) -> Result<Forwarded, Refusal> {
+) -> Result<Forwarded, ApiError> {
     let mut spam = false;
     let mut attribution = None;
-    let mut content = Content::of("career-application");
+    let mut digest = SubmissionDigest::of("career-application");
     while let Some(mut part) = arriving(form.next_field()).await? {
         match part.name().unwrap_or_default() {
-            RESUME => forward_resume(&mut part, &mut content, &to).await?,
+            RESUME => forward_resume(&mut part, &mut digest, &to).await?,
             ATTRIBUTION => attribution = Some(read_attribution(&text(&mut part).await?)?),
             HONEYPOT => spam |= !text(&mut part).await?.is_empty(),
             other => match field_name(other) {
                 Some(name) => {
                     let value = text(&mut part).await?;
-                    content.set(name.as_str_name(), &value);
+                    digest.set(name.as_str_name(), &value);
                     let name = name.into();
                     send(&to, Part::Field(Field { name, value })).await;
                 }
@@ -64,7 +64,7 @@ pub async fn forward(
         send(&to, Part::Attribution(attribution)).await;
     }
     let commit = Commit {
-        idempotency_key: submission.key(content).to_string(),
+        idempotency_key: submission.key(digest).to_string(),
     };
     send(&to, Part::Commit(commit)).await;
     Ok(Forwarded::Application)
@@ -73,9 +73,9 @@ pub async fn forward(
 /// A browser sends a part without name and content where no file was chosen.
 async fn forward_resume(
     part: &mut FormPart<'_>,
-    content: &mut Content,
+    digest: &mut SubmissionDigest,
     to: &mpsc::Sender<ApplyRequest>,
-) -> Result<(), Refusal> {
+) -> Result<(), ApiError> {
     let file_name = part.file_name().unwrap_or_default().to_owned();
     let first = chunk(part).await?;
     if file_name.is_empty() && first.is_none() {
@@ -84,7 +84,7 @@ async fn forward_resume(
     send(to, Part::ResumeStart(ResumeStart { file_name })).await;
     let mut next = first;
     while let Some(bytes) = next {
-        content.add(RESUME, &bytes);
+        digest.add(RESUME, &bytes);
         send(to, Part::ResumeChunk(bytes)).await;
         next = chunk(part).await?;
     }
@@ -96,30 +96,30 @@ async fn send(to: &mpsc::Sender<ApplyRequest>, part: Part) {
     let _gone = to.send(ApplyRequest { part: Some(part) }).await;
 }
 
-async fn text(part: &mut FormPart<'_>) -> Result<String, Refusal> {
+async fn text(part: &mut FormPart<'_>) -> Result<String, ApiError> {
     let mut bytes = Vec::new();
     while let Some(more) = chunk(part).await? {
         if bytes.len() + more.len() > FIELD_BYTES {
-            return Err(Refusal::of(StatusCode::PAYLOAD_TOO_LARGE));
+            return Err(ApiError::of(StatusCode::PAYLOAD_TOO_LARGE));
         }
         bytes.extend_from_slice(&more);
     }
-    String::from_utf8(bytes).map_err(|_| Refusal::of(StatusCode::BAD_REQUEST))
+    String::from_utf8(bytes).map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))
 }
 
-async fn chunk(part: &mut FormPart<'_>) -> Result<Option<Bytes>, Refusal> {
+async fn chunk(part: &mut FormPart<'_>) -> Result<Option<Bytes>, ApiError> {
     arriving(part.chunk()).await
 }
 
-async fn arriving<T>(read: impl Future<Output = Result<T, MultipartError>>) -> Result<T, Refusal> {
-    match timeout(STANDSTILL, read).await {
-        Ok(read) => read.map_err(|error| Refusal::of(error.status())),
-        Err(_) => Err(Refusal::of(StatusCode::REQUEST_TIMEOUT)),
+async fn arriving<T>(read: impl Future<Output = Result<T, MultipartError>>) -> Result<T, ApiError> {
+    match timeout(IDLE_TIMEOUT, read).await {
+        Ok(read) => read.map_err(|error| ApiError::of(error.status())),
+        Err(_) => Err(ApiError::of(StatusCode::REQUEST_TIMEOUT)),
     }
 }
 
-fn read_attribution(raw: &str) -> Result<Attribution, Refusal> {
-    serde_json::from_str(raw).map_err(|_| Refusal::of(StatusCode::BAD_REQUEST))
+fn read_attribution(raw: &str) -> Result<Attribution, ApiError> {
+    serde_json::from_str(raw).map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))
 }
 
 fn field_name(name: &str) -> Option<FieldName> {

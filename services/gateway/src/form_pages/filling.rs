@@ -14,18 +14,18 @@ use lol_html::{
     rewrite_str,
 };
 
-use super::entered::Entered;
-use crate::{api::HONEYPOT, refusal::Refusal};
+use super::form_values::FormValues;
+use crate::{api::HONEYPOT, api_error::ApiError};
 
 /// The page, filled.
 ///
 /// # Errors
 ///
 /// The page is no HTML that can be read.
-pub fn fill(html: &str, form: &str, refusal: &Refusal, entered: &Entered) -> Result<String, RewritingError> {
+pub fn fill(html: &str, form: &str, error: &ApiError, values: &FormValues) -> Result<String, RewritingError> {
     let settings = RewriteStrSettings::new()
         .append_element_content_handler(element!("[data-refusal]", |place| {
-            place.set_inner_content(refusal.sentence(), ContentType::Text);
+            place.set_inner_content(error.sentence(), ContentType::Text);
             Ok(())
         }))
         .append_element_content_handler(element!("[data-form-page]", |link| {
@@ -34,17 +34,17 @@ pub fn fill(html: &str, form: &str, refusal: &Refusal, entered: &Entered) -> Res
         }))
         .append_element_content_handler(element!("form [name]", |field| {
             let name = field.get_attribute("name").unwrap_or_default();
-            if refusal.field(&name).is_none() {
-                call_right(field)?;
+            if error.field(&name).is_none() {
+                clear_error(field)?;
             }
-            if let Some(text) = entered.text(&name).filter(|_| name != HONEYPOT) {
-                enter(field, text)?;
+            if let Some(text) = values.text(&name).filter(|_| name != HONEYPOT) {
+                fill_field(field, text)?;
             }
             Ok(())
         }))
         .append_element_content_handler(element!("[data-error-of]", |place| {
             let name = place.get_attribute("data-error-of").unwrap_or_default();
-            match refusal.field(&name) {
+            match error.field(&name) {
                 Some(sentence) => place.set_inner_content(sentence, ContentType::Text),
                 None => place.remove(),
             }
@@ -56,7 +56,7 @@ pub fn fill(html: &str, form: &str, refusal: &Refusal, entered: &Entered) -> Res
 type Handled = Result<(), Box<dyn std::error::Error + Send + Sync>>;
 
 /// Nothing is wrong with this field.
-fn call_right(field: &mut Element<'_, '_>) -> Handled {
+fn clear_error(field: &mut Element<'_, '_>) -> Handled {
     field.remove_attribute("aria-invalid");
     let described = field.get_attribute("aria-describedby").unwrap_or_default();
     let others: Vec<&str> = described
@@ -71,7 +71,7 @@ fn call_right(field: &mut Element<'_, '_>) -> Handled {
     Ok(())
 }
 
-fn enter(field: &mut Element<'_, '_>, text: &str) -> Handled {
+fn fill_field(field: &mut Element<'_, '_>, text: &str) -> Handled {
     match field.tag_name().as_str() {
         "input" if field.get_attribute("type").as_deref() != Some("file") => {
             field.set_attribute("value", &escaped(text))?;
@@ -104,22 +104,22 @@ mod tests {
 <p id="a-error" data-error-of="name">Wrong</p><p id="b-error" data-error-of="email">Wrong</p>
 </form><a href="/" data-form-page="">Back</a>"#;
 
-    fn filled(refusal: &Refusal, entered: Entered) -> String {
-        fill(PAGE, "/contact", refusal, &entered).expect("the page is HTML")
+    fn filled(error: &ApiError, values: FormValues) -> String {
+        fill(PAGE, "/contact", error, &values).expect("the page is HTML")
     }
 
-    fn refusal(fields: &[(&str, &str)]) -> Refusal {
+    fn error(fields: &[(&str, &str)]) -> ApiError {
         let fields = fields
             .iter()
             .map(|(name, sentence)| ((*name).into(), (*sentence).into()));
-        Refusal::of(StatusCode::UNPROCESSABLE_ENTITY).with_fields(fields.collect())
+        ApiError::of(StatusCode::UNPROCESSABLE_ENTITY).with_fields(fields.collect())
     }
 
     #[test]
     fn what_is_wrong_stands_at_its_field_and_nowhere_else() {
         let page = filled(
-            &refusal(&[("name", "Tell us <who> you are.")]),
-            Entered::default(),
+            &error(&[("name", "Tell us <who> you are.")]),
+            FormValues::default(),
         );
         assert!(
             page.contains("<p data-refusal=\"\">Please check the marked fields.</p>"),
@@ -145,7 +145,7 @@ mod tests {
     fn what_was_entered_is_text_wherever_it_stands() {
         let nasty = "\"><script>alert('&quot;')</script>\r\n🎥</textarea>";
         let page = filled(
-            &refusal(&[]),
+            &error(&[]),
             [
                 ("name", nasty),
                 ("message", nasty),
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_first_line_break_of_a_message_stays() {
-        let page = filled(&refusal(&[]), [("message", "\nHello")].into());
+        let page = filled(&error(&[]), [("message", "\nHello")].into());
         assert!(
             page.contains("<textarea name=\"message\">\n\nHello</textarea>"),
             "{page}"

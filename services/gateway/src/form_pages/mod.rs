@@ -1,8 +1,10 @@
-//! Forms without a script: what a browser gets that has sent a form by itself. Success leads on to a page
-//! (303, RFC 9110, 15.4.4); anything else is the page with the form, filled with what was entered and what is wrong with
-//! it. Both are pages that the front ends' build rendered from the very components that scripts use.
+//! Middleware for forms without JavaScript: redirects after success (Post/Redirect/Get), else fills the form page with the
+//! errors.
+//!
+//! The redirect is a 303 (RFC 9110, 15.4.4). The form page shows what was entered, too. Both are pages that the front ends'
+//! build rendered from the very components that scripts use.
 
-mod entered;
+mod form_values;
 mod filling;
 mod pages;
 
@@ -13,15 +15,15 @@ use axum::{
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 
-pub use self::{entered::Recorders, pages::Pages};
+pub use self::{form_values::BodyRecorders, pages::PageSource};
 use self::{
-    entered::{Entered, Recorder},
+    form_values::{FormValues, BodyRecorder},
     filling::fill,
 };
-use crate::refusal::Refusal;
+use crate::api_error::ApiError;
 
-/// A form's addresses: on the API, and its pages on the site.
-struct Form {
+/// Routes of a form: on the API, and its pages on the site.
+struct FormRoute {
     api: &'static str,
     /// The page with the form.
     page: &'static str,
@@ -34,7 +36,7 @@ struct Form {
     refused: &'static str,
 }
 
-impl Form {
+impl FormRoute {
     fn of(address: &Uri) -> Option<&'static Self> {
         let form = FORMS.iter().find(|form| form.api == address.path())?;
         let mut parameters = address.query().unwrap_or_default().split('&');
@@ -53,36 +55,36 @@ impl Form {
 }
 
 /// As the front ends' routes name them (`frontends/shell/src/routes.tsx`).
-const FORMS: [Form; 5] = [
-    Form {
+const FORMS: [FormRoute; 5] = [
+    FormRoute {
         api: "/api/contact",
         page: "/contact",
         question: None,
         accepted: "/contact/sent",
         refused: "/contact/not-sent",
     },
-    Form {
+    FormRoute {
         api: "/api/newsletter",
         page: "/blog",
         question: None,
         accepted: "/newsletter/subscribed",
         refused: "/newsletter/not-subscribed",
     },
-    Form {
+    FormRoute {
         api: "/api/career-application",
         page: "/careers/apply",
         question: None,
         accepted: "/careers/applied",
         refused: "/careers/not-applied",
     },
-    Form {
+    FormRoute {
         api: "/api/newsletter/confirm",
         page: "/blog",
         question: Some("newsletter=confirm"),
         accepted: "/newsletter/confirmed",
         refused: "/newsletter/not-answered",
     },
-    Form {
+    FormRoute {
         api: "/api/newsletter/unsubscribe",
         page: "/blog",
         question: Some("newsletter=unsubscribe"),
@@ -91,28 +93,28 @@ const FORMS: [Form; 5] = [
     },
 ];
 
-/// For when no page of the site can be had.
-const BARE: &str = include_str!("bare.html");
+/// Fallback where no page of the site can be had.
+const FALLBACK_PAGE: &str = include_str!("bare.html");
 /// What visitors entered is theirs.
 const NOT_STORED: HeaderValue = HeaderValue::from_static("no-store");
 
-/// What answers to browsers are made with.
+/// The form pages, and what records the bodies that are filled into them.
 #[derive(Clone)]
-pub struct Answers {
-    pub pages: Pages,
-    pub recorders: Recorders,
+pub struct FormPages {
+    pub pages: PageSource,
+    pub recorders: BodyRecorders,
 }
 
-/// Answers browsers with pages, and everyone else as the rest does.
-pub async fn answer(State(answers): State<Answers>, request: Request, next: Next) -> Response {
-    let form = Form::of(request.uri()).filter(|_| asks_for_a_page(request.headers()));
+/// Middleware: answers browsers with pages, and everyone else as the inner service does.
+pub async fn render_for_browsers(State(form_pages): State<FormPages>, request: Request, next: Next) -> Response {
+    let form = FormRoute::of(request.uri()).filter(|_| asks_for_a_page(request.headers()));
     let Some(form) = form else {
         return next.run(request).await;
     };
     match *request.method() {
         // Whoever loads the address of the answer anew wants the form.
         Method::GET | Method::HEAD => form.opened(request.uri().query()).into_response(),
-        Method::POST => answers.submit(form, request, next).await,
+        Method::POST => form_pages.submit(form, request, next).await,
         _ => next.run(request).await,
     }
 }
@@ -130,44 +132,44 @@ fn asks_for_a_page(headers: &HeaderMap) -> bool {
     names("text/html") && !names("application/json")
 }
 
-impl Answers {
-    async fn submit(&self, form: &Form, request: Request, next: Next) -> Response {
+impl FormPages {
+    async fn submit(&self, form: &FormRoute, request: Request, next: Next) -> Response {
         let (request, recorder) = self.recorders.record(request);
         let answer = next.run(request).await;
         let mut page = if answer.status().is_success() {
             Redirect::to(form.accepted).into_response()
         } else {
-            let refusal = Refusal::in_answer(&answer);
-            self.refused(form, &refusal, recorder).await
+            let error = ApiError::in_answer(&answer);
+            self.refused(form, &error, recorder).await
         };
         page.headers_mut().insert(header::CACHE_CONTROL, NOT_STORED);
         page
     }
 
-    async fn refused(&self, form: &Form, refusal: &Refusal, recorder: Option<Recorder>) -> Response {
-        let (page, entered) = tokio::join!(self.pages.page(form.refused), async {
+    async fn refused(&self, form: &FormRoute, error: &ApiError, recorder: Option<BodyRecorder>) -> Response {
+        let (page, values) = tokio::join!(self.pages.page(form.refused), async {
             match recorder {
-                Some(recorder) => recorder.entered().await,
-                None => Entered::default(),
+                Some(recorder) => recorder.values().await,
+                None => FormValues::default(),
             }
         });
         // What another site sent is read, so that the browser reads the answer, and not handed to its visitor.
-        let entered = if refusal.status() == StatusCode::FORBIDDEN {
-            Entered::default()
+        let values = if error.status() == StatusCode::FORBIDDEN {
+            FormValues::default()
         } else {
-            entered
+            values
         };
         let filled = page.and_then(|page| {
-            let html = fill(&page.html, form.page, refusal, &entered);
+            let html = fill(&page.html, form.page, error, &values);
             let html = html
                 .inspect_err(|error| tracing::error!(%error, page = form.refused, "a page cannot be filled"));
             Some((html.ok()?, page.policy))
         });
         let (html, policy) = match filled {
             Some((html, policy)) => (html, Some(policy)),
-            None => (fill(BARE, form.page, refusal, &entered).unwrap_or_default(), None),
+            None => (fill(FALLBACK_PAGE, form.page, error, &values).unwrap_or_default(), None),
         };
-        let mut answer = (refusal.status(), refusal.headers(), Html(html)).into_response();
+        let mut answer = (error.status(), error.headers(), Html(html)).into_response();
         if let Some(policy) = policy {
             answer
                 .headers_mut()

@@ -1,4 +1,4 @@
-//! The site's pages, from where they are served: the gateway's own folder, or the shell's server.
+//! Page source: the site's pages, from where they are served: the gateway's own folder, or the shell's server.
 
 use std::{fmt::Display, sync::Arc, time::Duration};
 
@@ -17,11 +17,11 @@ use tokio::time::timeout;
 use tower::ServiceExt;
 
 /// How long the shell's server may take over a page.
-const TIME: Duration = Duration::from_secs(2);
+const PAGE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Shorter than our servers keep a connection on which nobody asks for anything.
-const IDLE: Duration = Duration::from_secs(5);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The largest page.
-const BYTES: usize = 1024 * 1024;
+const MAX_PAGE_BYTES: usize = 1024 * 1024;
 
 /// A page, and what browsers may load for it.
 pub struct Page {
@@ -31,40 +31,40 @@ pub struct Page {
 
 /// Where the pages are.
 #[derive(Clone)]
-pub enum Pages {
+pub enum PageSource {
     /// In the folder that the gateway serves.
-    Here(Router),
+    Local(Router),
     /// At another server.
-    There(Arc<Server>),
+    Remote(Arc<PageServer>),
     /// Nowhere: the gateway serves the API alone.
-    Nowhere,
+    None,
 }
 
 /// A server that has the pages.
-pub struct Server {
+pub struct PageServer {
     client: Client<HttpConnector, Body>,
     address: Uri,
 }
 
-impl Pages {
+impl PageSource {
     /// The pages of the server at this address.
-    pub fn there(address: Uri) -> Self {
+    pub fn remote(address: Uri) -> Self {
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE)
+            .pool_idle_timeout(IDLE_TIMEOUT)
             .build_http();
-        Self::There(Arc::new(Server { client, address }))
+        Self::Remote(Arc::new(PageServer { client, address }))
     }
 
     /// The page at a path of the site, if it can be had.
     pub async fn page(&self, path: &str) -> Option<Page> {
         let page = match self {
-            Self::Here(site) => from_folder(site.clone(), path).await,
-            Self::There(server) => match timeout(TIME, from_server(server, path)).await {
+            Self::Local(site) => from_folder(site.clone(), path).await,
+            Self::Remote(server) => match timeout(PAGE_TIMEOUT, from_server(server, path)).await {
                 Ok(page) => page,
                 Err(late) => Err(late.into()),
             },
-            Self::Nowhere => return None,
+            Self::None => return None,
         };
         page.inspect_err(|error| {
             tracing::error!(error = format!("{error:#}"), path, "no page for a form's answer")
@@ -78,7 +78,7 @@ async fn from_folder(site: Router, path: &str) -> anyhow::Result<Page> {
     read(site.oneshot(request).await?).await
 }
 
-async fn from_server(server: &Server, path: &str) -> anyhow::Result<Page> {
+async fn from_server(server: &PageServer, path: &str) -> anyhow::Result<Page> {
     let mut parts = server.address.clone().into_parts();
     parts.path_and_query = Some(path.parse()?);
     let answer = server.client.get(Uri::from_parts(parts)?).await?;
@@ -97,7 +97,7 @@ where
     );
     let policy = answer.headers().get(header::CONTENT_SECURITY_POLICY);
     let policy = policy.cloned().context("it has no policy")?;
-    let html = to_bytes(Body::new(answer.into_body()), BYTES).await?;
+    let html = to_bytes(Body::new(answer.into_body()), MAX_PAGE_BYTES).await?;
     Ok(Page {
         html: String::from_utf8(html.into())?,
         policy,

@@ -1,4 +1,4 @@
-//! How often one address may send a form or a report (GCRA).
+//! Rate limit by client address (GCRA) for forms and reports.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -18,21 +18,21 @@ use governor::{
 };
 use http::StatusCode;
 
-use crate::{address::visitor_address, refusal::Refusal, settings::Settings};
+use crate::{address::visitor_address, api_error::ApiError, settings::Settings};
 
 /// How many addresses are remembered one by one. Beyond that, neighbours share a limit,
 /// so that a flood from many addresses cannot fill the memory.
-const ADDRESSES: usize = 50_000;
-/// Forgetting looks at every address, so a flood must not make us do it each time.
-const FORGET_EVERY: Duration = Duration::from_secs(1);
+const MAX_TRACKED_ADDRESSES: usize = 50_000;
+/// Eviction looks at every address, so a flood must not make us do it each time.
+const EVICTION_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The limit of one route, held against visitors' addresses.
-pub struct Limited {
+/// State of the middleware of one route.
+pub struct RateLimitState {
     limit: RateLimit,
     trusted_proxies: usize,
 }
 
-impl Limited {
+impl RateLimitState {
     /// The limit of the settings.
     pub fn new(settings: &Settings) -> Self {
         Self {
@@ -42,17 +42,17 @@ impl Limited {
     }
 }
 
-/// Lets a request pass, or says when to come back; before anything of its body is read.
-pub async fn admit(
-    State(limited): State<Arc<Limited>>,
+/// Rate-limit middleware: answers 429 with `Retry-After` before the body is read.
+pub async fn enforce(
+    State(state): State<Arc<RateLimitState>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
     next: Next,
 ) -> Response {
-    let address = visitor_address(request.headers(), peer, limited.trusted_proxies);
-    match limited.limit.admit(address) {
+    let address = visitor_address(request.headers(), peer, state.trusted_proxies);
+    match state.limit.admit(address) {
         Ok(()) => next.run(request).await,
-        Err(wait) => Refusal::of(StatusCode::TOO_MANY_REQUESTS)
+        Err(wait) => ApiError::of(StatusCode::TOO_MANY_REQUESTS)
             .retry_after(wait)
             .into_response(),
     }
@@ -61,7 +61,7 @@ pub async fn admit(
 /// The limit itself.
 pub struct RateLimit {
     limiter: DefaultKeyedRateLimiter<IpAddr>,
-    forgot: Mutex<Instant>,
+    last_eviction: Mutex<Instant>,
 }
 
 impl RateLimit {
@@ -70,34 +70,34 @@ impl RateLimit {
         let quota = Quota::per_minute(per_minute).allow_burst(burst);
         Self {
             limiter: RateLimiter::keyed(quota),
-            forgot: Mutex::new(Instant::now()),
+            last_eviction: Mutex::new(Instant::now()),
         }
     }
 
     /// Counts one submission, or says how long to wait.
     pub fn admit(&self, address: IpAddr) -> Result<(), Duration> {
-        if self.limiter.len() >= ADDRESSES && self.may_forget() {
+        if self.limiter.len() >= MAX_TRACKED_ADDRESSES && self.eviction_is_due() {
             self.limiter.retain_recent();
         }
-        let crowded = self.limiter.len() >= ADDRESSES;
+        let crowded = self.limiter.len() >= MAX_TRACKED_ADDRESSES;
         self.limiter
-            .check_key(&household(address, crowded))
+            .check_key(&rate_limit_key(address, crowded))
             .map_err(|refused| refused.wait_time_from(DefaultClock::default().now()))
     }
 
-    fn may_forget(&self) -> bool {
-        let mut forgot = self.forgot.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = forgot.elapsed() >= FORGET_EVERY;
+    fn eviction_is_due(&self) -> bool {
+        let mut last_eviction = self.last_eviction.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = last_eviction.elapsed() >= EVICTION_INTERVAL;
         if due {
-            *forgot = Instant::now();
+            *last_eviction = Instant::now();
         }
         due
     }
 }
 
-/// Whom a limit is held against: an IPv4 address or an IPv6 /64 (what one customer
+/// Key of a limit: an IPv4 address or an IPv6 /64 (what one customer
 /// gets); when crowded, the /16 or /32 around it.
-fn household(address: IpAddr, crowded: bool) -> IpAddr {
+fn rate_limit_key(address: IpAddr, crowded: bool) -> IpAddr {
     match (address, crowded) {
         (IpAddr::V4(v4), false) => v4.into(),
         (IpAddr::V4(v4), true) => Ipv4Addr::from_bits(v4.to_bits() & 0xffff_0000).into(),
@@ -143,6 +143,6 @@ mod tests {
         for n in 0..200_000_u32 {
             let _admitted = limit.admit(IpAddr::from(n.to_be_bytes()));
         }
-        assert!(limit.limiter.len() < ADDRESSES + 100, "{}", limit.limiter.len());
+        assert!(limit.limiter.len() < MAX_TRACKED_ADDRESSES + 100, "{}", limit.limiter.len());
     }
 }

@@ -1,4 +1,4 @@
-//! Every answer that is not a success: its status, its sentence, its JSON.
+//! API error: every answer that is not a success, with its status, its sentence and its JSON.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -19,15 +19,15 @@ const CONTACT: &str = "/api/contact";
 
 /// Why a request was not accepted, in the visitor's words.
 #[derive(Debug, Clone)]
-pub struct Refusal {
+pub struct ApiError {
     status: StatusCode,
     sentence: String,
     fields: BTreeMap<String, String>,
     retry_after: Option<Duration>,
 }
 
-impl Refusal {
-    /// A refusal with the usual sentence of its status.
+impl ApiError {
+    /// The error with the usual sentence of its status.
     pub fn of(status: StatusCode) -> Self {
         let sentence = match status {
             StatusCode::BAD_REQUEST => "This request cannot be read. Please reload the page and try again.",
@@ -56,15 +56,15 @@ impl Refusal {
         }
     }
 
-    /// A refusal in words of its own.
-    pub fn because(status: StatusCode, sentence: impl Into<String>) -> Self {
+    /// An error with a message of its own.
+    pub fn with_message(status: StatusCode, sentence: impl Into<String>) -> Self {
         Self {
             sentence: sentence.into(),
             ..Self::of(status)
         }
     }
 
-    /// The same refusal with a time to come back after.
+    /// The same error with a time to come back after (`Retry-After`).
     pub fn retry_after(self, pause: Duration) -> Self {
         Self {
             retry_after: Some(pause),
@@ -72,12 +72,12 @@ impl Refusal {
         }
     }
 
-    /// The same refusal with a sentence for each field that is not right.
+    /// The same error with a sentence for each field that is not right.
     pub fn with_fields(self, fields: BTreeMap<String, String>) -> Self {
         Self { fields, ..self }
     }
 
-    /// Why an answer is none of success: the refusal it carries, or the usual one of its status.
+    /// The error of an answer that is no success: the one that it carries, or the usual one of its status.
     pub fn in_answer(answer: &Response) -> Self {
         let carried = answer.extensions().get::<Self>().cloned();
         carried.unwrap_or_else(|| Self::of(answer.status()))
@@ -117,7 +117,7 @@ impl Refusal {
 }
 
 /// What a service answered. Anything unexpected is ours to log and no visitor's to read.
-impl From<Status> for Refusal {
+impl From<Status> for ApiError {
     fn from(status: Status) -> Self {
         match status.code() {
             Code::InvalidArgument => {
@@ -126,9 +126,9 @@ impl From<Status> for Refusal {
                     Some(sentence) => sentence.clone(),
                     None => Self::of(StatusCode::UNPROCESSABLE_ENTITY).sentence,
                 };
-                Self::because(StatusCode::UNPROCESSABLE_ENTITY, sentence).with_fields(fields)
+                Self::with_message(StatusCode::UNPROCESSABLE_ENTITY, sentence).with_fields(fields)
             }
-            Code::OutOfRange => Self::because(StatusCode::PAYLOAD_TOO_LARGE, status.message()),
+            Code::OutOfRange => Self::with_message(StatusCode::PAYLOAD_TOO_LARGE, status.message()),
             Code::Unavailable | Code::DeadlineExceeded | Code::Cancelled | Code::Unknown => {
                 tracing::warn!(grpc.code = ?status.code(), reason = status.message(), "a service is away");
                 Self::of(StatusCode::SERVICE_UNAVAILABLE).retry_after(status::retry_after(&status))
@@ -141,8 +141,8 @@ impl From<Status> for Refusal {
     }
 }
 
-/// Carries the refusal to [`as_json`], which knows the words of the form, or to what makes a page of it.
-impl IntoResponse for Refusal {
+/// Carries the error to [`as_json`], which knows the words of the form, or to what makes a page of it.
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
         response.extensions_mut().insert(self);
@@ -162,16 +162,16 @@ pub async fn as_json(request: Request, next: Next) -> Response {
     if !is_api || !has_failed || is_page(&answer) {
         return answer;
     }
-    let refusal = Refusal::in_answer(&answer);
+    let error = ApiError::in_answer(&answer);
     let (mut parts, _) = answer.into_parts();
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.remove(header::CONTENT_TYPE);
-    parts.headers.extend(refusal.headers());
+    parts.headers.extend(error.headers());
     (
         parts.status,
         parts.headers,
         parts.extensions,
-        Json(refusal.body(word)),
+        Json(error.body(word)),
     )
         .into_response()
 }

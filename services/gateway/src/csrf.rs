@@ -1,4 +1,4 @@
-//! Forms that another site sends with its visitor's browser: docs/decisions/0011-forms-need-no-token.md.
+//! CSRF protection: rejects cross-site form posts by Sec-Fetch-Site (docs/decisions/0011-forms-need-no-token.md).
 
 use std::sync::Arc;
 
@@ -9,49 +9,49 @@ use axum::{
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
-use crate::refusal::Refusal;
+use crate::api_error::ApiError;
 
 /// What browsers say of where a request comes from (<https://www.w3.org/TR/fetch-metadata/>).
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
 /// Refuses what a page of another site sent, unless its origin may call the API.
-pub async fn refuse(State(friends): State<Arc<[HeaderValue]>>, request: Request, next: Next) -> Response {
-    if is_cross_site(request.headers(), &friends) {
-        return Refusal::of(StatusCode::FORBIDDEN).into_response();
+pub async fn reject_cross_site(State(allowed_origins): State<Arc<[HeaderValue]>>, request: Request, next: Next) -> Response {
+    if is_cross_site(request.headers(), &allowed_origins) {
+        return ApiError::of(StatusCode::FORBIDDEN).into_response();
     }
     next.run(request).await
 }
 
 /// Whoever says nothing of it is no browser of today, and has no visitor to act for.
-fn is_cross_site(headers: &HeaderMap, friends: &[HeaderValue]) -> bool {
+fn is_cross_site(headers: &HeaderMap, allowed_origins: &[HeaderValue]) -> bool {
     let is_told = headers
         .get(SEC_FETCH_SITE)
         .is_some_and(|site| site == "cross-site");
     let origin = headers.get(header::ORIGIN);
-    is_told && !origin.is_some_and(|origin| friends.contains(origin))
+    is_told && !origin.is_some_and(|origin| allowed_origins.contains(origin))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const FRIEND: HeaderValue = HeaderValue::from_static("https://friend.example");
+    const ALLOWED_ORIGIN: HeaderValue = HeaderValue::from_static("https://partner.example");
 
     fn refused(headers: &[(&'static str, &'static str)]) -> bool {
         let headers: HeaderMap = headers
             .iter()
             .map(|(name, value)| ((*name).parse().expect("a name"), HeaderValue::from_static(value)))
             .collect();
-        is_cross_site(&headers, &[FRIEND])
+        is_cross_site(&headers, &[ALLOWED_ORIGIN])
     }
 
     #[test]
-    fn only_what_a_browser_calls_cross_site_is_refused_and_no_friend() {
+    fn only_what_a_browser_calls_cross_site_is_refused_and_no_allowed_origin() {
         let cross = ("sec-fetch-site", "cross-site");
         assert!(refused(&[cross]));
         assert!(refused(&[cross, ("origin", "https://other.example")]));
         assert!(refused(&[cross, ("origin", "null")]));
-        assert!(!refused(&[cross, ("origin", "https://friend.example")]));
+        assert!(!refused(&[cross, ("origin", "https://partner.example")]));
         for site in ["same-origin", "same-site", "none"] {
             assert!(!refused(&[("sec-fetch-site", site)]), "{site}");
         }

@@ -1,4 +1,4 @@
-//! What a visitor entered, read from the body as it passes, so that it is there whatever becomes of the request.
+//! Form values: what a visitor entered, read from the body as it passes, so that it is there whatever becomes of the request.
 
 use std::{
     collections::BTreeMap,
@@ -22,24 +22,24 @@ use tokio::{
 use crate::unread_body::SharedBody;
 
 /// How much of a body is kept: the longest message and some. A résumé comes after the texts.
-const BYTES: usize = 512 * 1024;
+const MAX_RECORDED_BYTES: usize = 512 * 1024;
 /// How many bodies are kept at once. Beyond that, forms work and are shown empty: a flood cannot fill the memory.
-const AT_ONCE: usize = 32;
+const MAX_RECORDERS: usize = 32;
 /// How long to wait for the rest of a body that was refused before it was read.
-const TIME: Duration = Duration::from_secs(10);
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Texts by the names of their fields. Files are no part of it: a page cannot put one into its field.
+/// Values of a form: texts by the names of their fields. Files are no part of it: a page cannot put one into its field.
 #[derive(Default)]
-pub struct Entered(BTreeMap<String, String>);
+pub struct FormValues(BTreeMap<String, String>);
 
-impl Entered {
+impl FormValues {
     /// What was entered into a field.
     pub fn text(&self, field: &str) -> Option<&str> {
         self.0.get(field).map(String::as_str)
     }
 }
 
-impl<const N: usize> From<[(&str, &str); N]> for Entered {
+impl<const N: usize> From<[(&str, &str); N]> for FormValues {
     fn from(texts: [(&str, &str); N]) -> Self {
         Self(
             texts
@@ -51,17 +51,17 @@ impl<const N: usize> From<[(&str, &str); N]> for Entered {
 
 /// Gives out recorders, a bounded number at once.
 #[derive(Clone)]
-pub struct Recorders(Arc<Semaphore>);
+pub struct BodyRecorders(Arc<Semaphore>);
 
-impl Default for Recorders {
+impl Default for BodyRecorders {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(AT_ONCE)))
+        Self(Arc::new(Semaphore::new(MAX_RECORDERS)))
     }
 }
 
-impl Recorders {
+impl BodyRecorders {
     /// The request with its body recorded, and what records it; none where too many are recorded already.
-    pub fn record(&self, request: Request) -> (Request, Option<Recorder>) {
+    pub fn record(&self, request: Request) -> (Request, Option<BodyRecorder>) {
         let Ok(permit) = Arc::clone(&self.0).try_acquire_owned() else {
             return (request, None);
         };
@@ -73,7 +73,7 @@ impl Recorders {
             kept: Arc::clone(&kept),
         }));
         let request = Request::from_parts(parts, Body::new(body.clone()));
-        let recorder = Recorder {
+        let recorder = BodyRecorder {
             body,
             kept,
             content_type,
@@ -84,28 +84,28 @@ impl Recorders {
 }
 
 /// What records a body.
-pub struct Recorder {
+pub struct BodyRecorder {
     body: SharedBody,
     kept: Arc<Mutex<Vec<u8>>>,
     content_type: Option<HeaderValue>,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Recorder {
+impl BodyRecorder {
     /// What was entered. Where the request was refused before its body was read, the start of it is read now.
-    pub async fn entered(mut self) -> Entered {
+    pub async fn values(mut self) -> FormValues {
         // What has not come by then is left out.
-        let _late = timeout(TIME, self.body.discard(BYTES)).await;
+        let _late = timeout(READ_TIMEOUT, self.body.discard(MAX_RECORDED_BYTES)).await;
         let kept = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
         let Some(content_type) = self.content_type else {
-            return Entered::default();
+            return FormValues::default();
         };
         let texts = if content_type.as_bytes().starts_with(b"multipart/") {
             texts_of_parts(content_type, kept).await
         } else {
             texts_of_pairs(content_type, kept).await
         };
-        Entered(texts.unwrap_or_default())
+        FormValues(texts.unwrap_or_default())
     }
 }
 
@@ -117,7 +117,7 @@ fn body_of(content_type: HeaderValue, bytes: Vec<u8>) -> Request {
 }
 
 async fn texts_of_pairs(content_type: HeaderValue, mut bytes: Vec<u8>) -> Option<BTreeMap<String, String>> {
-    if bytes.len() >= BYTES {
+    if bytes.len() >= MAX_RECORDED_BYTES {
         // The last field was cut.
         bytes.truncate(bytes.iter().rposition(|byte| *byte == b'&')?);
     }
@@ -152,8 +152,8 @@ struct Recorded {
 impl Recorded {
     fn keep(&self, bytes: &Bytes) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = BYTES.saturating_sub(kept.len());
-        kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let free = MAX_RECORDED_BYTES.saturating_sub(kept.len());
+        kept.extend_from_slice(&bytes[..bytes.len().min(free)]);
     }
 }
 
@@ -187,26 +187,26 @@ mod tests {
 
     const PAIRS: &str = "application/x-www-form-urlencoded";
 
-    async fn entered(content_type: &'static str, body: Vec<u8>) -> Entered {
+    async fn values(content_type: &'static str, body: Vec<u8>) -> FormValues {
         let request = body_of(HeaderValue::from_static(content_type), body);
-        let (_unread, recorder) = Recorders::default().record(request);
-        recorder.expect("one is free").entered().await
+        let (_unread, recorder) = BodyRecorders::default().record(request);
+        recorder.expect("one is free").values().await
     }
 
     #[tokio::test]
     async fn what_was_refused_before_it_was_read_is_known_all_the_same() {
-        let entered = entered(PAIRS, b"name=Zo%C3%AB+M&message=a%0D%0Ab".into()).await;
-        assert_eq!(entered.text("name"), Some("Zoë M"));
-        assert_eq!(entered.text("message"), Some("a\r\nb"));
-        assert_eq!(entered.text("email"), None);
+        let values = values(PAIRS, b"name=Zo%C3%AB+M&message=a%0D%0Ab".into()).await;
+        assert_eq!(values.text("name"), Some("Zoë M"));
+        assert_eq!(values.text("message"), Some("a\r\nb"));
+        assert_eq!(values.text("email"), None);
     }
 
     #[tokio::test]
     async fn of_what_is_too_large_the_fields_that_came_whole_are_kept() {
-        let large = format!("name=Ada&message={}", "x".repeat(2 * BYTES));
-        let entered = entered(PAIRS, large.into()).await;
-        assert_eq!(entered.text("name"), Some("Ada"));
-        assert_eq!(entered.text("message"), None);
+        let large = format!("name=Ada&message={}", "x".repeat(2 * MAX_RECORDED_BYTES));
+        let values = values(PAIRS, large.into()).await;
+        assert_eq!(values.text("name"), Some("Ada"));
+        assert_eq!(values.text("message"), None);
     }
 
     #[tokio::test]
@@ -219,21 +219,21 @@ mod tests {
             part("name=\"resume\"; filename=\"cv.pdf\"", &"x".repeat(1000)),
             part("name=\"phone\"", "1").split_at(50).0.to_owned(),
         ];
-        let entered = entered("multipart/form-data; boundary=x", body.concat().into()).await;
-        assert_eq!(entered.text("name"), Some("Ada"));
-        assert_eq!(entered.text("resume"), None);
-        assert_eq!(entered.text("phone"), None);
+        let values = values("multipart/form-data; boundary=x", body.concat().into()).await;
+        assert_eq!(values.text("name"), Some("Ada"));
+        assert_eq!(values.text("resume"), None);
+        assert_eq!(values.text("phone"), None);
     }
 
     #[tokio::test]
-    async fn no_more_bodies_are_kept_than_the_memory_has_room_for() {
-        let recorders = Recorders::default();
+    async fn no_more_bodies_are_recorded_at_once_than_the_limit() {
+        let recorders = BodyRecorders::default();
         let record = || {
             recorders
                 .record(body_of(HeaderValue::from_static(PAIRS), b"name=Ada".into()))
                 .1
         };
-        let kept: Vec<_> = (0..AT_ONCE).map(|_| record()).collect();
+        let kept: Vec<_> = (0..MAX_RECORDERS).map(|_| record()).collect();
         assert!(kept.iter().all(Option::is_some));
         assert!(record().is_none());
         drop(kept);
