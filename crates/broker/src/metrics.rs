@@ -6,7 +6,7 @@ use opentelemetry::{
     KeyValue,
     metrics::{Counter, Histogram},
 };
-use site_service::meters::{self, SLOW};
+use site_service::metrics::{self, SLOW};
 
 use crate::delivery::Outcome;
 
@@ -27,7 +27,7 @@ pub struct ConsumerMetrics {
 impl ConsumerMetrics {
     /// ConsumerMetrics of this channel, those that alerts count from zero included.
     pub fn of(channel: &Arc<str>) -> Self {
-        let meter = meters::meter();
+        let meter = metrics::meter();
         let metrics = Self {
             channel: KeyValue::new("channel", channel.clone()),
             deliveries: meter
@@ -40,8 +40,8 @@ impl ConsumerMetrics {
                 .with_unit("{event}")
                 .with_description("Events that were given up")
                 .build(),
-            attempts: meters::seconds("messaging.process.duration", "How long attempts took", &SLOW),
-            ages: meters::seconds(
+            attempts: metrics::seconds("messaging.process.duration", "How long attempts took", &SLOW),
+            ages: metrics::seconds(
                 "site.delivery.age",
                 "How old events were when their receiver had them",
                 &AGES,

@@ -17,7 +17,7 @@ use site_events::{
 };
 use site_service::{
     RequestId,
-    meters::{self, QUICK},
+    metrics::{self, QUICK},
     nats, status,
     trace::{self, TRACEPARENT},
 };
@@ -95,7 +95,7 @@ impl Publisher {
         Self {
             client,
             context,
-            duration: meters::seconds(duration, description, &QUICK),
+            duration: metrics::seconds(duration, description, &QUICK),
         }
     }
 

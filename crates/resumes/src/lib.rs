@@ -28,7 +28,7 @@ use http::Uri;
 use opentelemetry::{KeyValue, metrics::Histogram};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use site_service::{
-    meters::{self, SLOW},
+    metrics::{self, SLOW},
     settings::{ExposeSecret, Secret},
 };
 use tracing::{Instrument, Span, field};
@@ -103,7 +103,7 @@ impl Store {
             client: Client::from_conf(config.build()),
             bucket: settings.s3_bucket.clone(),
             address: settings.s3_endpoint.parse().unwrap_or_default(),
-            puts: meters::seconds(
+            puts: metrics::seconds(
                 "site.resume.store.duration",
                 "How long the bucket took over a résumé",
                 &SLOW,

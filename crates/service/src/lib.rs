@@ -5,7 +5,7 @@ pub mod grpc;
 pub mod health;
 pub mod http;
 pub mod idempotency;
-pub mod meters;
+pub mod metrics;
 pub mod nats;
 mod process;
 pub mod request_id;

@@ -14,7 +14,7 @@ use opentelemetry::{KeyValue, metrics::Histogram};
 use tower_http::trace::TraceLayer;
 
 use crate::{
-    meters::{self, QUICK},
+    metrics::{self, QUICK},
     request_id::{self, RequestId},
     trace,
 };
@@ -23,7 +23,7 @@ use crate::{
 /// All other layers go inside.
 pub fn observed(router: Router) -> Router {
     let description = "How long requests took, up to the answer's head";
-    let duration = meters::seconds("http.server.request.duration", description, &QUICK);
+    let duration = metrics::seconds("http.server.request.duration", description, &QUICK);
     router
         .layer(
             TraceLayer::new_for_http()

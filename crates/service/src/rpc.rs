@@ -14,7 +14,7 @@ use tonic::Code;
 use tower::{Layer, Service};
 use tracing::{Instrument, Span, field};
 
-use crate::{RequestId, meters, trace};
+use crate::{RequestId, metrics, trace};
 
 type ResponseFuture<R, E> = Pin<Box<dyn Future<Output = Result<Response<R>, E>> + Send>>;
 
@@ -110,7 +110,7 @@ pub struct ServerLayer {
 impl ServerLayer {
     /// Measures by what telemetry there is at this moment.
     pub fn new() -> Self {
-        let duration = meters::meter()
+        let duration = metrics::meter()
             .f64_histogram("rpc.server.duration")
             .with_unit("ms")
             .with_description("How long calls took, at the called side")

@@ -5,7 +5,7 @@ use std::{io, path::Path, time::Duration};
 
 use opentelemetry::{KeyValue, metrics::Counter};
 use site_events::event::Scan;
-use site_service::meters;
+use site_service::metrics;
 use tokio::{
     fs::File,
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
@@ -55,7 +55,7 @@ impl Scanner {
     /// A scanner at this `host:port` that may take this long over a file. Nothing is sent
     /// yet.
     pub fn new(address: String, time: Duration) -> Self {
-        let scans = meters::meter()
+        let scans = metrics::meter()
             .u64_counter("site.resume.scans")
             .with_unit("{file}")
             .with_description("Résumés that were handed to the virus scanner")

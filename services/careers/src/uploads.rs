@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use opentelemetry::metrics::Histogram;
-use site_service::meters::{self, SLOW};
+use site_service::metrics::{self, SLOW};
 
 /// Bounds in bytes, up to the largest that is taken.
 const SIZES: [f64; 8] = [
@@ -26,7 +26,7 @@ pub struct Uploads {
 impl Uploads {
     /// Measures by what telemetry there is at this moment.
     pub fn new() -> Self {
-        let sizes = meters::meter()
+        let sizes = metrics::meter()
             .u64_histogram("site.upload.size")
             .with_unit("By")
             .with_description("Size of the résumés that arrived whole")
@@ -35,7 +35,7 @@ impl Uploads {
         let description = "How long résumés took to arrive, from the call to its commit";
         Self {
             sizes,
-            times: meters::seconds("site.upload.duration", description, &SLOW),
+            times: metrics::seconds("site.upload.duration", description, &SLOW),
         }
     }
 

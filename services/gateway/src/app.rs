@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use opentelemetry::metrics::UpDownCounter;
-use site_service::meters;
+use site_service::metrics;
 use tokio::sync::Semaphore;
 
 use crate::{
@@ -29,7 +29,7 @@ pub struct UploadLimit {
 
 impl UploadLimit {
     fn new(max_uploads: usize, timeout: Duration) -> Self {
-        let meter = meters::meter();
+        let meter = metrics::meter();
         let limit = meter
             .u64_gauge("site.uploads.limit")
             .with_unit("{upload}")

@@ -9,7 +9,7 @@ use axum::{
 };
 use http::StatusCode;
 use opentelemetry::{KeyValue, metrics::Counter};
-use site_service::meters;
+use site_service::metrics;
 
 /// What the service level is about (k8s/components/observability/alerts).
 const ALERTED_OUTCOMES: [&str; 3] = ["accepted", "unavailable", "failed"];
@@ -30,7 +30,7 @@ impl SubmissionMetrics {
     pub fn new(name: &'static str) -> Self {
         let metrics = Self {
             name,
-            submissions: meters::meter()
+            submissions: metrics::meter()
                 .u64_counter("site.submissions")
                 .with_unit("{submission}")
                 .with_description("Forms that were answered")

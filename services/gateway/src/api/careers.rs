@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{StatusCode, header};
-use site_service::meters::Counted;
+use site_service::metrics::Counted;
 use tokio::{sync::mpsc, time::timeout};
 use tokio_stream::wrappers::ReceiverStream;
 use utoipa::ToSchema;

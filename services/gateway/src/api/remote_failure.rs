@@ -3,7 +3,7 @@
 use axum::Json;
 use opentelemetry::KeyValue;
 use serde::Deserialize;
-use site_service::meters;
+use site_service::metrics;
 use utoipa::ToSchema;
 
 use super::{Accepted, JsonForm};
@@ -70,7 +70,7 @@ impl Reason {
 )]
 pub async fn report(JsonForm(RemoteFailure { remote, reason }): JsonForm<RemoteFailure>) -> Json<Accepted> {
     let (remote, reason) = (remote.name(), reason.name());
-    meters::meter()
+    metrics::meter()
         .u64_counter("site.remote.failures")
         .with_unit("{failure}")
         .with_description("Parts of the site that browsers could not load")

@@ -9,7 +9,7 @@ use std::{
 use async_nats::jetstream::{Context, consumer::PullConsumer};
 use opentelemetry::KeyValue;
 use site_events::SITE;
-use site_service::{drain::CancellationToken, meters};
+use site_service::{drain::CancellationToken, metrics};
 use time::OffsetDateTime;
 
 use crate::memory::{Events, Unavailable};
@@ -140,7 +140,7 @@ impl LastRound {
 
 /// Tells the last round with every export from now on.
 fn observe(last: &Arc<LastRound>) {
-    let meter = meters::meter();
+    let meter = metrics::meter();
     let told = last.clone();
     meter
         .u64_observable_gauge("site.consumer.lag")

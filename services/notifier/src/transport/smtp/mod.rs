@@ -28,7 +28,7 @@ use lettre::{
 };
 use opentelemetry::{KeyValue, metrics::UpDownCounter};
 use site_service::{
-    meters::{self, Counted},
+    metrics::{self, Counted},
     settings::ExposeSecret,
 };
 use tokio::{sync::Semaphore, time::timeout};
@@ -102,12 +102,12 @@ impl Smtp {
             idle: Mutex::default(),
             max_idle: MAX_CONNECTIONS * channels,
             slow: Semaphore::new(MAX_SLOW),
-            waiting: meters::meter()
+            waiting: metrics::meter()
                 .i64_up_down_counter("site.smtp.waiting")
                 .with_unit("{mail}")
                 .with_description("Mails that wait for a place at the mail server")
                 .build(),
-            connections: meters::meter()
+            connections: metrics::meter()
                 .i64_up_down_counter("site.smtp.connections")
                 .with_unit("{connection}")
                 .with_description("Connections to the mail server")
