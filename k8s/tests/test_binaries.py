@@ -185,7 +185,7 @@ def test_an_outage_of_the_broker_restarts_nothing(folder, pod):
 
 @pytest.mark.parametrize(("folder", "pod"), each(servers))
 def test_the_grace_period_holds_the_drain(folder, pod):
-    [drain] = source(r"pub const GRACE: Duration = Duration::from_secs\((\d+)\)", "crates/service/src/drain.rs")
+    [drain] = source(r"pub const GRACE_PERIOD: Duration = Duration::from_secs\((\d+)\)", "crates/service/src/drain.rs")
     before = pod.container.get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
     assert pod.pod["terminationGracePeriodSeconds"] >= before + int(drain) + FLUSH_SECONDS
     # Whoever is called must stay until nobody calls any more.

@@ -1,5 +1,4 @@
-//! Consuming a channel: every event ends delivered, waiting for its next attempt, or
-//! among the dead letters. None is dropped.
+//! Consumer loop of a channel: each event is acked, nak'd with backoff, or dead-lettered. None is dropped.
 
 use std::{
     future::Future,
@@ -14,7 +13,7 @@ use async_nats::jetstream::{
 };
 use futures_util::{Stream, StreamExt, stream};
 use serde::Deserialize;
-use site_events::{SITE, subjects};
+use site_events::{SITE_STREAM, subjects};
 use site_service::{RequestId, drain::CancellationToken, trace};
 use time::OffsetDateTime;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -44,20 +43,20 @@ pub struct ConsumerOptions {
 
 /// The part of the envelope that every event has.
 #[derive(Deserialize)]
-struct Header {
+struct Envelope {
     id: Uuid,
     subject: PersonId,
     requestid: String,
     traceparent: Option<String>,
 }
 
-/// A consumer that is missing would leave its events lying, and nobody would notice: a service asks before it starts.
+/// Checks at start that a durable consumer exists. Without it events would stay undelivered, and nobody would notice.
 ///
 /// # Errors
 ///
 /// If there is none, or the broker does not say so.
 pub async fn ensure_consumer_exists(context: &Context, consumer: &str) -> Result<(), MissingConsumer> {
-    let found: Result<PullConsumer, _> = context.get_consumer_from_stream(consumer, SITE).await;
+    let found: Result<PullConsumer, _> = context.get_consumer_from_stream(consumer, SITE_STREAM).await;
     found.map(drop).map_err(|error| MissingConsumer {
         consumer: consumer.to_owned(),
         reason: error.to_string(),
@@ -106,7 +105,7 @@ where
     F: Fn(Delivery) -> Fut + Sync,
     Fut: Future<Output = Outcome> + Send,
 {
-    let consumer: PullConsumer = context.get_consumer_from_stream(&**name, SITE).await?;
+    let consumer: PullConsumer = context.get_consumer_from_stream(&**name, SITE_STREAM).await?;
     let processor = Processor {
         context,
         consumer: name,
@@ -221,9 +220,9 @@ where
             request_id = field::Empty,
             trace_id = field::Empty,
         );
-        let outcome = match serde_json::from_slice::<Header>(&message.payload) {
-            Ok(header) => {
-                let delivery = open(&span, consumer, attempt, header, &message);
+        let outcome = match serde_json::from_slice::<Envelope>(&message.payload) {
+            Ok(envelope) => {
+                let delivery = start_delivery(&span, consumer, attempt, envelope, &message);
                 let work = (self.deliver)(delivery).instrument(span.clone());
                 with_progress(work, self.progress_interval, || report_progress(&message)).await
             }
@@ -247,7 +246,7 @@ where
             .await;
     }
 
-    async fn acknowledge(&self, message: &Message, outcome: Outcome, attempt: i64) {
+    async fn acknowledge(&self, message: &Message, outcome: Outcome, attempt: u32) {
         let acked = match outcome {
             Outcome::Delivered => message.double_ack().await,
             Outcome::Retry(reason) => {
@@ -294,16 +293,16 @@ async fn with_progress<T, Fut: Future<Output = ()>>(
     }
 }
 
-fn open(span: &Span, consumer: &Arc<str>, attempt: i64, header: Header, message: &Message) -> Delivery {
-    trace::continue_from(span, header.traceparent.as_deref());
-    let request_id = RequestId::accept(Some(&header.requestid));
-    span.record("event.id", field::display(header.id));
-    span.record("messaging.message.id", field::display(header.id));
+fn start_delivery(span: &Span, consumer: &Arc<str>, attempt: u32, envelope: Envelope, message: &Message) -> Delivery {
+    trace::continue_from(span, envelope.traceparent.as_deref());
+    let request_id = RequestId::accept(Some(&envelope.requestid));
+    span.record("event.id", field::display(envelope.id));
+    span.record("messaging.message.id", field::display(envelope.id));
     span.record("request_id", field::display(&request_id));
     Delivery {
         consumer: consumer.clone(),
-        event_id: header.id,
-        person: header.subject,
+        event_id: envelope.id,
+        person: envelope.subject,
         request_id,
         sequence: message.info().map_or(0, |info| info.stream_sequence),
         attempt,
@@ -311,10 +310,11 @@ fn open(span: &Span, consumer: &Arc<str>, attempt: i64, header: Header, message:
     }
 }
 
-fn attempt_and_age(message: &Message) -> (i64, Duration) {
+fn attempt_and_age(message: &Message) -> (u32, Duration) {
     message.info().map_or((1, Duration::ZERO), |info| {
         let age = OffsetDateTime::now_utc() - info.published;
-        (info.delivered, age.try_into().unwrap_or_default())
+        let attempt = u32::try_from(info.delivered).unwrap_or(u32::MAX);
+        (attempt, age.try_into().unwrap_or_default())
     })
 }
 

@@ -7,14 +7,14 @@ use async_nats::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use site_events::{
-    DEAD_LETTERS, EventType,
-    headers::{ATTEMPTS, ERROR, TIME},
+    DEAD_LETTERS_STREAM, EventType,
+    headers::{DEAD_LETTER_ATTEMPTS, DEAD_LETTER_ERROR, DEAD_LETTER_TIME},
     subjects,
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
-/// Publishes the event to the stream `DEAD_LETTERS`, once however often it is called.
+/// Dead-letters an event: publishes it, idempotently, to the stream `DEAD_LETTERS`.
 ///
 /// # Errors
 ///
@@ -24,14 +24,14 @@ pub async fn publish(
     consumer: &str,
     message: &Message,
     reason: &str,
-    attempt: i64,
+    attempt: u32,
 ) -> Result<(), async_nats::Error> {
     let mut headers = message.headers.clone().unwrap_or_default();
-    headers.insert(ERROR, one_line(reason));
-    headers.insert(ATTEMPTS, attempt.to_string());
-    headers.insert(TIME, OffsetDateTime::now_utc().format(&Rfc3339)?);
+    headers.insert(DEAD_LETTER_ERROR, one_line(reason));
+    headers.insert(DEAD_LETTER_ATTEMPTS, attempt.to_string());
+    headers.insert(DEAD_LETTER_TIME, OffsetDateTime::now_utc().format(&Rfc3339)?);
     headers.insert(async_nats::header::NATS_MESSAGE_ID, id(consumer, message));
-    headers.insert(async_nats::header::NATS_EXPECTED_STREAM, DEAD_LETTERS);
+    headers.insert(async_nats::header::NATS_EXPECTED_STREAM, DEAD_LETTERS_STREAM);
     let subject = subjects::dead_letter(consumer, subjects::person_of(&message.subject));
     let ack = context
         .publish_with_headers(subject, headers, message.payload.clone())
@@ -66,10 +66,10 @@ fn one_line(reason: &str) -> String {
     reason.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What may be told of a dead letter to whoever looks: nothing that the event holds of a person.
+/// Dead letter without personal data: what may be shown to whoever looks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Summary {
+pub struct DeadLetterSummary {
     /// When it was given up (RFC 3339), where that is known.
     pub given_up: Option<String>,
     /// The consumer that failed.
@@ -84,18 +84,18 @@ pub struct Summary {
     pub reason: String,
 }
 
-impl Summary {
+impl DeadLetterSummary {
     /// Reads a message of the stream `DEAD_LETTERS`.
     pub fn of(subject: &str, headers: &HeaderMap, payload: &[u8]) -> Self {
         let header = |name| headers.get(name).map(|value| printable(value.as_str()));
         let event: Value = serde_json::from_slice(payload).unwrap_or_default();
         Self {
-            given_up: header(TIME),
+            given_up: header(DEAD_LETTER_TIME),
             channel: subjects::channel_of(subject).to_owned(),
             event_type: event["type"].as_str().and_then(known_type),
             event_id: event["id"].as_str().and_then(|id| id.parse().ok()),
-            attempts: header(ATTEMPTS).unwrap_or_else(|| "unknown".to_owned()),
-            reason: header(ERROR).unwrap_or_else(|| "unknown".to_owned()),
+            attempts: header(DEAD_LETTER_ATTEMPTS).unwrap_or_else(|| "unknown".to_owned()),
+            reason: header(DEAD_LETTER_ERROR).unwrap_or_else(|| "unknown".to_owned()),
         }
     }
 }
@@ -119,21 +119,21 @@ mod tests {
     #[test]
     fn a_dead_letter_is_told_of_without_a_word_of_the_person() {
         let mut headers = HeaderMap::new();
-        headers.insert(ERROR, "550 5.1.1 \u{1b}[31mNo such user");
-        headers.insert(ATTEMPTS, "90");
-        headers.insert(TIME, "2026-11-20T12:00:00Z");
+        headers.insert(DEAD_LETTER_ERROR, "550 5.1.1 \u{1b}[31mNo such user");
+        headers.insert(DEAD_LETTER_ATTEMPTS, "90");
+        headers.insert(DEAD_LETTER_TIME, "2026-11-20T12:00:00Z");
         let id = Uuid::from_u128(7);
         let event = format!(
             r#"{{ "id": "{id}", "type": "site.contact.received.v1", "data": {{ "name": "Asha" }} }}"#
         );
-        let summary = Summary::of(
+        let summary = DeadLetterSummary::of(
             "dead.sales-lead.0123456789abcdef0123456789abcdef",
             &headers,
             event.as_bytes(),
         );
         assert_eq!(
             summary,
-            Summary {
+            DeadLetterSummary {
                 given_up: Some("2026-11-20T12:00:00Z".to_owned()),
                 channel: "sales-lead".to_owned(),
                 event_type: Some("site.contact.received.v1".to_owned()),
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn of_what_is_no_event_only_its_channel_is_told() {
-        let summary = Summary::of(
+        let summary = DeadLetterSummary::of(
             "dead.sales-lead.anybody",
             &HeaderMap::new(),
             br#"{ "type": "Asha Rao", "id": "Asha" }"#,

@@ -30,10 +30,10 @@ pub struct Delivery {
     pub person: PersonId,
     /// The request that caused it.
     pub request_id: RequestId,
-    /// Its number in the stream `SITE`.
+    /// Its sequence in the stream `SITE`.
     pub sequence: u64,
-    /// How often delivery was tried, this time included.
-    pub attempt: i64,
+    /// Number of the attempt, from 1.
+    pub attempt: u32,
     pub(crate) payload: Bytes,
 }
 

@@ -1,5 +1,4 @@
-//! Who outside hears of which events: the endpoints of webhooks, as an installation names
-//! them in the setting `WEBHOOKS`.
+//! Webhook endpoints: which external receiver gets which events, from the setting `WEBHOOKS`.
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
@@ -9,7 +8,7 @@ use site_service::settings::{ExposeSecret, Secret};
 use time::OffsetDateTime;
 use url::Url;
 
-const LONGEST_NAME: usize = 40;
+const MAX_NAME_CHARACTERS: usize = 40;
 
 /// All endpoints of an installation, each under a name of its own.
 #[derive(Clone, Default)]
@@ -46,7 +45,7 @@ pub enum Format {
     Slack,
 }
 
-/// How one endpoint fares, as it lies in the bucket `endpoints` under the endpoint's name.
+/// State of one endpoint, as stored in the bucket `endpoints` under the endpoint's name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndpointState {
     /// When it first failed of the failures since its last success.
@@ -65,7 +64,7 @@ pub struct EndpointState {
 #[serde(try_from = "String")]
 pub struct EndpointName(String);
 
-/// Why the setting is none.
+/// Why the setting `WEBHOOKS` is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointsError {
     /// Not what the documentation says. The reader's own words name the place and no secret.
@@ -118,12 +117,12 @@ impl Endpoints {
 
 impl Endpoint {
     /// What the names of all endpoints' consumers begin with.
-    pub const CONSUMERS: &str = "webhook-";
+    pub const CONSUMER_PREFIX: &str = "webhook-";
 
     /// Its durable consumer, the token in dead-letter subjects and the suffix of delivery
     /// records.
     pub fn consumer(&self) -> String {
-        format!("{}{}", Self::CONSUMERS, self.name)
+        format!("{}{}", Self::CONSUMER_PREFIX, self.name)
     }
 }
 
@@ -138,11 +137,11 @@ impl TryFrom<String> for EndpointName {
 
     fn try_from(raw: String) -> Result<Self, String> {
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        if (1..=LONGEST_NAME).contains(&raw.len()) && raw.chars().all(fits) {
+        if (1..=MAX_NAME_CHARACTERS).contains(&raw.len()) && raw.chars().all(fits) {
             Ok(Self(raw))
         } else {
             Err(format!(
-                "a name has 1 to {LONGEST_NAME} lower-case letters, digits and hyphens"
+                "a name has 1 to {MAX_NAME_CHARACTERS} lower-case letters, digits and hyphens"
             ))
         }
     }

@@ -11,15 +11,15 @@ mod retries;
 
 pub use delivery::{Delivery, Outcome};
 pub use endpoints::{Endpoint, Endpoints};
-pub use provision::{Desired, Provision, provision};
+pub use provision::{Desired, ProvisionSettings, provision};
 pub use publish::{PublishError, Publisher, Stored};
 pub use retries::RetryPolicy;
 
 /// The durable consumer of dead letters that the operator is told of.
-pub const DIGEST: &str = "operator-digest";
+pub const DIGEST_CONSUMER: &str = "operator-digest";
 /// The KV bucket of newsletter subscribers, by person.
-pub const SUBSCRIBERS: &str = "subscribers";
+pub const SUBSCRIBERS_BUCKET: &str = "subscribers";
 /// The KV bucket of the state of webhook endpoints, by their name.
-pub const ENDPOINTS: &str = "endpoints";
+pub const ENDPOINTS_BUCKET: &str = "endpoints";
 /// The KV bucket of what was already delivered, by `<event id>.<channel>`.
-pub const DELIVERIES: &str = "deliveries";
+pub const DELIVERIES_BUCKET: &str = "deliveries";

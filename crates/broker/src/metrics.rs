@@ -1,4 +1,4 @@
-//! What comes of the attempts to deliver, counted by channel.
+//! Consumer metrics: delivery attempts, outcomes, dead letters and event age, by channel.
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,16 +6,16 @@ use opentelemetry::{
     KeyValue,
     metrics::{Counter, Histogram},
 };
-use site_service::metrics::{self, SLOW};
+use site_service::metrics::{self, SLOW_BUCKETS_SECONDS};
 
 use crate::delivery::Outcome;
 
-/// Bounds in seconds of the way from an event to its receiver, which may be away for a day.
-const AGES: [f64; 14] = [
+/// Histogram buckets of the time from an event to its delivery; a receiver may be away for a day.
+const AGE_BUCKETS_SECONDS: [f64; 14] = [
     0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0, 21_600.0, 86_400.0,
 ];
 
-/// One channel's metrics.
+/// Consumer metrics of one channel.
 pub struct ConsumerMetrics {
     channel: KeyValue,
     deliveries: Counter<u64>,
@@ -25,7 +25,7 @@ pub struct ConsumerMetrics {
 }
 
 impl ConsumerMetrics {
-    /// ConsumerMetrics of this channel, those that alerts count from zero included.
+    /// Creates the metrics of one channel; counters that alerts watch start at zero.
     pub fn of(channel: &Arc<str>) -> Self {
         let meter = metrics::meter();
         let metrics = Self {
@@ -40,11 +40,11 @@ impl ConsumerMetrics {
                 .with_unit("{event}")
                 .with_description("Events that were given up")
                 .build(),
-            attempts: metrics::seconds("messaging.process.duration", "How long attempts took", &SLOW),
-            ages: metrics::seconds(
+            attempts: metrics::seconds_histogram("messaging.process.duration", "How long attempts took", &SLOW_BUCKETS_SECONDS),
+            ages: metrics::seconds_histogram(
                 "site.delivery.age",
                 "How old events were when their receiver had them",
-                &AGES,
+                &AGE_BUCKETS_SECONDS,
             ),
         };
         metrics

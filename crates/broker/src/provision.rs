@@ -12,22 +12,22 @@ use async_nats::jetstream::{
 use clap::Args;
 use futures_util::StreamExt;
 
-use site_events::{Channel, DEAD_LETTERS, EventType, SITE, SUPPRESSION, subjects};
+use site_events::{Channel, DEAD_LETTERS_STREAM, EventType, SITE_STREAM, SUPPRESSION_CONSUMER, subjects};
 
-use crate::{DELIVERIES, DIGEST, ENDPOINTS, Endpoint, Endpoints, SUBSCRIBERS};
+use crate::{DELIVERIES_BUCKET, DIGEST_CONSUMER, ENDPOINTS_BUCKET, Endpoint, Endpoints, SUBSCRIBERS_BUCKET};
 
-/// How long a repeated submission is recognised.
+/// Deduplication window: how long a repeated submission is recognised.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(60 * 60);
-/// How long a delivery may take before the broker hands it out again.
+/// Ack wait: after it the broker redelivers.
 const ACK_WAIT: Duration = Duration::from_secs(60);
-/// How many events of one channel may wait for their outcome.
-const MOST_WAITING: i64 = 100_000;
-/// How long we remember what was delivered: longer than anything is retried.
-const DELIVERIES_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How many events of one channel may be delivered and not acknowledged yet.
+const MAX_ACK_PENDING: i64 = 100_000;
+/// TTL of delivery records (idempotency): longer than any retry.
+const DELIVERY_RECORD_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// What an installation may choose.
+/// Settings of provisioning.
 #[derive(Args, Clone)]
-pub struct Provision {
+pub struct ProvisionSettings {
     /// Copies of every stream and bucket: 1 on a single server, 3 in a cluster
     #[arg(long, env = "STREAM_REPLICAS", default_value_t = 1)]
     pub replicas: usize,
@@ -66,12 +66,12 @@ pub struct Desired {
 
 impl Desired {
     /// What these settings call for.
-    pub fn by(settings: &Provision) -> Self {
+    pub fn from_settings(settings: &ProvisionSettings) -> Self {
         Self {
             streams: streams(settings),
             buckets: buckets(settings),
             consumers: consumers(settings),
-            digest: durable(DIGEST.to_owned()),
+            digest: durable(DIGEST_CONSUMER.to_owned()),
         }
     }
 }
@@ -81,13 +81,13 @@ pub fn bucket_name(stream: &str) -> &str {
     stream.trim_start_matches("KV_")
 }
 
-/// What there is after the set-up.
+/// Result of provisioning.
 pub struct Provisioned {
     /// The names of all that must exist.
     pub ready: Vec<String>,
     /// Consumers of endpoints that the setting names no more. They stay: events may wait for them, and only a person
     /// can say whether those are given up. Without the setting there are none: whoever forgets it means no endpoint.
-    pub former: Vec<String>,
+    pub orphaned_consumers: Vec<String>,
 }
 
 /// Creates what is missing and updates what differs; removes nothing.
@@ -95,105 +95,105 @@ pub struct Provisioned {
 /// # Errors
 ///
 /// If the broker refuses one of them; those before it stay.
-pub async fn provision(context: &Context, settings: &Provision) -> Result<Provisioned, ProvisionError> {
-    let age = age(context).await?;
+pub async fn provision(context: &Context, settings: &ProvisionSettings) -> Result<Provisioned, ProvisionError> {
+    let installation = installation(context).await?;
     let mut ready = Vec::new();
-    let wanted = Desired::by(settings);
+    let wanted = Desired::from_settings(settings);
     for config in wanted.streams {
         let what = format!("stream {}", config.name);
-        attempt(&what, context.create_or_update_stream(config).await)?;
+        map_error(&what, context.create_or_update_stream(config).await)?;
         ready.push(what);
     }
     for config in wanted.buckets {
         let what = format!("bucket {}", bucket_name(&config.name));
-        attempt(&what, context.create_or_update_stream(config).await)?;
+        map_error(&what, context.create_or_update_stream(config).await)?;
         ready.push(what);
     }
     for config in &wanted.consumers {
         let name = config.durable_name.as_deref().unwrap_or_default();
         let what = format!("consumer {name}");
-        let deliver_policy = from_where(context, name, age).await;
+        let deliver_policy = deliver_policy(context, name, installation).await;
         let config = consumer::pull::Config {
             deliver_policy,
             ..config.clone()
         };
-        attempt(&what, context.create_consumer_on_stream(config, SITE).await)?;
+        map_error(&what, context.create_consumer_on_stream(config, SITE_STREAM).await)?;
         ready.push(what);
     }
-    let what = format!("consumer {DIGEST}");
-    let digest = context.create_consumer_on_stream(wanted.digest, DEAD_LETTERS);
-    attempt(&what, digest.await)?;
+    let what = format!("consumer {DIGEST_CONSUMER}");
+    let digest = context.create_consumer_on_stream(wanted.digest, DEAD_LETTERS_STREAM);
+    map_error(&what, digest.await)?;
     ready.push(what);
-    let former = if settings.webhooks.is_some() {
-        former_endpoints(context, &wanted.consumers).await?
+    let orphaned_consumers = if settings.webhooks.is_some() {
+        orphaned_consumers(context, &wanted.consumers).await?
     } else {
         Vec::new()
     };
-    Ok(Provisioned { ready, former })
+    Ok(Provisioned { ready, orphaned_consumers })
 }
 
-/// Whether the site runs already.
+/// Installation: new, or one that runs already.
 #[derive(Clone, Copy)]
-enum Age {
+enum Installation {
     New,
-    Running,
+    Existing,
 }
 
 /// A site runs once a consumer of its events is there: where a set-up ended before that, what was taken meanwhile
 /// must still be told of.
-async fn age(context: &Context) -> Result<Age, ProvisionError> {
-    let what = format!("stream {SITE}");
-    let stream = match context.get_stream(SITE).await {
+async fn installation(context: &Context) -> Result<Installation, ProvisionError> {
+    let what = format!("stream {SITE_STREAM}");
+    let stream = match context.get_stream(SITE_STREAM).await {
         Ok(stream) => stream,
         Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(ref error) if error.code() == 404) =>
         {
-            return Ok(Age::New);
+            return Ok(Installation::New);
         }
-        Err(error) => return attempt(&what, Err(error)),
+        Err(error) => return map_error(&what, Err(error)),
     };
-    let known = attempt(&what, stream.consumer_names().next().await.transpose())?;
-    Ok(known.map_or(Age::New, |_| Age::Running))
+    let known = map_error(&what, stream.consumer_names().next().await.transpose())?;
+    Ok(known.map_or(Installation::New, |_| Installation::Existing))
 }
 
-/// Where a consumer begins. One that is there keeps its place. One that joins a running site begins with what
+/// Deliver policy: where a consumer begins. One that is there keeps its place. One that joins a running site begins with what
 /// happens from now on: nobody gets a mail about what happened long before that mail was there.
-async fn from_where(context: &Context, name: &str, age: Age) -> consumer::DeliverPolicy {
-    let known: Result<PullConsumer, _> = context.get_consumer_from_stream(name, SITE).await;
-    match (known, age) {
+async fn deliver_policy(context: &Context, name: &str, installation: Installation) -> consumer::DeliverPolicy {
+    let known: Result<PullConsumer, _> = context.get_consumer_from_stream(name, SITE_STREAM).await;
+    match (known, installation) {
         (Ok(known), _) => known.cached_info().config.deliver_policy,
-        (Err(_), Age::Running) => consumer::DeliverPolicy::New,
-        (Err(_), Age::New) => consumer::DeliverPolicy::All,
+        (Err(_), Installation::Existing) => consumer::DeliverPolicy::New,
+        (Err(_), Installation::New) => consumer::DeliverPolicy::All,
     }
 }
 
-/// The consumers of endpoints that are named no more: nobody will ever take their events.
-async fn former_endpoints(
+/// Orphaned consumers: those of endpoints that are named no more. Nobody will ever take their events.
+async fn orphaned_consumers(
     context: &Context,
     wanted: &[consumer::pull::Config],
 ) -> Result<Vec<String>, ProvisionError> {
-    let stream = attempt("stream SITE", context.get_stream(SITE).await)?;
+    let stream = map_error("stream SITE", context.get_stream(SITE_STREAM).await)?;
     let mut names = stream.consumer_names();
-    let mut former = Vec::new();
+    let mut orphaned_consumers = Vec::new();
     while let Some(name) = names.next().await {
-        let name = attempt("the consumers of SITE", name)?;
+        let name = map_error("the consumers of SITE", name)?;
         let is_wanted = wanted
             .iter()
             .any(|config| config.durable_name.as_deref() == Some(&name));
-        if name.starts_with(Endpoint::CONSUMERS) && !is_wanted {
-            former.push(name);
+        if name.starts_with(Endpoint::CONSUMER_PREFIX) && !is_wanted {
+            orphaned_consumers.push(name);
         }
     }
-    Ok(former)
+    Ok(orphaned_consumers)
 }
 
-fn attempt<T, E: std::fmt::Display>(what: &str, result: Result<T, E>) -> Result<T, ProvisionError> {
+fn map_error<T, E: std::fmt::Display>(what: &str, result: Result<T, E>) -> Result<T, ProvisionError> {
     result.map_err(|error| ProvisionError {
         what: what.to_owned(),
         reason: error.to_string(),
     })
 }
 
-fn streams(settings: &Provision) -> [Config; 2] {
+fn streams(settings: &ProvisionSettings) -> [Config; 2] {
     let stream = |name: &str, subjects: &[&str]| Config {
         name: name.to_owned(),
         subjects: subjects.iter().map(|&subject| subject.to_owned()).collect(),
@@ -207,13 +207,13 @@ fn streams(settings: &Provision) -> [Config; 2] {
         ..Config::default()
     };
     [
-        stream(SITE, &[subjects::EVENTS, subjects::REPLAYS]),
-        stream(DEAD_LETTERS, &[subjects::DEAD_LETTERS]),
+        stream(SITE_STREAM, &[subjects::EVENTS_SUBJECT, subjects::REPLAYS_SUBJECT]),
+        stream(DEAD_LETTERS_STREAM, &[subjects::DEAD_LETTERS_SUBJECT]),
     ]
 }
 
 /// Buckets, as the streams that they are: so is all said here that a bucket is set to.
-fn buckets(settings: &Provision) -> [Config; 3] {
+fn buckets(settings: &ProvisionSettings) -> [Config; 3] {
     let bucket = |name: &str| Config {
         name: format!("KV_{name}"),
         subjects: vec![format!("$KV.{name}.>")],
@@ -231,18 +231,18 @@ fn buckets(settings: &Provision) -> [Config; 3] {
         // would name the person.
         Config {
             allow_message_ttl: true,
-            ..bucket(SUBSCRIBERS)
+            ..bucket(SUBSCRIBERS_BUCKET)
         },
         Config {
-            max_age: DELIVERIES_KEPT,
-            ..bucket(DELIVERIES)
+            max_age: DELIVERY_RECORD_TTL,
+            ..bucket(DELIVERIES_BUCKET)
         },
-        bucket(ENDPOINTS),
+        bucket(ENDPOINTS_BUCKET),
     ]
 }
 
 /// One for each mail channel, one for each endpoint, and the newsletter service's own.
-fn consumers(settings: &Provision) -> Vec<consumer::pull::Config> {
+fn consumers(settings: &ProvisionSettings) -> Vec<consumer::pull::Config> {
     let mails = Channel::ALL.into_iter().map(|channel| consumer::pull::Config {
         filter_subjects: subjects::filter_subjects(channel.name(), &[channel.event_type()]),
         ..durable(channel.name().to_owned())
@@ -253,8 +253,8 @@ fn consumers(settings: &Provision) -> Vec<consumer::pull::Config> {
         ..durable(endpoint.consumer())
     });
     let suppression = consumer::pull::Config {
-        filter_subjects: subjects::filter_subjects(SUPPRESSION, &[EventType::NewsletterBounced]),
-        ..durable(SUPPRESSION.to_owned())
+        filter_subjects: subjects::filter_subjects(SUPPRESSION_CONSUMER, &[EventType::NewsletterBounced]),
+        ..durable(SUPPRESSION_CONSUMER.to_owned())
     };
     mails.chain(webhooks).chain([suppression]).collect()
 }
@@ -268,7 +268,7 @@ fn durable(name: String) -> consumer::pull::Config {
         max_deliver: -1,
         // What waits for its next attempt counts too: at the usual 1,000, as many receivers
         // that cannot take theirs now would stop the channel for all others.
-        max_ack_pending: MOST_WAITING,
+        max_ack_pending: MAX_ACK_PENDING,
         ..consumer::pull::Config::default()
     }
 }
@@ -283,7 +283,7 @@ mod tests {
         "events": ["contact.received"]}]"#;
 
     fn wanted() -> Desired {
-        Desired::by(&Provision {
+        Desired::from_settings(&ProvisionSettings {
             replicas: 3,
             max_age: days("365").expect("days"),
             webhooks: Some(Endpoints::parse(CRM).expect("endpoints")),
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn a_bucket_is_the_stream_of_its_name() {
-        for (config, name) in wanted().buckets.iter().zip([SUBSCRIBERS, DELIVERIES, ENDPOINTS]) {
+        for (config, name) in wanted().buckets.iter().zip([SUBSCRIBERS_BUCKET, DELIVERIES_BUCKET, ENDPOINTS_BUCKET]) {
             assert_eq!(bucket_name(&config.name), name);
         }
     }

@@ -12,12 +12,12 @@ use async_nats::{
 };
 use opentelemetry::{KeyValue, metrics::Histogram};
 use site_events::{
-    SITE,
+    SITE_STREAM,
     event::{CONTENT_TYPE, Event, EventData},
 };
 use site_service::{
     RequestId,
-    metrics::{self, QUICK},
+    metrics::{self, FAST_BUCKETS_SECONDS},
     nats, status,
     trace::{self, TRACEPARENT},
 };
@@ -33,7 +33,7 @@ pub enum Stored {
     /// It is stored now.
     New,
     /// A repeated submission: it was stored before, this one changed nothing.
-    Before,
+    Duplicate,
 }
 
 /// Why an event is not known to be stored.
@@ -95,7 +95,7 @@ impl Publisher {
         Self {
             client,
             context,
-            duration: metrics::seconds(duration, description, &QUICK),
+            duration: metrics::seconds_histogram(duration, description, &FAST_BUCKETS_SECONDS),
         }
     }
 
@@ -168,7 +168,7 @@ impl Publisher {
             )
             .header("Content-Type", CONTENT_TYPE)
             .message_id(id.to_string())
-            .expected_stream(SITE);
+            .expected_stream(SITE_STREAM);
         if let Some(traceparent) = &event.traceparent {
             message = message.header(TRACEPARENT, traceparent.as_str());
         }
@@ -176,7 +176,7 @@ impl Publisher {
         let ack = self.context.send_publish(subject, message).await?.await?;
         tracing::info!(event.id = %id, event.kind = event.event_type, event.duplicate = ack.duplicate, %person, "event stored");
         Ok(if ack.duplicate {
-            Stored::Before
+            Stored::Duplicate
         } else {
             Stored::New
         })

@@ -22,13 +22,14 @@ impl RetryPolicy {
         give_up_after: Duration::from_secs(25 * 60 * 60),
     };
 
-    /// An event that lay long before its first attempt, because nobody was there to make it, is tried as often as any.
-    pub(crate) fn is_given_up(self, attempt: i64, age: Duration) -> bool {
+    /// Whether the policy gives up: by age, but only after enough attempts. An event whose first attempt came late, because no
+    /// consumer ran, is tried as often as any.
+    pub(crate) fn is_given_up(self, attempt: u32, age: Duration) -> bool {
         age >= self.give_up_after && attempt >= self.attempts_within(self.give_up_after)
     }
 
     /// How often an event is tried in this time, at the least.
-    fn attempts_within(self, time: Duration) -> i64 {
+    fn attempts_within(self, time: Duration) -> u32 {
         let mut attempts = 1;
         let mut passed = self.backoff(attempts, 1.0);
         while passed < time {
@@ -39,19 +40,19 @@ impl RetryPolicy {
     }
 
     /// The backoff after an attempt that failed.
-    pub(crate) fn backoff_after(self, attempt: i64) -> Duration {
+    pub(crate) fn backoff_after(self, attempt: u32) -> Duration {
         self.backoff(attempt, f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0)
     }
 
-    /// Doubles up to a quarter of an hour, longer by up to a fifth (`spread`, 0 to 1)
+    /// Doubles up to a quarter of an hour, longer by up to a fifth (`jitter`, 0 to 1)
     /// so that what failed together does not return together.
-    fn backoff(self, attempt: i64, spread: f64) -> Duration {
-        let doublings = u32::try_from(attempt.clamp(1, 16) - 1).unwrap_or(0);
+    fn backoff(self, attempt: u32, jitter: f64) -> Duration {
+        let doublings = attempt.clamp(1, 16) - 1;
         let pause = self
             .initial_backoff
             .saturating_mul(1 << doublings)
             .min(MAX_BACKOFF);
-        pause.mul_f64(1.0 + spread / 5.0)
+        pause.mul_f64(1.0 + jitter / 5.0)
     }
 }
 
@@ -67,7 +68,7 @@ mod tests {
 
     #[test]
     fn retries_slow_down_to_a_quarter_of_an_hour() {
-        let pause = |attempt, spread| RetryPolicy::DEFAULT.backoff(attempt, spread);
+        let pause = |attempt, jitter| RetryPolicy::DEFAULT.backoff(attempt, jitter);
         assert_eq!(pause(1, 0.0), Duration::from_secs(5));
         assert_eq!(pause(3, 0.0), Duration::from_secs(20));
         assert_eq!(pause(1000, 0.0), MAX_BACKOFF);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use site_proto::attribution::v1 as proto;
 
 /// The most characters that are kept of a value.
-const LONGEST: usize = 300;
+const MAX_VALUE_CHARACTERS: usize = 300;
 
 /// Where a visitor came from, as far as their browser tells. What the parameters mean is the advertiser's
 /// business (https://support.google.com/analytics/answer/10917952).
@@ -68,7 +68,7 @@ impl Attribution {
 
 fn kept(told: &str) -> Option<String> {
     let printable = told.chars().filter(|c| !c.is_control());
-    let kept: String = printable.take(LONGEST).collect();
+    let kept: String = printable.take(MAX_VALUE_CHARACTERS).collect();
     let kept = kept.trim();
     (!kept.is_empty()).then(|| kept.to_owned())
 }

@@ -1,8 +1,8 @@
 //! Headers of dead letters, beside those that the event had.
 
 /// Why the last attempt failed.
-pub const ERROR: &str = "Dead-Letter-Error";
+pub const DEAD_LETTER_ERROR: &str = "Dead-Letter-Error";
 /// How often delivery was tried.
-pub const ATTEMPTS: &str = "Dead-Letter-Attempts";
+pub const DEAD_LETTER_ATTEMPTS: &str = "Dead-Letter-Attempts";
 /// When it was given up (RFC 3339).
-pub const TIME: &str = "Dead-Letter-Time";
+pub const DEAD_LETTER_TIME: &str = "Dead-Letter-Time";

@@ -14,8 +14,8 @@ pub use channel::Channel;
 pub use event::{Event, EventData, EventType};
 
 /// The stream that holds every event.
-pub const SITE: &str = "SITE";
+pub const SITE_STREAM: &str = "SITE";
 /// The stream that holds what could not be delivered.
-pub const DEAD_LETTERS: &str = "DEAD_LETTERS";
+pub const DEAD_LETTERS_STREAM: &str = "DEAD_LETTERS";
 /// The durable consumer that stops the newsletter for addresses that do not exist.
-pub const SUPPRESSION: &str = "newsletter-bounced-suppression";
+pub const SUPPRESSION_CONSUMER: &str = "newsletter-bounced-suppression";

@@ -4,11 +4,11 @@
 use crate::EventType;
 
 /// What happened, in the stream `SITE`: `site.<area>.<event>.<person>`.
-pub const EVENTS: &str = "site.*.*.*";
+pub const EVENTS_SUBJECT: &str = "site.*.*.*";
 /// Events handed to one consumer once more, in the stream `SITE`: `replay.<consumer>.<person>`.
-pub const REPLAYS: &str = "replay.*.*";
+pub const REPLAYS_SUBJECT: &str = "replay.*.*";
 /// What could not be delivered, in the stream `DEAD_LETTERS`: `dead.<consumer>.<person>`.
-pub const DEAD_LETTERS: &str = "dead.*.*";
+pub const DEAD_LETTERS_SUBJECT: &str = "dead.*.*";
 
 /// The filter subjects of a consumer: its events, and what is replayed to it alone.
 pub fn filter_subjects(consumer: &str, events: &[EventType]) -> Vec<String> {

@@ -28,7 +28,7 @@ use http::Uri;
 use opentelemetry::{KeyValue, metrics::Histogram};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use site_service::{
-    metrics::{self, SLOW},
+    metrics::{self, SLOW_BUCKETS_SECONDS},
     settings::{ExposeSecret, Secret},
 };
 use tracing::{Instrument, Span, field};
@@ -103,10 +103,10 @@ impl Store {
             client: Client::from_conf(config.build()),
             bucket: settings.s3_bucket.clone(),
             address: settings.s3_endpoint.parse().unwrap_or_default(),
-            puts: metrics::seconds(
+            puts: metrics::seconds_histogram(
                 "site.resume.store.duration",
                 "How long the bucket took over a résumé",
-                &SLOW,
+                &SLOW_BUCKETS_SECONDS,
             ),
         }
     }

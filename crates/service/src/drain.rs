@@ -1,4 +1,4 @@
-//! Stopping: on SIGTERM or Ctrl-C no new work is taken and what is in flight is finished.
+//! Graceful shutdown (drain): on SIGTERM or Ctrl-C takes no new work and finishes what is in flight.
 
 use std::{future::Future, time::Duration};
 
@@ -9,7 +9,7 @@ use tokio::{
 pub use tokio_util::sync::CancellationToken;
 
 /// The longest a drain may take; below the 30 s that Kubernetes grants by default.
-pub const GRACE: Duration = Duration::from_secs(25);
+pub const GRACE_PERIOD: Duration = Duration::from_secs(25);
 
 /// A token that is cancelled when the process is asked to stop.
 ///
@@ -32,24 +32,24 @@ pub fn on_signal() -> std::io::Result<CancellationToken> {
     Ok(stop)
 }
 
-/// Runs `work` to its end, but no longer than [`GRACE`] after `stop`.
+/// Runs `work` to its end, but no longer than [`GRACE_PERIOD`] after `stop`.
 pub async fn within_grace<T>(stop: &CancellationToken, work: impl Future<Output = T>) -> Option<T> {
     let grace_over = async {
         stop.cancelled().await;
-        tokio::time::sleep(GRACE).await;
+        tokio::time::sleep(GRACE_PERIOD).await;
     };
     tokio::select! {
         done = work => Some(done),
         () = grace_over => {
-            tracing::warn!(grace.seconds = GRACE.as_secs(), "work was still in flight when the grace period ended");
+            tracing::warn!(grace.seconds = GRACE_PERIOD.as_secs(), "work was still in flight when the grace period ended");
             None
         }
     }
 }
 
-/// Waits for a task that was told to stop, for at most [`GRACE`].
+/// Waits for a task that was told to stop, for at most [`GRACE_PERIOD`].
 pub async fn join(name: &str, task: tokio::task::JoinHandle<()>) {
-    if timeout(GRACE, task).await.is_err() {
+    if timeout(GRACE_PERIOD, task).await.is_err() {
         tracing::warn!(task = name, "a task did not end within the grace period");
     }
 }

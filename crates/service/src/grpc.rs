@@ -13,13 +13,13 @@ use tonic_health::ServingStatus;
 use crate::{
     drain::{self, CancellationToken},
     health::{self, Dependency},
-    rpc,
+    grpc_middleware,
 };
 
 /// Per-stream flow control window: what one slow reader can make us hold.
-const STREAM_WINDOW: u32 = 128 * 1024;
+const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 /// Per-connection window: wide, because all of the gateway's calls share a connection.
-const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
+const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 
 /// A gRPC server that has its port but does not answer yet.
 pub struct GrpcServer {
@@ -73,9 +73,9 @@ impl GrpcServer {
             .build_v1()
             .context("the descriptor set is broken")?;
         let serving = Server::builder()
-            .initial_stream_window_size(STREAM_WINDOW)
-            .initial_connection_window_size(CONNECTION_WINDOW)
-            .layer(rpc::ServerLayer::new())
+            .initial_stream_window_size(STREAM_WINDOW_BYTES)
+            .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+            .layer(grpc_middleware::ServerLayer::new())
             .add_routes(self.routes)
             .add_service(health)
             .add_service(reflection)

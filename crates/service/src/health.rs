@@ -1,4 +1,4 @@
-//! Honest health: a service is SERVING only while it can store what it is given.
+//! gRPC health checks (liveness, readiness): SERVING only while all dependencies are reachable.
 
 use std::{future::Future, pin::Pin, time::Duration};
 
@@ -12,8 +12,8 @@ use crate::{drain::CancellationToken, nats};
 /// says nothing of dependencies, because a restart mends none of them.
 pub const LIVE: &str = "live";
 
-const EVERY: Duration = Duration::from_secs(1);
-const PATIENCE: Duration = Duration::from_secs(2);
+const PROBE_INTERVAL: Duration = Duration::from_secs(1);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Something a service cannot work without.
 pub struct Dependency {
@@ -63,13 +63,13 @@ impl Dependency {
     }
 
     async fn check(&self) -> Result<(), String> {
-        timeout(PATIENCE, (self.probe)())
+        timeout(PROBE_TIMEOUT, (self.probe)())
             .await
-            .unwrap_or_else(|_| Err(format!("no answer within {} s", PATIENCE.as_secs())))
+            .unwrap_or_else(|_| Err(format!("no answer within {} s", PROBE_TIMEOUT.as_secs())))
     }
 }
 
-/// Probes every dependency once a second and reports the sum, until told to stop.
+/// Health-check loop: probes every dependency once a second and reports the sum, until told to stop.
 /// The overall service (the empty name) is what probes and the gateway ask for.
 pub async fn watch(reporter: HealthReporter, dependencies: Vec<Dependency>, stop: CancellationToken) {
     let mut missing = Some(String::new());
@@ -89,7 +89,7 @@ pub async fn watch(reporter: HealthReporter, dependencies: Vec<Dependency>, stop
             reporter.set_service_status("", status).await;
             missing = found;
         }
-        let pause = sleep(EVERY.saturating_sub(started.elapsed()));
+        let pause = sleep(PROBE_INTERVAL.saturating_sub(started.elapsed()));
         if stop.run_until_cancelled(pause).await.is_none() {
             reporter.set_service_status("", ServingStatus::NotServing).await;
             return;

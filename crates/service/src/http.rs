@@ -18,10 +18,12 @@ use tower::{ServiceBuilder, ServiceExt};
 
 use crate::drain::{self, CancellationToken};
 
-/// How many connections are open at the same time where no setting says otherwise.
-pub const CONNECTIONS_AT_ONCE: usize = 4096;
+/// How many connections may be open at the same time where no setting says otherwise.
+pub const DEFAULT_MAX_CONNECTIONS: usize = 4096;
 /// How long a client may take over its request line and headers.
-const HEADER_TIME: Duration = Duration::from_secs(10);
+const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
+/// How often an HTTP/2 client is asked whether it is still there.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(10);
 /// The most one connection may make us buffer.
 const BUFFER_BYTES: usize = 64 * 1024;
 /// How long to wait when the system has no socket to give.
@@ -39,13 +41,13 @@ impl HttpServer {
     /// # Errors
     ///
     /// If the address cannot be listened on.
-    pub async fn bind(address: SocketAddr, connections_at_once: usize) -> anyhow::Result<Self> {
+    pub async fn bind(address: SocketAddr, max_connections: usize) -> anyhow::Result<Self> {
         let listener = TcpListener::bind(address)
             .await
             .with_context(|| format!("The setting LISTEN is wrong: {address} cannot be listened on"))?;
         Ok(Self {
             listener,
-            connections: Arc::new(Semaphore::new(connections_at_once)),
+            connections: Arc::new(Semaphore::new(max_connections)),
         })
     }
 
@@ -54,12 +56,8 @@ impl HttpServer {
         self.listener.local_addr().map_or(0, |address| address.port())
     }
 
-    /// Answers until `stop`, then finishes what is in flight.
-    ///
-    /// # Errors
-    ///
-    /// Never: what one connection does wrong ends that connection. Other servers may fail, and all are run alike.
-    pub async fn run(self, router: Router, stop: CancellationToken) -> anyhow::Result<()> {
+    /// Answers until `stop`, then finishes what is in flight. What one connection does wrong ends that connection alone.
+    pub async fn run(self, router: Router, stop: CancellationToken) {
         let graceful = GracefulShutdown::new();
         let protocol = protocol();
         loop {
@@ -90,7 +88,6 @@ impl HttpServer {
         }
         drop(self.listener);
         drain::within_grace(&stop, graceful.shutdown()).await;
-        Ok(())
     }
 
     async fn accept(&self) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
@@ -120,12 +117,12 @@ fn protocol() -> auto::Builder<TokioExecutor> {
     protocol
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIME)
+        .header_read_timeout(HEADER_READ_TIMEOUT)
         .max_buf_size(BUFFER_BYTES);
     protocol
         .http2()
         .timer(TokioTimer::new())
-        .keep_alive_interval(HEADER_TIME)
+        .keep_alive_interval(KEEP_ALIVE_INTERVAL)
         .initial_stream_window_size(u32::try_from(BUFFER_BYTES).unwrap_or(u32::MAX));
     protocol
 }

@@ -1,24 +1,24 @@
-//! The key that makes a repeated submission one submission.
+//! Idempotency key: parses the header by which a repeated submission is recognised.
 
 use uuid::Uuid;
 
 /// The HTTP header that carries it.
 pub const HEADER: &str = "idempotency-key";
 
-/// The key is not a UUID.
+/// The idempotency key is not a UUID.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("The Idempotency-Key must be a UUID.")]
-pub struct NotAUuid;
+pub struct InvalidIdempotencyKey;
 
 /// Reads the key a caller sent; without one the submission gets a key of its own.
 ///
 /// # Errors
 ///
 /// If what was sent is no UUID.
-pub fn parse(raw: &str) -> Result<Uuid, NotAUuid> {
+pub fn parse(raw: &str) -> Result<Uuid, InvalidIdempotencyKey> {
     match raw {
         "" => Ok(Uuid::new_v4()),
-        raw => Uuid::parse_str(raw).map_err(|_| NotAUuid),
+        raw => Uuid::parse_str(raw).map_err(|_| InvalidIdempotencyKey),
     }
 }
 
@@ -31,6 +31,6 @@ mod tests {
         let key = "68cbf9c7-f08b-504e-92aa-bdbbd9999451";
         assert_eq!(parse(key).map(|k| k.to_string()), Ok(key.to_owned()));
         assert_ne!(parse(""), parse(""));
-        assert_eq!(parse("again"), Err(NotAUuid));
+        assert_eq!(parse("again"), Err(InvalidIdempotencyKey));
     }
 }

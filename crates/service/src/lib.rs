@@ -2,15 +2,15 @@
 
 pub mod drain;
 pub mod grpc;
+pub mod grpc_middleware;
 pub mod health;
 pub mod http;
+pub mod http_middleware;
 pub mod idempotency;
 pub mod metrics;
 pub mod nats;
 mod process;
 pub mod request_id;
-pub mod requests;
-pub mod rpc;
 pub mod settings;
 pub mod status;
 pub mod telemetry;

@@ -12,13 +12,13 @@ use clap::Args;
 use crate::settings::{ExposeSecret, Secret};
 
 /// Older servers silently drop settings that the streams and consumers rely on.
-const OLDEST_SERVER: (u64, u64) = (2, 11);
+const MIN_SERVER_VERSION: (u64, u64) = (2, 11);
 
 /// How long a start waits for the broker before it gives up.
-const START_PATIENCE: Duration = Duration::from_secs(30);
+const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a stored write or a request to the broker may take.
-const DEADLINE: Duration = Duration::from_secs(3);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Where the broker is and who we are there.
 #[derive(Args, Debug, Clone)]
@@ -62,16 +62,16 @@ pub enum ConnectError {
 ///
 /// If a setting cannot be used, or no server answered in time.
 pub async fn connect(settings: &NatsSettings, service: &str) -> Result<Client, ConnectError> {
-    connect_within(START_PATIENCE, settings, service).await
+    connect_within(STARTUP_TIMEOUT, settings, service).await
 }
 
-/// The same with a patience of one's own, for a person who waits for the answer.
+/// Connects like [`connect`], with a timeout of the caller's.
 ///
 /// # Errors
 ///
 /// If a setting cannot be used, or no server answered in time.
 pub async fn connect_within(
-    patience: Duration,
+    timeout: Duration,
     settings: &NatsSettings,
     service: &str,
 ) -> Result<Client, ConnectError> {
@@ -83,7 +83,7 @@ pub async fn connect_within(
     let client = loop {
         match options(settings, service).connect(&settings.nats_url).await {
             Ok(client) => break client,
-            Err(error) if is_final(&error) || started.elapsed() > patience => {
+            Err(error) if is_final(&error) || started.elapsed() > timeout => {
                 return Err(unusable(error.to_string()));
             }
             Err(error) => {
@@ -93,7 +93,7 @@ pub async fn connect_within(
         }
     };
     let found = client.server_info().version;
-    if version(&found) < Some(OLDEST_SERVER) {
+    if version(&found) < Some(MIN_SERVER_VERSION) {
         return Err(ConnectError::TooOld {
             url: settings.nats_url.clone(),
             found,
@@ -118,8 +118,8 @@ fn is_final(error: &async_nats::ConnectError) -> bool {
 fn options(settings: &NatsSettings, service: &str) -> ConnectOptions {
     let options = ConnectOptions::new()
         .name(service)
-        .connection_timeout(DEADLINE)
-        .request_timeout(Some(DEADLINE))
+        .connection_timeout(REQUEST_TIMEOUT)
+        .request_timeout(Some(REQUEST_TIMEOUT))
         .ping_interval(Duration::from_secs(5))
         // A user may read only its own inbox, so that no service can listen to another's answers.
         .custom_inbox_prefix(format!("_INBOX_{service}"))
@@ -141,11 +141,11 @@ fn version(raw: &str) -> Option<(u64, u64)> {
     }
 }
 
-/// JetStream over this connection, with our deadline for every request and every acknowledgement.
+/// JetStream over this connection, with our timeout for every request and every acknowledgement.
 pub fn jetstream(client: Client) -> jetstream::Context {
     ContextBuilder::new()
-        .timeout(DEADLINE)
-        .ack_timeout(DEADLINE)
+        .timeout(REQUEST_TIMEOUT)
+        .ack_timeout(REQUEST_TIMEOUT)
         .build(client)
 }
 
@@ -155,9 +155,9 @@ mod tests {
 
     #[test]
     fn server_versions_compare_as_numbers() {
-        assert!(version("2.9.10") < Some(OLDEST_SERVER));
-        assert!(version("2.11.0") >= Some(OLDEST_SERVER));
-        assert!(version("2.15.1-RC.2") >= Some(OLDEST_SERVER));
-        assert!(version("unknown") < Some(OLDEST_SERVER));
+        assert!(version("2.9.10") < Some(MIN_SERVER_VERSION));
+        assert!(version("2.11.0") >= Some(MIN_SERVER_VERSION));
+        assert!(version("2.15.1-RC.2") >= Some(MIN_SERVER_VERSION));
+        assert!(version("unknown") < Some(MIN_SERVER_VERSION));
     }
 }

@@ -1,5 +1,4 @@
-//! What this process takes of the machine, as the kernel counts it. Where there is no
-//! `/proc`, nothing is told.
+//! Process metrics: resident memory and CPU time from `/proc`. Where there is none, nothing is measured.
 
 use std::fs;
 
@@ -9,7 +8,7 @@ use opentelemetry::{KeyValue, global};
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// Reports memory and CPU time with every export from now on.
-pub fn observe() {
+pub fn register_metrics() {
     let meter = global::meter("process");
     meter
         .i64_observable_up_down_counter("process.memory.usage")
@@ -17,7 +16,7 @@ pub fn observe() {
         .with_description("Physical memory in use")
         .with_callback(|observer| {
             let status = fs::read_to_string("/proc/self/status");
-            if let Some(bytes) = status.ok().as_deref().and_then(resident) {
+            if let Some(bytes) = status.ok().as_deref().and_then(resident_bytes) {
                 observer.observe(bytes, &[]);
             }
         })
@@ -39,7 +38,7 @@ pub fn observe() {
 }
 
 /// Resident memory in bytes, from `/proc/<pid>/status`.
-fn resident(status: &str) -> Option<i64> {
+fn resident_bytes(status: &str) -> Option<i64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kilobytes: i64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
     Some(kilobytes * 1024)
@@ -61,8 +60,8 @@ mod tests {
     #[test]
     fn memory_is_told_in_bytes() {
         let status = "Name:\tgateway\nVmPeak:\t  9000 kB\nVmRSS:\t   2048 kB\nThreads:\t3\n";
-        assert_eq!(resident(status), Some(2 * 1024 * 1024));
-        assert_eq!(resident("Name:\tgateway\n"), None);
+        assert_eq!(resident_bytes(status), Some(2 * 1024 * 1024));
+        assert_eq!(resident_bytes("Name:\tgateway\n"), None);
     }
 
     #[test]

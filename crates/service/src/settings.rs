@@ -13,25 +13,25 @@ use clap::{
 };
 pub use secrecy::{ExposeSecret, SecretString as Secret};
 
-/// What [`read`] came to where the program cannot go on.
+/// Exit of the program instead of its start: its help, or an invalid setting.
 #[derive(Debug)]
-pub enum Stop {
+pub enum Exit {
     /// `--help` or `--version` was asked for: the text to print.
-    Shown(String),
-    /// A setting is missing or wrong: one sentence.
-    Wrong(String),
+    Help(String),
+    /// A setting is missing or wrong: the sentence that names it.
+    InvalidSetting(String),
 }
 
-impl Stop {
+impl Exit {
     /// Prints what there is to say and gives the exit code: 0, or 2 for a wrong setting.
     #[expect(clippy::print_stdout, reason = "--help and --version go to stdout")]
     pub fn report(self) -> ExitCode {
         match self {
-            Self::Shown(text) => {
+            Self::Help(text) => {
                 print!("{text}");
                 ExitCode::SUCCESS
             }
-            Self::Wrong(sentence) => {
+            Self::InvalidSetting(sentence) => {
                 eprintln!("{sentence}");
                 ExitCode::from(2)
             }
@@ -44,11 +44,11 @@ impl Stop {
 /// # Errors
 ///
 /// If a setting is missing or wrong, with the sentence to print; also for `--help` and `--version`.
-pub fn read<S: Parser>() -> Result<S, Stop> {
+pub fn read<S: Parser>() -> Result<S, Exit> {
     read_from(env::args_os().collect(), |name| env::var(name).ok())
 }
 
-fn read_from<S: Parser>(mut args: Vec<OsString>, env: impl Fn(&str) -> Option<String>) -> Result<S, Stop> {
+fn read_from<S: Parser>(mut args: Vec<OsString>, env: impl Fn(&str) -> Option<String>) -> Result<S, Exit> {
     let command = with_file_hints(S::command());
     for secret in secrets(chosen(&command, &args)) {
         if let Some(flag) = from_file(secret, &env)? {
@@ -96,22 +96,22 @@ fn with_file_hints(command: Command) -> Command {
     })
 }
 
-fn from_file(secret: &Arg, env: &impl Fn(&str) -> Option<String>) -> Result<Option<OsString>, Stop> {
+fn from_file(secret: &Arg, env: &impl Fn(&str) -> Option<String>) -> Result<Option<OsString>, Exit> {
     let name = env_of(secret);
     let Some(path) = env(&format!("{name}_FILE")) else {
         return Ok(None);
     };
     if env(&name).is_some() {
-        return Err(Stop::Wrong(format!(
+        return Err(Exit::InvalidSetting(format!(
             "Set either {name} or {name}_FILE, not both."
         )));
     }
     let value = fs::read_to_string(&path)
-        .map_err(|e| Stop::Wrong(format!("{name}_FILE names {path}, which cannot be read: {e}.")))?;
+        .map_err(|e| Exit::InvalidSetting(format!("{name}_FILE names {path}, which cannot be read: {e}.")))?;
     Ok(Some(format!("{}={}", flag_of(secret), value.trim_end()).into()))
 }
 
-fn explain(error: &clap::Error, secret_flags: &[String]) -> Stop {
+fn explain(error: &clap::Error, secret_flags: &[String]) -> Exit {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => text.clone(),
         Some(ContextValue::Strings(texts)) => texts.join(", "),
@@ -121,7 +121,7 @@ fn explain(error: &clap::Error, secret_flags: &[String]) -> Stop {
     let is_secret = secret_flags.iter().any(|flag| setting.starts_with(flag.as_str()));
     let sentence = match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            return Stop::Shown(error.render().to_string());
+            return Exit::Help(error.render().to_string());
         }
         ErrorKind::MissingRequiredArgument => {
             format!("A setting is missing: {setting}; see --help.")
@@ -144,7 +144,7 @@ fn explain(error: &clap::Error, secret_flags: &[String]) -> Stop {
             format!("{}; see --help.", first.trim_start_matches("error: "))
         }
     };
-    Stop::Wrong(sentence)
+    Exit::InvalidSetting(sentence)
 }
 
 #[cfg(test)]
@@ -176,8 +176,8 @@ mod tests {
         read_from(args.map(OsString::from).collect(), |name| {
             env.iter().find(|(k, _)| k == name).map(|(_, v)| v.clone())
         })
-        .map_err(|stop| match stop {
-            Stop::Shown(text) | Stop::Wrong(text) => text,
+        .map_err(|exit| match exit {
+            Exit::Help(text) | Exit::InvalidSetting(text) => text,
         })
     }
 

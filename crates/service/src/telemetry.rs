@@ -26,7 +26,7 @@ use crate::process;
 
 /// Whose words go to stdout alone: these parts do the export, so what they say of one would cause the next.
 const EXPORTERS: [&str; 5] = ["h2", "hyper", "opentelemetry", "tonic", "tower"];
-/// How long after a service was built its figures are first exported: its tasks have begun by then.
+/// How long after a service was built its metrics are first exported: its tasks have begun by then.
 const FIRST_EXPORT: Duration = Duration::from_secs(3);
 
 /// What is logged and where telemetry goes.
@@ -78,7 +78,7 @@ pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Res
     };
     if let Some(metrics) = &telemetry.metrics {
         global::set_meter_provider(metrics.clone());
-        process::observe();
+        process::register_metrics();
     }
     let ours = filter_fn(|event| !EXPORTERS.iter().any(|part| event.target().starts_with(part)));
     let exported = telemetry
@@ -136,9 +136,9 @@ fn exporting(endpoint: &str, share: f64, resource: Resource) -> anyhow::Result<T
 }
 
 impl Telemetry {
-    /// Exports the figures once, a moment from now: alerts count from none, and the first regular export may be
+    /// Exports the metrics once, a moment from now: alerts count from none, and the first regular export may be
     /// a minute away. Call it when the service is built.
-    pub fn export_soon(&mut self) {
+    pub fn schedule_first_export(&mut self) {
         let Some(metrics) = self.metrics.clone() else {
             return;
         };
@@ -147,7 +147,7 @@ impl Telemetry {
             // It waits for the collector.
             let exported = spawn_blocking(move || metrics.force_flush()).await;
             if let Ok(Err(error)) = exported {
-                tracing::warn!(%error, "the first figures could not be exported");
+                tracing::warn!(%error, "the first metrics could not be exported");
             }
         });
     }

@@ -6,8 +6,8 @@ use anyhow::Context as _;
 use async_nats::jetstream::{kv::Store as Bucket, message::StreamMessage, stream::Stream};
 use resumes::{ResumeKey, S3Settings, Store};
 use serde::Serialize;
-use site_broker::{DELIVERIES, SUBSCRIBERS};
-use site_events::{DEAD_LETTERS, SITE, subjects};
+use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET};
+use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use site_service::nats::NatsSettings;
 use uuid::Uuid;
 use visitor::PersonId;
@@ -54,10 +54,10 @@ impl Places {
     pub async fn open(nats: &NatsSettings, store: &S3Settings) -> anyhow::Result<Self> {
         let context = broker::connect(nats).await?;
         Ok(Self {
-            events: broker::stream(&context, SITE).await?,
-            dead_letters: broker::stream(&context, DEAD_LETTERS).await?,
-            subscribers: broker::bucket(&context, SUBSCRIBERS).await?,
-            deliveries: broker::bucket(&context, DELIVERIES).await?,
+            events: broker::stream(&context, SITE_STREAM).await?,
+            dead_letters: broker::stream(&context, DEAD_LETTERS_STREAM).await?,
+            subscribers: broker::bucket(&context, SUBSCRIBERS_BUCKET).await?,
+            deliveries: broker::bucket(&context, DELIVERIES_BUCKET).await?,
             resumes: Store::new(store),
             resumes_name: store.s3_bucket.clone(),
         })
@@ -119,13 +119,13 @@ impl Places {
     /// The counts as sentences that name the places.
     pub fn lines(&self, counts: &Counts) -> [String; 5] {
         [
-            format!("events: {} (stream {SITE})", counts.events),
-            format!("dead letters: {} (stream {DEAD_LETTERS})", counts.dead_letters),
+            format!("events: {} (stream {SITE_STREAM})", counts.events),
+            format!("dead letters: {} (stream {DEAD_LETTERS_STREAM})", counts.dead_letters),
             format!(
-                "subscriber's records: {} (bucket {SUBSCRIBERS})",
+                "subscriber's records: {} (bucket {SUBSCRIBERS_BUCKET})",
                 counts.subscriber
             ),
-            format!("delivery records: {} (bucket {DELIVERIES})", counts.deliveries),
+            format!("delivery records: {} (bucket {DELIVERIES_BUCKET})", counts.deliveries),
             format!("résumés: {} (S3 bucket {})", counts.resumes, self.resumes_name),
         ]
     }
@@ -167,7 +167,7 @@ impl Counts {
     /// The buckets whose files may still hold, as free space, what told of the person:
     /// see [`purge`]. A delivery record tells of nobody.
     pub fn freed(&self) -> &'static [&'static str] {
-        if self.subscriber > 0 { &[SUBSCRIBERS] } else { &[] }
+        if self.subscriber > 0 { &[SUBSCRIBERS_BUCKET] } else { &[] }
     }
 
     /// Whether there is nothing at all.

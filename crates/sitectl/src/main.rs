@@ -9,7 +9,7 @@ use sitectl::Cli;
 async fn main() -> ExitCode {
     let cli: Cli = match settings::read() {
         Ok(cli) => cli,
-        Err(stop) => return stop.report(),
+        Err(exit) => return exit.report(),
     };
     match sitectl::run(cli).await {
         Ok(()) => ExitCode::SUCCESS,

@@ -11,8 +11,8 @@ use clap::Args;
 use resumes::{S3Settings, Store};
 use serde::Serialize;
 use serde_json::json;
-use site_broker::{Provision, SUBSCRIBERS};
-use site_events::{SITE, subjects};
+use site_broker::{ProvisionSettings, SUBSCRIBERS_BUCKET};
+use site_events::{SITE_STREAM, subjects};
 use site_service::nats::{self, NatsSettings};
 use subscribers::{Kept, StoreError, Subscriber, Subscribers};
 use visitor::PersonId;
@@ -33,7 +33,7 @@ pub struct Settings {
     store: S3Settings,
     /// The streams
     #[command(flatten)]
-    provision: Provision,
+    provision: ProvisionSettings,
     /// Gives up what waits for endpoints that WEBHOOKS names no more; without this they are left alone
     #[arg(long)]
     yes: bool,
@@ -52,7 +52,7 @@ pub async fn setup(settings: &Settings) -> anyhow::Result<()> {
     Store::new(&settings.store).ensure_bucket().await?;
     let mut ready = provisioned.ready;
     ready.push(format!("S3 bucket {}", settings.store.s3_bucket));
-    let site = broker::stream(&context, SITE).await?;
+    let site = broker::stream(&context, SITE_STREAM).await?;
     let (mut removed, mut left_alone) = (Vec::new(), Vec::new());
     for consumer in provisioned.former {
         let former = Former::look_at(&site, consumer).await?;
@@ -116,7 +116,7 @@ fn tell(json: bool, ready: &[String], removed: &[Former], left_alone: &[Former])
 
 /// Sign-ups that an older release stored would stay for ever: each gets the time that its link had.
 async fn let_old_sign_ups_expire(context: &Context) -> anyhow::Result<()> {
-    let bucket = broker::bucket(context, SUBSCRIBERS).await?;
+    let bucket = broker::bucket(context, SUBSCRIBERS_BUCKET).await?;
     let subscribers = Subscribers::open(context.client()).await?;
     let everybody = format!("{}*", bucket.prefix);
     for record in broker::search(&bucket.stream, &everybody).await? {

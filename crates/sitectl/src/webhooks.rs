@@ -8,8 +8,8 @@ use clap::{Args, Subcommand};
 use futures_util::TryStreamExt as _;
 use serde::Serialize;
 use serde_json::json;
-use site_broker::{ENDPOINTS, Endpoint, endpoints::EndpointState};
-use site_events::{DEAD_LETTERS, SITE, subjects};
+use site_broker::{ENDPOINTS_BUCKET, Endpoint, endpoints::EndpointState};
+use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use time::format_description::well_known::Rfc3339;
 
 use crate::{answer::answer, broker, common_args::CommonArgs};
@@ -44,7 +44,7 @@ pub async fn run(settings: &Settings) -> anyhow::Result<()> {
 
 /// How the endpoints fare of which anything is known, by name.
 pub async fn states(context: &Context) -> anyhow::Result<BTreeMap<String, EndpointState>> {
-    let bucket = broker::bucket(context, ENDPOINTS).await?;
+    let bucket = broker::bucket(context, ENDPOINTS_BUCKET).await?;
     let all = format!("{}*", bucket.prefix);
     let records = broker::search(&bucket.stream, &all).await?;
     let mut states = BTreeMap::new();
@@ -91,11 +91,11 @@ impl Row {
 async fn list(common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let mut states = states(&context).await?;
-    let site = broker::stream(&context, SITE).await?;
+    let site = broker::stream(&context, SITE_STREAM).await?;
     let consumers: Vec<Info> = site.consumers().try_collect().await?;
     let mut rows = Vec::new();
     for consumer in &consumers {
-        let Some(name) = consumer.name.strip_prefix(Endpoint::CONSUMERS) else {
+        let Some(name) = consumer.name.strip_prefix(Endpoint::CONSUMER_PREFIX) else {
             continue;
         };
         let state = states.remove(name).unwrap_or_default();
@@ -124,7 +124,7 @@ async fn enable(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
         format!("There is no endpoint {name} that ever failed; see `sitectl webhooks list`.")
     })?;
     ensure!(state.off.is_some(), "The endpoint {name} is on.");
-    let bucket: Store = broker::bucket(&context, ENDPOINTS).await?;
+    let bucket: Store = broker::bucket(&context, ENDPOINTS_BUCKET).await?;
     let well = serde_json::to_vec(&EndpointState::default())?;
     bucket.put(name, well.into()).await?;
     let letters = dead_letters(&context, name).await?;
@@ -149,8 +149,8 @@ pub fn waiting(consumer: &Info) -> u64 {
 
 /// How many dead letters an endpoint has.
 async fn dead_letters(context: &Context, name: &str) -> anyhow::Result<usize> {
-    let letters = broker::stream(context, DEAD_LETTERS).await?;
-    let consumer = format!("{}{name}", Endpoint::CONSUMERS);
+    let letters = broker::stream(context, DEAD_LETTERS_STREAM).await?;
+    let consumer = format!("{}{name}", Endpoint::CONSUMER_PREFIX);
     let subject = subjects::dead_letter(&consumer, "*");
     Ok(broker::search(&letters, &subject).await?.len())
 }

@@ -11,7 +11,7 @@ use async_nats::{
         message::PublishMessage,
     },
 };
-use site_broker::SUBSCRIBERS;
+use site_broker::SUBSCRIBERS_BUCKET;
 use site_service::{nats, status};
 use tonic::Status;
 use visitor::PersonId;
@@ -77,10 +77,10 @@ impl Subscribers {
         let context = nats::jetstream(client.clone());
         let unusable = |reason: String| {
             StoreError::Away(format!(
-                "bucket {SUBSCRIBERS} cannot be used ({reason}); run `sitectl setup`"
+                "bucket {SUBSCRIBERS_BUCKET} cannot be used ({reason}); run `sitectl setup`"
             ))
         };
-        let opened = context.get_key_value(SUBSCRIBERS).await;
+        let opened = context.get_key_value(SUBSCRIBERS_BUCKET).await;
         let bucket = opened.map_err(|error| unusable(error.to_string()))?;
         if !bucket.stream.cached_info().config.allow_message_ttl {
             return Err(unusable("its records cannot expire".to_owned()));

@@ -13,8 +13,8 @@ use clap::Parser;
 use futures_util::StreamExt;
 use nix::sys::signal::Signal;
 use serde_json::Value;
-use site_broker::Provision;
-use site_events::{Channel, DEAD_LETTERS, SITE};
+use site_broker::ProvisionSettings;
+use site_events::{Channel, DEAD_LETTERS_STREAM, SITE_STREAM};
 use tempfile::TempDir;
 use tokio::{net::TcpStream, process::Command};
 
@@ -142,7 +142,7 @@ impl Nats {
     /// Creates what `sitectl setup` creates where the setting `WEBHOOKS` is this.
     pub async fn provision_for(&self, webhooks: &str) -> anyhow::Result<()> {
         let client = self.client(User::Operator).await?;
-        let settings = ProvisionSettings::try_parse_from(["provision", "--webhooks", webhooks])?;
+        let settings = ProvisionFlags::try_parse_from(["provision", "--webhooks", webhooks])?;
         site_broker::provision(&jetstream::new(client), &settings.provision).await?;
         Ok(())
     }
@@ -229,21 +229,21 @@ impl Nats {
     /// what nobody told the outcome of.
     pub async fn shorten_the_ack_wait(&self, ack_wait: Duration) -> anyhow::Result<()> {
         let context = jetstream::new(self.client(User::Operator).await?);
-        let site = context.get_stream(SITE).await?;
+        let site = context.get_stream(SITE_STREAM).await?;
         for channel in Channel::ALL {
             let info = site.consumer_info(channel.name()).await?;
             let config = jetstream::consumer::Config {
                 ack_wait,
                 ..info.config
             };
-            context.create_consumer_on_stream(config, SITE).await?;
+            context.create_consumer_on_stream(config, SITE_STREAM).await?;
         }
         Ok(())
     }
 
     /// The stored events, oldest first.
     pub async fn events(&self) -> anyhow::Result<Vec<Value>> {
-        let messages = self.messages(SITE).await?;
+        let messages = self.messages(SITE_STREAM).await?;
         messages
             .iter()
             .map(|message| Ok(serde_json::from_slice(&message.payload)?))
@@ -252,7 +252,7 @@ impl Nats {
 
     /// The dead letters, oldest first.
     pub async fn dead_letters(&self) -> anyhow::Result<Vec<async_nats::Message>> {
-        self.messages(DEAD_LETTERS).await
+        self.messages(DEAD_LETTERS_STREAM).await
     }
 
     /// All that a stream holds, oldest first, as it is stored.
@@ -279,9 +279,9 @@ fn new_password() -> String {
 }
 
 #[derive(Parser)]
-struct ProvisionSettings {
+struct ProvisionFlags {
     #[command(flatten)]
-    provision: Provision,
+    provision: ProvisionSettings,
 }
 
 /// The server program: `NATS_SERVER`, or what the set-up installed, or the one on the PATH.

@@ -12,7 +12,7 @@ use site_events::{
 use site_proto::careers::v1::{ApplyRequest, FieldName, apply_request::Part};
 use site_service::{
     RequestId,
-    idempotency::{self, NotAUuid},
+    idempotency::{self, InvalidIdempotencyKey},
     status::{self, Violations},
 };
 use tonic::{Status, Streaming};
@@ -47,7 +47,7 @@ pub enum ApplyError {
     /// The résumé holds a virus.
     Infected(Infected),
     /// The idempotency key is not one.
-    Key(NotAUuid),
+    Key(InvalidIdempotencyKey),
     /// The stream broke our protocol.
     Protocol(&'static str),
     /// The stream itself broke.

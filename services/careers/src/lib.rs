@@ -18,7 +18,7 @@ use std::env;
 use anyhow::Context;
 use resumes::Store;
 use site_broker::Publisher;
-use site_events::SITE;
+use site_events::SITE_STREAM;
 use site_proto::careers::v1::careers_service_server::CareersServiceServer;
 use site_service::{drain::CancellationToken, grpc::GrpcServer, health::Dependency, nats};
 use tonic::service::Routes;
@@ -60,7 +60,7 @@ impl Service {
             let store = store.clone();
             async move { store.check().await.map_err(|error| error.to_string()) }
         });
-        let dependencies = vec![Dependency::stream(client, SITE), bucket];
+        let dependencies = vec![Dependency::stream(client, SITE_STREAM), bucket];
         GrpcServer::bind(settings.listen, routes, dependencies)
             .await
             .map(Self)

@@ -91,6 +91,6 @@ mod tests {
         for wrong in ["0", "21", "fast"] {
             assert!(scan_time(wrong).is_err(), "{wrong}");
         }
-        assert!(Duration::from_secs(LONGEST_SCAN_SECONDS) < site_service::drain::GRACE);
+        assert!(Duration::from_secs(LONGEST_SCAN_SECONDS) < site_service::drain::GRACE_PERIOD);
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use opentelemetry::metrics::Histogram;
-use site_service::metrics::{self, SLOW};
+use site_service::metrics::{self, SLOW_BUCKETS_SECONDS};
 
 /// Bounds in bytes, up to the largest that is taken.
 const SIZES: [f64; 8] = [
@@ -35,7 +35,7 @@ impl Uploads {
         let description = "How long résumés took to arrive, from the call to its commit";
         Self {
             sizes,
-            times: metrics::seconds("site.upload.duration", description, &SLOW),
+            times: metrics::seconds_histogram("site.upload.duration", description, &SLOW_BUCKETS_SECONDS),
         }
     }
 

@@ -8,7 +8,7 @@ mod settings;
 mod submit;
 
 use site_broker::Publisher;
-use site_events::SITE;
+use site_events::SITE_STREAM;
 use site_proto::contact::v1::contact_service_server::ContactServiceServer;
 use site_service::{drain::CancellationToken, grpc::GrpcServer, health::Dependency, nats};
 use tonic::service::Routes;
@@ -31,7 +31,7 @@ impl Service {
             person_key: settings.person_key,
         };
         let routes = Routes::new(ContactServiceServer::new(api));
-        let dependencies = vec![Dependency::stream(client, SITE)];
+        let dependencies = vec![Dependency::stream(client, SITE_STREAM)];
         GrpcServer::bind(settings.listen, routes, dependencies)
             .await
             .map(Self)

@@ -5,7 +5,7 @@ use site_events::{Attribution, EventData, event::ContactReceived};
 use site_proto::contact::v1::{SubmitRequest, SubmitResponse};
 use site_service::{
     RequestId,
-    idempotency::{self, NotAUuid},
+    idempotency::{self, InvalidIdempotencyKey},
     status::Violations,
 };
 use tonic::Status;
@@ -18,7 +18,7 @@ pub enum SubmitError {
     /// Fields that are not right.
     Invalid(Violations),
     /// The idempotency key is not one.
-    Key(NotAUuid),
+    Key(InvalidIdempotencyKey),
     /// It could not be stored.
     Publish(PublishError),
 }

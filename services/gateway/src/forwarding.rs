@@ -7,7 +7,7 @@ use site_proto::{
     contact::v1::contact_service_client::ContactServiceClient,
     newsletter::v1::newsletter_service_client::NewsletterServiceClient,
 };
-use site_service::{RequestId, rpc::ClientCalls};
+use site_service::{RequestId, grpc_middleware::GrpcClientTracing};
 use tonic::{
     Request,
     transport::{self, Endpoint, Uri},
@@ -22,7 +22,7 @@ const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 
 /// gRPC channel to a service; every call on it is a span.
-pub type ServiceChannel = ClientCalls<transport::Channel>;
+pub type ServiceChannel = GrpcClientTracing<transport::Channel>;
 
 /// The services behind the gateway.
 #[derive(Clone)]
@@ -56,7 +56,7 @@ pub fn channel(uri: &Uri) -> ServiceChannel {
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
         .initial_stream_window_size(STREAM_WINDOW_BYTES)
         .connect_lazy();
-    ClientCalls::new(channel, uri.clone())
+    GrpcClientTracing::new(channel, uri.clone())
 }
 
 /// A call that carries the request's id and its deadline.

@@ -13,7 +13,7 @@ use axum::{
     routing::{MethodRouter, any, get, post},
 };
 use site_files::{Site, security_headers};
-use site_service::{idempotency, request_id, requests};
+use site_service::{idempotency, request_id, http_middleware};
 use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
 
 use crate::{
@@ -59,7 +59,7 @@ pub fn router(app: AppState, settings: &Settings) -> anyhow::Result<Router> {
     if !settings.cors_origins.is_empty() {
         router = router.layer(cors(&settings.cors_origins));
     }
-    Ok(requests::observed(
+    Ok(http_middleware::with_middleware(
         router
             .layer(from_fn_with_state(pages, form_pages::render_for_browsers))
             .layer(from_fn(api_error::as_json))

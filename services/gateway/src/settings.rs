@@ -4,7 +4,7 @@ use std::{net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use clap::Parser;
 use http::HeaderValue;
-use site_service::{http::CONNECTIONS_AT_ONCE, telemetry::TelemetrySettings};
+use site_service::{http::DEFAULT_MAX_CONNECTIONS, telemetry::TelemetrySettings};
 use tonic::transport::Uri;
 
 /// The ingress: serves the site and its API, and forwards forms over gRPC.
@@ -45,7 +45,7 @@ pub struct Settings {
     #[arg(long = "upload-seconds", id = "upload_seconds", env = "UPLOAD_SECONDS", default_value = "180", value_parser = seconds)]
     pub upload_timeout: Duration,
     /// Connections that are open at the same time; others wait
-    #[arg(long, env = "CONNECTIONS_AT_ONCE", default_value_t = CONNECTIONS_AT_ONCE)]
+    #[arg(long, env = "CONNECTIONS_AT_ONCE", default_value_t = DEFAULT_MAX_CONNECTIONS)]
     pub connections_at_once: usize,
     /// Origins of other sites that may call the API, separated by commas
     #[arg(long, env = "CORS_ORIGINS", value_delimiter = ',')]

@@ -16,10 +16,10 @@ use std::sync::Arc;
 
 use async_nats::jetstream;
 use site_broker::{
-    Publisher, RetryPolicy, SUBSCRIBERS,
+    Publisher, RetryPolicy, SUBSCRIBERS_BUCKET,
     consume::{ConsumerOptions, consume, ensure_consumer_exists},
 };
-use site_events::{SITE, SUPPRESSION};
+use site_events::{SITE_STREAM, SUPPRESSION_CONSUMER};
 use site_proto::newsletter::v1::newsletter_service_server::NewsletterServiceServer;
 use site_service::{
     drain::{self, CancellationToken},
@@ -55,7 +55,7 @@ impl Service {
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let client = nats::connect(&settings.nats, "newsletter").await?;
         let context = nats::jetstream(client.clone());
-        ensure_consumer_exists(&context, SUPPRESSION).await?;
+        ensure_consumer_exists(&context, SUPPRESSION_CONSUMER).await?;
         let newsletter = Arc::new(newsletter::Newsletter {
             publisher: Publisher::new(client.clone()),
             subscribers: Subscribers::open(client.clone()).await?,
@@ -68,8 +68,8 @@ impl Service {
         };
         let routes = Routes::new(NewsletterServiceServer::new(api));
         let dependencies = vec![
-            Dependency::stream(client.clone(), SITE),
-            Dependency::bucket(client, SUBSCRIBERS),
+            Dependency::stream(client.clone(), SITE_STREAM),
+            Dependency::bucket(client, SUBSCRIBERS_BUCKET),
         ];
         Ok(Self {
             server: GrpcServer::bind(settings.listen, routes, dependencies).await?,
@@ -90,7 +90,7 @@ impl Service {
     /// If the server or a consumer ends unasked.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let suppress = |delivery| bounces::suppress(&self.newsletter, delivery);
-        let suppressing = consume(&self.context, SUPPRESSION.into(), OPTIONS, suppress, stop.clone());
+        let suppressing = consume(&self.context, SUPPRESSION_CONSUMER.into(), OPTIONS, suppress, stop.clone());
         let serving = async {
             let served = self.server.run(stop.clone()).await;
             // Should it end unasked, nothing else keeps the service.

@@ -6,7 +6,7 @@ use site_events::{Attribution, EventData, event::NewsletterRequested};
 use site_proto::newsletter::v1::SubscribeRequest;
 use site_service::{
     RequestId,
-    idempotency::{self, NotAUuid},
+    idempotency::{self, InvalidIdempotencyKey},
     status::Violations,
 };
 use subscribers::{Known, StoreError, Subscriber};
@@ -22,7 +22,7 @@ pub enum SignUpError {
     /// The address is not one.
     Email(InvalidInput),
     /// The idempotency key is not one.
-    Key(NotAUuid),
+    Key(InvalidIdempotencyKey),
     /// The record could not be kept.
     Store(StoreError),
     /// The event could not be stored.

@@ -16,10 +16,10 @@ use anyhow::Context as _;
 use async_nats::jetstream;
 use resumes::Store;
 use site_broker::{
-    DELIVERIES, Delivery, ENDPOINTS, Endpoint, Endpoints, Outcome, Publisher, RetryPolicy,
+    DELIVERIES_BUCKET, Delivery, ENDPOINTS_BUCKET, Endpoint, Endpoints, Outcome, Publisher, RetryPolicy,
     consume::{ConsumerOptions, consume, ensure_consumer_exists},
 };
-use site_events::{Channel, SITE, SUPPRESSION};
+use site_events::{Channel, SITE_STREAM, SUPPRESSION_CONSUMER};
 use site_service::{
     drain::{self, CancellationToken},
     grpc::GrpcServer,
@@ -102,9 +102,9 @@ impl Service {
             limit: ChannelLimit::new(),
         };
         let dependencies = vec![
-            Dependency::stream(client.clone(), SITE),
-            Dependency::bucket(client.clone(), DELIVERIES),
-            Dependency::bucket(client, ENDPOINTS),
+            Dependency::stream(client.clone(), SITE_STREAM),
+            Dependency::bucket(client.clone(), DELIVERIES_BUCKET),
+            Dependency::bucket(client, ENDPOINTS_BUCKET),
         ];
         Ok(Self {
             server: GrpcServer::bind(settings.listen, Routes::default(), dependencies).await?,
@@ -219,7 +219,7 @@ fn consumers(webhooks: &[(Arc<str>, Arc<Webhook>)]) -> Vec<String> {
     mails
         .into_iter()
         .chain(webhooks)
-        .chain([SUPPRESSION.to_owned()])
+        .chain([SUPPRESSION_CONSUMER.to_owned()])
         .collect()
 }
 

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use site_files::{Site, security_headers};
 use site_service::{
     drain::CancellationToken,
-    http::{CONNECTIONS_AT_ONCE, HttpServer},
-    requests,
+    http::{DEFAULT_MAX_CONNECTIONS, HttpServer},
+    http_middleware,
 };
 use tower_http::catch_panic::CatchPanicLayer;
 
@@ -35,7 +35,7 @@ impl Service {
                 folder.display()
             )
         })?;
-        let server = HttpServer::bind(settings.listen, CONNECTIONS_AT_ONCE).await?;
+        let server = HttpServer::bind(settings.listen, DEFAULT_MAX_CONNECTIONS).await?;
         Ok(Self {
             server,
             router: router(site),
@@ -60,7 +60,7 @@ fn router(site: Site) -> Router {
         .merge(site.into_router())
         .layer(CatchPanicLayer::new())
         .layer(from_fn(security_headers::add));
-    requests::observed(answers)
+    http_middleware::with_middleware(answers)
 }
 
 /// The files lie in a folder that was read before the port was taken: who answers is ready.

@@ -10,12 +10,12 @@ use web::{Service, Settings};
 async fn main() -> anyhow::Result<ExitCode> {
     let settings: Settings = match settings::read() {
         Ok(settings) => settings,
-        Err(stop) => return Ok(stop.report()),
+        Err(exit) => return Ok(exit.report()),
     };
     let mut telemetry = telemetry::start(&settings.telemetry, "web")?;
     let stop = drain::on_signal().context("signals cannot be listened to")?;
     let service = Service::build(settings).await?;
-    telemetry.export_soon();
+    telemetry.schedule_first_export();
     service.run(stop).await;
     Ok(ExitCode::SUCCESS)
 }

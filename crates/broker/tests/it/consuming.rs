@@ -10,7 +10,7 @@ use site_broker::{
     Delivery, Outcome, RetryPolicy,
     consume::{ConsumerOptions, consume, ensure_consumer_exists},
 };
-use site_events::{Channel, EventType, SITE, event::ContactReceived};
+use site_events::{Channel, EventType, SITE_STREAM, event::ContactReceived};
 use site_service::drain::CancellationToken;
 use testkit::{Nats, User, eventually};
 use tokio::task::JoinHandle;
@@ -36,7 +36,7 @@ async fn published(nats: &Nats) -> anyhow::Result<Uuid> {
 async fn open(nats: &Nats) -> anyhow::Result<u64> {
     let context = jetstream::new(nats.client(User::Operator).await?);
     let info = context
-        .get_stream(SITE)
+        .get_stream(SITE_STREAM)
         .await?
         .consumer_info(CHANNEL.name())
         .await?;
@@ -109,7 +109,7 @@ async fn what_is_delivered_is_acked_and_handed_out_once() -> anyhow::Result<()> 
     let consumer = Consumer::start(&nats, RetryPolicy::DEFAULT, |_| Outcome::Delivered).await?;
     settled(&nats).await?;
     assert_eq!(consumer.attempts(), [1]);
-    let stored = nats.messages(SITE).await?;
+    let stored = nats.messages(SITE_STREAM).await?;
     {
         let taken = consumer.taken.lock().expect("nobody panics with it");
         let delivery = &taken[0];
@@ -171,7 +171,7 @@ async fn what_is_too_old_after_its_attempts_is_a_dead_letter_with_its_reason() -
         letter.subject.as_str(),
         format!("dead.{}.{}", CHANNEL.name(), person()?)
     );
-    assert_eq!(letter.payload, nats.messages(SITE).await?[0].payload);
+    assert_eq!(letter.payload, nats.messages(SITE_STREAM).await?[0].payload);
     consumer.stop().await
 }
 

@@ -11,7 +11,7 @@ use futures_util::{StreamExt, future::try_join_all};
 use serde_json::{Value, json};
 use site_broker::Publisher;
 use site_events::{
-    EventData, EventType, SITE,
+    EventData, EventType, SITE_STREAM,
     event::{
         CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed, NewsletterRequested,
         NewsletterUnsubscribed,
@@ -37,7 +37,7 @@ async fn create_the_consumer(nats: &Nats) -> anyhow::Result<()> {
         filter_subject: "site.>".to_owned(),
         ..Default::default()
     };
-    context.create_consumer_on_stream(config, SITE).await?;
+    context.create_consumer_on_stream(config, SITE_STREAM).await?;
     Ok(())
 }
 
@@ -189,7 +189,7 @@ async fn a_reader_may_read_and_nothing_else() -> anyhow::Result<()> {
         );
     }
     let redirected = json!({
-        "stream_name": SITE,
+        "stream_name": SITE_STREAM,
         "config": { "durable_name": "contact-received-sales", "deliver_subject": "dead.x.y" },
     });
     let forbidden = [

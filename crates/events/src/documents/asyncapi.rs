@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::schema_file;
 use crate::{
-    Channel, DEAD_LETTERS, EventType, SITE,
+    Channel, DEAD_LETTERS_STREAM, EventType, SITE_STREAM,
     event::CONTENT_TYPE,
-    headers::{ATTEMPTS, ERROR, TIME},
+    headers::{DEAD_LETTER_ATTEMPTS, DEAD_LETTER_ERROR, DEAD_LETTER_TIME},
 };
 
 const ABOUT: &str = "What happens on the site: events in CloudEvents 1.0 envelopes (structured JSON) on two NATS \
@@ -66,7 +66,7 @@ fn channels() -> Map<String, Value> {
             "title": event.short_name(),
             "messages": refer_to("#/components/messages", [event.name()]),
             "parameters": parameters(["person"]),
-            "x-jetstream-stream": SITE,
+            "x-jetstream-stream": SITE_STREAM,
         });
         (event.short_name().to_owned(), channel)
     });
@@ -78,7 +78,7 @@ fn channels() -> Map<String, Value> {
             own need none of these: each was under its first subject before.",
         "messages": all(),
         "parameters": parameters(["consumer", "person"]),
-        "x-jetstream-stream": SITE,
+        "x-jetstream-stream": SITE_STREAM,
     });
     let dead = json!({
         "address": "dead.{consumer}.{person}",
@@ -87,7 +87,7 @@ fn channels() -> Map<String, Value> {
             event at all, and so unreadable, lies here too.",
         "messages": refer_to("#/components/messages", EventType::ALL.map(dead_letter)),
         "parameters": parameters(["consumer", "person"]),
-        "x-jetstream-stream": DEAD_LETTERS,
+        "x-jetstream-stream": DEAD_LETTERS_STREAM,
     });
     let others = [("replays", replays), ("dead-letters", dead)];
     let others = others.map(|(name, channel)| (name.to_owned(), channel));
@@ -158,7 +158,7 @@ fn headers() -> Value {
                     behind it on a replay.",
             },
             "Nats-Expected-Stream": {
-                "const": SITE,
+                "const": SITE_STREAM,
                 "description": "The publisher's note to the broker that no other stream shall take it.",
             },
             "traceparent": {
@@ -172,17 +172,17 @@ fn headers() -> Value {
 
 fn dead_headers() -> Value {
     let mut headers = headers();
-    headers["required"] = json!(["Nats-Msg-Id", ERROR, ATTEMPTS, TIME]);
+    headers["required"] = json!(["Nats-Msg-Id", DEAD_LETTER_ERROR, DEAD_LETTER_ATTEMPTS, DEAD_LETTER_TIME]);
     let properties = &mut headers["properties"];
     properties["Nats-Msg-Id"]["description"] = "The event's id and the consumer.".into();
-    properties["Nats-Expected-Stream"]["const"] = DEAD_LETTERS.into();
-    properties[ERROR] = json!({ "type": "string", "description": "Why the last attempt failed." });
-    properties[ATTEMPTS] = json!({
+    properties["Nats-Expected-Stream"]["const"] = DEAD_LETTERS_STREAM.into();
+    properties[DEAD_LETTER_ERROR] = json!({ "type": "string", "description": "Why the last attempt failed." });
+    properties[DEAD_LETTER_ATTEMPTS] = json!({
         "type": "string",
         "pattern": "^[0-9]+$",
         "description": "How often delivery was tried.",
     });
-    properties[TIME] = json!({
+    properties[DEAD_LETTER_TIME] = json!({
         "type": "string",
         "format": "date-time",
         "description": "When it was given up.",

@@ -1,6 +1,6 @@
 //! The channels in the files of the cluster: KEDA's triggers, and the alert for lag that nobody measures.
 
-use crate::{Channel, SUPPRESSION};
+use crate::{Channel, SUPPRESSION_CONSUMER};
 
 /// The cluster's files that name each channel, by their path in the repository, each with what renews its text.
 pub const CLUSTER_FILES: [(&str, fn(&str) -> String); 2] = [
@@ -36,7 +36,7 @@ fn with_alert(file: &str) -> String {
     let others: Vec<&str> = file.split_inclusive('\n').filter(|line| !line.contains(ABSENT)).collect();
     let at = file.split_inclusive('\n').position(|line| line.contains(ABSENT));
     let (above, below) = others.split_at(at.unwrap_or(others.len()));
-    let channels = Channel::ALL.map(Channel::name).into_iter().chain([SUPPRESSION]);
+    let channels = Channel::ALL.map(Channel::name).into_iter().chain([SUPPRESSION_CONSUMER]);
     let asked: Vec<String> = channels.map(|channel| format!("{ABSENT}{channel}\"}})\n")).collect();
     let indent = " ".repeat(12);
     let asked = format!("{indent}{}", asked.join(&format!("{indent}or ")));

@@ -5,7 +5,7 @@ use async_nats::jetstream::{Context, stream::StorageType};
 use futures_util::TryStreamExt as _;
 use resumes::Store;
 use serde_json::json;
-use site_events::SITE;
+use site_events::SITE_STREAM;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{
@@ -27,7 +27,7 @@ pub async fn backup(settings: &BackupSettings) -> anyhow::Result<()> {
     let store = Store::new(&parts.store);
     store.check().await?;
     // A wrong address must not make empty backups night after night.
-    broker::stream(&context, SITE).await?;
+    broker::stream(&context, SITE_STREAM).await?;
     let (streams, left_out) = streams(&context).await?;
     let mut folder = NewFolder::create(&settings.folder)?;
     let taken = OffsetDateTime::now_utc();
@@ -64,7 +64,7 @@ async fn streams(context: &Context) -> anyhow::Result<(Vec<String>, Vec<String>)
             StorageType::Memory => left_out.push(info.config.name),
         }
     }
-    streams.sort_by(|a, b| (a != SITE, a).cmp(&(b != SITE, b)));
+    streams.sort_by(|a, b| (a != SITE_STREAM, a).cmp(&(b != SITE_STREAM, b)));
     left_out.sort();
     Ok((streams, left_out))
 }

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use async_nats::jetstream::{Context, message::StreamMessage, stream::Stream};
 use clap::Args;
-use site_events::{DEAD_LETTERS, subjects};
+use site_events::{DEAD_LETTERS_STREAM, subjects};
 
 use crate::broker;
 
@@ -24,7 +24,7 @@ impl Chosen {
     /// is done.
     pub async fn find(&self, stream: &Stream) -> anyhow::Result<Vec<StreamMessage>> {
         if self.all {
-            return broker::search(stream, subjects::DEAD_LETTERS).await;
+            return broker::search(stream, subjects::DEAD_LETTERS_SUBJECT).await;
         }
         let mut found: Vec<StreamMessage> = Vec::new();
         for &number in &self.numbers {
@@ -37,7 +37,7 @@ impl Chosen {
 }
 
 pub async fn open(context: &Context) -> anyhow::Result<Stream> {
-    broker::stream(context, DEAD_LETTERS).await
+    broker::stream(context, DEAD_LETTERS_STREAM).await
 }
 
 pub async fn numbered(stream: &Stream, number: u64) -> anyhow::Result<StreamMessage> {

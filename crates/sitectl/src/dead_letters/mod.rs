@@ -74,7 +74,7 @@ pub async fn run(settings: &Settings) -> anyhow::Result<()> {
 
 async fn list(common: &CommonArgs) -> anyhow::Result<()> {
     let stream = open(&broker::connect(&common.nats).await?).await?;
-    let letters = broker::search(&stream, subjects::DEAD_LETTERS).await?;
+    let letters = broker::search(&stream, subjects::DEAD_LETTERS_SUBJECT).await?;
     let summaries: Vec<Numbered> = letters.iter().map(Numbered::of).collect();
     let mut lines: Vec<String> = summaries.iter().map(Numbered::line).collect();
     if lines.is_empty() {

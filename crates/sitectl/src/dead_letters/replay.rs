@@ -14,8 +14,8 @@ use serde::Serialize;
 use serde_json::json;
 use site_broker::Endpoint;
 use site_events::{
-    SITE,
-    headers::{ATTEMPTS, ERROR, TIME},
+    SITE_STREAM,
+    headers::{DEAD_LETTER_ATTEMPTS, DEAD_LETTER_ERROR, DEAD_LETTER_TIME},
     subjects,
 };
 
@@ -116,7 +116,7 @@ async fn obstacles<'a>(
 
 /// Without a consumer, or with one that was set up by an older `sitectl`, a replay would be left lying.
 async fn obstacle(context: &Context, channel: &str) -> anyhow::Result<Option<&'static str>> {
-    let consumer: Result<PullConsumer, _> = context.get_consumer_from_stream(channel, SITE).await;
+    let consumer: Result<PullConsumer, _> = context.get_consumer_from_stream(channel, SITE_STREAM).await;
     let consumer = match consumer {
         Ok(consumer) => consumer,
         Err(error) => match error.kind() {
@@ -138,7 +138,7 @@ async fn obstacle(context: &Context, channel: &str) -> anyhow::Result<Option<&'s
 }
 
 fn what_to_do_about_its_absence(channel: &str) -> &'static str {
-    if channel.starts_with(Endpoint::CONSUMERS) {
+    if channel.starts_with(Endpoint::CONSUMER_PREFIX) {
         "the endpoint is gone; drop them, or set the endpoint up again under its name"
     } else {
         "its consumer is not there; run `sitectl setup`"
@@ -148,7 +148,7 @@ fn what_to_do_about_its_absence(channel: &str) -> &'static str {
 fn headers_of_a_replay(letter: &StreamMessage, name: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for (name, values) in letter.headers.iter() {
-        if [ERROR, ATTEMPTS, TIME].contains(&name.to_string().as_str()) {
+        if [DEAD_LETTER_ERROR, DEAD_LETTER_ATTEMPTS, DEAD_LETTER_TIME].contains(&name.to_string().as_str()) {
             continue;
         }
         for value in values {
@@ -158,7 +158,7 @@ fn headers_of_a_replay(letter: &StreamMessage, name: &str) -> HeaderMap {
     let number = letter.sequence;
     let event = broker::event_id(letter).map_or_else(|| "unreadable".to_owned(), |id| id.to_string());
     headers.insert(NATS_MESSAGE_ID, format!("{event}.{name}.replay.{number}"));
-    headers.insert(NATS_EXPECTED_STREAM, SITE);
+    headers.insert(NATS_EXPECTED_STREAM, SITE_STREAM);
     headers
 }
 

@@ -2,7 +2,7 @@
 
 use async_nats::Client;
 use serde_json::Value;
-use site_events::SITE;
+use site_events::SITE_STREAM;
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::Finding;
@@ -34,7 +34,7 @@ fn judge(ahead: Duration) -> Finding {
 /// The client library does not hand on the time in the broker's answers.
 async fn broker_time(client: &Client) -> Option<OffsetDateTime> {
     let answer = client
-        .request(format!("$JS.API.STREAM.INFO.{SITE}"), "".into())
+        .request(format!("$JS.API.STREAM.INFO.{SITE_STREAM}"), "".into())
         .await
         .ok()?;
     let answer: Value = serde_json::from_slice(&answer.payload).ok()?;

@@ -9,7 +9,7 @@ use async_nats::jetstream::{
     stream::Config,
 };
 use site_broker::{Desired, provision::bucket_name};
-use site_events::{DEAD_LETTERS, SITE};
+use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM};
 
 use super::{Finding, RUN_SETUP};
 
@@ -25,9 +25,9 @@ pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
         findings.push(examine_stream(context, &what, config).await);
     }
     for config in &wanted.consumers {
-        findings.push(examine_consumer(context, SITE, config).await);
+        findings.push(examine_consumer(context, SITE_STREAM, config).await);
     }
-    findings.push(examine_consumer(context, DEAD_LETTERS, &wanted.digest).await);
+    findings.push(examine_consumer(context, DEAD_LETTERS_STREAM, &wanted.digest).await);
     findings
 }
 

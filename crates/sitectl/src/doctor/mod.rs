@@ -14,8 +14,8 @@ use clap::Args;
 use resumes::S3Settings;
 use serde::Serialize;
 use serde_json::json;
-use site_broker::{Desired, Provision};
-use site_events::{SITE, subjects};
+use site_broker::{Desired, ProvisionSettings};
+use site_events::{SITE_STREAM, subjects};
 use site_service::nats::NatsSettings;
 use visitor::{EmailAddress, PersonKey};
 
@@ -32,7 +32,7 @@ pub struct Settings {
     store: S3Settings,
     /// The streams
     #[command(flatten)]
-    provision: Provision,
+    provision: ProvisionSettings,
     /// Key of the person ids, at least 32 bytes, the same in every service
     #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
     person_key: Option<PersonKey>,
@@ -162,7 +162,7 @@ async fn examine_broker(client: Client, settings: &Settings) -> Vec<Finding> {
         return findings;
     }
     findings.push(clock::examine(&client).await);
-    let wanted = Desired::by(&settings.provision);
+    let wanted = Desired::from_settings(&settings.provision);
     findings.extend(declared::examine(&context, &wanted).await);
     findings.extend(traffic::examine(&context, &wanted, &settings.provision).await);
     findings.push(examine_key(&context, settings.person_key.as_ref()).await);
@@ -180,9 +180,9 @@ async fn examine_key(context: &jetstream::Context, key: Option<&PersonKey>) -> F
         );
     };
     let newest = async {
-        let stream = broker::stream(context, SITE).await.ok()?;
+        let stream = broker::stream(context, SITE_STREAM).await.ok()?;
         let newest = stream
-            .get_last_raw_message_by_subject(subjects::EVENTS)
+            .get_last_raw_message_by_subject(subjects::EVENTS_SUBJECT)
             .await
             .ok()?;
         let email = broker::content(&newest)["data"]["email"].as_str()?.to_owned();

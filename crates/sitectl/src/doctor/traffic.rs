@@ -2,8 +2,8 @@
 
 use async_nats::jetstream::{Context, consumer::Info, stream::Stream};
 use futures_util::TryStreamExt as _;
-use site_broker::{Desired, Endpoint, Provision};
-use site_events::{DEAD_LETTERS, SITE};
+use site_broker::{Desired, Endpoint, ProvisionSettings};
+use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{Finding, RUN_SETUP};
@@ -13,19 +13,19 @@ use crate::{broker, webhooks};
 const PATIENCE: Duration = Duration::minutes(30);
 
 /// All that waits. What cannot be opened was told of before.
-pub async fn examine(context: &Context, wanted: &Desired, settings: &Provision) -> Vec<Finding> {
+pub async fn examine(context: &Context, wanted: &Desired, settings: &ProvisionSettings) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if let Ok(site) = broker::stream(context, SITE).await {
+    if let Ok(site) = broker::stream(context, SITE_STREAM).await {
         findings.extend(examine_consumers(&site, wanted, settings).await);
     }
-    if let Ok(letters) = broker::stream(context, DEAD_LETTERS).await {
+    if let Ok(letters) = broker::stream(context, DEAD_LETTERS_STREAM).await {
         findings.push(examine_dead_letters(letters.cached_info().state.messages));
     }
     findings.extend(examine_endpoints(context).await);
     findings
 }
 
-async fn examine_consumers(site: &Stream, wanted: &Desired, settings: &Provision) -> Vec<Finding> {
+async fn examine_consumers(site: &Stream, wanted: &Desired, settings: &ProvisionSettings) -> Vec<Finding> {
     let infos: Vec<Info> = match site.consumers().try_collect().await {
         Ok(infos) => infos,
         Err(error) => {
@@ -39,7 +39,7 @@ async fn examine_consumers(site: &Stream, wanted: &Desired, settings: &Provision
             .consumers
             .iter()
             .any(|config| config.durable_name.as_deref() == Some(&info.name));
-        let is_endpoints = info.name.starts_with(Endpoint::CONSUMERS);
+        let is_endpoints = info.name.starts_with(Endpoint::CONSUMER_PREFIX);
         // Others read what they like; that is not ours to judge.
         if !is_wanted && !is_endpoints {
             continue;

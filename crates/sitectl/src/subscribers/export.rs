@@ -6,7 +6,7 @@ use ::subscribers::Subscriber;
 use anyhow::Context as _;
 use async_nats::jetstream::message::StreamMessage;
 use serde_json::json;
-use site_broker::SUBSCRIBERS;
+use site_broker::SUBSCRIBERS_BUCKET;
 use site_events::subjects;
 use time::OffsetDateTime;
 use visitor::{
@@ -23,7 +23,7 @@ use crate::broker;
 /// Writes those who are in one of these states, or all; with their ways out where there is what makes them.
 pub async fn export(states: &[Stage], links: Option<&Links>, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
-    let bucket = broker::bucket(&context, SUBSCRIBERS).await?;
+    let bucket = broker::bucket(&context, SUBSCRIBERS_BUCKET).await?;
     let everybody = format!("{}*", bucket.prefix);
     let records = broker::search(&bucket.stream, &everybody).await?;
     let now = OffsetDateTime::now_utc();

@@ -11,7 +11,7 @@ use std::{
 use async_nats::jetstream;
 use clap::Parser;
 use serde_json::{Value, json};
-use site_events::{Channel, SITE, subjects};
+use site_events::{Channel, SITE_STREAM, subjects};
 
 use testkit::{Answer, MailServer, Nats, User, eventually};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -81,7 +81,7 @@ impl Site {
     /// Waits until no channel has anything before it.
     async fn settled(&self) -> anyhow::Result<()> {
         let context = jetstream::new(self.nats.client(User::Operator).await?);
-        let stream = context.get_stream(SITE).await?;
+        let stream = context.get_stream(SITE_STREAM).await?;
         for channel in Channel::ALL {
             eventually(channel.name(), SOON, async || {
                 let info = stream.consumer_info(channel.name()).await.ok()?;
@@ -243,7 +243,7 @@ async fn an_unknown_number_is_one_sentence_and_nothing_is_done() -> anyhow::Resu
 async fn a_dead_letter_of_a_channel_that_takes_no_replays_stays() -> anyhow::Result<()> {
     let (nats, flags) = with_letters(1).await?;
     let context = jetstream::new(nats.client(User::Operator).await?);
-    context.delete_consumer_from_stream(CHANNEL.name(), SITE).await?;
+    context.delete_consumer_from_stream(CHANNEL.name(), SITE_STREAM).await?;
     let (told, said) = told_in_part(&["dead-letters", "replay", "1"], &flags)?;
     assert!(told.contains("sitectl setup"), "{told}");
     assert!(said.contains("Not replayed: 1 of 1"), "{said}");

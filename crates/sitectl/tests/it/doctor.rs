@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, TcpListener};
 use anyhow::{Context as _, ensure};
 use async_nats::jetstream::{self, kv};
 use serde_json::Value;
-use site_broker::{ENDPOINTS, SUBSCRIBERS};
-use site_events::{Channel, SITE};
+use site_broker::{ENDPOINTS_BUCKET, SUBSCRIBERS_BUCKET};
+use site_events::{Channel, SITE_STREAM};
 use testkit::{Answer, MailServer, Nats, S3, User};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -130,11 +130,11 @@ async fn what_setup_would_mend_is_named_and_setup_mends_it() -> anyhow::Result<(
     let site = Site::start().await?;
     let context = jetstream::new(site.nats.client(User::Operator).await?);
     let welcome = Channel::NewsletterWelcome.name();
-    context.delete_consumer_from_stream(welcome, SITE).await?;
-    context.delete_key_value(ENDPOINTS).await?;
-    context.delete_key_value(SUBSCRIBERS).await?;
+    context.delete_consumer_from_stream(welcome, SITE_STREAM).await?;
+    context.delete_key_value(ENDPOINTS_BUCKET).await?;
+    context.delete_key_value(SUBSCRIBERS_BUCKET).await?;
     let older = kv::Config {
-        bucket: SUBSCRIBERS.to_owned(),
+        bucket: SUBSCRIBERS_BUCKET.to_owned(),
         history: 1,
         ..kv::Config::default()
     };
@@ -183,7 +183,7 @@ async fn what_waits_for_a_person_is_a_warning_and_no_failure() -> anyhow::Result
     let context = jetstream::new(site.nats.client(User::Operator).await?);
     let letter = "dead.webhook-crm.0123456789abcdef0123456789abcdef";
     context.publish(letter, "{}".into()).await?.await?;
-    let endpoints = context.get_key_value(ENDPOINTS).await?;
+    let endpoints = context.get_key_value(ENDPOINTS_BUCKET).await?;
     let off = r#"{"failing_since":"2026-11-01T10:00:00Z","off":"it answered 410 Gone"}"#;
     endpoints.put("crm", off.into()).await?;
     let flags = site.flags();

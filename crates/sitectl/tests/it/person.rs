@@ -17,11 +17,11 @@ use async_nats::{
 use futures_util::TryStreamExt as _;
 use resumes::{ResumeKey, Store};
 use serde_json::{Value, json};
-use site_broker::{DELIVERIES, SUBSCRIBERS};
+use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET};
 use site_events::{
     Channel,
     event::{CareersApplied, NewsletterRequested},
-    headers::{ATTEMPTS, ERROR},
+    headers::{DEAD_LETTER_ATTEMPTS, DEAD_LETTER_ERROR},
     subjects,
 };
 use testkit::{Nats, S3, User, eventually};
@@ -91,18 +91,18 @@ impl Site {
         let forgotten = Uuid::new_v4();
         let event = json!({ "id": forgotten, "data": { "name": somebody.name, "email": email } });
         let mut headers = HeaderMap::new();
-        headers.insert(ERROR, "550 No such user");
-        headers.insert(ATTEMPTS, "1");
+        headers.insert(DEAD_LETTER_ERROR, "550 No such user");
+        headers.insert(DEAD_LETTER_ATTEMPTS, "1");
         let dead = subjects::dead_letter(Channel::NewsletterWelcome.name(), id.as_str());
         let sent = context.publish_with_headers(dead, headers, event.to_string().into());
         sent.await?.await?;
 
-        let subscribers = context.get_key_value(SUBSCRIBERS).await?;
+        let subscribers = context.get_key_value(SUBSCRIBERS_BUCKET).await?;
         for state in ["pending", "confirmed"] {
             let record = json!({ "email": email, "state": state });
             subscribers.put(id.as_str(), record.to_string().into()).await?;
         }
-        let deliveries = context.get_key_value(DELIVERIES).await?;
+        let deliveries = context.get_key_value(DELIVERIES_BUCKET).await?;
         for (event, channel) in [
             (contact, Channel::SalesLead),
             (request, Channel::NewsletterConfirmation),
@@ -334,7 +334,7 @@ async fn of_a_sign_up_that_expired_nothing_is_told() -> anyhow::Result<()> {
     let email = "late@example.net";
     let context = jetstream::new(site.nats.client(User::Operator).await?);
     let record = json!({ "email": email, "state": "pending" }).to_string();
-    let subject = format!("$KV.{SUBSCRIBERS}.{}", person(email)?);
+    let subject = format!("$KV.{SUBSCRIBERS_BUCKET}.{}", person(email)?);
     context
         .publish(subject.clone(), record.clone().into())
         .await?

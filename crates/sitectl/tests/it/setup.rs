@@ -10,8 +10,8 @@ use async_nats::{
 };
 use futures_util::StreamExt;
 use serde_json::{Value, json};
-use site_broker::SUBSCRIBERS;
-use site_events::{Channel, SITE};
+use site_broker::SUBSCRIBERS_BUCKET;
+use site_events::{Channel, SITE_STREAM};
 use testkit::{Nats, S3, User};
 
 use crate::tool::{sitectl, told, told_in_part, told_json};
@@ -64,13 +64,13 @@ async fn setup_lets_consumers_of_an_older_setup_take_replays() -> anyhow::Result
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
     let context = jetstream::new(nats.client(User::Operator).await?);
     let name = Channel::SalesLead.name();
-    context.delete_consumer_from_stream(name, SITE).await?;
+    context.delete_consumer_from_stream(name, SITE_STREAM).await?;
     let older = Config {
         durable_name: Some(name.to_owned()),
         filter_subject: "site.contact.received.*".to_owned(),
         ..Config::default()
     };
-    context.create_consumer_on_stream(older, SITE).await?;
+    context.create_consumer_on_stream(older, SITE_STREAM).await?;
 
     let flags = nats.flags(User::Operator).into_iter().chain(s3.flags());
     let flags: Vec<String> = std::iter::once("setup".to_owned()).chain(flags).collect();
@@ -80,7 +80,7 @@ async fn setup_lets_consumers_of_an_older_setup_take_replays() -> anyhow::Result
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let stream = context.get_stream(SITE).await?;
+    let stream = context.get_stream(SITE_STREAM).await?;
     let config = stream.consumer_info(name).await?.config;
     assert_eq!(
         config.filter_subjects,
@@ -94,14 +94,14 @@ async fn a_channel_that_joins_a_running_site_tells_nothing_of_what_was_before() 
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
     let context = jetstream::new(nats.client(User::Operator).await?);
     let (joins, stays) = (Channel::ContactAcknowledgement.name(), Channel::SalesLead.name());
-    context.delete_consumer_from_stream(joins, SITE).await?;
+    context.delete_consumer_from_stream(joins, SITE_STREAM).await?;
     let before = "site.contact.received.0123456789abcdef0123456789abcdef";
     context.publish(before, "{}".into()).await?.await?;
 
     let flags = nats.flags(User::Operator).into_iter().chain(s3.flags());
     let flags: Vec<String> = std::iter::once("setup".to_owned()).chain(flags).collect();
     assert!(sitectl(&flags)?.status.success());
-    let stream = context.get_stream(SITE).await?;
+    let stream = context.get_stream(SITE_STREAM).await?;
     assert_eq!(stream.consumer_info(joins).await?.num_pending, 0);
     assert_eq!(stream.consumer_info(stays).await?.num_pending, 1);
     Ok(())
@@ -116,7 +116,7 @@ async fn an_endpoint_goes_only_where_the_setting_says_so() -> anyhow::Result<()>
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
     nats.provision_for(CRM).await?;
     let stream = jetstream::new(nats.client(User::Operator).await?)
-        .get_stream(SITE)
+        .get_stream(SITE_STREAM)
         .await?;
     let flags: Vec<String> = nats.flags(User::Operator).into_iter().chain(s3.flags()).collect();
     told(&["setup", "--yes"], &flags)?;
@@ -141,7 +141,7 @@ async fn what_waits_for_a_former_endpoint_is_given_up_only_with_yes() -> anyhow:
         context.publish(event, "{}".into()).await?.await?;
     }
     let mends = Channel::SalesLead.name();
-    context.delete_consumer_from_stream(mends, SITE).await?;
+    context.delete_consumer_from_stream(mends, SITE_STREAM).await?;
     let flags: Vec<String> = nats.flags(User::Operator).into_iter().chain(s3.flags()).collect();
 
     let (told, said) = told_in_part(&["setup", "--webhooks=[]"], &flags)?;
@@ -153,14 +153,14 @@ async fn what_waits_for_a_former_endpoint_is_given_up_only_with_yes() -> anyhow:
         said.contains("webhook-crm (2)") && said.contains("--yes"),
         "{said}"
     );
-    let stream = context.get_stream(SITE).await?;
+    let stream = context.get_stream(SITE_STREAM).await?;
     assert!(
         stream.consumer_info(mends).await.is_ok(),
         "all else is set up nevertheless"
     );
 
     // What is handed out and has no outcome yet waits as well.
-    let crm: PullConsumer = context.get_consumer_from_stream("webhook-crm", SITE).await?;
+    let crm: PullConsumer = context.get_consumer_from_stream("webhook-crm", SITE_STREAM).await?;
     let handed_out = crm.fetch().max_messages(2).messages().await?;
     assert_eq!(handed_out.count().await, 2);
     let (told, _) = told_in_part(&["setup", "--webhooks=[]", "--json"], &flags)?;
@@ -184,9 +184,9 @@ async fn what_waits_for_a_former_endpoint_is_given_up_only_with_yes() -> anyhow:
 async fn setup_lets_the_records_of_an_older_bucket_expire() -> anyhow::Result<()> {
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
     let context = jetstream::new(nats.client(User::Operator).await?);
-    context.delete_key_value(SUBSCRIBERS).await?;
+    context.delete_key_value(SUBSCRIBERS_BUCKET).await?;
     let older = kv::Config {
-        bucket: SUBSCRIBERS.to_owned(),
+        bucket: SUBSCRIBERS_BUCKET.to_owned(),
         history: 1,
         ..kv::Config::default()
     };
@@ -215,7 +215,7 @@ async fn setup_lets_the_records_of_an_older_bucket_expire() -> anyhow::Result<()
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let bucket = context.get_key_value(SUBSCRIBERS).await?;
+    let bucket = context.get_key_value(SUBSCRIBERS_BUCKET).await?;
     let config = &bucket.stream.cached_info().config;
     assert!(config.allow_message_ttl);
     assert_eq!(
@@ -224,7 +224,7 @@ async fn setup_lets_the_records_of_an_older_bucket_expire() -> anyhow::Result<()
     );
     assert_eq!(bucket.get("a-person").await?.as_deref(), Some(&b"a record"[..]));
     let time_of = async |person: &str| {
-        let subject = format!("$KV.{SUBSCRIBERS}.{person}");
+        let subject = format!("$KV.{SUBSCRIBERS_BUCKET}.{person}");
         let record = bucket.stream.get_last_raw_message_by_subject(&subject).await?;
         let time = record.headers.get(NATS_MESSAGE_TTL).map(ToString::to_string);
         anyhow::Ok(time)
@@ -243,7 +243,7 @@ async fn what_was_taken_before_an_interrupted_setup_is_repeated_is_told_of() -> 
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
     let context = jetstream::new(nats.client(User::Operator).await?);
     // As it is where setup came no further than to the streams and buckets.
-    let site = context.get_stream(SITE).await?;
+    let site = context.get_stream(SITE_STREAM).await?;
     let consumers: Vec<_> = site.consumer_names().collect().await;
     for consumer in consumers {
         site.delete_consumer(&consumer?).await?;
@@ -254,7 +254,7 @@ async fn what_was_taken_before_an_interrupted_setup_is_repeated_is_told_of() -> 
     flags.extend(nats.flags(User::Operator).into_iter().chain(s3.flags()));
     assert!(sitectl(&flags)?.status.success());
     let name = Channel::SalesLead.name();
-    let mut consumer: PullConsumer = context.get_consumer_from_stream(name, SITE).await?;
+    let mut consumer: PullConsumer = context.get_consumer_from_stream(name, SITE_STREAM).await?;
     assert_eq!(consumer.info().await?.num_pending, 1);
     Ok(())
 }

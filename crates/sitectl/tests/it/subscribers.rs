@@ -14,8 +14,8 @@ use std::{
 use async_nats::jetstream;
 use clap::Parser;
 use serde_json::{Value, json};
-use site_broker::SUBSCRIBERS;
-use site_events::{Channel, SITE, SUPPRESSION};
+use site_broker::SUBSCRIBERS_BUCKET;
+use site_events::{Channel, SITE_STREAM, SUPPRESSION_CONSUMER};
 use site_proto::newsletter::v1::{
     ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
 };
@@ -93,7 +93,7 @@ impl Site {
 
     async fn state_of(&self, email: &str) -> anyhow::Result<Option<String>> {
         let context = jetstream::new(self.nats.client(User::Operator).await?);
-        let bucket = context.get_key_value(SUBSCRIBERS).await?;
+        let bucket = context.get_key_value(SUBSCRIBERS_BUCKET).await?;
         let Some(record) = bucket.get(person(email)?.as_str()).await? else {
             return Ok(None);
         };
@@ -111,8 +111,8 @@ impl Site {
     /// Waits until nobody has any event before them.
     async fn settled(&self) -> anyhow::Result<()> {
         let context = jetstream::new(self.nats.client(User::Operator).await?);
-        let stream = context.get_stream(SITE).await?;
-        let names = Channel::ALL.map(Channel::name).into_iter().chain([SUPPRESSION]);
+        let stream = context.get_stream(SITE_STREAM).await?;
+        let names = Channel::ALL.map(Channel::name).into_iter().chain([SUPPRESSION_CONSUMER]);
         for name in names {
             eventually(name, SOON, async || {
                 let info = stream.consumer_info(name).await.ok()?;
@@ -255,7 +255,7 @@ async fn a_full_mailbox_and_a_policy_suppress_nobody() -> anyhow::Result<()> {
 async fn all_states() -> anyhow::Result<(Nats, Vec<String>)> {
     let nats = Nats::start().await?;
     let context = jetstream::new(nats.client(User::Operator).await?);
-    let bucket = context.get_key_value(SUBSCRIBERS).await?;
+    let bucket = context.get_key_value(SUBSCRIBERS_BUCKET).await?;
     let (one, two, three) = (
         "2026-11-01T10:00:00Z",
         "2026-11-02T10:00:00Z",

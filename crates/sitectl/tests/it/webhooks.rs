@@ -2,7 +2,7 @@
 
 use async_nats::jetstream;
 use serde_json::json;
-use site_broker::ENDPOINTS;
+use site_broker::ENDPOINTS_BUCKET;
 use testkit::{Nats, User};
 
 use crate::tool::{refused, told, told_json};
@@ -21,7 +21,7 @@ async fn an_endpoint_that_was_switched_off_is_switched_on_again() -> anyhow::Res
 
     nats.provision_for(TWO).await?;
     let context = jetstream::new(nats.client(User::Operator).await?);
-    let endpoints = context.get_key_value(ENDPOINTS).await?;
+    let endpoints = context.get_key_value(ENDPOINTS_BUCKET).await?;
     let off = r#"{"failing_since":"2026-11-01T10:00:00Z","off":"it answered 410 Gone"}"#;
     endpoints.put("crm", off.into()).await?;
     for number in 0..2 {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_nats::jetstream::{self, kv};
-use site_broker::SUBSCRIBERS;
+use site_broker::SUBSCRIBERS_BUCKET;
 use subscribers::{Kept, StoreError, Subscriber, Subscribers};
 use testkit::{Nats, User, eventually};
 use time::OffsetDateTime;
@@ -84,9 +84,9 @@ async fn a_broker_that_is_gone_is_told_at_once() -> anyhow::Result<()> {
 async fn a_bucket_whose_records_cannot_expire_is_refused() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let context = jetstream::new(nats.client(User::Operator).await?);
-    context.delete_key_value(SUBSCRIBERS).await?;
+    context.delete_key_value(SUBSCRIBERS_BUCKET).await?;
     let forever = kv::Config {
-        bucket: SUBSCRIBERS.to_owned(),
+        bucket: SUBSCRIBERS_BUCKET.to_owned(),
         ..Default::default()
     };
     context.create_key_value(forever).await?;

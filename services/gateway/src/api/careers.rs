@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{StatusCode, header};
-use site_service::metrics::Counted;
+use site_service::metrics::CounterGuard;
 use tokio::{sync::mpsc, time::timeout};
 use tokio_stream::wrappers::ReceiverStream;
 use utoipa::ToSchema;
@@ -71,7 +71,7 @@ pub async fn apply(
     request: Request,
 ) -> Result<Response, ApiError> {
     let form = multipart(request).await?;
-    let waiting = Counted::new(&app.uploads.waiting, &[]);
+    let waiting = CounterGuard::new(&app.uploads.waiting, &[]);
     let permit = timeout(QUEUE_TIMEOUT, app.uploads.permits.acquire()).await;
     drop(waiting);
     let Ok(Ok(_permit)) = permit else {
@@ -79,7 +79,7 @@ pub async fn apply(
         return Err(ApiError::with_message(StatusCode::SERVICE_UNAVAILABLE, busy).retry_after(BUSY_RETRY_AFTER));
     };
 
-    let _active = Counted::new(&app.uploads.active, &[]);
+    let _active = CounterGuard::new(&app.uploads.active, &[]);
     let (parts, receiver) = mpsc::channel(CHANNEL_CAPACITY);
     let mut careers = app.services.careers();
     let applied = careers.apply(call(

@@ -13,7 +13,7 @@ use opentelemetry_proto::tonic::{
 };
 use reqwest::{Client, StatusCode, header, multipart, redirect::Policy};
 use serde_json::json;
-use site_events::{Channel, SITE};
+use site_events::{Channel, SITE_STREAM};
 use testkit::{Ports, Stack, User, eventually, measure::pdf};
 
 use crate::{
@@ -278,7 +278,7 @@ async fn the_lag_of_a_consumer_that_is_gone_is_told_no_more_and_none_while_the_b
     let mut channels_left = all_channels(&collector).await?;
     let sales = Channel::SalesLead.name();
     let operator = jetstream::new(stack.nats.client(User::Operator).await?);
-    operator.delete_consumer_from_stream(sales, SITE).await?;
+    operator.delete_consumer_from_stream(sales, SITE_STREAM).await?;
     assert!(channels_left.remove(sales));
     eventually("the lag of all others", EXPORT, async || {
         (channels(&collector) == channels_left).then_some(())

@@ -6,7 +6,7 @@ use anyhow::Context;
 use jsonschema::Validator;
 use reqwest::{StatusCode, multipart};
 use serde_json::{Value, json};
-use site_events::{DEAD_LETTERS, EventType, SITE};
+use site_events::{DEAD_LETTERS_STREAM, EventType, SITE_STREAM};
 use testkit::{Answer, MailServer, Ports, Stack, eventually, measure::pdf, root};
 
 const SOON: Duration = Duration::from_secs(45);
@@ -165,8 +165,8 @@ async fn every_event_that_services_publish_is_described_to_its_last_field() -> a
     let stack = Stack::start(Ports::free()?, &[("RATE_BURST", "100")]).await?;
     cause_every_event(&stack).await?;
     let mut seen = Vec::new();
-    for message in stack.nats.messages(SITE).await? {
-        seen.push(ensure_described(SITE, &message)?);
+    for message in stack.nats.messages(SITE_STREAM).await? {
+        seen.push(ensure_described(SITE_STREAM, &message)?);
     }
     let bounced = EventType::NewsletterBounced;
     for event_type in EventType::ALL.into_iter().filter(|of| *of != bounced) {
@@ -177,7 +177,7 @@ async fn every_event_that_services_publish_is_described_to_its_last_field() -> a
         stack.nats.dead_letters().await.ok()?.into_iter().next()
     })
     .await?;
-    ensure_described(DEAD_LETTERS, &dead).map(drop)
+    ensure_described(DEAD_LETTERS_STREAM, &dead).map(drop)
 }
 
 #[tokio::test]
@@ -187,14 +187,14 @@ async fn a_bounce_is_described_to_its_last_field() -> anyhow::Result<()> {
     let stack = Stack::start(Ports::free()?, &settings).await?;
     post(&stack, "newsletter", json!({ "email": VISITOR })).await?;
     let bounced = eventually("a bounce", SOON, async || {
-        let messages = stack.nats.messages(SITE).await.ok()?;
+        let messages = stack.nats.messages(SITE_STREAM).await.ok()?;
         messages
             .into_iter()
             .find(|message| message.subject.starts_with("site.newsletter.bounced."))
     })
     .await?;
     assert_eq!(
-        ensure_described(SITE, &bounced)?,
+        ensure_described(SITE_STREAM, &bounced)?,
         EventType::NewsletterBounced.name()
     );
     Ok(())

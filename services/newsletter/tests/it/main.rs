@@ -6,8 +6,8 @@ use async_nats::jetstream;
 use clap::Parser;
 use newsletter::{Service, Settings};
 use serde_json::Value;
-use site_broker::SUBSCRIBERS;
-use site_events::{SITE, SUPPRESSION};
+use site_broker::SUBSCRIBERS_BUCKET;
+use site_events::{SITE_STREAM, SUPPRESSION_CONSUMER};
 use site_proto::newsletter::v1::{
     ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
 };
@@ -91,13 +91,13 @@ impl Running {
 
     /// What the bucket holds, whatever it is.
     async fn records(&self) -> anyhow::Result<u64> {
-        let bucket = self.operator.get_key_value(SUBSCRIBERS).await?;
+        let bucket = self.operator.get_key_value(SUBSCRIBERS_BUCKET).await?;
         let stream = self.operator.get_stream(bucket.stream_name).await?;
         Ok(stream.cached_info().state.messages)
     }
 
     async fn record_of(&self, email: &str) -> anyhow::Result<Option<Value>> {
-        let record = self.operator.get_key_value(SUBSCRIBERS).await?;
+        let record = self.operator.get_key_value(SUBSCRIBERS_BUCKET).await?;
         let record = record.get(person_of(email)?.as_str()).await?;
         Ok(record.map(|record| serde_json::from_slice(&record)).transpose()?)
     }
@@ -415,11 +415,11 @@ async fn a_start_before_the_set_up_says_what_to_run() -> anyhow::Result<()> {
         let nats = Nats::start().await?;
         let context = jetstream::new(nats.client(User::Operator).await?);
         if what == "consumer" {
-            context.delete_consumer_from_stream(SUPPRESSION, SITE).await?;
+            context.delete_consumer_from_stream(SUPPRESSION_CONSUMER, SITE_STREAM).await?;
         } else {
-            context.delete_key_value(SUBSCRIBERS).await?;
+            context.delete_key_value(SUBSCRIBERS_BUCKET).await?;
             let older = jetstream::kv::Config {
-                bucket: SUBSCRIBERS.to_owned(),
+                bucket: SUBSCRIBERS_BUCKET.to_owned(),
                 ..Default::default()
             };
             context.create_key_value(older).await?;

@@ -8,7 +8,7 @@ use std::{
 
 use async_nats::jetstream::{Context, kv::Store};
 use serde::{Deserialize, Serialize};
-use site_broker::{DELIVERIES, DIGEST, Delivery};
+use site_broker::{DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::unavailable::Unavailable;
@@ -37,9 +37,9 @@ pub struct LastDigest {
 impl Deliveries {
     /// Opens the bucket, which must be there.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
-        let opened = context.get_key_value(DELIVERIES).await;
+        let opened = context.get_key_value(DELIVERIES_BUCKET).await;
         let bucket = opened.map_err(|error| {
-            anyhow::anyhow!("bucket {DELIVERIES} cannot be opened ({error}); run `sitectl setup`")
+            anyhow::anyhow!("bucket {DELIVERIES_BUCKET} cannot be opened ({error}); run `sitectl setup`")
         })?;
         Ok(Self {
             bucket,
@@ -74,8 +74,8 @@ impl Deliveries {
 
     /// The operator's last mail.
     pub async fn last_digest(&self) -> Result<LastDigest, Unavailable> {
-        let away = |error: &dyn std::fmt::Display| Unavailable::new(DELIVERIES, error);
-        let noted = self.bucket.get(DIGEST).await.map_err(|error| away(&error))?;
+        let away = |error: &dyn std::fmt::Display| Unavailable::new(DELIVERIES_BUCKET, error);
+        let noted = self.bucket.get(DIGEST_CONSUMER).await.map_err(|error| away(&error))?;
         noted.map_or(Ok(LastDigest::default()), |noted| {
             serde_json::from_slice(&noted).map_err(|error| away(&error))
         })
@@ -84,10 +84,10 @@ impl Deliveries {
     /// Notes the operator's mail before it is sent, and again once it is.
     pub async fn note_digest(&self, digest: &LastDigest) -> Result<(), Unavailable> {
         let value = serde_json::to_vec(digest).expect("numbers are plain values");
-        let noted = self.bucket.put(DIGEST, value.into()).await;
+        let noted = self.bucket.put(DIGEST_CONSUMER, value.into()).await;
         noted
             .map(drop)
-            .map_err(|error| Unavailable::new(DELIVERIES, &error))
+            .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
     }
 
     /// Whether the receiver has it already.
@@ -95,7 +95,7 @@ impl Deliveries {
         let record = self.bucket.get(key).await;
         record
             .map(|record| record.is_some())
-            .map_err(|error| Unavailable::new(DELIVERIES, &error))
+            .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
     }
 
     /// Notes that the receiver has it, and when.
@@ -105,7 +105,7 @@ impl Deliveries {
         for attempt in 1..=ATTEMPTS {
             match self.bucket.put(key, time.clone().into()).await {
                 Ok(_) => return Ok(()),
-                Err(error) => result = Err(Unavailable::new(DELIVERIES, &error)),
+                Err(error) => result = Err(Unavailable::new(DELIVERIES_BUCKET, &error)),
             }
             if attempt < ATTEMPTS {
                 tokio::time::sleep(Duration::from_secs(1)).await;

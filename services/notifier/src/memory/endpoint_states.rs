@@ -4,7 +4,7 @@ use async_nats::jetstream::{
     Context,
     kv::{Operation, Store},
 };
-use site_broker::{ENDPOINTS, endpoints::EndpointState};
+use site_broker::{ENDPOINTS_BUCKET, endpoints::EndpointState};
 
 use super::unavailable::Unavailable;
 
@@ -17,15 +17,15 @@ pub struct EndpointStates(Store);
 impl EndpointStates {
     /// Opens the bucket, which must be there.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
-        let opened = context.get_key_value(ENDPOINTS).await;
+        let opened = context.get_key_value(ENDPOINTS_BUCKET).await;
         opened.map(Self).map_err(|error| {
-            anyhow::anyhow!("bucket {ENDPOINTS} cannot be opened ({error}); run `sitectl setup`")
+            anyhow::anyhow!("bucket {ENDPOINTS_BUCKET} cannot be opened ({error}); run `sitectl setup`")
         })
     }
 
     /// How an endpoint fares; well, where nothing is known of it.
     pub async fn of(&self, endpoint: &str) -> Result<EndpointState, Unavailable> {
-        let away = |error: &dyn std::fmt::Display| Unavailable::new(ENDPOINTS, error);
+        let away = |error: &dyn std::fmt::Display| Unavailable::new(ENDPOINTS_BUCKET, error);
         match self.0.get(endpoint).await {
             Ok(Some(state)) => serde_json::from_slice(&state).map_err(|error| away(&error)),
             Ok(None) => Ok(EndpointState::default()),
@@ -40,7 +40,7 @@ impl EndpointStates {
         endpoint: &str,
         change: impl Fn(&EndpointState) -> EndpointState,
     ) -> Result<Option<EndpointState>, Unavailable> {
-        let away = |error: &dyn std::fmt::Display| Unavailable::new(ENDPOINTS, error);
+        let away = |error: &dyn std::fmt::Display| Unavailable::new(ENDPOINTS_BUCKET, error);
         let mut result = Ok(None);
         for _ in 0..ATTEMPTS {
             let entry = self.0.entry(endpoint).await.map_err(|error| away(&error))?;

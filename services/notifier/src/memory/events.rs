@@ -8,7 +8,7 @@ use async_nats::jetstream::{
     stream::{DirectGetErrorKind, Stream},
 };
 use site_broker::{Delivery, Outcome};
-use site_events::SITE;
+use site_events::SITE_STREAM;
 
 use super::unavailable::Unavailable;
 
@@ -19,9 +19,9 @@ pub struct Events(Arc<Stream>);
 impl Events {
     /// Opens the stream, which must be there.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
-        let opened = context.get_stream(SITE).await;
+        let opened = context.get_stream(SITE_STREAM).await;
         let stream = opened.map_err(|error| {
-            anyhow::anyhow!("stream {SITE} cannot be opened ({error}); run `sitectl setup`")
+            anyhow::anyhow!("stream {SITE_STREAM} cannot be opened ({error}); run `sitectl setup`")
         })?;
         Ok(Self(Arc::new(stream)))
     }
@@ -31,7 +31,7 @@ impl Events {
         match self.0.direct_get_next_for_subject(subject, Some(from)).await {
             Ok(message) => Ok(Some(message)),
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Unavailable::new(SITE, &error)),
+            Err(error) => Err(Unavailable::new(SITE_STREAM, &error)),
         }
     }
 
@@ -54,7 +54,7 @@ impl Events {
         match self.0.direct_get(delivery.sequence).await {
             Ok(_) => Ok(false),
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(true),
-            Err(error) => Err(Unavailable::new(SITE, &error)),
+            Err(error) => Err(Unavailable::new(SITE_STREAM, &error)),
         }
     }
 }

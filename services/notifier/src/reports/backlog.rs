@@ -8,7 +8,7 @@ use std::{
 
 use async_nats::jetstream::{Context, consumer::PullConsumer};
 use opentelemetry::KeyValue;
-use site_events::SITE;
+use site_events::SITE_STREAM;
 use site_service::{drain::CancellationToken, metrics};
 use time::OffsetDateTime;
 
@@ -91,7 +91,7 @@ impl Backlog {
     }
 
     async fn measure(&self, name: &str) -> Result<Waiting, Unknown> {
-        let opened = self.context.get_consumer_from_stream(name, SITE).await;
+        let opened = self.context.get_consumer_from_stream(name, SITE_STREAM).await;
         let consumer: PullConsumer = opened.map_err(async_nats::Error::from)?;
         let info = consumer.cached_info();
         let events = info.num_pending + info.num_ack_pending as u64;

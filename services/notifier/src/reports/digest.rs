@@ -6,8 +6,8 @@ use std::{sync::Arc, time::Duration};
 
 use async_nats::jetstream::{self, AckKind, Context, consumer::PullConsumer};
 use futures_util::StreamExt;
-use site_broker::{DIGEST, dead_letters::Summary};
-use site_events::DEAD_LETTERS;
+use site_broker::{DIGEST_CONSUMER, dead_letters::Summary};
+use site_events::DEAD_LETTERS_STREAM;
 use site_service::drain::CancellationToken;
 use time::OffsetDateTime;
 
@@ -47,9 +47,9 @@ enum DigestError {
 
 /// Opens the consumer of dead letters, which must be there.
 pub async fn consumer(context: &Context) -> anyhow::Result<PullConsumer> {
-    let opened = context.get_consumer_from_stream(DIGEST, DEAD_LETTERS).await;
+    let opened = context.get_consumer_from_stream(DIGEST_CONSUMER, DEAD_LETTERS_STREAM).await;
     opened.map_err(|error| {
-        anyhow::anyhow!("the consumer {DIGEST} cannot be opened ({error}); run `sitectl setup`")
+        anyhow::anyhow!("the consumer {DIGEST_CONSUMER} cannot be opened ({error}); run `sitectl setup`")
     })
 }
 

@@ -5,9 +5,9 @@ use std::{path::Path, time::Duration};
 use async_nats::jetstream::{self, consumer::PullConsumer};
 use clap::Parser;
 use notifier::{Service, Settings};
-use site_broker::{DELIVERIES, Publisher};
+use site_broker::{DELIVERIES_BUCKET, Publisher};
 use site_events::{
-    Channel, EventData, SITE,
+    Channel, EventData, SITE_STREAM,
     event::{CareersApplied, ContactReceived, NewsletterRequested},
 };
 use site_service::{RequestId, drain::CancellationToken};
@@ -189,7 +189,7 @@ impl Site {
     /// Erases an event by its number, as the operator does.
     pub async fn erase(&self, number: u64) -> anyhow::Result<()> {
         self.context
-            .get_stream(SITE)
+            .get_stream(SITE_STREAM)
             .await?
             .delete_message(number)
             .await?;
@@ -214,7 +214,7 @@ impl Site {
 
     /// When the delivery record of this event and channel was made.
     pub async fn delivered_at(&self, id: Uuid, channel: Channel) -> anyhow::Result<Option<OffsetDateTime>> {
-        let deliveries = self.context.get_key_value(DELIVERIES).await?;
+        let deliveries = self.context.get_key_value(DELIVERIES_BUCKET).await?;
         let record = deliveries.get(format!("{id}.{}", channel.name())).await?;
         let time = record.map(|time| String::from_utf8(time.to_vec())).transpose()?;
         let format = &time::format_description::well_known::Rfc3339;
@@ -225,7 +225,7 @@ impl Site {
 
     /// Makes the delivery record that a notifier makes which sent the mail.
     pub async fn note_delivered(&self, id: Uuid, channel: Channel) -> anyhow::Result<()> {
-        let deliveries = self.context.get_key_value(DELIVERIES).await?;
+        let deliveries = self.context.get_key_value(DELIVERIES_BUCKET).await?;
         let key = format!("{id}.{}", channel.name());
         deliveries.put(key, "2026-11-20T12:00:00Z".into()).await?;
         Ok(())
@@ -233,7 +233,7 @@ impl Site {
 
     /// Takes the bucket of delivery records away.
     pub async fn lose_the_deliveries(&self) -> anyhow::Result<()> {
-        self.context.delete_key_value(DELIVERIES).await?;
+        self.context.delete_key_value(DELIVERIES_BUCKET).await?;
         Ok(())
     }
 
@@ -244,7 +244,7 @@ impl Site {
     }
 
     async fn consumer(&self, channel: Channel) -> anyhow::Result<PullConsumer> {
-        let consumer = self.context.get_consumer_from_stream(channel.name(), SITE).await;
+        let consumer = self.context.get_consumer_from_stream(channel.name(), SITE_STREAM).await;
         consumer.map_err(|error| anyhow::anyhow!("{}: {error}", channel.name()))
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
-use site_broker::ENDPOINTS;
+use site_broker::ENDPOINTS_BUCKET;
 use site_events::event::CONTENT_TYPE;
 use testkit::{
     Answer, Inbox, MailServer, Nats, Receiver, User, eventually, foreign,
@@ -225,7 +225,7 @@ async fn one_that_is_gone_is_switched_off_and_its_events_wait_among_the_dead_let
     sending.site.contact(VISITOR).await?;
     first(&receiver).await?;
     let context = async_nats::jetstream::new(sending.nats.client(User::Operator).await?);
-    let endpoints = context.get_key_value(ENDPOINTS).await?;
+    let endpoints = context.get_key_value(ENDPOINTS_BUCKET).await?;
     let state = eventually("the endpoint is off", SOON, async || {
         let state: Value = serde_json::from_slice(&endpoints.get("crm").await.ok()??).ok()?;
         (!state["off"].is_null()).then_some(state)
@@ -265,7 +265,7 @@ async fn one_that_failed_for_five_days_is_switched_off_and_one_that_recovers_beg
     ])
     .await?;
     let context = async_nats::jetstream::new(sending.nats.client(User::Operator).await?);
-    let endpoints = context.get_key_value(ENDPOINTS).await?;
+    let endpoints = context.get_key_value(ENDPOINTS_BUCKET).await?;
     for (endpoint, failing) in [
         ("broken", time::Duration::days(5)),
         ("hopeful", time::Duration::days(5) - time::Duration::MINUTE),
@@ -316,7 +316,7 @@ async fn a_replayed_event_is_sent_once() -> anyhow::Result<()> {
     first(&receiver).await?;
     let delivered = |id: Uuid| format!("{id}.webhook-crm");
     let context = async_nats::jetstream::new(sending.nats.client(User::Operator).await?);
-    let deliveries = context.get_key_value(site_broker::DELIVERIES).await?;
+    let deliveries = context.get_key_value(site_broker::DELIVERIES_BUCKET).await?;
     eventually("the delivery is noted", SOON, async || {
         deliveries.get(delivered(event)).await.ok()?
     })

@@ -28,7 +28,7 @@ use lettre::{
 };
 use opentelemetry::{KeyValue, metrics::UpDownCounter};
 use site_service::{
-    metrics::{self, Counted},
+    metrics::{self, CounterGuard},
     settings::ExposeSecret,
 };
 use tokio::{sync::Semaphore, time::timeout};
@@ -119,7 +119,7 @@ impl Smtp {
     /// not stop the channel.
     pub async fn send(&self, limit: &ChannelLimit, message: &Message) -> Result<(), SmtpError> {
         let content = on_the_wire(&message.formatted());
-        let waiting = Counted::new(&self.waiting, &[]);
+        let waiting = CounterGuard::new(&self.waiting, &[]);
         let permit = limit.0.acquire().await;
         drop(waiting);
         let leave_limit = async {
@@ -150,7 +150,7 @@ impl Smtp {
     /// Every early return drops the connection, which closes it.
     async fn send_in_time(&self, envelope: &Envelope, content: &str) -> Result<(), SmtpError> {
         let used = [KeyValue::new("state", "used")];
-        let _used = Counted::new(&self.connections, &used);
+        let _used = CounterGuard::new(&self.connections, &used);
         let seconds = self.settings.smtp_timeout_seconds;
         let mut connection = in_time(seconds, self.introduce(envelope)).await?;
         // A server that is left alone with the content may have taken it, and would get it again.

@@ -1,5 +1,6 @@
-//! What every HTTP request gets on its way in and out: an id, a span, a line in the log and a measured time
-//! (OpenTelemetry's semantic conventions for HTTP).
+//! HTTP middleware of every server: request id, trace span, access log, request duration.
+//!
+//! Names are those of OpenTelemetry's semantic conventions for HTTP.
 
 use std::time::{Duration, Instant};
 
@@ -14,16 +15,16 @@ use opentelemetry::{KeyValue, metrics::Histogram};
 use tower_http::trace::TraceLayer;
 
 use crate::{
-    metrics::{self, QUICK},
+    metrics::{self, FAST_BUCKETS_SECONDS},
     request_id::{self, RequestId},
     trace,
 };
 
-/// A router whose requests carry an id, begin a trace, are measured, and are logged once answered.
+/// Adds the middleware: requests carry an id, begin a trace, are measured, and are logged once answered.
 /// All other layers go inside.
-pub fn observed(router: Router) -> Router {
+pub fn with_middleware(router: Router) -> Router {
     let description = "How long requests took, up to the answer's head";
-    let duration = metrics::seconds("http.server.request.duration", description, &QUICK);
+    let duration = metrics::seconds_histogram("http.server.request.duration", description, &FAST_BUCKETS_SECONDS);
     router
         .layer(
             TraceLayer::new_for_http()

@@ -1,5 +1,5 @@
-//! gRPC calls as telemetry sees them: a span on either side, and how long the called side took
-//! (OpenTelemetry's semantic conventions for RPC).
+//! gRPC middleware: a trace span on either side, and the duration at the server (OpenTelemetry's semantic conventions for
+//! RPC).
 
 use std::{
     future::Future,
@@ -18,8 +18,8 @@ use crate::{RequestId, metrics, trace};
 
 type ResponseFuture<R, E> = Pin<Box<dyn Future<Output = Result<Response<R>, E>> + Send>>;
 
-/// Bounds in milliseconds, which this convention counts in.
-const BOUNDS: [f64; 14] = [
+/// Histogram buckets, in the unit of this convention.
+const BUCKETS_MILLISECONDS: [f64; 14] = [
     5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1000.0, 2500.0, 5000.0, 7500.0, 10_000.0,
 ];
 
@@ -43,14 +43,14 @@ fn note(span: &Span, code: Code) {
     }
 }
 
-/// Client middleware: makes each call to a server a span that the server's hangs below.
+/// gRPC client middleware: makes each call to a server a span that is the parent of the server's.
 #[derive(Debug, Clone)]
-pub struct ClientCalls<S> {
+pub struct GrpcClientTracing<S> {
     inner: S,
     server: Uri,
 }
 
-impl<S> ClientCalls<S> {
+impl<S> GrpcClientTracing<S> {
     /// Middleware over this channel to the server at this address.
     pub fn new(inner: S, server: Uri) -> Self {
         Self { inner, server }
@@ -73,7 +73,7 @@ impl<S> ClientCalls<S> {
     }
 }
 
-impl<S, B, R> Service<Request<B>> for ClientCalls<S>
+impl<S, B, R> Service<Request<B>> for GrpcClientTracing<S>
 where
     S: Service<Request<B>, Response = Response<R>>,
     S::Future: Send + 'static,
@@ -101,7 +101,7 @@ where
     }
 }
 
-/// Server middleware: makes each call that a server takes a span below the caller's, and measures it.
+/// Layer of [`GrpcServerTracing`].
 #[derive(Debug, Clone)]
 pub struct ServerLayer {
     duration: Histogram<f64>,
@@ -114,7 +114,7 @@ impl ServerLayer {
             .f64_histogram("rpc.server.duration")
             .with_unit("ms")
             .with_description("How long calls took, at the called side")
-            .with_boundaries(BOUNDS.to_vec())
+            .with_boundaries(BUCKETS_MILLISECONDS.to_vec())
             .build();
         Self { duration }
     }
@@ -143,24 +143,24 @@ impl Default for ServerLayer {
 }
 
 impl<S> Layer<S> for ServerLayer {
-    type Service = ServerCalls<S>;
+    type Service = GrpcServerTracing<S>;
 
-    fn layer(&self, inner: S) -> ServerCalls<S> {
-        ServerCalls {
+    fn layer(&self, inner: S) -> GrpcServerTracing<S> {
+        GrpcServerTracing {
             inner,
             layer: self.clone(),
         }
     }
 }
 
-/// A server's calls, watched.
+/// gRPC server middleware: span and duration of each call. The span is below the caller's.
 #[derive(Debug, Clone)]
-pub struct ServerCalls<S> {
+pub struct GrpcServerTracing<S> {
     inner: S,
     layer: ServerLayer,
 }
 
-impl<S, B, R> Service<Request<B>> for ServerCalls<S>
+impl<S, B, R> Service<Request<B>> for GrpcServerTracing<S>
 where
     S: Service<Request<B>, Response = Response<R>>,
     S::Future: Send + 'static,
