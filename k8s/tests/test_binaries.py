@@ -135,7 +135,7 @@ def test_a_scanner_scans_every_resume_whole_and_for_as_long_as_is_waited():
     limits = dict(re.findall(r"^(\w+) (\d+)M?$", text, re.MULTILINE))
     [megabytes] = source(r"MAX_BYTES: u64 = (\d+) \* 1024 \* 1024", "services/careers/src/resume.rs")
     assert all(int(limits[name]) > int(megabytes) for name in ("StreamMaxLength", "MaxFileSize", "MaxScanSize"))
-    [longest] = source(r"const LONGEST_SCAN_SECONDS: u64 = (\d+);", "services/careers/src/settings.rs")
+    [longest] = source(r"const MAX_SCAN_SECONDS: u64 = (\d+);", "services/careers/src/settings.rs")
     assert int(limits["MaxScanTime"]) > int(longest) * 1000
 
 

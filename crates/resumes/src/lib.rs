@@ -1,9 +1,11 @@
-//! The S3 bucket of résumés: their keys, storing, time-limited links.
+//! The S3 bucket of résumés: their keys, storing, presigned URLs.
 //!
 //! Careers writes, the notifier reads and links, `sitectl` sets up, exports, erases, backs up and restores.
 
 mod key;
 mod objects;
+mod presigned_url;
+mod public_access;
 
 use std::{
     path::Path,
@@ -19,14 +21,12 @@ use aws_sdk_s3::{
     },
     error::{DisplayErrorContext, SdkError},
     operation::list_objects_v2::ListObjectsV2Error,
-    presigning::PresigningConfig,
     primitives::ByteStream,
 };
 use aws_smithy_http_client::tls::{self, rustls_provider::CryptoMode};
 use clap::Args;
 use http::Uri;
 use opentelemetry::{KeyValue, metrics::Histogram};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use site_service::{
     metrics::{self, SLOW_BUCKETS_SECONDS},
     settings::{ExposeSecret, Secret},
@@ -34,7 +34,6 @@ use site_service::{
 use tracing::{Instrument, Span, field};
 use visitor::PersonId;
 
-use key::safe_file_name;
 pub use key::{ResumeKey, readable_file_name};
 pub use objects::{Keys, Object, ObjectInfo};
 
@@ -61,12 +60,12 @@ pub struct S3Settings {
 /// What the store could not do. The text is for logs; it holds keys, never content.
 #[derive(Debug, thiserror::Error)]
 #[error("the store could not {action}: {reason}")]
-pub struct StoreError {
+pub struct ResumeStoreError {
     action: &'static str,
     reason: String,
 }
 
-impl StoreError {
+impl ResumeStoreError {
     fn new(action: &'static str, error: impl std::error::Error) -> Self {
         Self {
             action,
@@ -77,7 +76,7 @@ impl StoreError {
 
 /// The bucket.
 #[derive(Clone)]
-pub struct Store {
+pub struct ResumeStore {
     client: Client,
     bucket: String,
     /// Where the store is, for spans.
@@ -85,7 +84,7 @@ pub struct Store {
     puts: Histogram<f64>,
 }
 
-impl Store {
+impl ResumeStore {
     /// A client for the bucket; nothing is sent yet.
     pub fn new(settings: &S3Settings) -> Self {
         let credentials = Credentials::new(
@@ -116,10 +115,10 @@ impl Store {
     /// # Errors
     ///
     /// If it is away, missing, or refuses our credentials.
-    pub async fn check(&self) -> Result<(), StoreError> {
+    pub async fn check(&self) -> Result<(), ResumeStoreError> {
         let head = self.client.head_bucket().bucket(&self.bucket).send().await;
         head.map(drop)
-            .map_err(|error| StoreError::new("find the bucket", error))
+            .map_err(|error| ResumeStoreError::new("find the bucket", error))
     }
 
     /// Creates the bucket where it is missing.
@@ -127,7 +126,7 @@ impl Store {
     /// # Errors
     ///
     /// If it is missing and the store refuses to create it.
-    pub async fn ensure_bucket(&self) -> Result<(), StoreError> {
+    pub async fn ensure_bucket(&self) -> Result<(), ResumeStoreError> {
         if self.check().await.is_ok() {
             return Ok(());
         }
@@ -135,7 +134,7 @@ impl Store {
         match created {
             Ok(_) => Ok(()),
             Err(SdkError::ServiceError(e)) if e.err().is_bucket_already_owned_by_you() => Ok(()),
-            Err(error) => Err(StoreError::new("create the bucket", error)),
+            Err(error) => Err(ResumeStoreError::new("create the bucket", error)),
         }
     }
 
@@ -145,7 +144,7 @@ impl Store {
     /// # Errors
     ///
     /// If the file cannot be read, or the store did not take it; it may have stored it even so.
-    pub async fn put(&self, key: &ResumeKey, file: &Path, content_type: &str) -> Result<(), StoreError> {
+    pub async fn put(&self, key: &ResumeKey, file: &Path, content_type: &str) -> Result<(), ResumeStoreError> {
         let started = Instant::now();
         let span = self.span("PutObject");
         let putting = self.put_object(key, file, content_type);
@@ -175,10 +174,10 @@ impl Store {
         )
     }
 
-    async fn put_object(&self, key: &ResumeKey, file: &Path, content_type: &str) -> Result<(), StoreError> {
+    async fn put_object(&self, key: &ResumeKey, file: &Path, content_type: &str) -> Result<(), ResumeStoreError> {
         let body = ByteStream::from_path(file)
             .await
-            .map_err(|error| StoreError::new("read the spooled résumé", error))?;
+            .map_err(|error| ResumeStoreError::new("read the spooled résumé", error))?;
         let put = self
             .client
             .put_object()
@@ -189,7 +188,7 @@ impl Store {
             .send()
             .await;
         put.map(drop)
-            .map_err(|error| StoreError::new("take the résumé", error))
+            .map_err(|error| ResumeStoreError::new("take the résumé", error))
     }
 
     /// Removes a résumé; removing what is not there is a success.
@@ -197,7 +196,7 @@ impl Store {
     /// # Errors
     ///
     /// If the store did not say that it is gone.
-    pub async fn delete(&self, key: &ResumeKey) -> Result<(), StoreError> {
+    pub async fn delete(&self, key: &ResumeKey) -> Result<(), ResumeStoreError> {
         let deleted = self
             .client
             .delete_object()
@@ -207,7 +206,7 @@ impl Store {
             .await;
         deleted
             .map(drop)
-            .map_err(|error| StoreError::new("remove the résumé", error))
+            .map_err(|error| ResumeStoreError::new("remove the résumé", error))
     }
 
     /// The keys of one person's résumés.
@@ -215,7 +214,7 @@ impl Store {
     /// # Errors
     ///
     /// If the store does not list the bucket.
-    pub async fn of_person(&self, person: &PersonId) -> Result<Vec<ResumeKey>, StoreError> {
+    pub async fn keys_of_person(&self, person: &PersonId) -> Result<Vec<ResumeKey>, ResumeStoreError> {
         let mut pages = self
             .client
             .list_objects_v2()
@@ -225,7 +224,7 @@ impl Store {
             .send();
         let mut keys = Vec::new();
         while let Some(page) = pages.next().await {
-            let page = page.map_err(|error| StoreError::new("list a person's résumés", error))?;
+            let page = page.map_err(|error| ResumeStoreError::new("list a person's résumés", error))?;
             let listed = page.contents.unwrap_or_default().into_iter();
             keys.extend(listed.filter_map(|object| object.key).map(ResumeKey::known));
         }
@@ -237,7 +236,7 @@ impl Store {
     /// # Errors
     ///
     /// If it is not there, or not all of it arrived.
-    pub async fn get(&self, key: &ResumeKey) -> Result<Vec<u8>, StoreError> {
+    pub async fn get(&self, key: &ResumeKey) -> Result<Vec<u8>, ResumeStoreError> {
         let object = self
             .client
             .get_object()
@@ -246,29 +245,11 @@ impl Store {
             .send()
             .instrument(self.span("GetObject"))
             .await
-            .map_err(|error| StoreError::new("give the résumé", error))?;
+            .map_err(|error| ResumeStoreError::new("give the résumé", error))?;
         let content = object.body.collect().await;
         content
             .map(|content| content.to_vec())
-            .map_err(|error| StoreError::new("give the résumé", error))
-    }
-
-    /// Whether anybody may list the bucket, or read what lies in it: asked without credentials.
-    ///
-    /// # Errors
-    ///
-    /// If the store answers neither yes nor no.
-    pub async fn is_public(settings: &S3Settings) -> Result<bool, StoreError> {
-        let anybody = Self::over(settings, config(settings).allow_no_auth());
-        if allowed(anybody.first_key().await)?.is_some() {
-            return Ok(true);
-        }
-        let ours = Self::new(settings).first_key().await;
-        let Some(key) = ours.map_err(|error| StoreError::new("list the bucket", error))? else {
-            return Ok(false);
-        };
-        let head = anybody.client.head_object().bucket(&anybody.bucket).key(key);
-        allowed(head.send().await).map(|head| head.is_some())
+            .map_err(|error| ResumeStoreError::new("give the résumé", error))
     }
 
     async fn first_key(&self) -> Result<Option<String>, SdkError<ListObjectsV2Error, HttpResponse>> {
@@ -276,53 +257,6 @@ impl Store {
         let mut objects = listing.send().await?.contents.unwrap_or_default();
         Ok(objects.pop().and_then(|object| object.key))
     }
-
-    /// A link that downloads the résumé under its name until `lifetime` is over
-    /// (at most 7 days, a limit of the signature scheme).
-    ///
-    /// # Errors
-    ///
-    /// If `lifetime` is longer than that.
-    pub async fn link(&self, key: &str, file_name: &str, lifetime: Duration) -> Result<String, StoreError> {
-        let wrong = |error| StoreError::new("sign a link", error);
-        let presigning = PresigningConfig::expires_in(lifetime).map_err(wrong)?;
-        let signed = self
-            .client
-            .get_object()
-            .bucket(&self.bucket)
-            .key(key)
-            .response_content_disposition(disposition(file_name))
-            .presigned(presigning)
-            .await;
-        signed
-            .map(|request| request.uri().to_owned())
-            .map_err(|error| StoreError::new("sign a link", error))
-    }
-}
-
-/// How a browser names the file: as its owner does, or safely where it knows no other letters than ours (RFC 6266,
-/// appendix D).
-fn disposition(file_name: &str) -> String {
-    let safe = safe_file_name(file_name);
-    let readable = readable_file_name(file_name);
-    let readable = utf8_percent_encode(&readable, NON_ALPHANUMERIC);
-    format!("attachment; filename=\"{safe}\"; filename*=UTF-8''{readable}")
-}
-
-/// What a request without credentials got, or `None` where it was refused.
-fn allowed<T, E>(answer: Result<T, SdkError<E, HttpResponse>>) -> Result<Option<T>, StoreError>
-where
-    E: std::error::Error + 'static,
-{
-    match answer {
-        Ok(got) => Ok(Some(got)),
-        Err(error) if error.raw_response().is_some_and(is_refusal) => Ok(None),
-        Err(error) => Err(StoreError::new("say whether it is public", error)),
-    }
-}
-
-fn is_refusal(response: &HttpResponse) -> bool {
-    matches!(response.status().as_u16(), 401 | 403)
 }
 
 /// All but who we are.

@@ -11,7 +11,7 @@ use aws_sdk_s3::{
 use aws_smithy_async::future::pagination_stream::PaginationStream;
 use serde::{Deserialize, Serialize};
 
-use crate::{Store, StoreError};
+use crate::{ResumeStore, ResumeStoreError};
 
 /// An object without its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,9 +40,9 @@ impl Object {
     /// # Errors
     ///
     /// If the connection ends before the content does.
-    pub async fn next(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, StoreError> {
+    pub async fn next(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, ResumeStoreError> {
         let piece = self.content.try_next().await;
-        piece.map_err(|error| StoreError::new("give the object", error))
+        piece.map_err(|error| ResumeStoreError::new("give the object", error))
     }
 }
 
@@ -57,17 +57,17 @@ impl Keys {
     /// # Errors
     ///
     /// If the store does not list the bucket.
-    pub async fn next(&mut self) -> Result<Option<Vec<String>>, StoreError> {
+    pub async fn next(&mut self) -> Result<Option<Vec<String>>, ResumeStoreError> {
         let Some(page) = self.pages.next().await else {
             return Ok(None);
         };
-        let page = page.map_err(|error| StoreError::new("list the bucket", error))?;
+        let page = page.map_err(|error| ResumeStoreError::new("list the bucket", error))?;
         let objects = page.contents.unwrap_or_default().into_iter();
         Ok(Some(objects.filter_map(|object| object.key).collect()))
     }
 }
 
-impl Store {
+impl ResumeStore {
     /// All keys of the bucket, in their order.
     pub fn keys(&self) -> Keys {
         let listing = self.client.list_objects_v2().bucket(&self.bucket);
@@ -81,12 +81,12 @@ impl Store {
     /// # Errors
     ///
     /// If the store answers anything but the object or its absence.
-    pub async fn open(&self, key: &str) -> Result<Option<Object>, StoreError> {
+    pub async fn open(&self, key: &str) -> Result<Option<Object>, ResumeStoreError> {
         let get = self.client.get_object().bucket(&self.bucket).key(key);
         let object = match get.send().await {
             Ok(object) => object,
             Err(SdkError::ServiceError(error)) if error.err().is_no_such_key() => return Ok(None),
-            Err(error) => return Err(StoreError::new("give the object", error)),
+            Err(error) => return Err(ResumeStoreError::new("give the object", error)),
         };
         let info = ObjectInfo {
             key: key.to_owned(),
@@ -105,9 +105,9 @@ impl Store {
     /// # Errors
     ///
     /// If the file cannot be read, or the store did not take it.
-    pub async fn restore(&self, info: &ObjectInfo, file: &Path) -> Result<(), StoreError> {
+    pub async fn restore(&self, info: &ObjectInfo, file: &Path) -> Result<(), ResumeStoreError> {
         let content = ByteStream::from_path(file).await;
-        let content = content.map_err(|error| StoreError::new("read the object's file", error))?;
+        let content = content.map_err(|error| ResumeStoreError::new("read the object's file", error))?;
         let put = self
             .client
             .put_object()
@@ -120,19 +120,19 @@ impl Store {
             .send();
         put.await
             .map(drop)
-            .map_err(|error| StoreError::new("take the object", error))
+            .map_err(|error| ResumeStoreError::new("take the object", error))
     }
 
-    /// Whether anything lies in the bucket; in one that is missing, nothing does.
+    /// Whether the bucket holds no object; a missing one holds none.
     ///
     /// # Errors
     ///
     /// If the store does not list the bucket.
-    pub async fn holds_anything(&self) -> Result<bool, StoreError> {
+    pub async fn is_empty(&self) -> Result<bool, ResumeStoreError> {
         match self.first_key().await {
-            Ok(key) => Ok(key.is_some()),
-            Err(SdkError::ServiceError(error)) if error.err().is_no_such_bucket() => Ok(false),
-            Err(error) => Err(StoreError::new("list the bucket", error)),
+            Ok(key) => Ok(key.is_none()),
+            Err(SdkError::ServiceError(error)) if error.err().is_no_such_bucket() => Ok(true),
+            Err(error) => Err(ResumeStoreError::new("list the bucket", error)),
         }
     }
 }

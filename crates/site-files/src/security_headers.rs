@@ -1,4 +1,4 @@
-//! What browsers are told about every answer.
+//! Middleware that adds security headers to every response.
 
 use axum::{
     extract::Request,
@@ -36,7 +36,7 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
 ];
 
 /// For answers that are no page: nothing may be loaded or framed.
-const NOTHING: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+const DENY_ALL_POLICY: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 
 /// Adds the headers; a page has set its own content security policy already.
 pub async fn add(request: Request, next: Next) -> Response {
@@ -45,6 +45,6 @@ pub async fn add(request: Request, next: Next) -> Response {
     for (name, value) in HEADERS {
         headers.insert(name, value);
     }
-    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(NOTHING);
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(DENY_ALL_POLICY);
     response
 }

@@ -1,5 +1,5 @@
-//! The built front ends: pages without their `.html`, compressed ahead of time, the
-//! right not-found page, and what browsers may keep and load.
+//! Static site: routing, redirects, not-found pages, Cache-Control and CSP of the built front ends. Addresses of pages have
+//! no `.html`; files are compressed ahead of time.
 
 use std::{path::Path, sync::Arc};
 
@@ -20,8 +20,10 @@ use tower_http::services::{ServeDir, ServeFile};
 const ROUTES: &str = "_routes.json";
 /// Where remotes lie, each in a folder of its name. The shell's pages know nothing of them, nor they of the pages.
 const REMOTES: &str = "/remotes/";
-const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
+/// `Cache-Control` of files whose names carry a hash.
+const CACHE_IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+/// `Cache-Control` of everything else.
+const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 
 /// Below the remotes no page is asked for: a script that a page wanted needs no other page instead.
 const NO_SUCH_FILE: &str = "There is nothing at this address.\n";
@@ -32,8 +34,8 @@ pub struct Site {
     redirects: Vec<RedirectEntry>,
     not_found: Vec<NotFound>,
     variants: Vec<Variant>,
-    policy: HeaderValue,
-    policy_of_remotes: HeaderValue,
+    content_security_policy: HeaderValue,
+    content_security_policy_of_remotes: HeaderValue,
 }
 
 /// The page for addresses below a prefix that name nothing.
@@ -110,22 +112,22 @@ impl Site {
             redirects: routes.redirects,
             not_found,
             variants: routes.variants,
-            policy: policy(&routes.script_hashes, &routes.frame_sources).with_context(wrong)?,
-            policy_of_remotes: policy(&[], &[])?,
+            content_security_policy: content_security_policy(&routes.script_hashes, &routes.frame_sources).with_context(wrong)?,
+            content_security_policy_of_remotes: content_security_policy(&[], &[])?,
         })
     }
 
     /// Serves every address that no other route takes.
     pub fn into_router(self) -> Router {
         Router::new()
-            .route("/", get(serve).post(lead_on))
+            .route("/", get(serve).post(redirect_post))
             .route("/{*path}", get(serve))
             .with_state(Arc::new(self))
     }
 
     async fn answer(&self, request: Request) -> Response {
-        if let Some(elsewhere) = self.elsewhere(request.uri()) {
-            return Redirect::permanent(&elsewhere).into_response();
+        if let Some(redirect_target) = self.redirect_target(request.uri()) {
+            return Redirect::permanent(&redirect_target).into_response();
         }
         let path = request.uri().path().to_owned();
         let (mut parts, body) = request.into_parts();
@@ -145,7 +147,7 @@ impl Site {
         };
         match found {
             Some(found) if found.status() != StatusCode::NOT_FOUND => found,
-            _ => self.nothing_here(&path, method, headers).await,
+            _ => self.not_found(&path, method, headers).await,
         }
     }
 
@@ -158,7 +160,7 @@ impl Site {
     }
 
     /// Each page has one address: without its `.html`, without a slash at the end.
-    fn elsewhere(&self, uri: &Uri) -> Option<String> {
+    fn redirect_target(&self, uri: &Uri) -> Option<String> {
         let path = uri.path();
         let page = path.strip_suffix(".html").unwrap_or(path).trim_end_matches('/');
         let page = if page == "/index" { "" } else { page };
@@ -182,15 +184,15 @@ impl Site {
         })
     }
 
-    fn policy_at(&self, path: &str) -> &HeaderValue {
+    fn content_security_policy_at(&self, path: &str) -> &HeaderValue {
         if path.starts_with(REMOTES) {
-            &self.policy_of_remotes
+            &self.content_security_policy_of_remotes
         } else {
-            &self.policy
+            &self.content_security_policy
         }
     }
 
-    async fn nothing_here(&self, path: &str, method: Method, headers: HeaderMap) -> Response {
+    async fn not_found(&self, path: &str, method: Method, headers: HeaderMap) -> Response {
         if path.starts_with(REMOTES) {
             return (StatusCode::NOT_FOUND, NO_SUCH_FILE).into_response();
         }
@@ -227,13 +229,13 @@ impl RedirectEntry {
 async fn serve(State(site): State<Arc<Site>>, request: Request) -> Response {
     let path = request.uri().path();
     let is_immutable = is_immutable(path);
-    let policy = site.policy_at(path).clone();
+    let policy = site.content_security_policy_at(path).clone();
     let mut response = site.answer(request).await;
     let is_there = response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED;
     let keep = if is_immutable && is_there {
-        FOREVER
+        CACHE_IMMUTABLE
     } else {
-        ASK_EACH_TIME
+        REVALIDATE
     };
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, keep);
@@ -242,8 +244,8 @@ async fn serve(State(site): State<Arc<Site>>, request: Request) -> Response {
     response
 }
 
-/// Hands a form on with its query and its body (307, RFC 9110, 15.4.8).
-async fn lead_on(State(site): State<Arc<Site>>, uri: Uri) -> Response {
+/// Redirects a form post with its query and its body (307, RFC 9110, 15.4.8).
+async fn redirect_post(State(site): State<Arc<Site>>, uri: Uri) -> Response {
     let target = site
         .variant_of(&uri)
         .and_then(|variant| variant.posts_to.as_deref());
@@ -271,7 +273,7 @@ fn is_immutable(path: &str) -> bool {
     path.starts_with("/assets/") || of_a_remote().unwrap_or(false)
 }
 
-fn policy(script_hashes: &[String], frame_sources: &[String]) -> anyhow::Result<HeaderValue> {
+fn content_security_policy(script_hashes: &[String], frame_sources: &[String]) -> anyhow::Result<HeaderValue> {
     let scripts: String = script_hashes.iter().map(|hash| format!(" '{hash}'")).collect();
     let frames = match frame_sources {
         [] => "'none'".to_owned(),

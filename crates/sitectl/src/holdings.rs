@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Context as _;
 use async_nats::jetstream::{kv::Store as Bucket, message::StreamMessage, stream::Stream};
-use resumes::{ResumeKey, S3Settings, Store};
+use resumes::{ResumeKey, S3Settings, ResumeStore};
 use serde::Serialize;
 use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
@@ -20,7 +20,7 @@ pub struct Places {
     dead_letters: Stream,
     subscribers: Bucket,
     deliveries: Bucket,
-    resumes: Store,
+    resumes: ResumeStore,
     resumes_name: String,
 }
 
@@ -58,7 +58,7 @@ impl Places {
             dead_letters: broker::stream(&context, DEAD_LETTERS_STREAM).await?,
             subscribers: broker::bucket(&context, SUBSCRIBERS_BUCKET).await?,
             deliveries: broker::bucket(&context, DELIVERIES_BUCKET).await?,
-            resumes: Store::new(store),
+            resumes: ResumeStore::new(store),
             resumes_name: store.s3_bucket.clone(),
         })
     }
@@ -87,7 +87,7 @@ impl Places {
             let subject = format!("{}{id}.*", self.deliveries.prefix);
             deliveries.extend(broker::search(&self.deliveries.stream, &subject).await?);
         }
-        let resumes = self.resumes.of_person(person).await;
+        let resumes = self.resumes.keys_of_person(person).await;
         let resumes =
             resumes.context("S3 cannot be used (settings S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID)")?;
         Ok(Holdings {

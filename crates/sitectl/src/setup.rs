@@ -8,13 +8,13 @@ use async_nats::{
     jetstream::{self, Context, message::StreamMessage, stream::Stream},
 };
 use clap::Args;
-use resumes::{S3Settings, Store};
+use resumes::{ResumeStore, S3Settings};
 use serde::Serialize;
 use serde_json::json;
 use site_broker::{ProvisionSettings, SUBSCRIBERS_BUCKET};
 use site_events::{SITE_STREAM, subjects};
 use site_service::nats::{self, NatsSettings};
-use subscribers::{Kept, StoreError, Subscriber, Subscribers};
+use subscribers::{Retention, SubscriberStoreError, Subscriber, Subscribers};
 use visitor::PersonId;
 
 use crate::{answer::answer, broker, webhooks::waiting};
@@ -49,7 +49,7 @@ pub async fn setup(settings: &Settings) -> anyhow::Result<()> {
     let context = jetstream::new(client);
     let provisioned = site_broker::provision(&context, &settings.provision).await?;
     let_old_sign_ups_expire(&context).await?;
-    Store::new(&settings.store).ensure_bucket().await?;
+    ResumeStore::new(&settings.store).ensure_bucket().await?;
     let mut ready = provisioned.ready;
     ready.push(format!("S3 bucket {}", settings.store.s3_bucket));
     let site = broker::stream(&context, SITE_STREAM).await?;
@@ -123,14 +123,14 @@ async fn let_old_sign_ups_expire(context: &Context) -> anyhow::Result<()> {
         let Some((person, subscriber)) = without_time(&record) else {
             continue;
         };
-        let kept = subscriber.kept(OLD_LIFETIME);
-        if kept == Kept::ForGood {
+        let retention = subscriber.retention(OLD_LIFETIME);
+        if retention == Retention::Forever {
             continue;
         }
-        let written = subscribers.write(&person, &subscriber, record.sequence, kept);
+        let written = subscribers.write(&person, &subscriber, record.sequence, retention);
         match written.await {
             // Who signs up or confirms in this moment does so by the new rules.
-            Ok(_) | Err(StoreError::Conflict) => {}
+            Ok(_) | Err(SubscriberStoreError::Conflict) => {}
             Err(error) => return Err(error).context("old sign-ups were not all given their time; repeat it"),
         }
     }

@@ -8,5 +8,5 @@
 pub mod store;
 pub mod subscriber;
 
-pub use store::{Known, StoreError, Subscribers};
-pub use subscriber::{Kept, State, Subscriber};
+pub use store::{SubscriberEntry, SubscriberStoreError, Subscribers};
+pub use subscriber::{Retention, State, Subscriber};

@@ -16,11 +16,11 @@ use site_service::{nats, status};
 use tonic::Status;
 use visitor::PersonId;
 
-use crate::{Kept, Subscriber};
+use crate::{Retention, Subscriber};
 
 /// Why a record could not be read or written.
 #[derive(Debug, thiserror::Error)]
-pub enum StoreError {
+pub enum SubscriberStoreError {
     /// Someone else changed the record meanwhile; read it again.
     #[error("the record was changed by another request")]
     Conflict,
@@ -37,14 +37,14 @@ pub enum StoreError {
     },
 }
 
-impl From<StoreError> for Status {
-    fn from(error: StoreError) -> Self {
+impl From<SubscriberStoreError> for Status {
+    fn from(error: SubscriberStoreError) -> Self {
         match error {
-            StoreError::Unreadable { .. } => {
+            SubscriberStoreError::Unreadable { .. } => {
                 tracing::error!(%error, "a subscriber's record is broken");
                 Status::internal("the record cannot be read")
             }
-            StoreError::Conflict | StoreError::Away(_) => {
+            SubscriberStoreError::Conflict | SubscriberStoreError::Away(_) => {
                 tracing::warn!(%error, "subscriber not stored");
                 status::unavailable("the subscribers' bucket is away")
             }
@@ -52,8 +52,8 @@ impl From<StoreError> for Status {
     }
 }
 
-/// A record and the revision it was read at; revision 0 where there is none.
-pub struct Known {
+/// Entry of the bucket: a record and the revision it was read at; revision 0 where there is none.
+pub struct SubscriberEntry {
     /// The record, where there is one.
     pub subscriber: Option<Subscriber>,
     /// What a change must name.
@@ -73,10 +73,10 @@ impl Subscribers {
     /// # Errors
     ///
     /// If it is away, not there, or its records cannot expire.
-    pub async fn open(client: Client) -> Result<Self, StoreError> {
+    pub async fn open(client: Client) -> Result<Self, SubscriberStoreError> {
         let context = nats::jetstream(client.clone());
         let unusable = |reason: String| {
-            StoreError::Away(format!(
+            SubscriberStoreError::Away(format!(
                 "bucket {SUBSCRIBERS_BUCKET} cannot be used ({reason}); run `sitectl setup`"
             ))
         };
@@ -96,12 +96,13 @@ impl Subscribers {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Unreadable`] if the record is none of ours; [`StoreError::Away`] if the broker did not answer.
-    pub async fn read(&self, person: &PersonId) -> Result<Known, StoreError> {
+    /// [`SubscriberStoreError::Unreadable`] if the record is none of ours; [`SubscriberStoreError::Away`] if the broker did
+    /// not answer.
+    pub async fn read(&self, person: &PersonId) -> Result<SubscriberEntry, SubscriberStoreError> {
         self.connected()?;
         let entry = self.bucket.entry(person.as_str()).await.map_err(away)?;
         let Some(entry) = entry else {
-            return Ok(Known {
+            return Ok(SubscriberEntry {
                 subscriber: None,
                 revision: 0,
             });
@@ -109,7 +110,7 @@ impl Subscribers {
         let subscriber = match entry.operation {
             Operation::Put => {
                 Some(
-                    serde_json::from_slice(&entry.value).map_err(|reason| StoreError::Unreadable {
+                    serde_json::from_slice(&entry.value).map_err(|reason| SubscriberStoreError::Unreadable {
                         person: person.clone(),
                         reason,
                     })?,
@@ -117,7 +118,7 @@ impl Subscribers {
             }
             Operation::Delete | Operation::Purge => None,
         };
-        Ok(Known {
+        Ok(SubscriberEntry {
             subscriber,
             revision: entry.revision,
         })
@@ -127,28 +128,29 @@ impl Subscribers {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Conflict`] if somebody else wrote in between; [`StoreError::Away`] if it is not known to be written.
+    /// [`SubscriberStoreError::Conflict`] if somebody else wrote in between; [`SubscriberStoreError::Away`] if it is not
+    /// known to be written.
     pub async fn write(
         &self,
         person: &PersonId,
         subscriber: &Subscriber,
         revision: u64,
-        kept: Kept,
-    ) -> Result<u64, StoreError> {
+        retention: Retention,
+    ) -> Result<u64, SubscriberStoreError> {
         self.connected()?;
         let value = serde_json::to_vec(subscriber).expect("a subscriber is plain values");
         let mut message = PublishMessage::build()
             .payload(value.into())
             .expected_last_subject_sequence(revision);
         // Without this header the new record never expires, whatever the former did.
-        if let Kept::For(lifetime) = kept {
+        if let Retention::Expires(lifetime) = retention {
             message = message.ttl(whole_seconds(lifetime));
         }
         let subject = format!("{}{person}", self.bucket.prefix);
         let sent = self.context.send_publish(subject, message).await;
         let ack = sent.map_err(away)?.await;
         ack.map(|ack| ack.sequence).map_err(|error| match error.kind() {
-            PublishErrorKind::WrongLastSequence => StoreError::Conflict,
+            PublishErrorKind::WrongLastSequence => SubscriberStoreError::Conflict,
             _ => away(error),
         })
     }
@@ -157,8 +159,8 @@ impl Subscribers {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Away`] if it is not known to be gone.
-    pub async fn forget(&self, person: &PersonId, revision: u64) -> Result<(), StoreError> {
+    /// [`SubscriberStoreError::Away`] if it is not known to be gone.
+    pub async fn delete(&self, person: &PersonId, revision: u64) -> Result<(), SubscriberStoreError> {
         self.connected()?;
         // The broker leaves a marker that names the person; it goes as soon as a marker can.
         let gone =
@@ -167,10 +169,10 @@ impl Subscribers {
         gone.await.map_err(away)
     }
 
-    fn connected(&self) -> Result<(), StoreError> {
+    fn connected(&self) -> Result<(), SubscriberStoreError> {
         nats::is_connected(&self.client)
             .then_some(())
-            .ok_or_else(|| StoreError::Away("not connected".to_owned()))
+            .ok_or_else(|| SubscriberStoreError::Away("not connected".to_owned()))
     }
 }
 
@@ -179,8 +181,8 @@ fn whole_seconds(lifetime: Duration) -> Duration {
     Duration::from_secs(lifetime.as_secs().max(1))
 }
 
-fn away(error: impl std::fmt::Display) -> StoreError {
-    StoreError::Away(error.to_string())
+fn away(error: impl std::fmt::Display) -> SubscriberStoreError {
+    SubscriberStoreError::Away(error.to_string())
 }
 
 #[cfg(test)]

@@ -7,10 +7,10 @@ use visitor::EmailAddress;
 
 /// How soon another confirmation mail may follow the last.
 const MAIL_INTERVAL: Duration = Duration::minutes(15);
-/// For how long a sign-up may still be at asking for its mail, in which no other asks for one.
-const ASKING: Duration = Duration::seconds(30);
-/// How long the address of somebody who never confirmed is kept from further mails after one came back.
-const NEVER_CONFIRMED: std::time::Duration = std::time::Duration::from_secs(90 * 24 * 60 * 60);
+/// Lease of a sign-up on sending its confirmation mail; meanwhile no other sends one.
+const CONFIRMATION_LEASE: Duration = Duration::seconds(30);
+/// TTL of the suppression of an address that never confirmed and whose mail bounced.
+const UNCONFIRMED_SUPPRESSION_TTL: std::time::Duration = std::time::Duration::from_secs(90 * 24 * 60 * 60);
 
 /// One person's subscription, as it lies in the bucket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,14 +26,14 @@ pub struct Subscriber {
     /// Where the sign-up was made, such as `/blog`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// When consent was given for what is confirmed no more: see [`Self::consented`].
+    /// When consent was given for what is confirmed no more: see [`Self::consented_at`].
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         with = "time::serde::rfc3339::option"
     )]
     confirmed: Option<OffsetDateTime>,
-    /// When a former subscription ended: see [`Self::left`].
+    /// When a former subscription ended: see [`Self::unsubscribed_at`].
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -80,13 +80,13 @@ pub enum State {
     },
 }
 
-/// How long a record stays in the bucket.
+/// Retention of a record in the bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum Retention {
     /// Until it is erased.
-    ForGood,
+    Forever,
     /// It expires by itself, address and all.
-    For(std::time::Duration),
+    Expires(std::time::Duration),
 }
 
 impl Subscriber {
@@ -98,7 +98,7 @@ impl Subscriber {
         source: Option<String>,
         now: OffsetDateTime,
         key: Uuid,
-        fresh: Uuid,
+        new_subscription_id: Uuid,
     ) -> Option<Self> {
         match known.map(|known| &known.state) {
             Some(State::Confirmed { .. } | State::Suppressed { .. }) => return None,
@@ -108,18 +108,18 @@ impl Subscriber {
             Some(State::Pending {
                 mailed: None,
                 asking: Some(other),
-            }) if *other != key && known.is_some_and(|known| now - known.requested < ASKING) => return None,
+            }) if *other != key && known.is_some_and(|known| now - known.requested < CONFIRMATION_LEASE) => return None,
             _ => {}
         }
         Some(Self {
             email,
             subscription: known
                 .filter(|known| known.is_pending())
-                .map_or(fresh, |known| known.subscription),
+                .map_or(new_subscription_id, |known| known.subscription),
             requested: now,
             source,
-            confirmed: known.and_then(Self::consented),
-            ended: known.and_then(Self::left),
+            confirmed: known.and_then(Self::consented_at),
+            ended: known.and_then(Self::unsubscribed_at),
             state: State::Pending {
                 mailed: None,
                 asking: Some(key),
@@ -160,7 +160,7 @@ impl Subscriber {
                 ..self
             },
             State::Pending { .. } | State::Confirmed { .. } => Self {
-                confirmed: self.consented(),
+                confirmed: self.consented_at(),
                 ended: None,
                 state: State::Unsubscribed { since: now },
                 ..self
@@ -173,8 +173,8 @@ impl Subscriber {
         match self.state {
             State::Suppressed { .. } => self,
             State::Pending { .. } | State::Confirmed { .. } | State::Unsubscribed { .. } => Self {
-                confirmed: self.consented(),
-                ended: self.left(),
+                confirmed: self.consented_at(),
+                ended: self.unsubscribed_at(),
                 state: State::Suppressed { since: now },
                 ..self
             },
@@ -202,7 +202,7 @@ impl Subscriber {
 
     /// When this person last said that they want the newsletter, where it is known. It is kept after the end, to
     /// show on what ground mails were sent.
-    pub fn consented(&self) -> Option<OffsetDateTime> {
+    pub fn consented_at(&self) -> Option<OffsetDateTime> {
         match self.state {
             State::Confirmed { since } => Some(since),
             State::Pending { .. } | State::Unsubscribed { .. } | State::Suppressed { .. } => self.confirmed,
@@ -210,7 +210,7 @@ impl Subscriber {
     }
 
     /// When this person last left, unless they confirmed anew since.
-    pub fn left(&self) -> Option<OffsetDateTime> {
+    pub fn unsubscribed_at(&self) -> Option<OffsetDateTime> {
         match self.state {
             State::Unsubscribed { since } => Some(since),
             State::Pending { .. } | State::Confirmed { .. } | State::Suppressed { .. } => self.ended,
@@ -220,13 +220,13 @@ impl Subscriber {
     /// How long the record stays where a sign-up must be confirmed within this time. Only a first sign-up expires:
     /// whoever left before stays known as such, or anybody could undo that by typing their address. So does, later, what
     /// came back of somebody who never confirmed.
-    pub fn kept(&self, confirm_within: std::time::Duration) -> Kept {
+    pub fn retention(&self, confirm_within: std::time::Duration) -> Retention {
         match self.state {
-            State::Pending { .. } if self.left().is_none() => Kept::For(confirm_within),
-            State::Suppressed { .. } if self.left().is_none() && self.consented().is_none() => {
-                Kept::For(NEVER_CONFIRMED)
+            State::Pending { .. } if self.unsubscribed_at().is_none() => Retention::Expires(confirm_within),
+            State::Suppressed { .. } if self.unsubscribed_at().is_none() && self.consented_at().is_none() => {
+                Retention::Expires(UNCONFIRMED_SUPPRESSION_TTL)
             }
-            _ => Kept::ForGood,
+            _ => Retention::Forever,
         }
     }
 
@@ -245,11 +245,11 @@ impl Subscriber {
         email: EmailAddress,
         source: Option<String>,
         confirmed: OffsetDateTime,
-        fresh: Uuid,
+        new_subscription_id: Uuid,
     ) -> Self {
         Self {
             email,
-            subscription: fresh,
+            subscription: new_subscription_id,
             requested: confirmed,
             source,
             confirmed: None,
@@ -270,9 +270,9 @@ mod tests {
     const FIRST: Uuid = Uuid::from_u128(1);
     const SECOND: Uuid = Uuid::from_u128(2);
 
-    fn sign_up(known: Option<&Subscriber>, now: OffsetDateTime, fresh: Uuid) -> Option<Subscriber> {
+    fn sign_up(known: Option<&Subscriber>, now: OffsetDateTime, new_subscription_id: Uuid) -> Option<Subscriber> {
         let email = EmailAddress::parse("asha@example.com").expect("an address");
-        Subscriber::signed_up(known, email, Some("/blog".to_owned()), now, fresh, fresh)
+        Subscriber::signed_up(known, email, Some("/blog".to_owned()), now, new_subscription_id, new_subscription_id)
     }
 
     fn pending() -> Subscriber {
@@ -287,7 +287,7 @@ mod tests {
         let soon = NOW + Duration::seconds(29);
         assert_eq!(sign_up(asking.as_ref(), soon, SECOND), None);
         assert!(sign_up(asking.as_ref(), soon, FIRST).is_some());
-        assert!(sign_up(asking.as_ref(), NOW + ASKING, SECOND).is_some());
+        assert!(sign_up(asking.as_ref(), NOW + CONFIRMATION_LEASE, SECOND).is_some());
     }
 
     #[test]
@@ -295,10 +295,10 @@ mod tests {
         let confirm_within = std::time::Duration::from_secs(1);
         let suppressed = pending().suppressed(NOW);
         let ninety_days = std::time::Duration::from_secs(7_776_000);
-        assert_eq!(suppressed.kept(confirm_within), Kept::For(ninety_days));
+        assert_eq!(suppressed.retention(confirm_within), Retention::Expires(ninety_days));
         assert!(suppressed.is_suppressed() && !pending().is_suppressed());
         let consented = pending().confirmed(NOW).expect("it was pending").suppressed(NOW);
-        assert_eq!(consented.kept(confirm_within), Kept::ForGood);
+        assert_eq!(consented.retention(confirm_within), Retention::Forever);
     }
 
     #[test]
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn a_sign_up_whose_mail_was_never_asked_for_may_be_made_anew() {
         let unmailed = sign_up(None, NOW, FIRST);
-        let again = sign_up(unmailed.as_ref(), NOW + ASKING, SECOND);
+        let again = sign_up(unmailed.as_ref(), NOW + CONFIRMATION_LEASE, SECOND);
         assert_eq!(again.map(|s| s.subscription), Some(FIRST));
     }
 
@@ -367,14 +367,14 @@ mod tests {
         let pending: Subscriber =
             serde_json::from_str(&written(r#""state":"pending","mailed":"2026-11-20T12:00:00Z""#))?;
         assert_eq!(pending.source, None);
-        assert_eq!((pending.consented(), pending.left()), (None, None));
+        assert_eq!((pending.consented_at(), pending.unsubscribed_at()), (None, None));
         let confirmed: Subscriber =
             serde_json::from_str(&written(r#""state":"confirmed","since":"2026-11-20T12:00:00Z""#))?;
-        assert_eq!((confirmed.consented(), confirmed.left()), (Some(NOW), None));
+        assert_eq!((confirmed.consented_at(), confirmed.unsubscribed_at()), (Some(NOW), None));
         let left: Subscriber = serde_json::from_str(&written(
             r#""state":"unsubscribed","since":"2026-11-20T12:00:00Z""#,
         ))?;
-        assert_eq!((left.consented(), left.left()), (None, Some(NOW)));
+        assert_eq!((left.consented_at(), left.unsubscribed_at()), (None, Some(NOW)));
         Ok(())
     }
 
@@ -385,14 +385,14 @@ mod tests {
             .confirmed(NOW)
             .map(|s| s.unsubscribed(later))
             .expect("confirmed");
-        assert_eq!((left.consented(), left.left()), (Some(NOW), Some(later)));
+        assert_eq!((left.consented_at(), left.unsubscribed_at()), (Some(NOW), Some(later)));
         assert_eq!((left.requested, left.source.as_deref()), (NOW, Some("/blog")));
 
         let again = sign_up(Some(&left), later + Duration::hours(1), SECOND).expect("another sign-up");
-        assert_eq!((again.consented(), again.left()), (Some(NOW), Some(later)));
+        assert_eq!((again.consented_at(), again.unsubscribed_at()), (Some(NOW), Some(later)));
         let anew = again.confirmed(later + Duration::hours(2)).expect("pending");
-        assert_eq!(anew.consented(), Some(later + Duration::hours(2)));
-        assert_eq!(anew.left(), None);
+        assert_eq!(anew.consented_at(), Some(later + Duration::hours(2)));
+        assert_eq!(anew.unsubscribed_at(), None);
     }
 
     #[test]
@@ -444,8 +444,8 @@ mod tests {
     fn after(known: Option<Subscriber>, what: Happening, now: OffsetDateTime) -> Option<Subscriber> {
         match (what, known) {
             (Happening::SignUp, known) => {
-                let fresh = Uuid::from_u128(now.unix_timestamp().unsigned_abs().into());
-                sign_up(known.as_ref(), now, fresh).or(known)
+                let new_subscription_id = Uuid::from_u128(now.unix_timestamp().unsigned_abs().into());
+                sign_up(known.as_ref(), now, new_subscription_id).or(known)
             }
             (_, None) => None,
             (Happening::Mail, Some(known)) if known.is_pending() => Some(known.mailed(now)),
@@ -470,8 +470,8 @@ mod tests {
                 };
                 if is_confirmed(&known) && !is_confirmed(&before) {
                     let waited = before.as_ref().is_some_and(Subscriber::is_pending);
-                    let consented = before.as_ref().and_then(Subscriber::consented);
-                    let never_left = before.as_ref().is_some_and(|s| s.left().is_none());
+                    let consented = before.as_ref().and_then(Subscriber::consented_at);
+                    let never_left = before.as_ref().is_some_and(|s| s.unsubscribed_at().is_none());
                     prop_assert!(
                         (matches!(what, Happening::Confirm) && waited)
                             || (matches!(what, Happening::Lift) && consented.is_some() && never_left),
@@ -479,9 +479,9 @@ mod tests {
                     );
                 }
                 if let (Some(before), Some(known)) = (&before, &known) {
-                    prop_assert!(before.consented().is_none() || known.consented() >= before.consented());
+                    prop_assert!(before.consented_at().is_none() || known.consented_at() >= before.consented_at());
                     let confirmed_anew = matches!(what, Happening::Confirm) && before.is_pending();
-                    prop_assert!(before.left().is_none() || known.left().is_some() || confirmed_anew);
+                    prop_assert!(before.unsubscribed_at().is_none() || known.unsubscribed_at().is_some() || confirmed_anew);
                     if before.is_suppressed() && !matches!(what, Happening::Lift) {
                         prop_assert!(known.is_suppressed());
                     }
@@ -489,7 +489,7 @@ mod tests {
                     prop_assert_eq!(&serde_json::from_str::<Subscriber>(&stored).expect("JSON"), known);
                 }
                 if let (Happening::Unsubscribe, Some(known)) = (what, &known) {
-                    prop_assert!(known.left().is_some());
+                    prop_assert!(known.unsubscribed_at().is_some());
                 }
             }
         }
@@ -498,12 +498,12 @@ mod tests {
     #[test]
     fn only_a_first_sign_up_expires() {
         let within = std::time::Duration::from_secs(1);
-        assert_eq!(pending().kept(within), Kept::For(within));
+        assert_eq!(pending().retention(within), Retention::Expires(within));
         let left = pending().unsubscribed(NOW);
-        assert_eq!(left.kept(within), Kept::ForGood);
+        assert_eq!(left.retention(within), Retention::Forever);
         let again = sign_up(Some(&left), NOW, SECOND).expect("another sign-up");
-        assert_eq!(again.kept(within), Kept::ForGood);
+        assert_eq!(again.retention(within), Retention::Forever);
         let confirmed = pending().confirmed(NOW).expect("pending");
-        assert_eq!(confirmed.kept(within), Kept::ForGood);
+        assert_eq!(confirmed.retention(within), Retention::Forever);
     }
 }

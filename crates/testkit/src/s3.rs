@@ -12,7 +12,7 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo},
     server::conn::auto::Builder,
 };
-use resumes::{S3Settings, Store};
+use resumes::{S3Settings, ResumeStore};
 use s3s::{
     auth::SimpleAuth,
     service::{S3Service, S3ServiceBuilder},
@@ -57,7 +57,7 @@ impl S3 {
             _temporary: None,
         };
         s3.resume_from_disk().await?;
-        Store::new(&s3.settings()?).ensure_bucket().await?;
+        ResumeStore::new(&s3.settings()?).ensure_bucket().await?;
         Ok(s3)
     }
 

@@ -8,26 +8,25 @@ use crate::{
     token::{Purpose, TokenKey},
 };
 
-/// How long the way out of the newsletter stays open: longer than anyone keeps a mail to
-/// unsubscribe from.
+/// How long an unsubscribe link is valid: longer than anyone keeps a mail to unsubscribe from.
 const UNSUBSCRIBE_LIFETIME: Duration = Duration::days(5 * 365);
 
-/// Makes the links.
-pub struct Links {
+/// Builder of signed links.
+pub struct LinkBuilder {
     site_url: String,
     token_key: TokenKey,
 }
 
-/// The two ways out of the newsletter.
+/// The two links that unsubscribe from the newsletter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WaysOut {
+pub struct UnsubscribeLinks {
     /// The page that asks whether to unsubscribe.
     pub page: String,
     /// The address that a mail program unsubscribes by in one click (RFC 8058).
     pub one_click: String,
 }
 
-impl Links {
+impl LinkBuilder {
     /// Takes the site's address as [`site_url`] gives it.
     pub fn new(site_url: &str, token_key: &TokenKey) -> Self {
         Self {
@@ -42,11 +41,11 @@ impl Links {
         format!("{}/?newsletter=confirm&token={token}", self.site_url)
     }
 
-    /// The ways out, in a mail of this time.
-    pub fn ways_out(&self, person: &PersonId, since: OffsetDateTime) -> WaysOut {
+    /// The unsubscribe links, in a mail of this time.
+    pub fn unsubscribe_links(&self, person: &PersonId, since: OffsetDateTime) -> UnsubscribeLinks {
         let expires = since + UNSUBSCRIBE_LIFETIME;
         let token = self.token_key.sign(Purpose::Unsubscribe, person, expires);
-        WaysOut {
+        UnsubscribeLinks {
             page: format!("{}/?newsletter=unsubscribe&token={token}", self.site_url),
             one_click: format!("{}/api/newsletter/unsubscribe?token={token}", self.site_url),
         }
@@ -84,7 +83,7 @@ mod tests {
         let key = TokenKey::new("a token key of thirty-two bytes or more").expect("a long key");
         let person = PersonId::try_from("0123456789abcdef0123456789abcdef".to_owned()).expect("an id");
         let expires = NOW + Duration::HOUR;
-        let page = Links::new("https://oculant.example", &key).confirm_page(&person, expires);
+        let page = LinkBuilder::new("https://oculant.example", &key).confirm_page(&person, expires);
         let token = page
             .strip_prefix("https://oculant.example/?newsletter=confirm&token=")
             .expect("a link to the site");
@@ -114,15 +113,15 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_out_are_good_for_years_and_for_nothing_else() {
+    fn both_unsubscribe_links_are_good_for_years_and_for_nothing_else() {
         let key = TokenKey::new("a token key of thirty-two bytes or more").expect("a long key");
         let person = PersonId::try_from("0123456789abcdef0123456789abcdef".to_owned()).expect("an id");
-        let ways_out = Links::new("https://oculant.example", &key).ways_out(&person, NOW);
+        let unsubscribe_links = LinkBuilder::new("https://oculant.example", &key).unsubscribe_links(&person, NOW);
         let prefixes = [
             "https://oculant.example/?newsletter=unsubscribe&token=",
             "https://oculant.example/api/newsletter/unsubscribe?token=",
         ];
-        for (link, prefix) in [ways_out.page, ways_out.one_click].iter().zip(prefixes) {
+        for (link, prefix) in [unsubscribe_links.page, unsubscribe_links.one_click].iter().zip(prefixes) {
             let token = link.strip_prefix(prefix).expect("a link to the site");
             let later = NOW + Duration::days(4 * 365);
             assert_eq!(key.verify(token, Purpose::Unsubscribe, later), Ok(person.clone()));

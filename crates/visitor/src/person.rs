@@ -32,9 +32,9 @@ impl PersonKey {
         PersonId(tag.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// A submission's key as it may stand in logs. One that was derived from an address alone could be worked out there
-    /// by whoever guesses the address.
-    pub fn submission(&self, key: [u8; 16]) -> [u8; 16] {
+    /// Blinds a submission's idempotency key, so that it may be logged. One that was derived from an address alone could
+    /// be worked out there by whoever guesses the address.
+    pub fn blind_submission_key(&self, key: [u8; 16]) -> [u8; 16] {
         // No address begins with a zero, so no tag of one is that of the other.
         self.tag(&[&[0], &key[..]].concat())
     }
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_submissions_key_is_the_same_each_time_and_another_under_another_secret() {
         let other = "another key of thirty-two bytes or more";
-        let tag = |secret, key| PersonKey::new(secret).expect("a long key").submission([key; 16]);
+        let tag = |secret, key| PersonKey::new(secret).expect("a long key").blind_submission_key([key; 16]);
         assert_eq!(tag(KEY, 1), tag(KEY, 1));
         assert_ne!(tag(KEY, 1), tag(KEY, 2));
         assert_ne!(tag(KEY, 1), tag(other, 1));

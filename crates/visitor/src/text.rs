@@ -4,7 +4,7 @@ use crate::InvalidInput;
 
 /// Whether a text may run over several lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lines {
+pub enum LineMode {
     /// A single line: no control characters at all.
     One,
     /// Paragraphs: line breaks and tabs are part of the text.
@@ -18,9 +18,9 @@ pub struct TextRule {
     /// What the visitor calls the field, as in "Enter your {what}."
     pub what: &'static str,
     /// The most characters it may have.
-    pub max: usize,
+    pub max_characters: usize,
     /// One line or several.
-    pub lines: Lines,
+    pub lines: LineMode,
 }
 
 impl TextRule {
@@ -44,11 +44,11 @@ impl TextRule {
         if text.is_empty() {
             return Ok(None);
         }
-        if text.chars().count() > self.max {
+        if text.chars().count() > self.max_characters {
             return Err(InvalidInput::new(format!(
                 "Shorten your {} to {} characters or fewer.",
                 self.what,
-                grouped(self.max)
+                grouped(self.max_characters)
             )));
         }
         if text.chars().any(|c| !self.allows(c)) {
@@ -61,7 +61,7 @@ impl TextRule {
     }
 
     fn allows(&self, c: char) -> bool {
-        !c.is_control() || (self.lines == Lines::Many && matches!(c, '\n' | '\t'))
+        !c.is_control() || (self.lines == LineMode::Many && matches!(c, '\n' | '\t'))
     }
 }
 
@@ -73,8 +73,8 @@ impl PersonName {
     /// The limit of a name.
     pub const RULE: TextRule = TextRule {
         what: "name",
-        max: 200,
-        lines: Lines::One,
+        max_characters: 200,
+        lines: LineMode::One,
     };
 
     /// Reads a name.
@@ -111,8 +111,8 @@ mod tests {
 
     const LETTER: TextRule = TextRule {
         what: "cover letter",
-        max: 20_000,
-        lines: Lines::Many,
+        max_characters: 20_000,
+        lines: LineMode::Many,
     };
 
     #[test]

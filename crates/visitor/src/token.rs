@@ -96,7 +96,8 @@ impl TokenKey {
     }
 }
 
-/// What tokens are read back with. While the key changes, tokens by the former one are still in people's mails.
+/// Verification keys during key rotation: current and former. While the key changes, tokens by the former one are still
+/// in people's mails.
 #[derive(Clone)]
 pub struct TokenKeys {
     key: TokenKey,

@@ -2,28 +2,28 @@
 
 use site_proto::careers::v1::FieldName;
 use site_service::status::Violations;
-use visitor::{EmailAddress, PersonName, TextRule, text::Lines};
+use visitor::{EmailAddress, PersonName, TextRule, text::LineMode};
 
 const PHONE: TextRule = line("phone number", 40);
 const POSITION: TextRule = line("position", 200);
 const EXPERIENCE: TextRule = line("years of experience", 200);
 const COVER_LETTER: TextRule = TextRule {
     what: "cover letter",
-    max: 20_000,
-    lines: Lines::Many,
+    max_characters: 20_000,
+    lines: LineMode::Many,
 };
 
-const fn line(what: &'static str, max: usize) -> TextRule {
+const fn line(what: &'static str, max_characters: usize) -> TextRule {
     TextRule {
         what,
-        max,
-        lines: Lines::One,
+        max_characters,
+        lines: LineMode::One,
     }
 }
 
 /// The text fields as they arrived; where one comes twice, the last counts.
 #[derive(Debug, Default)]
-pub struct Form {
+pub struct RawForm {
     name: String,
     email: String,
     phone: String,
@@ -32,7 +32,7 @@ pub struct Form {
     cover_letter: String,
 }
 
-impl Form {
+impl RawForm {
     pub fn set(&mut self, name: FieldName, value: String) {
         let field = match name {
             FieldName::Unspecified => return,
@@ -60,7 +60,7 @@ pub struct Application {
 
 impl Application {
     /// Reads the form; notes every field that is not right.
-    pub fn parse(form: &Form, violations: &mut Violations) -> Option<Self> {
+    pub fn parse(form: &RawForm, violations: &mut Violations) -> Option<Self> {
         let name = violations.check("name", PersonName::parse(&form.name));
         let email = violations.check("email", EmailAddress::parse(&form.email));
         let phone = violations.check("phone", PHONE.optional(&form.phone));
@@ -84,8 +84,8 @@ mod tests {
 
     use super::*;
 
-    fn form(phone: &str, cover_letter: &str) -> Form {
-        let mut form = Form::default();
+    fn form(phone: &str, cover_letter: &str) -> RawForm {
+        let mut form = RawForm::default();
         form.set(FieldName::Name, "Asha Rao".into());
         form.set(FieldName::Email, "asha@example.com".into());
         form.set(FieldName::Phone, phone.into());
@@ -94,7 +94,7 @@ mod tests {
         form
     }
 
-    fn violated(form: &Form) -> Vec<String> {
+    fn violated(form: &RawForm) -> Vec<String> {
         let mut violations = Violations::default();
         Application::parse(form, &mut violations);
         status::violations(&violations.into_status())
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn an_empty_form_names_every_required_field() {
         assert_eq!(
-            violated(&Form::default()),
+            violated(&RawForm::default()),
             ["coverLetter", "email", "name", "position"]
         );
     }

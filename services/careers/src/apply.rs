@@ -3,7 +3,7 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use resumes::{ResumeKey, Store, StoreError};
+use resumes::{ResumeKey, ResumeStore, ResumeStoreError};
 use site_broker::{PublishError, Publisher, Stored};
 use site_events::{
     Attribution, EventData,
@@ -20,11 +20,11 @@ use uuid::Uuid;
 use visitor::{PersonId, PersonKey};
 
 use crate::{
-    application::{Application, Form},
+    application::{Application, RawForm},
     resume::ResumeKind,
     scanner::{Infected, Scanner},
     spool::{Spool, SpoolError, Spooled},
-    uploads::Uploads,
+    upload_metrics::UploadMetrics,
 };
 
 /// The field that the résumé's mistakes are told under.
@@ -33,11 +33,11 @@ const RESUME: &str = "resume";
 /// What this use case works with.
 pub struct Careers {
     pub publisher: Publisher,
-    pub store: Store,
+    pub store: ResumeStore,
     pub person_key: PersonKey,
     pub spool_dir: PathBuf,
     pub scanner: Option<Scanner>,
-    pub uploads: Uploads,
+    pub upload_metrics: UploadMetrics,
 }
 
 /// Why an application was not accepted.
@@ -55,7 +55,7 @@ pub enum ApplyError {
     /// The résumé is too large, or could not be spooled.
     Spool(SpoolError),
     /// The résumé could not be stored.
-    Store(StoreError),
+    Store(ResumeStoreError),
     /// The event could not be stored.
     Publish(PublishError),
 }
@@ -90,7 +90,7 @@ impl From<ApplyError> for Status {
 
 /// The stream's parts up to the commit.
 struct Committed {
-    form: Form,
+    form: RawForm,
     resume: Option<Spooled>,
     attribution: Option<Attribution>,
     idempotency_key: String,
@@ -111,7 +111,7 @@ pub async fn apply(
     let upload = match resume {
         Some((spooled, kind)) => {
             let scan = scan(careers, &spooled).await?;
-            Some(Upload::start(&careers.store, &person, &spooled, kind, scan).await?)
+            Some(UploadRollback::start(&careers.store, &person, &spooled, kind, scan).await?)
         }
         None => None,
     };
@@ -132,13 +132,13 @@ pub async fn apply(
     // An event that may be stored must find its résumé, although the visitor is told to
     // try again. One that was stored before has the résumé of that attempt.
     if matches!(published, Ok(Stored::New) | Err(PublishError::NotAcknowledged(_))) {
-        upload.into_iter().for_each(Upload::keep);
+        upload.into_iter().for_each(UploadRollback::commit);
     }
     published.map(|_| event_id).map_err(ApplyError::Publish)
 }
 
 async fn receive(careers: &Careers, mut parts: Streaming<ApplyRequest>) -> Result<Committed, ApplyError> {
-    let mut form = Form::default();
+    let mut form = RawForm::default();
     let mut spool: Option<Spool> = None;
     let mut attribution = None;
     let started = Instant::now();
@@ -166,7 +166,7 @@ async fn receive(careers: &Careers, mut parts: Streaming<ApplyRequest>) -> Resul
                 let resume = match spool {
                     Some(spool) => {
                         let spooled = spool.finish().await.map_err(ApplyError::Spool)?;
-                        careers.uploads.arrived(spooled.size, started.elapsed());
+                        careers.upload_metrics.record(spooled.size_bytes, started.elapsed());
                         Some(spooled)
                     }
                     None => None,
@@ -186,7 +186,7 @@ async fn receive(careers: &Careers, mut parts: Streaming<ApplyRequest>) -> Resul
 
 type CheckedResume = (Spooled, ResumeKind);
 
-fn validate(form: Form, resume: Option<Spooled>) -> Result<(Application, Option<CheckedResume>), ApplyError> {
+fn validate(form: RawForm, resume: Option<Spooled>) -> Result<(Application, Option<CheckedResume>), ApplyError> {
     let mut violations = Violations::default();
     let application = Application::parse(&form, &mut violations);
     let resume = match resume {
@@ -201,7 +201,7 @@ fn validate(form: Form, resume: Option<Spooled>) -> Result<(Application, Option<
 
 fn checked(spooled: Spooled) -> Result<CheckedResume, &'static str> {
     match spooled.kind {
-        _ if spooled.size == 0 => Err("This file is empty. Please choose your résumé again."),
+        _ if spooled.size_bytes == 0 => Err("This file is empty. Please choose your résumé again."),
         Some(kind) => Ok((spooled, kind)),
         None => Err("Send your résumé as a PDF, DOC or DOCX file."),
     }
@@ -214,17 +214,17 @@ async fn scan(careers: &Careers, resume: &Spooled) -> Result<Scan, ApplyError> {
     }
 }
 
-/// A stored résumé that is removed again unless its event is published too.
-struct Upload {
-    store: Store,
+/// Rollback guard of an upload: deletes the stored résumé on drop unless its event was published.
+struct UploadRollback {
+    store: ResumeStore,
     key: ResumeKey,
     stored: StoredResume,
-    kept: bool,
+    committed: bool,
 }
 
-impl Upload {
+impl UploadRollback {
     async fn start(
-        store: &Store,
+        store: &ResumeStore,
         person: &PersonId,
         spooled: &Spooled,
         kind: ResumeKind,
@@ -238,25 +238,25 @@ impl Upload {
                 key: key.to_string(),
                 file_name: resumes::readable_file_name(&spooled.file_name),
                 content_type: kind.content_type().to_owned(),
-                size: spooled.size,
+                size: spooled.size_bytes,
                 sha256: spooled.sha256.clone(),
                 scan,
             },
             key,
-            kept: false,
+            committed: false,
         };
         let put = store.put(&upload.key, spooled.path(), kind.content_type()).await;
         put.map(|()| upload).map_err(ApplyError::Store)
     }
 
-    fn keep(mut self) {
-        self.kept = true;
+    fn commit(mut self) {
+        self.committed = true;
     }
 }
 
-impl Drop for Upload {
+impl Drop for UploadRollback {
     fn drop(&mut self) {
-        if self.kept {
+        if self.committed {
             return;
         }
         let (store, key) = (self.store.clone(), self.key.clone());

@@ -11,12 +11,12 @@ mod resume;
 mod scanner;
 mod settings;
 mod spool;
-mod uploads;
+mod upload_metrics;
 
 use std::env;
 
 use anyhow::Context;
-use resumes::Store;
+use resumes::ResumeStore;
 use site_broker::Publisher;
 use site_events::SITE_STREAM;
 use site_proto::careers::v1::careers_service_server::CareersServiceServer;
@@ -25,7 +25,7 @@ use tonic::service::Routes;
 
 use scanner::Scanner;
 pub use settings::Settings;
-use uploads::Uploads;
+use upload_metrics::UploadMetrics;
 
 /// The running service.
 pub struct Service(GrpcServer);
@@ -45,15 +45,15 @@ impl Service {
             )
         })?;
         let client = nats::connect(&settings.nats, "careers").await?;
-        let store = Store::new(&settings.store);
-        let (clamd, scan_time) = (settings.clamd, settings.clamd_time);
+        let store = ResumeStore::new(&settings.store);
+        let (clamd, scan_timeout) = (settings.clamd, settings.scan_timeout);
         let careers = apply::Careers {
             publisher: Publisher::new(client.clone()),
             store: store.clone(),
             person_key: settings.person_key,
             spool_dir,
-            scanner: clamd.map(|address| Scanner::new(address, scan_time)),
-            uploads: Uploads::new(),
+            scanner: clamd.map(|address| Scanner::new(address, scan_timeout)),
+            upload_metrics: UploadMetrics::new(),
         };
         let routes = Routes::new(CareersServiceServer::new(api::Api { careers }));
         let bucket = Dependency::new("s3", move || {

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 pub const MAX_BYTES: u64 = 10 * 1024 * 1024;
 
 /// Where a PDF's header may begin (ISO 32000-1, annex H, implementation note 13).
-const PDF_HEADER_WITHIN: u64 = 1024;
+const PDF_HEADER_WITHIN_BYTES: u64 = 1024;
 
 /// The kinds of file that recruiters can open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl ResumeKind {
 
 fn is_pdf(file: &mut (impl Read + Seek)) -> io::Result<bool> {
     let mut head = Vec::new();
-    file.take(PDF_HEADER_WITHIN).read_to_end(&mut head)?;
+    file.take(PDF_HEADER_WITHIN_BYTES).read_to_end(&mut head)?;
     Ok(head.windows(5).any(|bytes| bytes == b"%PDF-"))
 }
 

@@ -1,4 +1,4 @@
-//! What a virus scanner says of a résumé: clamd, asked by its command INSTREAM
+//! Virus scanner: résumés are scanned by clamd, with its command INSTREAM
 //! (<https://docs.clamav.net/manual/Usage/Scanning.html>).
 
 use std::{io, path::Path, time::Duration};
@@ -14,14 +14,14 @@ use tokio::{
 };
 
 const NOT_SCANNED: &str = "not_scanned";
-const CHUNK: usize = 64 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
 /// In bytes; clamd says little more than the name of a signature.
-const LONGEST_ANSWER: u64 = 1024;
+const MAX_ANSWER_BYTES: u64 = 1024;
 
 /// A clamd somewhere on the network. Each scan has a connection of its own.
 pub struct Scanner {
     address: String,
-    time: Duration,
+    timeout: Duration,
     scans: Counter<u64>,
 }
 
@@ -30,31 +30,32 @@ pub struct Scanner {
 #[error("A virus was found in this file. Please choose another one.")]
 pub struct Infected;
 
+/// Verdict of the scanner on a file.
 #[derive(Debug, PartialEq, Eq)]
-enum Answer {
+enum Verdict {
     Clean,
     /// Holds the signature's name.
     Infected(String),
 }
 
-/// Why nobody knows what a file holds. The text is for logs.
+/// Why a scan has no verdict. The text is for logs.
 #[derive(Debug, thiserror::Error)]
-enum NoAnswer {
+enum ScanError {
     #[error("it did not answer in time")]
-    Slow,
+    Timeout,
     #[error("{0}")]
-    Broken(#[from] io::Error),
+    Io(#[from] io::Error),
     #[error("it says: {0}")]
-    Refused(String),
+    Rejected(String),
     /// What it said instead may be the file itself, so no log shows it.
     #[error("it does not speak as clamd does")]
-    Confused,
+    Protocol,
 }
 
 impl Scanner {
     /// A scanner at this `host:port` that may take this long over a file. Nothing is sent
     /// yet.
-    pub fn new(address: String, time: Duration) -> Self {
+    pub fn new(address: String, timeout: Duration) -> Self {
         let scans = metrics::meter()
             .u64_counter("site.resume.scans")
             .with_unit("{file}")
@@ -62,16 +63,20 @@ impl Scanner {
             .build();
         // Whoever watches sees the first one only as an increase over none.
         scans.add(0, &[KeyValue::new("outcome", NOT_SCANNED)]);
-        Self { address, time, scans }
+        Self {
+            address,
+            timeout,
+            scans,
+        }
     }
 
     /// Scans a file. Where the scanner is away, slow or confused, the file counts as not
     /// scanned: an application is worth more than a scan.
     pub async fn scan(&self, file: &Path) -> Result<Scan, Infected> {
-        let answer = timeout(self.time, self.ask(file)).await;
-        let (outcome, scan) = match answer.unwrap_or(Err(NoAnswer::Slow)) {
-            Ok(Answer::Clean) => ("clean", Ok(Scan::Clean)),
-            Ok(Answer::Infected(signature)) => {
+        let answer = timeout(self.timeout, self.ask(file)).await;
+        let (outcome, scan) = match answer.unwrap_or(Err(ScanError::Timeout)) {
+            Ok(Verdict::Clean) => ("clean", Ok(Scan::Clean)),
+            Ok(Verdict::Infected(signature)) => {
                 tracing::warn!(signature, "a résumé was refused: the scanner found a virus");
                 ("infected", Err(Infected))
             }
@@ -84,12 +89,12 @@ impl Scanner {
         scan
     }
 
-    async fn ask(&self, file: &Path) -> Result<Answer, NoAnswer> {
+    async fn ask(&self, file: &Path) -> Result<Verdict, ScanError> {
         let mut file = File::open(file).await?;
         let mut clamd = TcpStream::connect(&self.address).await?;
         let (from, mut to) = clamd.split();
         let mut answer = Vec::new();
-        let mut from = BufReader::new(from.take(LONGEST_ANSWER));
+        let mut from = BufReader::new(from.take(MAX_ANSWER_BYTES));
         // Listened to from the start: where a file is longer than its StreamMaxLength,
         // clamd says so and hangs up in the middle of it.
         let (sent, heard) = tokio::join!(send(&mut file, &mut to), from.read_until(0, &mut answer));
@@ -104,7 +109,7 @@ impl Scanner {
 /// The file in chunks, each behind its length; the empty one is the end.
 async fn send(file: &mut File, clamd: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
     clamd.write_all(b"zINSTREAM\0").await?;
-    let mut chunk = vec![0; CHUNK];
+    let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         let length = file.read(&mut chunk).await?;
         clamd
@@ -117,19 +122,19 @@ async fn send(file: &mut File, clamd: &mut (impl AsyncWrite + Unpin)) -> io::Res
     }
 }
 
-fn parse(answer: &[u8]) -> Result<Answer, NoAnswer> {
+fn parse(answer: &[u8]) -> Result<Verdict, ScanError> {
     let said = answer
         .strip_suffix(b"\0")
         .and_then(|said| str::from_utf8(said).ok());
-    let said = said.ok_or(NoAnswer::Confused)?;
+    let said = said.ok_or(ScanError::Protocol)?;
     if said.ends_with("ERROR") {
-        return Err(NoAnswer::Refused(said.to_owned()));
+        return Err(ScanError::Rejected(said.to_owned()));
     }
-    let verdict = said.strip_prefix("stream: ").ok_or(NoAnswer::Confused)?;
+    let verdict = said.strip_prefix("stream: ").ok_or(ScanError::Protocol)?;
     match (verdict, verdict.strip_suffix(" FOUND")) {
-        ("OK", _) => Ok(Answer::Clean),
-        (_, Some(signature)) => Ok(Answer::Infected(signature.to_owned())),
-        _ => Err(NoAnswer::Confused),
+        ("OK", _) => Ok(Verdict::Clean),
+        (_, Some(signature)) => Ok(Verdict::Infected(signature.to_owned())),
+        _ => Err(ScanError::Protocol),
     }
 }
 
@@ -141,8 +146,8 @@ mod tests {
 
     #[test]
     fn a_file_is_clean_or_infected_only_where_clamd_says_so() {
-        assert_eq!(parse(b"stream: OK\0").ok(), Some(Answer::Clean));
-        let found = Answer::Infected("Win.Test.EICAR_HDB-1".to_owned());
+        assert_eq!(parse(b"stream: OK\0").ok(), Some(Verdict::Clean));
+        let found = Verdict::Infected("Win.Test.EICAR_HDB-1".to_owned());
         assert_eq!(parse(b"stream: Win.Test.EICAR_HDB-1 FOUND\0").ok(), Some(found));
         for other in [
             &b""[..],
@@ -151,7 +156,7 @@ mod tests {
             b"stream: BOOK\0",
             b"stream: \xff FOUND\0",
         ] {
-            assert!(matches!(parse(other), Err(NoAnswer::Confused)), "{other:?}");
+            assert!(matches!(parse(other), Err(ScanError::Protocol)), "{other:?}");
         }
     }
 
@@ -168,7 +173,7 @@ mod tests {
         };
         let (answer, hung_up) = tokio::join!(scanner.ask(file.path()), hanging_up);
         hung_up?;
-        assert!(matches!(answer, Err(NoAnswer::Refused(_))), "{answer:?}");
+        assert!(matches!(answer, Err(ScanError::Rejected(_))), "{answer:?}");
         Ok(())
     }
 
@@ -182,7 +187,7 @@ mod tests {
         });
         line?;
         assert!(
-            matches!(answer, Err(NoAnswer::Broken(_) | NoAnswer::Confused)),
+            matches!(answer, Err(ScanError::Io(_) | ScanError::Protocol)),
             "{answer:?}"
         );
         Ok(())

@@ -7,8 +7,8 @@ use resumes::S3Settings;
 use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
 use visitor::PersonKey;
 
-/// What is left of a drain's time is for storing the résumé.
-const LONGEST_SCAN_SECONDS: u64 = 20;
+/// The longest timeout of a scan: the rest of the grace period is for storing the résumé.
+const MAX_SCAN_SECONDS: u64 = 20;
 
 /// Takes internship applications over gRPC, stores their résumés and publishes events.
 #[derive(Parser)]
@@ -33,8 +33,8 @@ pub struct Settings {
     #[arg(long, env = "CLAMD", value_parser = host_and_port)]
     pub clamd: Option<String>,
     /// Seconds a scan may take, at most 20; then the résumé is taken unscanned
-    #[arg(long = "clamd-seconds", id = "clamd_seconds", env = "CLAMD_SECONDS", default_value = "15", value_parser = scan_time)]
-    pub clamd_time: Duration,
+    #[arg(long = "clamd-seconds", id = "clamd_seconds", env = "CLAMD_SECONDS", default_value = "15", value_parser = scan_timeout)]
+    pub scan_timeout: Duration,
     /// Logs and traces
     #[command(flatten)]
     pub telemetry: TelemetrySettings,
@@ -53,11 +53,11 @@ fn is_host(host: &str) -> bool {
     !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || c == '/')
 }
 
-fn scan_time(raw: &str) -> Result<Duration, String> {
+fn scan_timeout(raw: &str) -> Result<Duration, String> {
     match raw.parse() {
-        Ok(seconds @ 1..=LONGEST_SCAN_SECONDS) => Ok(Duration::from_secs(seconds)),
+        Ok(seconds @ 1..=MAX_SCAN_SECONDS) => Ok(Duration::from_secs(seconds)),
         _ => Err(format!(
-            "it is not a number of seconds from 1 to {LONGEST_SCAN_SECONDS}"
+            "it is not a number of seconds from 1 to {MAX_SCAN_SECONDS}"
         )),
     }
 }
@@ -87,10 +87,10 @@ mod tests {
 
     #[test]
     fn a_scan_has_no_more_time_than_a_drain() {
-        assert_eq!(scan_time("20"), Ok(Duration::from_secs(20)));
+        assert_eq!(scan_timeout("20"), Ok(Duration::from_secs(20)));
         for wrong in ["0", "21", "fast"] {
-            assert!(scan_time(wrong).is_err(), "{wrong}");
+            assert!(scan_timeout(wrong).is_err(), "{wrong}");
         }
-        assert!(Duration::from_secs(LONGEST_SCAN_SECONDS) < site_service::drain::GRACE_PERIOD);
+        assert!(Duration::from_secs(MAX_SCAN_SECONDS) < site_service::drain::GRACE_PERIOD);
     }
 }

@@ -14,7 +14,7 @@ use tokio::{
 
 use crate::resume::{MAX_BYTES, ResumeKind};
 
-const BUFFER: usize = 64 * 1024;
+const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Why a chunk was not taken.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +32,7 @@ pub struct Spool {
     file: BufWriter<File>,
     path: TempPath,
     file_name: String,
-    size: u64,
+    size_bytes: u64,
     hash: Sha256,
 }
 
@@ -40,7 +40,7 @@ pub struct Spool {
 pub struct Spooled {
     path: TempPath,
     pub file_name: String,
-    pub size: u64,
+    pub size_bytes: u64,
     pub sha256: String,
     /// What its content says it is.
     pub kind: Option<ResumeKind>,
@@ -51,17 +51,17 @@ impl Spool {
         let temporary = blocking(move || tempfile::NamedTempFile::new_in(dir)).await?;
         let (file, path) = temporary.into_parts();
         Ok(Self {
-            file: BufWriter::with_capacity(BUFFER, File::from_std(file)),
+            file: BufWriter::with_capacity(BUFFER_BYTES, File::from_std(file)),
             path,
             file_name,
-            size: 0,
+            size_bytes: 0,
             hash: Sha256::new(),
         })
     }
 
     pub async fn write(&mut self, chunk: &[u8]) -> Result<(), SpoolError> {
-        self.size += chunk.len() as u64;
-        if self.size > MAX_BYTES {
+        self.size_bytes += chunk.len() as u64;
+        if self.size_bytes > MAX_BYTES {
             return Err(SpoolError::TooLarge);
         }
         self.hash.update(chunk);
@@ -76,7 +76,7 @@ impl Spool {
         Ok(Spooled {
             path: self.path,
             file_name: self.file_name,
-            size: self.size,
+            size_bytes: self.size_bytes,
             sha256: self
                 .hash
                 .finalize()

@@ -2,13 +2,13 @@
 
 use site_proto::contact::v1::SubmitRequest;
 use site_service::status::Violations;
-use visitor::{EmailAddress, PersonName, TextRule, text::Lines};
+use visitor::{EmailAddress, PersonName, TextRule, text::LineMode};
 
 /// The limit of the message itself.
 const MESSAGE: TextRule = TextRule {
     what: "message",
-    max: 10_000,
-    lines: Lines::Many,
+    max_characters: 10_000,
+    lines: LineMode::Many,
 };
 
 /// A message that can be answered.

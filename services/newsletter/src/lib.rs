@@ -6,11 +6,11 @@
 
 mod api;
 mod bounces;
-mod change;
 mod links;
 mod newsletter;
 mod settings;
 mod sign_up;
+mod update;
 
 use std::sync::Arc;
 
@@ -33,8 +33,8 @@ use visitor::token::TokenKeys;
 
 pub use settings::Settings;
 
-/// How many bounces are dealt with at once.
-const OPTIONS: ConsumerOptions = ConsumerOptions {
+/// Options of the consumer of bounces.
+const BOUNCE_CONSUMER_OPTIONS: ConsumerOptions = ConsumerOptions {
     max_in_flight: 4,
     retries: RetryPolicy::DEFAULT,
 };
@@ -90,7 +90,7 @@ impl Service {
     /// If the server or a consumer ends unasked.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let suppress = |delivery| bounces::suppress(&self.newsletter, delivery);
-        let suppressing = consume(&self.context, SUPPRESSION_CONSUMER.into(), OPTIONS, suppress, stop.clone());
+        let suppressing = consume(&self.context, SUPPRESSION_CONSUMER.into(), BOUNCE_CONSUMER_OPTIONS, suppress, stop.clone());
         let serving = async {
             let served = self.server.run(stop.clone()).await;
             // Should it end unasked, nothing else keeps the service.

@@ -6,19 +6,19 @@ use site_events::{
     event::{NewsletterConfirmed, NewsletterUnsubscribed},
 };
 use site_service::{RequestId, status::Violations};
-use subscribers::StoreError;
+use subscribers::SubscriberStoreError;
 use time::OffsetDateTime;
 use tonic::Status;
 use visitor::token::{Purpose, TokenError};
 
-use crate::{change::change, newsletter::Newsletter};
+use crate::{update::update, newsletter::Newsletter};
 
 /// Why a link did nothing.
 pub enum LinkError {
     /// It is forged, expired or for a subscription that ended.
     Refused(&'static str),
     /// The record could not be read or changed.
-    Store(StoreError),
+    Store(SubscriberStoreError),
     /// The event could not be stored.
     Publish(PublishError),
 }
@@ -56,7 +56,7 @@ pub async fn confirm(
         .token_keys
         .verify(token, Purpose::Confirm, now)
         .map_err(stale)?;
-    let changed = change(newsletter, &person, |subscriber| subscriber.confirmed(now)).await;
+    let changed = update(newsletter, &person, |subscriber| subscriber.confirmed(now)).await;
     let confirmed = changed
         .map_err(LinkError::Store)?
         .ok_or(LinkError::Refused(STALE_CONFIRMATION))?;
@@ -79,7 +79,7 @@ pub async fn unsubscribe(
         .token_keys
         .verify(token, Purpose::Unsubscribe, now)
         .map_err(stale)?;
-    let changed = change(newsletter, &person, |subscriber| {
+    let changed = update(newsletter, &person, |subscriber| {
         Some(subscriber.unsubscribed(now))
     })
     .await;
@@ -88,7 +88,7 @@ pub async fn unsubscribe(
         return Ok(());
     };
     // It was noted. To tell of it would send a mail to where none arrives, or once more to somebody who left long ago.
-    let is_told = left.left().is_some_and(|since| now - since > COMPLETED_WITHIN);
+    let is_told = left.unsubscribed_at().is_some_and(|since| now - since > COMPLETED_WITHIN);
     if left.is_suppressed() || is_told {
         return Ok(());
     }

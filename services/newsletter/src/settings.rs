@@ -7,7 +7,7 @@ use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
 use visitor::{PersonKey, token::TokenKey};
 
 /// The longest that a sign-up may await its confirmation: nobody's address is kept for a month on a guess.
-const LONGEST_HOURS: u64 = 30 * 24;
+const MAX_CONFIRM_WITHIN_HOURS: u64 = 30 * 24;
 
 /// Takes newsletter sign-ups over gRPC and keeps the subscribers.
 #[derive(Parser)]
@@ -38,7 +38,7 @@ pub struct Settings {
 
 fn hours(raw: &str) -> Result<Duration, String> {
     match raw.parse() {
-        Ok(hours @ 1..=LONGEST_HOURS) => Ok(Duration::from_secs(hours * 60 * 60)),
-        _ => Err(format!("it is not a number of hours from 1 to {LONGEST_HOURS}")),
+        Ok(hours @ 1..=MAX_CONFIRM_WITHIN_HOURS) => Ok(Duration::from_secs(hours * 60 * 60)),
+        _ => Err(format!("it is not a number of hours from 1 to {MAX_CONFIRM_WITHIN_HOURS}")),
     }
 }

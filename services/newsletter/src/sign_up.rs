@@ -9,7 +9,7 @@ use site_service::{
     idempotency::{self, InvalidIdempotencyKey},
     status::Violations,
 };
-use subscribers::{Known, StoreError, Subscriber};
+use subscribers::{SubscriberEntry, SubscriberStoreError, Subscriber};
 use time::OffsetDateTime;
 use tonic::Status;
 use uuid::{Builder, Uuid};
@@ -24,7 +24,7 @@ pub enum SignUpError {
     /// The idempotency key is not one.
     Key(InvalidIdempotencyKey),
     /// The record could not be kept.
-    Store(StoreError),
+    Store(SubscriberStoreError),
     /// The event could not be stored.
     Publish(PublishError),
 }
@@ -52,7 +52,7 @@ pub async fn sign_up(
 ) -> Result<(), SignUpError> {
     let given = idempotency::parse(&form.idempotency_key).map_err(SignUpError::Key)?;
     // The event's id, which stands in logs, is made of it; and it may be made of the address.
-    let key = newsletter.person_key.submission(given.into_bytes());
+    let key = newsletter.person_key.blind_submission_key(given.into_bytes());
     let key = Builder::from_custom_bytes(key).into_uuid();
     let email = EmailAddress::parse(&form.email).map_err(SignUpError::Email)?;
     let person = newsletter.person_key.person(&email);
@@ -92,10 +92,10 @@ async fn store(
     requested: &NewsletterRequested,
     key: Uuid,
     now: OffsetDateTime,
-) -> Result<Option<(Subscriber, u64)>, StoreError> {
+) -> Result<Option<(Subscriber, u64)>, SubscriberStoreError> {
     let known = newsletter.subscribers.read(person).await?;
-    match attempt(newsletter, person, &known, requested, key, now).await {
-        Err(StoreError::Conflict) => {}
+    match try_store(newsletter, person, &known, requested, key, now).await {
+        Err(SubscriberStoreError::Conflict) => {}
         done => return done,
     }
     let known = newsletter.subscribers.read(person).await?;
@@ -103,17 +103,17 @@ async fn store(
     if known.subscriber.as_ref().is_some_and(Subscriber::is_pending) {
         return Ok(None);
     }
-    attempt(newsletter, person, &known, requested, key, now).await
+    try_store(newsletter, person, &known, requested, key, now).await
 }
 
-async fn attempt(
+async fn try_store(
     newsletter: &Newsletter,
     person: &PersonId,
-    known: &Known,
+    known: &SubscriberEntry,
     requested: &NewsletterRequested,
     key: Uuid,
     now: OffsetDateTime,
-) -> Result<Option<(Subscriber, u64)>, StoreError> {
+) -> Result<Option<(Subscriber, u64)>, SubscriberStoreError> {
     let former = known.subscriber.as_ref();
     let email = requested.email.clone();
     let source = requested.attribution.as_ref().and_then(|told| told.page.clone());
@@ -129,10 +129,10 @@ async fn write(
     person: &PersonId,
     subscriber: &Subscriber,
     revision: u64,
-) -> Result<u64, StoreError> {
-    let kept = subscriber.kept(newsletter.confirm_within);
+) -> Result<u64, SubscriberStoreError> {
+    let retention = subscriber.retention(newsletter.confirm_within);
     newsletter
         .subscribers
-        .write(person, subscriber, revision, kept)
+        .write(person, subscriber, revision, retention)
         .await
 }

@@ -14,7 +14,7 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use async_nats::jetstream;
-use resumes::Store;
+use resumes::ResumeStore;
 use site_broker::{
     DELIVERIES_BUCKET, Delivery, ENDPOINTS_BUCKET, Endpoint, Endpoints, Outcome, Publisher, RetryPolicy,
     consume::{ConsumerOptions, consume, ensure_consumer_exists},
@@ -84,7 +84,7 @@ impl Service {
             deliveries,
             enclosures: Enclosures::new(
                 events.clone(),
-                Store::new(&settings.store),
+                ResumeStore::new(&settings.store),
                 settings.resume_attachment_kb * 1_000,
             ),
             events,

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use async_nats::jetstream::{Context, stream::StorageType};
 use futures_util::TryStreamExt as _;
-use resumes::Store;
+use resumes::ResumeStore;
 use serde_json::json;
 use site_events::SITE_STREAM;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -24,7 +24,7 @@ pub async fn backup(settings: &BackupSettings) -> anyhow::Result<()> {
     let client = broker::client(&parts.nats).await?;
     let version = client.server_info().version;
     let context = jetstream(client);
-    let store = Store::new(&parts.store);
+    let store = ResumeStore::new(&parts.store);
     store.check().await?;
     // A wrong address must not make empty backups night after night.
     broker::stream(&context, SITE_STREAM).await?;
@@ -77,7 +77,7 @@ async fn take_stream(context: &Context, stream: &str, folder: &mut NewFolder) ->
     Ok(info.messages())
 }
 
-async fn take_objects(store: &Store, folder: &mut NewFolder) -> anyhow::Result<u64> {
+async fn take_objects(store: &ResumeStore, folder: &mut NewFolder) -> anyhow::Result<u64> {
     let mut number = 0;
     let mut keys = store.keys();
     while let Some(page) = keys.next().await? {

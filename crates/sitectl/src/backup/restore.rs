@@ -3,7 +3,7 @@
 use anyhow::{Context as _, ensure};
 use async_nats::jetstream::Context;
 use futures_util::TryStreamExt as _;
-use resumes::{ObjectInfo, Store};
+use resumes::{ObjectInfo, ResumeStore};
 use serde_json::json;
 use time::format_description::well_known::Rfc3339;
 
@@ -23,7 +23,7 @@ pub async fn restore(settings: &RestoreSettings) -> anyhow::Result<()> {
     let parts = &settings.parts;
     let folder = WholeFolder::open(&settings.folder).await?;
     let context = jetstream(broker::client(&parts.nats).await?);
-    let store = Store::new(&parts.store);
+    let store = ResumeStore::new(&parts.store);
     ensure_free(&context, &folder.manifest.contents).await?;
     ensure_empty(&store, parts).await?;
     if !settings.yes {
@@ -58,9 +58,9 @@ async fn ensure_free(context: &Context, contents: &Contents) -> anyhow::Result<(
     Ok(())
 }
 
-async fn ensure_empty(store: &Store, parts: &Parts) -> anyhow::Result<()> {
+async fn ensure_empty(store: &ResumeStore, parts: &Parts) -> anyhow::Result<()> {
     ensure!(
-        !store.holds_anything().await?,
+        store.is_empty().await?,
         "The S3 bucket {} holds objects, and nothing is written over. Restore into an empty or a new one (setting \
          S3_BUCKET).",
         parts.store.s3_bucket
@@ -68,7 +68,7 @@ async fn ensure_empty(store: &Store, parts: &Parts) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn bring_back_objects(store: &Store, folder: &WholeFolder) -> anyhow::Result<()> {
+async fn bring_back_objects(store: &ResumeStore, folder: &WholeFolder) -> anyhow::Result<()> {
     for number in 1..=folder.manifest.contents.objects {
         let info: ObjectInfo = folder.json(&format!("objects/{number:08}.json"))?;
         let content = folder.path(&format!("objects/{number:08}.content"));

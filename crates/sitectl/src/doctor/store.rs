@@ -1,18 +1,18 @@
 //! Whether the bucket of résumés can be used by us, and by nobody else.
 
-use resumes::{S3Settings, Store};
+use resumes::{S3Settings, ResumeStore};
 
 use super::Finding;
 
 /// Looks at the bucket, with our keys and without any.
 pub async fn examine(settings: &S3Settings) -> Vec<Finding> {
     let what = format!("S3 bucket {}", settings.s3_bucket);
-    if let Err(error) = Store::new(settings).check().await {
+    if let Err(error) = ResumeStore::new(settings).check().await {
         let remedy = "see S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID; where it is missing, run `sitectl setup`";
         return vec![Finding::wrong(what, error.to_string(), remedy)];
     }
     let reached = Finding::ok(&*what, "can be used");
-    let secrecy = match Store::is_public(settings).await {
+    let secrecy = match ResumeStore::is_public(settings).await {
         Ok(false) => Finding::ok(what, "shows nothing to anybody without a key"),
         Ok(true) => Finding::wrong(
             what,

@@ -11,7 +11,7 @@ use site_events::subjects;
 use time::OffsetDateTime;
 use visitor::{
     PersonId,
-    links::{Links, WaysOut},
+    links::{LinkBuilder, UnsubscribeLinks},
 };
 
 use super::{
@@ -21,7 +21,7 @@ use super::{
 use crate::broker;
 
 /// Writes those who are in one of these states, or all; with their ways out where there is what makes them.
-pub async fn export(states: &[Stage], links: Option<&Links>, common: &CommonArgs) -> anyhow::Result<()> {
+pub async fn export(states: &[Stage], links: Option<&LinkBuilder>, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let bucket = broker::bucket(&context, SUBSCRIBERS_BUCKET).await?;
     let everybody = format!("{}*", bucket.prefix);
@@ -31,8 +31,8 @@ pub async fn export(states: &[Stage], links: Option<&Links>, common: &CommonArgs
     for record in records.iter().filter(|record| !record.payload.is_empty()) {
         let subscriber = read(record)?;
         if states.is_empty() || states.contains(&Stage::of(&subscriber)) {
-            let ways_out = links.map(|links| ways_out(links, record, now)).transpose()?;
-            rows.push(Row::of(&subscriber, ways_out));
+            let unsubscribe_links = links.map(|links| unsubscribe_links(links, record, now)).transpose()?;
+            rows.push(Row::of(&subscriber, unsubscribe_links));
         }
     }
     let mut out = stdout().lock();
@@ -40,7 +40,7 @@ pub async fn export(states: &[Stage], links: Option<&Links>, common: &CommonArgs
         writeln!(out, "{}", json!({ "subscribers": rows }))?;
     } else {
         let columns = if links.is_some() {
-            table::COLUMNS_WITH_WAYS_OUT
+            table::COLUMNS_WITH_LINKS
         } else {
             table::COLUMNS
         };
@@ -49,12 +49,12 @@ pub async fn export(states: &[Stage], links: Option<&Links>, common: &CommonArgs
     Ok(())
 }
 
-fn ways_out(links: &Links, record: &StreamMessage, now: OffsetDateTime) -> anyhow::Result<WaysOut> {
+fn unsubscribe_links(links: &LinkBuilder, record: &StreamMessage, now: OffsetDateTime) -> anyhow::Result<UnsubscribeLinks> {
     let person = subjects::person_of(&record.subject).to_owned();
     let person = PersonId::try_from(person)
         .ok()
         .with_context(|| not_a_subscribers(record))?;
-    Ok(links.ways_out(&person, now))
+    Ok(links.unsubscribe_links(&person, now))
 }
 
 fn read(record: &StreamMessage) -> anyhow::Result<Subscriber> {

@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-use ::subscribers::{Kept, StoreError, Subscriber, Subscribers};
+use ::subscribers::{Retention, SubscriberStoreError, Subscriber, Subscribers};
 use anyhow::Context as _;
 use serde_json::json;
 use time::OffsetDateTime;
@@ -106,7 +106,7 @@ struct Import<'a> {
 }
 
 impl Import<'_> {
-    async fn apply(&mut self, line: &Line) -> Result<LineOutcome, StoreError> {
+    async fn apply(&mut self, line: &Line) -> Result<LineOutcome, SubscriberStoreError> {
         match &line.content {
             Content::Consent {
                 email,
@@ -124,7 +124,7 @@ impl Import<'_> {
         email: &EmailAddress,
         confirmed: OffsetDateTime,
         source: &str,
-    ) -> Result<LineOutcome, StoreError> {
+    ) -> Result<LineOutcome, SubscriberStoreError> {
         let person = self.key.person_key.person(email);
         if let Some(leaving) = self.left.get(&person) {
             return Ok(LineOutcome::LeftAlone(format!(
@@ -146,11 +146,11 @@ impl Import<'_> {
             Subscriber::imported(email.clone(), Some(source.to_owned()), confirmed, Uuid::new_v4());
         let written = self
             .subscribers
-            .write(&person, &subscriber, known.revision, Kept::ForGood)
+            .write(&person, &subscriber, known.revision, Retention::Forever)
             .await;
         match written {
             Ok(_) => Ok(LineOutcome::Imported),
-            Err(StoreError::Conflict) => {
+            Err(SubscriberStoreError::Conflict) => {
                 Ok(LineOutcome::LeftAlone("they signed up in this moment".to_owned()))
             }
             Err(error) => Err(error),
@@ -162,7 +162,7 @@ impl Import<'_> {
         line: u64,
         email: &EmailAddress,
         ended: OffsetDateTime,
-    ) -> Result<LineOutcome, StoreError> {
+    ) -> Result<LineOutcome, SubscriberStoreError> {
         let person = self.key.person_key.person(email);
         if let Some(last) = self.left.get(&person)
             && last.line != line
@@ -171,12 +171,12 @@ impl Import<'_> {
         }
         match self.try_to_end(&person, ended).await {
             // What they did in this moment does not undo that they left.
-            Err(StoreError::Conflict) => self.try_to_end(&person, ended).await,
+            Err(SubscriberStoreError::Conflict) => self.try_to_end(&person, ended).await,
             done => done,
         }
     }
 
-    async fn try_to_end(&self, person: &PersonId, ended: OffsetDateTime) -> Result<LineOutcome, StoreError> {
+    async fn try_to_end(&self, person: &PersonId, ended: OffsetDateTime) -> Result<LineOutcome, SubscriberStoreError> {
         let known = self.subscribers.read(person).await?;
         let Some(subscriber) = known.subscriber else {
             return Ok(LineOutcome::LeftAlone(
@@ -193,7 +193,7 @@ impl Import<'_> {
         }
         if self.what == What::Doing {
             self.subscribers
-                .write(person, &left, known.revision, Kept::ForGood)
+                .write(person, &left, known.revision, Retention::Forever)
                 .await?;
         }
         Ok(LineOutcome::Unsubscribed)

@@ -1,6 +1,6 @@
 //! `sitectl subscribers lift`.
 
-use ::subscribers::{Kept, Subscribers};
+use ::subscribers::{Retention, Subscribers};
 use anyhow::{Context as _, ensure};
 use serde_json::json;
 use visitor::EmailAddress;
@@ -25,13 +25,13 @@ pub async fn lift(email: &str, key: &Key, common: &CommonArgs) -> anyhow::Result
     let (state, line) = match subscriber.lifted() {
         Some(lifted) => {
             subscribers
-                .write(&person, &lifted, known.revision, Kept::ForGood)
+                .write(&person, &lifted, known.revision, Retention::Forever)
                 .await?;
             let state = Stage::of(&lifted).name();
             (Some(state), format!("Lifted: the address is {state} again."))
         }
         None => {
-            subscribers.forget(&person, known.revision).await?;
+            subscribers.delete(&person, known.revision).await?;
             let line = "Lifted: the sign-up was never confirmed and is forgotten; it can be made anew.";
             (None, line.to_owned())
         }

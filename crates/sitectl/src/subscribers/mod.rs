@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use ::subscribers::{State, Subscriber};
 use clap::{Args, Subcommand, ValueEnum};
-use visitor::{PersonKey, links, links::Links, token::TokenKey};
+use visitor::{PersonKey, links, links::LinkBuilder, token::TokenKey};
 
 use crate::common_args::CommonArgs;
 
@@ -80,9 +80,9 @@ struct Key {
 }
 
 impl LinkSettings {
-    fn maker(&self) -> Option<Links> {
+    fn maker(&self) -> Option<LinkBuilder> {
         let token_key = self.token_key.as_ref()?;
-        Some(Links::new(self.site_url.as_deref()?, token_key))
+        Some(LinkBuilder::new(self.site_url.as_deref()?, token_key))
     }
 }
 

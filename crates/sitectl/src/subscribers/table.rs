@@ -6,14 +6,14 @@ use ::subscribers::Subscriber;
 use csv::{Terminator, WriterBuilder};
 use serde::Serialize;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
-use visitor::links::WaysOut;
+use visitor::links::UnsubscribeLinks;
 
 use super::Stage;
 
 /// The columns of an export.
 pub const COLUMNS: &[&str] = &["email", "state", "requested", "confirmed", "ended", "source"];
 /// The same where it tells how each can unsubscribe.
-pub const COLUMNS_WITH_WAYS_OUT: &[&str] = &[
+pub const COLUMNS_WITH_LINKS: &[&str] = &[
     "email",
     "state",
     "requested",
@@ -42,22 +42,22 @@ pub struct Row {
 
 impl Row {
     /// The row of a subscriber.
-    pub fn of(subscriber: &Subscriber, ways_out: Option<WaysOut>) -> Self {
+    pub fn of(subscriber: &Subscriber, unsubscribe_links: Option<UnsubscribeLinks>) -> Self {
         let time = |time: OffsetDateTime| time.format(&Rfc3339).ok();
-        let (unsubscribe, one_click) = ways_out.map(|ways| (ways.page, ways.one_click)).unzip();
+        let (unsubscribe, one_click) = unsubscribe_links.map(|ways| (ways.page, ways.one_click)).unzip();
         Self {
             email: subscriber.email.as_str().to_owned(),
             state: Stage::of(subscriber).name(),
             requested: time(subscriber.requested),
-            confirmed: subscriber.consented().and_then(time),
-            ended: subscriber.left().and_then(time),
+            confirmed: subscriber.consented_at().and_then(time),
+            ended: subscriber.unsubscribed_at().and_then(time),
             source: subscriber.source.clone(),
             unsubscribe,
             one_click,
         }
     }
 
-    /// What stands under each of [`COLUMNS_WITH_WAYS_OUT`].
+    /// What stands under each of [`COLUMNS_WITH_LINKS`].
     fn cells(&self) -> [Cow<'_, str>; 8] {
         let plain = |cell: &'_ Option<String>| Cow::Owned(cell.clone().unwrap_or_default());
         [

@@ -13,7 +13,7 @@ use std::{
 use anyhow::Context as _;
 use async_nats::jetstream;
 use futures_util::TryStreamExt as _;
-use resumes::{ResumeKey, Store};
+use resumes::{ResumeKey, ResumeStore};
 use serde_json::{Value, json};
 use site_events::{
     Channel,
@@ -120,7 +120,7 @@ impl Parts {
         let file = folder.path().join("cv.pdf");
         fs::write(&file, RESUME)?;
         let key = ResumeKey::new(&person(WAITING)?, Uuid::new_v4(), "cv.pdf");
-        let store = Store::new(&self.s3.settings()?);
+        let store = ResumeStore::new(&self.s3.settings()?);
         store.put(&key, &file, "application/pdf").await?;
         let application = CareersApplied {
             name: "Asha Rao".to_owned(),
@@ -262,7 +262,7 @@ async fn a_restored_site_goes_on_where_the_backup_was_taken() -> anyhow::Result<
         assert_eq!(told(&what, &flags[0])?, told(&what, &flags[1])?, "{what:?}");
     }
     assert_eq!(site.s3.objects()?, former.s3.objects()?);
-    let store = Store::new(&site.s3.settings()?);
+    let store = ResumeStore::new(&site.s3.settings()?);
     assert_eq!(store.get(&resume).await?, RESUME);
     let object = store.open(resume.as_str()).await?.context("no résumé")?;
     assert_eq!(object.info.content_type.as_deref(), Some("application/pdf"));

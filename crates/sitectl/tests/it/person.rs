@@ -15,7 +15,7 @@ use async_nats::{
     },
 };
 use futures_util::TryStreamExt as _;
-use resumes::{ResumeKey, Store};
+use resumes::{ResumeKey, ResumeStore};
 use serde_json::{Value, json};
 use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET};
 use site_events::{
@@ -115,7 +115,7 @@ impl Site {
     }
 
     async fn store_resumes(&self, somebody: &Somebody) -> anyhow::Result<()> {
-        let store = Store::new(&self.s3.settings()?);
+        let store = ResumeStore::new(&self.s3.settings()?);
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("cv.pdf");
         fs::write(&file, format!("%PDF-1.7 {} {}", somebody.name, somebody.email))?;

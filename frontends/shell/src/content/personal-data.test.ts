@@ -90,6 +90,6 @@ test('backups are removed when the policy says so', () => {
 test('an address that nobody confirmed is kept as long as the policy says', () => {
   const rules = readFileSync('crates/subscribers/src/subscriber.rs', 'utf8');
   expect(rules).toContain(
-    `NEVER_CONFIRMED: std::time::Duration = std::time::Duration::from_secs(${NEVER_CONFIRMED_DAYS} * 24 * 60 * 60)`,
+    `UNCONFIRMED_SUPPRESSION_TTL: std::time::Duration = std::time::Duration::from_secs(${NEVER_CONFIRMED_DAYS} * 24 * 60 * 60)`,
   );
 });

@@ -163,7 +163,7 @@ impl FormPages {
             let html = fill(&page.html, form.page, error, &values);
             let html = html
                 .inspect_err(|error| tracing::error!(%error, page = form.refused, "a page cannot be filled"));
-            Some((html.ok()?, page.policy))
+            Some((html.ok()?, page.content_security_policy))
         });
         let (html, policy) = match filled {
             Some((html, policy)) => (html, Some(policy)),

@@ -26,7 +26,7 @@ const MAX_PAGE_BYTES: usize = 1024 * 1024;
 /// A page, and what browsers may load for it.
 pub struct Page {
     pub html: String,
-    pub policy: HeaderValue,
+    pub content_security_policy: HeaderValue,
 }
 
 /// Where the pages are.
@@ -95,11 +95,11 @@ where
         "the answer is {}",
         answer.status()
     );
-    let policy = answer.headers().get(header::CONTENT_SECURITY_POLICY);
-    let policy = policy.cloned().context("it has no policy")?;
+    let content_security_policy = answer.headers().get(header::CONTENT_SECURITY_POLICY);
+    let content_security_policy = content_security_policy.cloned().context("it has no policy")?;
     let html = to_bytes(Body::new(answer.into_body()), MAX_PAGE_BYTES).await?;
     Ok(Page {
         html: String::from_utf8(html.into())?,
-        policy,
+        content_security_policy,
     })
 }

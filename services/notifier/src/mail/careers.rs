@@ -78,7 +78,7 @@ async fn linked(
     let lifetime = context.resume_link_lifetime;
     let link = context
         .resumes
-        .link(&resume.key, &resume.file_name, lifetime)
+        .presigned_url(&resume.key, &resume.file_name, lifetime)
         .await?;
     Ok(context! { link, is_attached, until => wording::time(now + lifetime), ..described(resume) })
 }

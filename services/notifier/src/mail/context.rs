@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use lettre::message::Mailbox;
-use resumes::{S3Settings, Store};
-use visitor::links::Links;
+use resumes::{S3Settings, ResumeStore};
+use visitor::links::LinkBuilder;
 
 use super::{brand::Brand, dkim::Signer, templates::Templates};
 use crate::Settings;
@@ -16,11 +16,11 @@ pub struct MailContext {
     pub(crate) sales: Mailbox,
     pub(crate) recruiters: Mailbox,
     pub(crate) operator: Mailbox,
-    pub(crate) resumes: Store,
+    pub(crate) resumes: ResumeStore,
     pub(crate) resume_link_lifetime: Duration,
     pub(crate) templates: Templates,
     pub(crate) signer: Option<Signer>,
-    pub(crate) links: Links,
+    pub(crate) links: LinkBuilder,
 }
 
 impl MailContext {
@@ -50,11 +50,11 @@ impl MailContext {
             sales: our(&settings.sales_to, &brand.emails.sales),
             operator: our(&settings.operator_to, &brand.emails.admin),
             recruiters: our(&settings.recruiters_to, &brand.emails.careers),
-            resumes: Store::new(&public_store),
+            resumes: ResumeStore::new(&public_store),
             resume_link_lifetime: settings.resume_link_lifetime,
             templates: Templates::new(brand, &settings.site_url)?,
             signer,
-            links: Links::new(&settings.site_url, &settings.token_key),
+            links: LinkBuilder::new(&settings.site_url, &settings.token_key),
             brand: brand.clone(),
         })
     }

@@ -1,6 +1,6 @@
 //! Enclosures of the recruiters' mail: what its event does not hold.
 
-use resumes::{ResumeKey, Store, StoreError};
+use resumes::{ResumeKey, ResumeStore, ResumeStoreError};
 use site_events::{
     Event, EventType,
     event::{CareersApplied, StoredResume},
@@ -34,7 +34,7 @@ pub struct Earlier {
 /// Where earlier applications and résumés are found.
 pub struct Enclosures {
     events: Events,
-    resumes: Store,
+    resumes: ResumeStore,
     attached_up_to: u64,
 }
 
@@ -46,12 +46,12 @@ pub enum Unknown {
     Events(#[from] Unavailable),
     /// The résumé cannot be fetched.
     #[error(transparent)]
-    Resume(#[from] StoreError),
+    Resume(#[from] ResumeStoreError),
 }
 
 impl Enclosures {
     /// Reads résumés from this store; larger ones than `attached_up_to` bytes are not attached.
-    pub fn new(events: Events, resumes: Store, attached_up_to: u64) -> Self {
+    pub fn new(events: Events, resumes: ResumeStore, attached_up_to: u64) -> Self {
         Self {
             events,
             resumes,
@@ -95,7 +95,7 @@ impl Enclosures {
         Ok(earlier)
     }
 
-    async fn attached(&self, resume: &StoredResume, attempt: i64) -> Result<Option<Vec<u8>>, StoreError> {
+    async fn attached(&self, resume: &StoredResume, attempt: i64) -> Result<Option<Vec<u8>>, ResumeStoreError> {
         if resume.size > self.attached_up_to {
             return Ok(None);
         }

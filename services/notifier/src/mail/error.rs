@@ -14,7 +14,7 @@ pub enum MailError {
     Address,
     /// The link to the résumé could not be made.
     #[error(transparent)]
-    Link(#[from] resumes::StoreError),
+    Link(#[from] resumes::ResumeStoreError),
     /// What the mail encloses cannot be had now.
     #[error(transparent)]
     Enclosed(#[from] Unknown),

@@ -39,12 +39,12 @@ pub fn confirmation(
 
 /// The welcome; from here on every mail can be unsubscribed from in one click.
 pub fn welcome(context: &MailContext, event: &Event<NewsletterConfirmed>) -> Result<Mail, MailError> {
-    let ways_out = context.links.ways_out(&event.subject, event.time);
-    let values = context! { unsubscribe => ways_out.page };
+    let unsubscribe_links = context.links.unsubscribe_links(&event.subject, event.time);
+    let values = context! { unsubscribe => unsubscribe_links.page };
     let to = visitor(None, &event.data.email)?;
     Ok(Mail {
         reply_to: Some(ours(context, &context.brand.emails.admin)),
-        unsubscribe: Some(ways_out.one_click),
+        unsubscribe: Some(unsubscribe_links.one_click),
         ..Mail::about(event, Channel::NewsletterWelcome, to, values)
     })
 }

@@ -1,7 +1,7 @@
 //! Each event, and the mails that arrive because of it.
 
 use anyhow::Context;
-use resumes::{ResumeKey, Store};
+use resumes::{ResumeKey, ResumeStore};
 use serde_json::Value;
 use site_events::{
     Channel,
@@ -243,7 +243,7 @@ async fn applied_with_resume(s3: &S3) -> anyhow::Result<CareersApplied> {
     let key = ResumeKey::new(&person(VISITOR)?, Uuid::new_v4(), "Résumé Zoë.pdf");
     let file = tempfile::NamedTempFile::new()?;
     std::fs::write(file.path(), RESUME)?;
-    let store = Store::new(&s3.settings()?);
+    let store = ResumeStore::new(&s3.settings()?);
     store.put(&key, file.path(), "application/pdf").await?;
     Ok(CareersApplied {
         resume: Some(StoredResume {

@@ -1,12 +1,12 @@
-//! What résumés cost to take in, measured.
+//! Upload metrics: size of the résumés, and how long they took to arrive.
 
 use std::time::Duration;
 
 use opentelemetry::metrics::Histogram;
 use site_service::metrics::{self, SLOW_BUCKETS_SECONDS};
 
-/// Bounds in bytes, up to the largest that is taken.
-const SIZES: [f64; 8] = [
+/// Histogram buckets, up to the largest size that is accepted.
+const SIZE_BUCKETS_BYTES: [f64; 8] = [
     50_000.0,
     100_000.0,
     250_000.0,
@@ -17,20 +17,20 @@ const SIZES: [f64; 8] = [
     10_485_760.0,
 ];
 
-/// The figures of all uploads.
-pub struct Uploads {
+/// Metrics of all uploads.
+pub struct UploadMetrics {
     sizes: Histogram<u64>,
     times: Histogram<f64>,
 }
 
-impl Uploads {
+impl UploadMetrics {
     /// Measures by what telemetry there is at this moment.
     pub fn new() -> Self {
         let sizes = metrics::meter()
             .u64_histogram("site.upload.size")
             .with_unit("By")
             .with_description("Size of the résumés that arrived whole")
-            .with_boundaries(SIZES.to_vec())
+            .with_boundaries(SIZE_BUCKETS_BYTES.to_vec())
             .build();
         let description = "How long résumés took to arrive, from the call to its commit";
         Self {
@@ -39,8 +39,8 @@ impl Uploads {
         }
     }
 
-    /// A résumé of so many bytes arrived whole.
-    pub fn arrived(&self, bytes: u64, took: Duration) {
+    /// Records a résumé of so many bytes that arrived whole.
+    pub fn record(&self, bytes: u64, took: Duration) {
         self.sizes.record(bytes, &[]);
         self.times.record(took.as_secs_f64(), &[]);
     }

@@ -1,39 +1,39 @@
-//! One step in a subscriber's life, by compare-and-set.
+//! Updates a subscriber's record by compare-and-set.
 
-use subscribers::{StoreError, Subscriber};
+use subscribers::{SubscriberStoreError, Subscriber};
 use visitor::PersonId;
 
 use crate::newsletter::Newsletter;
 
 /// Takes the record one step further; gives it as it is then, or `None` where there is no such step. Where another
 /// request changed it in the same moment, the step is taken from there.
-pub async fn change(
+pub async fn update(
     newsletter: &Newsletter,
     person: &PersonId,
     step: impl Fn(Subscriber) -> Option<Subscriber>,
-) -> Result<Option<Subscriber>, StoreError> {
-    match attempt(newsletter, person, &step).await {
-        Err(StoreError::Conflict) => attempt(newsletter, person, &step).await,
+) -> Result<Option<Subscriber>, SubscriberStoreError> {
+    match try_update(newsletter, person, &step).await {
+        Err(SubscriberStoreError::Conflict) => try_update(newsletter, person, &step).await,
         done => done,
     }
 }
 
 /// Writes the record where it changed. What the caller publishes follows either way, under an id of
 /// the subscription's own: a step that failed half-way is completed by repeating it.
-async fn attempt(
+async fn try_update(
     newsletter: &Newsletter,
     person: &PersonId,
     step: impl Fn(Subscriber) -> Option<Subscriber>,
-) -> Result<Option<Subscriber>, StoreError> {
+) -> Result<Option<Subscriber>, SubscriberStoreError> {
     let known = newsletter.subscribers.read(person).await?;
     let next = known.subscriber.clone().and_then(step);
     if let Some(next) = &next
         && known.subscriber.as_ref() != Some(next)
     {
-        let kept = next.kept(newsletter.confirm_within);
+        let retention = next.retention(newsletter.confirm_within);
         newsletter
             .subscribers
-            .write(person, next, known.revision, kept)
+            .write(person, next, known.revision, retention)
             .await?;
     }
     Ok(next)

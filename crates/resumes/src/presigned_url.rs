@@ -1,0 +1,41 @@
+//! Presigned URLs, by which recruiters download a résumé without credentials.
+
+use std::time::Duration;
+
+use aws_sdk_s3::presigning::PresigningConfig;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::{ResumeStore, ResumeStoreError, key::safe_file_name, readable_file_name};
+
+impl ResumeStore {
+    /// Presigned URL that downloads the résumé under its name until `lifetime` is over
+    /// (at most 7 days, a limit of the signature scheme).
+    ///
+    /// # Errors
+    ///
+    /// If `lifetime` is longer than that.
+    pub async fn presigned_url(&self, key: &str, file_name: &str, lifetime: Duration) -> Result<String, ResumeStoreError> {
+        let wrong = |error| ResumeStoreError::new("sign a link", error);
+        let presigning = PresigningConfig::expires_in(lifetime).map_err(wrong)?;
+        let signed = self
+            .client
+            .get_object()
+            .bucket(&self.bucket)
+            .key(key)
+            .response_content_disposition(content_disposition(file_name))
+            .presigned(presigning)
+            .await;
+        signed
+            .map(|request| request.uri().to_owned())
+            .map_err(|error| ResumeStoreError::new("sign a link", error))
+    }
+}
+
+/// How a browser names the file: as its owner does, or safely where it knows no other letters than ours (RFC 6266,
+/// appendix D).
+fn content_disposition(file_name: &str) -> String {
+    let safe = safe_file_name(file_name);
+    let readable = readable_file_name(file_name);
+    let readable = utf8_percent_encode(&readable, NON_ALPHANUMERIC);
+    format!("attachment; filename=\"{safe}\"; filename*=UTF-8''{readable}")
+}
