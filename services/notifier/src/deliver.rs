@@ -8,7 +8,7 @@ use tracing::{Instrument, field};
 
 use crate::{
     mail::{self, Enclosures, MailContext, MailError},
-    memory::{Deliveries, Events, Unavailable},
+    storage::{Deliveries, Events, Unavailable},
     reports::bounces,
     transport::smtp::{ChannelLimit, Smtp, SmtpError},
 };

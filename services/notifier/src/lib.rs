@@ -1,11 +1,11 @@
 //! The notifier: each event that someone must hear of becomes one e-mail, or one webhook.
 //!
-//! Four rooms: [`mail`] is what an event becomes, [`transport`] how it leaves, [`memory`] what is remembered, and [`reports`]
+//! Four rooms: [`mail`] is what an event becomes, [`transport`] how it leaves, [`storage`] what is remembered, and [`reports`]
 //! what is told of it. They meet in [`deliver`], which is one event from the broker to its receiver, top to bottom.
 
 mod deliver;
 mod mail;
-mod memory;
+mod storage;
 mod reports;
 mod settings;
 mod transport;
@@ -38,7 +38,7 @@ pub use self::{
 use self::{
     deliver::Notifier,
     mail::Enclosures,
-    memory::{Deliveries, EndpointStates, Events},
+    storage::{Deliveries, EndpointStates, Events},
     reports::{Backlog, Digest, digest_consumer},
     transport::{
         smtp::{ChannelLimit, Smtp},

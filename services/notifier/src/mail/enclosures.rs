@@ -8,7 +8,7 @@ use site_events::{
 
 use time::OffsetDateTime;
 
-use crate::memory::{Events, Unavailable};
+use crate::storage::{Events, Unavailable};
 
 /// The most applications of one person that are looked at.
 const MOST: usize = 20;

@@ -12,7 +12,7 @@ use site_events::SITE_STREAM;
 use site_service::{drain::CancellationToken, metrics};
 use time::OffsetDateTime;
 
-use crate::memory::{Events, Unavailable};
+use crate::storage::{Events, Unavailable};
 
 const EVERY: Duration = Duration::from_secs(10);
 /// For how long a round is told where none comes after it: a broker that is away is waited for.

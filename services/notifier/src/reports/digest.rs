@@ -14,7 +14,7 @@ use time::OffsetDateTime;
 use crate::{
     deliver::Notifier,
     mail::{self, MailError, Told},
-    memory::{EndpointStates, LastDigest, Unavailable},
+    storage::{EndpointStates, LastDigest, Unavailable},
     transport::smtp::{ChannelLimit, SmtpError},
 };
 

@@ -22,7 +22,7 @@ use self::{
     circuit::after,
     sending::{Body, SendingError},
 };
-use crate::memory::{Deliveries, EndpointStates, Events, Unavailable};
+use crate::storage::{Deliveries, EndpointStates, Events, Unavailable};
 
 /// One endpoint, and what its deliveries work with.
 pub struct Webhook {
