@@ -1,5 +1,5 @@
-//! An event comes in: unless it was delivered before, its mail is written, handed to
-//! the mail server, and remembered.
+//! Delivers one event as a mail, idempotently: unless it was delivered before, its mail is written, handed to the mail
+//! server, and recorded.
 
 use site_broker::{Delivery, Outcome, Publisher};
 use site_events::Channel;
@@ -7,19 +7,19 @@ use time::OffsetDateTime;
 use tracing::{Instrument, field};
 
 use crate::{
-    mail::{self, Enclosures, MailContext, MailError},
-    storage::{Deliveries, Events, Unavailable},
+    mail::{self, RecruiterExtrasLoader, MailContext, MailError},
+    storage::{Deliveries, EventStream, Unavailable},
     reports::bounces,
-    transport::smtp::{ChannelLimit, Smtp, SmtpError},
+    transport::smtp::{ChannelLimit, SmtpPool, SmtpError},
 };
 
 /// What a delivery works with.
 pub struct Notifier {
     pub deliveries: Deliveries,
-    pub events: Events,
-    pub enclosures: Enclosures,
+    pub events: EventStream,
+    pub recruiter_extras: RecruiterExtrasLoader,
     pub mail_context: MailContext,
-    pub smtp: Smtp,
+    pub smtp: SmtpPool,
     pub publisher: Publisher,
 }
 
@@ -52,21 +52,21 @@ impl Notifier {
     pub async fn deliver(&self, channel: Channel, limit: &ChannelLimit, delivery: Delivery) -> Outcome {
         // Boxed: the compiler gives up on futures that are nested as deep as this would be.
         let sending = Box::pin(self.send(channel, limit, &delivery));
-        match self.deliveries.once(&delivery, sending).await {
+        match self.deliveries.deliver_once(&delivery, sending).await {
             Ok(()) => Outcome::Delivered,
-            Err(error) => self.conclude(channel, &delivery, error).await,
+            Err(error) => self.handle_failure(channel, &delivery, error).await,
         }
     }
 
     /// A newsletter mail that came back for good is told of before it is given up.
-    async fn conclude(&self, channel: Channel, delivery: &Delivery, error: DeliveryError) -> Outcome {
+    async fn handle_failure(&self, channel: Channel, delivery: &Delivery, error: DeliveryError) -> Outcome {
         let bounce = match &error {
             DeliveryError::Smtp(SmtpError::NoSuchAddress(words)) => Some(words.clone()),
             _ => None,
         };
         let outcome = self.events.unless_erased(delivery, error.into()).await;
         if let (Outcome::Refused(_), Some(words)) = (&outcome, bounce)
-            && let Err(error) = bounces::tell(&self.publisher, channel, delivery, &words).await
+            && let Err(error) = bounces::publish_bounce(&self.publisher, channel, delivery, &words).await
         {
             return Outcome::Retry(error.to_string());
         }
@@ -81,7 +81,7 @@ impl Notifier {
     ) -> Result<(), DeliveryError> {
         let message = mail::write(
             &self.mail_context,
-            &self.enclosures,
+            &self.recruiter_extras,
             channel,
             delivery,
             OffsetDateTime::now_utc(),

@@ -1,13 +1,13 @@
 //! The notifier: each event that someone must hear of becomes one e-mail, or one webhook.
 //!
-//! Four rooms: [`mail`] is what an event becomes, [`transport`] how it leaves, [`storage`] what is remembered, and [`reports`]
-//! what is told of it. They meet in [`deliver`], which is one event from the broker to its receiver, top to bottom.
+//! Four modules: [`mail`] is what an event becomes, [`transport`] how it leaves, [`storage`] what is remembered of it, and
+//! [`reports`] what is reported. They meet in [`deliver`], which is one event from the broker to its receiver, top to bottom.
 
 mod deliver;
 mod mail;
-mod storage;
 mod reports;
 mod settings;
+mod storage;
 mod transport;
 
 use std::{sync::Arc, time::Duration};
@@ -16,7 +16,7 @@ use anyhow::Context as _;
 use async_nats::jetstream;
 use resumes::ResumeStore;
 use site_broker::{
-    DELIVERIES_BUCKET, Delivery, ENDPOINTS_BUCKET, Endpoint, Endpoints, Outcome, Publisher, RetryPolicy,
+    DELIVERIES_BUCKET, ENDPOINTS_BUCKET, Endpoint, Endpoints, Publisher, RetryPolicy,
     consume::{ConsumerOptions, consume, ensure_consumer_exists},
 };
 use site_events::{Channel, SITE_STREAM, SUPPRESSION_CONSUMER};
@@ -32,17 +32,17 @@ use tonic::service::Routes;
 pub use self::{
     mail::{Brand, DkimSettings, Mail, MailContext, Rendered, samples},
     settings::Settings,
-    transport::smtp::{Authorities, SmtpSettings, TlsMode},
+    transport::smtp::{RootCertificates, SmtpSettings, TlsMode},
 };
 
 use self::{
     deliver::Notifier,
-    mail::Enclosures,
-    storage::{Deliveries, EndpointStates, Events},
-    reports::{Backlog, Digest, digest_consumer},
+    mail::RecruiterExtrasLoader,
+    storage::{Deliveries, EndpointStates, EventStream},
+    reports::{Backlog, DeadLetterDigest, digest_consumer},
     transport::{
-        smtp::{ChannelLimit, Smtp},
-        webhooks::{Client, Private, Sender, Webhook},
+        smtp::{ChannelLimit, SmtpPool},
+        webhooks::{WebhookClient, PrivateAddresses, WebhookSender, Webhook},
     },
 };
 
@@ -58,7 +58,7 @@ pub struct Service {
     context: jetstream::Context,
     notifier: Arc<Notifier>,
     webhooks: Vec<(Arc<str>, Arc<Webhook>)>,
-    digest: Digest,
+    digest: DeadLetterDigest,
     backlog: Backlog,
     retries: RetryPolicy,
 }
@@ -70,22 +70,22 @@ impl Service {
     ///
     /// If a setting cannot be used, or what it needs does not answer, with the sentence for the log.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
-        let smtp = Smtp::new(&settings.smtp, Channel::ALL.len() + 1)?;
+        let smtp = SmtpPool::new(&settings.smtp, Channel::ALL.len() + 1)?;
         let mail_context = MailContext::new(&settings)?;
         let senders = senders(&settings)?;
         let client = nats::connect(&settings.nats, "notifier").await?;
         let context = nats::jetstream(client.clone());
         let deliveries = Deliveries::open(&context).await?;
-        let events = Events::open(&context).await?;
+        let events = EventStream::open(&context).await?;
         let states = Arc::new(EndpointStates::open(&context).await?);
         let webhooks = webhooks(senders, &context, &states, &deliveries, &events).await?;
         let backlog = Backlog::new(context.clone(), events.clone(), consumers(&webhooks));
         let notifier = Arc::new(Notifier {
             deliveries,
-            enclosures: Enclosures::new(
+            recruiter_extras: RecruiterExtrasLoader::new(
                 events.clone(),
                 ResumeStore::new(&settings.store),
-                settings.resume_attachment_kb * 1_000,
+                settings.max_attachment_bytes,
             ),
             events,
             mail_context,
@@ -93,7 +93,7 @@ impl Service {
             publisher: Publisher::new(client.clone()),
         });
         let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
-        let digest = Digest {
+        let digest = DeadLetterDigest {
             notifier: notifier.clone(),
             consumer: digest_consumer(&context).await?,
             states,
@@ -139,14 +139,10 @@ impl Service {
                 max_in_flight: MAILS_AT_ONCE,
                 retries: self.retries,
             };
-            let context = self.context.clone();
-            workers.spawn(work(
-                context,
-                channel.name().into(),
-                options,
-                deliver,
-                stop.clone(),
-            ));
+            let (context, stop) = (self.context.clone(), stop.clone());
+            workers.spawn(async move {
+                consume(&context, channel.name().into(), options, deliver, stop).await;
+            });
         }
         for (consumer, webhook) in self.webhooks {
             let deliver = move |delivery| {
@@ -157,8 +153,8 @@ impl Service {
                 max_in_flight: WEBHOOKS_AT_ONCE,
                 retries: self.retries,
             };
-            let context = self.context.clone();
-            workers.spawn(work(context, consumer, options, deliver, stop.clone()));
+            let (context, stop) = (self.context.clone(), stop.clone());
+            workers.spawn(async move { consume(&context, consumer, options, deliver, stop).await });
         }
         workers.spawn(self.digest.run(stop.clone()));
         workers.spawn(self.backlog.run(stop.clone()));
@@ -172,16 +168,16 @@ impl Service {
 }
 
 /// The way to each endpoint, or what is wrong with one in the settings.
-fn senders(settings: &Settings) -> anyhow::Result<Vec<(Arc<Endpoint>, Sender)>> {
+fn senders(settings: &Settings) -> anyhow::Result<Vec<(Arc<Endpoint>, WebhookSender)>> {
     let private = if settings.webhooks_allow_private {
-        Private::Allowed
+        PrivateAddresses::Allowed
     } else {
-        Private::Refused
+        PrivateAddresses::Refused
     };
-    let client = Client::new(private)?;
+    let client = WebhookClient::new(private)?;
     let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
     let senders = endpoints.map(|endpoint| {
-        let sender = Sender::new(endpoint, &client)
+        let sender = WebhookSender::new(endpoint, &client)
             .map_err(|error| anyhow::anyhow!("The setting WEBHOOKS is wrong: {error}."))?;
         Ok((endpoint.clone(), sender))
     });
@@ -190,11 +186,11 @@ fn senders(settings: &Settings) -> anyhow::Result<Vec<(Arc<Endpoint>, Sender)>> 
 
 /// The endpoints' webhooks, each with its consumer.
 async fn webhooks(
-    senders: Vec<(Arc<Endpoint>, Sender)>,
+    senders: Vec<(Arc<Endpoint>, WebhookSender)>,
     context: &jetstream::Context,
     states: &Arc<EndpointStates>,
     deliveries: &Deliveries,
-    events: &Events,
+    events: &EventStream,
 ) -> anyhow::Result<Vec<(Arc<str>, Arc<Webhook>)>> {
     let mut ways = Vec::new();
     for (endpoint, sender) in senders {
@@ -221,20 +217,6 @@ fn consumers(webhooks: &[(Arc<str>, Arc<Webhook>)]) -> Vec<String> {
         .chain(webhooks)
         .chain([SUPPRESSION_CONSUMER.to_owned()])
         .collect()
-}
-
-/// One channel's events, one delivery each.
-async fn work<F, Fut>(
-    context: jetstream::Context,
-    consumer: Arc<str>,
-    options: ConsumerOptions,
-    deliver: F,
-    stop: CancellationToken,
-) where
-    F: Fn(Delivery) -> Fut + Send + Sync,
-    Fut: Future<Output = Outcome> + Send,
-{
-    consume(&context, consumer, options, deliver, stop).await;
 }
 
 /// Waits for the workers to end. One that panics ends the service: a process that is

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use clap::Parser;
+use clap::{Parser, builder::TypedValueParser as _};
 use lettre::message::Mailbox;
 use resumes::S3Settings;
 use site_broker::{Endpoints, RetryPolicy};
@@ -12,10 +12,10 @@ use visitor::{links, token::TokenKey};
 use crate::{Brand, DkimSettings, SmtpSettings};
 
 /// The longest that a link to a résumé can be good: a limit of its signature scheme.
-const LONGEST_LINK_HOURS: u64 = 7 * 24;
+const MAX_LINK_HOURS: u64 = 7 * 24;
 
 /// Larger mails are refused by many servers: an attachment grows by a third on its way.
-const LARGEST_ATTACHMENT_KB: u64 = 10_486;
+const MAX_ATTACHMENT_KB: u64 = 10_486;
 
 /// Sends the mails that the site's events call for.
 #[derive(Parser)]
@@ -52,8 +52,14 @@ pub struct Settings {
     #[arg(long = "resume-link-hours", id = "resume_link_hours", env = "RESUME_LINK_HOURS", default_value = "168", value_parser = link_lifetime)]
     pub resume_link_lifetime: Duration,
     /// The largest résumé, in kilobytes, that is attached to the recruiters' mail; 0 attaches none
-    #[arg(long, env = "RESUME_ATTACHMENT_KB", default_value_t = 5_000, value_parser = clap::value_parser!(u64).range(..=LARGEST_ATTACHMENT_KB))]
-    pub resume_attachment_kb: u64,
+    #[arg(
+        long = "resume-attachment-kb",
+        id = "resume_attachment_kb",
+        env = "RESUME_ATTACHMENT_KB",
+        default_value = "5000",
+        value_parser = clap::value_parser!(u64).range(..=MAX_ATTACHMENT_KB).map(|kilobytes| kilobytes * 1_000)
+    )]
+    pub max_attachment_bytes: u64,
     /// Address under which recruiters reach the store, where it differs from S3_ENDPOINT
     #[arg(long, env = "S3_PUBLIC_ENDPOINT")]
     pub s3_public_endpoint: Option<String>,
@@ -90,9 +96,9 @@ fn mailbox(raw: &str) -> Result<Mailbox, &'static str> {
 
 fn link_lifetime(raw: &str) -> Result<Duration, String> {
     match raw.parse() {
-        Ok(hours @ 1..=LONGEST_LINK_HOURS) => Ok(Duration::from_secs(hours * 60 * 60)),
+        Ok(hours @ 1..=MAX_LINK_HOURS) => Ok(Duration::from_secs(hours * 60 * 60)),
         _ => Err(format!(
-            "it is not a number of hours from 1 to {LONGEST_LINK_HOURS}"
+            "it is not a number of hours from 1 to {MAX_LINK_HOURS}"
         )),
     }
 }

@@ -3,7 +3,7 @@
 use async_nats::jetstream::message::StreamMessage;
 use serde::Serialize;
 use serde_json::Value;
-use site_broker::dead_letters::Summary;
+use site_broker::dead_letters::DeadLetterSummary;
 use time::format_description::well_known::Rfc3339;
 
 use crate::broker;
@@ -13,13 +13,13 @@ use crate::broker;
 pub struct Numbered {
     number: u64,
     #[serde(flatten)]
-    summary: Summary,
+    summary: DeadLetterSummary,
 }
 
 impl Numbered {
     pub fn of(letter: &StreamMessage) -> Self {
         let stored = || letter.time.format(&Rfc3339).unwrap_or_default();
-        let mut summary = Summary::of(&letter.subject, &letter.headers, &letter.payload);
+        let mut summary = DeadLetterSummary::of(&letter.subject, &letter.headers, &letter.payload);
         summary.given_up.get_or_insert_with(stored);
         Self {
             number: letter.sequence,

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 
 use super::{
     context::MailContext,
-    enclosures::{Earlier, Enclosed},
+    recruiter_extras::{EarlierApplication, RecruiterExtras},
     error::MailError,
     message::{File, Mail},
     visitor::{answer_to, origin, ours, visitor},
@@ -22,12 +22,12 @@ use super::{
 pub async fn application(
     context: &MailContext,
     event: &Event<CareersApplied>,
-    enclosed: Enclosed,
+    extras: RecruiterExtras,
     now: OffsetDateTime,
 ) -> Result<Mail, MailError> {
     let from = &event.data;
     let resume = match &from.resume {
-        Some(resume) => Some(linked(context, resume, enclosed.resume.is_some(), now).await?),
+        Some(resume) => Some(linked(context, resume, extras.resume.is_some(), now).await?),
         None => None,
     };
     let values = context! {
@@ -39,7 +39,7 @@ pub async fn application(
         cover_letter => from.cover_letter.as_str(),
         origin => origin(from.attribution.as_ref()),
         resume,
-        earlier => enclosed.earlier.iter().map(described_earlier).collect::<Vec<_>>(),
+        earlier => extras.earlier.iter().map(described_earlier).collect::<Vec<_>>(),
         sent => wording::time(event.time),
         event_id => event.id.to_string(),
         can_reply => answer_to(&from.name, &from.email).is_some(),
@@ -47,7 +47,7 @@ pub async fn application(
     let to = context.recruiters.clone();
     Ok(Mail {
         reply_to: answer_to(&from.name, &from.email),
-        attachment: enclosed.resume.zip(from.resume.as_ref()).map(attached),
+        attachment: extras.resume.zip(from.resume.as_ref()).map(attached),
         ..Mail::about(event, Channel::RecruiterApplication, to, values)
     })
 }
@@ -91,7 +91,7 @@ fn attached((content, resume): (Vec<u8>, &StoredResume)) -> File {
     }
 }
 
-fn described_earlier(earlier: &Earlier) -> Value {
+fn described_earlier(earlier: &EarlierApplication) -> Value {
     context! { position => earlier.position.as_str(), time => wording::day(earlier.time) }
 }
 

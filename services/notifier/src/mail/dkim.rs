@@ -27,7 +27,7 @@ const SIGNED: [&str; 10] = [
 ];
 
 /// Receivers must not take a shorter key's signature (RFC 8301, 3.2).
-const SHORTEST_RSA_BITS: usize = 1024;
+const MIN_RSA_BITS: usize = 1024;
 /// What OpenSSL makes unless it is told otherwise.
 const PKCS8: &str = "-----BEGIN PRIVATE KEY-----";
 
@@ -102,9 +102,9 @@ fn signing_key(raw: &str) -> Result<DkimSigningKey, String> {
 
 fn ensure_long_enough(pem: &str) -> Result<(), String> {
     let bits = RsaPrivateKey::from_pkcs1_pem(pem).map_err(no_key)?.size() * 8;
-    if bits < SHORTEST_RSA_BITS {
+    if bits < MIN_RSA_BITS {
         return Err(format!(
-            "it has {bits} bits, and receivers take no less than {SHORTEST_RSA_BITS}"
+            "it has {bits} bits, and receivers take no less than {MIN_RSA_BITS}"
         ));
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Why a mail could not be written, and whether trying again is in vain.
 
-use super::enclosures::Unknown;
+use super::recruiter_extras::RecruiterExtrasError;
 
 /// Why a mail could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -15,9 +15,9 @@ pub enum MailError {
     /// The link to the résumé could not be made.
     #[error(transparent)]
     Link(#[from] resumes::ResumeStoreError),
-    /// What the mail encloses cannot be had now.
+    /// The extras of the mail cannot be loaded now.
     #[error(transparent)]
-    Enclosed(#[from] Unknown),
+    RecruiterExtras(#[from] RecruiterExtrasError),
     /// The link that the mail is for leads nowhere any more.
     #[error("the sign-up expired before its mail could be sent")]
     Expired,
@@ -38,7 +38,7 @@ impl MailError {
     pub fn is_final(&self) -> bool {
         match self {
             Self::Event(_) | Self::Address | Self::Expired | Self::Attachment | Self::Message(_) => true,
-            Self::Link(_) | Self::Enclosed(_) | Self::Template(_) => false,
+            Self::Link(_) | Self::RecruiterExtras(_) | Self::Template(_) => false,
         }
     }
 }

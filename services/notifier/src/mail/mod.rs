@@ -5,7 +5,7 @@ mod careers;
 mod contact;
 mod context;
 mod dkim;
-mod enclosures;
+mod recruiter_extras;
 mod error;
 mod message;
 mod newsletter;
@@ -24,17 +24,17 @@ pub use self::{
     brand::Brand,
     context::MailContext,
     dkim::DkimSettings,
-    enclosures::Enclosures,
+    recruiter_extras::RecruiterExtrasLoader,
     error::MailError,
     message::Mail,
-    operator::{Told, dead_letters},
+    operator::{DigestContent, dead_letters},
     templates::Rendered,
 };
 
 /// The message that a delivery calls for.
 pub async fn write(
     context: &MailContext,
-    enclosures: &Enclosures,
+    recruiter_extras: &RecruiterExtrasLoader,
     channel: Channel,
     delivery: &Delivery,
     now: OffsetDateTime,
@@ -47,8 +47,8 @@ pub async fn write(
         Channel::NewsletterGoodbye => newsletter::goodbye(context, &delivery.event()?)?,
         Channel::RecruiterApplication => {
             let event = delivery.event()?;
-            let enclosed = enclosures.of(&event, delivery.attempt).await?;
-            careers::application(context, &event, enclosed, now).await?
+            let extras = recruiter_extras.load(&event, delivery.attempt).await?;
+            careers::application(context, &event, extras, now).await?
         }
         Channel::ApplicationAcknowledgement => careers::acknowledgement(context, &delivery.event()?)?,
     };

@@ -1,7 +1,7 @@
 //! One letter of each kind, and of each kind's harder cases, with fixed ids and times:
 //! for the preview and the snapshots.
 
-use site_broker::dead_letters::Summary;
+use site_broker::dead_letters::DeadLetterSummary;
 use site_events::{
     Attribution, Channel, Event, EventData,
     event::{
@@ -16,11 +16,11 @@ use visitor::{EmailAddress, PersonId};
 use super::{
     careers, contact,
     context::MailContext,
-    enclosures::{Earlier, Enclosed},
+    recruiter_extras::{EarlierApplication, RecruiterExtras},
     error::MailError,
     message::Mail,
     newsletter,
-    operator::{self, Told},
+    operator::{self, DigestContent},
 };
 
 /// When the samples' events happened.
@@ -156,34 +156,34 @@ fn resume() -> StoredResume {
     }
 }
 
-fn for_the_first_time() -> Enclosed {
-    Enclosed {
+fn for_the_first_time() -> RecruiterExtras {
+    RecruiterExtras {
         earlier: Vec::new(),
         resume: Some(b"%PDF-1.7 of a sample".to_vec()),
     }
 }
 
-fn once_more() -> Enclosed {
-    let earlier = |position: &str, days| Earlier {
+fn once_more() -> RecruiterExtras {
+    let earlier = |position: &str, days| EarlierApplication {
         position: position.to_owned(),
         time: TIME - Duration::days(days),
     };
-    Enclosed {
+    RecruiterExtras {
         earlier: vec![earlier("Backend Intern", 40), earlier("Marketing Intern", 3)],
         resume: None,
     }
 }
 
-fn one_failure() -> Told {
-    Told {
+fn one_failure() -> DigestContent {
+    DigestContent {
         letters: vec![(41, failed(Channel::ContactAcknowledgement, NO_SUCH_USER))],
-        waiting: 0,
+        remaining: 0,
         endpoints: Vec::new(),
     }
 }
 
-fn many_failures() -> Told {
-    let mut letters: Vec<(u64, Summary)> = (41..120)
+fn many_failures() -> DigestContent {
+    let mut letters: Vec<(u64, DeadLetterSummary)> = (41..120)
         .map(|number| {
             (
                 number,
@@ -199,9 +199,9 @@ fn many_failures() -> Told {
         let reason = format!("the mail server refused it: permanent error ({number})");
         (number, failed(Channel::ApplicationAcknowledgement, &reason))
     }));
-    Told {
+    DigestContent {
         letters,
-        waiting: 12,
+        remaining: 12,
         endpoints: vec![("crm".to_owned(), "it answered 410 Gone".to_owned())],
     }
 }
@@ -209,8 +209,8 @@ fn many_failures() -> Told {
 const NO_SUCH_USER: &str =
     "the mail server refused it: permanent error (550): 5.1.1 [address] Recipient address rejected";
 
-fn failed(channel: Channel, reason: &str) -> Summary {
-    Summary {
+fn failed(channel: Channel, reason: &str) -> DeadLetterSummary {
+    DeadLetterSummary {
         given_up: Some("2026-11-20T11:58:00Z".to_owned()),
         channel: channel.name().to_owned(),
         event_type: Some(channel.event_type().name()),

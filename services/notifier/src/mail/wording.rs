@@ -10,7 +10,7 @@ const TIME: StaticFormatDescription =
 const DAY: StaticFormatDescription = format_description!("[day padding:none] [month repr:long] [year]");
 
 /// The longest name or position that is repeated to whoever typed it.
-const LONGEST_REPEATED: usize = 80;
+const MAX_REPEATED_CHARACTERS: usize = 80;
 
 /// A time as in "20 November 2026, 12:00 UTC".
 pub fn time(time: OffsetDateTime) -> String {
@@ -51,16 +51,16 @@ pub fn repeatable(text: &str) -> Option<&str> {
                 .split_whitespace()
                 .any(|word| word.trim_end_matches(['.', ',']).contains('.'))
     };
-    (text.chars().count() <= LONGEST_REPEATED && !like_a_link(text)).then_some(text)
+    (text.chars().count() <= MAX_REPEATED_CHARACTERS && !like_a_link(text)).then_some(text)
 }
 
 /// The text on a single line, fit for a header: no control characters, no runs of
 /// white space, not longer than a reader's screen is wide.
 pub fn one_line(text: &str) -> String {
-    const LONGEST: usize = 160;
+    const MAX_LINE_CHARACTERS: usize = 160;
     let visible = text.replace(char::is_control, " ");
     let mut line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some((end, _)) = line.char_indices().nth(LONGEST) {
+    if let Some((end, _)) = line.char_indices().nth(MAX_LINE_CHARACTERS) {
         line.truncate(end);
         line.push('…');
     }

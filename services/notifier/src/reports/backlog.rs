@@ -1,5 +1,5 @@
-//! What still waits at each consumer, measured every few seconds: how many events, and since when
-//! the oldest does. What could not be measured is not told: an old figure looks like a new one.
+//! Consumer lag metrics: pending events and age of the oldest, by channel. What could not be measured is not exported: an
+//! old value looks like a new one.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -12,16 +12,16 @@ use site_events::SITE_STREAM;
 use site_service::{drain::CancellationToken, metrics};
 use time::OffsetDateTime;
 
-use crate::storage::{Events, Unavailable};
+use crate::storage::{EventStream, Unavailable};
 
-const EVERY: Duration = Duration::from_secs(10);
-/// For how long a round is told where none comes after it: a broker that is away is waited for.
-const TRUE_FOR: Duration = Duration::from_secs(30);
+const MEASURE_INTERVAL: Duration = Duration::from_secs(10);
+/// For how long a round is exported where none comes after it: a broker that is away is waited for.
+const STALE_AFTER: Duration = Duration::from_secs(30);
 
-/// The consumers that are asked after.
+/// Measures the lag of consumers.
 pub struct Backlog {
     context: Context,
-    events: Events,
+    events: EventStream,
     consumers: Vec<String>,
     last: Arc<LastRound>,
 }
@@ -32,21 +32,21 @@ struct LastRound(Mutex<Option<Round>>);
 
 struct Round {
     began: Instant,
-    channels: Vec<Waiting>,
+    channels: Vec<ChannelLag>,
 }
 
-/// What waits on one channel.
+/// Lag of one channel.
 #[derive(Debug, Clone, PartialEq)]
-struct Waiting {
+struct ChannelLag {
     channel: [KeyValue; 1],
     events: u64,
     /// Age of the oldest.
-    oldest: Duration,
+    oldest_age: Duration,
 }
 
-/// Why a consumer's backlog is not known.
+/// Why a consumer's lag is not known.
 #[derive(Debug, thiserror::Error)]
-enum Unknown {
+enum LagError {
     #[error(transparent)]
     Consumer(#[from] async_nats::Error),
     #[error(transparent)]
@@ -55,7 +55,7 @@ enum Unknown {
 
 impl Backlog {
     /// Asks after these consumers of the stream `SITE`.
-    pub fn new(context: Context, events: Events, consumers: Vec<String>) -> Self {
+    pub fn new(context: Context, events: EventStream, consumers: Vec<String>) -> Self {
         let last = Arc::<LastRound>::default();
         observe(&last);
         Self {
@@ -68,7 +68,7 @@ impl Backlog {
 
     /// Measures at once, and then again and again until `stop`.
     pub async fn run(self, stop: CancellationToken) {
-        let mut pause = tokio::time::interval(EVERY);
+        let mut pause = tokio::time::interval(MEASURE_INTERVAL);
         pause.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         while stop.run_until_cancelled(pause.tick()).await.is_some() {
             let round = self.round().await;
@@ -81,7 +81,7 @@ impl Backlog {
         let mut channels = Vec::with_capacity(self.consumers.len());
         for consumer in &self.consumers {
             match self.measure(consumer).await {
-                Ok(waiting) => channels.push(waiting),
+                Ok(lag) => channels.push(lag),
                 Err(error) => {
                     tracing::warn!(channel = consumer, %error, "how much waits is not known");
                 }
@@ -90,26 +90,26 @@ impl Backlog {
         Round { began, channels }
     }
 
-    async fn measure(&self, name: &str) -> Result<Waiting, Unknown> {
+    async fn measure(&self, name: &str) -> Result<ChannelLag, LagError> {
         let opened = self.context.get_consumer_from_stream(name, SITE_STREAM).await;
         let consumer: PullConsumer = opened.map_err(async_nats::Error::from)?;
         let info = consumer.cached_info();
         let events = info.num_pending + info.num_ack_pending as u64;
-        let oldest = match events {
+        let oldest_age = match events {
             0 => Duration::ZERO,
             _ => {
                 let from = info.ack_floor.stream_sequence + 1;
                 self.age(&info.config.filter_subjects, from).await?
             }
         };
-        Ok(Waiting {
+        Ok(ChannelLag {
             channel: [KeyValue::new("channel", name.to_owned())],
             events,
-            oldest,
+            oldest_age,
         })
     }
 
-    /// Age of the oldest event under these subjects from this number on.
+    /// Age of the oldest event under these subjects from this sequence on.
     async fn age(&self, subjects: &[String], from: u64) -> Result<Duration, Unavailable> {
         let mut since = None;
         for subject in subjects {
@@ -128,27 +128,27 @@ impl LastRound {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(round);
     }
 
-    /// What waits on each channel that was measured, or nothing where that was too long ago.
-    fn at(&self, now: Instant) -> Vec<Waiting> {
+    /// The lag of each channel that was measured, or nothing where that was too long ago.
+    fn at(&self, now: Instant) -> Vec<ChannelLag> {
         let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let recent = last
             .as_ref()
-            .filter(|round| now.duration_since(round.began) <= TRUE_FOR);
+            .filter(|round| now.duration_since(round.began) <= STALE_AFTER);
         recent.map_or_else(Vec::new, |round| round.channels.clone())
     }
 }
 
-/// Tells the last round with every export from now on.
+/// Exports the last round with every export from now on.
 fn observe(last: &Arc<LastRound>) {
     let meter = metrics::meter();
     let told = last.clone();
     meter
         .u64_observable_gauge("site.consumer.lag")
         .with_unit("{event}")
-        .with_description("Events that are not settled yet")
+        .with_description("Events that are not acknowledged yet")
         .with_callback(move |observer| {
-            for waiting in told.at(Instant::now()) {
-                observer.observe(waiting.events, &waiting.channel);
+            for lag in told.at(Instant::now()) {
+                observer.observe(lag.events, &lag.channel);
             }
         })
         .build();
@@ -156,10 +156,10 @@ fn observe(last: &Arc<LastRound>) {
     meter
         .f64_observable_gauge("site.consumer.oldest.age")
         .with_unit("s")
-        .with_description("Age of the oldest event that is not settled yet")
+        .with_description("Age of the oldest event that is not acknowledged yet")
         .with_callback(move |observer| {
-            for waiting in told.at(Instant::now()) {
-                observer.observe(waiting.oldest.as_secs_f64(), &waiting.channel);
+            for lag in told.at(Instant::now()) {
+                observer.observe(lag.oldest_age.as_secs_f64(), &lag.channel);
             }
         })
         .build();
@@ -169,11 +169,11 @@ fn observe(last: &Arc<LastRound>) {
 mod tests {
     use super::*;
 
-    fn waiting(channel: &'static str) -> Waiting {
-        Waiting {
+    fn lag(channel: &'static str) -> ChannelLag {
+        ChannelLag {
             channel: [KeyValue::new("channel", channel)],
             events: 1,
-            oldest: Duration::from_secs(7),
+            oldest_age: Duration::from_secs(7),
         }
     }
 
@@ -182,17 +182,17 @@ mod tests {
         let last = LastRound::default();
         let began = Instant::now();
         assert_eq!(last.at(began), []);
-        let channels = vec![waiting("mail"), waiting("webhook-crm")];
+        let channels = vec![lag("mail"), lag("webhook-crm")];
         last.replace(Round {
             began,
             channels: channels.clone(),
         });
-        assert_eq!(last.at(began + TRUE_FOR), channels);
-        assert_eq!(last.at(began + TRUE_FOR + Duration::from_millis(1)), []);
+        assert_eq!(last.at(began + STALE_AFTER), channels);
+        assert_eq!(last.at(began + STALE_AFTER + Duration::from_millis(1)), []);
         last.replace(Round {
             began,
-            channels: vec![waiting("mail")],
+            channels: vec![lag("mail")],
         });
-        assert_eq!(last.at(began), [waiting("mail")]);
+        assert_eq!(last.at(began), [lag("mail")]);
     }
 }

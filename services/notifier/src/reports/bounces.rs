@@ -1,5 +1,4 @@
-//! A newsletter mail came back because its address does not exist: the newsletter service
-//! must hear of it, so that nothing more is sent there.
+//! Publishes bounces of newsletter mails, so that the newsletter service suppresses the address.
 
 use site_broker::{Delivery, PublishError, Publisher};
 use site_events::{
@@ -10,7 +9,7 @@ use visitor::EmailAddress;
 
 /// Publishes what the mail server said of a subscriber's address; once, however often it is called. Of mails outside
 /// the newsletter there is nothing to tell.
-pub async fn tell(
+pub async fn publish_bounce(
     publisher: &Publisher,
     channel: Channel,
     delivery: &Delivery,

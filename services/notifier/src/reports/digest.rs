@@ -1,27 +1,28 @@
-//! Every hour, or as often as the settings say, the operator is told what became a dead letter since. Nothing of it
-//! lies in memory: what was told of is acknowledged to the broker, and what was not comes again. What a mail is to tell
-//! of is noted before it is sent, so that a repetition after a crash is the same mail.
+//! Dead-letter digest: every hour, or as often as the settings say, a mail tells the operator what became a dead letter
+//! since. Nothing of it is kept in memory: what was told of is acknowledged to the broker, and what was not comes again.
+//! What a mail is to tell of is recorded before it is sent, so that a repetition after a crash is the same mail.
 
 use std::{sync::Arc, time::Duration};
 
 use async_nats::jetstream::{self, AckKind, Context, consumer::PullConsumer};
 use futures_util::StreamExt;
-use site_broker::{DIGEST_CONSUMER, dead_letters::Summary};
+use site_broker::{DIGEST_CONSUMER, dead_letters::DeadLetterSummary};
 use site_events::DEAD_LETTERS_STREAM;
 use site_service::drain::CancellationToken;
 use time::OffsetDateTime;
 
 use crate::{
     deliver::Notifier,
-    mail::{self, MailError, Told},
+    mail::{self, MailError, DigestContent},
     storage::{EndpointStates, LastDigest, Unavailable},
     transport::smtp::{ChannelLimit, SmtpError},
 };
 
 /// The most dead letters that one mail tells of.
-const MOST: usize = 1_000;
+const MAX_DEAD_LETTERS: usize = 1_000;
+
 /// Tells the operator what could not be delivered.
-pub struct Digest {
+pub struct DeadLetterDigest {
     pub notifier: Arc<Notifier>,
     pub consumer: PullConsumer,
     /// How the endpoints fare, and which there are.
@@ -53,57 +54,57 @@ pub async fn consumer(context: &Context) -> anyhow::Result<PullConsumer> {
     })
 }
 
-impl Digest {
+impl DeadLetterDigest {
     /// Tells at once, and then again and again until `stop`.
     pub async fn run(mut self, stop: CancellationToken) {
         let mut pause = tokio::time::interval(self.every);
         while stop.run_until_cancelled(pause.tick()).await.is_some() {
-            if let Err(error) = self.tell().await {
+            if let Err(error) = self.send_pending().await {
                 tracing::error!(%error, "the operator was not told of dead letters; will try again");
             }
         }
     }
 
-    async fn tell(&mut self) -> Result<(), DigestError> {
-        let gathered = self.gather().await.map_err(DigestError::Broker)?;
-        if gathered.is_empty() {
+    async fn send_pending(&mut self) -> Result<(), DigestError> {
+        let fetched = self.fetch().await.map_err(DigestError::Broker)?;
+        if fetched.is_empty() {
             return Ok(());
         }
         let last = self.notifier.deliveries.last_digest().await?;
-        let (again, new): (Vec<_>, Vec<_>) = gathered
+        let (again, new): (Vec<_>, Vec<_>) = fetched
             .into_iter()
-            .partition(|message| last.numbers.contains(&number(message)));
+            .partition(|message| last.numbers.contains(&sequence(message)));
         if last.sent {
             acknowledge(again).await?;
         } else {
-            self.tell_of(again).await?;
+            self.send_digest(again).await?;
         }
-        self.tell_of(new).await
+        self.send_digest(new).await
     }
 
-    /// Sends one mail of these, which is noted before and after, and then lets them go.
-    async fn tell_of(&mut self, letters: Vec<jetstream::Message>) -> Result<(), DigestError> {
+    /// Sends one mail of these, which is recorded before and after, and then acknowledges them.
+    async fn send_digest(&mut self, letters: Vec<jetstream::Message>) -> Result<(), DigestError> {
         if letters.is_empty() {
             return Ok(());
         }
         let mut digest = LastDigest {
-            numbers: letters.iter().map(number).collect(),
+            numbers: letters.iter().map(sequence).collect(),
             sent: false,
         };
-        self.notifier.deliveries.note_digest(&digest).await?;
+        self.notifier.deliveries.record_digest(&digest).await?;
         self.send(&letters).await?;
         digest.sent = true;
-        self.notifier.deliveries.note_digest(&digest).await?;
+        self.notifier.deliveries.record_digest(&digest).await?;
         acknowledge(letters).await
     }
 
     async fn send(&mut self, letters: &[jetstream::Message]) -> Result<(), DigestError> {
-        let told = Told {
+        let content = DigestContent {
             letters: letters.iter().map(summary).collect(),
-            waiting: self.waiting().await.map_err(DigestError::Broker)?,
+            remaining: self.remaining().await.map_err(DigestError::Broker)?,
             endpoints: self.switched_off().await?,
         };
-        let letter = mail::dead_letters(&self.notifier.mail_context, &told);
+        let letter = mail::dead_letters(&self.notifier.mail_context, &content);
         let message = letter.into_message(&self.notifier.mail_context, OffsetDateTime::now_utc())?;
         self.notifier.smtp.send(&self.limit, &message).await?;
         tracing::info!(
@@ -113,16 +114,16 @@ impl Digest {
         Ok(())
     }
 
-    async fn gather(&self) -> Result<Vec<jetstream::Message>, async_nats::Error> {
-        let mut messages = self.consumer.fetch().max_messages(MOST).messages().await?;
-        let mut gathered = Vec::new();
+    async fn fetch(&self) -> Result<Vec<jetstream::Message>, async_nats::Error> {
+        let mut messages = self.consumer.fetch().max_messages(MAX_DEAD_LETTERS).messages().await?;
+        let mut fetched = Vec::new();
         while let Some(message) = messages.next().await {
-            gathered.push(message?);
+            fetched.push(message?);
         }
-        Ok(gathered)
+        Ok(fetched)
     }
 
-    async fn waiting(&mut self) -> Result<u64, async_nats::Error> {
+    async fn remaining(&mut self) -> Result<u64, async_nats::Error> {
         Ok(self.consumer.info().await?.num_pending)
     }
 
@@ -144,14 +145,14 @@ async fn acknowledge(letters: Vec<jetstream::Message>) -> Result<(), DigestError
     Ok(())
 }
 
-fn number(message: &jetstream::Message) -> u64 {
+fn sequence(message: &jetstream::Message) -> u64 {
     message.info().map_or(0, |info| info.stream_sequence)
 }
 
-fn summary(message: &jetstream::Message) -> (u64, Summary) {
+fn summary(message: &jetstream::Message) -> (u64, DeadLetterSummary) {
     let headers = message.headers.clone().unwrap_or_default();
     (
-        number(message),
-        Summary::of(&message.subject, &headers, &message.payload),
+        sequence(message),
+        DeadLetterSummary::of(&message.subject, &headers, &message.payload),
     )
 }

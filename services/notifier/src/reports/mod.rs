@@ -7,5 +7,5 @@ mod digest;
 
 pub use self::{
     backlog::Backlog,
-    digest::{Digest, consumer as digest_consumer},
+    digest::{DeadLetterDigest, consumer as digest_consumer},
 };

@@ -1,4 +1,4 @@
-//! What was already delivered, so that an event that comes twice is mailed once.
+//! Idempotent delivery: KV bucket of delivery records, so that a redelivered event is sent once.
 
 use std::{
     collections::HashSet,
@@ -21,8 +21,8 @@ const ATTEMPTS: u32 = 5;
 #[derive(Clone)]
 pub struct Deliveries {
     bucket: Store,
-    /// What this process sent and could not note yet.
-    unnoted: Arc<Mutex<HashSet<String>>>,
+    /// What this process sent and could not record yet.
+    unrecorded: Arc<Mutex<HashSet<String>>>,
 }
 
 /// The operator's last mail.
@@ -43,32 +43,32 @@ impl Deliveries {
         })?;
         Ok(Self {
             bucket,
-            unnoted: Arc::default(),
+            unrecorded: Arc::default(),
         })
     }
 
-    /// Sends unless the receiver has it already, and notes that it does. Where that cannot
-    /// be noted, the event must come again, and is then noted instead of sent.
-    pub async fn once<E: From<Unavailable>>(
+    /// Runs `send` unless a delivery record exists (idempotency), then writes the record. Where it cannot be written, the
+    /// event must come again, and is then recorded instead of sent.
+    pub async fn deliver_once<E: From<Unavailable>>(
         &self,
         delivery: &Delivery,
         send: impl Future<Output = Result<(), E>>,
     ) -> Result<(), E> {
         let key = format!("{}.{}", delivery.event_id, delivery.consumer);
-        if !self.unnoted().contains(&key) {
-            if self.hold(&key).await? {
+        if !self.unrecorded().contains(&key) {
+            if self.contains(&key).await? {
                 tracing::info!("delivered before; nothing sent");
                 return Ok(());
             }
             send.await?;
             tracing::info!("sent");
-            self.unnoted().insert(key.clone());
+            self.unrecorded().insert(key.clone());
         }
-        if let Err(error) = self.note(&key, OffsetDateTime::now_utc()).await {
+        if let Err(error) = self.record(&key, OffsetDateTime::now_utc()).await {
             tracing::error!(%error, "what was sent is not noted yet; if this process ends before it is, it will be sent again");
             return Err(error.into());
         }
-        self.unnoted().remove(&key);
+        self.unrecorded().remove(&key);
         Ok(())
     }
 
@@ -81,8 +81,8 @@ impl Deliveries {
         })
     }
 
-    /// Notes the operator's mail before it is sent, and again once it is.
-    pub async fn note_digest(&self, digest: &LastDigest) -> Result<(), Unavailable> {
+    /// Records the operator's mail before it is sent, and again once it is.
+    pub async fn record_digest(&self, digest: &LastDigest) -> Result<(), Unavailable> {
         let value = serde_json::to_vec(digest).expect("numbers are plain values");
         let noted = self.bucket.put(DIGEST_CONSUMER, value.into()).await;
         noted
@@ -90,16 +90,16 @@ impl Deliveries {
             .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
     }
 
-    /// Whether the receiver has it already.
-    async fn hold(&self, key: &str) -> Result<bool, Unavailable> {
+    /// Whether there is a delivery record.
+    async fn contains(&self, key: &str) -> Result<bool, Unavailable> {
         let record = self.bucket.get(key).await;
         record
             .map(|record| record.is_some())
             .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
     }
 
-    /// Notes that the receiver has it, and when.
-    async fn note(&self, key: &str, now: OffsetDateTime) -> Result<(), Unavailable> {
+    /// Writes the delivery record: that the receiver has it, and when.
+    async fn record(&self, key: &str, now: OffsetDateTime) -> Result<(), Unavailable> {
         let time = now.format(&Rfc3339).unwrap_or_default();
         let mut result = Ok(());
         for attempt in 1..=ATTEMPTS {
@@ -114,7 +114,7 @@ impl Deliveries {
         result
     }
 
-    fn unnoted(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
-        self.unnoted.lock().unwrap_or_else(PoisonError::into_inner)
+    fn unrecorded(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+        self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,14 +1,14 @@
-//! What is remembered, in the broker's buckets and its stream: deliveries, the state of webhook endpoints, and the events
+//! Storage in the broker's KV buckets and its stream: deliveries, the state of webhook endpoints, and the events
 //! themselves.
 
 mod deliveries;
 mod endpoint_states;
-mod events;
+mod event_stream;
 mod unavailable;
 
 pub use self::{
     deliveries::{Deliveries, LastDigest},
     endpoint_states::EndpointStates,
-    events::Events,
+    event_stream::EventStream,
     unavailable::Unavailable,
 };

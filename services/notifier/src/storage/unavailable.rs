@@ -1,18 +1,18 @@
-//! The broker's stores cannot be used now: the delivery is tried again.
+//! A store of the broker is unavailable: the delivery is tried again.
 
-/// A bucket cannot be used now.
+/// A KV bucket or stream is unavailable.
 #[derive(Debug, thiserror::Error)]
-#[error("the bucket {bucket} is away: {reason}")]
+#[error("{store} is unavailable: {reason}")]
 pub struct Unavailable {
-    bucket: &'static str,
+    store: &'static str,
     reason: String,
 }
 
 impl Unavailable {
-    /// A bucket, and what was said when it was used.
-    pub fn new(bucket: &'static str, reason: &dyn std::fmt::Display) -> Self {
+    /// The store, and the error of its use.
+    pub fn new(store: &'static str, reason: &dyn std::fmt::Display) -> Self {
         Self {
-            bucket,
+            store,
             reason: reason.to_string(),
         }
     }

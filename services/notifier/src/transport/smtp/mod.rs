@@ -6,7 +6,7 @@
 //! after a message that went through.
 
 mod no_such_address;
-mod refusal;
+mod error;
 mod settings;
 
 use std::{
@@ -33,40 +33,40 @@ use site_service::{
 };
 use tokio::{sync::Semaphore, time::timeout};
 
-use self::refusal::{AnswerTo, explain, without_addresses};
+use self::error::{SmtpStage, classify, without_addresses};
 pub use self::{
-    refusal::SmtpError,
-    settings::{Authorities, SmtpSettings, TlsMode},
+    error::SmtpError,
+    settings::{RootCertificates, SmtpSettings, TlsMode},
 };
 
 /// Servers close idle connections after minutes; we let go well before.
-const IDLE: Duration = Duration::from_secs(30);
-/// How long a kept connection may take to show that it is still good.
-const STILL_THERE: Duration = Duration::from_secs(2);
-/// How long a connection may take to be told goodbye after a refusal.
-const GOODBYE: Duration = Duration::from_secs(1);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long an idle connection may take to show that it can be reused.
+const REUSE_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long QUIT may take after a refusal.
+const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// The most connections of one channel.
 const MAX_CONNECTIONS: usize = 4;
 /// How long a message may take before its connection no longer counts among its channel's.
-const SLOW: Duration = Duration::from_secs(2);
+const SLOW_AFTER: Duration = Duration::from_secs(2);
 /// The most slow messages that count among no channel's connections, of all channels together: with all others in use, 48
 /// connections, and mail servers often allow a client 50.
 const MAX_SLOW: usize = 20;
 
 /// Pool of connections to the mail server.
-pub struct Smtp {
+pub struct SmtpPool {
     settings: SmtpSettings,
     tls: Option<TlsParameters>,
     hello: ClientId,
     /// Connections between two messages, the latest last.
-    idle: Mutex<Vec<Idle>>,
+    idle: Mutex<Vec<IdleConnection>>,
     max_idle: usize,
     slow: Semaphore,
     waiting: UpDownCounter<i64>,
     connections: UpDownCounter<i64>,
 }
 
-struct Idle {
+struct IdleConnection {
     connection: AsyncSmtpConnection,
     since: Instant,
 }
@@ -81,15 +81,15 @@ impl ChannelLimit {
     }
 }
 
-impl Smtp {
+impl SmtpPool {
     /// A pool for this many channels; no connection is opened yet.
     pub fn new(settings: &SmtpSettings, channels: usize) -> anyhow::Result<Self> {
         let tls = match settings.smtp_tls {
             TlsMode::None => None,
             TlsMode::Starttls | TlsMode::Implicit => {
                 let mut tls = TlsParameters::builder(settings.smtp_host.clone());
-                if let Some(authorities) = &settings.smtp_authorities {
-                    tls = tls.add_root_certificate(authorities.certificates());
+                if let Some(root_certificates) = &settings.smtp_root_certificates {
+                    tls = tls.add_root_certificate(root_certificates.certificates());
                 }
                 let tls = tls.build();
                 Some(tls.context("The setting SMTP_TLS cannot be met: there is no usable root certificate")?)
@@ -105,7 +105,7 @@ impl Smtp {
             waiting: metrics::meter()
                 .i64_up_down_counter("site.smtp.waiting")
                 .with_unit("{mail}")
-                .with_description("Mails that wait for a place at the mail server")
+                .with_description("Mails that wait for an SMTP connection")
                 .build(),
             connections: metrics::meter()
                 .i64_up_down_counter("site.smtp.connections")
@@ -115,15 +115,15 @@ impl Smtp {
         })
     }
 
-    /// Sends a message within its channel's limit. One that is slow leaves the limit and goes on, so that a few that hang do
-    /// not stop the channel.
+    /// Sends a message over a pooled connection, within its channel's connection limit. One that is slow leaves the limit and
+    /// goes on, so that a few that hang do not stop the channel.
     pub async fn send(&self, limit: &ChannelLimit, message: &Message) -> Result<(), SmtpError> {
-        let content = on_the_wire(&message.formatted());
+        let content = dot_stuffed(&message.formatted());
         let waiting = CounterGuard::new(&self.waiting, &[]);
         let permit = limit.0.acquire().await;
         drop(waiting);
         let leave_limit = async {
-            tokio::time::sleep(SLOW).await;
+            tokio::time::sleep(SLOW_AFTER).await;
             let _slow = self.slow.acquire().await;
             drop(permit);
             std::future::pending().await
@@ -134,15 +134,15 @@ impl Smtp {
         }
     }
 
-    /// Says goodbye on the connections that are kept.
-    pub async fn close(&self, patience: Duration) {
+    /// Says QUIT on the idle connections.
+    pub async fn close(&self, timeout: Duration) {
         let kept = std::mem::take(&mut *self.idle());
         let goodbyes = async {
             for mut idle in kept {
                 idle.connection.abort().await;
             }
         };
-        if timeout(patience, goodbyes).await.is_err() {
+        if tokio::time::timeout(timeout, goodbyes).await.is_err() {
             tracing::debug!("the mail server was left without a goodbye");
         }
     }
@@ -151,52 +151,51 @@ impl Smtp {
     async fn send_in_time(&self, envelope: &Envelope, content: &str) -> Result<(), SmtpError> {
         let used = [KeyValue::new("state", "used")];
         let _used = CounterGuard::new(&self.connections, &used);
-        let seconds = self.settings.smtp_timeout_seconds;
-        let mut connection = in_time(seconds, self.introduce(envelope)).await?;
+        let limit = self.settings.smtp_timeout;
+        let mut connection = with_timeout(limit, self.send_envelope(envelope)).await?;
         // A server that is left alone with the content may have taken it, and would get it again.
-        let seconds = self.settings.smtp_answer_seconds;
-        in_time(seconds, async {
+        with_timeout(self.settings.smtp_answer_timeout, async {
             let answer = connection.command(content).await;
-            check(&mut connection, answer, AnswerTo::Message, envelope).await
+            check(&mut connection, answer, SmtpStage::Data, envelope).await
         })
         .await?;
-        self.keep(connection);
+        self.return_idle(connection);
         Ok(())
     }
 
-    /// A connection on which the content may follow (RFC 5321, 3.3).
-    async fn introduce(&self, envelope: &Envelope) -> Result<AsyncSmtpConnection, SmtpError> {
-        let mut connection = self.begin(envelope).await?;
+    /// Sends the envelope: gives a connection on which the content may follow (RFC 5321, 3.3).
+    async fn send_envelope(&self, envelope: &Envelope) -> Result<AsyncSmtpConnection, SmtpError> {
+        let mut connection = self.start_transaction(envelope).await?;
         for recipient in envelope.to() {
             let rcpt = Rcpt::new(recipient.clone(), Vec::new());
             let answer = connection.command(rcpt).await;
-            check(&mut connection, answer, AnswerTo::Recipient, envelope).await?;
+            check(&mut connection, answer, SmtpStage::Recipient, envelope).await?;
         }
         let answer = connection.command(Data).await;
-        check(&mut connection, answer, AnswerTo::Message, envelope).await?;
+        check(&mut connection, answer, SmtpStage::Data, envelope).await?;
         Ok(connection)
     }
 
-    /// A connection on which a mail has begun. Its first command shows whether a kept one is still good; if it is
-    /// not, nothing is lost by another.
-    async fn begin(&self, envelope: &Envelope) -> Result<AsyncSmtpConnection, SmtpError> {
+    /// Starts a transaction (MAIL). That first command shows whether an idle connection is still good; if it is not,
+    /// nothing is lost by another.
+    async fn start_transaction(&self, envelope: &Envelope) -> Result<AsyncSmtpConnection, SmtpError> {
         let mail = Mail::new(envelope.from().cloned(), parameters(envelope));
-        while let Some(mut kept) = self.kept() {
-            if let Ok(Ok(_)) = timeout(STILL_THERE, kept.command(mail.clone())).await {
+        while let Some(mut kept) = self.take_idle() {
+            if let Ok(Ok(_)) = timeout(REUSE_CHECK_TIMEOUT, kept.command(mail.clone())).await {
                 return Ok(kept);
             }
         }
         let mut connection = self.connect().await.map_err(|error| {
             // Whatever the server says before a message is about us, not about the message.
-            SmtpError::NotNow(without_addresses(&error.to_string(), envelope))
+            SmtpError::Temporary(without_addresses(&error.to_string(), envelope))
         })?;
-        let about = if parameters(envelope).is_empty() {
-            AnswerTo::Us
+        let stage = if parameters(envelope).is_empty() {
+            SmtpStage::Sender
         } else {
-            AnswerTo::Message
+            SmtpStage::Data
         };
         let answer = connection.command(mail).await;
-        check(&mut connection, answer, about, envelope).await?;
+        check(&mut connection, answer, stage, envelope).await?;
         Ok(connection)
     }
 
@@ -224,21 +223,21 @@ impl Smtp {
         Ok(connection)
     }
 
-    fn kept(&self) -> Option<AsyncSmtpConnection> {
+    fn take_idle(&self) -> Option<AsyncSmtpConnection> {
         let mut idle = self.idle();
         let before = idle.len();
-        idle.retain(|idle| idle.since.elapsed() < IDLE);
+        idle.retain(|idle| idle.since.elapsed() < IDLE_TIMEOUT);
         let kept = idle.pop().map(|idle| idle.connection);
         self.count_idle(before, idle.len());
         kept
     }
 
-    fn keep(&self, connection: AsyncSmtpConnection) {
+    fn return_idle(&self, connection: AsyncSmtpConnection) {
         let mut idle = self.idle();
         let before = idle.len();
-        idle.retain(|idle| idle.since.elapsed() < IDLE);
+        idle.retain(|idle| idle.since.elapsed() < IDLE_TIMEOUT);
         if idle.len() < self.max_idle {
-            idle.push(Idle {
+            idle.push(IdleConnection {
                 connection,
                 since: Instant::now(),
             });
@@ -256,36 +255,42 @@ impl Smtp {
         (&self.settings.smtp_host, self.settings.smtp_port)
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Idle>> {
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<IdleConnection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-async fn in_time<T>(seconds: u64, work: impl Future<Output = Result<T, SmtpError>>) -> Result<T, SmtpError> {
-    let done = timeout(Duration::from_secs(seconds), work).await;
-    done.unwrap_or_else(|_| Err(SmtpError::NotNow(format!("it took longer than {seconds} s"))))
+async fn with_timeout<T>(
+    limit: Duration,
+    work: impl Future<Output = Result<T, SmtpError>>,
+) -> Result<T, SmtpError> {
+    let done = timeout(limit, work).await;
+    done.unwrap_or_else(|_| {
+        let seconds = limit.as_secs();
+        Err(SmtpError::Temporary(format!("it took longer than {seconds} s")))
+    })
 }
 
-/// What an answer means; after a refusal the server is told goodbye.
+/// What an answer means; after a refusal the connection ends with QUIT.
 async fn check<T>(
     connection: &mut AsyncSmtpConnection,
     answer: Result<T, Error>,
-    about: AnswerTo,
+    stage: SmtpStage,
     envelope: &Envelope,
 ) -> Result<(), SmtpError> {
     let Err(error) = answer else {
         return Ok(());
     };
     let answered = error.status().is_some();
-    if answered && timeout(GOODBYE, connection.abort()).await.is_err() {
+    if answered && timeout(QUIT_TIMEOUT, connection.abort()).await.is_err() {
         tracing::debug!("the mail server did not answer a goodbye");
     }
-    Err(explain(&error, about, envelope))
+    Err(classify(&error, stage, envelope))
 }
 
-/// A message with its end, ready to be written in one piece (RFC 5321, 4.5.2). lettre writes the end by itself, and
+/// A message with its dots stuffed and its end, ready to be written in one piece (RFC 5321, 4.5.2). lettre writes the end by itself, and
 /// until the server acknowledges what came before, which it delays for 40 ms, the system keeps the end back.
-fn on_the_wire(message: &[u8]) -> String {
+fn dot_stuffed(message: &[u8]) -> String {
     let message = String::from_utf8_lossy(message);
     let stuffed = message.replace("\r\n.", "\r\n..");
     let first = if message.starts_with('.') { "." } else { "" };
@@ -310,7 +315,7 @@ mod tests {
     #[test]
     fn a_line_that_begins_with_a_dot_does_not_end_the_message() {
         assert_eq!(
-            on_the_wire(b".one\r\n.\r\n..two\r\nthree."),
+            dot_stuffed(b".one\r\n.\r\n..two\r\nthree."),
             "..one\r\n..\r\n...two\r\nthree.\r\n.\r\n"
         );
     }

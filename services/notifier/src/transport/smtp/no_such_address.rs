@@ -1,5 +1,4 @@
-//! What a mail server means by a refusal: whether the address does not exist, or it is something else, which
-//! tomorrow may be otherwise.
+//! Classifies SMTP rejections: hard bounce (no such address) or anything else, which may be otherwise tomorrow.
 
 /// How a refused address is told without an enhanced status code: mailbox unavailable, user not local, name not
 /// allowed (RFC 5321, 4.2.3).

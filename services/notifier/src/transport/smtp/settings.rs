@@ -1,13 +1,15 @@
-//! Where the mail server is, and how it is spoken to.
+//! SMTP settings: where the mail server is, its encryption, credentials and timeouts.
 
-use clap::{Args, ValueEnum};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum, builder::TypedValueParser as _};
 use lettre::transport::smtp::client::{Certificate, CertificateStore, TlsParameters};
 use site_service::settings::Secret;
 
 /// The longest that a message may take up to its content.
-const LONGEST_SECONDS: u64 = 40;
+const MAX_TIMEOUT_SECONDS: u64 = 40;
 /// How long a server may take to answer a whole message (RFC 5321, 4.5.3.2.6).
-const LONGEST_ANSWER_SECONDS: u64 = 600;
+const MAX_ANSWER_TIMEOUT_SECONDS: u64 = 600;
 /// What every certificate in a PEM file begins with.
 const BEGIN: &[u8] = b"-----BEGIN CERTIFICATE-----";
 
@@ -24,8 +26,8 @@ pub struct SmtpSettings {
     #[arg(long, env = "SMTP_TLS", value_enum, default_value_t = TlsMode::None)]
     pub smtp_tls: TlsMode,
     /// File (PEM) of authorities to trust besides the system's, for a mail server whose certificate is not public
-    #[arg(long = "smtp-ca-file", id = "smtp_ca_file", env = "SMTP_CA_FILE", value_parser = Authorities::read)]
-    pub smtp_authorities: Option<Authorities>,
+    #[arg(long = "smtp-ca-file", id = "smtp_ca_file", env = "SMTP_CA_FILE", value_parser = RootCertificates::read)]
+    pub smtp_root_certificates: Option<RootCertificates>,
     /// User name at the mail server
     #[arg(long, env = "SMTP_USER", requires = "smtp_password")]
     pub smtp_user: Option<String>,
@@ -34,20 +36,22 @@ pub struct SmtpSettings {
     pub smtp_password: Option<Secret>,
     /// Seconds that the mail server may take for a connection, a sender and a recipient
     #[arg(
-        long,
+        long = "smtp-timeout-seconds",
+        id = "smtp_timeout_seconds",
         env = "SMTP_TIMEOUT_SECONDS",
-        default_value_t = 30,
-        value_parser = clap::value_parser!(u64).range(1..=LONGEST_SECONDS)
+        default_value = "30",
+        value_parser = clap::value_parser!(u64).range(1..=MAX_TIMEOUT_SECONDS).map(Duration::from_secs)
     )]
-    pub smtp_timeout_seconds: u64,
+    pub smtp_timeout: Duration,
     /// Seconds that the mail server may take to answer a whole message; given up earlier, it may arrive twice
     #[arg(
-        long,
+        long = "smtp-answer-seconds",
+        id = "smtp_answer_seconds",
         env = "SMTP_ANSWER_SECONDS",
-        default_value_t = LONGEST_ANSWER_SECONDS,
-        value_parser = clap::value_parser!(u64).range(1..=LONGEST_ANSWER_SECONDS)
+        default_value = "600",
+        value_parser = clap::value_parser!(u64).range(1..=MAX_ANSWER_TIMEOUT_SECONDS).map(Duration::from_secs)
     )]
-    pub smtp_answer_seconds: u64,
+    pub smtp_answer_timeout: Duration,
 }
 
 /// How the connection to the mail server is encrypted.
@@ -61,11 +65,11 @@ pub enum TlsMode {
     Implicit,
 }
 
-/// Certificate authorities from a file.
+/// Root certificates from a file: authorities to trust.
 #[derive(Debug, Clone)]
-pub struct Authorities(Certificate);
+pub struct RootCertificates(Certificate);
 
-impl Authorities {
+impl RootCertificates {
     /// Reads them; what cannot be used is refused while the settings are read.
     fn read(path: &str) -> Result<Self, String> {
         let pem = std::fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
@@ -96,7 +100,7 @@ mod tests {
         let refusal = |content: &str| -> std::io::Result<String> {
             let file = tempfile::NamedTempFile::new()?;
             std::fs::write(file.path(), content)?;
-            let read = Authorities::read(&file.path().to_string_lossy());
+            let read = RootCertificates::read(&file.path().to_string_lossy());
             Ok(read.err().unwrap_or_default())
         };
         for content in [
@@ -107,7 +111,7 @@ mod tests {
         ] {
             assert_eq!(refusal(content)?, "it holds no certificates as PEM", "{content}");
         }
-        let absent = Authorities::read("/nowhere/ca.pem").err().unwrap_or_default();
+        let absent = RootCertificates::read("/nowhere/ca.pem").err().unwrap_or_default();
         assert!(absent.starts_with("it cannot be read: "), "{absent}");
         Ok(())
     }

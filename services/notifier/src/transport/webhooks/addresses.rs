@@ -1,5 +1,4 @@
-//! Which addresses webhooks may go to: none of ours. A name is checked each time it is looked
-//! up, so a receiver cannot point it at us later.
+//! SSRF protection for webhooks: private addresses are refused at every DNS lookup (against DNS rebinding).
 
 use std::{
     future::Future,
@@ -15,7 +14,7 @@ use tower::Service;
 
 /// Whether receivers may be in our own network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Private {
+pub enum PrivateAddresses {
     Allowed,
     Refused,
 }
@@ -23,9 +22,9 @@ pub enum Private {
 /// Looks names up and, unless they are allowed, drops the addresses that are private,
 /// link-local or our own.
 #[derive(Clone)]
-pub struct Lookup(pub Private);
+pub struct FilteringResolver(pub PrivateAddresses);
 
-impl Service<Name> for Lookup {
+impl Service<Name> for FilteringResolver {
     type Response = vec::IntoIter<SocketAddr>;
     type Error = io::Error;
     type Future = Pin<Box<dyn Future<Output = io::Result<Self::Response>> + Send>>;
@@ -39,7 +38,7 @@ impl Service<Name> for Lookup {
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
             let allowed: Vec<SocketAddr> = found
-                .filter(|address| private == Private::Allowed || is_public(address.ip()))
+                .filter(|address| private == PrivateAddresses::Allowed || is_public(address.ip()))
                 .collect();
             if allowed.is_empty() {
                 return Err(io::Error::other("the name leads to no public address"));
@@ -150,9 +149,9 @@ mod tests {
     async fn a_name_that_leads_to_ourselves_is_found_only_where_that_is_allowed() {
         let found = async |private| {
             let name: Name = "localhost".parse().expect("a name");
-            Lookup(private).call(name).await.is_ok()
+            FilteringResolver(private).call(name).await.is_ok()
         };
-        assert!(found(Private::Allowed).await);
-        assert!(!found(Private::Refused).await);
+        assert!(found(PrivateAddresses::Allowed).await);
+        assert!(!found(PrivateAddresses::Refused).await);
     }
 }

@@ -9,9 +9,10 @@ use super::sending::SendingError;
 const GIVE_UP_AFTER: Duration = Duration::days(5);
 
 /// Failures that lie further apart say nothing of the time between.
-const APART: Duration = GIVE_UP_AFTER;
+const FAILURE_WINDOW: Duration = GIVE_UP_AFTER;
+
 /// The state after one more attempt. What is switched off stays so until the operator switches it on.
-pub fn after(before: &EndpointState, sent: &Result<(), SendingError>, now: OffsetDateTime) -> EndpointState {
+pub fn next_state(before: &EndpointState, sent: &Result<(), SendingError>, now: OffsetDateTime) -> EndpointState {
     match sent {
         _ if before.off.is_some() => before.clone(),
         Ok(()) => EndpointState::default(),
@@ -20,7 +21,7 @@ pub fn after(before: &EndpointState, sent: &Result<(), SendingError>, now: Offse
 }
 
 fn after_failure(before: &EndpointState, error: &SendingError, now: OffsetDateTime) -> EndpointState {
-    let goes_on = before.last_failed.is_none_or(|last| now - last < APART);
+    let goes_on = before.last_failed.is_none_or(|last| now - last < FAILURE_WINDOW);
     let since = before.failing_since.filter(|_| goes_on).unwrap_or(now);
     let off = match error {
         SendingError::Gone => Some("it answered 410 Gone".to_owned()),
@@ -42,34 +43,34 @@ mod tests {
 
     const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
-    const FAILED: Result<(), SendingError> = Err(SendingError::Answered(500));
+    const FAILED: Result<(), SendingError> = Err(SendingError::Status(500));
 
     #[test]
     fn five_days_of_failure_switch_an_endpoint_off() {
-        let mut state = after(&EndpointState::default(), &FAILED, NOW);
+        let mut state = next_state(&EndpointState::default(), &FAILED, NOW);
         assert_eq!(state.failing_since, Some(NOW));
         for hours in [20, 40, 60, 80, 100, 119] {
-            state = after(&state, &FAILED, NOW + Duration::hours(hours));
+            state = next_state(&state, &FAILED, NOW + Duration::hours(hours));
             assert_eq!(state.off, None);
         }
-        let then = after(&state, &FAILED, NOW + Duration::days(5));
+        let then = next_state(&state, &FAILED, NOW + Duration::days(5));
         assert_eq!(then.off.as_deref(), Some("it failed for five days"));
     }
 
     #[test]
     fn two_failures_a_week_apart_are_two_hiccups() {
-        let first = after(&EndpointState::default(), &FAILED, NOW);
+        let first = next_state(&EndpointState::default(), &FAILED, NOW);
         let next = NOW + Duration::WEEK;
-        let second = after(&first, &FAILED, next);
+        let second = next_state(&first, &FAILED, next);
         assert_eq!((second.failing_since, second.off), (Some(next), None));
     }
 
     #[test]
     fn gone_switches_an_endpoint_off_at_once_and_nothing_but_the_operator_on_again() {
-        let gone = after(&EndpointState::default(), &Err(SendingError::Gone), NOW);
+        let gone = next_state(&EndpointState::default(), &Err(SendingError::Gone), NOW);
         assert_eq!(gone.off.as_deref(), Some("it answered 410 Gone"));
         for later in [Ok(()), FAILED] {
-            assert_eq!(after(&gone, &later, NOW + Duration::SECOND), gone);
+            assert_eq!(next_state(&gone, &later, NOW + Duration::SECOND), gone);
         }
     }
 }

@@ -15,23 +15,23 @@ use site_broker::{
 use time::OffsetDateTime;
 use tracing::{Instrument, field};
 
-pub use addresses::Private;
-pub use sending::{Client, Sender};
+pub use addresses::PrivateAddresses;
+pub use sending::{WebhookClient, WebhookSender};
 
 use self::{
-    circuit::after,
+    circuit::next_state,
     sending::{Body, SendingError},
 };
-use crate::storage::{Deliveries, EndpointStates, Events, Unavailable};
+use crate::storage::{Deliveries, EndpointStates, EventStream, Unavailable};
 
 /// One endpoint, and what its deliveries work with.
 pub struct Webhook {
-    sender: Sender,
+    sender: WebhookSender,
     format: Format,
     name: String,
     states: Arc<EndpointStates>,
     deliveries: Deliveries,
-    events: Events,
+    events: EventStream,
 }
 
 /// Why an event was not delivered.
@@ -62,10 +62,10 @@ impl Webhook {
     /// What an endpoint gets, by its sender.
     pub fn new(
         endpoint: &Endpoint,
-        sender: Sender,
+        sender: WebhookSender,
         states: Arc<EndpointStates>,
         deliveries: Deliveries,
-        events: Events,
+        events: EventStream,
     ) -> Self {
         Self {
             sender,
@@ -79,7 +79,7 @@ impl Webhook {
 
     /// One attempt at one event.
     pub async fn deliver(&self, delivery: Delivery) -> Outcome {
-        match self.deliveries.once(&delivery, self.send(&delivery)).await {
+        match self.deliveries.deliver_once(&delivery, self.send(&delivery)).await {
             Ok(()) => Outcome::Delivered,
             Err(error) => self.events.unless_erased(&delivery, error.into()).await,
         }
@@ -112,7 +112,7 @@ impl Webhook {
         if sent.is_err() {
             sending.record("otel.status_code", "ERROR");
         }
-        self.learn(&sent, now).await;
+        self.update_circuit(&sent, now).await;
         Ok(sent?)
     }
 
@@ -123,10 +123,10 @@ impl Webhook {
         }
     }
 
-    /// Remembers since when the endpoint fails, and switches it off when it asks for that or
+    /// Updates the circuit: records since when the endpoint fails, and switches it off when it asks for that or
     /// has failed for too long.
-    async fn learn(&self, sent: &Result<(), SendingError>, now: OffsetDateTime) {
-        let changed = self.states.change(&self.name, |before| after(before, sent, now));
+    async fn update_circuit(&self, sent: &Result<(), SendingError>, now: OffsetDateTime) {
+        let changed = self.states.change(&self.name, |before| next_state(before, sent, now));
         match changed.await {
             Ok(Some(EndpointState {
                 off: Some(reason), ..

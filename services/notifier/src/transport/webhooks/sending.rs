@@ -21,20 +21,20 @@ use tracing::Span;
 use url::Url;
 use uuid::Uuid;
 
-use super::addresses::{Lookup, Private, is_public};
+use super::addresses::{FilteringResolver, PrivateAddresses, is_public};
 
-type Http = legacy::Client<HttpsConnector<HttpConnector<Lookup>>, Full<Bytes>>;
+type Http = legacy::Client<HttpsConnector<HttpConnector<FilteringResolver>>, Full<Bytes>>;
 
 /// How long a receiver may take to answer.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// The shortest key that the specification allows, in bytes.
-const SHORTEST_KEY: usize = 24;
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
+/// The shortest key that the specification allows.
+const MIN_KEY_BYTES: usize = 24;
 const PREFIX: &str = "whsec_";
 
-/// Why an endpoint cannot be used.
+/// Why an endpoint is invalid.
 #[derive(Debug, thiserror::Error)]
 #[error("endpoint {name}: {reason}")]
-pub struct WrongEndpoint {
+pub struct InvalidEndpoint {
     name: EndpointName,
     reason: &'static str,
 }
@@ -47,22 +47,22 @@ pub enum SendingError {
     Gone,
     /// It did not take the event.
     #[error("the receiver answered {0}")]
-    Answered(u16),
+    Status(u16),
     /// It was not reached, or did not answer in time.
     #[error("the receiver was not reached: {0}")]
-    Unreached(String),
+    Unreachable(String),
     /// The signature could not be made.
     #[error("the event cannot be signed")]
-    Unsigned,
+    Signing,
 }
 
 impl SendingError {
     /// Whether trying again is in vain: a refusal that is not about the moment.
     pub fn is_final(&self) -> bool {
         match self {
-            Self::Gone | Self::Unsigned => true,
-            Self::Answered(status) => (400..500).contains(status) && !matches!(status, 408 | 429),
-            Self::Unreached(_) => false,
+            Self::Gone | Self::Signing => true,
+            Self::Status(status) => (400..500).contains(status) && !matches!(status, 408 | 429),
+            Self::Unreachable(_) => false,
         }
     }
 }
@@ -91,23 +91,23 @@ impl Body {
     }
 }
 
-/// What all endpoints are reached with. It follows no redirect.
-pub struct Client {
+/// HTTP client of all endpoints. It follows no redirect.
+pub struct WebhookClient {
     http: Http,
-    private: Private,
+    private: PrivateAddresses,
 }
 
-impl Client {
+impl WebhookClient {
     /// A client that reaches private addresses, and sends without TLS, only where that is allowed.
-    pub fn new(private: Private) -> anyhow::Result<Self> {
-        let mut tcp = HttpConnector::new_with_resolver(Lookup(private));
+    pub fn new(private: PrivateAddresses) -> anyhow::Result<Self> {
+        let mut tcp = HttpConnector::new_with_resolver(FilteringResolver(private));
         tcp.enforce_http(false);
         let tls = HttpsConnectorBuilder::new()
             .with_native_roots()
             .context("webhooks cannot be sent: there is no usable root certificate")?;
         let connector = match private {
-            Private::Allowed => tls.https_or_http(),
-            Private::Refused => tls.https_only(),
+            PrivateAddresses::Allowed => tls.https_or_http(),
+            PrivateAddresses::Refused => tls.https_only(),
         };
         let connector = connector.enable_http1().wrap_connector(tcp);
         Ok(Self {
@@ -117,23 +117,23 @@ impl Client {
     }
 }
 
-/// The way to one endpoint.
-pub struct Sender {
+/// Sends to one endpoint.
+pub struct WebhookSender {
     http: Http,
     url: Url,
     signers: Vec<standardwebhooks::Webhook>,
 }
 
-impl Sender {
+impl WebhookSender {
     /// Checks the endpoint's address and secrets.
-    pub fn new(endpoint: &Endpoint, client: &Client) -> Result<Self, WrongEndpoint> {
-        let wrong = |reason| WrongEndpoint {
+    pub fn new(endpoint: &Endpoint, client: &WebhookClient) -> Result<Self, InvalidEndpoint> {
+        let wrong = |reason| InvalidEndpoint {
             name: endpoint.name.clone(),
             reason,
         };
         let url = Url::parse(endpoint.url.expose_secret())
             .map_err(|_| wrong("its url is no address such as https://crm.example/hooks"))?;
-        if client.private == Private::Refused {
+        if client.private == PrivateAddresses::Refused {
             ensure_public(&url).map_err(wrong)?;
         }
         let signers = endpoint
@@ -162,15 +162,15 @@ impl Sender {
                 .header(HEADER_WEBHOOK_SIGNATURE, signature);
         }
         let request = request.body(Full::new(body.content));
-        let request = request.map_err(|error| SendingError::Unreached(reason_of(&error)))?;
-        let answer = timeout(PATIENCE, self.http.request(request)).await;
-        let answer = answer.map_err(|_| SendingError::Unreached(format!("no answer within {PATIENCE:?}")))?;
-        let answer = answer.map_err(|error| SendingError::Unreached(reason_of(&error)))?;
+        let request = request.map_err(|error| SendingError::Unreachable(reason_of(&error)))?;
+        let answer = timeout(REQUEST_TIMEOUT, self.http.request(request)).await;
+        let answer = answer.map_err(|_| SendingError::Unreachable(format!("no answer within {REQUEST_TIMEOUT:?}")))?;
+        let answer = answer.map_err(|error| SendingError::Unreachable(reason_of(&error)))?;
         Span::current().record("http.response.status_code", answer.status().as_u16());
         match Response::status(&answer) {
             status if status.is_success() => Ok(()),
             StatusCode::GONE => Err(SendingError::Gone),
-            status => Err(SendingError::Answered(status.as_u16())),
+            status => Err(SendingError::Status(status.as_u16())),
         }
     }
 
@@ -186,7 +186,7 @@ impl Sender {
             .iter()
             .map(|signer| signer.sign(id, timestamp, content));
         let all = signed.collect::<Result<Vec<_>, _>>();
-        all.map(|all| all.join(" ")).map_err(|_| SendingError::Unsigned)
+        all.map(|all| all.join(" ")).map_err(|_| SendingError::Signing)
     }
 }
 
@@ -208,7 +208,7 @@ fn ensure_public(url: &Url) -> Result<(), &'static str> {
 fn signer(secret: &str) -> Option<standardwebhooks::Webhook> {
     let encoded = secret.strip_prefix(PREFIX)?;
     // Three bytes in four characters.
-    let long_enough = encoded.trim_end_matches('=').len() * 3 / 4 >= SHORTEST_KEY;
+    let long_enough = encoded.trim_end_matches('=').len() * 3 / 4 >= MIN_KEY_BYTES;
     standardwebhooks::Webhook::new(secret)
         .ok()
         .filter(|_| long_enough)
@@ -234,13 +234,13 @@ mod tests {
     const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
     fn refusal(url: &str, secret: &str) -> Option<String> {
-        let client = Client::new(Private::Refused).expect("a client");
+        let client = WebhookClient::new(PrivateAddresses::Refused).expect("a client");
         let raw = format!(
             r#"[{{"name": "crm", "url": "{url}", "secrets": ["{secret}"], "events": ["contact.received"]}}]"#
         );
         let endpoints = Endpoints::parse(&raw).expect("endpoints");
         let endpoint = endpoints.iter().next().expect("one");
-        Sender::new(endpoint, &client)
+        WebhookSender::new(endpoint, &client)
             .err()
             .map(|error| error.to_string())
     }
@@ -286,7 +286,7 @@ mod tests {
             (500, false),
             (503, false),
         ] {
-            assert_eq!(SendingError::Answered(status).is_final(), is_final, "{status}");
+            assert_eq!(SendingError::Status(status).is_final(), is_final, "{status}");
         }
         assert!(SendingError::Gone.is_final());
     }

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use site_events::{Attribution, EventType};
 
 /// Slack cuts messages off at 40,000 characters; nobody reads that far in a channel.
-const LONGEST: usize = 3_000;
+const MAX_QUOTED_CHARACTERS: usize = 3_000;
 
 #[derive(Deserialize)]
-struct Told {
+struct SlackEvent {
     #[serde(rename = "type")]
     event_type: String,
     id: String,
@@ -19,7 +19,7 @@ struct Told {
 
 /// The message, as the body of a request.
 pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
-    let Told { event_type, id, data } = serde_json::from_slice(event)?;
+    let SlackEvent { event_type, id, data } = serde_json::from_slice(event)?;
     let text = |field: &str| data.get(field).and_then(Value::as_str).map(escaped);
     let who = [
         text("name"),
@@ -56,7 +56,7 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
         .unwrap_or_default();
     let quoted: String = words
         .chars()
-        .take(LONGEST)
+        .take(MAX_QUOTED_CHARACTERS)
         .collect::<String>()
         .lines()
         .map(|line| format!("\n>{line}"))

@@ -1,4 +1,4 @@
-//! Why a message was not taken, in words that are fit for a log.
+//! SMTP error: why a message was not taken, in words that are fit for a log.
 
 use lettre::{address::Envelope, transport::smtp};
 
@@ -18,40 +18,40 @@ pub enum SmtpError {
     NoSuchAddress(String),
     /// It may be taken later.
     #[error("the mail server did not take it: {0}")]
-    NotNow(String),
+    Temporary(String),
 }
 
-/// What the mail server was asked when it answered.
+/// Stage of the SMTP transaction that an answer belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AnswerTo {
-    /// To take mails from us.
-    Us,
-    /// To take a mail for its recipient.
+pub enum SmtpStage {
+    /// The sender: to take mails from us.
+    Sender,
+    /// The recipient: to take a mail for it.
     Recipient,
-    /// To take the mail itself.
-    Message,
+    /// The content: to take the mail itself.
+    Data,
 }
 
-/// What an answer to a message means for it.
-pub fn explain(error: &smtp::Error, about: AnswerTo, envelope: &Envelope) -> SmtpError {
+/// Classifies an answer: what it means for the message.
+pub fn classify(error: &smtp::Error, stage: SmtpStage, envelope: &Envelope) -> SmtpError {
     let reason = without_addresses(&error.to_string(), envelope);
     let code = error.status().map(u16::from);
     match code {
-        Some(code) if error.is_permanent() && about != AnswerTo::Us && !is_about_us(code) => {
+        Some(code) if error.is_permanent() && stage != SmtpStage::Sender && !is_authentication_failure(code) => {
             let words = reason.replace(ADDRESS, "");
-            if about == AnswerTo::Recipient && says_no_such_address(code, &words) {
+            if stage == SmtpStage::Recipient && says_no_such_address(code, &words) {
                 SmtpError::NoSuchAddress(reason)
             } else {
                 SmtpError::Refused(reason)
             }
         }
-        _ => SmtpError::NotNow(reason),
+        _ => SmtpError::Temporary(reason),
     }
 }
 
 /// Refusals of our login (RFC 4954, 6): the operator's to mend, no reason to give up on
 /// a message.
-fn is_about_us(code: u16) -> bool {
+fn is_authentication_failure(code: u16) -> bool {
     matches!(code, 530 | 534 | 535 | 538)
 }
 
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_refused_login_is_not_the_fault_of_the_message() {
-        assert!(is_about_us(535));
-        assert!(!is_about_us(550));
+        assert!(is_authentication_failure(535));
+        assert!(!is_authentication_failure(550));
     }
 }

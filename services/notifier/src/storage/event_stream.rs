@@ -1,4 +1,4 @@
-//! The stream of events, for what a delivery wants to know of others, and of its own.
+//! Event stream `SITE`: reads other events of a person, and whether an event was erased.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use super::unavailable::Unavailable;
 
 /// The stream `SITE`, to be read.
 #[derive(Clone)]
-pub struct Events(Arc<Stream>);
+pub struct EventStream(Arc<Stream>);
 
-impl Events {
+impl EventStream {
     /// Opens the stream, which must be there.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
         let opened = context.get_stream(SITE_STREAM).await;
@@ -26,7 +26,7 @@ impl Events {
         Ok(Self(Arc::new(stream)))
     }
 
-    /// The first event under a subject from this number on.
+    /// The first event under a subject from this sequence on.
     pub async fn next(&self, subject: &str, from: u64) -> Result<Option<StreamMessage>, Unavailable> {
         match self.0.direct_get_next_for_subject(subject, Some(from)).await {
             Ok(message) => Ok(Some(message)),
@@ -40,7 +40,7 @@ impl Events {
         let Outcome::Refused(reason) = outcome else {
             return outcome;
         };
-        match self.lack(delivery).await {
+        match self.is_erased(delivery).await {
             Ok(false) => Outcome::Refused(reason),
             Ok(true) => {
                 tracing::info!("the event was erased meanwhile; nothing is kept of it");
@@ -50,7 +50,7 @@ impl Events {
         }
     }
 
-    async fn lack(&self, delivery: &Delivery) -> Result<bool, Unavailable> {
+    async fn is_erased(&self, delivery: &Delivery) -> Result<bool, Unavailable> {
         match self.0.direct_get(delivery.sequence).await {
             Ok(_) => Ok(false),
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(true),

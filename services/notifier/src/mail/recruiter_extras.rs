@@ -1,4 +1,4 @@
-//! Enclosures of the recruiters' mail: what its event does not hold.
+//! Extras of the recruiters' mail, which its event does not hold: earlier applications, and the résumé as an attachment.
 
 use resumes::{ResumeKey, ResumeStore, ResumeStoreError};
 use site_events::{
@@ -8,39 +8,39 @@ use site_events::{
 
 use time::OffsetDateTime;
 
-use crate::storage::{Events, Unavailable};
+use crate::storage::{EventStream, Unavailable};
 
 /// The most applications of one person that are looked at.
-const MOST: usize = 20;
-/// After so many attempts a résumé that cannot be fetched is left out: the mail has its link, too.
-const ATTEMPTS_FOR_THE_FILE: i64 = 1;
+const MAX_APPLICATIONS: usize = 20;
+/// After so many attempts of a delivery a résumé that cannot be fetched is left out: the mail has its link, too.
+const MAX_ATTACHMENT_ATTEMPTS: u32 = 1;
 
 /// What the recruiters' mail holds beyond the event.
-pub struct Enclosed {
+pub struct RecruiterExtras {
     /// What the same person applied for before, the first application first.
-    pub earlier: Vec<Earlier>,
+    pub earlier: Vec<EarlierApplication>,
     /// The résumé's content, where it is small enough.
     pub resume: Option<Vec<u8>>,
 }
 
 /// An earlier application of the same person.
-pub struct Earlier {
+pub struct EarlierApplication {
     /// What they applied for.
     pub position: String,
     /// When.
     pub time: OffsetDateTime,
 }
 
-/// Where earlier applications and résumés are found.
-pub struct Enclosures {
-    events: Events,
+/// Loads earlier applications and résumés.
+pub struct RecruiterExtrasLoader {
+    events: EventStream,
     resumes: ResumeStore,
-    attached_up_to: u64,
+    max_attachment_bytes: u64,
 }
 
-/// Why it cannot be told now.
+/// Why they cannot be loaded now.
 #[derive(Debug, thiserror::Error)]
-pub enum Unknown {
+pub enum RecruiterExtrasError {
     /// The stream cannot be read.
     #[error(transparent)]
     Events(#[from] Unavailable),
@@ -49,19 +49,19 @@ pub enum Unknown {
     Resume(#[from] ResumeStoreError),
 }
 
-impl Enclosures {
-    /// Reads résumés from this store; larger ones than `attached_up_to` bytes are not attached.
-    pub fn new(events: Events, resumes: ResumeStore, attached_up_to: u64) -> Self {
+impl RecruiterExtrasLoader {
+    /// Reads résumés from this store; larger ones than `max_attachment_bytes` are not attached.
+    pub fn new(events: EventStream, resumes: ResumeStore, max_attachment_bytes: u64) -> Self {
         Self {
             events,
             resumes,
-            attached_up_to,
+            max_attachment_bytes,
         }
     }
 
-    /// All that the recruiters' mail encloses.
-    pub async fn of(&self, event: &Event<CareersApplied>, attempt: i64) -> Result<Enclosed, Unknown> {
-        Ok(Enclosed {
+    /// Loads all extras of a mail.
+    pub async fn load(&self, event: &Event<CareersApplied>, attempt: u32) -> Result<RecruiterExtras, RecruiterExtrasError> {
+        Ok(RecruiterExtras {
             earlier: self.earlier(event).await?,
             resume: match &event.data.resume {
                 Some(resume) => self.attached(resume, attempt).await?,
@@ -71,11 +71,11 @@ impl Enclosures {
     }
 
     /// What this person applied for before, the first application first.
-    async fn earlier(&self, event: &Event<CareersApplied>) -> Result<Vec<Earlier>, Unavailable> {
+    async fn earlier(&self, event: &Event<CareersApplied>) -> Result<Vec<EarlierApplication>, Unavailable> {
         let subject = EventType::CareersApplied.subject(&event.subject);
         let mut earlier = Vec::new();
         let mut from = 1;
-        while earlier.len() < MOST {
+        while earlier.len() < MAX_APPLICATIONS {
             let Some(message) = self.events.next(&subject, from).await? else {
                 break;
             };
@@ -87,7 +87,7 @@ impl Enclosures {
             if other.id == event.id {
                 break;
             }
-            earlier.push(Earlier {
+            earlier.push(EarlierApplication {
                 position: other.data.position,
                 time: other.time,
             });
@@ -95,13 +95,13 @@ impl Enclosures {
         Ok(earlier)
     }
 
-    async fn attached(&self, resume: &StoredResume, attempt: i64) -> Result<Option<Vec<u8>>, ResumeStoreError> {
-        if resume.size > self.attached_up_to {
+    async fn attached(&self, resume: &StoredResume, attempt: u32) -> Result<Option<Vec<u8>>, ResumeStoreError> {
+        if resume.size > self.max_attachment_bytes {
             return Ok(None);
         }
         match self.resumes.get(&ResumeKey::known(resume.key.clone())).await {
             Ok(content) => Ok(Some(content)),
-            Err(error) if attempt > ATTEMPTS_FOR_THE_FILE => {
+            Err(error) if attempt > MAX_ATTACHMENT_ATTEMPTS => {
                 tracing::warn!(%error, "the recruiters get the résumé as a link only");
                 Ok(None)
             }
