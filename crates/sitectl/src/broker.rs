@@ -17,7 +17,7 @@ use site_service::nats::{self, NatsSettings};
 use uuid::Uuid;
 
 /// How long a person who typed a command waits for a broker that is away.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Connects as the operator.
 pub async fn connect(settings: &NatsSettings) -> anyhow::Result<Context> {
@@ -26,7 +26,7 @@ pub async fn connect(settings: &NatsSettings) -> anyhow::Result<Context> {
 
 /// The same for what is asked of the broker outside its streams.
 pub async fn client(settings: &NatsSettings) -> anyhow::Result<Client> {
-    Ok(nats::connect_within(PATIENCE, settings, "operator").await?)
+    Ok(nats::connect_within(CONNECT_TIMEOUT, settings, "operator").await?)
 }
 
 /// Opens a stream, which must be there.
@@ -57,7 +57,7 @@ pub async fn search(stream: &Stream, subject: &str) -> anyhow::Result<Vec<Stream
     Ok(found)
 }
 
-/// The first message under a subject from this number on.
+/// The first message under a subject from this sequence on.
 pub async fn next(stream: &Stream, subject: &str, from: u64) -> anyhow::Result<Option<StreamMessage>> {
     match stream.get_first_raw_message_by_subject(subject, from).await {
         Ok(message) => Ok(Some(message)),
@@ -66,27 +66,27 @@ pub async fn next(stream: &Stream, subject: &str, from: u64) -> anyhow::Result<O
     }
 }
 
-/// The message with this number, where there is one.
-pub async fn numbered(stream: &Stream, number: u64) -> anyhow::Result<Option<StreamMessage>> {
-    // Numbers begin with 1; the broker refuses to look for 0.
-    if number == 0 {
+/// The message of this sequence, where there is one.
+pub async fn get(stream: &Stream, sequence: u64) -> anyhow::Result<Option<StreamMessage>> {
+    // Sequences begin with 1; the broker refuses to look for 0.
+    if sequence == 0 {
         return Ok(None);
     }
-    match stream.get_raw_message(number).await {
+    match stream.get_raw_message(sequence).await {
         Ok(message) => Ok(Some(message)),
         Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
         Err(error) => Err(error).context("the broker could not be searched (setting NATS_URL)"),
     }
 }
 
-/// Deletes messages so that the broker overwrites them on its disk.
-pub async fn overwrite(stream: &Stream, messages: &[StreamMessage]) -> anyhow::Result<()> {
+/// Secure deletion: the broker overwrites the messages on its disk.
+pub async fn secure_delete(stream: &Stream, messages: &[StreamMessage]) -> anyhow::Result<()> {
     for message in messages {
-        let number = message.sequence;
-        let deleted = stream.delete_message(number).await;
+        let sequence = message.sequence;
+        let deleted = stream.delete_message(sequence).await;
         deleted.with_context(|| {
             format!(
-                "message {number} of {} could not be deleted",
+                "message {sequence} of {} could not be deleted",
                 stream.cached_info().config.name
             )
         })?;

@@ -2,14 +2,14 @@
 //!
 //! A library besides, so that the table of settings in `docs/operations.md` is made of what it takes.
 
-mod answer;
 mod backup;
 mod broker;
 mod common_args;
 mod dead_letters;
 mod doctor;
-mod holdings;
+mod output;
 mod person;
+mod personal_data;
 mod private_folder;
 mod setup;
 mod subscribers;
@@ -22,27 +22,27 @@ use clap::{Parser, Subcommand};
 #[command(name = "sitectl", version)]
 pub struct Cli {
     #[command(subcommand)]
-    command: Task,
+    command: Command,
 }
 
 #[derive(Subcommand)]
-enum Task {
+enum Command {
     /// Creates streams, consumers and buckets where they are missing; safe to repeat
-    Setup(Box<setup::Settings>),
+    Setup(Box<setup::SetupArgs>),
     /// What could not be delivered: list, show, replay, drop
-    DeadLetters(dead_letters::Settings),
+    DeadLetters(dead_letters::DeadLettersArgs),
     /// What is held of one person: export, erase
-    Person(person::Settings),
+    Person(person::PersonArgs),
     /// The newsletter's subscribers: export, import, lift
-    Subscribers(subscribers::Settings),
+    Subscribers(subscribers::SubscribersArgs),
     /// The endpoints of webhooks: list, enable
-    Webhooks(webhooks::Settings),
+    Webhooks(webhooks::WebhooksArgs),
     /// Writes all that is stored, streams and bucket, into a folder
-    Backup(backup::BackupSettings),
+    Backup(backup::BackupArgs),
     /// Brings back what a backup holds, into an empty broker and an empty bucket
-    Restore(backup::RestoreSettings),
+    Restore(backup::RestoreArgs),
     /// Looks at everything and says what is wrong
-    Doctor(Box<doctor::Settings>),
+    Doctor(Box<doctor::DoctorArgs>),
 }
 
 /// Does what was asked for.
@@ -52,13 +52,13 @@ enum Task {
 /// If it was not done, or not all of it: the sentence says what, and the exit code is 1.
 pub async fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
-        Task::Setup(settings) => setup::setup(&settings).await,
-        Task::DeadLetters(settings) => dead_letters::run(&settings).await,
-        Task::Person(settings) => person::run(&settings).await,
-        Task::Subscribers(settings) => subscribers::run(&settings).await,
-        Task::Webhooks(settings) => webhooks::run(&settings).await,
-        Task::Backup(settings) => backup::backup(&settings).await,
-        Task::Restore(settings) => backup::restore(&settings).await,
-        Task::Doctor(settings) => doctor::doctor(&settings).await,
+        Command::Setup(args) => setup::setup(&args).await,
+        Command::DeadLetters(args) => dead_letters::run(&args).await,
+        Command::Person(args) => person::run(&args).await,
+        Command::Subscribers(args) => subscribers::run(&args).await,
+        Command::Webhooks(args) => webhooks::run(&args).await,
+        Command::Backup(args) => backup::backup(&args).await,
+        Command::Restore(args) => backup::restore(&args).await,
+        Command::Doctor(args) => doctor::doctor(&args).await,
     }
 }

@@ -15,42 +15,42 @@ use time::format_description::well_known::Rfc3339;
 use visitor::{EmailAddress, PersonId, PersonKey};
 
 use crate::{
-    answer::answer,
+    output::print_output,
     broker, dead_letters,
-    holdings::{Holdings, Places},
+    personal_data::{PersonalData, PersonalDataStores},
     private_folder,
 };
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args)]
-pub struct Settings {
+pub struct PersonArgs {
     #[command(subcommand)]
-    task: Task,
+    command: Command,
 }
 
 #[derive(Subcommand)]
-enum Task {
+enum Command {
     /// Writes all that is held of a person into a folder
     Export {
         /// The folder: new, or empty
         #[arg(long, value_name = "FOLDER")]
         to: PathBuf,
         #[command(flatten)]
-        common: Box<PersonArgs>,
+        common: Box<PersonCommonArgs>,
     },
     /// Erases all that is held of a person
     Erase {
-        /// Does it; without this it is only told what would be erased
+        /// Does it; without this it is a dry run
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
-        common: Box<PersonArgs>,
+        common: Box<PersonCommonArgs>,
     },
 }
 
 /// What every command needs.
 #[derive(Args)]
-struct PersonArgs {
+struct PersonCommonArgs {
     /// The person's e-mail address
     #[arg(value_name = "E-MAIL")]
     email: String,
@@ -69,76 +69,76 @@ struct PersonArgs {
 }
 
 /// Does what was asked for.
-pub async fn run(settings: &Settings) -> anyhow::Result<()> {
-    match &settings.task {
-        Task::Export { to, common } => export(to, common).await,
-        Task::Erase { yes: true, common } => erase(common).await,
-        Task::Erase { yes: false, common } => tell_what_would_be_erased(common).await,
+pub async fn run(args: &PersonArgs) -> anyhow::Result<()> {
+    match &args.command {
+        Command::Export { to, common } => export(to, common).await,
+        Command::Erase { yes: true, common } => erase(common).await,
+        Command::Erase { yes: false, common } => print_dry_run(common).await,
     }
 }
 
-async fn export(to: &Path, common: &PersonArgs) -> anyhow::Result<()> {
+async fn export(to: &Path, common: &PersonCommonArgs) -> anyhow::Result<()> {
     let person = common.person()?;
     private_folder::ensure_new_or_empty(to)?;
-    let places = Places::open(&common.nats, &common.store).await?;
-    let found = places.search(&person, &BTreeSet::new()).await?;
-    write(to, &places, &found).await?;
+    let stores = PersonalDataStores::open(&common.nats, &common.store).await?;
+    let found = stores.search(&person, &BTreeSet::new()).await?;
+    write(to, &stores, &found).await?;
     let counts = found.counts();
     let document = json!({ "person": person, "exported": counts, "to": to });
     let heading = format!("Exported to {}:", to.display());
-    answer(
+    print_output(
         common.json,
         &document,
-        std::iter::once(heading).chain(places.lines(&counts)),
+        std::iter::once(heading).chain(stores.summary(&counts)),
     )
 }
 
-async fn erase(common: &PersonArgs) -> anyhow::Result<()> {
+async fn erase(common: &PersonCommonArgs) -> anyhow::Result<()> {
     let person = common.person()?;
-    let places = Places::open(&common.nats, &common.store).await?;
-    let found = places.search(&person, &BTreeSet::new()).await?;
-    places
+    let stores = PersonalDataStores::open(&common.nats, &common.store).await?;
+    let found = stores.search(&person, &BTreeSet::new()).await?;
+    stores
         .erase(&found)
         .await
         .context("not everything was erased; repeat it")?;
-    let left = places.search(&person, &found.event_ids()).await?.counts();
+    let left = stores.search(&person, &found.event_ids()).await?.counts();
     ensure!(
         left.is_nothing(),
         "Not everything was erased, or something came meanwhile; repeat it. Left are {}.",
-        places.lines(&left).join(", ")
+        stores.summary(&left).join(", ")
     );
     let counts = found.counts();
     let freed = counts.freed();
     let document = json!({ "person": person, "erased": counts, "awaitsCompaction": freed });
     let mut lines = vec!["Erased, and found nothing more:".to_owned()];
-    lines.extend(places.lines(&counts));
+    lines.extend(stores.summary(&counts));
     lines.extend(freed.iter().map(|bucket| {
         format!("The broker's files of the bucket {bucket} may hold the record until it compacts them.")
     }));
-    answer(common.json, &document, lines)
+    print_output(common.json, &document, lines)
 }
 
-async fn tell_what_would_be_erased(common: &PersonArgs) -> anyhow::Result<()> {
+async fn print_dry_run(common: &PersonCommonArgs) -> anyhow::Result<()> {
     let person = common.person()?;
-    let places = Places::open(&common.nats, &common.store).await?;
-    let counts = places.search(&person, &BTreeSet::new()).await?.counts();
+    let stores = PersonalDataStores::open(&common.nats, &common.store).await?;
+    let counts = stores.search(&person, &BTreeSet::new()).await?.counts();
     let document = json!({ "person": person, "wouldErase": counts });
     let heading = "Nothing was erased; repeat it with --yes. Would erase:".to_owned();
-    answer(
+    print_output(
         common.json,
         &document,
-        std::iter::once(heading).chain(places.lines(&counts)),
+        std::iter::once(heading).chain(stores.summary(&counts)),
     )
 }
 
-impl PersonArgs {
+impl PersonCommonArgs {
     fn person(&self) -> anyhow::Result<PersonId> {
         let email = EmailAddress::parse(&self.email)?;
         Ok(self.person_key.person(&email))
     }
 }
 
-async fn write(to: &Path, places: &Places, found: &Holdings) -> anyhow::Result<()> {
+async fn write(to: &Path, stores: &PersonalDataStores, found: &PersonalData) -> anyhow::Result<()> {
     private_folder::create(to)?;
     write_json(&to.join("events.json"), found.events.iter().map(event))?;
     let letters: Vec<Value> = found
@@ -156,7 +156,7 @@ async fn write(to: &Path, places: &Places, found: &Holdings) -> anyhow::Result<(
         let (application, file_name) = key.application_and_file_name();
         let folder = to.join("resumes").join(application);
         private_folder::create(&folder)?;
-        private_folder::write(&folder.join(file_name), &places.resume(key).await?)?;
+        private_folder::write(&folder.join(file_name), &stores.resume(key).await?)?;
     }
     Ok(())
 }

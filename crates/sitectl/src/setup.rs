@@ -17,14 +17,14 @@ use site_service::nats::{self, NatsSettings};
 use subscribers::{Retention, SubscriberStoreError, Subscriber, Subscribers};
 use visitor::PersonId;
 
-use crate::{answer::answer, broker, webhooks::waiting};
+use crate::{output::print_output, broker, webhooks::consumer_lag};
 
-/// For how long a sign-up was good in the releases that let none expire.
-const OLD_LIFETIME: Duration = Duration::from_secs(48 * 60 * 60);
+/// TTL of sign-ups from releases that let none expire.
+const LEGACY_SIGN_UP_TTL: Duration = Duration::from_secs(48 * 60 * 60);
 
 /// What the set-up needs to know.
 #[derive(Args)]
-pub struct Settings {
+pub struct SetupArgs {
     /// The broker
     #[command(flatten)]
     nats: NatsSettings,
@@ -44,27 +44,27 @@ pub struct Settings {
 
 /// Creates what is missing, updates what differs, and tells what there is. Fails, once all else is done, where events
 /// wait for an endpoint that is named no more.
-pub async fn setup(settings: &Settings) -> anyhow::Result<()> {
-    let client = nats::connect(&settings.nats, "operator").await?;
+pub async fn setup(args: &SetupArgs) -> anyhow::Result<()> {
+    let client = nats::connect(&args.nats, "operator").await?;
     let context = jetstream::new(client);
-    let provisioned = site_broker::provision(&context, &settings.provision).await?;
-    let_old_sign_ups_expire(&context).await?;
-    ResumeStore::new(&settings.store).ensure_bucket().await?;
+    let provisioned = site_broker::provision(&context, &args.provision).await?;
+    migrate_sign_up_ttls(&context).await?;
+    ResumeStore::new(&args.store).ensure_bucket().await?;
     let mut ready = provisioned.ready;
-    ready.push(format!("S3 bucket {}", settings.store.s3_bucket));
+    ready.push(format!("S3 bucket {}", args.store.s3_bucket));
     let site = broker::stream(&context, SITE_STREAM).await?;
     let (mut removed, mut left_alone) = (Vec::new(), Vec::new());
-    for consumer in provisioned.former {
-        let former = Former::look_at(&site, consumer).await?;
-        if former.waiting > 0 && !settings.yes {
-            left_alone.push(former);
+    for consumer in provisioned.orphaned_consumers {
+        let orphaned = OrphanedConsumer::look_at(&site, consumer).await?;
+        if orphaned.waiting > 0 && !args.yes {
+            left_alone.push(orphaned);
         } else {
-            former.remove(&site).await?;
-            removed.push(former);
+            orphaned.remove(&site).await?;
+            removed.push(orphaned);
         }
     }
-    tell(settings.json, &ready, &removed, &left_alone)?;
-    let waited_for: Vec<String> = left_alone.iter().map(Former::in_short).collect();
+    print_setup(args.json, &ready, &removed, &left_alone)?;
+    let waited_for: Vec<String> = left_alone.iter().map(OrphanedConsumer::in_short).collect();
     ensure!(
         left_alone.is_empty(),
         "Events wait for endpoints that WEBHOOKS names no more: {}. Name those again, or repeat it with --yes to give \
@@ -74,19 +74,19 @@ pub async fn setup(settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The consumer of an endpoint that is named no more.
+/// Orphaned consumer: its endpoint is named no more.
 #[derive(Serialize)]
-struct Former {
+struct OrphanedConsumer {
     consumer: String,
     /// How many events have no outcome yet.
     waiting: u64,
 }
 
-impl Former {
+impl OrphanedConsumer {
     async fn look_at(site: &Stream, consumer: String) -> anyhow::Result<Self> {
         let info = site.consumer_info(&consumer).await;
         let info = info.with_context(|| format!("consumer {consumer} cannot be looked at; repeat it"))?;
-        let waiting = waiting(&info);
+        let waiting = consumer_lag(&info);
         Ok(Self { consumer, waiting })
     }
 
@@ -101,21 +101,21 @@ impl Former {
     }
 }
 
-fn tell(json: bool, ready: &[String], removed: &[Former], left_alone: &[Former]) -> anyhow::Result<()> {
+fn print_setup(json: bool, ready: &[String], removed: &[OrphanedConsumer], left_alone: &[OrphanedConsumer]) -> anyhow::Result<()> {
     let document = json!({ "ready": ready, "removed": removed, "leftAlone": left_alone });
     let ready = ready.iter().map(|what| format!("ready: {what}"));
-    let removed = removed.iter().map(|Former { consumer, waiting }| match waiting {
+    let removed = removed.iter().map(|OrphanedConsumer { consumer, waiting }| match waiting {
         0 => format!("removed: consumer {consumer}; nothing waited for it"),
         _ => format!("removed: consumer {consumer}; given up with it: {waiting}"),
     });
-    let left_alone = left_alone.iter().map(|Former { consumer, waiting }| {
+    let left_alone = left_alone.iter().map(|OrphanedConsumer { consumer, waiting }| {
         format!("left alone: consumer {consumer}; waiting for it: {waiting}")
     });
-    answer(json, &document, ready.chain(removed).chain(left_alone))
+    print_output(json, &document, ready.chain(removed).chain(left_alone))
 }
 
 /// Sign-ups that an older release stored would stay for ever: each gets the time that its link had.
-async fn let_old_sign_ups_expire(context: &Context) -> anyhow::Result<()> {
+async fn migrate_sign_up_ttls(context: &Context) -> anyhow::Result<()> {
     let bucket = broker::bucket(context, SUBSCRIBERS_BUCKET).await?;
     let subscribers = Subscribers::open(context.client()).await?;
     let everybody = format!("{}*", bucket.prefix);
@@ -123,7 +123,7 @@ async fn let_old_sign_ups_expire(context: &Context) -> anyhow::Result<()> {
         let Some((person, subscriber)) = without_time(&record) else {
             continue;
         };
-        let retention = subscriber.retention(OLD_LIFETIME);
+        let retention = subscriber.retention(LEGACY_SIGN_UP_TTL);
         if retention == Retention::Forever {
             continue;
         }

@@ -12,17 +12,17 @@ use site_broker::{ENDPOINTS_BUCKET, Endpoint, endpoints::EndpointState};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use time::format_description::well_known::Rfc3339;
 
-use crate::{answer::answer, broker, common_args::CommonArgs};
+use crate::{output::print_output, broker, common_args::CommonArgs};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args)]
-pub struct Settings {
+pub struct WebhooksArgs {
     #[command(subcommand)]
-    task: Task,
+    command: Command,
 }
 
 #[derive(Subcommand)]
-enum Task {
+enum Command {
     /// Lists the endpoints and how they fare
     List(CommonArgs),
     /// Switches an endpoint on again
@@ -35,10 +35,10 @@ enum Task {
 }
 
 /// Does what was asked for.
-pub async fn run(settings: &Settings) -> anyhow::Result<()> {
-    match &settings.task {
-        Task::List(common) => list(common).await,
-        Task::Enable { name, common } => enable(name, common).await,
+pub async fn run(args: &WebhooksArgs) -> anyhow::Result<()> {
+    match &args.command {
+        Command::List(common) => list(common).await,
+        Command::Enable { name, common } => enable(name, common).await,
     }
 }
 
@@ -105,7 +105,7 @@ async fn list(common: &CommonArgs) -> anyhow::Result<()> {
             on: state.off.is_none(),
             off: state.off,
             failing_since: since,
-            waiting: waiting(consumer),
+            waiting: consumer_lag(consumer),
             dead_letters: dead_letters(&context, name).await?,
         });
     }
@@ -114,7 +114,7 @@ async fn list(common: &CommonArgs) -> anyhow::Result<()> {
     if lines.is_empty() {
         lines.push("There are no endpoints.".to_owned());
     }
-    answer(common.json, &json!({ "endpoints": rows }), lines)
+    print_output(common.json, &json!({ "endpoints": rows }), lines)
 }
 
 async fn enable(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
@@ -135,15 +135,15 @@ async fn enable(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
              `sitectl dead-letters list`."
         ),
     ];
-    answer(
+    print_output(
         common.json,
         &json!({ "enabled": name, "deadLetters": letters }),
         lines,
     )
 }
 
-/// How many events of a consumer have no outcome yet.
-pub fn waiting(consumer: &Info) -> u64 {
+/// Consumer lag: how many events have no outcome yet.
+pub fn consumer_lag(consumer: &Info) -> u64 {
     consumer.num_pending + consumer.num_ack_pending as u64
 }
 

@@ -9,44 +9,44 @@ use site_events::SITE_STREAM;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{
-    BackupSettings,
-    folder::{Contents, Counted, NewFolder},
+    BackupArgs,
+    folder::{Contents, StreamCount, BackupWriter},
     jetstream, snapshot,
 };
-use crate::{answer::answer, broker};
+use crate::{output::print_output, broker};
 
 /// What a folder without a manifest is good for.
 const NO_BACKUP: &str = "there is no backup; remove the folder and repeat it";
 
 /// Writes all that is stored into the folder, and the manifest when all of it is there.
-pub async fn backup(settings: &BackupSettings) -> anyhow::Result<()> {
-    let parts = &settings.parts;
-    let client = broker::client(&parts.nats).await?;
+pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
+    let connections = &args.connections;
+    let client = broker::client(&connections.nats).await?;
     let version = client.server_info().version;
     let context = jetstream(client);
-    let store = ResumeStore::new(&parts.store);
+    let store = ResumeStore::new(&connections.store);
     store.check().await?;
     // A wrong address must not make empty backups night after night.
     broker::stream(&context, SITE_STREAM).await?;
     let (streams, left_out) = streams(&context).await?;
-    let mut folder = NewFolder::create(&settings.folder)?;
+    let mut folder = BackupWriter::create(&args.folder)?;
     let taken = OffsetDateTime::now_utc();
 
     let mut counted = Vec::new();
     for stream in streams {
-        let messages = take_stream(&context, &stream, &mut folder).await;
+        let messages = backup_stream(&context, &stream, &mut folder).await;
         let messages = messages.with_context(|| format!("{NO_BACKUP}: stream {stream} cannot be read"))?;
-        counted.push(Counted { stream, messages });
+        counted.push(StreamCount { stream, messages });
     }
-    let objects = take_objects(&store, &mut folder).await;
+    let objects = backup_objects(&store, &mut folder).await;
     let objects = objects.with_context(|| format!("{NO_BACKUP}: the S3 bucket cannot be read"))?;
     let contents = Contents {
         streams: counted,
         left_out,
         objects,
     };
-    let (manifest, bytes) = folder.seal(taken, version, contents).await.context(NO_BACKUP)?;
-    tell(settings, &manifest.contents, taken, bytes)
+    let (manifest, bytes) = folder.write_manifest(taken, version, contents).await.context(NO_BACKUP)?;
+    print_backup(args, &manifest.contents, taken, bytes)
 }
 
 /// The names of all streams, events first (see [`super`]), and of those that lie in memory only.
@@ -69,15 +69,15 @@ async fn streams(context: &Context) -> anyhow::Result<(Vec<String>, Vec<String>)
     Ok((streams, left_out))
 }
 
-async fn take_stream(context: &Context, stream: &str, folder: &mut NewFolder) -> anyhow::Result<u64> {
+async fn backup_stream(context: &Context, stream: &str, folder: &mut BackupWriter) -> anyhow::Result<u64> {
     let mut file = folder.file(format!("streams/{stream}.snapshot"))?;
-    let info = snapshot::take(context, stream, &mut file).await?;
+    let info = snapshot::download(context, stream, &mut file).await?;
     folder.keep(file).await?;
     folder.keep_json(format!("streams/{stream}.json"), &info).await?;
     Ok(info.messages())
 }
 
-async fn take_objects(store: &ResumeStore, folder: &mut NewFolder) -> anyhow::Result<u64> {
+async fn backup_objects(store: &ResumeStore, folder: &mut BackupWriter) -> anyhow::Result<u64> {
     let mut number = 0;
     let mut keys = store.keys();
     while let Some(page) = keys.next().await? {
@@ -100,13 +100,13 @@ async fn take_objects(store: &ResumeStore, folder: &mut NewFolder) -> anyhow::Re
     Ok(number)
 }
 
-fn tell(
-    settings: &BackupSettings,
+fn print_backup(
+    args: &BackupArgs,
     contents: &Contents,
     taken: OffsetDateTime,
     bytes: u64,
 ) -> anyhow::Result<()> {
-    let (to, bucket) = (&settings.folder, &settings.parts.store.s3_bucket);
+    let (to, bucket) = (&args.folder, &args.connections.store.s3_bucket);
     let taken = taken.format(&Rfc3339)?;
     let document = json!({ "to": to, "taken": taken, "bytes": bytes, "backedUp": contents });
     let heading = format!("Backed up to {}, {bytes} bytes, as of {taken}:", to.display());
@@ -115,7 +115,7 @@ fn tell(
     let lines = std::iter::once(heading)
         .chain(contents.lines(bucket))
         .chain(left_out);
-    answer(settings.parts.json, &document, lines)
+    print_output(args.connections.json, &document, lines)
 }
 
 impl Contents {
@@ -123,7 +123,7 @@ impl Contents {
     pub fn lines(&self, bucket: &str) -> Vec<String> {
         let streams = self.streams.iter();
         let streams =
-            streams.map(|Counted { stream, messages }| format!("stream {stream}: {messages} messages"));
+            streams.map(|StreamCount { stream, messages }| format!("stream {stream}: {messages} messages"));
         let objects = format!("S3 bucket {bucket}: {} objects", self.objects);
         streams.chain([objects]).collect()
     }

@@ -21,7 +21,7 @@ use crate::private_folder;
 const MANIFEST: &str = "manifest.json";
 /// The form of the folder. A change that an older `sitectl` cannot read makes it 2.
 const FORMAT: u32 = 1;
-const BUFFER: usize = 128 * 1024;
+const BUFFER_BYTES: usize = 128 * 1024;
 
 /// What a backup is, and every file of it.
 #[derive(Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub struct Manifest {
     pub broker: String,
     /// What it holds.
     pub contents: Contents,
-    files: BTreeMap<String, Mark>,
+    files: BTreeMap<String, FileChecksum>,
 }
 
 /// What a backup holds.
@@ -45,7 +45,7 @@ pub struct Manifest {
 #[serde(rename_all = "camelCase")]
 pub struct Contents {
     /// The streams, buckets of the broker among them, in the order in which they were taken.
-    pub streams: Vec<Counted>,
+    pub streams: Vec<StreamCount>,
     /// Streams that the broker holds in memory only: it makes no snapshots of these.
     pub left_out: Vec<String>,
     /// How many objects lay in the S3 bucket.
@@ -54,27 +54,27 @@ pub struct Contents {
 
 /// A stream and how much it holds.
 #[derive(Serialize, Deserialize)]
-pub struct Counted {
+pub struct StreamCount {
     /// Its name.
     pub stream: String,
     /// How many messages.
     pub messages: u64,
 }
 
-/// What a file was when it was written.
+/// Checksum of a file when it was written.
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
-struct Mark {
+struct FileChecksum {
     bytes: u64,
     sha256: String,
 }
 
 /// A backup that is being written.
-pub struct NewFolder {
+pub struct BackupWriter {
     root: PathBuf,
-    files: BTreeMap<String, Mark>,
+    files: BTreeMap<String, FileChecksum>,
 }
 
-impl NewFolder {
+impl BackupWriter {
     /// Makes the folder, which must be new or empty.
     pub fn create(root: &Path) -> anyhow::Result<Self> {
         private_folder::ensure_new_or_empty(root)?;
@@ -101,8 +101,8 @@ impl NewFolder {
 
     /// Ends a file: it is on the disk, and will stand in the manifest.
     pub async fn keep(&mut self, file: NewFile) -> anyhow::Result<()> {
-        let (name, mark) = file.end().await?;
-        self.files.insert(name, mark);
+        let (name, checksum) = file.end().await?;
+        self.files.insert(name, checksum);
         Ok(())
     }
 
@@ -113,8 +113,8 @@ impl NewFolder {
         self.keep(file).await
     }
 
-    /// Writes the manifest, which makes a backup of it; tells how many bytes it holds.
-    pub async fn seal(
+    /// Writes the manifest, which makes the folder a backup; gives how many bytes it holds.
+    pub async fn write_manifest(
         self,
         taken: OffsetDateTime,
         broker: String,
@@ -135,7 +135,7 @@ impl NewFolder {
         let mut file = unsealed.file(MANIFEST.to_owned())?;
         file.write(&serde_json::to_vec_pretty(&manifest)?).await?;
         file.end().await?;
-        let bytes = manifest.files.values().map(|mark| mark.bytes).sum();
+        let bytes = manifest.files.values().map(|checksum| checksum.bytes).sum();
         Ok((manifest, bytes))
     }
 }
@@ -158,27 +158,27 @@ impl NewFile {
         written.with_context(|| private_folder::cannot_be_written(&self.path))
     }
 
-    async fn end(mut self) -> anyhow::Result<(String, Mark)> {
+    async fn end(mut self) -> anyhow::Result<(String, FileChecksum)> {
         let flushed = self.file.flush().await;
         flushed.with_context(|| private_folder::cannot_be_written(&self.path))?;
         let synced = self.file.sync_all().await;
         synced.with_context(|| private_folder::cannot_be_written(&self.path))?;
-        let mark = Mark {
+        let checksum = FileChecksum {
             bytes: self.bytes,
             sha256: hex(self.hash),
         };
-        Ok((self.name, mark))
+        Ok((self.name, checksum))
     }
 }
 
-/// A whole backup: every file of it is there, and is what was written.
-pub struct WholeFolder {
+/// Verified backup: every file of it is there, and is what was written.
+pub struct VerifiedBackup {
     root: PathBuf,
     /// What it says of itself.
     pub manifest: Manifest,
 }
 
-impl WholeFolder {
+impl VerifiedBackup {
     /// Reads all of it once.
     pub async fn open(root: &Path) -> anyhow::Result<Self> {
         let manifest = read_manifest(root)?;
@@ -186,14 +186,14 @@ impl WholeFolder {
         names(root, "", &mut found)?;
         found.remove(MANIFEST);
         let named = root.display();
-        for (name, mark) in &manifest.files {
+        for (name, checksum) in &manifest.files {
             ensure!(
                 found.remove(name),
                 "The backup in {named} is incomplete: {name} is missing."
             );
-            let is_so = Mark::of(&root.join(name)).await?;
+            let is_so = FileChecksum::of(&root.join(name)).await?;
             ensure!(
-                is_so == *mark,
+                is_so == *checksum,
                 "The backup in {named} was altered: {name} is not what was written."
             );
         }
@@ -261,11 +261,11 @@ fn names(root: &Path, below: &str, found: &mut BTreeSet<String>) -> anyhow::Resu
     Ok(())
 }
 
-impl Mark {
+impl FileChecksum {
     async fn of(path: &Path) -> anyhow::Result<Self> {
         let unreadable = || format!("{} cannot be read", path.display());
         let mut file = File::open(path).await.with_context(unreadable)?;
-        let mut buffer = vec![0; BUFFER];
+        let mut buffer = vec![0; BUFFER_BYTES];
         let (mut bytes, mut hash) = (0, Sha256::new());
         loop {
             let length = file.read(&mut buffer).await.with_context(unreadable)?;

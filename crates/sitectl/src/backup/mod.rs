@@ -24,36 +24,36 @@ use site_service::nats::NatsSettings;
 pub use create::backup;
 pub use restore::restore;
 
-/// How long the broker may take over one question: it writes to its disk before it answers some.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the broker may take over a request: it writes to its disk before it answers some.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What a backup needs to know.
 #[derive(Args)]
-pub struct BackupSettings {
+pub struct BackupArgs {
     /// The folder: new, or empty
     folder: PathBuf,
     #[command(flatten)]
-    parts: Parts,
+    connections: Connections,
 }
 
 /// What a restore needs to know.
 #[derive(Args)]
-pub struct RestoreSettings {
+pub struct RestoreArgs {
     /// The folder that `sitectl backup` wrote
     folder: PathBuf,
     /// Copies of every stream and bucket; without this as many as there were
     #[arg(long, env = "STREAM_REPLICAS")]
     replicas: Option<usize>,
-    /// Does it; without this it is only told what would be done
+    /// Does it; without this it is a dry run
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
-    parts: Parts,
+    connections: Connections,
 }
 
-/// Where everything is stored, and how to answer.
+/// Connections to the stores, and the form of the output.
 #[derive(Args)]
-struct Parts {
+struct Connections {
     /// The broker
     #[command(flatten)]
     nats: NatsSettings,
@@ -66,5 +66,5 @@ struct Parts {
 }
 
 fn jetstream(client: Client) -> Context {
-    ContextBuilder::new().timeout(PATIENCE).build(client)
+    ContextBuilder::new().timeout(REQUEST_TIMEOUT).build(client)
 }

@@ -8,34 +8,34 @@ use serde_json::json;
 use time::format_description::well_known::Rfc3339;
 
 use super::{
-    Parts, RestoreSettings,
-    folder::{Contents, Counted, WholeFolder},
+    Connections, RestoreArgs,
+    folder::{Contents, StreamCount, VerifiedBackup},
     jetstream,
     snapshot::{self, StreamInfo},
 };
-use crate::{answer::answer, broker};
+use crate::{output::print_output, broker};
 
-/// How to go on where a restore ended half-way.
-const HALF: &str = "what is restored is a part; empty the broker and the bucket, and repeat it";
+/// Hint at the failure of a restore that was begun.
+const PARTIAL_RESTORE_HINT: &str = "what is restored is a part; empty the broker and the bucket, and repeat it";
 
 /// Brings back what the folder holds, once it is sure that the folder is whole and that nothing would be written over.
-pub async fn restore(settings: &RestoreSettings) -> anyhow::Result<()> {
-    let parts = &settings.parts;
-    let folder = WholeFolder::open(&settings.folder).await?;
-    let context = jetstream(broker::client(&parts.nats).await?);
-    let store = ResumeStore::new(&parts.store);
+pub async fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
+    let connections = &args.connections;
+    let folder = VerifiedBackup::open(&args.folder).await?;
+    let context = jetstream(broker::client(&connections.nats).await?);
+    let store = ResumeStore::new(&connections.store);
     ensure_free(&context, &folder.manifest.contents).await?;
-    ensure_empty(&store, parts).await?;
-    if !settings.yes {
-        return tell_what_would_be_restored(settings, &folder);
+    ensure_empty(&store, connections).await?;
+    if !args.yes {
+        return print_dry_run(args, &folder);
     }
     store.ensure_bucket().await?;
-    bring_back_objects(&store, &folder).await.context(HALF)?;
-    for Counted { stream, .. } in folder.manifest.contents.streams.iter().rev() {
-        let restored = bring_back_stream(&context, stream, &folder, settings.replicas).await;
-        restored.with_context(|| format!("{HALF}: stream {stream} cannot be restored"))?;
+    restore_objects(&store, &folder).await.context(PARTIAL_RESTORE_HINT)?;
+    for StreamCount { stream, .. } in folder.manifest.contents.streams.iter().rev() {
+        let restored = restore_stream(&context, stream, &folder, args.replicas).await;
+        restored.with_context(|| format!("{PARTIAL_RESTORE_HINT}: stream {stream} cannot be restored"))?;
     }
-    tell_what_was_restored(settings, &folder)
+    print_restored(args, &folder)
 }
 
 async fn ensure_free(context: &Context, contents: &Contents) -> anyhow::Result<()> {
@@ -58,17 +58,17 @@ async fn ensure_free(context: &Context, contents: &Contents) -> anyhow::Result<(
     Ok(())
 }
 
-async fn ensure_empty(store: &ResumeStore, parts: &Parts) -> anyhow::Result<()> {
+async fn ensure_empty(store: &ResumeStore, connections: &Connections) -> anyhow::Result<()> {
     ensure!(
         store.is_empty().await?,
         "The S3 bucket {} holds objects, and nothing is written over. Restore into an empty or a new one (setting \
          S3_BUCKET).",
-        parts.store.s3_bucket
+        connections.store.s3_bucket
     );
     Ok(())
 }
 
-async fn bring_back_objects(store: &ResumeStore, folder: &WholeFolder) -> anyhow::Result<()> {
+async fn restore_objects(store: &ResumeStore, folder: &VerifiedBackup) -> anyhow::Result<()> {
     for number in 1..=folder.manifest.contents.objects {
         let info: ObjectInfo = folder.json(&format!("objects/{number:08}.json"))?;
         let content = folder.path(&format!("objects/{number:08}.content"));
@@ -77,10 +77,10 @@ async fn bring_back_objects(store: &ResumeStore, folder: &WholeFolder) -> anyhow
     Ok(())
 }
 
-async fn bring_back_stream(
+async fn restore_stream(
     context: &Context,
     stream: &str,
-    folder: &WholeFolder,
+    folder: &VerifiedBackup,
     replicas: Option<usize>,
 ) -> anyhow::Result<()> {
     let mut info: StreamInfo = folder.json(&format!("streams/{stream}.json"))?;
@@ -89,34 +89,34 @@ async fn bring_back_stream(
     }
     let file = folder.path(&format!("streams/{stream}.snapshot"));
     snapshot::restore(context, stream, &info, &file).await?;
-    snapshot::ensure_as_before(context, stream, &info).await
+    snapshot::wait_until_restored(context, stream, &info).await
 }
 
-fn tell_what_would_be_restored(settings: &RestoreSettings, folder: &WholeFolder) -> anyhow::Result<()> {
+fn print_dry_run(args: &RestoreArgs, folder: &VerifiedBackup) -> anyhow::Result<()> {
     let taken = folder.manifest.taken.format(&Rfc3339)?;
     let contents = &folder.manifest.contents;
     let document = json!({ "taken": taken, "wouldRestore": contents });
     let heading = format!("Nothing was restored; repeat it with --yes. Would restore, as of {taken}:");
-    tell(settings, contents, &document, heading)
+    print_contents(args, contents, &document, heading)
 }
 
-fn tell_what_was_restored(settings: &RestoreSettings, folder: &WholeFolder) -> anyhow::Result<()> {
+fn print_restored(args: &RestoreArgs, folder: &VerifiedBackup) -> anyhow::Result<()> {
     let taken = folder.manifest.taken.format(&Rfc3339)?;
     let contents = &folder.manifest.contents;
     let document = json!({ "taken": taken, "restored": contents });
     let heading = format!("Restored, as of {taken}:");
-    tell(settings, contents, &document, heading)
+    print_contents(args, contents, &document, heading)
 }
 
-fn tell(
-    settings: &RestoreSettings,
+fn print_contents(
+    args: &RestoreArgs,
     contents: &Contents,
     document: &serde_json::Value,
     heading: String,
 ) -> anyhow::Result<()> {
-    let lines = contents.lines(&settings.parts.store.s3_bucket);
-    answer(
-        settings.parts.json,
+    let lines = contents.lines(&args.connections.store.s3_bucket);
+    print_output(
+        args.connections.json,
         document,
         std::iter::once(heading).chain(lines),
     )

@@ -17,19 +17,19 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use super::{PATIENCE, folder::NewFile};
+use super::{REQUEST_TIMEOUT, folder::NewFile};
 
-/// How much travels at once, in bytes; less where the broker takes only smaller messages.
-const CHUNK: usize = 128 * 1024;
-/// How much the broker sends before it waits for us, in bytes.
-const WINDOW: usize = 4 * 1024 * 1024;
+/// Size of a chunk; less where the broker takes only smaller messages.
+const CHUNK_BYTES: usize = 128 * 1024;
+/// How much the broker sends before it waits for our acknowledgement.
+const WINDOW_BYTES: usize = 4 * 1024 * 1024;
 /// How long a chunk may take.
-const CHUNK_PATIENCE: Duration = Duration::from_secs(10);
+const CHUNK_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the broker may take to make a stream of what it got.
-const STREAM_PATIENCE: Duration = Duration::from_secs(15 * 60);
+const RESTORE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 /// The status of a snapshot that is complete.
 const NO_CONTENT: u16 = 204;
-const ASK_AGAIN: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A stream as the broker tells of it. What it says is kept word for word: a newer broker may say more than we know.
 #[derive(Serialize, Deserialize)]
@@ -54,18 +54,18 @@ impl StreamInfo {
     }
 }
 
-/// Writes a snapshot of a stream into the file. The broker sends no more than a window ahead of what is written.
-pub async fn take(context: &Context, stream: &str, file: &mut NewFile) -> anyhow::Result<StreamInfo> {
+/// Downloads a snapshot of a stream into the file. The broker sends no more than a window ahead of what is written.
+pub async fn download(context: &Context, stream: &str, file: &mut NewFile) -> anyhow::Result<StreamInfo> {
     let client = context.client();
     let connects = connects(&client);
     let inbox = client.new_inbox();
     let mut chunks = client.subscribe(inbox.clone()).await?;
-    let request =
-        json!({ "deliver_subject": inbox, "chunk_size": chunk_size(&client), "window_size": WINDOW });
-    let info = ask(context, &format!("STREAM.SNAPSHOT.{stream}"), &request).await?;
+    let body =
+        json!({ "deliver_subject": inbox, "chunk_size": chunk_size(&client), "window_size": WINDOW_BYTES });
+    let info = request(context, &format!("STREAM.SNAPSHOT.{stream}"), &body).await?;
     let mut number = 0;
     loop {
-        let chunk = timeout(CHUNK_PATIENCE, chunks.next()).await;
+        let chunk = timeout(CHUNK_TIMEOUT, chunks.next()).await;
         let chunk = chunk.ok().flatten().context("the broker fell silent")?;
         if chunk.payload.is_empty() {
             ensure_complete(&chunk)?;
@@ -112,7 +112,7 @@ fn connects(client: &Client) -> u64 {
 
 /// Makes a stream of a snapshot. The next chunk goes out when the broker has taken the one before.
 pub async fn restore(context: &Context, stream: &str, info: &StreamInfo, file: &Path) -> anyhow::Result<()> {
-    let upload: Upload = ask(context, &format!("STREAM.RESTORE.{stream}"), info).await?;
+    let upload: Upload = request(context, &format!("STREAM.RESTORE.{stream}"), info).await?;
     let client = context.client();
     let mut file = File::open(file).await?;
     let mut chunk = vec![0; chunk_size(&client)];
@@ -121,15 +121,15 @@ pub async fn restore(context: &Context, stream: &str, info: &StreamInfo, file: &
         let is_end = length == 0;
         let request = Request::new()
             .payload(chunk[..length].to_vec().into())
-            .timeout(Some(if is_end { STREAM_PATIENCE } else { CHUNK_PATIENCE }));
+            .timeout(Some(if is_end { RESTORE_TIMEOUT } else { CHUNK_TIMEOUT }));
         let sent = client.send_request(upload.deliver_subject.clone(), request);
         let answer = sent.await.context("the broker fell silent")?;
         if is_end {
-            understood::<Value>(&answer.payload)?;
+            parse_response::<Value>(&answer.payload)?;
             return Ok(());
         }
         if !answer.payload.is_empty() {
-            understood::<Value>(&answer.payload)?;
+            parse_response::<Value>(&answer.payload)?;
         }
     }
 }
@@ -142,64 +142,64 @@ struct Upload {
 
 /// Waits until the stream is there as it was, with all its consumers. The servers of a cluster agree on these only after
 /// the stream itself: a set-up that comes before would make them anew.
-pub async fn ensure_as_before(context: &Context, stream: &str, info: &StreamInfo) -> anyhow::Result<()> {
+pub async fn wait_until_restored(context: &Context, stream: &str, info: &StreamInfo) -> anyhow::Result<()> {
     let started = Instant::now();
     loop {
-        let found = found(context, stream).await;
-        if found.as_ref().is_ok_and(|found| *found == Found::by(info)) {
+        let found = fingerprint(context, stream).await;
+        if found.as_ref().is_ok_and(|found| *found == StreamFingerprint::by(info)) {
             return Ok(());
         }
-        if started.elapsed() > PATIENCE {
+        if started.elapsed() > REQUEST_TIMEOUT {
             found?;
             bail!("the broker has it with another last number or other consumers than it had");
         }
-        sleep(ASK_AGAIN).await;
+        sleep(POLL_INTERVAL).await;
     }
 }
 
-/// What a stream is known by again.
+/// Fingerprint of a stream: what must be the same after a restore.
 #[derive(PartialEq, Eq)]
-struct Found {
-    last_number: u64,
+struct StreamFingerprint {
+    last_sequence: u64,
     consumers: u64,
 }
 
-impl Found {
+impl StreamFingerprint {
     fn by(info: &StreamInfo) -> Self {
         Self {
-            last_number: info.number("last_seq"),
+            last_sequence: info.number("last_seq"),
             consumers: info.number("consumer_count"),
         }
     }
 }
 
-async fn found(context: &Context, stream: &str) -> anyhow::Result<Found> {
+async fn fingerprint(context: &Context, stream: &str) -> anyhow::Result<StreamFingerprint> {
     let stream = context.get_stream(stream).await?;
     let consumers: Vec<Info> = stream.consumers().try_collect().await?;
-    Ok(Found {
-        last_number: stream.cached_info().state.last_sequence,
+    Ok(StreamFingerprint {
+        last_sequence: stream.cached_info().state.last_sequence,
         consumers: consumers.len() as u64,
     })
 }
 
 fn chunk_size(client: &Client) -> usize {
-    CHUNK.min(client.server_info().max_payload)
+    CHUNK_BYTES.min(client.server_info().max_payload)
 }
 
-async fn ask<T: DeserializeOwned>(
+async fn request<T: DeserializeOwned>(
     context: &Context,
     subject: &str,
     body: &impl Serialize,
 ) -> anyhow::Result<T> {
     let answer: Response<T> = context.request(subject.to_owned(), body).await?;
-    granted(answer)
+    into_result(answer)
 }
 
-fn understood<T: DeserializeOwned>(answer: &[u8]) -> anyhow::Result<T> {
-    granted(serde_json::from_slice(answer)?)
+fn parse_response<T: DeserializeOwned>(answer: &[u8]) -> anyhow::Result<T> {
+    into_result(serde_json::from_slice(answer)?)
 }
 
-fn granted<T>(answer: Response<T>) -> anyhow::Result<T> {
+fn into_result<T>(answer: Response<T>) -> anyhow::Result<T> {
     match answer {
         Response::Ok(answer) => Ok(answer),
         Response::Err { error } => Err(error.into()),

@@ -1,4 +1,4 @@
-//! A dead letter as it is told: by its number, without anybody's data.
+//! Dead letter as it is listed: by its number, without anybody's data.
 
 use async_nats::jetstream::message::StreamMessage;
 use serde::Serialize;
@@ -8,15 +8,15 @@ use time::format_description::well_known::Rfc3339;
 
 use crate::broker;
 
-/// Dead letter by its number in the stream.
+/// Dead letter by its sequence in the stream, which people read as its number.
 #[derive(Serialize)]
-pub struct Numbered {
+pub struct ListedDeadLetter {
     number: u64,
     #[serde(flatten)]
     summary: DeadLetterSummary,
 }
 
-impl Numbered {
+impl ListedDeadLetter {
     pub fn of(letter: &StreamMessage) -> Self {
         let stored = || letter.time.format(&Rfc3339).unwrap_or_default();
         let mut summary = DeadLetterSummary::of(&letter.subject, &letter.headers, &letter.payload);
@@ -45,7 +45,7 @@ impl Numbered {
 
 /// A dead letter with its event, as `show` and `person export` give it.
 pub fn document(letter: &StreamMessage) -> anyhow::Result<Value> {
-    let mut document = serde_json::to_value(Numbered::of(letter))?;
+    let mut document = serde_json::to_value(ListedDeadLetter::of(letter))?;
     document["event"] = broker::content(letter);
     Ok(document)
 }

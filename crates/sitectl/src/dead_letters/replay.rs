@@ -19,36 +19,36 @@ use site_events::{
     subjects,
 };
 
-use super::chosen::{Chosen, in_a_row, open};
-use crate::{answer::answer, broker, common_args::CommonArgs};
+use super::selection::{Selection, comma_separated, open};
+use crate::{output::print_output, broker, common_args::CommonArgs};
 
 /// Replays what can be. Where the broker itself fails, the rest would fail as well: that ends it.
-pub async fn replay(chosen: &Chosen, common: &CommonArgs) -> anyhow::Result<()> {
+pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let stream = open(&context).await?;
-    let letters = chosen.find(&stream).await?;
-    let obstacles = obstacles(&context, &letters).await?;
+    let letters = selection.find(&stream).await?;
+    let replay_blockers = replay_blockers(&context, &letters).await?;
     let mut done = Vec::new();
-    let mut left: BTreeMap<&str, Left<'_>> = BTreeMap::new();
+    let mut not_replayed: BTreeMap<&str, NotReplayed<'_>> = BTreeMap::new();
     for letter in &letters {
         let channel = subjects::channel_of(&letter.subject);
-        if let Some(why) = obstacles.get(channel) {
-            let left = left.entry(channel).or_insert_with(|| Left::of(channel, why));
-            left.numbers.push(letter.sequence);
+        if let Some(why) = replay_blockers.get(channel) {
+            let not_replayed = not_replayed.entry(channel).or_insert_with(|| NotReplayed::of(channel, why));
+            not_replayed.numbers.push(letter.sequence);
             continue;
         }
-        let replayed = hand_over(&context, letter).await;
+        let replayed = publish_replay(&context, letter).await;
         replayed.with_context(|| not_all("replayed", letter, &done))?;
-        let deleted = broker::overwrite(&stream, std::slice::from_ref(letter)).await;
+        let deleted = broker::secure_delete(&stream, std::slice::from_ref(letter)).await;
         deleted.with_context(|| not_all("removed after its replay", letter, &done))?;
         done.push(letter.sequence);
     }
-    let left: Vec<Left<'_>> = left.into_values().collect();
-    tell_of_a_replay(common, &done, &left)?;
-    let not_replayed = letters.len() - done.len();
+    let not_replayed: Vec<NotReplayed<'_>> = not_replayed.into_values().collect();
+    print_replay(common, &done, &not_replayed)?;
+    let count = letters.len() - done.len();
     ensure!(
-        not_replayed == 0,
-        "Not replayed: {not_replayed} of {}.",
+        count == 0,
+        "Not replayed: {count} of {}.",
         letters.len()
     );
     Ok(())
@@ -56,13 +56,13 @@ pub async fn replay(chosen: &Chosen, common: &CommonArgs) -> anyhow::Result<()> 
 
 /// The dead letters of one channel that could not be replayed.
 #[derive(Serialize)]
-struct Left<'a> {
+struct NotReplayed<'a> {
     channel: &'a str,
     numbers: Vec<u64>,
     why: &'static str,
 }
 
-impl<'a> Left<'a> {
+impl<'a> NotReplayed<'a> {
     fn of(channel: &'a str, why: &'static str) -> Self {
         Self {
             channel,
@@ -72,22 +72,22 @@ impl<'a> Left<'a> {
     }
 }
 
-fn tell_of_a_replay(common: &CommonArgs, replayed: &[u64], left: &[Left<'_>]) -> anyhow::Result<()> {
-    let document = json!({ "replayed": replayed, "notReplayed": left });
-    let replayed = format!("replayed: {}", in_a_row(replayed));
-    let left = left.iter().map(
-        |Left {
+fn print_replay(common: &CommonArgs, replayed: &[u64], not_replayed: &[NotReplayed<'_>]) -> anyhow::Result<()> {
+    let document = json!({ "replayed": replayed, "notReplayed": not_replayed });
+    let replayed = format!("replayed: {}", comma_separated(replayed));
+    let not_replayed = not_replayed.iter().map(
+        |NotReplayed {
              channel,
              numbers,
              why,
-         }| { format!("not replayed: {}, of {channel}: {why}", in_a_row(numbers)) },
+         }| { format!("not replayed: {}, of {channel}: {why}", comma_separated(numbers)) },
     );
-    answer(common.json, &document, std::iter::once(replayed).chain(left))
+    print_output(common.json, &document, std::iter::once(replayed).chain(not_replayed))
 }
 
 /// Publishes the event, unchanged, to the one channel that failed, and waits until the
 /// broker has stored it.
-async fn hand_over(context: &Context, letter: &StreamMessage) -> anyhow::Result<()> {
+async fn publish_replay(context: &Context, letter: &StreamMessage) -> anyhow::Result<()> {
     let name = subjects::channel_of(&letter.subject);
     let subject = subjects::replay(name, subjects::person_of(&letter.subject));
     let headers = headers_of_a_replay(letter, name);
@@ -97,7 +97,7 @@ async fn hand_over(context: &Context, letter: &StreamMessage) -> anyhow::Result<
 }
 
 /// Why channels of these letters would not take a replay, of those that would not.
-async fn obstacles<'a>(
+async fn replay_blockers<'a>(
     context: &Context,
     letters: &'a [StreamMessage],
 ) -> anyhow::Result<HashMap<&'a str, &'static str>> {
@@ -105,17 +105,17 @@ async fn obstacles<'a>(
         .iter()
         .map(|letter| subjects::channel_of(&letter.subject))
         .collect();
-    let mut obstacles = HashMap::new();
+    let mut replay_blockers = HashMap::new();
     for channel in channels {
-        if let Some(why) = obstacle(context, channel).await? {
-            obstacles.insert(channel, why);
+        if let Some(why) = replay_blocker(context, channel).await? {
+            replay_blockers.insert(channel, why);
         }
     }
-    Ok(obstacles)
+    Ok(replay_blockers)
 }
 
 /// Without a consumer, or with one that was set up by an older `sitectl`, a replay would be left lying.
-async fn obstacle(context: &Context, channel: &str) -> anyhow::Result<Option<&'static str>> {
+async fn replay_blocker(context: &Context, channel: &str) -> anyhow::Result<Option<&'static str>> {
     let consumer: Result<PullConsumer, _> = context.get_consumer_from_stream(channel, SITE_STREAM).await;
     let consumer = match consumer {
         Ok(consumer) => consumer,
@@ -163,6 +163,6 @@ fn headers_of_a_replay(letter: &StreamMessage, name: &str) -> HeaderMap {
 }
 
 fn not_all(what: &str, letter: &StreamMessage, done: &[u64]) -> String {
-    let (number, done) = (letter.sequence, in_a_row(done));
+    let (number, done) = (letter.sequence, comma_separated(done));
     format!("dead letter {number} was not {what} (done before it: {done})")
 }

@@ -1,4 +1,4 @@
-//! Whether our clock and the broker's agree: links expire by one, records by the other.
+//! Clock skew between us and the broker: links expire by one clock, records by the other.
 
 use async_nats::Client;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use super::Finding;
 
 /// What the times of expiry and of signatures forgive.
-const TOLERATED: Duration = Duration::seconds(10);
+const MAX_CLOCK_SKEW: Duration = Duration::seconds(10);
 
 /// Compares the clocks.
 pub async fn examine(client: &Client) -> Finding {
@@ -20,7 +20,7 @@ pub async fn examine(client: &Client) -> Finding {
 
 fn judge(ahead: Duration) -> Finding {
     let seconds = ahead.abs().whole_seconds();
-    if ahead.abs() <= TOLERATED {
+    if ahead.abs() <= MAX_CLOCK_SKEW {
         return Finding::ok("clock", format!("within {seconds} s of the broker's"));
     }
     let side = if ahead.is_positive() { "ahead of" } else { "behind" };

@@ -1,4 +1,4 @@
-//! Whether streams, buckets and consumers are there, and set as `sitectl setup` sets them.
+//! Configuration drift: whether streams, buckets and consumers are there, and set as `sitectl setup` sets them.
 
 use std::{fmt::Debug, time::Duration};
 

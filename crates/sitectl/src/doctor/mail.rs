@@ -12,11 +12,11 @@ use tokio::{
 use super::Finding;
 
 /// How long the server may take for all of it.
-const PATIENCE: Duration = Duration::from_secs(10);
+const SMTP_CHECK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Here the server speaks TLS from the first byte (RFC 8314, 3.3): that it can be reached is all that is seen.
 const IMPLICIT_TLS: u16 = 465;
-/// The longest line that is read (RFC 5321, 4.5.3.1.5), with room for servers that take more.
-const LONGEST_LINE: u64 = 2_048;
+/// The longest line that is read: longer than RFC 5321, 4.5.3.1.5 allows, for servers that send more.
+const MAX_LINE_BYTES: u64 = 2_048;
 
 /// Asks the server for a greeting, where one is named.
 pub async fn examine(host: Option<&str>, port: u16) -> Finding {
@@ -28,8 +28,8 @@ pub async fn examine(host: Option<&str>, port: u16) -> Finding {
         );
     };
     let what = format!("mail server {host}:{port}");
-    let asked = timeout(PATIENCE, greet(host, port)).await;
-    let asked = asked.unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within {} s", PATIENCE.as_secs())));
+    let asked = timeout(SMTP_CHECK_TIMEOUT, greet(host, port)).await;
+    let asked = asked.unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within {} s", SMTP_CHECK_TIMEOUT.as_secs())));
     match asked {
         Ok(says) => Finding::ok(what, says),
         Err(error) => Finding::wrong(what, format!("{error:#}"), "see SMTP_HOST and SMTP_PORT"),
@@ -58,7 +58,7 @@ async fn say(server: &mut BufStream<TcpStream>, words: &str) -> anyhow::Result<(
 async fn expect(server: &mut BufStream<TcpStream>, code: &str) -> anyhow::Result<()> {
     loop {
         let mut line = String::new();
-        let mut limited = tokio::io::AsyncReadExt::take(&mut *server, LONGEST_LINE);
+        let mut limited = tokio::io::AsyncReadExt::take(&mut *server, MAX_LINE_BYTES);
         let read = limited
             .read_line(&mut line)
             .await

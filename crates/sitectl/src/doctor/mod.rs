@@ -1,10 +1,10 @@
 //! `sitectl doctor`: looks at all that can be known from here, and says in plain words what is wrong.
 
+mod backlog;
 mod clock;
 mod declared;
 mod mail;
 mod store;
-mod traffic;
 
 use std::io::{Write, stdout};
 
@@ -23,7 +23,7 @@ use crate::broker;
 
 /// What the examination needs to know: give it what the services are given.
 #[derive(Args)]
-pub struct Settings {
+pub struct DoctorArgs {
     /// The broker
     #[command(flatten)]
     nats: NatsSettings,
@@ -115,18 +115,18 @@ impl Finding {
 const RUN_SETUP: &str = "run `sitectl setup`";
 
 /// Looks at everything, tells it, and fails where something is wrong.
-pub async fn doctor(settings: &Settings) -> anyhow::Result<()> {
-    let mut findings = match broker::client(&settings.nats).await {
-        Ok(client) => examine_broker(client, settings).await,
+pub async fn doctor(args: &DoctorArgs) -> anyhow::Result<()> {
+    let mut findings = match broker::client(&args.nats).await {
+        Ok(client) => examine_broker(client, args).await,
         Err(error) => vec![Finding::wrong(
             "broker",
             error.to_string(),
             "nothing that lies in it was looked at",
         )],
     };
-    findings.extend(store::examine(&settings.store).await);
-    findings.push(mail::examine(settings.smtp_host.as_deref(), settings.smtp_port).await);
-    tell(&findings, settings.json)?;
+    findings.extend(store::examine(&args.store).await);
+    findings.push(mail::examine(args.smtp_host.as_deref(), args.smtp_port).await);
+    print_findings(&findings, args.json)?;
     let wrong = findings
         .iter()
         .filter(|finding| finding.verdict == Verdict::Wrong);
@@ -135,7 +135,7 @@ pub async fn doctor(settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tell(findings: &[Finding], json: bool) -> anyhow::Result<()> {
+fn print_findings(findings: &[Finding], json: bool) -> anyhow::Result<()> {
     let mut out = stdout().lock();
     if json {
         let ok = findings.iter().all(|finding| finding.verdict != Verdict::Wrong);
@@ -148,7 +148,7 @@ fn tell(findings: &[Finding], json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn examine_broker(client: Client, settings: &Settings) -> Vec<Finding> {
+async fn examine_broker(client: Client, args: &DoctorArgs) -> Vec<Finding> {
     let context = jetstream::new(client.clone());
     // Older ones are not connected to.
     let version = client.server_info().version;
@@ -162,10 +162,10 @@ async fn examine_broker(client: Client, settings: &Settings) -> Vec<Finding> {
         return findings;
     }
     findings.push(clock::examine(&client).await);
-    let wanted = Desired::from_settings(&settings.provision);
+    let wanted = Desired::from_settings(&args.provision);
     findings.extend(declared::examine(&context, &wanted).await);
-    findings.extend(traffic::examine(&context, &wanted, &settings.provision).await);
-    findings.push(examine_key(&context, settings.person_key.as_ref()).await);
+    findings.extend(backlog::examine(&context, &wanted, &args.provision).await);
+    findings.push(examine_key(&context, args.person_key.as_ref()).await);
     findings
 }
 

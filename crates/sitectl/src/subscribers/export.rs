@@ -15,13 +15,13 @@ use visitor::{
 };
 
 use super::{
-    CommonArgs, Stage,
+    CommonArgs, StateName,
     table::{self, Row},
 };
 use crate::broker;
 
 /// Writes those who are in one of these states, or all; with their ways out where there is what makes them.
-pub async fn export(states: &[Stage], links: Option<&LinkBuilder>, common: &CommonArgs) -> anyhow::Result<()> {
+pub async fn export(states: &[StateName], links: Option<&LinkBuilder>, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let bucket = broker::bucket(&context, SUBSCRIBERS_BUCKET).await?;
     let everybody = format!("{}*", bucket.prefix);
@@ -30,7 +30,7 @@ pub async fn export(states: &[Stage], links: Option<&LinkBuilder>, common: &Comm
     let mut rows = Vec::new();
     for record in records.iter().filter(|record| !record.payload.is_empty()) {
         let subscriber = read(record)?;
-        if states.is_empty() || states.contains(&Stage::of(&subscriber)) {
+        if states.is_empty() || states.contains(&StateName::of(&subscriber)) {
             let unsubscribe_links = links.map(|links| unsubscribe_links(links, record, now)).transpose()?;
             rows.push(Row::of(&subscriber, unsubscribe_links));
         }

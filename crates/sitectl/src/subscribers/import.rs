@@ -16,20 +16,20 @@ use uuid::Uuid;
 use visitor::{EmailAddress, PersonId};
 
 use super::{
-    CommonArgs, Key, Stage,
-    lines::{self, Content, Line},
+    CommonArgs, PersonKeyArgs, StateName,
+    lines::{self, ImportRecord, Line},
 };
-use crate::{answer::answer, broker};
+use crate::{output::print_output, broker};
 
 /// What is said whenever something is, or would be, imported.
 const NO_MAIL: &str =
     "No event is published and no mail is sent: what the table tells of happened elsewhere.";
 
-/// Whether it is done, or only told what would be done.
+/// Mode: whether it is done, or only printed what would be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
-    Doing,
-    Telling,
+pub enum Mode {
+    Apply,
+    DryRun,
 }
 
 /// What became, or would become, of a line.
@@ -40,14 +40,14 @@ enum LineOutcome {
 }
 
 /// Reads the whole table, and imports it only if no line is wrong.
-pub async fn import(from: &Path, what: What, key: &Key, common: &CommonArgs) -> anyhow::Result<()> {
+pub async fn import(from: &Path, mode: Mode, key: &PersonKeyArgs, common: &CommonArgs) -> anyhow::Result<()> {
     let lines = lines::read(&content_of(from)?, OffsetDateTime::now_utc())?;
     let context = broker::connect(&common.nats).await?;
     let mut import = Import {
         subscribers: Subscribers::open(context.client()).await?,
-        what,
+        mode,
         key,
-        left: last_leavings(&lines, key),
+        left: last_unsubscribes(&lines, key),
         seen: HashMap::new(),
     };
     let mut outcomes = Vec::new();
@@ -65,30 +65,30 @@ pub async fn import(from: &Path, what: What, key: &Key, common: &CommonArgs) -> 
         })?;
         outcomes.push((line.number, outcome));
     }
-    tell(&outcomes, what, common)
+    print_outcomes(&outcomes, mode, common)
 }
 
 /// The last time that somebody left, by the table.
-struct LastLeaving {
+struct LastUnsubscribe {
     ended: OffsetDateTime,
     /// The line that tells of it.
     line: u64,
 }
 
 /// Of everybody who left, the last time.
-fn last_leavings(lines: &[Line], key: &Key) -> HashMap<PersonId, LastLeaving> {
-    let mut last: HashMap<PersonId, LastLeaving> = HashMap::new();
+fn last_unsubscribes(lines: &[Line], key: &PersonKeyArgs) -> HashMap<PersonId, LastUnsubscribe> {
+    let mut last: HashMap<PersonId, LastUnsubscribe> = HashMap::new();
     for line in lines {
-        let Content::Leaving { email, ended } = &line.content else {
+        let ImportRecord::Unsubscribe { email, ended } = &line.record else {
             continue;
         };
         let person = key.person_key.person(email);
         if last.get(&person).is_none_or(|known| known.ended < *ended) {
-            let leaving = LastLeaving {
+            let unsubscribe = LastUnsubscribe {
                 ended: *ended,
                 line: line.number,
             };
-            last.insert(person, leaving);
+            last.insert(person, unsubscribe);
         }
     }
     last
@@ -97,28 +97,28 @@ fn last_leavings(lines: &[Line], key: &Key) -> HashMap<PersonId, LastLeaving> {
 /// An import under way.
 struct Import<'a> {
     subscribers: Subscribers,
-    what: What,
-    key: &'a Key,
+    mode: Mode,
+    key: &'a PersonKeyArgs,
     /// Who left: nobody of them is brought in by another line, wherever it stands.
-    left: HashMap<PersonId, LastLeaving>,
+    left: HashMap<PersonId, LastUnsubscribe>,
     /// Who is brought in, by the line.
     seen: HashMap<PersonId, u64>,
 }
 
 impl Import<'_> {
     async fn apply(&mut self, line: &Line) -> Result<LineOutcome, SubscriberStoreError> {
-        match &line.content {
-            Content::Consent {
+        match &line.record {
+            ImportRecord::Consent {
                 email,
                 confirmed,
                 source,
-            } => self.bring_in(line.number, email, *confirmed, source).await,
-            Content::Leaving { email, ended } => self.end(line.number, email, *ended).await,
-            Content::Other { state } => Ok(LineOutcome::LeftAlone(format!("the table says {state}"))),
+            } => self.import_confirmed(line.number, email, *confirmed, source).await,
+            ImportRecord::Unsubscribe { email, ended } => self.end(line.number, email, *ended).await,
+            ImportRecord::Other { state } => Ok(LineOutcome::LeftAlone(format!("the table says {state}"))),
         }
     }
 
-    async fn bring_in(
+    async fn import_confirmed(
         &mut self,
         line: u64,
         email: &EmailAddress,
@@ -126,10 +126,10 @@ impl Import<'_> {
         source: &str,
     ) -> Result<LineOutcome, SubscriberStoreError> {
         let person = self.key.person_key.person(email);
-        if let Some(leaving) = self.left.get(&person) {
+        if let Some(unsubscribe) = self.left.get(&person) {
             return Ok(LineOutcome::LeftAlone(format!(
                 "line {} says that they left",
-                leaving.line
+                unsubscribe.line
             )));
         }
         if let Some(first) = self.seen.insert(person.clone(), line) {
@@ -139,7 +139,7 @@ impl Import<'_> {
         if let Some(subscriber) = &known.subscriber {
             return Ok(LineOutcome::LeftAlone(known_already(subscriber)));
         }
-        if self.what == What::Telling {
+        if self.mode == Mode::DryRun {
             return Ok(LineOutcome::Imported);
         }
         let subscriber =
@@ -191,7 +191,7 @@ impl Import<'_> {
         if subscriber.requested > ended {
             return Ok(LineOutcome::LeftAlone("they signed up anew since".to_owned()));
         }
-        if self.what == What::Doing {
+        if self.mode == Mode::Apply {
             self.subscribers
                 .write(person, &left, known.revision, Retention::Forever)
                 .await?;
@@ -205,13 +205,13 @@ fn the_same_as(line: u64) -> String {
 }
 
 fn known_already(subscriber: &Subscriber) -> String {
-    format!("known already, as {}", Stage::of(subscriber).name())
+    format!("known already, as {}", StateName::of(subscriber).name())
 }
 
-fn tell(outcomes: &[(u64, LineOutcome)], what: What, common: &CommonArgs) -> anyhow::Result<()> {
-    let (would, keys) = match what {
-        What::Doing => ("", ["imported", "unsubscribed"]),
-        What::Telling => ("would be ", ["wouldImport", "wouldUnsubscribe"]),
+fn print_outcomes(outcomes: &[(u64, LineOutcome)], mode: Mode, common: &CommonArgs) -> anyhow::Result<()> {
+    let (would, keys) = match mode {
+        Mode::Apply => ("", ["imported", "unsubscribed"]),
+        Mode::DryRun => ("would be ", ["wouldImport", "wouldUnsubscribe"]),
     };
     let (mut imported, mut unsubscribed, mut left_alone) = (Vec::new(), Vec::new(), Vec::new());
     let mut lines = Vec::new();
@@ -235,11 +235,11 @@ fn tell(outcomes: &[(u64, LineOutcome)], what: What, common: &CommonArgs) -> any
     lines.push(format!("{would}imported: {} of {all}", imported.len()));
     lines.push(format!("{would}unsubscribed: {} of {all}", unsubscribed.len()));
     lines.push(NO_MAIL.to_owned());
-    if what == What::Telling {
+    if mode == Mode::DryRun {
         lines.push("Nothing was changed; repeat it with --yes.".to_owned());
     }
     let document = json!({ keys[0]: imported, keys[1]: unsubscribed, "leftAlone": left_alone });
-    answer(common.json, &document, lines)
+    print_output(common.json, &document, lines)
 }
 
 fn content_of(from: &Path) -> anyhow::Result<Vec<u8>> {

@@ -5,11 +5,11 @@ use anyhow::{Context as _, ensure};
 use serde_json::json;
 use visitor::EmailAddress;
 
-use super::{Key, Stage};
-use crate::{answer::answer, broker, common_args::CommonArgs};
+use super::{PersonKeyArgs, StateName};
+use crate::{output::print_output, broker, common_args::CommonArgs};
 
 /// Makes a suppressed subscriber what they were before the mail came back.
-pub async fn lift(email: &str, key: &Key, common: &CommonArgs) -> anyhow::Result<()> {
+pub async fn lift(email: &str, key: &PersonKeyArgs, common: &CommonArgs) -> anyhow::Result<()> {
     let person = key.person_key.person(&EmailAddress::parse(email)?);
     let context = broker::connect(&common.nats).await?;
     let subscribers = Subscribers::open(context.client()).await?;
@@ -17,7 +17,7 @@ pub async fn lift(email: &str, key: &Key, common: &CommonArgs) -> anyhow::Result
     let subscriber = known
         .subscriber
         .context("There is no subscriber with this address.")?;
-    let state = Stage::of(&subscriber).name();
+    let state = StateName::of(&subscriber).name();
     ensure!(
         subscriber.is_suppressed(),
         "The address is not suppressed: it is {state}."
@@ -27,7 +27,7 @@ pub async fn lift(email: &str, key: &Key, common: &CommonArgs) -> anyhow::Result
             subscribers
                 .write(&person, &lifted, known.revision, Retention::Forever)
                 .await?;
-            let state = Stage::of(&lifted).name();
+            let state = StateName::of(&lifted).name();
             (Some(state), format!("Lifted: the address is {state} again."))
         }
         None => {
@@ -36,5 +36,5 @@ pub async fn lift(email: &str, key: &Key, common: &CommonArgs) -> anyhow::Result
             (None, line.to_owned())
         }
     };
-    answer(common.json, &json!({ "lifted": true, "state": state }), [line])
+    print_output(common.json, &json!({ "lifted": true, "state": state }), [line])
 }

@@ -5,23 +5,23 @@ use csv::{ReaderBuilder, StringRecord};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use visitor::EmailAddress;
 
-use super::{Stage, table::plain};
+use super::{StateName, table::unescape_formula};
 
-/// How many wrong lines are told of at once.
-const TOLD_AT_MOST: usize = 10;
-/// The longest name of a source, in characters.
-const LONGEST_SOURCE: usize = 200;
+/// How many wrong lines are reported at once.
+const MAX_REPORTED_ERRORS: usize = 10;
+/// The longest name of a source.
+const MAX_SOURCE_CHARACTERS: usize = 200;
 
 /// One line and what it tells.
 pub struct Line {
     /// Its number as an editor shows it.
     pub number: u64,
-    /// What it tells.
-    pub content: Content,
+    /// Its record.
+    pub record: ImportRecord,
 }
 
-/// What a line can tell.
-pub enum Content {
+/// Record of a line.
+pub enum ImportRecord {
     /// Somebody gave their consent.
     Consent {
         email: EmailAddress,
@@ -30,7 +30,7 @@ pub enum Content {
         source: String,
     },
     /// Somebody left.
-    Leaving {
+    Unsubscribe {
         email: EmailAddress,
         ended: OffsetDateTime,
     },
@@ -50,16 +50,16 @@ pub fn read(table: &[u8], now: OffsetDateTime) -> anyhow::Result<Vec<Line>> {
             Err(error) => error.position(),
         };
         let number = numbers.at(position.map_or(0, csv::Position::byte));
-        let content = record
+        let parsed = record
             .map_err(|_| "it is not CSV with as many cells as the heading".to_owned())
             .and_then(|record| columns.read(&record, now));
-        match content {
-            Ok(content) => lines.push(Line { number, content }),
+        match parsed {
+            Ok(record) => lines.push(Line { number, record }),
             Err(reason) => wrong.push(format!("line {number}: {reason}")),
         }
     }
-    let more = wrong.len().saturating_sub(TOLD_AT_MOST);
-    wrong.truncate(TOLD_AT_MOST);
+    let more = wrong.len().saturating_sub(MAX_REPORTED_ERRORS);
+    wrong.truncate(MAX_REPORTED_ERRORS);
     if more > 0 {
         wrong.push(format!("and {more} more"));
     }
@@ -130,27 +130,27 @@ impl Columns {
         })
     }
 
-    fn read(&self, line: &StringRecord, now: OffsetDateTime) -> Result<Content, String> {
-        let cell = |index: usize| plain(line.get(index).unwrap_or_default().trim());
+    fn read(&self, line: &StringRecord, now: OffsetDateTime) -> Result<ImportRecord, String> {
+        let cell = |index: usize| unescape_formula(line.get(index).unwrap_or_default().trim());
         let named = |column: Option<usize>| column.map(cell).unwrap_or_default();
-        let stage = match self.state.map(cell) {
-            None => Stage::Confirmed,
-            Some(state) => Stage::named(state).ok_or("there is no such state")?,
+        let state_name = match self.state.map(cell) {
+            None => StateName::Confirmed,
+            Some(state) => StateName::named(state).ok_or("there is no such state")?,
         };
-        if matches!(stage, Stage::Pending | Stage::Suppressed) {
-            return Ok(Content::Other { state: stage.name() });
+        if matches!(state_name, StateName::Pending | StateName::Suppressed) {
+            return Ok(ImportRecord::Other { state: state_name.name() });
         }
         let email = EmailAddress::parse(cell(self.email)).map_err(|_| "email is no e-mail address")?;
-        if stage == Stage::Unsubscribed {
+        if state_name == StateName::Unsubscribed {
             let ended = match named(self.ended) {
                 "" => now,
                 ended => time("ended", ended, now)?,
             };
-            return Ok(Content::Leaving { email, ended });
+            return Ok(ImportRecord::Unsubscribe { email, ended });
         }
         let confirmed = time("confirmed", named(self.confirmed), now)?;
         let source = source(named(self.source))?;
-        Ok(Content::Consent {
+        Ok(ImportRecord::Consent {
             email,
             confirmed,
             source,
@@ -171,9 +171,9 @@ fn source(cell: &str) -> Result<String, String> {
     if cell.is_empty() {
         return Err("source is empty; it says where the consent was given".to_owned());
     }
-    if cell.chars().count() > LONGEST_SOURCE || cell.contains(char::is_control) {
+    if cell.chars().count() > MAX_SOURCE_CHARACTERS || cell.contains(char::is_control) {
         return Err(format!(
-            "source is not a line of at most {LONGEST_SOURCE} characters"
+            "source is not a line of at most {MAX_SOURCE_CHARACTERS} characters"
         ));
     }
     Ok(cell.to_owned())
@@ -200,7 +200,7 @@ mod tests {
         let lines = read(table.as_bytes(), NOW).expect("a table");
         assert!(matches!(
             &lines[..],
-            [Line { number: 3, content: Content::Consent { email, source, confirmed } }, Line { number: 5, .. }]
+            [Line { number: 3, record: ImportRecord::Consent { email, source, confirmed } }, Line { number: 5, .. }]
                 if email.as_str() == "+zoe@example.org"
                     && source == "Fair, Berlin"
                     && *confirmed == datetime!(2026-11-01 9:00 UTC)

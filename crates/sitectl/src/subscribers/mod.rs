@@ -16,20 +16,20 @@ use crate::common_args::CommonArgs;
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args)]
-pub struct Settings {
+pub struct SubscribersArgs {
     #[command(subcommand)]
-    task: Task,
+    command: Command,
 }
 
 #[derive(Subcommand)]
-enum Task {
+enum Command {
     /// Writes all subscribers to stdout, as CSV
     Export {
         /// Only those in this state; may be given more than once
         #[arg(long, value_enum)]
-        state: Vec<Stage>,
+        state: Vec<StateName>,
         #[command(flatten)]
-        links: LinkSettings,
+        links: LinkArgs,
         #[command(flatten)]
         common: CommonArgs,
     },
@@ -39,11 +39,11 @@ enum Task {
         /// unsubscribed, email and state, and ended (RFC 3339) where it is known; - reads stdin
         #[arg(value_name = "FILE")]
         from: PathBuf,
-        /// Does it; without this it is only told what would be done
+        /// Does it; without this it is a dry run
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
-        key: Key,
+        key: PersonKeyArgs,
         #[command(flatten)]
         common: CommonArgs,
     },
@@ -53,7 +53,7 @@ enum Task {
         #[arg(value_name = "E-MAIL")]
         email: String,
         #[command(flatten)]
-        key: Key,
+        key: PersonKeyArgs,
         #[command(flatten)]
         common: CommonArgs,
     },
@@ -61,7 +61,7 @@ enum Task {
 
 /// What the ways out in an export are made with.
 #[derive(Args)]
-struct LinkSettings {
+struct LinkArgs {
     /// Key of the tokens in mailed links, at least 32 bytes, the same in every service; with it the export tells how
     /// each can unsubscribe
     #[arg(long, env = "TOKEN_KEY", hide_env_values = true, value_parser = TokenKey::new, requires = "site_url")]
@@ -73,13 +73,13 @@ struct LinkSettings {
 
 /// What finds a person's record.
 #[derive(Args)]
-struct Key {
+struct PersonKeyArgs {
     /// Key of the person ids, at least 32 bytes, the same in every service
     #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
     person_key: PersonKey,
 }
 
-impl LinkSettings {
+impl LinkArgs {
     fn maker(&self) -> Option<LinkBuilder> {
         let token_key = self.token_key.as_ref()?;
         Some(LinkBuilder::new(self.site_url.as_deref()?, token_key))
@@ -87,36 +87,36 @@ impl LinkSettings {
 }
 
 /// Does what was asked for.
-pub async fn run(settings: &Settings) -> anyhow::Result<()> {
-    match &settings.task {
-        Task::Export { state, links, common } => export::export(state, links.maker().as_ref(), common).await,
-        Task::Import {
+pub async fn run(args: &SubscribersArgs) -> anyhow::Result<()> {
+    match &args.command {
+        Command::Export { state, links, common } => export::export(state, links.maker().as_ref(), common).await,
+        Command::Import {
             from,
             yes,
             key,
             common,
         } => {
-            let what = if *yes {
-                import::What::Doing
+            let mode = if *yes {
+                import::Mode::Apply
             } else {
-                import::What::Telling
+                import::Mode::DryRun
             };
-            import::import(from, what, key, common).await
+            import::import(from, mode, key, common).await
         }
-        Task::Lift { email, key, common } => lift::lift(email, key, common).await,
+        Command::Lift { email, key, common } => lift::lift(email, key, common).await,
     }
 }
 
 /// Where a subscription stands, by its name alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Stage {
+enum StateName {
     Pending,
     Confirmed,
     Unsubscribed,
     Suppressed,
 }
 
-impl Stage {
+impl StateName {
     fn of(subscriber: &Subscriber) -> Self {
         match subscriber.state {
             State::Pending { .. } => Self::Pending,
@@ -128,7 +128,7 @@ impl Stage {
 
     fn named(name: &str) -> Option<Self> {
         let all = Self::value_variants().iter();
-        all.copied().find(|stage| stage.name() == name)
+        all.copied().find(|state_name| state_name.name() == name)
     }
 
     fn name(self) -> &'static str {

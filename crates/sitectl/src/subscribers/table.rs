@@ -8,7 +8,7 @@ use serde::Serialize;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use visitor::links::UnsubscribeLinks;
 
-use super::Stage;
+use super::StateName;
 
 /// The columns of an export.
 pub const COLUMNS: &[&str] = &["email", "state", "requested", "confirmed", "ended", "source"];
@@ -47,7 +47,7 @@ impl Row {
         let (unsubscribe, one_click) = unsubscribe_links.map(|ways| (ways.page, ways.one_click)).unzip();
         Self {
             email: subscriber.email.as_str().to_owned(),
-            state: Stage::of(subscriber).name(),
+            state: StateName::of(subscriber).name(),
             requested: time(subscriber.requested),
             confirmed: subscriber.consented_at().and_then(time),
             ended: subscriber.unsubscribed_at().and_then(time),
@@ -61,12 +61,12 @@ impl Row {
     fn cells(&self) -> [Cow<'_, str>; 8] {
         let plain = |cell: &'_ Option<String>| Cow::Owned(cell.clone().unwrap_or_default());
         [
-            harmless(&self.email),
+            escape_formula(&self.email),
             Cow::Borrowed(self.state),
             plain(&self.requested),
             plain(&self.confirmed),
             plain(&self.ended),
-            harmless(self.source.as_deref().unwrap_or_default()),
+            escape_formula(self.source.as_deref().unwrap_or_default()),
             plain(&self.unsubscribe),
             plain(&self.one_click),
         ]
@@ -85,9 +85,9 @@ pub fn write(columns: &[&str], rows: &[Row]) -> anyhow::Result<Vec<u8>> {
     Ok(table.into_inner()?)
 }
 
-/// A cell that a spreadsheet takes for text, whatever a visitor wrote: one that would be a formula gets an apostrophe
-/// before it, as does one that begins with an apostrophe, so that [`plain`] can tell them apart.
-fn harmless(cell: &str) -> Cow<'_, str> {
+/// Escapes a cell against CSV (formula) injection: one that would be a formula gets an apostrophe before it, as does one
+/// that begins with an apostrophe, so that [`unescape_formula`] can tell them apart.
+fn escape_formula(cell: &str) -> Cow<'_, str> {
     if cell.starts_with(is_formula) || cell.starts_with('\'') {
         Cow::Owned(format!("'{cell}"))
     } else {
@@ -95,8 +95,8 @@ fn harmless(cell: &str) -> Cow<'_, str> {
     }
 }
 
-/// What [`harmless`] was given.
-pub fn plain(cell: &str) -> &str {
+/// What [`escape_formula`] was given.
+pub fn unescape_formula(cell: &str) -> &str {
     match cell.strip_prefix('\'') {
         Some(rest) if rest.starts_with(is_formula) || rest.starts_with('\'') => rest,
         _ => cell,
@@ -125,13 +125,13 @@ mod tests {
             "/blog",
             "",
         ] {
-            let written = harmless(cell);
+            let written = escape_formula(cell);
             assert!(!written.starts_with(is_formula), "{cell}");
-            assert_eq!(plain(&written), cell);
+            assert_eq!(unescape_formula(&written), cell);
         }
-        assert_eq!(harmless("asha@example.com"), "asha@example.com");
+        assert_eq!(escape_formula("asha@example.com"), "asha@example.com");
         assert_eq!(
-            plain("'tis@example.com"),
+            unescape_formula("'tis@example.com"),
             "'tis@example.com",
             "an apostrophe of one's own"
         );

@@ -288,8 +288,8 @@ async fn check<T>(
     Err(classify(&error, stage, envelope))
 }
 
-/// A message with its dots stuffed and its end, ready to be written in one piece (RFC 5321, 4.5.2). lettre writes the end by itself, and
-/// until the server acknowledges what came before, which it delays for 40 ms, the system keeps the end back.
+/// A message with its dots stuffed and its end, ready to be written in one piece (RFC 5321, 4.5.2). lettre writes the end
+/// by itself, and until the server acknowledges what came before, which it delays for 40 ms, the system keeps the end back.
 fn dot_stuffed(message: &[u8]) -> String {
     let message = String::from_utf8_lossy(message);
     let stuffed = message.replace("\r\n.", "\r\n..");

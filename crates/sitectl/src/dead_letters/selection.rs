@@ -1,4 +1,4 @@
-//! Which dead letters a command is about, and their stream.
+//! Selection of dead letters by the arguments of a command, and their stream.
 
 use anyhow::Context as _;
 use async_nats::jetstream::{Context, message::StreamMessage, stream::Stream};
@@ -7,10 +7,10 @@ use site_events::{DEAD_LETTERS_STREAM, subjects};
 
 use crate::broker;
 
-/// Which dead letters are meant.
+/// Selection of dead letters.
 #[derive(Args)]
-#[group(id = "chosen", required = true, multiple = false)]
-pub struct Chosen {
+#[group(id = "selection", required = true, multiple = false)]
+pub struct Selection {
     /// Their numbers in the list
     #[arg(value_name = "NUMBER")]
     numbers: Vec<u64>,
@@ -19,7 +19,7 @@ pub struct Chosen {
     all: bool,
 }
 
-impl Chosen {
+impl Selection {
     /// The dead letters that are meant; one that is not there is an error before anything
     /// is done.
     pub async fn find(&self, stream: &Stream) -> anyhow::Result<Vec<StreamMessage>> {
@@ -29,7 +29,7 @@ impl Chosen {
         let mut found: Vec<StreamMessage> = Vec::new();
         for &number in &self.numbers {
             if found.iter().all(|letter| letter.sequence != number) {
-                found.push(numbered(stream, number).await?);
+                found.push(get(stream, number).await?);
             }
         }
         Ok(found)
@@ -40,12 +40,12 @@ pub async fn open(context: &Context) -> anyhow::Result<Stream> {
     broker::stream(context, DEAD_LETTERS_STREAM).await
 }
 
-pub async fn numbered(stream: &Stream, number: u64) -> anyhow::Result<StreamMessage> {
-    let letter = broker::numbered(stream, number).await?;
+pub async fn get(stream: &Stream, number: u64) -> anyhow::Result<StreamMessage> {
+    let letter = broker::get(stream, number).await?;
     letter.with_context(|| format!("There is no dead letter {number}; see `sitectl dead-letters list`."))
 }
 
-pub fn in_a_row(numbers: &[u64]) -> String {
+pub fn comma_separated(numbers: &[u64]) -> String {
     if numbers.is_empty() {
         return "none".to_owned();
     }

@@ -1,4 +1,4 @@
-//! What waits: events for their consumers, dead letters for an operator, endpoints that were switched off.
+//! Backlog checks: consumer lag, dead letters, switched-off endpoints.
 
 use async_nats::jetstream::{Context, consumer::Info, stream::Stream};
 use futures_util::TryStreamExt as _;
@@ -9,8 +9,8 @@ use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use super::{Finding, RUN_SETUP};
 use crate::{broker, webhooks};
 
-/// For how long an event may wait before somebody should look: retries are minutes apart.
-const PATIENCE: Duration = Duration::minutes(30);
+/// Age of an event at which the backlog becomes a warning: retries are minutes apart.
+const BACKLOG_WARNING_AGE: Duration = Duration::minutes(30);
 
 /// All that waits. What cannot be opened was told of before.
 pub async fn examine(context: &Context, wanted: &Desired, settings: &ProvisionSettings) -> Vec<Finding> {
@@ -58,7 +58,7 @@ async fn examine_consumers(site: &Stream, wanted: &Desired, settings: &Provision
 
 async fn examine_backlog(site: &Stream, info: &Info) -> Finding {
     let what = format!("waiting for {}", info.name);
-    let waiting = webhooks::waiting(info);
+    let waiting = webhooks::consumer_lag(info);
     if waiting == 0 {
         return Finding::ok(what, "nothing");
     }
@@ -71,7 +71,7 @@ async fn examine_backlog(site: &Stream, info: &Info) -> Finding {
 
 fn judge(what: &str, waiting: u64, age: Duration) -> Finding {
     let says = format!("{waiting}, the oldest for {} s", age.whole_seconds().max(0));
-    if age <= PATIENCE {
+    if age <= BACKLOG_WARNING_AGE {
         return Finding::ok(what, says);
     }
     Finding::warning(

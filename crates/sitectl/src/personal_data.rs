@@ -1,4 +1,4 @@
-//! All that is held of one person, wherever it lies.
+//! All personal data of one person, in every store: search and erase.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ use visitor::PersonId;
 
 use crate::broker;
 
-/// Every place that may hold something of a person.
-pub struct Places {
+/// Every store that may hold personal data.
+pub struct PersonalDataStores {
     events: Stream,
     dead_letters: Stream,
     subscribers: Bucket,
@@ -24,8 +24,8 @@ pub struct Places {
     resumes_name: String,
 }
 
-/// What was found of one person.
-pub struct Holdings {
+/// Personal data that was found of one person.
+pub struct PersonalData {
     /// Their events, replays included.
     pub events: Vec<StreamMessage>,
     /// Of those, what could not be delivered.
@@ -38,7 +38,7 @@ pub struct Holdings {
     pub resumes: Vec<ResumeKey>,
 }
 
-/// How much there is, by place.
+/// How much there is, by store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
@@ -49,7 +49,7 @@ pub struct Counts {
     resumes: usize,
 }
 
-impl Places {
+impl PersonalDataStores {
     /// Opens all of them; one that cannot be opened is an error, never passed over.
     pub async fn open(nats: &NatsSettings, store: &S3Settings) -> anyhow::Result<Self> {
         let context = broker::connect(nats).await?;
@@ -69,7 +69,7 @@ impl Places {
         &self,
         person: &PersonId,
         further_events: &BTreeSet<Uuid>,
-    ) -> anyhow::Result<Holdings> {
+    ) -> anyhow::Result<PersonalData> {
         let mut events = Vec::new();
         for subject in subjects::events_of(person.as_str()) {
             events.extend(broker::search(&self.events, &subject).await?);
@@ -90,7 +90,7 @@ impl Places {
         let resumes = self.resumes.keys_of_person(person).await;
         let resumes =
             resumes.context("S3 cannot be used (settings S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID)")?;
-        Ok(Holdings {
+        Ok(PersonalData {
             events,
             dead_letters,
             subscriber,
@@ -101,14 +101,14 @@ impl Places {
 
     /// Erases what was found. The events go last: by them the deliveries are found again,
     /// should this end half-way and be repeated.
-    pub async fn erase(&self, holdings: &Holdings) -> anyhow::Result<()> {
-        for resume in &holdings.resumes {
+    pub async fn erase(&self, data: &PersonalData) -> anyhow::Result<()> {
+        for resume in &data.resumes {
             self.resumes.delete(resume).await?;
         }
-        purge(&self.subscribers, &holdings.subscriber).await?;
-        purge(&self.deliveries, &holdings.deliveries).await?;
-        broker::overwrite(&self.dead_letters, &holdings.dead_letters).await?;
-        broker::overwrite(&self.events, &holdings.events).await
+        purge(&self.subscribers, &data.subscriber).await?;
+        purge(&self.deliveries, &data.deliveries).await?;
+        broker::secure_delete(&self.dead_letters, &data.dead_letters).await?;
+        broker::secure_delete(&self.events, &data.events).await
     }
 
     /// A résumé's content.
@@ -116,8 +116,8 @@ impl Places {
         Ok(self.resumes.get(key).await?)
     }
 
-    /// The counts as sentences that name the places.
-    pub fn lines(&self, counts: &Counts) -> [String; 5] {
+    /// Summary of the counts: a line for each store.
+    pub fn summary(&self, counts: &Counts) -> [String; 5] {
         [
             format!("events: {} (stream {SITE_STREAM})", counts.events),
             format!("dead letters: {} (stream {DEAD_LETTERS_STREAM})", counts.dead_letters),
@@ -141,7 +141,7 @@ async fn purge(bucket: &Bucket, records: &[StreamMessage]) -> anyhow::Result<()>
     Ok(())
 }
 
-impl Holdings {
+impl PersonalData {
     /// How much there is.
     pub fn counts(&self) -> Counts {
         Counts {
