@@ -16,7 +16,7 @@ pub enum What {
 
 /// Compares release builds, as they would run.
 pub fn bench(what: What) -> anyhow::Result<()> {
-    tools::need(&[Tool::NatsServer])?;
+    tools::ensure_tools(&[Tool::NatsServer])?;
     match what {
         What::Notifier => notifier(),
     }

@@ -14,7 +14,7 @@ use crate::{
 ///
 /// The first thing that is wrong.
 pub fn check() -> anyhow::Result<()> {
-    tools::need(&[Tool::AllPackages])?;
+    tools::ensure_tools(&[Tool::AllPackages])?;
     thread::scope(|scope| {
         let front_ends = scope.spawn(front_ends);
         let rust = lint::rust().and_then(|()| unit_tests());

@@ -15,9 +15,9 @@ use crate::{
     tools::{self, Tool},
 };
 
-/// How a command that the documents name is tried.
+/// What tests a command that the documents name.
 #[derive(Clone, Copy)]
-pub enum Tried {
+pub enum TestedBy {
     /// As it stands.
     AsIs,
     /// In another form that shows the same.
@@ -32,14 +32,14 @@ pub enum Tried {
     ByCi,
 }
 
-use Tried::{As, AsIs, ByCi, ByTest, OnStack, Until};
+use TestedBy::{As, AsIs, ByCi, ByTest, OnStack, Until};
 
-/// Longer than any command takes.
-const LONGEST: Duration = Duration::from_secs(45 * 60);
+/// Timeout of a command: longer than any takes.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, Tried); 82] = [
+pub const COMMANDS: [(&str, TestedBy); 82] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -172,13 +172,13 @@ pub fn commands(words: &[String]) -> anyhow::Result<()> {
     chosen.retain(|(command, _)| words.is_empty() || words.iter().any(|word| command.contains(word)));
     anyhow::ensure!(!chosen.is_empty(), "No command contains {}.", words.join(" or "));
     let engines = tools_of(Some(Part::Engines));
-    tools::need(&[&tools_of(None)[..], &engines, &[Tool::Java]].concat())?;
+    tools::ensure_tools(&[&tools_of(None)[..], &engines, &[Tool::Java]].concat())?;
     build::all()?;
     let mut failed = Vec::new();
-    for (command, tried) in chosen {
+    for (command, tested_by) in chosen {
         let started = Instant::now();
         writeln!(stdout(), "\n▸ {command}")?;
-        let outcome = match tried {
+        let outcome = match tested_by {
             AsIs => ends_well(&mut shell(command)),
             As(short) => ends_well(&mut shell(short)),
             Until(said) => says(command, said),
@@ -210,7 +210,7 @@ fn stack() -> std::path::PathBuf {
 
 /// A command as a person would type it, within bounds.
 fn shell(command: &str) -> Command {
-    let seconds = LONGEST.as_secs().to_string();
+    let seconds = COMMAND_TIMEOUT.as_secs().to_string();
     program("timeout", &["--kill-after=30", &seconds, "bash", "-c", command])
 }
 
@@ -269,20 +269,20 @@ mod tests {
     fn every_command_of_the_documents_is_tried_and_no_other() {
         let mut named: BTreeSet<String> = documents().iter().flat_map(|text| commands_in(text)).collect();
         named.extend(chores());
-        let tried: BTreeSet<String> = COMMANDS
+        let tested: BTreeSet<String> = COMMANDS
             .iter()
             .map(|(command, _)| (*command).to_owned())
             .collect();
-        let untried: Vec<&String> = named.difference(&tried).collect();
+        let untried: Vec<&String> = named.difference(&tested).collect();
         assert_eq!(untried, [""; 0], "a document names these, and nothing tries them");
-        let unnamed: Vec<&String> = tried.difference(&named).collect();
+        let unnamed: Vec<&String> = tested.difference(&named).collect();
         assert_eq!(unnamed, [""; 0], "no document names these");
     }
 
     #[test]
     fn what_is_tried_by_a_test_has_that_test() {
-        for (command, tried) in COMMANDS {
-            if let ByTest(file) = tried {
+        for (command, tested_by) in COMMANDS {
+            if let ByTest(file) = tested_by {
                 assert!(root().join(file).exists(), "{command}: {file}");
             }
         }
@@ -310,7 +310,7 @@ mod tests {
             };
             lines.any(|line| line.trim().strip_prefix("part: ").is_some_and(has_part))
         };
-        for (command, _) in COMMANDS.iter().filter(|(_, tried)| matches!(tried, ByCi)) {
+        for (command, _) in COMMANDS.iter().filter(|(_, tested_by)| matches!(tested_by, ByCi)) {
             let part = command.strip_prefix("cargo xtask test ");
             let is_run = part.map_or_else(
                 || runs(command),

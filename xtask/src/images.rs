@@ -10,7 +10,7 @@ use crate::{
 
 /// Release builds, put into images without an engine, started there and weighed.
 pub fn images() -> anyhow::Result<()> {
-    tools::need(&[Tool::SitePackages, Tool::DockerfileReader, Tool::Root])?;
+    tools::ensure_tools(&[Tool::SitePackages, Tool::DockerfileReader, Tool::Root])?;
     let mut build = cargo(&["build", "--release", "--locked", "--workspace", "--bins"]);
     build.args(["--exclude=testkit", "--exclude=xtask"]);
     run(

@@ -13,7 +13,7 @@ pub const TOOLS: [Tool; 3] = [Tool::NatsServer, Tool::KubernetesCheckers, Tool::
 
 /// Checks the Kubernetes tree against itself, its policies and the binaries.
 pub fn check() -> anyhow::Result<()> {
-    tools::need(&TOOLS)?;
+    tools::ensure_tools(&TOOLS)?;
     build::programs()?;
     run(
         "Checking the Kubernetes tree",
@@ -24,7 +24,7 @@ pub fn check() -> anyhow::Result<()> {
 
 /// Writes docs/operations-flows.md anew.
 pub fn write_flows() -> anyhow::Result<()> {
-    tools::need(&[Tool::KubernetesCheckers])?;
+    tools::ensure_tools(&[Tool::KubernetesCheckers])?;
     let mut write = python(Path::new("k8s/tests/flows.py"));
     run("Writing the table of flows", &mut write, "See above.")
 }

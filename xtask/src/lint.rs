@@ -8,7 +8,7 @@ use crate::{
 /// What it needs.
 pub const TOOLS: [Tool; 3] = [Tool::AllPackages, Tool::Linters, Tool::CargoDeny];
 
-const MEND: &str = "Mend what stands above.";
+const FIX_HINT: &str = "Mend what stands above.";
 
 /// Everything that can be checked without running our code.
 ///
@@ -31,7 +31,7 @@ pub fn rust() -> anyhow::Result<()> {
         "Run: cargo fmt",
     )?;
     let mut clippy = cargo(&["clippy", "--quiet", "--workspace", "--all-targets"]);
-    run("Linting Rust", clippy.args(["--", "--deny", "warnings"]), MEND)
+    run("Linting Rust", clippy.args(["--", "--deny", "warnings"]), FIX_HINT)
 }
 
 /// Format, lints and types of the front ends, and lints of the contracts.
@@ -41,12 +41,12 @@ pub fn front_ends() -> anyhow::Result<()> {
         &mut npm("lint", &[]),
         "Much of it mends: npm run format",
     )?;
-    run("Checking types", &mut npm("typecheck", &[]), MEND)
+    run("Checking types", &mut npm("typecheck", &[]), FIX_HINT)
 }
 
 fn dockerfiles() -> anyhow::Result<()> {
     let mut check = linter("hadolint", &["images/rust.Dockerfile", "images/web.Dockerfile"]);
-    run("Linting Dockerfiles", &mut check, MEND)
+    run("Linting Dockerfiles", &mut check, FIX_HINT)
 }
 
 /// What they may do is judged by zizmor, whether they work by actionlint.
@@ -55,11 +55,11 @@ fn workflows() -> anyhow::Result<()> {
         "zizmor",
         &["--offline", "--quiet", "--persona=auditor", ".github"],
     );
-    run("Auditing workflows", &mut safe, MEND)?;
-    run("Linting workflows", &mut linter("actionlint", &[]), MEND)?;
+    run("Auditing workflows", &mut safe, FIX_HINT)?;
+    run("Linting workflows", &mut linter("actionlint", &[]), FIX_HINT)?;
     let mut updates = linter("check-jsonschema", &["--quiet", "--builtin-schema"]);
     updates.args(["vendor.dependabot", ".github/dependabot.yml"]);
-    run("Checking how dependencies are updated", &mut updates, MEND)
+    run("Checking how dependencies are updated", &mut updates, FIX_HINT)
 }
 
 fn dependencies() -> anyhow::Result<()> {

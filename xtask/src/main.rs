@@ -89,7 +89,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().chore {
         Chore::Up { arguments } => up::up(&arguments),
         Chore::Check => check::check(),
-        Chore::Lint => tools::need(&lint::TOOLS).and_then(|()| lint::lint()),
+        Chore::Lint => tools::ensure_tools(&lint::TOOLS).and_then(|()| lint::lint()),
         Chore::Test { part, filter } => test::test(part, &filter),
         Chore::SystemPackages { part } => tools::print_missing_packages(&test::tools_of(part)),
         Chore::K8s { write: true } => k8s::write_flows(),

@@ -43,7 +43,7 @@ impl What {
 
 /// Measures release builds, as they would run.
 pub fn measure(what: What) -> anyhow::Result<()> {
-    tools::need(what.tools())?;
+    tools::ensure_tools(what.tools())?;
     match what {
         What::Build => cold_build(),
         What::Memory => running("memory"),

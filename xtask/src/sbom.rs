@@ -16,7 +16,7 @@ const FRONT_ENDS: [&str; 3] = ["shell", "blog", "careers"];
 
 /// Writes a bill of materials for each program and each front end to `target/sbom`, and checks them.
 pub fn sbom() -> anyhow::Result<()> {
-    tools::need(&[Tool::SitePackages, Tool::Linters, Tool::CargoCycloneDx])?;
+    tools::ensure_tools(&[Tool::SitePackages, Tool::Linters, Tool::CargoCycloneDx])?;
     let bills = root().join("target/sbom");
     if bills.exists() {
         fs::remove_dir_all(&bills)?;

@@ -17,7 +17,7 @@ pub fn up(arguments: &[String]) -> anyhow::Result<()> {
     if arguments.iter().any(|argument| argument == "--observe") {
         needed.push(Tool::TraceViewer);
     }
-    tools::need_beside(&needed, build::programs, front_end::build_where_changed)?;
+    tools::ensure_tools_while(&needed, build::programs, front_end::build_where_changed)?;
     let mut stack = step::program(step::root().join("target/debug/stack"), &["up"]);
     // Only returns where it could not.
     Err(stack.args(arguments).exec().into())

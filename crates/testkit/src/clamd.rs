@@ -6,16 +6,16 @@ use anyhow::Context;
 use tempfile::TempDir;
 use tokio::{net::TcpStream, process::Command};
 
-use crate::{eventually, part::Part, ports::free_ports, root};
+use crate::{eventually, child_process::ChildProcess, ports::free_ports, root};
 
 const START: Duration = Duration::from_secs(90);
 /// clamd's own limits are wider than any résumé.
-const USUAL: &str = "";
+const DEFAULT_CONFIG: &str = "";
 
 /// A clamd on 127.0.0.1, without the signatures of the world.
 pub struct Clamd {
     port: u16,
-    part: Part,
+    part: ChildProcess,
     _folder: TempDir,
 }
 
@@ -27,7 +27,7 @@ impl Clamd {
 
     /// Starts one on a free port.
     pub async fn start() -> anyhow::Result<Self> {
-        Self::start_with(USUAL).await
+        Self::start_with(DEFAULT_CONFIG).await
     }
 
     /// Starts one that breaks off files of more than this many bytes.
@@ -57,7 +57,7 @@ impl Clamd {
         )?;
         let mut server = Command::new(program);
         server.arg("--config-file").arg(config);
-        let mut part = Part::start("clamd", folder.path(), server)?;
+        let mut part = ChildProcess::start("clamd", folder.path(), server)?;
         let answered = eventually("clamd answers", START, async || {
             if let Some(ended) = part.ended() {
                 return Some(Err(anyhow::anyhow!(ended)));

@@ -31,8 +31,8 @@ pub struct Shape {
     pub observe: bool,
 }
 
-/// What a cluster has that one gateway alone does without: a server for each front end, and the router before all.
-pub(crate) struct FrontDoor {
+/// Ingress of a cluster: the router by path, before the gateway and a server for each front end.
+pub(crate) struct Ingress {
     /// Name and port of each part behind the router.
     parts: [(&'static str, u16); 4],
     router: PathRouter,
@@ -41,7 +41,7 @@ pub(crate) struct FrontDoor {
 /// The front ends' servers.
 pub(crate) const WEB: [&str; 3] = ["web-shell", "web-blog", "web-careers"];
 
-impl FrontDoor {
+impl Ingress {
     /// Starts the router at the site's port. The parts behind it get free ones.
     pub async fn open(site: u16) -> anyhow::Result<Self> {
         let [gateway, shell, blog, careers] = free_ports()?;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use crate::{eventually, part::Part, ports::free_ports, root};
+use crate::{eventually, child_process::ChildProcess, ports::free_ports, root};
 
 const START: Duration = Duration::from_secs(90);
 
@@ -15,7 +15,7 @@ const START: Duration = Duration::from_secs(90);
 pub struct Inbox {
     web: u16,
     smtp: u16,
-    part: Part,
+    part: ChildProcess,
     http: reqwest::Client,
     _temporary: Option<TempDir>,
 }
@@ -48,7 +48,7 @@ impl Inbox {
         let inbox = Self {
             web,
             smtp,
-            part: Part::start("inbox", folder, command)?,
+            part: ChildProcess::start("inbox", folder, command)?,
             http: reqwest::Client::new(),
             _temporary: None,
         };
@@ -67,12 +67,12 @@ impl Inbox {
     }
 
     /// The running process.
-    pub fn part_mut(&mut self) -> &mut Part {
+    pub fn process_mut(&mut self) -> &mut ChildProcess {
         &mut self.part
     }
 
     /// The running process.
-    pub fn part(&self) -> &Part {
+    pub fn process(&self) -> &ChildProcess {
         &self.part
     }
 

@@ -3,18 +3,18 @@
 //! A virus scanner and a viewer of traces, too. The only mock is a mail server that misbehaves on demand.
 #![expect(clippy::missing_errors_doc, reason = "a test ends at whatever fails")]
 
-mod authority;
+mod certificate_authority;
+mod child_process;
 mod clamd;
 #[cfg(test)]
 mod compiled_once;
-pub mod foreign;
+pub mod external_program;
 mod hosting;
 mod inbox;
 pub mod mail_server;
 pub mod measure;
 mod nats;
 mod otlp;
-mod part;
 mod path_router;
 mod ports;
 pub mod receiver;
@@ -22,18 +22,18 @@ mod s3;
 mod stack;
 mod trace_viewer;
 
-pub use authority::Authority;
+pub use certificate_authority::CertificateAuthority;
 pub use clamd::Clamd;
 pub use hosting::{Hosting, Shape};
 pub use inbox::Inbox;
-pub use mail_server::{Answer, MailServer};
+pub use mail_server::{ScriptedReply, MailServer};
 pub use nats::{Nats, User};
 pub use otlp::Discard;
-pub use part::Part;
+pub use child_process::ChildProcess;
 pub use ports::Ports;
 pub use receiver::Receiver;
 pub use s3::S3;
-pub use stack::{Running, Stack};
+pub use stack::{Stack, StackInfo};
 pub use trace_viewer::TraceViewer;
 
 use std::{
@@ -43,7 +43,7 @@ use std::{
 
 use tokio::time::{Instant, sleep};
 
-const ASK_AGAIN: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Asks until there is an answer, or fails with what was waited for.
 pub async fn eventually<T>(
@@ -61,7 +61,7 @@ pub async fn eventually<T>(
             "{what}: not within {} s",
             within.as_secs_f32()
         );
-        sleep(ASK_AGAIN).await;
+        sleep(POLL_INTERVAL).await;
     }
 }
 

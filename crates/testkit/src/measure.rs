@@ -12,7 +12,7 @@ use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use crate::{Discard, Part, Ports, Stack, eventually};
+use crate::{Discard, ChildProcess, Ports, Stack, eventually};
 
 const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
 /// How often each service is started to see how long that takes.
@@ -20,8 +20,8 @@ const STARTS: usize = 3;
 /// How many visitors upload at the same time, and how much each.
 const UPLOADS: u8 = 20;
 const UPLOAD_BYTES: usize = 10_000_000;
-const UPLOAD_TIME: Duration = Duration::from_secs(120);
-const NOTICE_TIME: Duration = Duration::from_secs(20);
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(120);
+const NOTICE_TIMEOUT: Duration = Duration::from_secs(20);
 const BYTES_PER_KB: u64 = 1024;
 /// The first address of a visitor who sends forms.
 const VISITORS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 0);
@@ -33,14 +33,14 @@ const TURNS: u32 = 5;
 /// Share of the traces that is recorded meanwhile.
 const TRACE_SHARE: &str = "0.1";
 
-/// Memory of one service, in bytes.
+/// Memory of one service.
 pub struct Memory {
     /// Which one.
     pub service: &'static str,
     /// Resident while nothing happens.
-    pub idle: u64,
+    pub idle_bytes: u64,
     /// The most that was resident during the uploads.
-    pub peak: u64,
+    pub peak_bytes: u64,
 }
 
 /// What one service takes before it is given any work.
@@ -49,10 +49,10 @@ pub struct Footprint {
     pub service: &'static str,
     /// From its start until it says that it is ready, the slowest of [`STARTS`].
     pub start: Duration,
-    /// Resident memory in bytes, once it is ready.
-    pub idle: u64,
-    /// The program's size in bytes.
-    pub binary: u64,
+    /// Resident memory, once it is ready.
+    pub idle_bytes: u64,
+    /// The program's size.
+    pub binary_bytes: u64,
 }
 
 /// Starts each service anew a few times, beside all others.
@@ -71,8 +71,8 @@ pub async fn footprints(stack: &mut Stack) -> anyhow::Result<Vec<Footprint>> {
         all.push(Footprint {
             service,
             start,
-            idle: resident(stack.service(service)?, "VmRSS")?,
-            binary: fs::metadata(program)?.len(),
+            idle_bytes: resident_bytes(stack.service(service)?, "VmRSS")?,
+            binary_bytes: fs::metadata(program)?.len(),
         });
     }
     Ok(all)
@@ -84,8 +84,8 @@ async fn until_ready(stack: &Stack, service: &str) -> anyhow::Result<()> {
     if service == "gateway" || service.starts_with("web-") {
         return until(&address, StatusCode::OK).await;
     }
-    let endpoint = Endpoint::from_shared(address)?.connect_timeout(NOTICE_TIME);
-    eventually(&format!("{service} is ready"), NOTICE_TIME, async || {
+    let endpoint = Endpoint::from_shared(address)?.connect_timeout(NOTICE_TIMEOUT);
+    eventually(&format!("{service} is ready"), NOTICE_TIMEOUT, async || {
         let mut client = HealthClient::new(endpoint.connect().await.ok()?);
         let answer = client.check(HealthCheckRequest::default()).await.ok()?;
         (answer.get_ref().status() == ServingStatus::Serving).then_some(())
@@ -98,7 +98,7 @@ pub async fn memory(stack: &Stack) -> anyhow::Result<Vec<Memory>> {
     let mut idle = Vec::new();
     for service in SERVICES {
         let part = stack.service(service)?;
-        idle.push(resident(part, "VmRSS")?);
+        idle.push(resident_bytes(part, "VmRSS")?);
         // 5 resets the peak (proc(5)).
         fs::write(proc_file(part, "clear_refs")?, "5")?;
     }
@@ -106,9 +106,13 @@ pub async fn memory(stack: &Stack) -> anyhow::Result<Vec<Memory>> {
     SERVICES
         .into_iter()
         .zip(idle)
-        .map(|(service, idle)| {
-            let peak = resident(stack.service(service)?, "VmHWM")?;
-            Ok(Memory { service, idle, peak })
+        .map(|(service, idle_bytes)| {
+            let peak_bytes = resident_bytes(stack.service(service)?, "VmHWM")?;
+            Ok(Memory {
+                service,
+                idle_bytes,
+                peak_bytes,
+            })
         })
         .collect()
 }
@@ -136,12 +140,12 @@ pub async fn readiness(stack: &mut Stack) -> anyhow::Result<Noticed> {
     })
 }
 
-/// Forms that are accepted a second, medians of [`TURNS`].
+/// Rates of accepted forms, medians of [`TURNS`].
 pub struct Accepted {
     /// Without telemetry.
-    pub plain: f64,
+    pub plain_per_second: f64,
     /// With traces, metrics and logs sent to a collector on the same machine.
-    pub observed: f64,
+    pub observed_per_second: f64,
 }
 
 /// Sends contact messages to two stacks in turns, one of which sends telemetry. Their notifiers are stopped: what
@@ -162,8 +166,8 @@ pub async fn telemetry() -> anyhow::Result<Accepted> {
     plain.stop().await?;
     observed.stop().await?;
     Ok(Accepted {
-        plain: median(without),
-        observed: median(with),
+        plain_per_second: median(without),
+        observed_per_second: median(with),
     })
 }
 
@@ -218,7 +222,7 @@ async fn send_forms(http: &Client, stack: &Stack, first: u32, end: Instant) -> a
 async fn until(site: &str, status: StatusCode) -> anyhow::Result<()> {
     let readyz = format!("{site}/readyz");
     let http = Client::new();
-    eventually(&format!("/readyz says {status}"), NOTICE_TIME, async || {
+    eventually(&format!("/readyz says {status}"), NOTICE_TIMEOUT, async || {
         let answer = http.get(&readyz).send().await.ok()?;
         (answer.status() == status).then_some(())
     })
@@ -227,7 +231,7 @@ async fn until(site: &str, status: StatusCode) -> anyhow::Result<()> {
 
 async fn upload_all(stack: &Stack) -> anyhow::Result<()> {
     let url = format!("{}/api/career-application", stack.site());
-    let http = Client::builder().timeout(UPLOAD_TIME).build()?;
+    let http = Client::builder().timeout(UPLOAD_TIMEOUT).build()?;
     let uploads = (0..UPLOADS).map(|visitor| {
         let form = multipart::Form::new()
             .text("name", "Ada Lovelace")
@@ -264,7 +268,7 @@ pub fn pdf(bytes: usize) -> Vec<u8> {
     file
 }
 
-fn resident(part: &Part, what: &str) -> anyhow::Result<u64> {
+fn resident_bytes(part: &ChildProcess, what: &str) -> anyhow::Result<u64> {
     let status = fs::read_to_string(proc_file(part, "status")?)?;
     let line = status
         .lines()
@@ -276,7 +280,7 @@ fn resident(part: &Part, what: &str) -> anyhow::Result<u64> {
     Ok(kilobytes * BYTES_PER_KB)
 }
 
-fn proc_file(part: &Part, file: &str) -> anyhow::Result<String> {
+fn proc_file(part: &ChildProcess, file: &str) -> anyhow::Result<String> {
     let pid = part
         .pid()
         .with_context(|| format!("{} does not run", part.name()))?;

@@ -18,11 +18,11 @@ use site_events::{Channel, DEAD_LETTERS_STREAM, SITE_STREAM};
 use tempfile::TempDir;
 use tokio::{net::TcpStream, process::Command};
 
-use crate::{eventually, part::Part, ports::free_ports, root};
+use crate::{eventually, child_process::ChildProcess, ports::free_ports, root};
 
 /// Who may do what; the same file that a cluster uses.
 const USERS: &str = include_str!("../../broker/nats/users.conf");
-const PATIENCE: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A user of the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub struct Nats {
     /// Of users who have another one by now.
     changed: HashMap<&'static str, String>,
     folder: PathBuf,
-    running: Option<Part>,
+    running: Option<ChildProcess>,
     _temporary: Option<TempDir>,
 }
 
@@ -120,8 +120,8 @@ impl Nats {
                 self.password_of(user),
             );
         }
-        let mut part = Part::start("nats", &self.folder, server)?;
-        let answered = eventually("NATS answers", PATIENCE, async || {
+        let mut part = ChildProcess::start("nats", &self.folder, server)?;
+        let answered = eventually("NATS answers", START_TIMEOUT, async || {
             if part.ended().is_some() {
                 return Some(false);
             }
@@ -157,10 +157,10 @@ impl Nats {
 
     /// Freezes it: connections stand, nothing is answered.
     pub async fn freeze(&self) -> anyhow::Result<()> {
-        let part = self.part()?;
+        let part = self.process()?;
         part.signal(Signal::SIGSTOP)?;
         // A thread that runs just then still finishes what it is at.
-        eventually("every thread of NATS stands still", PATIENCE, async || {
+        eventually("every thread of NATS stands still", START_TIMEOUT, async || {
             part.is_frozen().ok()?.then_some(())
         })
         .await
@@ -168,16 +168,16 @@ impl Nats {
 
     /// Lets it go on after [`Self::freeze`].
     pub fn thaw(&self) -> anyhow::Result<()> {
-        self.part()?.signal(Signal::SIGCONT)
+        self.process()?.signal(Signal::SIGCONT)
     }
 
     /// The running process.
-    pub fn part(&self) -> anyhow::Result<&Part> {
+    pub fn process(&self) -> anyhow::Result<&ChildProcess> {
         self.running.as_ref().context("NATS is stopped")
     }
 
     /// The running process, to ask whether it ended.
-    pub fn part_mut(&mut self) -> Option<&mut Part> {
+    pub fn process_mut(&mut self) -> Option<&mut ChildProcess> {
         self.running.as_mut()
     }
 

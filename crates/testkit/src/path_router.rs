@@ -1,4 +1,4 @@
-//! Sends each request to the part that its path belongs to, as the cluster's ingress does.
+//! Reverse proxy by path, as the cluster's ingress is: sends each request to the part that its path belongs to.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -28,12 +28,12 @@ use site_service::{
 use tokio::{task::JoinHandle, time::timeout};
 
 /// Longer than the longest upload that the gateway waits for.
-const PATIENCE: Duration = Duration::from_secs(200);
+const PROXY_TIMEOUT: Duration = Duration::from_secs(200);
 /// Shorter than our servers keep a connection on which nobody asks for anything.
-const IDLE: Duration = Duration::from_secs(5);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-/// What is about a connection and not about what is sent on it (RFC 9110, 7.6.1).
-const OF_A_CONNECTION: [HeaderName; 5] = [
+/// Headers that are about one connection (RFC 9110, 7.6.1).
+const HOP_BY_HOP_HEADERS: [HeaderName; 5] = [
     header::CONNECTION,
     HeaderName::from_static("keep-alive"),
     header::TE,
@@ -47,7 +47,7 @@ pub type Rule = (&'static str, u16);
 /// A router by path on 127.0.0.1.
 pub struct PathRouter {
     stop: CancellationToken,
-    serving: JoinHandle<anyhow::Result<()>>,
+    serving: JoinHandle<()>,
 }
 
 impl PathRouter {
@@ -59,29 +59,29 @@ impl PathRouter {
         connector.set_nodelay(true);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE)
+            .pool_idle_timeout(IDLE_TIMEOUT)
             .build(connector);
         let router = Router::new()
             .fallback(forward)
-            .with_state(Arc::new(Ways { rules, client }));
+            .with_state(Arc::new(Routes { rules, client }));
         let stop = CancellationToken::new();
         let serving = tokio::spawn(server.run(router, stop.clone()));
         Ok(Self { stop, serving })
     }
 
-    /// Finishes what is in flight, and ends.
+    /// Finishes what is in flight, and ends. Fails only by a panic.
     pub async fn stop(self) -> anyhow::Result<()> {
         self.stop.cancel();
-        self.serving.await.context("the router by path panicked")?
+        self.serving.await.context("the router by path panicked")
     }
 }
 
-struct Ways {
+struct Routes {
     rules: Vec<Rule>,
     client: Client<HttpConnector, Body>,
 }
 
-impl Ways {
+impl Routes {
     /// A path has what equals it and what lies below it, not what merely begins with the same letters.
     fn port_at(&self, path: &str) -> Option<u16> {
         let fits = |prefix: &str| {
@@ -94,11 +94,11 @@ impl Ways {
 }
 
 async fn forward(
-    State(ways): State<Arc<Ways>>,
+    State(routes): State<Arc<Routes>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     mut request: Request,
 ) -> Response {
-    let Some(port) = ways.port_at(request.uri().path()) else {
+    let Some(port) = routes.port_at(request.uri().path()) else {
         return StatusCode::NOT_FOUND.into_response();
     };
     match addressed_to(port, request.uri()) {
@@ -106,13 +106,13 @@ async fn forward(
         Err(_) => return StatusCode::BAD_REQUEST.into_response(),
     }
     *request.version_mut() = Version::HTTP_11;
-    leave_out_the_connections(request.headers_mut());
+    remove_hop_by_hop_headers(request.headers_mut());
     if let Ok(address) = HeaderValue::from_str(&peer.ip().to_string()) {
         request.headers_mut().append(FORWARDED_FOR, address);
     }
-    match timeout(PATIENCE, ways.client.request(request)).await {
+    match timeout(PROXY_TIMEOUT, routes.client.request(request)).await {
         Ok(Ok(mut answer)) => {
-            leave_out_the_connections(answer.headers_mut());
+            remove_hop_by_hop_headers(answer.headers_mut());
             answer.map(Body::new)
         }
         Ok(Err(_)) => StatusCode::BAD_GATEWAY.into_response(),
@@ -127,8 +127,8 @@ fn addressed_to(port: u16, uri: &Uri) -> anyhow::Result<Uri> {
     Ok(Uri::from_parts(parts)?)
 }
 
-fn leave_out_the_connections(headers: &mut HeaderMap) {
-    for name in OF_A_CONNECTION {
+fn remove_hop_by_hop_headers(headers: &mut HeaderMap) {
+    for name in HOP_BY_HOP_HEADERS {
         headers.remove(name);
     }
 }
@@ -141,7 +141,7 @@ mod tests {
     fn a_path_belongs_to_the_first_rule_that_it_lies_below() {
         let rules = vec![("/api", 1), ("/remotes/blog", 2), ("/", 3)];
         let client = Client::builder(TokioExecutor::new()).build_http();
-        let ways = Ways { rules, client };
+        let routes = Routes { rules, client };
         for (path, port) in [
             ("/api", 1),
             ("/api/contact", 1),
@@ -150,7 +150,7 @@ mod tests {
             ("/remotes/blogger/list.js", 3),
             ("/", 3),
         ] {
-            assert_eq!(ways.port_at(path), Some(port), "{path}");
+            assert_eq!(routes.port_at(path), Some(port), "{path}");
         }
     }
 }

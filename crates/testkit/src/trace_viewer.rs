@@ -6,7 +6,7 @@ use anyhow::Context;
 use serde_json::Value;
 use tokio::process::Command;
 
-use crate::{eventually, part::Part, root};
+use crate::{eventually, child_process::ChildProcess, root};
 
 const START: Duration = Duration::from_secs(90);
 
@@ -14,7 +14,7 @@ const START: Duration = Duration::from_secs(90);
 pub struct TraceViewer {
     web: u16,
     otlp: u16,
-    part: Part,
+    part: ChildProcess,
     http: reqwest::Client,
 }
 
@@ -36,7 +36,7 @@ impl TraceViewer {
         let viewer = Self {
             web,
             otlp,
-            part: Part::start("traces", folder, command)?,
+            part: ChildProcess::start("traces", folder, command)?,
             http: reqwest::Client::new(),
         };
         eventually("the trace viewer answers", START, async || {
@@ -65,12 +65,12 @@ impl TraceViewer {
     }
 
     /// The running process.
-    pub fn part_mut(&mut self) -> &mut Part {
+    pub fn process_mut(&mut self) -> &mut ChildProcess {
         &mut self.part
     }
 
     /// The running process.
-    pub fn part(&self) -> &Part {
+    pub fn process(&self) -> &ChildProcess {
         &self.part
     }
 

@@ -71,7 +71,7 @@ pub fn test(part: Option<Part>, filter: &[String]) -> anyhow::Result<()> {
             rows.extend(all_parts()?);
         }
     }
-    conclude(&rows)
+    print_summary(&rows)
 }
 
 /// What a part needs, or all default ones.
@@ -141,7 +141,7 @@ impl Part {
 fn prepare(parts: &[Part], tools: &[Tool]) -> anyhow::Result<()> {
     let has_programs = parts.iter().any(|part| part.needs_programs());
     let has_site = parts.iter().any(|part| part.needs_site());
-    tools::need_beside(
+    tools::ensure_tools_while(
         tools,
         || {
             if has_programs { build::programs() } else { Ok(()) }
@@ -202,7 +202,7 @@ fn typescript_tests(filter: &[String]) -> anyhow::Result<Outcome> {
     let output = format!("--outputFile.json={}", report.display());
     let mut tests = npm("test", &["--reporter=default", "--reporter=json", &output]);
     let green = run_and_read("TypeScript tests", tests.args(filter), |_| {})?;
-    Ok(of_vitest(&report).in_all(green))
+    Ok(of_vitest(&report).with_exit_status(green))
 }
 
 fn kubernetes_tests(filter: &[String]) -> anyhow::Result<Outcome> {
@@ -214,7 +214,7 @@ fn kubernetes_tests(filter: &[String]) -> anyhow::Result<Outcome> {
     let green = run_and_read("Kubernetes tests", &mut tests, |line| {
         outcome.add(of_pytest(line));
     })?;
-    Ok(outcome.in_all(green))
+    Ok(outcome.with_exit_status(green))
 }
 
 fn image_tests(filter: &[String]) -> anyhow::Result<Outcome> {
@@ -223,7 +223,7 @@ fn image_tests(filter: &[String]) -> anyhow::Result<Outcome> {
         tests.args(["-k", pattern]);
     }
     let green = run_and_read("Image tests", &mut tests, |_| {})?;
-    Ok(of_images(&root().join("target/images.json")).in_all(green))
+    Ok(of_images(&root().join("target/images.json")).with_exit_status(green))
 }
 
 /// All of them against the usual stack, and those that hosting can change against one hosted as in the cluster.
@@ -252,7 +252,7 @@ fn browser_tests_in(hosting: &str, chosen: &[&str], filter: &[String]) -> anyhow
         .env("PLAYWRIGHT_JSON_OUTPUT_NAME", &report);
     let what = format!("Browser tests, hosted by {hosting}");
     let green = run_and_read(&what, &mut tests, |_| {})?;
-    Ok(of_playwright(&report).in_all(green))
+    Ok(of_playwright(&report).with_exit_status(green))
 }
 
 /// Tests of sites that a project of their own builds for them.
@@ -284,7 +284,7 @@ fn engine_tests(filter: &[String]) -> anyhow::Result<Outcome> {
         .arg(format!("--outputFile.json={}", report.display()))
         .args(filter);
     let green = run_and_read("Tests in Firefox and WebKit", &mut tests, |_| {})?;
-    Ok(of_vitest(&report).in_all(green))
+    Ok(of_vitest(&report).with_exit_status(green))
 }
 
 /// A script of the root package.json, run while a stack of its own runs.
@@ -305,7 +305,7 @@ fn on_stack(hosting: &str, script: &str) -> std::process::Command {
 }
 
 /// Writes the table of parts and the slowest tests, and fails where a test failed or a part ran none.
-fn conclude(rows: &[Row]) -> anyhow::Result<()> {
+fn print_summary(rows: &[Row]) -> anyhow::Result<()> {
     let mut out = stdout();
     let mut all = Outcome::default();
     let mut slow: Vec<(&str, &Slow)> = Vec::new();

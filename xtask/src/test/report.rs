@@ -30,7 +30,7 @@ impl Outcome {
     }
 
     /// With what the runner itself ended with.
-    pub fn in_all(mut self, green: bool) -> Self {
+    pub fn with_exit_status(mut self, green: bool) -> Self {
         self.broke |= !green;
         self
     }
@@ -229,9 +229,9 @@ mod tests {
 
     #[test]
     fn a_runner_that_fails_or_runs_nothing_is_not_green() {
-        assert!(Outcome::of(3, 0).in_all(true).is_green());
-        assert!(!Outcome::of(3, 0).in_all(false).is_green());
-        assert!(!Outcome::of(3, 1).in_all(true).is_green());
-        assert!(!Outcome::default().in_all(true).is_green());
+        assert!(Outcome::of(3, 0).with_exit_status(true).is_green());
+        assert!(!Outcome::of(3, 0).with_exit_status(false).is_green());
+        assert!(!Outcome::of(3, 1).with_exit_status(true).is_green());
+        assert!(!Outcome::default().with_exit_status(true).is_green());
     }
 }

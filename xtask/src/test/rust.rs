@@ -20,7 +20,7 @@ use super::report::{Outcome, of_libtest};
 const AT_ONCE: usize = 2;
 const TESTS_AT_ONCE: &str = "4";
 /// Those that take longest, which begin first.
-const LONGEST: [&str; 3] = ["gateway/it", "notifier/it", "sitectl/it"];
+const START_FIRST: [&str; 3] = ["gateway/it", "notifier/it", "sitectl/it"];
 
 /// A compiled test binary.
 struct Binary {
@@ -44,8 +44,8 @@ pub fn tests(filter: &[String]) -> anyhow::Result<Outcome> {
     )?;
     let mut waiting = binaries()?;
     waiting.sort_by_key(|binary| {
-        let place = LONGEST.iter().position(|name| *name == binary.name);
-        Reverse(place.unwrap_or(LONGEST.len()))
+        let place = START_FIRST.iter().position(|name| *name == binary.name);
+        Reverse(place.unwrap_or(START_FIRST.len()))
     });
     let waiting = Mutex::new(waiting);
     let outcome = Mutex::new(Outcome::default());
@@ -135,7 +135,7 @@ impl Binary {
         for line in said.lines() {
             outcome.add(of_libtest(line));
         }
-        Ok(outcome.in_all(output.status.success()))
+        Ok(outcome.with_exit_status(output.status.success()))
     }
 
     /// The stable toolchain tells how long tests take to whoever asks as the standard library's own tests do. It is the

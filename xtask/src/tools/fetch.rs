@@ -1,4 +1,4 @@
-//! Fetching side by side, and telling how far it is.
+//! Fetches tools concurrently, and prints the progress.
 
 use std::{
     fs,
@@ -13,8 +13,8 @@ use crate::step::{cargo, run_quietly};
 
 use super::folder::folder;
 
-/// How often it is told how far fetches are.
-const TELL: Duration = Duration::from_secs(10);
+/// How often the progress is printed.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 const MEGABYTE: u64 = 1_000_000;
 
 /// Something to be fetched.
@@ -60,12 +60,12 @@ pub fn from_source(name: &'static str, version: &'static str) -> Fetch {
     }
 }
 
-/// Fetches all, while `meanwhile` runs on this thread; `then` runs beside it once all are there.
+/// Fetches all concurrently, while `meanwhile` runs on this thread; `then` runs beside it once all are there.
 ///
 /// # Errors
 ///
 /// The first of a fetch or of the functions. All others are waited for.
-pub fn side_by_side(
+pub fn fetch_concurrently(
     fetches: &[Fetch],
     meanwhile: impl FnOnce() -> anyhow::Result<()>,
     then: impl FnOnce() -> anyhow::Result<()> + Send,
@@ -105,7 +105,7 @@ fn all(fetches: &[Fetch]) -> anyhow::Result<()> {
         let mut left: Vec<&Fetch> = fetches.iter().collect();
         let mut outcome = Ok(());
         loop {
-            match ends.recv_timeout(TELL) {
+            match ends.recv_timeout(PROGRESS_INTERVAL) {
                 Ok((fetch, done)) => {
                     left.retain(|other| other.what != fetch.what);
                     let seconds = started.elapsed().as_secs_f64();

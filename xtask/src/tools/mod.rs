@@ -68,16 +68,16 @@ pub enum Tool {
 /// # Errors
 ///
 /// Where one is missing that is not ours to install, before anything is fetched; where one cannot be fetched.
-pub fn need(tools: &[Tool]) -> anyhow::Result<()> {
-    need_beside(tools, || Ok(()), || Ok(()))
+pub fn ensure_tools(tools: &[Tool]) -> anyhow::Result<()> {
+    ensure_tools_while(tools, || Ok(()), || Ok(()))
 }
 
-/// Like [`need`], while `meanwhile` runs; `then` runs as soon as the tools are there.
+/// Like [`ensure_tools`], while `meanwhile` runs; `then` runs as soon as the tools are there.
 ///
 /// # Errors
 ///
-/// Those of [`need`], and of both functions.
-pub fn need_beside(
+/// Those of [`ensure_tools`], and of both functions.
+pub fn ensure_tools_while(
     tools: &[Tool],
     meanwhile: impl FnOnce() -> anyhow::Result<()>,
     then: impl FnOnce() -> anyhow::Result<()> + Send,
@@ -88,7 +88,7 @@ pub fn need_beside(
         .filter(|tool| !tool.is_fetched())
         .filter_map(|tool| tool.fetch())
         .collect();
-    fetch::side_by_side(&missing, meanwhile, then)
+    fetch::fetch_concurrently(&missing, meanwhile, then)
 }
 
 /// No tool twice, nor the packages of the site beside all packages: both are written to one folder.

@@ -18,7 +18,7 @@ use site_events::{
     },
 };
 use site_service::RequestId;
-use testkit::{Nats, User, foreign};
+use testkit::{Nats, User, external_program};
 use time::OffsetDateTime;
 use tokio::time::timeout;
 use uuid::Uuid;
@@ -114,12 +114,12 @@ pub async fn publish_data<D: EventData>(nats: &Nats, data: D) -> anyhow::Result<
 
 /// What the example prints of all that it has not yet read.
 async fn what_the_example_reads(nats: &Nats) -> anyhow::Result<Vec<String>> {
-    let mut example = foreign::python("docs/examples/read_events.py")?;
+    let mut example = external_program::python("docs/examples/read_events.py")?;
     example
         .arg("--once")
         .env("NATS_URL", nats.url())
         .env("NATS_PASSWORD", nats.password());
-    let printed = foreign::answer(example, b"").await?;
+    let printed = external_program::run(example, b"").await?;
     Ok(printed.lines().map(str::to_owned).collect())
 }
 

@@ -21,7 +21,7 @@ use site_events::{
 };
 use site_proto::newsletter::v1::{SubscribeRequest, newsletter_service_client::NewsletterServiceClient};
 use tempfile::TempDir;
-use testkit::{Answer, MailServer, Nats, Ports, S3, User, eventually};
+use testkit::{ScriptedReply, MailServer, Nats, Ports, S3, User, eventually};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -188,9 +188,9 @@ impl Running {
 async fn a_site_that_ran() -> anyhow::Result<(Parts, ResumeKey)> {
     let parts = Parts::set_up().await?;
     let server = MailServer::start(|to, _| match to {
-        GONE => Answer::ToRecipient("550 5.1.1 <gone@example.org>: gone is no user here"),
-        LATER => Answer::ToRecipient("451 4.7.1 come back later"),
-        _ => Answer::Take,
+        GONE => ScriptedReply::ToRecipient("550 5.1.1 <gone@example.org>: gone is no user here"),
+        LATER => ScriptedReply::ToRecipient("451 4.7.1 come back later"),
+        _ => ScriptedReply::Take,
     })
     .await?;
     let notifier = parts.notifier(&server).await?;
@@ -267,7 +267,7 @@ async fn a_restored_site_goes_on_where_the_backup_was_taken() -> anyhow::Result<
     let object = store.open(resume.as_str()).await?.context("no résumé")?;
     assert_eq!(object.info.content_type.as_deref(), Some("application/pdf"));
 
-    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let _notifier = site.notifier(&server).await?;
     let replayed = told_json(
         &["dead-letters", "replay", "--all"],
@@ -297,7 +297,7 @@ async fn what_is_delivered_while_a_backup_is_taken_is_not_sent_again() -> anyhow
     publish(&former.nats, SERVED, message("Zoë Müller", SERVED)?).await?;
     let (early, late) = (TempDir::new()?, TempDir::new()?);
     told(&["backup", &path(&early)], &former.flags)?;
-    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let notifier = former.notifier(&server).await?;
     former.settled(SOON).await?;
     notifier.stop().await?;
@@ -319,7 +319,7 @@ async fn what_is_delivered_while_a_backup_is_taken_is_not_sent_again() -> anyhow
     told(&["restore", &path(&late), "--yes"], &site.flags)?;
     let position = &site.positions().await?["SITE contact-received-acknowledgement"]["waiting"];
     assert_eq!(position, &json!([1, 0]), "the broker hands it out once more");
-    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let _notifier = site.notifier(&server).await?;
     site.settled(SOON).await?;
     assert_eq!((server.taken(SERVED).len(), server.taken(SALES).len()), (0, 0));

@@ -13,7 +13,7 @@ use clap::Parser;
 use serde_json::{Value, json};
 use site_events::{Channel, SITE_STREAM, subjects};
 
-use testkit::{Answer, MailServer, Nats, User, eventually};
+use testkit::{ScriptedReply, MailServer, Nats, User, eventually};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
@@ -41,9 +41,9 @@ impl Site {
         let relented = relents.clone();
         let server = MailServer::start(move |to, _| {
             if to == VISITOR && !relented.load(Ordering::SeqCst) {
-                Answer::ToRecipient("550 5.1.1 <gone@example.org>: gone is no user here")
+                ScriptedReply::ToRecipient("550 5.1.1 <gone@example.org>: gone is no user here")
             } else {
-                Answer::Take
+                ScriptedReply::Take
             }
         })
         .await?;

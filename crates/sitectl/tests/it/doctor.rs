@@ -7,7 +7,7 @@ use async_nats::jetstream::{self, kv};
 use serde_json::Value;
 use site_broker::{ENDPOINTS_BUCKET, SUBSCRIBERS_BUCKET};
 use site_events::{Channel, SITE_STREAM};
-use testkit::{Answer, MailServer, Nats, S3, User};
+use testkit::{ScriptedReply, MailServer, Nats, S3, User};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::tool::{PERSON_KEY, command, message, publish, sitectl, told, told_json};
@@ -25,7 +25,7 @@ impl Site {
         Ok(Self {
             nats: Nats::start().await?,
             s3: S3::start().await?,
-            server: MailServer::start(|_, _| Answer::Take).await?,
+            server: MailServer::start(|_, _| ScriptedReply::Take).await?,
         })
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use site_proto::contact::v1::{SubmitRequest, contact_service_client::ContactServiceClient};
-use testkit::{Answer, MailServer, Nats, User, eventually};
+use testkit::{ScriptedReply, MailServer, Nats, User, eventually};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tonic::{Code, transport::Channel};
 use uuid::Uuid;
@@ -55,7 +55,7 @@ async fn answered(server: &MailServer, visitor: &str) -> anyhow::Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn while_a_password_changes_nothing_that_was_accepted_is_lost() -> anyhow::Result<()> {
     let mut nats = Nats::start().await?;
-    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let (mut former_contact, _contact) = contact(&nats).await?;
     let former_notifier = notifier(&nats, server.port()).await?;
     former_contact.submit(from(BEFORE)).await?;

@@ -19,7 +19,7 @@ use site_events::{Channel, SITE_STREAM, SUPPRESSION_CONSUMER};
 use site_proto::newsletter::v1::{
     ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
 };
-use testkit::{Answer, MailServer, Nats, User, eventually};
+use testkit::{ScriptedReply, MailServer, Nats, User, eventually};
 use time::OffsetDateTime;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
@@ -51,9 +51,9 @@ impl Site {
         let relented = relents.clone();
         let server = MailServer::start(move |to, _| {
             if to == ZOE && !relented.load(Ordering::SeqCst) {
-                Answer::ToRecipient(words)
+                ScriptedReply::ToRecipient(words)
             } else {
-                Answer::Take
+                ScriptedReply::Take
             }
         })
         .await?;

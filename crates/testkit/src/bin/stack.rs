@@ -28,7 +28,7 @@ const PEAK_BUDGET_MB: f64 = 48.0;
 const START_BUDGET: Duration = Duration::from_millis(300);
 const AT_REST_BUDGET_MB: f64 = 25.0;
 const PROGRAM_BUDGET_MB: f64 = 25.0;
-const TELEMETRY_BUDGET: f64 = 0.9;
+const MIN_TELEMETRY_RATIO: f64 = 0.9;
 const NOTICE_BUDGET: Duration = Duration::from_secs(5);
 
 /// Runs the whole stack on 127.0.0.1
@@ -163,16 +163,16 @@ async fn on_stack(
 
 async fn telemetry() -> anyhow::Result<bool> {
     let accepted = measure::telemetry().await?;
-    let share = accepted.observed / accepted.plain;
+    let share = accepted.observed_per_second / accepted.plain_per_second;
     writeln!(
         stdout(),
         "| forms a second | with telemetry | share |\n|---:|---:|---:|\n| {:.0} | {:.0} | {:.0} % |\nbudget: {:.0} %",
-        accepted.plain,
-        accepted.observed,
+        accepted.plain_per_second,
+        accepted.observed_per_second,
         share * 100.0,
-        TELEMETRY_BUDGET * 100.0
+        MIN_TELEMETRY_RATIO * 100.0
     )?;
-    Ok(share >= TELEMETRY_BUDGET)
+    Ok(share >= MIN_TELEMETRY_RATIO)
 }
 
 async fn memory(stack: &mut Stack) -> anyhow::Result<bool> {
@@ -180,8 +180,8 @@ async fn memory(stack: &mut Stack) -> anyhow::Result<bool> {
     let mut out = stdout();
     writeln!(out, "| service | idle MB | peak above idle MB |\n|---|---:|---:|")?;
     for measured in measure::memory(stack).await? {
-        let idle = measured.idle as f64 / MEGABYTE;
-        let above = measured.peak.saturating_sub(measured.idle) as f64 / MEGABYTE;
+        let idle = measured.idle_bytes as f64 / MEGABYTE;
+        let above = measured.peak_bytes.saturating_sub(measured.idle_bytes) as f64 / MEGABYTE;
         within &= idle <= IDLE_BUDGET_MB && above <= PEAK_BUDGET_MB;
         writeln!(out, "| {} | {idle:.1} | {above:.1} |", measured.service)?;
     }
@@ -212,7 +212,7 @@ async fn services(stack: &mut Stack) -> anyhow::Result<bool> {
         "| service | ready after ms | idle MB | program MB |\n|---|---:|---:|---:|"
     )?;
     for measured in measure::footprints(stack).await? {
-        let (idle, binary) = (measured.idle as f64 / MEGABYTE, measured.binary as f64 / MEGABYTE);
+        let (idle, binary) = (measured.idle_bytes as f64 / MEGABYTE, measured.binary_bytes as f64 / MEGABYTE);
         within &= measured.start <= START_BUDGET && idle <= AT_REST_BUDGET_MB && binary <= PROGRAM_BUDGET_MB;
         let start = measured.start.as_millis();
         writeln!(
@@ -230,8 +230,8 @@ async fn services(stack: &mut Stack) -> anyhow::Result<bool> {
 }
 
 fn write_file(stack: &Stack, file: &Path) -> anyhow::Result<()> {
-    let running = serde_json::to_string_pretty(&stack.running())?;
-    fs::write(file, running).with_context(|| format!("{} cannot be written", file.display()))
+    let info = serde_json::to_string_pretty(&stack.info())?;
+    fs::write(file, info).with_context(|| format!("{} cannot be written", file.display()))
 }
 
 fn show(stack: &Stack, file: &Path) -> anyhow::Result<()> {

@@ -1,7 +1,5 @@
 //! As much of RFC 5321 as a client needs to hand over a mail to one recipient.
 
-use std::time::Duration;
-
 use anyhow::Context;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use tokio::{
@@ -11,7 +9,7 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::state::{Answer, Encryption, Login, State};
+use super::state::{ScriptedReply, Encryption, Login, State};
 
 /// A connection, encrypted or not.
 trait Wire: AsyncRead + AsyncWrite + Unpin + Send {}
@@ -21,89 +19,89 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Wire for T {}
 /// One client, from its connection on.
 pub(super) struct Conversation<'a> {
     client: BufStream<Box<dyn Wire>>,
-    secrecy: Secrecy,
+    tls_state: TlsState,
     state: &'a State,
-    go_on: &'a CancellationToken,
+    release_held: &'a CancellationToken,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Secrecy {
+enum TlsState {
     Clear,
     Encrypted,
 }
 
 impl<'a> Conversation<'a> {
     /// Talks until the client leaves.
-    pub(super) async fn hold(
+    pub(super) async fn run(
         socket: TcpStream,
         state: &'a State,
-        go_on: &'a CancellationToken,
+        release_held: &'a CancellationToken,
     ) -> anyhow::Result<()> {
-        let (wire, secrecy): (Box<dyn Wire>, _) = match &state.manners.encryption {
-            Encryption::Implicit(tls) => (Box::new(tls.accept(socket).await?), Secrecy::Encrypted),
-            Encryption::None | Encryption::Starttls(_) => (Box::new(socket), Secrecy::Clear),
+        let (wire, tls_state): (Box<dyn Wire>, _) = match &state.behaviour.encryption {
+            Encryption::Implicit(tls) => (Box::new(tls.accept(socket).await?), TlsState::Encrypted),
+            Encryption::None | Encryption::Starttls(_) => (Box::new(socket), TlsState::Clear),
         };
         let mut conversation = Self {
             client: BufStream::new(wire),
-            secrecy,
+            tls_state,
             state,
-            go_on,
+            release_held,
         };
-        conversation.say("220 mail.test ESMTP").await?;
+        conversation.write_line("220 mail.test ESMTP").await?;
         let mut to = None;
-        while let Some(line) = conversation.hear().await? {
+        while let Some(line) = conversation.read_line().await? {
             let command = line.split([' ', ':']).next().unwrap_or_default();
-            conversation.note_if_overheard(command);
+            conversation.count_plaintext_command(command);
             match command {
                 "EHLO" => conversation.introduce_itself().await?,
                 "STARTTLS" => conversation = conversation.encrypt().await?,
                 "AUTH" => conversation.log_in(&line).await?,
                 "MAIL" => {
                     conversation.state.records(|records| records.begun += 1);
-                    let words = conversation.state.manners.to_sender.unwrap_or("250 OK");
-                    conversation.say(words).await?;
+                    let words = conversation.state.behaviour.to_sender.unwrap_or("250 OK");
+                    conversation.write_line(words).await?;
                 }
                 "RCPT" => to = conversation.recipient(&line).await?,
                 "DATA" => {
                     let (recipient, answer) = to.take().context("DATA before RCPT")?;
                     conversation.content(recipient, answer).await?;
                 }
-                "QUIT" => return conversation.say("221 Bye").await,
-                _ => conversation.say("250 OK").await?,
+                "QUIT" => return conversation.write_line("221 Bye").await,
+                _ => conversation.write_line("250 OK").await?,
             }
         }
         Ok(())
     }
 
-    fn note_if_overheard(&self, command: &str) {
-        if self.secrecy == Secrecy::Clear && matches!(command, "AUTH" | "MAIL" | "RCPT" | "DATA") {
-            self.state.records(|records| records.overheard += 1);
+    fn count_plaintext_command(&self, command: &str) {
+        if self.tls_state == TlsState::Clear && matches!(command, "AUTH" | "MAIL" | "RCPT" | "DATA") {
+            self.state.records(|records| records.plaintext_commands += 1);
         }
     }
 
     async fn introduce_itself(&mut self) -> anyhow::Result<()> {
-        let starttls = match (&self.state.manners.encryption, self.secrecy) {
-            (Encryption::Starttls(_), Secrecy::Clear) => "250-STARTTLS\r\n",
+        let starttls = match (&self.state.behaviour.encryption, self.tls_state) {
+            (Encryption::Starttls(_), TlsState::Clear) => "250-STARTTLS\r\n",
             _ => "",
         };
-        let mechanisms = match self.state.manners.login {
+        let mechanisms = match self.state.behaviour.login {
             Login::Refused => "PLAIN LOGIN",
             Login::Taken { mechanism, .. } => mechanism,
         };
         let words = format!("250-mail.test\r\n{starttls}250 AUTH {mechanisms}");
-        self.say(&words).await
+        self.write_line(&words).await
     }
 
     async fn encrypt(mut self) -> anyhow::Result<Self> {
-        let Encryption::Starttls(tls) = &self.state.manners.encryption else {
-            self.say("502 5.5.1 Not offered").await?;
+        let Encryption::Starttls(tls) = &self.state.behaviour.encryption else {
+            self.write_line("502 5.5.1 Not offered").await?;
             return Ok(self);
         };
-        self.say("220 Go ahead").await?;
+        self.write_line("220 Go ahead").await?;
         let wire = accept(tls, self.client.into_inner()).await?;
         Ok(Self {
             client: BufStream::new(wire),
-            secrecy: Secrecy::Encrypted,
+            tls_state: TlsState::Encrypted,
             ..self
         })
     }
@@ -111,7 +109,7 @@ impl<'a> Conversation<'a> {
     /// RFC 4954, by PLAIN (RFC 4616) or LOGIN.
     async fn log_in(&mut self, line: &str) -> anyhow::Result<()> {
         self.state.records(|records| records.logins += 1);
-        let known = match self.state.manners.login {
+        let known = match self.state.behaviour.login {
             Login::Refused => false,
             Login::Taken { user, password, .. } => {
                 let said = match line.strip_prefix("AUTH PLAIN ") {
@@ -125,7 +123,7 @@ impl<'a> Conversation<'a> {
                 said == format!("\0{user}\0{password}")
             }
         };
-        self.say(if known {
+        self.write_line(if known {
             "235 2.7.0 Welcome"
         } else {
             "535 5.7.8 Authentication credentials invalid"
@@ -134,32 +132,32 @@ impl<'a> Conversation<'a> {
     }
 
     async fn ask(&mut self, question: &str) -> anyhow::Result<String> {
-        self.say(&format!("334 {}", BASE64_STANDARD.encode(question)))
+        self.write_line(&format!("334 {}", BASE64_STANDARD.encode(question)))
             .await?;
-        decoded(&self.hear().await?.context("no answer to a question")?)
+        decoded(&self.read_line().await?.context("no answer to a question")?)
     }
 
-    async fn recipient(&mut self, line: &str) -> anyhow::Result<Option<(String, Answer)>> {
+    async fn recipient(&mut self, line: &str) -> anyhow::Result<Option<(String, ScriptedReply)>> {
         let (_, address) = line.split_once('<').context("an address without <")?;
         let (address, _) = address.split_once('>').context("an address without >")?;
         let answer = self.state.answer(address);
-        if let Answer::ToRecipient(words) | Answer::RefuseAndHang(words) = answer {
-            self.say(words).await?;
-            if matches!(answer, Answer::RefuseAndHang(_)) {
-                while self.hear().await?.is_some() {}
+        if let ScriptedReply::ToRecipient(words) | ScriptedReply::RefuseAndHang(words) = answer {
+            self.write_line(words).await?;
+            if matches!(answer, ScriptedReply::RefuseAndHang(_)) {
+                while self.read_line().await?.is_some() {}
             }
             return Ok(None);
         }
-        self.say("250 OK").await?;
+        self.write_line("250 OK").await?;
         Ok(Some((address.to_owned(), answer)))
     }
 
-    async fn content(&mut self, recipient: String, answer: Answer) -> anyhow::Result<()> {
-        self.say("354 Go ahead").await?;
+    async fn content(&mut self, recipient: String, answer: ScriptedReply) -> anyhow::Result<()> {
+        self.write_line("354 Go ahead").await?;
         let mut content = String::new();
         loop {
-            let line = self.hear().await?.context("the client went away within a mail")?;
-            anyhow::ensure!(!matches!(answer, Answer::HangUp), "hung up");
+            let line = self.read_line().await?.context("the client went away within a mail")?;
+            anyhow::ensure!(!matches!(answer, ScriptedReply::HangUp), "hung up");
             if line == "." {
                 break;
             }
@@ -167,39 +165,39 @@ impl<'a> Conversation<'a> {
             content += line.strip_prefix('.').unwrap_or(&line);
             content += "\n";
         }
-        if let Answer::ToContent(words) = answer {
-            return self.say(words).await;
+        if let ScriptedReply::ToContent(words) = answer {
+            return self.write_line(words).await;
         }
-        if matches!(answer, Answer::Hold) && !self.go_on.is_cancelled() {
-            self.wait_to_go_on().await?;
+        if matches!(answer, ScriptedReply::Hold) && !self.release_held.is_cancelled() {
+            self.wait_for_release().await?;
         }
         self.state
             .records(|records| records.taken.push((recipient, content)));
-        if let Answer::TakeAfter(seconds) = answer {
-            tokio::time::sleep(Duration::from_secs(seconds)).await;
+        if let ScriptedReply::TakeAfter(delay) = answer {
+            tokio::time::sleep(delay).await;
         }
-        self.say("250 Taken").await
+        self.write_line("250 Taken").await
     }
 
-    async fn wait_to_go_on(&mut self) -> anyhow::Result<()> {
-        let (state, go_on) = (self.state, self.go_on);
+    async fn wait_for_release(&mut self) -> anyhow::Result<()> {
+        let (state, release_held) = (self.state, self.release_held);
         state.records(|records| records.held += 1);
         let told = tokio::select! {
-            () = go_on.cancelled() => true,
-            _gone = self.hear() => false,
+            () = release_held.cancelled() => true,
+            _gone = self.read_line() => false,
         };
         state.records(|records| records.held -= 1);
         anyhow::ensure!(told, "the client lost its patience");
         Ok(())
     }
 
-    async fn hear(&mut self) -> anyhow::Result<Option<String>> {
+    async fn read_line(&mut self) -> anyhow::Result<Option<String>> {
         let mut line = String::new();
         let read = self.client.read_line(&mut line).await?;
         Ok((read > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned()))
     }
 
-    async fn say(&mut self, words: &str) -> anyhow::Result<()> {
+    async fn write_line(&mut self, words: &str) -> anyhow::Result<()> {
         self.client.write_all(words.as_bytes()).await?;
         self.client.write_all(b"\r\n").await?;
         Ok(self.client.flush().await?)

@@ -8,51 +8,51 @@ use std::sync::{Arc, Mutex};
 use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-pub use self::state::{Answer, Encryption, Login, Manners};
+pub use self::state::{ScriptedReply, Encryption, Login, Behaviour};
 use self::{conversation::Conversation, state::State};
 
 /// The server. Dropping it ends all connections.
 pub struct MailServer {
     port: u16,
     state: Arc<State>,
-    go_on: CancellationToken,
+    release_held: CancellationToken,
     _stop: DropGuard,
 }
 
 impl MailServer {
     /// Starts one on a free port. `plan` is asked at each attempt, by recipient and the
     /// number of the attempt, from 1.
-    pub async fn start(plan: impl Fn(&str, usize) -> Answer + Send + Sync + 'static) -> anyhow::Result<Self> {
+    pub async fn start(plan: impl Fn(&str, usize) -> ScriptedReply + Send + Sync + 'static) -> anyhow::Result<Self> {
         Self::start_at(0, plan).await
     }
 
     /// The same at this port.
     pub async fn start_at(
         port: u16,
-        plan: impl Fn(&str, usize) -> Answer + Send + Sync + 'static,
+        plan: impl Fn(&str, usize) -> ScriptedReply + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
-        Self::start_with(Manners::default(), port, plan).await
+        Self::start_with(Behaviour::default(), port, plan).await
     }
 
-    /// The same with manners of its own.
+    /// The same with this behaviour.
     pub async fn start_with(
-        manners: Manners,
+        behaviour: Behaviour,
         port: u16,
-        plan: impl Fn(&str, usize) -> Answer + Send + Sync + 'static,
+        plan: impl Fn(&str, usize) -> ScriptedReply + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", port)).await?;
         let port = listener.local_addr()?.port();
         let state = Arc::new(State {
-            manners,
+            behaviour,
             plan: Box::new(plan),
             records: Mutex::default(),
         });
-        let (stop, go_on) = (CancellationToken::new(), CancellationToken::new());
-        tokio::spawn(serve(listener, state.clone(), go_on.clone(), stop.clone()));
+        let (stop, release_held) = (CancellationToken::new(), CancellationToken::new());
+        tokio::spawn(serve(listener, state.clone(), release_held.clone(), stop.clone()));
         Ok(Self {
             port,
             state,
-            go_on,
+            release_held,
             _stop: stop.drop_guard(),
         })
     }
@@ -62,9 +62,9 @@ impl MailServer {
         self.port
     }
 
-    /// Takes what is held, and what is to be held from now on.
-    pub fn go_on(&self) {
-        self.go_on.cancel();
+    /// Releases the mails that are held, and those that are to be held from now on: they are taken.
+    pub fn release_held(&self) {
+        self.release_held.cancel();
     }
 
     /// How many mails are held at this moment.
@@ -96,9 +96,9 @@ impl MailServer {
         self.state.records(|records| records.logins)
     }
 
-    /// How many commands about a mail or a login could be read by anyone on the way.
-    pub fn overheard(&self) -> usize {
-        self.state.records(|records| records.overheard)
+    /// How many commands about a mail or a login came without encryption.
+    pub fn plaintext_commands(&self) -> usize {
+        self.state.records(|records| records.plaintext_commands)
     }
 
     /// How many connections were made.
@@ -107,15 +107,15 @@ impl MailServer {
     }
 }
 
-async fn serve(listener: TcpListener, state: Arc<State>, go_on: CancellationToken, stop: CancellationToken) {
+async fn serve(listener: TcpListener, state: Arc<State>, release_held: CancellationToken, stop: CancellationToken) {
     // Dropping the set ends what is still being talked about.
     let mut connections = JoinSet::new();
     while let Some(Ok((socket, _))) = stop.run_until_cancelled(listener.accept()).await {
         state.records(|records| records.connections += 1);
-        let (state, go_on) = (state.clone(), go_on.clone());
+        let (state, release_held) = (state.clone(), release_held.clone());
         connections.spawn(async move {
             // A client that goes away is no concern of the server's.
-            let _ended = Conversation::hold(socket, &state, &go_on).await;
+            let _ended = Conversation::run(socket, &state, &release_held).await;
         });
     }
 }

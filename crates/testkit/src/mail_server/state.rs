@@ -3,17 +3,18 @@
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
+    time::Duration,
 };
 
 use tokio_rustls::TlsAcceptor;
 
-/// What becomes of one attempt to hand over a mail.
+/// Scripted reply to one attempt to hand over a mail.
 #[derive(Clone, Copy)]
-pub enum Answer {
+pub enum ScriptedReply {
     /// It is taken.
     Take,
-    /// It is taken, but that is said only after so many seconds.
-    TakeAfter(u64),
+    /// It is taken, but that is said only after this delay.
+    TakeAfter(Duration),
     /// These words answer the recipient's address.
     ToRecipient(&'static str),
     /// These words answer the recipient's address, and nothing is said afterwards.
@@ -26,9 +27,9 @@ pub enum Answer {
     HangUp,
 }
 
-/// How it receives whoever comes.
+/// Behaviour towards every client.
 #[derive(Default)]
-pub struct Manners {
+pub struct Behaviour {
     /// How connections are encrypted.
     pub encryption: Encryption,
     /// What becomes of a login.
@@ -66,10 +67,10 @@ pub enum Login {
     },
 }
 
-pub(super) type Plan = dyn Fn(&str, usize) -> Answer + Send + Sync;
+pub(super) type Plan = dyn Fn(&str, usize) -> ScriptedReply + Send + Sync;
 
 pub(super) struct State {
-    pub(super) manners: Manners,
+    pub(super) behaviour: Behaviour,
     pub(super) plan: Box<Plan>,
     pub(super) records: Mutex<Records>,
 }
@@ -82,7 +83,7 @@ pub(super) struct Records {
     pub(super) held: usize,
     pub(super) connections: usize,
     pub(super) logins: usize,
-    pub(super) overheard: usize,
+    pub(super) plaintext_commands: usize,
 }
 
 impl State {
@@ -90,7 +91,7 @@ impl State {
         read(&mut self.records.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn answer(&self, recipient: &str) -> Answer {
+    pub(super) fn answer(&self, recipient: &str) -> ScriptedReply {
         let attempt = self.records(|records| {
             let attempts = records.attempts.entry(recipient.to_owned()).or_default();
             *attempts += 1;

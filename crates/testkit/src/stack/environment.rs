@@ -37,7 +37,7 @@ impl Stack {
         if let Some(viewer) = &self.viewer {
             env.extend(viewer.env().map(|(name, value)| (name.to_owned(), value)));
         }
-        env.extend(self.settings.more.iter().cloned());
+        env.extend(self.settings.extra_env.iter().cloned());
         env
     }
 
@@ -67,7 +67,7 @@ impl Stack {
 
     fn env_of_the_gateway(&self) -> Variables {
         // So that tests can play many visitors; the router of a cluster is one proxy more.
-        let proxies = if self.front_door.is_some() { "2" } else { "1" };
+        let proxies = if self.ingress.is_some() { "2" } else { "1" };
         let mut env = variables(&[
             ("CONTACT_URL", &at(self.ports.contact)),
             ("NEWSLETTER_URL", &at(self.ports.newsletter)),
@@ -75,7 +75,7 @@ impl Stack {
             ("TRUSTED_PROXIES", proxies),
         ]);
         let site = root().join("frontends/dist");
-        if self.front_door.is_some() {
+        if self.ingress.is_some() {
             env.extend(variables(&[("PAGES_URL", &at(self.port_of("web-shell")))]));
         } else if site.exists() {
             env.extend(variables(&[("SITE_DIR", &site.to_string_lossy())]));

@@ -1,7 +1,7 @@
 //! The whole stack: every part, started in order, stopped in order.
 
 mod environment;
-mod running;
+mod info;
 
 use std::{
     env, fs,
@@ -14,12 +14,12 @@ use tokio::{net::TcpStream, process::Command};
 use uuid::Uuid;
 
 use crate::{
-    Hosting, Inbox, Nats, Part, Ports, Receiver, S3, Shape, TraceViewer, eventually,
-    hosting::{self, FrontDoor, WEB},
+    Hosting, Inbox, Nats, ChildProcess, Ports, Receiver, S3, Shape, TraceViewer, eventually,
+    hosting::{self, Ingress, WEB},
     root,
 };
 
-pub use self::running::Running;
+pub use self::info::StackInfo;
 
 const READY: Duration = Duration::from_secs(90);
 /// How long the files of earlier runs are kept.
@@ -38,9 +38,9 @@ pub struct Stack {
     /// Where all traces end, in a stack that is observed.
     pub viewer: Option<TraceViewer>,
     ports: Ports,
-    services: Vec<Part>,
+    services: Vec<ChildProcess>,
     settings: Settings,
-    front_door: Option<FrontDoor>,
+    ingress: Option<Ingress>,
 }
 
 /// What the services are told, kept so that one can be started anew.
@@ -50,7 +50,7 @@ struct Settings {
     person_key: String,
     token_key: String,
     webhooks: String,
-    more: Vec<(String, String)>,
+    extra_env: Vec<(String, String)>,
 }
 
 impl Stack {
@@ -83,14 +83,14 @@ impl Stack {
             person_key: Uuid::new_v4().to_string(),
             token_key: Uuid::new_v4().to_string(),
             webhooks,
-            more: settings
+            extra_env: settings
                 .iter()
                 .map(|(name, value)| ((*name).into(), (*value).into()))
                 .collect(),
         };
-        let front_door = match shape.hosting {
+        let ingress = match shape.hosting {
             Hosting::Gateway => None,
-            Hosting::Cluster => Some(FrontDoor::open(ports.site).await?),
+            Hosting::Cluster => Some(Ingress::open(ports.site).await?),
         };
         let mut stack = Self {
             nats,
@@ -101,7 +101,7 @@ impl Stack {
             ports,
             services: Vec::new(),
             settings,
-            front_door,
+            ingress,
         };
         for name in stack.names() {
             stack.start_service(name)?;
@@ -128,19 +128,19 @@ impl Stack {
         let mut command = Command::new(program);
         command.envs(self.env_of(name)).current_dir(root());
         self.services
-            .push(Part::start(name, &self.settings.logs, command)?);
+            .push(ChildProcess::start(name, &self.settings.logs, command)?);
         Ok(())
     }
 
     /// Takes a service out, to stop or kill it.
-    pub fn take_service(&mut self, name: &str) -> anyhow::Result<Part> {
+    pub fn take_service(&mut self, name: &str) -> anyhow::Result<ChildProcess> {
         let index = self.services.iter().position(|part| part.name() == name);
         let index = index.with_context(|| format!("{name} does not run"))?;
         Ok(self.services.swap_remove(index))
     }
 
     /// A service's process.
-    pub fn service(&self, name: &str) -> anyhow::Result<&Part> {
+    pub fn service(&self, name: &str) -> anyhow::Result<&ChildProcess> {
         let part = self.services.iter().find(|part| part.name() == name);
         part.with_context(|| format!("{name} does not run"))
     }
@@ -149,7 +149,7 @@ impl Stack {
     pub async fn ready(&mut self, within: Duration) -> anyhow::Result<()> {
         let webs = WEB
             .iter()
-            .filter_map(|web| self.front_door.as_ref()?.port_of(web));
+            .filter_map(|web| self.ingress.as_ref()?.port_of(web));
         let ports: Vec<u16> = webs.chain([self.ports.site]).collect();
         for port in ports {
             self.ready_at(port, within).await?;
@@ -175,14 +175,14 @@ impl Stack {
 
     /// What ended on its own, if anything did.
     pub fn ended(&mut self) -> Option<String> {
-        let nats = self.nats.part_mut();
+        let nats = self.nats.process_mut();
         let parts = self
             .services
             .iter_mut()
             .chain(nats)
-            .chain([self.inbox.part_mut()])
-            .chain(self.viewer.as_mut().map(TraceViewer::part_mut));
-        parts.filter_map(Part::ended).next()
+            .chain([self.inbox.process_mut()])
+            .chain(self.viewer.as_mut().map(TraceViewer::process_mut));
+        parts.filter_map(ChildProcess::ended).next()
     }
 
     /// Address of the site and its API.
@@ -202,8 +202,8 @@ impl Stack {
 
     /// Stops the services, the ingress first, then what they need.
     pub async fn stop(mut self) -> anyhow::Result<()> {
-        if let Some(front_door) = self.front_door.take() {
-            front_door.close().await?;
+        if let Some(ingress) = self.ingress.take() {
+            ingress.close().await?;
         }
         for part in self.services.drain(..).rev() {
             part.stop().await?;
@@ -218,7 +218,7 @@ impl Stack {
 
     /// Our parts, in the order they are started: the ingress comes last.
     pub fn names(&self) -> Vec<&'static str> {
-        let webs: &[&str] = match self.front_door {
+        let webs: &[&str] = match self.ingress {
             Some(_) => &WEB,
             None => &[],
         };
@@ -228,9 +228,9 @@ impl Stack {
     /// The port of one of our services, by its name.
     pub fn port_of(&self, name: &str) -> u16 {
         let behind = self
-            .front_door
+            .ingress
             .as_ref()
-            .and_then(|front_door| front_door.port_of(name));
+            .and_then(|ingress| ingress.port_of(name));
         if let Some(port) = behind {
             return port;
         }

@@ -7,7 +7,7 @@ use jsonschema::Validator;
 use reqwest::{StatusCode, multipart};
 use serde_json::{Value, json};
 use site_events::{DEAD_LETTERS_STREAM, EventType, SITE_STREAM};
-use testkit::{Answer, MailServer, Ports, Stack, eventually, measure::pdf, root};
+use testkit::{ScriptedReply, MailServer, Ports, Stack, eventually, measure::pdf, root};
 
 const SOON: Duration = Duration::from_secs(45);
 const ATTRIBUTION: &str = r#"{ "page": "/careers", "referrer": "https://www.example.edu/", "utmSource": "a",
@@ -182,7 +182,7 @@ async fn every_event_that_services_publish_is_described_to_its_last_field() -> a
 
 #[tokio::test]
 async fn a_bounce_is_described_to_its_last_field() -> anyhow::Result<()> {
-    let server = MailServer::start(|_, _| Answer::ToRecipient("550 5.1.1 No such user here")).await?;
+    let server = MailServer::start(|_, _| ScriptedReply::ToRecipient("550 5.1.1 No such user here")).await?;
     let settings = [("SMTP_PORT", &*server.port().to_string())];
     let stack = Stack::start(Ports::free()?, &settings).await?;
     post(&stack, "newsletter", json!({ "email": VISITOR })).await?;

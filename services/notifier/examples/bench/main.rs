@@ -24,7 +24,7 @@ use lettre::{
 use site_broker::Publisher;
 use site_events::event::NewsletterRequested;
 use site_service::RequestId;
-use testkit::{Discard, Nats, Part, User, measure};
+use testkit::{Discard, Nats, ChildProcess, User, measure};
 use time::OffsetDateTime;
 use tokio::{
     process::Command,
@@ -44,14 +44,14 @@ const CONNECTIONS: usize = 4;
 /// What a mail server that stores a mail before it takes it needs for that.
 const STORING: Duration = Duration::from_millis(5);
 /// The least that the notifier must reach of the bare loop's rate.
-const LEAST_SHARE: f64 = 0.8;
+const MIN_SHARE: f64 = 0.8;
 /// The least that it must reach with telemetry of what it does without.
-const LEAST_OBSERVED: f64 = 0.9;
+const MIN_TELEMETRY_RATIO: f64 = 0.9;
 /// After how many mails memory must not grow any more, and by how much it may vary.
 const WARM: usize = EVENTS / 5;
-const MOST_GROWTH_KB: u64 = 4 * 1024;
-const SAMPLE_EVERY: Duration = Duration::from_millis(50);
-const LONGEST: Duration = Duration::from_secs(120);
+const MAX_GROWTH_KB: u64 = 4 * 1024;
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(50);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(120);
 const PUBLISHERS: usize = 40;
 
 #[tokio::main]
@@ -69,15 +69,15 @@ async fn telemetry(nats: &Nats) -> anyhow::Result<()> {
     let sink = Sink::start(STORING)?;
     let (mut without, mut with) = (Vec::new(), Vec::new());
     for _ in 0..TURNS {
-        without.push(drain(nats, &sink, &[]).await?.rate);
-        with.push(drain(nats, &sink, &measure::observing(&collector)).await?.rate);
+        without.push(drain(nats, &sink, &[]).await?.mails_per_second);
+        with.push(drain(nats, &sink, &measure::observing(&collector)).await?.mails_per_second);
     }
     let (without, with) = (measure::median(without), measure::median(with));
     let share = with / without;
     say("| mails a second | with telemetry | share |\n|---:|---:|---:|")?;
     say(&format!("| {without:.0} | {with:.0} | {:.0} % |", share * 100.0))?;
-    say(&format!("budget: {:.0} %", LEAST_OBSERVED * 100.0))?;
-    anyhow::ensure!(share >= LEAST_OBSERVED, "telemetry takes more than that");
+    say(&format!("budget: {:.0} %", MIN_TELEMETRY_RATIO * 100.0))?;
+    anyhow::ensure!(share >= MIN_TELEMETRY_RATIO, "telemetry takes more than that");
     Ok(())
 }
 
@@ -87,7 +87,7 @@ async fn backlog(nats: &Nats) -> anyhow::Result<()> {
     // Against a server that does nothing, the two figures say what a mail costs besides: no bar for that.
     for (server, takes, least_share) in [
         ("immediate", Duration::ZERO, 0.0),
-        ("5 ms a mail", STORING, LEAST_SHARE),
+        ("5 ms a mail", STORING, MIN_SHARE),
     ] {
         let (mut bare, mut ours) = (Vec::new(), Vec::new());
         let sink = Sink::start(takes)?;
@@ -96,7 +96,7 @@ async fn backlog(nats: &Nats) -> anyhow::Result<()> {
             bare.push(loop_bare(&sink).await?);
         }
         let bare = measure::median(bare);
-        let rate = measure::median(ours.iter().map(|drained| drained.rate).collect());
+        let rate = measure::median(ours.iter().map(|drained| drained.mails_per_second).collect());
         let cpu = |pick: fn(&Drained) -> f64| measure::median(ours.iter().map(pick).collect());
         let (own, of_nats) = (
             cpu(|drained| drained.cpu_micros),
@@ -119,7 +119,7 @@ async fn backlog(nats: &Nats) -> anyhow::Result<()> {
         if share < least_share {
             failures.push(format!("{server}: less than {:.0}%", least_share * 100.0));
         }
-        if growth.unwrap_or_default() > MOST_GROWTH_KB {
+        if growth.unwrap_or_default() > MAX_GROWTH_KB {
             failures.push(format!("{server}: memory grew"));
         }
     }
@@ -129,7 +129,7 @@ async fn backlog(nats: &Nats) -> anyhow::Result<()> {
 
 /// What was seen while the notifier worked a backlog off.
 struct Drained {
-    rate: f64,
+    mails_per_second: f64,
     cpu_micros: f64,
     nats_cpu_micros: f64,
     least_kb: u64,
@@ -141,15 +141,15 @@ async fn drain(nats: &Nats, sink: &Sink, more: &[(&str, &str)]) -> anyhow::Resul
     publish(nats).await?;
     sink.begin_anew();
     let logs = tempfile::TempDir::new()?;
-    let notifier = Part::start("notifier", logs.path(), notifier(nats, sink.port, more)?)?;
+    let notifier = ChildProcess::start("notifier", logs.path(), notifier(nats, sink.port, more)?)?;
     let pid = notifier.pid().context("the notifier ended")?;
     let (mut least_kb, mut most_kb) = (u64::MAX, 0);
-    let nats_pid = nats.part()?.pid().context("NATS ended")?;
+    let nats_pid = nats.process()?.pid().context("NATS ended")?;
     let nats_before = cpu(nats_pid)?;
     let begun = Instant::now();
     while sink.taken() < EVENTS {
-        anyhow::ensure!(begun.elapsed() < LONGEST, "{} mails arrived", sink.taken());
-        sleep(SAMPLE_EVERY).await;
+        anyhow::ensure!(begun.elapsed() < DRAIN_TIMEOUT, "{} mails arrived", sink.taken());
+        sleep(SAMPLE_INTERVAL).await;
         if sink.taken() > WARM {
             let resident = resident_kb(pid)?;
             (least_kb, most_kb) = (least_kb.min(resident), most_kb.max(resident));
@@ -164,7 +164,7 @@ async fn drain(nats: &Nats, sink: &Sink, more: &[(&str, &str)]) -> anyhow::Resul
         sink.taken()
     );
     Ok(Drained {
-        rate: sink.rate()?,
+        mails_per_second: sink.mails_per_second()?,
         cpu_micros,
         nats_cpu_micros,
         least_kb,
@@ -255,7 +255,7 @@ async fn loop_bare(sink: &Sink) -> anyhow::Result<f64> {
     while let Some(done) = loops.join_next().await {
         done??;
     }
-    sink.rate()
+    sink.mails_per_second()
 }
 
 fn resident_kb(pid: u32) -> anyhow::Result<u64> {

@@ -64,7 +64,7 @@ impl Sink {
     }
 
     /// Mails per second, from the first to the last.
-    pub fn rate(&self) -> anyhow::Result<f64> {
+    pub fn mails_per_second(&self) -> anyhow::Result<f64> {
         let span = *self.counts.span.lock().unwrap_or_else(PoisonError::into_inner);
         let (first, last) = span.context("no mail arrived")?;
         Ok((self.taken() - 1) as f64 / (last - first).as_secs_f64())

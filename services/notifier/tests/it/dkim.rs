@@ -3,7 +3,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use notifier::samples;
 use serde_json::json;
-use testkit::foreign;
+use testkit::external_program;
 use tokio::process::Command;
 
 use crate::{snapshots::context, wire::every_mail};
@@ -30,10 +30,10 @@ impl Key {
     async fn rsa() -> anyhow::Result<Self> {
         let mut make = Command::new("openssl");
         make.args(["genrsa", "-traditional", "2048"]);
-        let private = foreign::answer(make, b"").await?;
+        let private = external_program::run(make, b"").await?;
         let mut publish = Command::new("openssl");
         publish.args(["rsa", "-pubout"]);
-        let public = foreign::answer(publish, private.as_bytes()).await?;
+        let public = external_program::run(publish, private.as_bytes()).await?;
         let lines = public.lines().filter(|line| !line.starts_with('-'));
         let record = format!("v=DKIM1; k=rsa; p={}", lines.collect::<String>());
         Ok(Self { private, record })
@@ -67,8 +67,8 @@ impl Key {
             "key": self.record,
             "mails": mails.iter().map(|mail| STANDARD.encode(mail)).collect::<Vec<_>>(),
         });
-        let script = foreign::python("services/notifier/tests/foreign/verify_dkim.py")?;
-        let answer = foreign::answer(script, asked.to_string().as_bytes()).await?;
+        let script = external_program::python("services/notifier/tests/foreign/verify_dkim.py")?;
+        let answer = external_program::run(script, asked.to_string().as_bytes()).await?;
         Ok(serde_json::from_str(&answer)?)
     }
 

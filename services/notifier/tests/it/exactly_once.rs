@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use site_broker::RetryPolicy;
 use site_events::Channel;
-use testkit::{Answer, MailServer, Nats, eventually};
+use testkit::{ScriptedReply, MailServer, Nats, eventually};
 
 use crate::running::{Running, SALES, SOON, Site, process, settings};
 
@@ -18,9 +18,9 @@ const ACK_WAIT: Duration = Duration::from_secs(2);
 async fn holding() -> anyhow::Result<MailServer> {
     MailServer::start(|to, attempt| {
         if to == VISITOR && attempt == 1 {
-            Answer::Hold
+            ScriptedReply::Hold
         } else {
-            Answer::Take
+            ScriptedReply::Take
         }
     })
     .await
@@ -59,7 +59,7 @@ async fn killed_between_a_mail_and_its_record_it_repeats_that_mail_once() -> any
 
     // Without the broker the record cannot be written: the crash comes in between for sure.
     nats.stop().await?;
-    server.go_on();
+    server.release_held();
     taken(&server, 1).await?;
     notifier.kill().await?;
     nats.resume_from_disk().await?;
@@ -96,7 +96,7 @@ async fn a_mail_whose_record_cannot_be_written_is_noted_when_its_event_comes_aga
     site.settled(Channel::SalesLead, SOON).await?;
 
     site.lose_the_deliveries().await?;
-    server.go_on();
+    server.release_held();
     let channel = Channel::ContactAcknowledgement;
     eventually("the event comes again", SOON, async || {
         site.came_again(channel).await.ok()?.then_some(())
@@ -115,9 +115,9 @@ async fn an_event_that_another_notifier_delivered_meanwhile_is_not_sent_at_its_n
     let nats = Nats::start().await?;
     let server = MailServer::start(|to, _| {
         if to == VISITOR {
-            Answer::ToContent("451 4.3.0 Try again")
+            ScriptedReply::ToContent("451 4.3.0 Try again")
         } else {
-            Answer::Take
+            ScriptedReply::Take
         }
     })
     .await?;
@@ -169,7 +169,7 @@ async fn a_mail_that_takes_longer_than_the_ack_wait_is_not_handed_to_the_other_n
     site.contact(VISITOR).await?;
     held(&server).await?;
     tokio::time::sleep(2 * ACK_WAIT).await;
-    server.go_on();
+    server.release_held();
     site.settled(Channel::ContactAcknowledgement, SOON).await?;
     assert_eq!((server.attempts(VISITOR), server.taken(VISITOR).len()), (1, 1));
     Ok(())
@@ -180,8 +180,8 @@ async fn two_notifiers_share_the_mails_and_double_none() -> anyhow::Result<()> {
     let visitors: Vec<String> = (0..60).map(|n| format!("visitor-{n}@example.org")).collect();
     let nats = Nats::start().await?;
     let (one, other) = tokio::try_join!(
-        MailServer::start(|_, _| Answer::Take),
-        MailServer::start(|_, _| Answer::Take)
+        MailServer::start(|_, _| ScriptedReply::Take),
+        MailServer::start(|_, _| ScriptedReply::Take)
     )?;
     let site = Site::on(&nats).await?;
     let _one = Running::start(&nats, one.port(), &[]).await?;
@@ -204,7 +204,7 @@ async fn two_notifiers_share_the_mails_and_double_none() -> anyhow::Result<()> {
 #[tokio::test]
 async fn an_event_that_nobody_takes_for_too_long_is_a_dead_letter() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let server = MailServer::start(|_, _| Answer::ToRecipient("450 4.2.1 Not now")).await?;
+    let server = MailServer::start(|_, _| ScriptedReply::ToRecipient("450 4.2.1 Not now")).await?;
     let site = Site::on(&nats).await?;
     let mut settings = settings(&nats, server.port(), &[])?;
     assert_eq!(settings.retries.give_up_after, Duration::from_secs(25 * 60 * 60));

@@ -6,7 +6,7 @@ use std::{collections::HashMap, fs, time::Duration};
 use anyhow::Context;
 use nix::sys::signal::Signal;
 use site_events::Channel;
-use testkit::{Answer, Inbox, MailServer, Nats, eventually};
+use testkit::{ScriptedReply, Inbox, MailServer, Nats, eventually};
 use tokio::{net::TcpListener, time::timeout};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
@@ -31,9 +31,9 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
     let notifier = process(&nats, inbox.smtp_port(), &[], logs.path())?;
     inbox.mails_to(SALES, 3, SOON).await?;
     // Whatever is under way now stays so until the kill.
-    inbox.part().signal(Signal::SIGSTOP)?;
+    inbox.process().signal(Signal::SIGSTOP)?;
     notifier.kill().await?;
-    inbox.part().signal(Signal::SIGCONT)?;
+    inbox.process().signal(Signal::SIGCONT)?;
     let left = usize::try_from(site.open(Channel::ContactAcknowledgement).await?)?;
     let under_way = left + usize::try_from(site.open(Channel::SalesLead).await?)?;
     eventually("the mails of all that was acked", SOON, async || {
@@ -79,7 +79,7 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
 #[tokio::test]
 async fn told_to_stop_it_finishes_what_is_under_way_and_begins_nothing() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let server = MailServer::start(|to, _| if to == VISITOR { Answer::Hold } else { Answer::Take }).await?;
+    let server = MailServer::start(|to, _| if to == VISITOR { ScriptedReply::Hold } else { ScriptedReply::Take }).await?;
     let site = Site::on(&nats).await?;
     let mut notifier = Running::start(&nats, server.port(), &[]).await?;
     let event = site.contact(VISITOR).await?;
@@ -91,7 +91,7 @@ async fn told_to_stop_it_finishes_what_is_under_way_and_begins_nothing() -> anyh
 
     notifier.tell_to_stop();
     site.contact("later@example.org").await?;
-    server.go_on();
+    server.release_held();
     notifier.stopped().await?;
     assert_eq!(server.taken(VISITOR).len(), 1);
     let noted = site.delivered_at(event, Channel::ContactAcknowledgement).await?;
@@ -104,7 +104,7 @@ async fn told_to_stop_it_finishes_what_is_under_way_and_begins_nothing() -> anyh
 #[tokio::test]
 async fn while_nats_is_away_it_says_so_and_goes_on_by_itself_afterwards() -> anyhow::Result<()> {
     let mut nats = Nats::start().await?;
-    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let notifier = Running::start(&nats, server.port(), &[]).await?;
     let address = format!("http://127.0.0.1:{}", notifier.port);
     let mut health = HealthClient::new(tonic::transport::Channel::from_shared(address)?.connect().await?);
@@ -131,7 +131,7 @@ async fn while_nats_is_away_it_says_so_and_goes_on_by_itself_afterwards() -> any
 #[tokio::test]
 async fn a_mail_whose_record_cannot_be_written_for_a_while_is_still_sent_once() -> anyhow::Result<()> {
     let mut nats = Nats::start().await?;
-    let server = MailServer::start(|to, _| if to == VISITOR { Answer::Hold } else { Answer::Take }).await?;
+    let server = MailServer::start(|to, _| if to == VISITOR { ScriptedReply::Hold } else { ScriptedReply::Take }).await?;
     let site = Site::on(&nats).await?;
     let _notifier = Running::start(&nats, server.port(), &[]).await?;
     let event = site.contact(VISITOR).await?;
@@ -141,7 +141,7 @@ async fn a_mail_whose_record_cannot_be_written_for_a_while_is_still_sent_once() 
     .await?;
 
     nats.stop().await?;
-    server.go_on();
+    server.release_held();
     eventually("the mail is taken", SOON, async || {
         (server.taken(VISITOR).len() == 1).then_some(())
     })
@@ -173,7 +173,7 @@ async fn while_the_mail_server_is_away_mails_wait_for_it() -> anyhow::Result<()>
     drop(broken);
 
     let server = eventually("the port is free again", SOON, async || {
-        MailServer::start_at(port, |_, _| Answer::Take).await.ok()
+        MailServer::start_at(port, |_, _| ScriptedReply::Take).await.ok()
     })
     .await?;
     for to in [VISITOR, "asha@example.org", SALES] {

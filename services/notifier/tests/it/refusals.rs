@@ -11,7 +11,7 @@ use std::{
 use anyhow::Context;
 use futures_util::future::try_join_all;
 use site_events::Channel;
-use testkit::{Answer, MailServer, Nats, eventually, mail_server::Manners};
+use testkit::{ScriptedReply, MailServer, Nats, eventually, mail_server::Behaviour};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
@@ -28,9 +28,9 @@ async fn taken(server: &MailServer, to: &str, count: usize) -> anyhow::Result<()
 async fn a_refused_recipient_is_a_dead_letter_at_once_and_holds_up_nobody() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let server = MailServer::start(|to, _| match to {
-        "gone@example.org" => Answer::ToRecipient("550 5.1.1 <gone@example.org>: gone is no user here"),
-        "crowded@example.org" => Answer::ToContent("552 5.2.2 Mailbox full"),
-        _ => Answer::Take,
+        "gone@example.org" => ScriptedReply::ToRecipient("550 5.1.1 <gone@example.org>: gone is no user here"),
+        "crowded@example.org" => ScriptedReply::ToContent("552 5.2.2 Mailbox full"),
+        _ => ScriptedReply::Take,
     })
     .await?;
     let site = Site::on(&nats).await?;
@@ -96,10 +96,10 @@ async fn what_a_server_could_not_take_at_first_is_delivered_once() -> anyhow::Re
     ];
     let nats = Nats::start().await?;
     let server = MailServer::start(|to, attempt| match (to, attempt) {
-        ("greylisted@example.org", 1) => Answer::ToRecipient("450 4.2.0 Greylisted, come back later"),
-        ("busy@example.org", 1) => Answer::ToContent("451 4.3.0 Try again"),
-        ("cut@example.org", 1) => Answer::HangUp,
-        _ => Answer::Take,
+        ("greylisted@example.org", 1) => ScriptedReply::ToRecipient("450 4.2.0 Greylisted, come back later"),
+        ("busy@example.org", 1) => ScriptedReply::ToContent("451 4.3.0 Try again"),
+        ("cut@example.org", 1) => ScriptedReply::HangUp,
+        _ => ScriptedReply::Take,
     })
     .await?;
     let site = Site::on(&nats).await?;
@@ -131,9 +131,9 @@ async fn a_server_that_hangs_on_some_mails_holds_up_no_others() -> anyhow::Resul
     let nats = Nats::start().await?;
     let server = MailServer::start(|to, attempt| {
         if to.ends_with("@stuck.example") && attempt == 1 {
-            Answer::Hold
+            ScriptedReply::Hold
         } else {
-            Answer::Take
+            ScriptedReply::Take
         }
     })
     .await?;
@@ -179,9 +179,9 @@ async fn more_hanging_mails_than_a_channel_has_connections_do_not_stop_it() -> a
     let nats = Nats::start().await?;
     let server = MailServer::start(|to, _| {
         if to.ends_with("@stuck.example") {
-            Answer::Hold
+            ScriptedReply::Hold
         } else {
-            Answer::Take
+            ScriptedReply::Take
         }
     })
     .await?;
@@ -195,7 +195,7 @@ async fn more_hanging_mails_than_a_channel_has_connections_do_not_stop_it() -> a
     taken(&server, "asha@example.org", 1).await?;
     assert_eq!(server.held(), stuck.len(), "it waited for the hanging ones");
 
-    server.go_on();
+    server.release_held();
     site.settled(Channel::NewsletterConfirmation, SOON).await?;
     for visitor in &stuck {
         assert_eq!((server.attempts(visitor), server.taken(visitor).len()), (1, 1));
@@ -214,11 +214,11 @@ async fn refused_hanging_and_cut_mails_hold_up_no_others_and_arrive_once_it_is_m
     let nats = Nats::start().await?;
     let is_mended = mended.clone();
     let server = MailServer::start(move |to, _| match to {
-        "stuck@example.org" => Answer::Hold,
-        _ if is_mended.load(Ordering::Relaxed) => Answer::Take,
-        "refused@example.org" => Answer::ToRecipient("450 4.2.1 Not now"),
-        "cut@example.org" => Answer::HangUp,
-        _ => Answer::Take,
+        "stuck@example.org" => ScriptedReply::Hold,
+        _ if is_mended.load(Ordering::Relaxed) => ScriptedReply::Take,
+        "refused@example.org" => ScriptedReply::ToRecipient("450 4.2.1 Not now"),
+        "cut@example.org" => ScriptedReply::HangUp,
+        _ => ScriptedReply::Take,
     })
     .await?;
     let site = Site::on(&nats).await?;
@@ -247,7 +247,7 @@ async fn refused_hanging_and_cut_mails_hold_up_no_others_and_arrive_once_it_is_m
     }
 
     mended.store(true, Ordering::Relaxed);
-    server.go_on();
+    server.release_held();
     site.settled(Channel::ContactAcknowledgement, SOON).await?;
     for visitor in FAULTY {
         let attempts = if visitor == "stuck@example.org" { 1 } else { 2 };
@@ -262,7 +262,7 @@ async fn refused_hanging_and_cut_mails_hold_up_no_others_and_arrive_once_it_is_m
 #[tokio::test]
 async fn a_server_that_hangs_after_a_refusal_has_refused() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let server = MailServer::start(|_, _| Answer::RefuseAndHang("550 5.1.1 No such user")).await?;
+    let server = MailServer::start(|_, _| ScriptedReply::RefuseAndHang("550 5.1.1 No such user")).await?;
     let site = Site::on(&nats).await?;
     let _notifier = Running::start(&nats, server.port(), &[]).await?;
     site.request_newsletter("gone@example.org").await?;
@@ -277,7 +277,7 @@ async fn a_server_that_hangs_after_a_refusal_has_refused() -> anyhow::Result<()>
 #[tokio::test]
 async fn one_connection_carries_many_mails() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
     let _notifier = Running::start(&nats, server.port(), &[]).await?;
     for number in 0..20 {
@@ -292,7 +292,7 @@ async fn one_connection_carries_many_mails() -> anyhow::Result<()> {
 #[tokio::test]
 async fn an_address_that_no_mail_can_go_to_still_reaches_sales() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
     let _notifier = Running::start(&nats, server.port(), &[]).await?;
     // Browsers take two dots in a row.
@@ -309,7 +309,7 @@ async fn an_address_that_no_mail_can_go_to_still_reaches_sales() -> anyhow::Resu
 #[tokio::test]
 async fn an_event_that_cannot_be_read_is_a_dead_letter_whose_reason_repeats_nothing() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
     let _notifier = Running::start(&nats, server.port(), &[]).await?;
     let person = person("zoe@example.org")?;
@@ -349,7 +349,7 @@ async fn an_event_that_cannot_be_read_is_a_dead_letter_whose_reason_repeats_noth
 #[tokio::test]
 async fn a_mail_server_that_was_restarted_costs_no_mail_an_attempt() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let port = server.port();
     let site = Site::on(&nats).await?;
     let _notifier = Running::start_retrying_after(NEVER, &nats, port, &[]).await?;
@@ -359,7 +359,7 @@ async fn a_mail_server_that_was_restarted_costs_no_mail_an_attempt() -> anyhow::
 
     drop(server);
     let server = eventually("the port is free again", SOON, async || {
-        MailServer::start_at(port, |_, _| Answer::Take).await.ok()
+        MailServer::start_at(port, |_, _| ScriptedReply::Take).await.ok()
     })
     .await?;
     site.contact("asha@example.org").await?;
@@ -373,7 +373,7 @@ async fn a_mail_server_that_was_restarted_costs_no_mail_an_attempt() -> anyhow::
 #[tokio::test]
 async fn without_the_encryption_that_is_set_nothing_is_said_and_nothing_is_lost() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
     let secure = [
         "--smtp-tls=starttls".to_owned(),
@@ -396,7 +396,7 @@ async fn without_the_encryption_that_is_set_nothing_is_said_and_nothing_is_lost(
 #[tokio::test]
 async fn a_refused_login_is_tried_again_and_condemns_no_mail() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
     let login = [
         "--smtp-user=notifier".to_owned(),
@@ -417,8 +417,8 @@ async fn a_refused_login_is_tried_again_and_condemns_no_mail() -> anyhow::Result
 async fn more_than_a_thousand_that_wait_for_their_next_attempt_hold_up_nobody() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let server = MailServer::start(|to, _| match to {
-        "zoe@example.org" => Answer::Take,
-        _ => Answer::ToRecipient("451 4.7.1 Greylisted, come back later"),
+        "zoe@example.org" => ScriptedReply::Take,
+        _ => ScriptedReply::ToRecipient("451 4.7.1 Greylisted, come back later"),
     })
     .await?;
     let site = Site::on(&nats).await?;
@@ -447,8 +447,8 @@ async fn of_what_is_erased_while_it_is_under_way_nothing_is_kept() -> anyhow::Re
     let server = MailServer::start(move |_, _| {
         let waiting = told_to_refuse.lock().map(|told| told.recv_timeout(SOON));
         match waiting {
-            Ok(Ok(())) => Answer::ToRecipient("550 5.1.1 No such user here"),
-            _ => Answer::Take,
+            Ok(Ok(())) => ScriptedReply::ToRecipient("550 5.1.1 No such user here"),
+            _ => ScriptedReply::Take,
         }
     })
     .await?;
@@ -470,11 +470,11 @@ async fn of_what_is_erased_while_it_is_under_way_nothing_is_kept() -> anyhow::Re
 #[tokio::test]
 async fn a_refusal_of_our_own_address_is_for_us_to_mend_and_costs_no_subscriber() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let manners = Manners {
+    let behaviour = Behaviour {
         to_sender: Some("550 Requested action not taken: mailbox unavailable"),
-        ..Manners::default()
+        ..Behaviour::default()
     };
-    let server = MailServer::start_with(manners, 0, |_, _| Answer::Take).await?;
+    let server = MailServer::start_with(behaviour, 0, |_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
     let notifier = Running::start(&nats, server.port(), &[]).await?;
     site.request_newsletter("zoe@example.org").await?;
@@ -486,7 +486,7 @@ async fn a_refusal_of_our_own_address_is_for_us_to_mend_and_costs_no_subscriber(
     assert_eq!(nats.events().await?.len(), 1, "no bounce is told of");
     drop((notifier, server));
 
-    let mended = MailServer::start(|_, _| Answer::Take).await?;
+    let mended = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let _notifier = Running::start(&nats, mended.port(), &[]).await?;
     taken(&mended, "zoe@example.org", 1).await
 }
@@ -494,7 +494,7 @@ async fn a_refusal_of_our_own_address_is_for_us_to_mend_and_costs_no_subscriber(
 #[tokio::test]
 async fn a_server_that_thinks_long_about_a_whole_message_gets_it_once() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let server = MailServer::start(|_, _| Answer::TakeAfter(2)).await?;
+    let server = MailServer::start(|_, _| ScriptedReply::TakeAfter(Duration::from_secs(2))).await?;
     let site = Site::on(&nats).await?;
     let patience = ["--smtp-timeout-seconds=1".to_owned()];
     let _notifier = Running::start(&nats, server.port(), &patience).await?;

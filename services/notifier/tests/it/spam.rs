@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs};
 use anyhow::Context;
 use notifier::samples;
 use site_events::Channel;
-use testkit::{foreign, root};
+use testkit::{external_program, root};
 use time::{OffsetDateTime, format_description::well_known::Rfc2822};
 use tokio::process::Command;
 
@@ -65,7 +65,7 @@ async fn judge(mails: &[(String, OffsetDateTime)]) -> anyhow::Result<Vec<Judgeme
         mailbox += "From hello@oculant.example Fri Nov 20 12:00:01 2026\n";
         mailbox += &format!("{}{lines}\n\n", taken(number, *taken_at)?);
     }
-    let judged = foreign::answer(spamassassin, mailbox.as_bytes()).await?;
+    let judged = external_program::run(spamassassin, mailbox.as_bytes()).await?;
     let mut judgements = BTreeMap::new();
     // They come back in any order, each with what stands above it.
     for mail in judged.split("\nX-Spam-Judgement: ").skip(1) {
@@ -81,7 +81,7 @@ async fn judge(mails: &[(String, OffsetDateTime)]) -> anyhow::Result<Vec<Judgeme
 async fn version() -> anyhow::Result<String> {
     let mut command = Command::new("spamassassin");
     command.arg("--version");
-    let said = foreign::answer(command, b"").await?;
+    let said = external_program::run(command, b"").await?;
     let version = said.split_whitespace().nth(2).context("no version")?;
     Ok(version.to_owned())
 }

@@ -4,8 +4,8 @@ use std::fs;
 
 use site_events::Channel;
 use testkit::{
-    Answer, Authority, MailServer, Nats, eventually,
-    mail_server::{Encryption, Login, Manners},
+    ScriptedReply, CertificateAuthority, MailServer, Nats, eventually,
+    mail_server::{Encryption, Login, Behaviour},
 };
 
 use crate::running::{Running, SOON, Site, process};
@@ -21,7 +21,7 @@ fn login(mechanism: &'static str) -> Login {
 }
 
 /// The settings that go with such a server.
-fn flags(tls: &str, trusted: &Authority) -> Vec<String> {
+fn flags(tls: &str, trusted: &CertificateAuthority) -> Vec<String> {
     vec![
         format!("--smtp-tls={tls}"),
         format!("--smtp-ca-file={}", trusted.file().display()),
@@ -41,25 +41,25 @@ async fn taken(server: &MailServer) -> anyhow::Result<()> {
 async fn mails_go_out_encrypted_after_a_login() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let site = Site::on(&nats).await?;
-    let authority = Authority::new()?;
-    let certified = || authority.certify("127.0.0.1");
+    let authority = CertificateAuthority::new()?;
+    let certified = || authority.issue("127.0.0.1");
     for (tls, encryption, mechanism) in [
         ("starttls", Encryption::Starttls(certified()?), "PLAIN"),
         ("starttls", Encryption::Starttls(certified()?), "LOGIN"),
         ("implicit", Encryption::Implicit(certified()?), "PLAIN"),
         ("implicit", Encryption::Implicit(certified()?), "LOGIN"),
     ] {
-        let manners = Manners {
+        let behaviour = Behaviour {
             encryption,
             login: login(mechanism),
-            ..Manners::default()
+            ..Behaviour::default()
         };
-        let server = MailServer::start_with(manners, 0, |_, _| Answer::Take).await?;
+        let server = MailServer::start_with(behaviour, 0, |_, _| ScriptedReply::Take).await?;
         let _notifier = Running::start(&nats, server.port(), &flags(tls, &authority)).await?;
         site.request_newsletter(VISITOR).await?;
         taken(&server).await?;
         assert_eq!(server.logins(), 1, "{tls} {mechanism}");
-        assert_eq!(server.overheard(), 0, "{tls} {mechanism}");
+        assert_eq!(server.plaintext_commands(), 0, "{tls} {mechanism}");
     }
     Ok(())
 }
@@ -68,14 +68,14 @@ async fn mails_go_out_encrypted_after_a_login() -> anyhow::Result<()> {
 async fn ensure_it_waits_for(unproven: Encryption, tls: &str, because: &str) -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let site = Site::on(&nats).await?;
-    let authority = Authority::new()?;
+    let authority = CertificateAuthority::new()?;
     let logs = tempfile::TempDir::new()?;
-    let manners = |encryption| Manners {
+    let behaviour = |encryption| Behaviour {
         encryption,
         login: login("PLAIN"),
-        ..Manners::default()
+        ..Behaviour::default()
     };
-    let server = MailServer::start_with(manners(unproven), 0, |_, _| Answer::Take).await?;
+    let server = MailServer::start_with(behaviour(unproven), 0, |_, _| ScriptedReply::Take).await?;
     let port = server.port();
     let notifier = process(&nats, port, &flags(tls, &authority), logs.path())?;
     site.request_newsletter(VISITOR).await?;
@@ -83,7 +83,7 @@ async fn ensure_it_waits_for(unproven: Encryption, tls: &str, because: &str) -> 
         (server.connections() >= 2).then_some(())
     })
     .await?;
-    assert_eq!((server.logins(), server.overheard()), (0, 0));
+    assert_eq!((server.logins(), server.plaintext_commands()), (0, 0));
     assert_eq!(server.attempts(VISITOR), 0);
     assert_eq!(site.open(Channel::NewsletterConfirmation).await?, 1);
     assert!(nats.dead_letters().await?.is_empty());
@@ -92,15 +92,15 @@ async fn ensure_it_waits_for(unproven: Encryption, tls: &str, because: &str) -> 
 
     drop(server);
     let proven = || -> anyhow::Result<Encryption> {
-        let certified = authority.certify("127.0.0.1")?;
+        let certified = authority.issue("127.0.0.1")?;
         Ok(match tls {
             "implicit" => Encryption::Implicit(certified),
             _ => Encryption::Starttls(certified),
         })
     };
     let server = eventually("the port is free again", SOON, async || {
-        let manners = manners(proven().ok()?);
-        MailServer::start_with(manners, port, |_, _| Answer::Take)
+        let behaviour = behaviour(proven().ok()?);
+        MailServer::start_with(behaviour, port, |_, _| ScriptedReply::Take)
             .await
             .ok()
     })
@@ -112,7 +112,7 @@ async fn ensure_it_waits_for(unproven: Encryption, tls: &str, because: &str) -> 
 
 #[tokio::test]
 async fn a_server_whose_authority_is_unknown_gets_nothing() -> anyhow::Result<()> {
-    let unproven = Encryption::Implicit(Authority::new()?.certify("127.0.0.1")?);
+    let unproven = Encryption::Implicit(CertificateAuthority::new()?.issue("127.0.0.1")?);
     ensure_it_waits_for(unproven, "implicit", "UnknownIssuer").await
 }
 
@@ -120,14 +120,14 @@ async fn a_server_whose_authority_is_unknown_gets_nothing() -> anyhow::Result<()
 async fn a_server_that_has_no_certificate_of_its_host_gets_nothing() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let site = Site::on(&nats).await?;
-    let authority = Authority::new()?;
+    let authority = CertificateAuthority::new()?;
     let logs = tempfile::TempDir::new()?;
-    let manners = Manners {
-        encryption: Encryption::Starttls(authority.certify("mail.example.org")?),
+    let behaviour = Behaviour {
+        encryption: Encryption::Starttls(authority.issue("mail.example.org")?),
         login: login("PLAIN"),
-        ..Manners::default()
+        ..Behaviour::default()
     };
-    let server = MailServer::start_with(manners, 0, |_, _| Answer::Take).await?;
+    let server = MailServer::start_with(behaviour, 0, |_, _| ScriptedReply::Take).await?;
     let _notifier = process(&nats, server.port(), &flags("starttls", &authority), logs.path())?;
     site.request_newsletter(VISITOR).await?;
     eventually("it tried", SOON, async || {
@@ -135,7 +135,7 @@ async fn a_server_that_has_no_certificate_of_its_host_gets_nothing() -> anyhow::
         log.contains("not valid for name").then_some(())
     })
     .await?;
-    assert_eq!((server.logins(), server.overheard()), (0, 0));
+    assert_eq!((server.logins(), server.plaintext_commands()), (0, 0));
     assert_eq!(server.attempts(VISITOR), 0);
     assert_eq!(site.open(Channel::NewsletterConfirmation).await?, 1);
     assert!(nats.dead_letters().await?.is_empty());

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use site_broker::ENDPOINTS_BUCKET;
 use site_events::event::CONTENT_TYPE;
 use testkit::{
-    Answer, Inbox, MailServer, Nats, Receiver, User, eventually, foreign,
+    ScriptedReply, Inbox, MailServer, Nats, Receiver, User, eventually, external_program,
     receiver::{Received, secret},
 };
 use time::format_description::well_known::Rfc3339;
@@ -34,7 +34,7 @@ impl Sending {
 
     async fn retrying_after(pause: Duration, endpoints: &[Value]) -> anyhow::Result<Self> {
         let nats = Nats::start().await?;
-        let mail_server = MailServer::start(|_, _| Answer::Take).await?;
+        let mail_server = MailServer::start(|_, _| ScriptedReply::Take).await?;
         let webhooks = json!(endpoints).to_string();
         nats.provision_for(&webhooks).await?;
         let flags = vec![
@@ -106,8 +106,8 @@ async fn judged(webhook: &Received, secret: &str) -> anyhow::Result<Value> {
         headers.insert(name.to_string(), value.to_str()?.into());
     }
     let asked = json!({ "secret": secret, "headers": headers, "body": STANDARD.encode(&webhook.raw_body) });
-    let script = foreign::python("services/notifier/tests/foreign/verify_webhook.py")?;
-    let answer = foreign::answer(script, asked.to_string().as_bytes()).await?;
+    let script = external_program::python("services/notifier/tests/foreign/verify_webhook.py")?;
+    let answer = external_program::run(script, asked.to_string().as_bytes()).await?;
     Ok(serde_json::from_str(&answer)?)
 }
 

@@ -4,7 +4,7 @@ use site_events::{
     Channel,
     event::{NewsletterConfirmed, NewsletterUnsubscribed},
 };
-use testkit::{Answer, MailServer, Nats, eventually};
+use testkit::{ScriptedReply, MailServer, Nats, eventually};
 use visitor::EmailAddress;
 
 use crate::running::{RECRUITERS, Running, SALES, SOON, Site, application, message, request};
@@ -14,7 +14,7 @@ const VISITOR: &str = "zoe@example.org";
 /// One mail of every kind, from a notifier that is told this too.
 pub async fn every_mail(more: &[String]) -> anyhow::Result<Vec<String>> {
     let nats = Nats::start().await?;
-    let server = MailServer::start(|_, _| Answer::Take).await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let _notifier = Running::start(&nats, server.port(), more).await?;
     let site = Site::on(&nats).await?;
     let email = EmailAddress::parse(VISITOR)?;

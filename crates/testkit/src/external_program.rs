@@ -1,4 +1,4 @@
-//! Other people's programs, to be held against what we publish.
+//! External programs, such as clients in Python, that check what we publish.
 
 use std::{path::Path, process::Stdio, time::Duration};
 
@@ -7,7 +7,7 @@ use tokio::{io::AsyncWriteExt, process::Command, time::timeout};
 
 use crate::root;
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A script of the checkout, run by the Python that has the foreign clients.
 pub fn python(script: impl AsRef<Path>) -> anyhow::Result<Command> {
@@ -23,7 +23,7 @@ pub fn python(script: impl AsRef<Path>) -> anyhow::Result<Command> {
 
 /// Runs it to its end with this on its standard input. Gives what it printed; fails, with
 /// what it complained of, where it failed.
-pub async fn answer(mut command: Command, input: &[u8]) -> anyhow::Result<String> {
+pub async fn run(mut command: Command, input: &[u8]) -> anyhow::Result<String> {
     let program = command.as_std().get_program().to_string_lossy().into_owned();
     let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let child = pipes.stderr(Stdio::piped()).kill_on_drop(true).spawn();
@@ -36,7 +36,7 @@ pub async fn answer(mut command: Command, input: &[u8]) -> anyhow::Result<String
         anyhow::Ok(stdin.shutdown().await?)
     };
     let ending = async move { anyhow::Ok(child.wait_with_output().await?) };
-    let ended = timeout(PATIENCE, async { tokio::try_join!(telling, ending) });
+    let ended = timeout(RUN_TIMEOUT, async { tokio::try_join!(telling, ending) });
     let ((), output) = ended.await.with_context(|| format!("{program} does not end"))??;
     let complaint = String::from_utf8_lossy(&output.stderr);
     anyhow::ensure!(output.status.success(), "{program} failed:\n{complaint}");

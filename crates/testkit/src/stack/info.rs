@@ -1,4 +1,4 @@
-//! What others need to use a stack that runs: `target/stack.json`.
+//! Stack info: what others need to use a stack that runs, as written to `target/stack.json`.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -10,7 +10,7 @@ use crate::{TraceViewer, User};
 /// Addresses and local credentials of a running stack, as written to `target/stack.json`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Running {
+pub struct StackInfo {
     site: String,
     inbox: InboxAt,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,23 +43,23 @@ struct Login {
 
 impl Stack {
     /// What others need to use this stack.
-    pub fn running(&self) -> Running {
+    pub fn info(&self) -> StackInfo {
         let login = |user: User| Login {
             user: user.name(),
             password: self.nats.password().to_owned(),
         };
         let mut pids: BTreeMap<String, u32> = BTreeMap::new();
         let others = [
-            self.nats.part().ok(),
-            Some(self.inbox.part()),
-            self.viewer.as_ref().map(TraceViewer::part),
+            self.nats.process().ok(),
+            Some(self.inbox.process()),
+            self.viewer.as_ref().map(TraceViewer::process),
         ];
         for part in self.services.iter().chain(others.into_iter().flatten()) {
             pids.extend(part.pid().map(|pid| (part.name().to_owned(), pid)));
         }
         let [endpoint, region, bucket, access_key_id, secret_access_key] =
             self.s3.env().map(|(_, value)| value);
-        Running {
+        StackInfo {
             site: self.site(),
             inbox: InboxAt {
                 web: self.inbox.url(),

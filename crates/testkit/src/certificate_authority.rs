@@ -15,12 +15,12 @@ use tokio_rustls::{
 use uuid::Uuid;
 
 /// An authority, and the file that whoever trusts it is pointed to.
-pub struct Authority {
+pub struct CertificateAuthority {
     issuer: CertifiedIssuer<'static, KeyPair>,
     file: NamedTempFile,
 }
 
-impl Authority {
+impl CertificateAuthority {
     /// A new one, unknown to everybody.
     pub fn new() -> anyhow::Result<Self> {
         let mut params = CertificateParams::default();
@@ -40,7 +40,7 @@ impl Authority {
     }
 
     /// What a server answers TLS with that is called `host`, a name or an IP address.
-    pub fn certify(&self, host: &str) -> anyhow::Result<TlsAcceptor> {
+    pub fn issue(&self, host: &str) -> anyhow::Result<TlsAcceptor> {
         let key = KeyPair::generate()?;
         let certificate = CertificateParams::new([host.to_owned()])?.signed_by(&key, &self.issuer)?;
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));

@@ -1,4 +1,4 @@
-//! One process of the stack: its log, its signals, its end.
+//! Child process of the stack: its log, its signals, its end.
 
 use std::{
     fs::{self, File},
@@ -17,18 +17,18 @@ use tokio::{
     time::timeout,
 };
 
-/// Longer than any service's own grace.
-const GRACE: Duration = Duration::from_secs(28);
+/// Longer than any service's own grace period.
+const STOP_TIMEOUT: Duration = Duration::from_secs(28);
 const LOG_TAIL: usize = 5;
 
 /// A running process. Dropping it kills it.
-pub struct Part {
+pub struct ChildProcess {
     name: String,
     child: Child,
     log: PathBuf,
 }
 
-impl Part {
+impl ChildProcess {
     /// Starts a program that writes to `<logs>/<name>.log`.
     pub fn start(name: &str, logs: &Path, mut command: Command) -> anyhow::Result<Self> {
         fs::create_dir_all(logs)?;
@@ -105,11 +105,11 @@ impl Part {
         if self.child.try_wait()?.is_none() {
             self.signal(Signal::SIGTERM)?;
         }
-        match timeout(GRACE, self.child.wait()).await {
+        match timeout(STOP_TIMEOUT, self.child.wait()).await {
             Ok(status) => Ok(status?),
             Err(_) => {
                 self.child.kill().await?;
-                anyhow::bail!("{} did not stop within {} s", self.name, GRACE.as_secs())
+                anyhow::bail!("{} did not stop within {} s", self.name, STOP_TIMEOUT.as_secs())
             }
         }
     }
