@@ -155,8 +155,8 @@ async fn installation(context: &Context) -> Result<Installation, ProvisionError>
     Ok(known.map_or(Installation::New, |_| Installation::Existing))
 }
 
-/// Deliver policy: where a consumer begins. One that is there keeps its place. One that joins a running site begins with what
-/// happens from now on: nobody gets a mail about what happened long before that mail was there.
+/// Deliver policy: where a consumer begins. One that exists keeps its position. One that joins a running site begins with
+/// what happens from now on: nobody gets a mail about what happened long before that mail was there.
 async fn deliver_policy(context: &Context, name: &str, installation: Installation) -> consumer::DeliverPolicy {
     let known: Result<PullConsumer, _> = context.get_consumer_from_stream(name, SITE_STREAM).await;
     match (known, installation) {

@@ -1,4 +1,5 @@
-//! Metrics: the meter, histograms and guards of every service, with units and buckets as OpenTelemetry's conventions have them.
+//! Metrics: the meter, histograms and guards of every service, with units and buckets as OpenTelemetry's conventions have
+//! them.
 
 use opentelemetry::{
     KeyValue, global,

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::broker;
 
-/// Writes those who are in one of these states, or all; with their ways out where there is what makes them.
+/// Writes those who are in one of these states, or all; with their unsubscribe links where there is a key to sign them.
 pub async fn export(states: &[StateName], links: Option<&LinkBuilder>, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let bucket = broker::bucket(&context, SUBSCRIBERS_BUCKET).await?;

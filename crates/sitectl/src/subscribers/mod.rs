@@ -59,7 +59,7 @@ enum Command {
     },
 }
 
-/// What the ways out in an export are made with.
+/// What the unsubscribe links in an export are made with.
 #[derive(Args)]
 struct LinkArgs {
     /// Key of the tokens in mailed links, at least 32 bytes, the same in every service; with it the export tells how

@@ -1,4 +1,5 @@
-//! Form values: what a visitor entered, read from the body as it passes, so that it is there whatever becomes of the request.
+//! Form values: what a visitor entered, read from the body as it passes, so that it is there whatever becomes of the
+//! request.
 
 use std::{
     collections::BTreeMap,

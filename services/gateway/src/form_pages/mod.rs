@@ -94,7 +94,7 @@ const FORMS: [FormRoute; 5] = [
 ];
 
 /// Fallback where no page of the site can be had.
-const FALLBACK_PAGE: &str = include_str!("bare.html");
+const FALLBACK_PAGE: &str = include_str!("fallback.html");
 /// What visitors entered is theirs.
 const NOT_STORED: HeaderValue = HeaderValue::from_static("no-store");
 

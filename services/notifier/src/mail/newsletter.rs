@@ -1,5 +1,5 @@
 //! A visitor wants the newsletter: first the question whether it was them, then the
-//! welcome with the way out, and a last word to whoever took it.
+//! welcome with the unsubscribe link, and a last word to whoever followed it.
 
 use minijinja::context;
 use site_events::{
