@@ -31,7 +31,11 @@ pub fn rust() -> anyhow::Result<()> {
         "Run: cargo fmt",
     )?;
     let mut clippy = cargo(&["clippy", "--quiet", "--workspace", "--all-targets"]);
-    run("Linting Rust", clippy.args(["--", "--deny", "warnings"]), FIX_HINT)
+    run(
+        "Linting Rust",
+        clippy.args(["--", "--deny", "warnings"]),
+        FIX_HINT,
+    )
 }
 
 /// Format, lints and types of the front ends, and lints of the contracts.

@@ -293,7 +293,13 @@ async fn with_progress<T, Fut: Future<Output = ()>>(
     }
 }
 
-fn start_delivery(span: &Span, consumer: &Arc<str>, attempt: u32, envelope: Envelope, message: &Message) -> Delivery {
+fn start_delivery(
+    span: &Span,
+    consumer: &Arc<str>,
+    attempt: u32,
+    envelope: Envelope,
+    message: &Message,
+) -> Delivery {
     trace::continue_from(span, envelope.traceparent.as_deref());
     let request_id = RequestId::accept(Some(&envelope.requestid));
     span.record("event.id", field::display(envelope.id));

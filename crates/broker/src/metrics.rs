@@ -40,7 +40,11 @@ impl ConsumerMetrics {
                 .with_unit("{event}")
                 .with_description("Events that were given up")
                 .build(),
-            attempts: metrics::seconds_histogram("messaging.process.duration", "How long attempts took", &SLOW_BUCKETS_SECONDS),
+            attempts: metrics::seconds_histogram(
+                "messaging.process.duration",
+                "How long attempts took",
+                &SLOW_BUCKETS_SECONDS,
+            ),
             ages: metrics::seconds_histogram(
                 "site.delivery.age",
                 "How old events were when their receiver had them",

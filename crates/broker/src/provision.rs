@@ -95,7 +95,10 @@ pub struct Provisioned {
 /// # Errors
 ///
 /// If the broker refuses one of them; those before it stay.
-pub async fn provision(context: &Context, settings: &ProvisionSettings) -> Result<Provisioned, ProvisionError> {
+pub async fn provision(
+    context: &Context,
+    settings: &ProvisionSettings,
+) -> Result<Provisioned, ProvisionError> {
     let installation = installation(context).await?;
     let mut ready = Vec::new();
     let wanted = Desired::from_settings(settings);
@@ -117,7 +120,10 @@ pub async fn provision(context: &Context, settings: &ProvisionSettings) -> Resul
             deliver_policy,
             ..config.clone()
         };
-        map_error(&what, context.create_consumer_on_stream(config, SITE_STREAM).await)?;
+        map_error(
+            &what,
+            context.create_consumer_on_stream(config, SITE_STREAM).await,
+        )?;
         ready.push(what);
     }
     let what = format!("consumer {DIGEST_CONSUMER}");
@@ -129,7 +135,10 @@ pub async fn provision(context: &Context, settings: &ProvisionSettings) -> Resul
     } else {
         Vec::new()
     };
-    Ok(Provisioned { ready, orphaned_consumers })
+    Ok(Provisioned {
+        ready,
+        orphaned_consumers,
+    })
 }
 
 /// Installation: new, or one that runs already.
@@ -157,7 +166,11 @@ async fn installation(context: &Context) -> Result<Installation, ProvisionError>
 
 /// Deliver policy: where a consumer begins. One that exists keeps its position. One that joins a running site begins with
 /// what happens from now on: nobody gets a mail about what happened long before that mail was there.
-async fn deliver_policy(context: &Context, name: &str, installation: Installation) -> consumer::DeliverPolicy {
+async fn deliver_policy(
+    context: &Context,
+    name: &str,
+    installation: Installation,
+) -> consumer::DeliverPolicy {
     let known: Result<PullConsumer, _> = context.get_consumer_from_stream(name, SITE_STREAM).await;
     match (known, installation) {
         (Ok(known), _) => known.cached_info().config.deliver_policy,
@@ -207,7 +220,10 @@ fn streams(settings: &ProvisionSettings) -> [Config; 2] {
         ..Config::default()
     };
     [
-        stream(SITE_STREAM, &[subjects::EVENTS_SUBJECT, subjects::REPLAYS_SUBJECT]),
+        stream(
+            SITE_STREAM,
+            &[subjects::EVENTS_SUBJECT, subjects::REPLAYS_SUBJECT],
+        ),
         stream(DEAD_LETTERS_STREAM, &[subjects::DEAD_LETTERS_SUBJECT]),
     ]
 }
@@ -309,7 +325,12 @@ mod tests {
 
     #[test]
     fn a_bucket_is_the_stream_of_its_name() {
-        for (config, name) in wanted().buckets.iter().zip([SUBSCRIBERS_BUCKET, DELIVERIES_BUCKET, ENDPOINTS_BUCKET]) {
+        for (config, name) in
+            wanted()
+                .buckets
+                .iter()
+                .zip([SUBSCRIBERS_BUCKET, DELIVERIES_BUCKET, ENDPOINTS_BUCKET])
+        {
             assert_eq!(bucket_name(&config.name), name);
         }
     }

@@ -144,7 +144,12 @@ impl ResumeStore {
     /// # Errors
     ///
     /// If the file cannot be read, or the store did not take it; it may have stored it even so.
-    pub async fn put(&self, key: &ResumeKey, file: &Path, content_type: &str) -> Result<(), ResumeStoreError> {
+    pub async fn put(
+        &self,
+        key: &ResumeKey,
+        file: &Path,
+        content_type: &str,
+    ) -> Result<(), ResumeStoreError> {
         let started = Instant::now();
         let span = self.span("PutObject");
         let putting = self.put_object(key, file, content_type);
@@ -174,7 +179,12 @@ impl ResumeStore {
         )
     }
 
-    async fn put_object(&self, key: &ResumeKey, file: &Path, content_type: &str) -> Result<(), ResumeStoreError> {
+    async fn put_object(
+        &self,
+        key: &ResumeKey,
+        file: &Path,
+        content_type: &str,
+    ) -> Result<(), ResumeStoreError> {
         let body = ByteStream::from_path(file)
             .await
             .map_err(|error| ResumeStoreError::new("read the spooled résumé", error))?;

@@ -14,7 +14,12 @@ impl ResumeStore {
     /// # Errors
     ///
     /// If `lifetime` is longer than that.
-    pub async fn presigned_url(&self, key: &str, file_name: &str, lifetime: Duration) -> Result<String, ResumeStoreError> {
+    pub async fn presigned_url(
+        &self,
+        key: &str,
+        file_name: &str,
+        lifetime: Duration,
+    ) -> Result<String, ResumeStoreError> {
         let wrong = |error| ResumeStoreError::new("sign a link", error);
         let presigning = PresigningConfig::expires_in(lifetime).map_err(wrong)?;
         let signed = self

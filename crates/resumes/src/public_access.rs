@@ -25,7 +25,9 @@ impl ResumeStore {
 }
 
 /// What a request without credentials got, or `None` where it was refused.
-fn forbidden_as_none<T, E>(answer: Result<T, SdkError<E, HttpResponse>>) -> Result<Option<T>, ResumeStoreError>
+fn forbidden_as_none<T, E>(
+    answer: Result<T, SdkError<E, HttpResponse>>,
+) -> Result<Option<T>, ResumeStoreError>
 where
     E: std::error::Error + 'static,
 {

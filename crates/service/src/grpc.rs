@@ -12,8 +12,8 @@ use tonic_health::ServingStatus;
 
 use crate::{
     drain::{self, CancellationToken},
-    health::{self, Dependency},
     grpc_middleware,
+    health::{self, Dependency},
 };
 
 /// Per-stream flow control window: what one slow reader can make us hold.

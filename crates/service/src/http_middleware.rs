@@ -24,7 +24,8 @@ use crate::{
 /// All other layers go inside.
 pub fn with_middleware(router: Router) -> Router {
     let description = "How long requests took, up to the answer's head";
-    let duration = metrics::seconds_histogram("http.server.request.duration", description, &FAST_BUCKETS_SECONDS);
+    let duration =
+        metrics::seconds_histogram("http.server.request.duration", description, &FAST_BUCKETS_SECONDS);
     router
         .layer(
             TraceLayer::new_for_http()

@@ -45,6 +45,8 @@ pub async fn add(request: Request, next: Next) -> Response {
     for (name, value) in HEADERS {
         headers.insert(name, value);
     }
-    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(DENY_ALL_POLICY);
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(DENY_ALL_POLICY);
     response
 }

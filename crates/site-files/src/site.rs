@@ -112,7 +112,8 @@ impl Site {
             redirects: routes.redirects,
             not_found,
             variants: routes.variants,
-            content_security_policy: content_security_policy(&routes.script_hashes, &routes.frame_sources).with_context(wrong)?,
+            content_security_policy: content_security_policy(&routes.script_hashes, &routes.frame_sources)
+                .with_context(wrong)?,
             content_security_policy_of_remotes: content_security_policy(&[], &[])?,
         })
     }
@@ -273,7 +274,10 @@ fn is_immutable(path: &str) -> bool {
     path.starts_with("/assets/") || of_a_remote().unwrap_or(false)
 }
 
-fn content_security_policy(script_hashes: &[String], frame_sources: &[String]) -> anyhow::Result<HeaderValue> {
+fn content_security_policy(
+    script_hashes: &[String],
+    frame_sources: &[String],
+) -> anyhow::Result<HeaderValue> {
     let scripts: String = script_hashes.iter().map(|hash| format!(" '{hash}'")).collect();
     let frames = match frame_sources {
         [] => "'none'".to_owned(),

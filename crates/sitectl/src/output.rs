@@ -5,7 +5,11 @@ use std::io::{Write, stdout};
 use serde_json::Value;
 
 /// Prints the document where JSON is asked for, else the lines.
-pub fn print_output(json: bool, document: &Value, lines: impl IntoIterator<Item = String>) -> anyhow::Result<()> {
+pub fn print_output(
+    json: bool,
+    document: &Value,
+    lines: impl IntoIterator<Item = String>,
+) -> anyhow::Result<()> {
     let mut out = stdout().lock();
     if json {
         writeln!(out, "{document}")?;

@@ -15,8 +15,8 @@ use time::format_description::well_known::Rfc3339;
 use visitor::{EmailAddress, PersonId, PersonKey};
 
 use crate::{
-    output::print_output,
     broker, dead_letters,
+    output::print_output,
     personal_data::{PersonalData, PersonalDataStores},
     private_folder,
 };

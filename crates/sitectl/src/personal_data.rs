@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Context as _;
 use async_nats::jetstream::{kv::Store as Bucket, message::StreamMessage, stream::Stream};
-use resumes::{ResumeKey, S3Settings, ResumeStore};
+use resumes::{ResumeKey, ResumeStore, S3Settings};
 use serde::Serialize;
 use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
@@ -120,12 +120,18 @@ impl PersonalDataStores {
     pub fn summary(&self, counts: &Counts) -> [String; 5] {
         [
             format!("events: {} (stream {SITE_STREAM})", counts.events),
-            format!("dead letters: {} (stream {DEAD_LETTERS_STREAM})", counts.dead_letters),
+            format!(
+                "dead letters: {} (stream {DEAD_LETTERS_STREAM})",
+                counts.dead_letters
+            ),
             format!(
                 "subscriber's records: {} (bucket {SUBSCRIBERS_BUCKET})",
                 counts.subscriber
             ),
-            format!("delivery records: {} (bucket {DELIVERIES_BUCKET})", counts.deliveries),
+            format!(
+                "delivery records: {} (bucket {DELIVERIES_BUCKET})",
+                counts.deliveries
+            ),
             format!("résumés: {} (S3 bucket {})", counts.resumes, self.resumes_name),
         ]
     }
@@ -167,7 +173,11 @@ impl Counts {
     /// The buckets whose files may still hold, as free space, what told of the person:
     /// see [`purge`]. A delivery record tells of nobody.
     pub fn freed(&self) -> &'static [&'static str] {
-        if self.subscriber > 0 { &[SUBSCRIBERS_BUCKET] } else { &[] }
+        if self.subscriber > 0 {
+            &[SUBSCRIBERS_BUCKET]
+        } else {
+            &[]
+        }
     }
 
     /// Whether there is nothing at all.

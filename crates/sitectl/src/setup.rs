@@ -14,10 +14,10 @@ use serde_json::json;
 use site_broker::{ProvisionSettings, SUBSCRIBERS_BUCKET};
 use site_events::{SITE_STREAM, subjects};
 use site_service::nats::{self, NatsSettings};
-use subscribers::{Retention, SubscriberStoreError, Subscriber, Subscribers};
+use subscribers::{Retention, Subscriber, SubscriberStoreError, Subscribers};
 use visitor::PersonId;
 
-use crate::{output::print_output, broker, webhooks::consumer_lag};
+use crate::{broker, output::print_output, webhooks::consumer_lag};
 
 /// TTL of sign-ups from releases that let none expire.
 const LEGACY_SIGN_UP_TTL: Duration = Duration::from_secs(48 * 60 * 60);
@@ -101,13 +101,20 @@ impl OrphanedConsumer {
     }
 }
 
-fn print_setup(json: bool, ready: &[String], removed: &[OrphanedConsumer], left_alone: &[OrphanedConsumer]) -> anyhow::Result<()> {
+fn print_setup(
+    json: bool,
+    ready: &[String],
+    removed: &[OrphanedConsumer],
+    left_alone: &[OrphanedConsumer],
+) -> anyhow::Result<()> {
     let document = json!({ "ready": ready, "removed": removed, "leftAlone": left_alone });
     let ready = ready.iter().map(|what| format!("ready: {what}"));
-    let removed = removed.iter().map(|OrphanedConsumer { consumer, waiting }| match waiting {
-        0 => format!("removed: consumer {consumer}; nothing waited for it"),
-        _ => format!("removed: consumer {consumer}; given up with it: {waiting}"),
-    });
+    let removed = removed
+        .iter()
+        .map(|OrphanedConsumer { consumer, waiting }| match waiting {
+            0 => format!("removed: consumer {consumer}; nothing waited for it"),
+            _ => format!("removed: consumer {consumer}; given up with it: {waiting}"),
+        });
     let left_alone = left_alone.iter().map(|OrphanedConsumer { consumer, waiting }| {
         format!("left alone: consumer {consumer}; waiting for it: {waiting}")
     });

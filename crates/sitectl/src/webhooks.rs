@@ -12,7 +12,7 @@ use site_broker::{ENDPOINTS_BUCKET, Endpoint, endpoints::EndpointState};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use time::format_description::well_known::Rfc3339;
 
-use crate::{output::print_output, broker, common_args::CommonArgs};
+use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args)]

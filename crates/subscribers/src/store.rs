@@ -108,14 +108,12 @@ impl Subscribers {
             });
         };
         let subscriber = match entry.operation {
-            Operation::Put => {
-                Some(
-                    serde_json::from_slice(&entry.value).map_err(|reason| SubscriberStoreError::Unreadable {
-                        person: person.clone(),
-                        reason,
-                    })?,
-                )
-            }
+            Operation::Put => Some(serde_json::from_slice(&entry.value).map_err(|reason| {
+                SubscriberStoreError::Unreadable {
+                    person: person.clone(),
+                    reason,
+                }
+            })?),
             Operation::Delete | Operation::Purge => None,
         };
         Ok(SubscriberEntry {

@@ -108,7 +108,9 @@ impl Subscriber {
             Some(State::Pending {
                 mailed: None,
                 asking: Some(other),
-            }) if *other != key && known.is_some_and(|known| now - known.requested < CONFIRMATION_LEASE) => return None,
+            }) if *other != key && known.is_some_and(|known| now - known.requested < CONFIRMATION_LEASE) => {
+                return None;
+            }
             _ => {}
         }
         Some(Self {
@@ -270,9 +272,20 @@ mod tests {
     const FIRST: Uuid = Uuid::from_u128(1);
     const SECOND: Uuid = Uuid::from_u128(2);
 
-    fn sign_up(known: Option<&Subscriber>, now: OffsetDateTime, new_subscription_id: Uuid) -> Option<Subscriber> {
+    fn sign_up(
+        known: Option<&Subscriber>,
+        now: OffsetDateTime,
+        new_subscription_id: Uuid,
+    ) -> Option<Subscriber> {
         let email = EmailAddress::parse("asha@example.com").expect("an address");
-        Subscriber::signed_up(known, email, Some("/blog".to_owned()), now, new_subscription_id, new_subscription_id)
+        Subscriber::signed_up(
+            known,
+            email,
+            Some("/blog".to_owned()),
+            now,
+            new_subscription_id,
+            new_subscription_id,
+        )
     }
 
     fn pending() -> Subscriber {
@@ -295,7 +308,10 @@ mod tests {
         let confirm_within = std::time::Duration::from_secs(1);
         let suppressed = pending().suppressed(NOW);
         let ninety_days = std::time::Duration::from_secs(7_776_000);
-        assert_eq!(suppressed.retention(confirm_within), Retention::Expires(ninety_days));
+        assert_eq!(
+            suppressed.retention(confirm_within),
+            Retention::Expires(ninety_days)
+        );
         assert!(suppressed.is_suppressed() && !pending().is_suppressed());
         let consented = pending().confirmed(NOW).expect("it was pending").suppressed(NOW);
         assert_eq!(consented.retention(confirm_within), Retention::Forever);
@@ -370,7 +386,10 @@ mod tests {
         assert_eq!((pending.consented_at(), pending.unsubscribed_at()), (None, None));
         let confirmed: Subscriber =
             serde_json::from_str(&written(r#""state":"confirmed","since":"2026-11-20T12:00:00Z""#))?;
-        assert_eq!((confirmed.consented_at(), confirmed.unsubscribed_at()), (Some(NOW), None));
+        assert_eq!(
+            (confirmed.consented_at(), confirmed.unsubscribed_at()),
+            (Some(NOW), None)
+        );
         let left: Subscriber = serde_json::from_str(&written(
             r#""state":"unsubscribed","since":"2026-11-20T12:00:00Z""#,
         ))?;
@@ -385,11 +404,17 @@ mod tests {
             .confirmed(NOW)
             .map(|s| s.unsubscribed(later))
             .expect("confirmed");
-        assert_eq!((left.consented_at(), left.unsubscribed_at()), (Some(NOW), Some(later)));
+        assert_eq!(
+            (left.consented_at(), left.unsubscribed_at()),
+            (Some(NOW), Some(later))
+        );
         assert_eq!((left.requested, left.source.as_deref()), (NOW, Some("/blog")));
 
         let again = sign_up(Some(&left), later + Duration::hours(1), SECOND).expect("another sign-up");
-        assert_eq!((again.consented_at(), again.unsubscribed_at()), (Some(NOW), Some(later)));
+        assert_eq!(
+            (again.consented_at(), again.unsubscribed_at()),
+            (Some(NOW), Some(later))
+        );
         let anew = again.confirmed(later + Duration::hours(2)).expect("pending");
         assert_eq!(anew.consented_at(), Some(later + Duration::hours(2)));
         assert_eq!(anew.unsubscribed_at(), None);

@@ -6,7 +6,7 @@ use anyhow::Context;
 use tempfile::TempDir;
 use tokio::{net::TcpStream, process::Command};
 
-use crate::{eventually, child_process::ChildProcess, ports::free_ports, root};
+use crate::{child_process::ChildProcess, eventually, ports::free_ports, root};
 
 const START: Duration = Duration::from_secs(90);
 /// clamd's own limits are wider than any résumé.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use crate::{eventually, child_process::ChildProcess, ports::free_ports, root};
+use crate::{child_process::ChildProcess, eventually, ports::free_ports, root};
 
 const START: Duration = Duration::from_secs(90);
 

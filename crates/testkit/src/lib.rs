@@ -23,13 +23,13 @@ mod stack;
 mod trace_viewer;
 
 pub use certificate_authority::CertificateAuthority;
+pub use child_process::ChildProcess;
 pub use clamd::Clamd;
 pub use hosting::{Hosting, Shape};
 pub use inbox::Inbox;
-pub use mail_server::{ScriptedReply, MailServer};
+pub use mail_server::{MailServer, ScriptedReply};
 pub use nats::{Nats, User};
 pub use otlp::Discard;
-pub use child_process::ChildProcess;
 pub use ports::Ports;
 pub use receiver::Receiver;
 pub use s3::S3;

@@ -12,7 +12,7 @@ use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use crate::{Discard, ChildProcess, Ports, Stack, eventually};
+use crate::{ChildProcess, Discard, Ports, Stack, eventually};
 
 const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
 /// How often each service is started to see how long that takes.

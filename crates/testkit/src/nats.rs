@@ -18,7 +18,7 @@ use site_events::{Channel, DEAD_LETTERS_STREAM, SITE_STREAM};
 use tempfile::TempDir;
 use tokio::{net::TcpStream, process::Command};
 
-use crate::{eventually, child_process::ChildProcess, ports::free_ports, root};
+use crate::{child_process::ChildProcess, eventually, ports::free_ports, root};
 
 /// Who may do what; the same file that a cluster uses.
 const USERS: &str = include_str!("../../broker/nats/users.conf");

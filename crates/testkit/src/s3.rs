@@ -12,7 +12,7 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo},
     server::conn::auto::Builder,
 };
-use resumes::{S3Settings, ResumeStore};
+use resumes::{ResumeStore, S3Settings};
 use s3s::{
     auth::SimpleAuth,
     service::{S3Service, S3ServiceBuilder},

@@ -6,7 +6,7 @@ use anyhow::Context;
 use serde_json::Value;
 use tokio::process::Command;
 
-use crate::{eventually, child_process::ChildProcess, root};
+use crate::{child_process::ChildProcess, eventually, root};
 
 const START: Duration = Duration::from_secs(90);
 

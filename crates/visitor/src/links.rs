@@ -116,12 +116,16 @@ mod tests {
     fn both_unsubscribe_links_are_good_for_years_and_for_nothing_else() {
         let key = TokenKey::new("a token key of thirty-two bytes or more").expect("a long key");
         let person = PersonId::try_from("0123456789abcdef0123456789abcdef".to_owned()).expect("an id");
-        let unsubscribe_links = LinkBuilder::new("https://oculant.example", &key).unsubscribe_links(&person, NOW);
+        let unsubscribe_links =
+            LinkBuilder::new("https://oculant.example", &key).unsubscribe_links(&person, NOW);
         let prefixes = [
             "https://oculant.example/?newsletter=unsubscribe&token=",
             "https://oculant.example/api/newsletter/unsubscribe?token=",
         ];
-        for (link, prefix) in [unsubscribe_links.page, unsubscribe_links.one_click].iter().zip(prefixes) {
+        for (link, prefix) in [unsubscribe_links.page, unsubscribe_links.one_click]
+            .iter()
+            .zip(prefixes)
+        {
             let token = link.strip_prefix(prefix).expect("a link to the site");
             let later = NOW + Duration::days(4 * 365);
             assert_eq!(key.verify(token, Purpose::Unsubscribe, later), Ok(person.clone()));

@@ -117,7 +117,11 @@ mod tests {
     #[test]
     fn a_submissions_key_is_the_same_each_time_and_another_under_another_secret() {
         let other = "another key of thirty-two bytes or more";
-        let tag = |secret, key| PersonKey::new(secret).expect("a long key").blind_submission_key([key; 16]);
+        let tag = |secret, key| {
+            PersonKey::new(secret)
+                .expect("a long key")
+                .blind_submission_key([key; 16])
+        };
         assert_eq!(tag(KEY, 1), tag(KEY, 1));
         assert_ne!(tag(KEY, 1), tag(KEY, 2));
         assert_ne!(tag(KEY, 1), tag(other, 1));

@@ -166,7 +166,9 @@ async fn receive(careers: &Careers, mut parts: Streaming<ApplyRequest>) -> Resul
                 let resume = match spool {
                     Some(spool) => {
                         let spooled = spool.finish().await.map_err(ApplyError::Spool)?;
-                        careers.upload_metrics.record(spooled.size_bytes, started.elapsed());
+                        careers
+                            .upload_metrics
+                            .record(spooled.size_bytes, started.elapsed());
                         Some(spooled)
                     }
                     None => None,
@@ -186,7 +188,10 @@ async fn receive(careers: &Careers, mut parts: Streaming<ApplyRequest>) -> Resul
 
 type CheckedResume = (Spooled, ResumeKind);
 
-fn validate(form: RawForm, resume: Option<Spooled>) -> Result<(Application, Option<CheckedResume>), ApplyError> {
+fn validate(
+    form: RawForm,
+    resume: Option<Spooled>,
+) -> Result<(Application, Option<CheckedResume>), ApplyError> {
     let mut violations = Violations::default();
     let application = Application::parse(&form, &mut violations);
     let resume = match resume {

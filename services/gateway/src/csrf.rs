@@ -15,7 +15,11 @@ use crate::api_error::ApiError;
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
 /// Refuses what a page of another site sent, unless its origin may call the API.
-pub async fn reject_cross_site(State(allowed_origins): State<Arc<[HeaderValue]>>, request: Request, next: Next) -> Response {
+pub async fn reject_cross_site(
+    State(allowed_origins): State<Arc<[HeaderValue]>>,
+    request: Request,
+    next: Next,
+) -> Response {
     if is_cross_site(request.headers(), &allowed_origins) {
         return ApiError::of(StatusCode::FORBIDDEN).into_response();
     }

@@ -143,6 +143,10 @@ mod tests {
         for n in 0..200_000_u32 {
             let _admitted = limit.admit(IpAddr::from(n.to_be_bytes()));
         }
-        assert!(limit.limiter.len() < MAX_TRACKED_ADDRESSES + 100, "{}", limit.limiter.len());
+        assert!(
+            limit.limiter.len() < MAX_TRACKED_ADDRESSES + 100,
+            "{}",
+            limit.limiter.len()
+        );
     }
 }

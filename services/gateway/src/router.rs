@@ -13,7 +13,7 @@ use axum::{
     routing::{MethodRouter, any, get, post},
 };
 use site_files::{Site, security_headers};
-use site_service::{idempotency, request_id, http_middleware};
+use site_service::{http_middleware, idempotency, request_id};
 use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
 
 use crate::{
@@ -68,7 +68,13 @@ pub fn router(app: AppState, settings: &Settings) -> anyhow::Result<Router> {
 }
 
 fn forms(settings: &Settings) -> Router<AppState> {
-    let contact = form("contact", api::contact::submit, FORM_REQUEST_TIMEOUT, JSON_BYTES, settings);
+    let contact = form(
+        "contact",
+        api::contact::submit,
+        FORM_REQUEST_TIMEOUT,
+        JSON_BYTES,
+        settings,
+    );
     let newsletter = form(
         "newsletter",
         api::newsletter::subscribe,
@@ -96,7 +102,9 @@ fn forms(settings: &Settings) -> Router<AppState> {
 fn reports(settings: &Settings) -> Router<AppState> {
     let report = post(api::remote_failure::report)
         .layer(DefaultBodyLimit::max(REPORT_BYTES))
-        .layer(from_fn(|request, next| with_timeout(FORM_REQUEST_TIMEOUT, request, next)))
+        .layer(from_fn(|request, next| {
+            with_timeout(FORM_REQUEST_TIMEOUT, request, next)
+        }))
         .layer(from_fn_with_state(
             Arc::new(RateLimitState::new(settings)),
             rate_limit::enforce,
@@ -112,7 +120,9 @@ fn link_and_health_routes() -> Router<AppState> {
             post(api::newsletter::unsubscribe).get(api::newsletter::ask_to_unsubscribe),
         )
         .layer(DefaultBodyLimit::max(JSON_BYTES))
-        .layer(from_fn(|request, next| with_timeout(FORM_REQUEST_TIMEOUT, request, next)))
+        .layer(from_fn(|request, next| {
+            with_timeout(FORM_REQUEST_TIMEOUT, request, next)
+        }))
         .route("/api/openapi.json", get(api::openapi::document))
         .route("/livez", get(readiness::livez))
         .route("/readyz", get(readiness::readyz))
@@ -166,7 +176,10 @@ where
             Arc::<[HeaderValue]>::from(settings.cors_origins.as_slice()),
             csrf::reject_cross_site,
         ))
-        .layer(from_fn_with_state(Arc::new(SubmissionMetrics::new(name)), submissions::count))
+        .layer(from_fn_with_state(
+            Arc::new(SubmissionMetrics::new(name)),
+            submissions::count,
+        ))
 }
 
 async fn with_timeout(timeout: Duration, request: Request, next: Next) -> Response {

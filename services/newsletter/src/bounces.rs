@@ -4,7 +4,7 @@ use site_broker::{Delivery, Outcome};
 use subscribers::SubscriberStoreError;
 use time::OffsetDateTime;
 
-use crate::{update::update, newsletter::Newsletter};
+use crate::{newsletter::Newsletter, update::update};
 
 /// Suppresses the subscriber. Of whom nothing is held any more, nothing is kept either: an erased person does not come
 /// back by a late event.
@@ -20,6 +20,8 @@ pub async fn suppress(newsletter: &Newsletter, delivery: Delivery) -> Outcome {
             Outcome::Delivered
         }
         Err(error @ SubscriberStoreError::Unreadable { .. }) => Outcome::Refused(error.to_string()),
-        Err(error @ (SubscriberStoreError::Conflict | SubscriberStoreError::Away(_))) => Outcome::Retry(error.to_string()),
+        Err(error @ (SubscriberStoreError::Conflict | SubscriberStoreError::Away(_))) => {
+            Outcome::Retry(error.to_string())
+        }
     }
 }

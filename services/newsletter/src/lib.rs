@@ -90,7 +90,13 @@ impl Service {
     /// If the server or a consumer ends unasked.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let suppress = |delivery| bounces::suppress(&self.newsletter, delivery);
-        let suppressing = consume(&self.context, SUPPRESSION_CONSUMER.into(), BOUNCE_CONSUMER_OPTIONS, suppress, stop.clone());
+        let suppressing = consume(
+            &self.context,
+            SUPPRESSION_CONSUMER.into(),
+            BOUNCE_CONSUMER_OPTIONS,
+            suppress,
+            stop.clone(),
+        );
         let serving = async {
             let served = self.server.run(stop.clone()).await;
             // Should it end unasked, nothing else keeps the service.

@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 use tonic::Status;
 use visitor::token::{Purpose, TokenError};
 
-use crate::{update::update, newsletter::Newsletter};
+use crate::{newsletter::Newsletter, update::update};
 
 /// Why a link did nothing.
 pub enum LinkError {
@@ -88,7 +88,9 @@ pub async fn unsubscribe(
         return Ok(());
     };
     // It was noted. To tell of it would send a mail to where none arrives, or once more to somebody who left long ago.
-    let is_told = left.unsubscribed_at().is_some_and(|since| now - since > COMPLETED_WITHIN);
+    let is_told = left
+        .unsubscribed_at()
+        .is_some_and(|since| now - since > COMPLETED_WITHIN);
     if left.is_suppressed() || is_told {
         return Ok(());
     }

@@ -39,6 +39,8 @@ pub struct Settings {
 fn hours(raw: &str) -> Result<Duration, String> {
     match raw.parse() {
         Ok(hours @ 1..=MAX_CONFIRM_WITHIN_HOURS) => Ok(Duration::from_secs(hours * 60 * 60)),
-        _ => Err(format!("it is not a number of hours from 1 to {MAX_CONFIRM_WITHIN_HOURS}")),
+        _ => Err(format!(
+            "it is not a number of hours from 1 to {MAX_CONFIRM_WITHIN_HOURS}"
+        )),
     }
 }

@@ -9,7 +9,7 @@ use site_service::{
     idempotency::{self, InvalidIdempotencyKey},
     status::Violations,
 };
-use subscribers::{SubscriberEntry, SubscriberStoreError, Subscriber};
+use subscribers::{Subscriber, SubscriberEntry, SubscriberStoreError};
 use time::OffsetDateTime;
 use tonic::Status;
 use uuid::{Builder, Uuid};

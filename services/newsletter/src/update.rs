@@ -1,6 +1,6 @@
 //! Updates a subscriber's record by compare-and-set.
 
-use subscribers::{SubscriberStoreError, Subscriber};
+use subscribers::{Subscriber, SubscriberStoreError};
 use visitor::PersonId;
 
 use crate::newsletter::Newsletter;

@@ -7,10 +7,10 @@ use time::OffsetDateTime;
 use tracing::{Instrument, field};
 
 use crate::{
-    mail::{self, RecruiterExtrasLoader, MailContext, MailError},
-    storage::{Deliveries, EventStream, Unavailable},
+    mail::{self, MailContext, MailError, RecruiterExtrasLoader},
     reports::bounces,
-    transport::smtp::{ChannelLimit, SmtpPool, SmtpError},
+    storage::{Deliveries, EventStream, Unavailable},
+    transport::smtp::{ChannelLimit, SmtpError, SmtpPool},
 };
 
 /// What a delivery works with.

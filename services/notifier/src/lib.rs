@@ -38,11 +38,11 @@ pub use self::{
 use self::{
     deliver::Notifier,
     mail::RecruiterExtrasLoader,
-    storage::{Deliveries, EndpointStates, EventStream},
     reports::{Backlog, DeadLetterDigest, digest_consumer},
+    storage::{Deliveries, EndpointStates, EventStream},
     transport::{
         smtp::{ChannelLimit, SmtpPool},
-        webhooks::{WebhookClient, PrivateAddresses, WebhookSender, Webhook},
+        webhooks::{PrivateAddresses, Webhook, WebhookClient, WebhookSender},
     },
 };
 

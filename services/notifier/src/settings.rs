@@ -97,9 +97,7 @@ fn mailbox(raw: &str) -> Result<Mailbox, &'static str> {
 fn link_lifetime(raw: &str) -> Result<Duration, String> {
     match raw.parse() {
         Ok(hours @ 1..=MAX_LINK_HOURS) => Ok(Duration::from_secs(hours * 60 * 60)),
-        _ => Err(format!(
-            "it is not a number of hours from 1 to {MAX_LINK_HOURS}"
-        )),
+        _ => Err(format!("it is not a number of hours from 1 to {MAX_LINK_HOURS}")),
     }
 }
 

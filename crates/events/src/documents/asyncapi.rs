@@ -172,11 +172,17 @@ fn headers() -> Value {
 
 fn dead_headers() -> Value {
     let mut headers = headers();
-    headers["required"] = json!(["Nats-Msg-Id", DEAD_LETTER_ERROR, DEAD_LETTER_ATTEMPTS, DEAD_LETTER_TIME]);
+    headers["required"] = json!([
+        "Nats-Msg-Id",
+        DEAD_LETTER_ERROR,
+        DEAD_LETTER_ATTEMPTS,
+        DEAD_LETTER_TIME
+    ]);
     let properties = &mut headers["properties"];
     properties["Nats-Msg-Id"]["description"] = "The event's id and the consumer.".into();
     properties["Nats-Expected-Stream"]["const"] = DEAD_LETTERS_STREAM.into();
-    properties[DEAD_LETTER_ERROR] = json!({ "type": "string", "description": "Why the last attempt failed." });
+    properties[DEAD_LETTER_ERROR] =
+        json!({ "type": "string", "description": "Why the last attempt failed." });
     properties[DEAD_LETTER_ATTEMPTS] = json!({
         "type": "string",
         "pattern": "^[0-9]+$",

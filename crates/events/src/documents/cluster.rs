@@ -33,11 +33,19 @@ const ABSENT: &str = "absent(site_consumer_lag{channel=\"";
 
 /// The lines of the alert that ask for one channel each.
 fn with_alert(file: &str) -> String {
-    let others: Vec<&str> = file.split_inclusive('\n').filter(|line| !line.contains(ABSENT)).collect();
+    let others: Vec<&str> = file
+        .split_inclusive('\n')
+        .filter(|line| !line.contains(ABSENT))
+        .collect();
     let at = file.split_inclusive('\n').position(|line| line.contains(ABSENT));
     let (above, below) = others.split_at(at.unwrap_or(others.len()));
-    let channels = Channel::ALL.map(Channel::name).into_iter().chain([SUPPRESSION_CONSUMER]);
-    let asked: Vec<String> = channels.map(|channel| format!("{ABSENT}{channel}\"}})\n")).collect();
+    let channels = Channel::ALL
+        .map(Channel::name)
+        .into_iter()
+        .chain([SUPPRESSION_CONSUMER]);
+    let asked: Vec<String> = channels
+        .map(|channel| format!("{ABSENT}{channel}\"}})\n"))
+        .collect();
     let indent = " ".repeat(12);
     let asked = format!("{indent}{}", asked.join(&format!("{indent}or ")));
     [above.concat(), asked, below.concat()].concat()

@@ -10,10 +10,10 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{
     BackupArgs,
-    folder::{Contents, StreamCount, BackupWriter},
+    folder::{BackupWriter, Contents, StreamCount},
     jetstream, snapshot,
 };
-use crate::{output::print_output, broker};
+use crate::{broker, output::print_output};
 
 /// What a folder without a manifest is good for.
 const NO_BACKUP: &str = "there is no backup; remove the folder and repeat it";
@@ -45,7 +45,10 @@ pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
         left_out,
         objects,
     };
-    let (manifest, bytes) = folder.write_manifest(taken, version, contents).await.context(NO_BACKUP)?;
+    let (manifest, bytes) = folder
+        .write_manifest(taken, version, contents)
+        .await
+        .context(NO_BACKUP)?;
     print_backup(args, &manifest.contents, taken, bytes)
 }
 

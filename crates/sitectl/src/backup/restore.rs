@@ -13,10 +13,11 @@ use super::{
     jetstream,
     snapshot::{self, StreamInfo},
 };
-use crate::{output::print_output, broker};
+use crate::{broker, output::print_output};
 
 /// Hint at the failure of a restore that was begun.
-const PARTIAL_RESTORE_HINT: &str = "what is restored is a part; empty the broker and the bucket, and repeat it";
+const PARTIAL_RESTORE_HINT: &str =
+    "what is restored is a part; empty the broker and the bucket, and repeat it";
 
 /// Brings back what the folder holds, once it is sure that the folder is whole and that nothing would be written over.
 pub async fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
@@ -30,7 +31,9 @@ pub async fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
         return print_dry_run(args, &folder);
     }
     store.ensure_bucket().await?;
-    restore_objects(&store, &folder).await.context(PARTIAL_RESTORE_HINT)?;
+    restore_objects(&store, &folder)
+        .await
+        .context(PARTIAL_RESTORE_HINT)?;
     for StreamCount { stream, .. } in folder.manifest.contents.streams.iter().rev() {
         let restored = restore_stream(&context, stream, &folder, args.replicas).await;
         restored.with_context(|| format!("{PARTIAL_RESTORE_HINT}: stream {stream} cannot be restored"))?;

@@ -146,7 +146,10 @@ pub async fn wait_until_restored(context: &Context, stream: &str, info: &StreamI
     let started = Instant::now();
     loop {
         let found = fingerprint(context, stream).await;
-        if found.as_ref().is_ok_and(|found| *found == StreamFingerprint::by(info)) {
+        if found
+            .as_ref()
+            .is_ok_and(|found| *found == StreamFingerprint::by(info))
+        {
             return Ok(());
         }
         if started.elapsed() > REQUEST_TIMEOUT {

@@ -11,10 +11,10 @@ use site_events::subjects;
 
 pub use self::letter::document;
 use self::{
-    selection::{Selection, comma_separated, open},
     letter::ListedDeadLetter,
+    selection::{Selection, comma_separated, open},
 };
-use crate::{output::print_output, broker, common_args::CommonArgs};
+use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args)]

@@ -20,7 +20,7 @@ use site_events::{
 };
 
 use super::selection::{Selection, comma_separated, open};
-use crate::{output::print_output, broker, common_args::CommonArgs};
+use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// Replays what can be. Where the broker itself fails, the rest would fail as well: that ends it.
 pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Result<()> {
@@ -33,7 +33,9 @@ pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Resul
     for letter in &letters {
         let channel = subjects::channel_of(&letter.subject);
         if let Some(why) = replay_blockers.get(channel) {
-            let not_replayed = not_replayed.entry(channel).or_insert_with(|| NotReplayed::of(channel, why));
+            let not_replayed = not_replayed
+                .entry(channel)
+                .or_insert_with(|| NotReplayed::of(channel, why));
             not_replayed.numbers.push(letter.sequence);
             continue;
         }
@@ -46,11 +48,7 @@ pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Resul
     let not_replayed: Vec<NotReplayed<'_>> = not_replayed.into_values().collect();
     print_replay(common, &done, &not_replayed)?;
     let count = letters.len() - done.len();
-    ensure!(
-        count == 0,
-        "Not replayed: {count} of {}.",
-        letters.len()
-    );
+    ensure!(count == 0, "Not replayed: {count} of {}.", letters.len());
     Ok(())
 }
 
@@ -72,7 +70,11 @@ impl<'a> NotReplayed<'a> {
     }
 }
 
-fn print_replay(common: &CommonArgs, replayed: &[u64], not_replayed: &[NotReplayed<'_>]) -> anyhow::Result<()> {
+fn print_replay(
+    common: &CommonArgs,
+    replayed: &[u64],
+    not_replayed: &[NotReplayed<'_>],
+) -> anyhow::Result<()> {
     let document = json!({ "replayed": replayed, "notReplayed": not_replayed });
     let replayed = format!("replayed: {}", comma_separated(replayed));
     let not_replayed = not_replayed.iter().map(
@@ -82,7 +84,11 @@ fn print_replay(common: &CommonArgs, replayed: &[u64], not_replayed: &[NotReplay
              why,
          }| { format!("not replayed: {}, of {channel}: {why}", comma_separated(numbers)) },
     );
-    print_output(common.json, &document, std::iter::once(replayed).chain(not_replayed))
+    print_output(
+        common.json,
+        &document,
+        std::iter::once(replayed).chain(not_replayed),
+    )
 }
 
 /// Publishes the event, unchanged, to the one channel that failed, and waits until the

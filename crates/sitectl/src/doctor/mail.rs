@@ -29,7 +29,12 @@ pub async fn examine(host: Option<&str>, port: u16) -> Finding {
     };
     let what = format!("mail server {host}:{port}");
     let asked = timeout(SMTP_CHECK_TIMEOUT, greet(host, port)).await;
-    let asked = asked.unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within {} s", SMTP_CHECK_TIMEOUT.as_secs())));
+    let asked = asked.unwrap_or_else(|_| {
+        Err(anyhow::anyhow!(
+            "no answer within {} s",
+            SMTP_CHECK_TIMEOUT.as_secs()
+        ))
+    });
     match asked {
         Ok(says) => Finding::ok(what, says),
         Err(error) => Finding::wrong(what, format!("{error:#}"), "see SMTP_HOST and SMTP_PORT"),

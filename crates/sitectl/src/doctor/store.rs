@@ -1,6 +1,6 @@
 //! Whether the bucket of résumés can be used by us, and by nobody else.
 
-use resumes::{S3Settings, ResumeStore};
+use resumes::{ResumeStore, S3Settings};
 
 use super::Finding;
 

@@ -21,7 +21,11 @@ use super::{
 use crate::broker;
 
 /// Writes those who are in one of these states, or all; with their unsubscribe links where there is a key to sign them.
-pub async fn export(states: &[StateName], links: Option<&LinkBuilder>, common: &CommonArgs) -> anyhow::Result<()> {
+pub async fn export(
+    states: &[StateName],
+    links: Option<&LinkBuilder>,
+    common: &CommonArgs,
+) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let bucket = broker::bucket(&context, SUBSCRIBERS_BUCKET).await?;
     let everybody = format!("{}*", bucket.prefix);
@@ -31,7 +35,9 @@ pub async fn export(states: &[StateName], links: Option<&LinkBuilder>, common: &
     for record in records.iter().filter(|record| !record.payload.is_empty()) {
         let subscriber = read(record)?;
         if states.is_empty() || states.contains(&StateName::of(&subscriber)) {
-            let unsubscribe_links = links.map(|links| unsubscribe_links(links, record, now)).transpose()?;
+            let unsubscribe_links = links
+                .map(|links| unsubscribe_links(links, record, now))
+                .transpose()?;
             rows.push(Row::of(&subscriber, unsubscribe_links));
         }
     }
@@ -49,7 +55,11 @@ pub async fn export(states: &[StateName], links: Option<&LinkBuilder>, common: &
     Ok(())
 }
 
-fn unsubscribe_links(links: &LinkBuilder, record: &StreamMessage, now: OffsetDateTime) -> anyhow::Result<UnsubscribeLinks> {
+fn unsubscribe_links(
+    links: &LinkBuilder,
+    record: &StreamMessage,
+    now: OffsetDateTime,
+) -> anyhow::Result<UnsubscribeLinks> {
     let person = subjects::person_of(&record.subject).to_owned();
     let person = PersonId::try_from(person)
         .ok()

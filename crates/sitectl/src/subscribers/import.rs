@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-use ::subscribers::{Retention, SubscriberStoreError, Subscriber, Subscribers};
+use ::subscribers::{Retention, Subscriber, SubscriberStoreError, Subscribers};
 use anyhow::Context as _;
 use serde_json::json;
 use time::OffsetDateTime;
@@ -19,7 +19,7 @@ use super::{
     CommonArgs, PersonKeyArgs, StateName,
     lines::{self, ImportRecord, Line},
 };
-use crate::{output::print_output, broker};
+use crate::{broker, output::print_output};
 
 /// What is said whenever something is, or would be, imported.
 const NO_MAIL: &str =
@@ -112,7 +112,10 @@ impl Import<'_> {
                 email,
                 confirmed,
                 source,
-            } => self.import_confirmed(line.number, email, *confirmed, source).await,
+            } => {
+                self.import_confirmed(line.number, email, *confirmed, source)
+                    .await
+            }
             ImportRecord::Unsubscribe { email, ended } => self.end(line.number, email, *ended).await,
             ImportRecord::Other { state } => Ok(LineOutcome::LeftAlone(format!("the table says {state}"))),
         }
@@ -176,7 +179,11 @@ impl Import<'_> {
         }
     }
 
-    async fn try_to_end(&self, person: &PersonId, ended: OffsetDateTime) -> Result<LineOutcome, SubscriberStoreError> {
+    async fn try_to_end(
+        &self,
+        person: &PersonId,
+        ended: OffsetDateTime,
+    ) -> Result<LineOutcome, SubscriberStoreError> {
         let known = self.subscribers.read(person).await?;
         let Some(subscriber) = known.subscriber else {
             return Ok(LineOutcome::LeftAlone(

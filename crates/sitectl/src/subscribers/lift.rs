@@ -6,7 +6,7 @@ use serde_json::json;
 use visitor::EmailAddress;
 
 use super::{PersonKeyArgs, StateName};
-use crate::{output::print_output, broker, common_args::CommonArgs};
+use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// Makes a suppressed subscriber what they were before the mail came back.
 pub async fn lift(email: &str, key: &PersonKeyArgs, common: &CommonArgs) -> anyhow::Result<()> {

@@ -138,7 +138,9 @@ impl Columns {
             Some(state) => StateName::named(state).ok_or("there is no such state")?,
         };
         if matches!(state_name, StateName::Pending | StateName::Suppressed) {
-            return Ok(ImportRecord::Other { state: state_name.name() });
+            return Ok(ImportRecord::Other {
+                state: state_name.name(),
+            });
         }
         let email = EmailAddress::parse(cell(self.email)).map_err(|_| "email is no e-mail address")?;
         if state_name == StateName::Unsubscribed {

@@ -89,7 +89,9 @@ impl LinkArgs {
 /// Does what was asked for.
 pub async fn run(args: &SubscribersArgs) -> anyhow::Result<()> {
     match &args.command {
-        Command::Export { state, links, common } => export::export(state, links.maker().as_ref(), common).await,
+        Command::Export { state, links, common } => {
+            export::export(state, links.maker().as_ref(), common).await
+        }
         Command::Import {
             from,
             yes,

@@ -21,7 +21,7 @@ use site_events::{
 };
 use site_proto::newsletter::v1::{SubscribeRequest, newsletter_service_client::NewsletterServiceClient};
 use tempfile::TempDir;
-use testkit::{ScriptedReply, MailServer, Nats, Ports, S3, User, eventually};
+use testkit::{MailServer, Nats, Ports, S3, ScriptedReply, User, eventually};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},

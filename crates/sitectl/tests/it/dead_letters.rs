@@ -13,7 +13,7 @@ use clap::Parser;
 use serde_json::{Value, json};
 use site_events::{Channel, SITE_STREAM, subjects};
 
-use testkit::{ScriptedReply, MailServer, Nats, User, eventually};
+use testkit::{MailServer, Nats, ScriptedReply, User, eventually};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
@@ -243,7 +243,9 @@ async fn an_unknown_number_is_one_sentence_and_nothing_is_done() -> anyhow::Resu
 async fn a_dead_letter_of_a_channel_that_takes_no_replays_stays() -> anyhow::Result<()> {
     let (nats, flags) = with_letters(1).await?;
     let context = jetstream::new(nats.client(User::Operator).await?);
-    context.delete_consumer_from_stream(CHANNEL.name(), SITE_STREAM).await?;
+    context
+        .delete_consumer_from_stream(CHANNEL.name(), SITE_STREAM)
+        .await?;
     let (told, said) = told_in_part(&["dead-letters", "replay", "1"], &flags)?;
     assert!(told.contains("sitectl setup"), "{told}");
     assert!(said.contains("Not replayed: 1 of 1"), "{said}");

@@ -7,7 +7,7 @@ use async_nats::jetstream::{self, kv};
 use serde_json::Value;
 use site_broker::{ENDPOINTS_BUCKET, SUBSCRIBERS_BUCKET};
 use site_events::{Channel, SITE_STREAM};
-use testkit::{ScriptedReply, MailServer, Nats, S3, User};
+use testkit::{MailServer, Nats, S3, ScriptedReply, User};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::tool::{PERSON_KEY, command, message, publish, sitectl, told, told_json};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use site_proto::contact::v1::{SubmitRequest, contact_service_client::ContactServiceClient};
-use testkit::{ScriptedReply, MailServer, Nats, User, eventually};
+use testkit::{MailServer, Nats, ScriptedReply, User, eventually};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tonic::{Code, transport::Channel};
 use uuid::Uuid;

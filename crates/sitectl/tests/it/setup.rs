@@ -160,7 +160,9 @@ async fn what_waits_for_a_former_endpoint_is_given_up_only_with_yes() -> anyhow:
     );
 
     // What is handed out and has no outcome yet waits as well.
-    let crm: PullConsumer = context.get_consumer_from_stream("webhook-crm", SITE_STREAM).await?;
+    let crm: PullConsumer = context
+        .get_consumer_from_stream("webhook-crm", SITE_STREAM)
+        .await?;
     let handed_out = crm.fetch().max_messages(2).messages().await?;
     assert_eq!(handed_out.count().await, 2);
     let (told, _) = told_in_part(&["setup", "--webhooks=[]", "--json"], &flags)?;

@@ -19,7 +19,7 @@ use site_events::{Channel, SITE_STREAM, SUPPRESSION_CONSUMER};
 use site_proto::newsletter::v1::{
     ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
 };
-use testkit::{ScriptedReply, MailServer, Nats, User, eventually};
+use testkit::{MailServer, Nats, ScriptedReply, User, eventually};
 use time::OffsetDateTime;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
@@ -112,7 +112,10 @@ impl Site {
     async fn settled(&self) -> anyhow::Result<()> {
         let context = jetstream::new(self.nats.client(User::Operator).await?);
         let stream = context.get_stream(SITE_STREAM).await?;
-        let names = Channel::ALL.map(Channel::name).into_iter().chain([SUPPRESSION_CONSUMER]);
+        let names = Channel::ALL
+            .map(Channel::name)
+            .into_iter()
+            .chain([SUPPRESSION_CONSUMER]);
         for name in names {
             eventually(name, SOON, async || {
                 let info = stream.consumer_info(name).await.ok()?;

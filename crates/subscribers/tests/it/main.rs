@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_nats::jetstream::{self, kv};
 use site_broker::SUBSCRIBERS_BUCKET;
-use subscribers::{Retention, SubscriberStoreError, Subscriber, Subscribers};
+use subscribers::{Retention, Subscriber, SubscriberStoreError, Subscribers};
 use testkit::{Nats, User, eventually};
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -40,7 +40,9 @@ async fn a_record_is_changed_and_removed_only_by_who_has_read_it_last() -> anyho
     let mailed = subscriber.clone().mailed(OffsetDateTime::now_utc());
     let second = bucket.write(&person, &mailed, first, Retention::Forever).await?;
     assert!(second > first);
-    let stale = bucket.write(&person, &subscriber, first, Retention::Forever).await;
+    let stale = bucket
+        .write(&person, &subscriber, first, Retention::Forever)
+        .await;
     assert!(matches!(stale, Err(SubscriberStoreError::Conflict)), "{stale:?}");
     assert!(bucket.delete(&person, first).await.is_err());
     assert_eq!(bucket.read(&person).await?.subscriber, Some(mailed));
@@ -56,7 +58,12 @@ async fn a_record_that_is_kept_for_a_time_goes_by_itself() -> anyhow::Result<()>
     let bucket = opened(&nats).await?;
     let (person, subscriber) = signed_up()?;
     bucket
-        .write(&person, &subscriber, 0, Retention::Expires(Duration::from_secs(1)))
+        .write(
+            &person,
+            &subscriber,
+            0,
+            Retention::Expires(Duration::from_secs(1)),
+        )
         .await?;
     eventually("the record expires", PATIENCE, async || {
         let known = bucket.read(&person).await.ok()?;

@@ -212,7 +212,10 @@ async fn services(stack: &mut Stack) -> anyhow::Result<bool> {
         "| service | ready after ms | idle MB | program MB |\n|---|---:|---:|---:|"
     )?;
     for measured in measure::footprints(stack).await? {
-        let (idle, binary) = (measured.idle_bytes as f64 / MEGABYTE, measured.binary_bytes as f64 / MEGABYTE);
+        let (idle, binary) = (
+            measured.idle_bytes as f64 / MEGABYTE,
+            measured.binary_bytes as f64 / MEGABYTE,
+        );
         within &= measured.start <= START_BUDGET && idle <= AT_REST_BUDGET_MB && binary <= PROGRAM_BUDGET_MB;
         let start = measured.start.as_millis();
         writeln!(

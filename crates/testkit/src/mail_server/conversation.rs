@@ -9,7 +9,7 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::state::{ScriptedReply, Encryption, Login, State};
+use super::state::{Encryption, Login, ScriptedReply, State};
 
 /// A connection, encrypted or not.
 trait Wire: AsyncRead + AsyncWrite + Unpin + Send {}
@@ -156,7 +156,10 @@ impl<'a> Conversation<'a> {
         self.write_line("354 Go ahead").await?;
         let mut content = String::new();
         loop {
-            let line = self.read_line().await?.context("the client went away within a mail")?;
+            let line = self
+                .read_line()
+                .await?
+                .context("the client went away within a mail")?;
             anyhow::ensure!(!matches!(answer, ScriptedReply::HangUp), "hung up");
             if line == "." {
                 break;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-pub use self::state::{ScriptedReply, Encryption, Login, Behaviour};
+pub use self::state::{Behaviour, Encryption, Login, ScriptedReply};
 use self::{conversation::Conversation, state::State};
 
 /// The server. Dropping it ends all connections.
@@ -22,7 +22,9 @@ pub struct MailServer {
 impl MailServer {
     /// Starts one on a free port. `plan` is asked at each attempt, by recipient and the
     /// number of the attempt, from 1.
-    pub async fn start(plan: impl Fn(&str, usize) -> ScriptedReply + Send + Sync + 'static) -> anyhow::Result<Self> {
+    pub async fn start(
+        plan: impl Fn(&str, usize) -> ScriptedReply + Send + Sync + 'static,
+    ) -> anyhow::Result<Self> {
         Self::start_at(0, plan).await
     }
 
@@ -107,7 +109,12 @@ impl MailServer {
     }
 }
 
-async fn serve(listener: TcpListener, state: Arc<State>, release_held: CancellationToken, stop: CancellationToken) {
+async fn serve(
+    listener: TcpListener,
+    state: Arc<State>,
+    release_held: CancellationToken,
+    stop: CancellationToken,
+) {
     // Dropping the set ends what is still being talked about.
     let mut connections = JoinSet::new();
     while let Some(Ok((socket, _))) = stop.run_until_cancelled(listener.accept()).await {

@@ -14,7 +14,7 @@ use tokio::{net::TcpStream, process::Command};
 use uuid::Uuid;
 
 use crate::{
-    Hosting, Inbox, Nats, ChildProcess, Ports, Receiver, S3, Shape, TraceViewer, eventually,
+    ChildProcess, Hosting, Inbox, Nats, Ports, Receiver, S3, Shape, TraceViewer, eventually,
     hosting::{self, Ingress, WEB},
     root,
 };
@@ -147,9 +147,7 @@ impl Stack {
 
     /// Waits until `/readyz` says 200, of the site and of each front end's server.
     pub async fn ready(&mut self, within: Duration) -> anyhow::Result<()> {
-        let webs = WEB
-            .iter()
-            .filter_map(|web| self.ingress.as_ref()?.port_of(web));
+        let webs = WEB.iter().filter_map(|web| self.ingress.as_ref()?.port_of(web));
         let ports: Vec<u16> = webs.chain([self.ports.site]).collect();
         for port in ports {
             self.ready_at(port, within).await?;
@@ -227,10 +225,7 @@ impl Stack {
 
     /// The port of one of our services, by its name.
     pub fn port_of(&self, name: &str) -> u16 {
-        let behind = self
-            .ingress
-            .as_ref()
-            .and_then(|ingress| ingress.port_of(name));
+        let behind = self.ingress.as_ref().and_then(|ingress| ingress.port_of(name));
         if let Some(port) = behind {
             return port;
         }

@@ -15,7 +15,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use utoipa::ToSchema;
 
 use super::{Accepted, Attribution, Submission, parts, parts::Forwarded, spam};
-use crate::{app::AppState, forwarding::call, api_error::ApiError};
+use crate::{api_error::ApiError, app::AppState, forwarding::call};
 
 /// Queue timeout for an upload permit.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -76,7 +76,9 @@ pub async fn apply(
     drop(waiting);
     let Ok(Ok(_permit)) = permit else {
         let busy = "Many applications are arriving right now. Please try again in a moment.";
-        return Err(ApiError::with_message(StatusCode::SERVICE_UNAVAILABLE, busy).retry_after(BUSY_RETRY_AFTER));
+        return Err(
+            ApiError::with_message(StatusCode::SERVICE_UNAVAILABLE, busy).retry_after(BUSY_RETRY_AFTER)
+        );
     };
 
     let _active = CounterGuard::new(&app.uploads.active, &[]);

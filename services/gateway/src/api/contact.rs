@@ -11,10 +11,10 @@ use utoipa::ToSchema;
 
 use super::{AnyForm, Attribution, Submission, spam};
 use crate::{
+    api_error::ApiError,
     app::AppState,
     derived_key::SubmissionDigest,
     forwarding::{FORM_CALL_TIMEOUT, call},
-    api_error::ApiError,
 };
 
 /// A message to the company. A field that is missing counts as empty.

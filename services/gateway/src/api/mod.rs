@@ -26,7 +26,7 @@ use uuid::Uuid;
 
 use attribution::Attribution;
 
-use crate::{derived_key::SubmissionDigest, api_error::ApiError, submissions::Spam};
+use crate::{api_error::ApiError, derived_key::SubmissionDigest, submissions::Spam};
 
 /// The field that people do not see, and robots fill in.
 pub const HONEYPOT: &str = "website";

@@ -12,10 +12,10 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{Accepted, AnyForm, Attribution, ExtractRequestId, JsonForm, Submission, spam};
 use crate::{
+    api_error::ApiError,
     app::AppState,
     derived_key::SubmissionDigest,
     forwarding::{FORM_CALL_TIMEOUT, call},
-    api_error::ApiError,
 };
 
 /// A sign-up. A field that is missing counts as empty.

@@ -14,7 +14,7 @@ use site_proto::careers::v1::{ApplyRequest, Commit, Field, FieldName, ResumeStar
 use tokio::{sync::mpsc, time::timeout};
 
 use super::{Attribution, HONEYPOT, Submission};
-use crate::{derived_key::SubmissionDigest, api_error::ApiError};
+use crate::{api_error::ApiError, derived_key::SubmissionDigest};
 
 /// How long no byte of an upload may arrive.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(15);

@@ -4,8 +4,8 @@
 //! The redirect is a 303 (RFC 9110, 15.4.4). The form page shows what was entered, too. Both are pages that the front ends'
 //! build rendered from the very components that scripts use.
 
-mod form_values;
 mod filling;
+mod form_values;
 mod pages;
 
 use axum::{
@@ -15,11 +15,11 @@ use axum::{
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 
-pub use self::{form_values::BodyRecorders, pages::PageSource};
 use self::{
-    form_values::{FormValues, BodyRecorder},
     filling::fill,
+    form_values::{BodyRecorder, FormValues},
 };
+pub use self::{form_values::BodyRecorders, pages::PageSource};
 use crate::api_error::ApiError;
 
 /// Routes of a form: on the API, and its pages on the site.
@@ -106,7 +106,11 @@ pub struct FormPages {
 }
 
 /// Middleware: answers browsers with pages, and everyone else as the inner service does.
-pub async fn render_for_browsers(State(form_pages): State<FormPages>, request: Request, next: Next) -> Response {
+pub async fn render_for_browsers(
+    State(form_pages): State<FormPages>,
+    request: Request,
+    next: Next,
+) -> Response {
     let form = FormRoute::of(request.uri()).filter(|_| asks_for_a_page(request.headers()));
     let Some(form) = form else {
         return next.run(request).await;
@@ -167,7 +171,10 @@ impl FormPages {
         });
         let (html, policy) = match filled {
             Some((html, policy)) => (html, Some(policy)),
-            None => (fill(FALLBACK_PAGE, form.page, error, &values).unwrap_or_default(), None),
+            None => (
+                fill(FALLBACK_PAGE, form.page, error, &values).unwrap_or_default(),
+                None,
+            ),
         };
         let mut answer = (error.status(), error.headers(), Html(html)).into_response();
         if let Some(policy) = policy {

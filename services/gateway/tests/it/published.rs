@@ -7,7 +7,7 @@ use jsonschema::Validator;
 use reqwest::{StatusCode, multipart};
 use serde_json::{Value, json};
 use site_events::{DEAD_LETTERS_STREAM, EventType, SITE_STREAM};
-use testkit::{ScriptedReply, MailServer, Ports, Stack, eventually, measure::pdf, root};
+use testkit::{MailServer, Ports, ScriptedReply, Stack, eventually, measure::pdf, root};
 
 const SOON: Duration = Duration::from_secs(45);
 const ATTRIBUTION: &str = r#"{ "page": "/careers", "referrer": "https://www.example.edu/", "utmSource": "a",

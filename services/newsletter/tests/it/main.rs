@@ -415,7 +415,9 @@ async fn a_start_before_the_set_up_says_what_to_run() -> anyhow::Result<()> {
         let nats = Nats::start().await?;
         let context = jetstream::new(nats.client(User::Operator).await?);
         if what == "consumer" {
-            context.delete_consumer_from_stream(SUPPRESSION_CONSUMER, SITE_STREAM).await?;
+            context
+                .delete_consumer_from_stream(SUPPRESSION_CONSUMER, SITE_STREAM)
+                .await?;
         } else {
             context.delete_key_value(SUBSCRIBERS_BUCKET).await?;
             let older = jetstream::kv::Config {

@@ -24,7 +24,7 @@ use lettre::{
 use site_broker::Publisher;
 use site_events::event::NewsletterRequested;
 use site_service::RequestId;
-use testkit::{Discard, Nats, ChildProcess, User, measure};
+use testkit::{ChildProcess, Discard, Nats, User, measure};
 use time::OffsetDateTime;
 use tokio::{
     process::Command,
@@ -70,7 +70,11 @@ async fn telemetry(nats: &Nats) -> anyhow::Result<()> {
     let (mut without, mut with) = (Vec::new(), Vec::new());
     for _ in 0..TURNS {
         without.push(drain(nats, &sink, &[]).await?.mails_per_second);
-        with.push(drain(nats, &sink, &measure::observing(&collector)).await?.mails_per_second);
+        with.push(
+            drain(nats, &sink, &measure::observing(&collector))
+                .await?
+                .mails_per_second,
+        );
     }
     let (without, with) = (measure::median(without), measure::median(with));
     let share = with / without;

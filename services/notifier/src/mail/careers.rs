@@ -10,9 +10,9 @@ use time::OffsetDateTime;
 
 use super::{
     context::MailContext,
-    recruiter_extras::{EarlierApplication, RecruiterExtras},
     error::MailError,
     message::{File, Mail},
+    recruiter_extras::{EarlierApplication, RecruiterExtras},
     visitor::{answer_to, origin, ours, visitor},
     wording,
 };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lettre::message::Mailbox;
-use resumes::{S3Settings, ResumeStore};
+use resumes::{ResumeStore, S3Settings};
 use visitor::links::LinkBuilder;
 
 use super::{brand::Brand, dkim::Signer, templates::Templates};

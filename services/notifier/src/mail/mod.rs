@@ -5,11 +5,11 @@ mod careers;
 mod contact;
 mod context;
 mod dkim;
-mod recruiter_extras;
 mod error;
 mod message;
 mod newsletter;
 mod operator;
+mod recruiter_extras;
 pub mod samples;
 mod templates;
 mod visitor;
@@ -24,10 +24,10 @@ pub use self::{
     brand::Brand,
     context::MailContext,
     dkim::DkimSettings,
-    recruiter_extras::RecruiterExtrasLoader,
     error::MailError,
     message::Mail,
     operator::{DigestContent, dead_letters},
+    recruiter_extras::RecruiterExtrasLoader,
     templates::Rendered,
 };
 

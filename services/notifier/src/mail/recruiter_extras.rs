@@ -60,7 +60,11 @@ impl RecruiterExtrasLoader {
     }
 
     /// Loads all extras of a mail.
-    pub async fn load(&self, event: &Event<CareersApplied>, attempt: u32) -> Result<RecruiterExtras, RecruiterExtrasError> {
+    pub async fn load(
+        &self,
+        event: &Event<CareersApplied>,
+        attempt: u32,
+    ) -> Result<RecruiterExtras, RecruiterExtrasError> {
         Ok(RecruiterExtras {
             earlier: self.earlier(event).await?,
             resume: match &event.data.resume {
@@ -95,7 +99,11 @@ impl RecruiterExtrasLoader {
         Ok(earlier)
     }
 
-    async fn attached(&self, resume: &StoredResume, attempt: u32) -> Result<Option<Vec<u8>>, ResumeStoreError> {
+    async fn attached(
+        &self,
+        resume: &StoredResume,
+        attempt: u32,
+    ) -> Result<Option<Vec<u8>>, ResumeStoreError> {
         if resume.size > self.max_attachment_bytes {
             return Ok(None);
         }

@@ -16,11 +16,11 @@ use visitor::{EmailAddress, PersonId};
 use super::{
     careers, contact,
     context::MailContext,
-    recruiter_extras::{EarlierApplication, RecruiterExtras},
     error::MailError,
     message::Mail,
     newsletter,
     operator::{self, DigestContent},
+    recruiter_extras::{EarlierApplication, RecruiterExtras},
 };
 
 /// When the samples' events happened.

@@ -13,7 +13,7 @@ use time::OffsetDateTime;
 
 use crate::{
     deliver::Notifier,
-    mail::{self, MailError, DigestContent},
+    mail::{self, DigestContent, MailError},
     storage::{EndpointStates, LastDigest, Unavailable},
     transport::smtp::{ChannelLimit, SmtpError},
 };
@@ -48,7 +48,9 @@ enum DigestError {
 
 /// Opens the consumer of dead letters, which must be there.
 pub async fn consumer(context: &Context) -> anyhow::Result<PullConsumer> {
-    let opened = context.get_consumer_from_stream(DIGEST_CONSUMER, DEAD_LETTERS_STREAM).await;
+    let opened = context
+        .get_consumer_from_stream(DIGEST_CONSUMER, DEAD_LETTERS_STREAM)
+        .await;
     opened.map_err(|error| {
         anyhow::anyhow!("the consumer {DIGEST_CONSUMER} cannot be opened ({error}); run `sitectl setup`")
     })
@@ -115,7 +117,12 @@ impl DeadLetterDigest {
     }
 
     async fn fetch(&self) -> Result<Vec<jetstream::Message>, async_nats::Error> {
-        let mut messages = self.consumer.fetch().max_messages(MAX_DEAD_LETTERS).messages().await?;
+        let mut messages = self
+            .consumer
+            .fetch()
+            .max_messages(MAX_DEAD_LETTERS)
+            .messages()
+            .await?;
         let mut fetched = Vec::new();
         while let Some(message) = messages.next().await {
             fetched.push(message?);

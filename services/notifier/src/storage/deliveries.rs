@@ -75,7 +75,11 @@ impl Deliveries {
     /// The operator's last mail.
     pub async fn last_digest(&self) -> Result<LastDigest, Unavailable> {
         let away = |error: &dyn std::fmt::Display| Unavailable::new(DELIVERIES_BUCKET, error);
-        let noted = self.bucket.get(DIGEST_CONSUMER).await.map_err(|error| away(&error))?;
+        let noted = self
+            .bucket
+            .get(DIGEST_CONSUMER)
+            .await
+            .map_err(|error| away(&error))?;
         noted.map_or(Ok(LastDigest::default()), |noted| {
             serde_json::from_slice(&noted).map_err(|error| away(&error))
         })

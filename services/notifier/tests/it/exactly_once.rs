@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use site_broker::RetryPolicy;
 use site_events::Channel;
-use testkit::{ScriptedReply, MailServer, Nats, eventually};
+use testkit::{MailServer, Nats, ScriptedReply, eventually};
 
 use crate::running::{Running, SALES, SOON, Site, process, settings};
 

@@ -6,7 +6,7 @@ use std::{collections::HashMap, fs, time::Duration};
 use anyhow::Context;
 use nix::sys::signal::Signal;
 use site_events::Channel;
-use testkit::{ScriptedReply, Inbox, MailServer, Nats, eventually};
+use testkit::{Inbox, MailServer, Nats, ScriptedReply, eventually};
 use tokio::{net::TcpListener, time::timeout};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
@@ -79,7 +79,14 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
 #[tokio::test]
 async fn told_to_stop_it_finishes_what_is_under_way_and_begins_nothing() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let server = MailServer::start(|to, _| if to == VISITOR { ScriptedReply::Hold } else { ScriptedReply::Take }).await?;
+    let server = MailServer::start(|to, _| {
+        if to == VISITOR {
+            ScriptedReply::Hold
+        } else {
+            ScriptedReply::Take
+        }
+    })
+    .await?;
     let site = Site::on(&nats).await?;
     let mut notifier = Running::start(&nats, server.port(), &[]).await?;
     let event = site.contact(VISITOR).await?;
@@ -131,7 +138,14 @@ async fn while_nats_is_away_it_says_so_and_goes_on_by_itself_afterwards() -> any
 #[tokio::test]
 async fn a_mail_whose_record_cannot_be_written_for_a_while_is_still_sent_once() -> anyhow::Result<()> {
     let mut nats = Nats::start().await?;
-    let server = MailServer::start(|to, _| if to == VISITOR { ScriptedReply::Hold } else { ScriptedReply::Take }).await?;
+    let server = MailServer::start(|to, _| {
+        if to == VISITOR {
+            ScriptedReply::Hold
+        } else {
+            ScriptedReply::Take
+        }
+    })
+    .await?;
     let site = Site::on(&nats).await?;
     let _notifier = Running::start(&nats, server.port(), &[]).await?;
     let event = site.contact(VISITOR).await?;

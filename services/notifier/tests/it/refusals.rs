@@ -11,7 +11,7 @@ use std::{
 use anyhow::Context;
 use futures_util::future::try_join_all;
 use site_events::Channel;
-use testkit::{ScriptedReply, MailServer, Nats, eventually, mail_server::Behaviour};
+use testkit::{MailServer, Nats, ScriptedReply, eventually, mail_server::Behaviour};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
@@ -28,7 +28,9 @@ async fn taken(server: &MailServer, to: &str, count: usize) -> anyhow::Result<()
 async fn a_refused_recipient_is_a_dead_letter_at_once_and_holds_up_nobody() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let server = MailServer::start(|to, _| match to {
-        "gone@example.org" => ScriptedReply::ToRecipient("550 5.1.1 <gone@example.org>: gone is no user here"),
+        "gone@example.org" => {
+            ScriptedReply::ToRecipient("550 5.1.1 <gone@example.org>: gone is no user here")
+        }
         "crowded@example.org" => ScriptedReply::ToContent("552 5.2.2 Mailbox full"),
         _ => ScriptedReply::Take,
     })

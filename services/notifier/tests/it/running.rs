@@ -11,7 +11,7 @@ use site_events::{
     event::{CareersApplied, ContactReceived, NewsletterRequested},
 };
 use site_service::{RequestId, drain::CancellationToken};
-use testkit::{Nats, ChildProcess, User, eventually};
+use testkit::{ChildProcess, Nats, User, eventually};
 use time::{OffsetDateTime, macros::datetime};
 use tokio::{process::Command, task::JoinHandle};
 use uuid::Uuid;
@@ -244,7 +244,10 @@ impl Site {
     }
 
     async fn consumer(&self, channel: Channel) -> anyhow::Result<PullConsumer> {
-        let consumer = self.context.get_consumer_from_stream(channel.name(), SITE_STREAM).await;
+        let consumer = self
+            .context
+            .get_consumer_from_stream(channel.name(), SITE_STREAM)
+            .await;
         consumer.map_err(|error| anyhow::anyhow!("{}: {error}", channel.name()))
     }
 

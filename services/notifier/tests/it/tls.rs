@@ -4,8 +4,8 @@ use std::fs;
 
 use site_events::Channel;
 use testkit::{
-    ScriptedReply, CertificateAuthority, MailServer, Nats, eventually,
-    mail_server::{Encryption, Login, Behaviour},
+    CertificateAuthority, MailServer, Nats, ScriptedReply, eventually,
+    mail_server::{Behaviour, Encryption, Login},
 };
 
 use crate::running::{Running, SOON, Site, process};

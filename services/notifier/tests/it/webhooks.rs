@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use site_broker::ENDPOINTS_BUCKET;
 use site_events::event::CONTENT_TYPE;
 use testkit::{
-    ScriptedReply, Inbox, MailServer, Nats, Receiver, User, eventually, external_program,
+    Inbox, MailServer, Nats, Receiver, ScriptedReply, User, eventually, external_program,
     receiver::{Received, secret},
 };
 use time::format_description::well_known::Rfc3339;

@@ -4,7 +4,7 @@ use site_events::{
     Channel,
     event::{NewsletterConfirmed, NewsletterUnsubscribed},
 };
-use testkit::{ScriptedReply, MailServer, Nats, eventually};
+use testkit::{MailServer, Nats, ScriptedReply, eventually};
 use visitor::EmailAddress;
 
 use crate::running::{RECRUITERS, Running, SALES, SOON, Site, application, message, request};

@@ -24,7 +24,7 @@ const PAGES: &str = r#"{
 struct Web {
     url: String,
     stop: CancellationToken,
-    running: JoinHandle<anyhow::Result<()>>,
+    running: JoinHandle<()>,
     _folder: TempDir,
 }
 
@@ -186,7 +186,7 @@ async fn asked_to_stop_it_ends_by_itself() -> anyhow::Result<()> {
     let web = Web::of_a_remote().await?;
     web.get("/livez").await?;
     web.stop.cancel();
-    web.running.await??;
+    web.running.await?;
     assert!(
         Client::new()
             .get(format!("{}/livez", web.url))

@@ -37,7 +37,9 @@ pub fn classify(error: &smtp::Error, stage: SmtpStage, envelope: &Envelope) -> S
     let reason = without_addresses(&error.to_string(), envelope);
     let code = error.status().map(u16::from);
     match code {
-        Some(code) if error.is_permanent() && stage != SmtpStage::Sender && !is_authentication_failure(code) => {
+        Some(code)
+            if error.is_permanent() && stage != SmtpStage::Sender && !is_authentication_failure(code) =>
+        {
             let words = reason.replace(ADDRESS, "");
             if stage == SmtpStage::Recipient && says_no_such_address(code, &words) {
                 SmtpError::NoSuchAddress(reason)

@@ -5,8 +5,8 @@
 //! would take the answer to the last one for its own. Here a connection is kept only
 //! after a message that went through.
 
-mod no_such_address;
 mod error;
+mod no_such_address;
 mod settings;
 
 use std::{

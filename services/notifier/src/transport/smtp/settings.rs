@@ -111,7 +111,9 @@ mod tests {
         ] {
             assert_eq!(refusal(content)?, "it holds no certificates as PEM", "{content}");
         }
-        let absent = RootCertificates::read("/nowhere/ca.pem").err().unwrap_or_default();
+        let absent = RootCertificates::read("/nowhere/ca.pem")
+            .err()
+            .unwrap_or_default();
         assert!(absent.starts_with("it cannot be read: "), "{absent}");
         Ok(())
     }

@@ -12,7 +12,11 @@ const GIVE_UP_AFTER: Duration = Duration::days(5);
 const FAILURE_WINDOW: Duration = GIVE_UP_AFTER;
 
 /// The state after one more attempt. What is switched off stays so until the operator switches it on.
-pub fn next_state(before: &EndpointState, sent: &Result<(), SendingError>, now: OffsetDateTime) -> EndpointState {
+pub fn next_state(
+    before: &EndpointState,
+    sent: &Result<(), SendingError>,
+    now: OffsetDateTime,
+) -> EndpointState {
     match sent {
         _ if before.off.is_some() => before.clone(),
         Ok(()) => EndpointState::default(),

@@ -79,7 +79,11 @@ impl Webhook {
 
     /// One attempt at one event.
     pub async fn deliver(&self, delivery: Delivery) -> Outcome {
-        match self.deliveries.deliver_once(&delivery, self.send(&delivery)).await {
+        match self
+            .deliveries
+            .deliver_once(&delivery, self.send(&delivery))
+            .await
+        {
             Ok(()) => Outcome::Delivered,
             Err(error) => self.events.unless_erased(&delivery, error.into()).await,
         }
@@ -126,7 +130,9 @@ impl Webhook {
     /// Updates the circuit: records since when the endpoint fails, and switches it off when it asks for that or
     /// has failed for too long.
     async fn update_circuit(&self, sent: &Result<(), SendingError>, now: OffsetDateTime) {
-        let changed = self.states.change(&self.name, |before| next_state(before, sent, now));
+        let changed = self
+            .states
+            .change(&self.name, |before| next_state(before, sent, now));
         match changed.await {
             Ok(Some(EndpointState {
                 off: Some(reason), ..

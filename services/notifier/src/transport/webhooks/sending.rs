@@ -164,7 +164,8 @@ impl WebhookSender {
         let request = request.body(Full::new(body.content));
         let request = request.map_err(|error| SendingError::Unreachable(reason_of(&error)))?;
         let answer = timeout(REQUEST_TIMEOUT, self.http.request(request)).await;
-        let answer = answer.map_err(|_| SendingError::Unreachable(format!("no answer within {REQUEST_TIMEOUT:?}")))?;
+        let answer =
+            answer.map_err(|_| SendingError::Unreachable(format!("no answer within {REQUEST_TIMEOUT:?}")))?;
         let answer = answer.map_err(|error| SendingError::Unreachable(reason_of(&error)))?;
         Span::current().record("http.response.status_code", answer.status().as_u16());
         match Response::status(&answer) {
