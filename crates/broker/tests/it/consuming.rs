@@ -83,7 +83,7 @@ impl Consumer {
         Ok(Self { taken, stop, task })
     }
 
-    fn attempts(&self) -> Vec<i64> {
+    fn attempts(&self) -> Vec<u32> {
         let taken = self.taken.lock().expect("nobody panics with it");
         taken.iter().map(|delivery| delivery.attempt).collect()
     }

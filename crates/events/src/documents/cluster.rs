@@ -2,8 +2,11 @@
 
 use crate::{Channel, SUPPRESSION_CONSUMER};
 
+/// Renews the text of a file.
+type Renew = fn(&str) -> String;
+
 /// The cluster's files that name each channel, by their path in the repository, each with what renews its text.
-pub const CLUSTER_FILES: [(&str, fn(&str) -> String); 2] = [
+pub const CLUSTER_FILES: [(&str, Renew); 2] = [
     ("k8s/components/autoscaling/notifier.yaml", with_triggers),
     ("k8s/components/observability/alerts/site.yaml", with_alert),
 ];
