@@ -42,7 +42,7 @@ pub struct Settings {
     #[arg(long, env = "UPLOADS_AT_ONCE", default_value_t = 10)]
     pub uploads_at_once: usize,
     /// Seconds an upload may take from its first byte to its answer
-    #[arg(long = "upload-seconds", id = "upload_seconds", env = "UPLOAD_SECONDS", default_value = "180", value_parser = seconds)]
+    #[arg(long = "upload-seconds", value_name = "UPLOAD_SECONDS", env = "UPLOAD_SECONDS", default_value = "180", value_parser = seconds)]
     pub upload_timeout: Duration,
     /// Connections that are open at the same time; others wait
     #[arg(long, env = "CONNECTIONS_AT_ONCE", default_value_t = DEFAULT_MAX_CONNECTIONS)]

@@ -54,7 +54,7 @@ pub struct Settings {
     /// The largest résumé, in kilobytes, that is attached to the recruiters' mail; 0 attaches none
     #[arg(
         long = "resume-attachment-kb",
-        id = "resume_attachment_kb",
+        value_name = "RESUME_ATTACHMENT_KB",
         env = "RESUME_ATTACHMENT_KB",
         default_value = "5000",
         value_parser = clap::value_parser!(u64).range(..=MAX_ATTACHMENT_KB).map(|kilobytes| kilobytes * 1_000)

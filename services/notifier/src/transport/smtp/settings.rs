@@ -37,7 +37,7 @@ pub struct SmtpSettings {
     /// Seconds that the mail server may take for a connection, a sender and a recipient
     #[arg(
         long = "smtp-timeout-seconds",
-        id = "smtp_timeout_seconds",
+        value_name = "SMTP_TIMEOUT_SECONDS",
         env = "SMTP_TIMEOUT_SECONDS",
         default_value = "30",
         value_parser = clap::value_parser!(u64).range(1..=MAX_TIMEOUT_SECONDS).map(Duration::from_secs)
@@ -46,7 +46,7 @@ pub struct SmtpSettings {
     /// Seconds that the mail server may take to answer a whole message; given up earlier, it may arrive twice
     #[arg(
         long = "smtp-answer-seconds",
-        id = "smtp_answer_seconds",
+        value_name = "SMTP_ANSWER_SECONDS",
         env = "SMTP_ANSWER_SECONDS",
         default_value = "600",
         value_parser = clap::value_parser!(u64).range(1..=MAX_ANSWER_TIMEOUT_SECONDS).map(Duration::from_secs)
