@@ -1,4 +1,5 @@
 import type { components } from './api.gen.ts';
+import { forgetIdempotencyKey, idempotencyKeyOf } from './idempotency-keys.ts';
 import type { RetryPolicy } from './retry.ts';
 import { DEFAULT_RETRY_POLICY, retry } from './retry.ts';
 
@@ -75,9 +76,6 @@ interface HttpResponse {
 /** The server was not reached; nobody knows whether the submission arrived. */
 class NetworkError extends Error {}
 
-/** Idempotency keys of submissions without a definite response, by content. */
-const pendingIdempotencyKeys = new Map<string, string>();
-
 /**
  * Submits with retries under one idempotency key, so that the server stores it once. A visitor who presses the button
  * again after a failure makes another attempt, not another submission.
@@ -87,15 +85,14 @@ async function submit(
   content: string,
   attempt: (key: string) => Promise<HttpResponse>,
 ): Promise<SubmissionResult> {
-  const key = pendingIdempotencyKeys.get(content) ?? newIdempotencyKey();
-  pendingIdempotencyKeys.set(content, key);
+  const key = idempotencyKeyOf(content);
   try {
     const shouldRetry = (failure: unknown) => failure instanceof NetworkError;
     const response = await retry(() => attempt(key), { ...retryPolicy, shouldRetry, signal });
     const result = parseResponse(response, failureMessages.refused);
     // After an error of the server's nobody knows whether it was stored.
     if (response.status < 500) {
-      pendingIdempotencyKeys.delete(content);
+      forgetIdempotencyKey(content);
     }
     return result;
   } catch {
@@ -170,17 +167,4 @@ function fieldErrorsOf(fields: unknown): Record<string, string> {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
-}
-
-/** A random UUID, also where the page came over plain HTTP and `randomUUID` is missing. */
-function newIdempotencyKey(): string {
-  if (typeof crypto.randomUUID === 'function') {
-    return crypto.randomUUID();
-  }
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  const hex = Array.from(bytes, (byte, at) => {
-    const marked = at === 6 ? (byte & 0x0f) | 0x40 : at === 8 ? (byte & 0x3f) | 0x80 : byte;
-    return marked.toString(16).padStart(2, '0');
-  }).join('');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
