@@ -82,7 +82,7 @@ pub const COMMANDS: [(&str, TestedBy); 82] = [
     ("cargo test -p notifier", AsIs),
     ("cargo test -p web", AsIs),
     ("cargo run -p gateway --example openapi > docs/openapi.json", AsIs),
-    ("cargo run -p site-events --example documents", AsIs),
+    ("cargo test -p site-events documents", AsIs),
     (
         "cargo run -p site-proto --example generate -- crates/proto/src/generated",
         AsIs,

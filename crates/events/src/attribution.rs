@@ -1,5 +1,6 @@
 //! Where a visitor came from.
 
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use site_proto::attribution::v1 as proto;
@@ -9,7 +10,8 @@ const MAX_VALUE_CHARACTERS: usize = 300;
 
 /// Where a visitor came from, as far as their browser tells. What the parameters mean is the advertiser's
 /// business (https://support.google.com/analytics/answer/10917952).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Attribution {
     /// The path of the page that the form was sent from.

@@ -1,5 +1,6 @@
 //! The event types and their envelope (CloudEvents 1.0, structured JSON).
 
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use time::OffsetDateTime;
@@ -90,13 +91,14 @@ impl EventType {
 }
 
 /// The content of one event type.
-pub trait EventData: Serialize + DeserializeOwned + JsonSchema + Send + Sync {
+pub trait EventData: Serialize + DeserializeOwned + Send + Sync {
     /// Which type it is the content of.
     const TYPE: EventType;
 }
 
 /// One event in its CloudEvents envelope.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Event<D> {
     /// Always `1.0`.
     pub specversion: String,
@@ -108,11 +110,11 @@ pub struct Event<D> {
     #[serde(rename = "type")]
     pub event_type: String,
     /// The person it is about: a keyed hash of their e-mail address, 32 hex digits.
-    #[schemars(with = "String", regex(pattern = r"^[0-9a-f]{32}$"))]
+    #[cfg_attr(test, schemars(with = "String", regex(pattern = r"^[0-9a-f]{32}$")))]
     pub subject: PersonId,
     /// When it was accepted (RFC 3339).
     #[serde(with = "time::serde::rfc3339")]
-    #[schemars(with = "String", extend("format" = "date-time"))]
+    #[cfg_attr(test, schemars(with = "String", extend("format" = "date-time")))]
     pub time: OffsetDateTime,
     /// Always `application/json`.
     pub datacontenttype: String,
@@ -144,12 +146,13 @@ impl<D: EventData> Event<D> {
 }
 
 /// A contact message.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct ContactReceived {
     /// The visitor's full name.
     pub name: String,
     /// Where to answer.
-    #[schemars(with = "String", extend("format" = "email"))]
+    #[cfg_attr(test, schemars(with = "String", extend("format" = "email")))]
     pub email: EmailAddress,
     /// What they wrote.
     pub message: String,
@@ -163,14 +166,15 @@ impl EventData for ContactReceived {
 }
 
 /// A newsletter sign-up that awaits its confirmation.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct NewsletterRequested {
     /// The address to confirm.
-    #[schemars(with = "String", extend("format" = "email"))]
+    #[cfg_attr(test, schemars(with = "String", extend("format" = "email")))]
     pub email: EmailAddress,
     /// Until when the confirmation link is good (RFC 3339).
     #[serde(with = "time::serde::rfc3339")]
-    #[schemars(with = "String", extend("format" = "date-time"))]
+    #[cfg_attr(test, schemars(with = "String", extend("format" = "date-time")))]
     pub expires: OffsetDateTime,
     /// Where they came from, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,10 +186,11 @@ impl EventData for NewsletterRequested {
 }
 
 /// A confirmed newsletter subscription.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct NewsletterConfirmed {
     /// The subscriber's address.
-    #[schemars(with = "String", extend("format" = "email"))]
+    #[cfg_attr(test, schemars(with = "String", extend("format" = "email")))]
     pub email: EmailAddress,
 }
 
@@ -194,10 +199,11 @@ impl EventData for NewsletterConfirmed {
 }
 
 /// The end of a newsletter subscription.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct NewsletterUnsubscribed {
     /// The former subscriber's address.
-    #[schemars(with = "String", extend("format" = "email"))]
+    #[cfg_attr(test, schemars(with = "String", extend("format" = "email")))]
     pub email: EmailAddress,
 }
 
@@ -206,10 +212,11 @@ impl EventData for NewsletterUnsubscribed {
 }
 
 /// A newsletter mail that came back for good, because the address does not exist.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct NewsletterBounced {
     /// The address.
-    #[schemars(with = "String", extend("format" = "email"))]
+    #[cfg_attr(test, schemars(with = "String", extend("format" = "email")))]
     pub email: EmailAddress,
     /// Which mail it was: the name of its channel.
     pub channel: String,
@@ -222,13 +229,14 @@ impl EventData for NewsletterBounced {
 }
 
 /// An internship application.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CareersApplied {
     /// The applicant's full name.
     pub name: String,
     /// Where to answer.
-    #[schemars(with = "String", extend("format" = "email"))]
+    #[cfg_attr(test, schemars(with = "String", extend("format" = "email")))]
     pub email: EmailAddress,
     /// Telephone number, as written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -253,7 +261,8 @@ impl EventData for CareersApplied {
 }
 
 /// A résumé that lies in the bucket.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StoredResume {
     /// Its key in the bucket.
@@ -272,7 +281,8 @@ pub struct StoredResume {
 }
 
 /// What a virus scanner said of a file. An infected one is refused, so no event tells of it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Scan {
     /// Nobody looked: there is no scanner, or it was away.

@@ -4,7 +4,8 @@
 
 pub mod attribution;
 pub mod channel;
-pub mod documents;
+#[cfg(test)]
+mod documents;
 pub mod event;
 pub mod headers;
 pub mod subjects;

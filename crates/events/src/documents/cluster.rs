@@ -6,7 +6,7 @@ use crate::{Channel, SUPPRESSION_CONSUMER};
 type Renew = fn(&str) -> String;
 
 /// The cluster's files that name each channel, by their path in the repository, each with what renews its text.
-pub const CLUSTER_FILES: [(&str, Renew); 2] = [
+pub(super) const CLUSTER_FILES: [(&str, Renew); 2] = [
     ("k8s/components/autoscaling/notifier.yaml", with_triggers),
     ("k8s/components/observability/alerts/site.yaml", with_alert),
 ];

@@ -1,16 +1,22 @@
 //! What other programs read about our events, made from the types themselves: a JSON Schema for each type, an AsyncAPI
 //! document of where they are found, and the channels in the files of the cluster.
+//!
+//! `RENEW=1 cargo test -p site-events documents` writes them. They are made by tests alone, so that no service carries what makes them.
 
 mod asyncapi;
 mod cluster;
 
-pub use cluster::CLUSTER_FILES;
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
+use self::cluster::CLUSTER_FILES;
 use crate::{
-    Event, EventData, EventType,
+    Channel, Event, EventData, EventType,
     event::{
         CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed, NewsletterRequested,
         NewsletterUnsubscribed,
@@ -18,7 +24,7 @@ use crate::{
 };
 
 /// Every document of `docs/events`, by the name of its file.
-pub fn all() -> Vec<(String, Value)> {
+fn all() -> Vec<(String, Value)> {
     let schemas = EventType::ALL.map(|event_type| (schema_file(event_type), schema(event_type)));
     let asyncapi = ("asyncapi.json".to_owned(), asyncapi::document());
     schemas.into_iter().chain([asyncapi]).collect()
@@ -26,7 +32,7 @@ pub fn all() -> Vec<(String, Value)> {
 
 /// The JSON Schema (2020-12) of an event of this type, envelope and all. What it does not
 /// name is allowed: types are added to, and readers of today shall take events of tomorrow.
-pub fn schema(event_type: EventType) -> Value {
+fn schema(event_type: EventType) -> Value {
     match event_type {
         EventType::ContactReceived => schema_of::<ContactReceived>(),
         EventType::NewsletterRequested => schema_of::<NewsletterRequested>(),
@@ -41,7 +47,7 @@ fn schema_file(event_type: EventType) -> String {
     format!("{}.schema.json", event_type.name())
 }
 
-fn schema_of<D: EventData>() -> Value {
+fn schema_of<D: EventData + JsonSchema>() -> Value {
     let mut schema = generated::<Event<D>>();
     let always = [
         ("specversion", "1.0"),
@@ -82,49 +88,51 @@ fn leave_out_null(schema: &mut Value) {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::{fs, path::Path};
-
-    use super::*;
-    use crate::Channel;
-
-    #[test]
-    fn the_committed_documents_are_the_ones_the_types_make() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/events");
-        let renew = "run: cargo run -p site-events --example documents";
-        for (name, made) in all() {
-            let text = fs::read_to_string(folder.join(&name)).unwrap_or_default();
-            let committed: Value = serde_json::from_str(&text).unwrap_or_default();
-            assert_eq!(committed, made, "{name} is stale; {renew}");
-        }
-        let known = all().len();
-        let found = fs::read_dir(&folder).map_or(0, Iterator::count);
-        assert_eq!(found, known, "{} holds what no type makes", folder.display());
+/// Holds a committed file against what is made, or writes it where the variable `RENEW` is set.
+fn hold(file: &Path, made: &str) {
+    if env::var_os("RENEW").is_some() {
+        fs::write(file, made).expect("the checkout can be written to");
     }
+    let committed = fs::read_to_string(file).unwrap_or_default();
+    assert_eq!(
+        committed,
+        made,
+        "{} is stale; run: RENEW=1 cargo test -p site-events documents",
+        file.display()
+    );
+}
 
-    #[test]
-    fn the_cluster_knows_every_channel() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        for (file, renewed) in CLUSTER_FILES {
-            let committed = fs::read_to_string(root.join(file)).unwrap_or_default();
-            assert_eq!(
-                committed,
-                renewed(&committed),
-                "{file} is stale; run: cargo run -p site-events --example documents"
-            );
-            for channel in Channel::ALL {
-                assert!(committed.contains(channel.name()), "{file}: {}", channel.name());
-            }
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+#[test]
+fn what_is_published_is_what_the_types_make() {
+    let folder = root().join("docs/events");
+    for (name, document) in all() {
+        hold(&folder.join(name), &format!("{document:#}\n"));
+    }
+    let found = fs::read_dir(&folder).map_or(0, Iterator::count);
+    assert_eq!(found, all().len(), "{} holds what no type makes", folder.display());
+}
+
+#[test]
+fn the_cluster_knows_every_channel() {
+    for (file, renewed) in CLUSTER_FILES {
+        let path = root().join(file);
+        let committed = fs::read_to_string(&path).expect("the file is there");
+        hold(&path, &renewed(&committed));
+        for channel in Channel::ALL {
+            assert!(committed.contains(channel.name()), "{file}: {}", channel.name());
         }
     }
+}
 
-    #[test]
-    fn readers_of_today_take_events_of_tomorrow() {
-        for (name, document) in all() {
-            let text = document.to_string();
-            assert!(!text.contains("dditionalProperties"), "{name}");
-            assert!(!text.contains("\"null\""), "{name}");
-        }
+#[test]
+fn readers_of_today_take_events_of_tomorrow() {
+    for (name, document) in all() {
+        let text = document.to_string();
+        assert!(!text.contains("dditionalProperties"), "{name}");
+        assert!(!text.contains("\"null\""), "{name}");
     }
 }
