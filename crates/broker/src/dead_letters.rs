@@ -127,7 +127,7 @@ mod tests {
             r#"{{ "id": "{id}", "type": "site.contact.received.v1", "data": {{ "name": "Asha" }} }}"#
         );
         let summary = DeadLetterSummary::of(
-            "dead.sales-lead.0123456789abcdef0123456789abcdef",
+            "dead.contact-received-sales.0123456789abcdef0123456789abcdef",
             &headers,
             event.as_bytes(),
         );
@@ -135,7 +135,7 @@ mod tests {
             summary,
             DeadLetterSummary {
                 given_up: Some("2026-11-20T12:00:00Z".to_owned()),
-                channel: "sales-lead".to_owned(),
+                channel: "contact-received-sales".to_owned(),
                 event_type: Some("site.contact.received.v1".to_owned()),
                 event_id: Some(id),
                 attempts: "90".to_owned(),
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn of_what_is_no_event_only_its_channel_is_told() {
         let summary = DeadLetterSummary::of(
-            "dead.sales-lead.anybody",
+            "dead.contact-received-sales.anybody",
             &HeaderMap::new(),
             br#"{ "type": "Asha Rao", "id": "Asha" }"#,
         );

@@ -73,7 +73,7 @@ impl From<context::PublishError> for PublishError {
 
 impl From<PublishError> for Status {
     fn from(error: PublishError) -> Self {
-        tracing::warn!(%error, "event not stored");
+        tracing::warn!(%error, "event not known to be stored");
         status::unavailable("the broker is away")
     }
 }
@@ -180,5 +180,19 @@ impl Publisher {
         } else {
             Stored::New
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn telemetry_tells_a_refusal_from_an_ack_that_did_not_come() {
+        let kind = |kind| PublishError::from(context::PublishError::new(kind)).kind();
+        assert_eq!(kind(PublishErrorKind::TimedOut), "not_acknowledged");
+        assert_eq!(kind(PublishErrorKind::BrokenPipe), "not_acknowledged");
+        assert_eq!(kind(PublishErrorKind::StreamNotFound), "refused");
+        assert_eq!(PublishError::NotConnected.kind(), "not_connected");
     }
 }

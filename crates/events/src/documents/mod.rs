@@ -113,7 +113,12 @@ fn what_is_published_is_what_the_types_make() {
         hold(&folder.join(name), &format!("{document:#}\n"));
     }
     let found = fs::read_dir(&folder).map_or(0, Iterator::count);
-    assert_eq!(found, all().len(), "{} holds what no type makes", folder.display());
+    assert_eq!(
+        found,
+        all().len(),
+        "{} holds what no type makes",
+        folder.display()
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Context;
 use opentelemetry_proto::tonic::{
     common::v1::any_value::Value,
-    trace::v1::{Span, span::SpanKind},
+    trace::v1::{Span, span::SpanKind, status::StatusCode as SpanStatus},
 };
 use reqwest::{Client, StatusCode, multipart};
 use serde_json::{Value as Json, json};
@@ -179,6 +179,10 @@ async fn an_application_is_one_trace_from_the_gateway_to_its_mails_and_webhook_a
                 assert_eq!(value(span, key).as_deref(), Some(*wanted), "{key} of {name}");
             }
         }
+    }
+    for (service, span) in &spans {
+        let status = span.status.as_ref().map(|status| status.code());
+        assert_ne!(status, Some(SpanStatus::Error), "{} of {service}", span.name);
     }
     let root = of(SpanKind::Server, "POST /api/career-application")[0];
     let links: Vec<_> = root.links.iter().map(|link| link.span_id.as_slice()).collect();

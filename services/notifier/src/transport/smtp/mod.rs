@@ -49,8 +49,8 @@ const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 const MAX_CONNECTIONS: usize = 4;
 /// How long a message may take before its connection no longer counts among its channel's.
 const SLOW_AFTER: Duration = Duration::from_secs(2);
-/// The most slow messages that count among no channel's connections, of all channels together: with all others in use, 48
-/// connections, and mail servers often allow a client 50.
+/// The most slow messages that count among no channel's connections, of all channels together: with all others and
+/// the digest's in use, 49 connections, and mail servers often allow a client 50.
 const MAX_SLOW: usize = 20;
 
 /// Pool of connections to the mail server.
