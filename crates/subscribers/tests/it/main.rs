@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId, PersonKey};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 fn signed_up() -> anyhow::Result<(PersonId, Subscriber)> {
     let email = EmailAddress::parse("ada@example.org")?;
@@ -65,7 +65,7 @@ async fn a_record_that_is_kept_for_a_time_goes_by_itself() -> anyhow::Result<()>
             Retention::Expires(Duration::from_secs(1)),
         )
         .await?;
-    eventually("the record expires", PATIENCE, async || {
+    eventually("the record expires", TIMEOUT, async || {
         let known = bucket.read(&person).await.ok()?;
         known.subscriber.is_none().then_some(())
     })
@@ -79,7 +79,7 @@ async fn a_broker_that_is_gone_is_told_at_once() -> anyhow::Result<()> {
     let (person, _) = signed_up()?;
     nats.stop().await?;
     // What was asked before the client noticed waits for its answer until it times out.
-    eventually("it is told without waiting", PATIENCE, async || {
+    eventually("it is told without waiting", TIMEOUT, async || {
         let refused = bucket.read(&person).await.err()?.to_string();
         (refused == "the subscribers' bucket is away: not connected").then_some(())
     })

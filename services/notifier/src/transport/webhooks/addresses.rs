@@ -62,8 +62,6 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     let is_special = address.is_private()
         || address.is_loopback()
         || address.is_link_local()
-        || address.is_unspecified()
-        || address.is_broadcast()
         || address.is_multicast()
         || address.is_documentation()
         || first == 0

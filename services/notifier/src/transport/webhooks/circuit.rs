@@ -62,9 +62,9 @@ mod tests {
     }
 
     #[test]
-    fn two_failures_a_week_apart_are_two_hiccups() {
+    fn two_failures_five_days_apart_are_two_hiccups() {
         let first = next_state(&EndpointState::default(), &FAILED, NOW);
-        let next = NOW + Duration::WEEK;
+        let next = NOW + FAILURE_WINDOW;
         let second = next_state(&first, &FAILED, next);
         assert_eq!((second.failing_since, second.off), (Some(next), None));
     }
