@@ -6,7 +6,7 @@ Run as a program, it writes docs/operations-flows.md.
 from tree import OVERLAYS, ROOT, of_kind, render, workloads
 
 TABLE = ROOT / "docs/operations-flows.md"
-HEAD = """# Who may call whom
+HEAD = """# Network policies: who may call whom
 
 Worked out from the network policies of `k8s/`, which deny everything else. Do not edit: `cargo xtask k8s --write`
 renews it, and a test compares it with the manifests and with what was designed (`k8s/tests/test_flows.py`).
