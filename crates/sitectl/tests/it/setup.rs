@@ -121,6 +121,13 @@ async fn an_endpoint_goes_only_where_the_setting_says_so() -> anyhow::Result<()>
     let flags: Vec<String> = nats.flags(User::Operator).into_iter().chain(s3.flags()).collect();
     told(&["setup", "--yes"], &flags)?;
     assert!(stream.consumer_info("webhook-crm").await.is_ok());
+    let reader = Config {
+        durable_name: Some("warehouse".to_owned()),
+        ..Config::default()
+    };
+    stream.create_consumer(reader).await?;
+    told(&["setup", "--webhooks", CRM, "--yes"], &flags)?;
+    assert!(stream.consumer_info("webhook-crm").await.is_ok(), "it is still named");
 
     let said = told(&["setup", "--webhooks=[]"], &flags)?;
     assert!(
@@ -128,6 +135,7 @@ async fn an_endpoint_goes_only_where_the_setting_says_so() -> anyhow::Result<()>
         "{said}"
     );
     assert!(stream.consumer_info("webhook-crm").await.is_err());
+    assert!(stream.consumer_info("warehouse").await.is_ok(), "a reader's is none of ours");
     Ok(())
 }
 
