@@ -33,7 +33,7 @@ function Article({ post }: { post: PostSummary }) {
   return (
     <>
       <article>
-        <About post={post} />
+        <ArticleMeta post={post} />
         <Top post={post} />
         <ArticleText id={post.id}>
           <ShareLinks address={addressOf(post)} title={post.title} />
@@ -66,8 +66,8 @@ function Article({ post }: { post: PostSummary }) {
   );
 }
 
-/** What machines are told. */
-function About({ post }: { post: PostSummary }) {
+/** Metadata of an article for search engines and link previews. */
+function ArticleMeta({ post }: { post: PostSummary }) {
   const path = paths.article(post.id);
   return (
     <>

@@ -20,7 +20,7 @@ export const version = REMOTE_VERSION;
 export default function ApplicationPage() {
   const { '*': id = '' } = useParams();
   const position = positions.find(candidate => String(candidate.id) === id);
-  return id && !position ? <NotFound /> : <Application key={id} position={position} />;
+  return id && !position ? <PositionNotFound /> : <Application key={id} position={position} />;
 }
 
 function Application({ position }: { position: Position | undefined }) {
@@ -53,7 +53,7 @@ function Application({ position }: { position: Position | undefined }) {
   );
 }
 
-function NotFound() {
+function PositionNotFound() {
   const title = 'Position Not Found';
   const text = 'This position does not exist, or is no longer open.';
   return (

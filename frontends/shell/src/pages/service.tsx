@@ -34,19 +34,19 @@ export default function ServicePage() {
   const detail = details[id];
   const scene = scenes[id];
   return service && detail && scene ? (
-    <Detail service={service} detail={detail} scene={scene} />
+    <ServiceBody service={service} detail={detail} scene={scene} />
   ) : (
-    <NotFound />
+    <ServiceNotFound />
   );
 }
 
-interface DetailProps {
+interface ServiceProps {
   service: Service;
   detail: ServiceDetail;
   scene: SceneOfService;
 }
 
-function Detail({ service, detail, scene }: DetailProps) {
+function ServiceBody({ service, detail, scene }: ServiceProps) {
   const { id, title, description } = service;
   const crumbs = breadcrumbs(
     { title: 'Services', path: paths.services },
@@ -69,7 +69,7 @@ function Detail({ service, detail, scene }: DetailProps) {
         <ButtonLink to={paths.contact}>Request a Demo</ButtonLink>
       </PageHeader>
       <Stats {...service} />
-      <About service={service} detail={detail} scene={scene} />
+      <ServiceDescription service={service} detail={detail} scene={scene} />
       <KeyFeatures detail={detail} scene={scene} />
       <RecommendedSolutions {...detail} />
       <Workflow {...detail} />
@@ -102,7 +102,7 @@ function Stats({ stats }: Service) {
   );
 }
 
-function KeyFeatures({ detail, scene }: Omit<DetailProps, 'service'>) {
+function KeyFeatures({ detail, scene }: Omit<ServiceProps, 'service'>) {
   return (
     <Section title="Key Features">
       <ul className="grid gap-5 sm:grid-cols-2 lg:grid-cols-3">
@@ -157,7 +157,7 @@ function CloseUp({ of }: { of: SceneOfService['main'] | undefined }) {
   return of ? <Picture {...of} alt="" /> : null;
 }
 
-function About({ service, detail, scene }: DetailProps) {
+function ServiceDescription({ service, detail, scene }: ServiceProps) {
   return (
     <Section title="What it is about">
       <div className="grid gap-12 lg:grid-cols-aside">
@@ -227,7 +227,7 @@ function Workflow({ workflow }: ServiceDetail) {
   );
 }
 
-function NotFound() {
+function ServiceNotFound() {
   return (
     <>
       <PageMeta title="Service Not Found" description="There is no such service." />

@@ -41,7 +41,7 @@ export default function Services() {
         </ul>
       </Section>
       {overview.map((service, at) => (
-        <Detail key={service.id} service={service} side={at % 2 === 0 ? 'left' : 'right'} />
+        <ServiceSection key={service.id} service={service} side={at % 2 === 0 ? 'left' : 'right'} />
       ))}
       <Section title="Why Choose Our Security Solutions">
         <ul className="grid border-line border-t border-l sm:grid-cols-2 lg:grid-cols-4">
@@ -98,7 +98,7 @@ function Overview({ service, priority }: { service: OverviewService; priority: '
   );
 }
 
-function Detail({ service, side }: { service: OverviewService; side: 'left' | 'right' }) {
+function ServiceSection({ service, side }: { service: OverviewService; side: 'left' | 'right' }) {
   const { id, title, description, benefits, useCases } = service;
   const scene = sceneOf(service);
   return (

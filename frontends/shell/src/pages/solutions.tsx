@@ -40,7 +40,7 @@ export default function Solutions() {
           <Index />
           <div>
             {solutions.map((solution, at) => (
-              <Detail key={solution.id} solution={solution} at={at} />
+              <SolutionSection key={solution.id} solution={solution} at={at} />
             ))}
           </div>
         </div>
@@ -72,7 +72,7 @@ function Index() {
   );
 }
 
-function Detail({
+function SolutionSection({
   solution: { id, title, description, features },
   at,
 }: {
