@@ -1,19 +1,19 @@
 import { act } from '@testing-library/react';
 import { vi } from 'vitest';
 
-/** What an observer is told of an element: that it came into the viewport, unless a test says where it is. */
-type Told = Partial<IntersectionObserverEntry>;
-type Tell = (entries: Told[], observer: FakeObserver) => void;
+/** Entry of an observer's callback: its element came into the viewport, unless a test says where it is. */
+type EntryInit = Partial<IntersectionObserverEntry>;
+type ObserverCallback = (entries: EntryInit[], observer: FakeObserver) => void;
 
-/** What is observed, by whom. The DOM of the tests has no layout, so nothing ever comes into the viewport by itself. */
+/** Observed elements, with their observers. The DOM of the tests has no layout, so nothing ever comes into the viewport by itself. */
 const observed = new Map<Element, FakeObserver>();
 
 class FakeObserver {
-  readonly tell: Tell;
+  readonly callback: ObserverCallback;
   readonly options: IntersectionObserverInit;
 
-  constructor(tell: Tell, options: IntersectionObserverInit = {}) {
-    this.tell = tell;
+  constructor(callback: ObserverCallback, options: IntersectionObserverInit = {}) {
+    this.callback = callback;
     this.options = options;
   }
 
@@ -37,8 +37,8 @@ class FakeObserver {
 /** Viewport of a unit test: elements come into it when the test says so. */
 export interface FakeIntersectionObserver {
   /** Brings all that is waited for into view, or to a place. Says with which options it was waited for. */
-  show: (told?: Told) => Promise<IntersectionObserverInit[]>;
-  /** What is still waited for. */
+  show: (init?: EntryInit) => Promise<IntersectionObserverInit[]>;
+  /** Elements that are still observed. */
   awaited: () => Element[];
 }
 
@@ -47,12 +47,12 @@ export function fakeIntersectionObserver(): FakeIntersectionObserver {
   observed.clear();
   vi.stubGlobal('IntersectionObserver', FakeObserver);
   return {
-    async show(told = { isIntersecting: true }) {
+    async show(init = { isIntersecting: true }) {
       const all = Array.from(observed);
       await act(async () => {
         for (const [target, observer] of all) {
           const boundingClientRect = target.getBoundingClientRect();
-          observer.tell([{ boundingClientRect, ...told, target }], observer);
+          observer.callback([{ boundingClientRect, ...init, target }], observer);
         }
       });
       return all.map(([, { options }]) => options);

@@ -36,19 +36,19 @@ export async function mailTo(stack: RunningStack, address: string, text: string)
 }
 
 /** All mails to an address that hold a text, by now. */
-async function mailsTo({ inbox }: RunningStack, address: string, text: string): Promise<Mail[]> {
+export async function mailsTo(
+  { inbox }: RunningStack,
+  address: string,
+  text: string,
+): Promise<Mail[]> {
   const all: Mail[] = await (await fetch(`${inbox.web}/email`)).json();
   return all.filter(
     mail => mail.to.some(to => to.address === address) && JSON.stringify(mail).includes(text),
   );
 }
 
-/** All mails to an address that hold a text, once what was sent after them has arrived, too. */
-export async function settledMailsTo(
-  stack: RunningStack,
-  address: string,
-  text: string,
-): Promise<Mail[]> {
+/** Waits until what was sent before has arrived: a mail sent after it has. */
+export async function untilDrained(stack: RunningStack): Promise<void> {
   const email = uniqueEmail('later');
   const sent = await fetch(`${stack.site}/api/contact`, {
     method: 'POST',
@@ -59,7 +59,6 @@ export async function settledMailsTo(
     throw new Error(`What was sent later was answered ${sent.status}`);
   }
   await mailTo(stack, email, 'Later');
-  return mailsTo(stack, address, text);
 }
 
 /** The link of a newsletter's mail. Mails name the site's public address; the stack under test has another. */

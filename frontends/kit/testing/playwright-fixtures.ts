@@ -6,7 +6,7 @@ import { runningStack, stackFile } from '../../build/running-stack.ts';
 import { accessibilityTree, treeProblems } from './accessibility-tree.ts';
 import { startDevServer } from './dev-server.ts';
 import type { Mail } from './inbox.ts';
-import { mailTo, settledMailsTo, uniqueEmail } from './inbox.ts';
+import { mailsTo, mailTo, uniqueEmail, untilDrained } from './inbox.ts';
 import { randomClientIp } from './random-client-ip.ts';
 import type { ServerProcess } from './server-process.ts';
 import { showPersistentToast } from './show-toast.ts';
@@ -66,7 +66,11 @@ export const test = base.extend<Fixtures, Options & { devServer: ServerProcess |
     expect(pageErrors, 'everything is caught').toEqual([]);
   },
   mailTo: async ({ stack }, use) => use((address, text) => mailTo(stack, address, text)),
-  mailsTo: async ({ stack }, use) => use((address, text) => settledMailsTo(stack, address, text)),
+  mailsTo: async ({ stack }, use) =>
+    use(async (address, text) => {
+      await untilDrained(stack);
+      return mailsTo(stack, address, text);
+    }),
   // biome-ignore lint/correctness/noEmptyPattern: see above
   consoleMessages: async ({}, use) => use([]),
   // biome-ignore lint/correctness/noEmptyPattern: see above
