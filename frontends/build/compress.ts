@@ -10,7 +10,7 @@ const MIN_COMPRESSED_BYTES = 256;
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
 
-/** Lays a Brotli and a gzip twin beside each text file of a folder, so that no server has to. */
+/** Writes Brotli and gzip variants beside each text file of a folder, so that no server has to. */
 export async function compressIn(folder: string): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter(entry => entry.isFile() && TEXT.test(entry.name));

@@ -4,14 +4,14 @@ import type { FirstView } from './budgets.ts';
 import { kilobytes } from './budgets.ts';
 import { dist } from './file-paths.ts';
 
-/** What an answer's headers weigh, the Content Security Policy among them. */
+/** Bytes of a response's headers, the Content Security Policy among them. */
 const RESPONSE_HEADER_BYTES = 1000;
 /** The two fonts of plain text; which letters of others a page has is for a browser to find out. */
 const FONTS = /\/assets\/geist-(?:mono-)?latin-wght-normal\.\w+\.woff2/g;
 
 /**
- * What the first view of a page weighs, without a browser: its HTML, and every script, stylesheet, font, picture, icon and
- * manifest that the HTML asks for at once, each as its Brotli twin, with its headers.
+ * Weight of a page's first view, computed without a browser: its HTML, and every script, stylesheet, font, picture, icon and
+ * manifest that the HTML asks for at once, each as its Brotli variant, with its headers.
  *
  * The application's scripts stand in the HTML as `meta` of the name `app-script` (fetched when the page is painted) and
  * `deferred-preload` (the page's own part, and of a remote its entry and the module that fills the page, with all that these import
@@ -52,7 +52,7 @@ function fontsOf(document: Document, styles: readonly string[]): string[] {
   return [...linked, ...own].flatMap(style => style.match(FONTS) ?? []);
 }
 
-/** Each is fetched once, as its Brotli twin where it has one. */
+/** Total bytes: each is fetched once, as its precompressed variant where it has one. */
 function bytesOf(addresses: readonly string[]): number {
   const sizes = Array.from(new Set(addresses), address => {
     const file = join(dist, address);

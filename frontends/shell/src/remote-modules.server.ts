@@ -1,7 +1,7 @@
-import type { remoteModules as twin } from './remote-modules.ts';
+import type { remoteModules as clientModules } from './remote-modules.ts';
 
-/** The twin of `remote-modules.ts` where pages are prerendered, and where all is one bundle: the remotes' sources. */
-export const remoteModules: typeof twin = {
+/** Server-side counterpart of `remote-modules.ts`, where pages are prerendered, and where all is one bundle: the remotes' sources. */
+export const remoteModules: typeof clientModules = {
   blogList: {
     frontEnd: 'blog',
     load: () => import(/* webpackChunkName: "blog-list" */ 'blog/blog-list'),

@@ -3,7 +3,7 @@ import type { PartModule, PartSource } from '@site/kit/lazy-part.ts';
 import { LOAD_TIMEOUT_MS } from '@site/kit/retry.ts';
 import type { Exposed } from '../../build/exposed.ts';
 
-/** What each exposed module holds. */
+/** Types of the exposed modules. */
 interface Modules extends Record<Exposed, Required<PartModule>> {
   'blog/blog-list': typeof import('blog/blog-list');
   'blog/blog-post': typeof import('blog/blog-post');
@@ -14,7 +14,7 @@ interface Modules extends Record<Exposed, Required<PartModule>> {
   'careers/not-applied': typeof import('careers/not-applied');
 }
 
-/** How often each entry was asked for, by its URL. */
+/** Load attempts of each remote entry, by its URL. */
 const entryAttempts = new Map<string, number>();
 
 // An entry has as long as all other files, and is asked for again at another address: see `build/chunk-timeout.ts`.
@@ -39,7 +39,7 @@ function source<Name extends Exposed>(module: Name) {
 }
 
 /**
- * The one place where the shell meets its remotes. `remote-modules.server.ts` is its twin for prerendering.
+ * The one place where the shell meets its remotes. `remote-modules.server.ts` is its server-side counterpart.
  */
 export const remoteModules = {
   blogList: {
