@@ -213,7 +213,7 @@ def test_the_operator_finds_what_the_page_tells_to_read(folder):
     assert {(secret, key) for secret, key in told if key not in secrets(render(folder)).get(secret, {})} == set()
 
 
-def test_a_try_out_has_what_the_page_forwards_ports_to():
+def test_a_local_demo_has_what_the_page_forwards_ports_to():
     page = (ROOT / "docs/operations.md").read_text()
     told = {(name, int(port)) for name, port in re.findall(r"-n site port-forward svc/(\w+) (\d+)", page)}
     there = {(name, port["port"]) for name, found in services("overlays/local").items() for port in found["spec"]["ports"]}

@@ -52,7 +52,7 @@ PRODUCTION = designed(
 )
 
 
-def test_a_try_out_has_the_designed_flows_only():
+def test_a_local_demo_has_the_designed_flows_only():
     assert flows(render("overlays/local")) == LOCAL
 
 

@@ -64,7 +64,7 @@ def test_no_policy_is_broken_and_no_exception_goes_without_its_reason(folder, tm
         assert len(skipped["check_result"]["suppress_comment"]) > 20, skipped["resource"]
 
 
-def test_a_try_out_says_of_each_image_why_it_has_no_digest():
+def test_a_local_demo_says_of_each_image_why_it_has_no_digest():
     objects = render("overlays/local")
     excused = [found for found in objects if any("checkov" in key for key in found["metadata"].get("annotations", {}))]
     assert {found["metadata"]["name"] for found in excused} == {pod.name for pod in workloads(objects)}
@@ -161,7 +161,7 @@ def published():
     return {name: f"{registry}/{name}:{version}" for name in re.findall(r"^    ([a-z-]+) +=", titles, re.MULTILINE)}
 
 
-def test_a_try_out_runs_what_was_built_on_the_spot():
+def test_a_local_demo_runs_what_was_built_on_the_spot():
     images = {pod.image: pod.container["image"] for pod in workloads(render("overlays/local"))}
     assert {name: images.get(name) for name in published()} == published()
 
