@@ -12,8 +12,9 @@ import { emptyRoomScene } from './empty-room.ts';
 import { factoryCloseUps, factoryScene } from './factory.ts';
 import { junctionCloseUps, junctionScene } from './junction.ts';
 import { officeCloseUps, officeScene } from './office.ts';
+import { platformScenes } from './platform-solutions.ts';
 import { shopCloseUps, shopScene } from './shop.ts';
-import { solutionScenes } from './solutions.ts';
+import { surveillanceScenes } from './surveillance-solutions.ts';
 
 // Draws all scenes anew, and makes the pages' previews of them: `npm run draw`.
 
@@ -35,7 +36,8 @@ for (const [id, [draw, points]] of Object.entries(scenesByService)) {
   }
   writeFileSync(drawing(id), scene.toSvg());
 }
-for (const [id, draw] of Object.entries({ ...solutionScenes, 'empty-room': emptyRoomScene })) {
+const otherScenes = { ...surveillanceScenes, ...platformScenes, 'empty-room': emptyRoomScene };
+for (const [id, draw] of Object.entries(otherScenes)) {
   writeFileSync(drawing(id), draw().toSvg());
 }
 
