@@ -10,7 +10,7 @@ export const VIEWPORT_HEIGHT_PX = 900;
 export interface OpenState {
   name: string;
   route: string;
-  /** Where it can be opened; everywhere, if nothing is said. */
+  /** Viewport in which it can be opened; every one, if nothing is said. */
   only?: keyof typeof VIEWPORT_WIDTHS_PX;
   open: (page: Page) => Promise<void>;
 }
@@ -100,7 +100,7 @@ export async function showTheme(page: Page, theme: 'light' | 'dark'): Promise<vo
   );
 }
 
-/** What axe finds wrong with what is shown: by all its rules, or by those that are named. */
+/** Violations that axe finds in what is shown: by all its rules, or by those that are named. */
 export async function violationsOf(page: Page, rules?: readonly string[]): Promise<string[]> {
   const only = rules ? { runOnly: { type: 'rule' as const, values: [...rules] } } : {};
   const { violations } = await new AxeBuilder({ page })

@@ -16,7 +16,7 @@ const THEMES = ['light', 'dark'] as const;
 type State = Pick<(typeof OPEN_STATES)[number], 'name' | 'route' | 'only'> &
   Partial<Pick<(typeof OPEN_STATES)[number], 'open'>>;
 
-/** What axe finds on routes and in what can be opened on them, in both themes, on a phone and on a desktop. */
+/** Violations that axe finds on routes and in their open states, in both themes, on a phone and on a desktop. */
 export async function axeMatrix(site: string, routes: readonly string[]): Promise<string[]> {
   const states: State[] = [
     ...routes.map(route => ({ name: 'as it is', route })),

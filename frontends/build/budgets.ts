@@ -20,7 +20,7 @@ export function kilobytes(bytes: number): number {
   return Math.ceil(bytes / KILOBYTE);
 }
 
-/** Which budgets of bytes the first view of a route exceeds. */
+/** Byte budgets that the first view of a route exceeds. */
 export function excessOf(route: string, { scriptKb, totalKb }: FirstView): string[] {
   const allowed = OF_REMOTES.test(route) ? FIRST_VIEW_OF_REMOTE : FIRST_VIEW;
   const faults: string[] = [];

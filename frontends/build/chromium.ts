@@ -1,7 +1,7 @@
 import type { LaunchOptions } from '@playwright/test';
 
 /**
- * How the browser of tests and pictures is started: the system's own, which asks nothing of the outside. The shell of
+ * Launch options of the browser for tests and pictures: the system's, which asks nothing of the outside. The shell of
  * Chromium that has no window to draw needs half the processor time of the whole browser for the same pages.
  */
 export const CHROMIUM: LaunchOptions = {

@@ -11,7 +11,7 @@ export interface BuildManifest {
   shell: ChunkFiles;
   remotes: readonly {
     name: string;
-    /** What has to be loaded before any of its chunks. */
+    /** Entry file, loaded before any of its chunks. */
     entry?: string;
     version: string;
     chunks: ChunkFiles;
@@ -22,7 +22,7 @@ export interface BuildManifest {
 const themeInit = inline('theme-init.js');
 const stylesheetTimeout = inline('stylesheet-timeout.js');
 const appLoader = inline('app-loader.js');
-/** What lets them through the Content Security Policy. */
+/** Hashes of the inline scripts for the Content Security Policy. */
 export const scriptHashes: readonly string[] = [themeInit, stylesheetTimeout, appLoader].map(
   script => `sha256-${createHash('sha256').update(script).digest('base64')}`,
 );
@@ -75,7 +75,7 @@ function inlineOf({ scripts }: Rendered): readonly string[] {
     : [themeInit, stylesheetTimeout, appLoader];
 }
 
-/** What the shell's outermost element begins with. */
+/** Opening tag of the shell's outermost element. */
 const SHELL_ROOT_TAG = '<div data-site';
 
 /** React puts a page's title and the like before everything else; they belong into the head. */

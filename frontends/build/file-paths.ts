@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 export const frontends: string = dirname(dirname(fileURLToPath(import.meta.url)));
 /** The checkout. */
 export const root: string = dirname(frontends);
-/** Where the built site goes: what the gateway's SITE_DIR names. */
+/** Output folder of the built site: the gateway's SITE_DIR. */
 export const dist: string = process.env['SITE_OUT'] ?? join(frontends, 'dist');
-/** Where it goes as a folder for each front end: what the SITE_DIR of their servers names. */
+/** Output folder of the split site, with a folder for each front end: the SITE_DIR of their servers. */
 export const split: string = `${dist}.split`;
-/** What the build needs and visitors do not get. */
+/** Scratch folder of the build, which visitors do not get. */
 export const scratch: string = `${dist}.server`;
 /** Build manifest of the site in `dist`; beside it, because it is none of the visitors' business. */
 export const manifestFile: string = `${dist}.manifest.json`;
-/** Who the site speaks for. */
+/** Brand file of the site. */
 export const brandFile: string = process.env['BRAND_FILE'] ?? join(root, 'brand.json');

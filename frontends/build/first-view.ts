@@ -10,7 +10,7 @@ const RESPONSE_HEADER_BYTES = 1000;
 const FONTS = /\/assets\/geist-(?:mono-)?latin-wght-normal\.\w+\.woff2/g;
 
 /**
- * Weight of a page's first view, computed without a browser: its HTML, and every script, stylesheet, font, picture, icon and
+ * Weight of a page's first view, without a browser: its HTML, and every script, stylesheet, font, picture, icon and
  * manifest that the HTML asks for at once, each as its Brotli variant, with its headers.
  *
  * The application's scripts stand in the HTML as `meta` of the name `app-script` (fetched when the page is painted) and

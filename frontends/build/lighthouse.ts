@@ -89,7 +89,7 @@ function itemsOf(details: unknown): { transferSize?: number; resourceType?: stri
   return isTable && Array.isArray(details.items) ? details.items : [];
 }
 
-/** Which budgets a route exceeds, of those that do not vary with what else the machine does. */
+/** Budgets that a route exceeds, of those that do not vary with what else the machine does. */
 export function exceededBudgets(row: LighthouseRow): string[] {
   const faults = (['accessibility', 'best practices', 'SEO'] as const)
     .filter(name => row[name] < 100)

@@ -16,7 +16,7 @@ import { NOT_FOUND, SAMPLE_PATHS } from './sample-paths.ts';
 //
 // Ends with 1 where axe finds something or a budget is exceeded that does not vary with what else the machine does.
 
-/** How long a browser is given to prefetch pages. */
+/** Time that a browser is given to prefetch pages. */
 const PREFETCH_WAIT_MS = 1500;
 const { site } = runningStack();
 const chosen = process.argv.slice(2);
@@ -51,7 +51,7 @@ function everyPage(): string[] {
   return [...new Set([...sitemapPages(), ...unlistedPages(), ...SAMPLE_PATHS, ...NOT_FOUND])];
 }
 
-/** What a visitor waits for after a click, once pages are prefetched. */
+/** Latency of route changes, once pages are prefetched. */
 async function routeChanges() {
   const visitor = await chromium.launch(CHROMIUM);
   const page = await visitor.newPage({ viewport: { width: 1440, height: 900 } });

@@ -10,13 +10,13 @@ import type { ServerRoutes } from './routes-file.ts';
 import { ROUTES_FILE, routesFile } from './routes-file.ts';
 import { discoveryFiles } from './sitemap.ts';
 
-/** What the build needs of the shell's server build. */
+/** Exports of the shell's server build. */
 interface Server extends Pick<ServerRoutes, 'redirects' | 'notFound' | 'variants'> {
   /** Every address that gets a page of its own, and a place in the sitemap. */
   pages: readonly string[];
   /** Every address that gets a page of its own which the sitemap does not list. */
   unlisted: readonly string[];
-  /** Who the site speaks for. */
+  /** Brand of the site. */
   brand: Brand;
   /** The blog's Atom feed. */
   feed: string;

@@ -6,9 +6,9 @@ import { declared } from '../kit/drawing/tokens.ts';
 import { CHROMIUM } from './chromium.ts';
 import { frontends, root } from './file-paths.ts';
 
-/** What previews of a page show of it (Open Graph, https://ogp.me): not the company's name, which one file says. */
+/** Preview picture of a page (Open Graph, https://ogp.me): not the company's name, which one file says. */
 export interface Preview {
-  /** Where the picture goes. */
+  /** Output file of the picture. */
   file: string;
   title: string;
   /** The file of a drawing. */

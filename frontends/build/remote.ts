@@ -9,16 +9,16 @@ export interface Remote {
   name: string;
   /** The modules it offers: files of its `src`, each with a component as its default. */
   exposes: readonly string[];
-  /** Where its own development server listens. */
+  /** Port of its own development server. */
   port: number;
 }
 
-/** What a remote's build is made from, in a word: two builds of the same have the same version. */
+/** Hash of a remote's inputs, its version: two builds of the same have the same. */
 export function buildHashOf(remote: Remote): string {
   return hashOf([remote.name, 'kit', 'build']).slice(0, 12);
 }
 
-/** The sources in these folders of `frontends`, with what every build reads, in a word. */
+/** Hash of the sources in these folders of `frontends`, with what every build reads. */
 export function hashOf(folders: readonly string[]): string {
   const hash = createHash('sha256');
   for (const folder of folders) {
@@ -32,7 +32,7 @@ export function hashOf(folders: readonly string[]): string {
   return hash.digest('hex');
 }
 
-/** What lies in a front end's folder and is no part of it. */
+/** Files of a front end's folder that are left out of its hash. */
 const NOT_BUILT = /\/(node_modules|tests|testing)\/|\.test\.tsx?$|README\.md$/;
 
 function filesIn(folder: string): string[] {

@@ -1,4 +1,4 @@
-/** What a server is told of a folder that its files do not say. */
+/** Routing rules of a folder for its server: what its files do not say. */
 export interface ServerRoutes {
   /** Addresses that only lead on; with parameters, such as `page=2`, only where all of them are in the query. The first that fits counts. */
   redirects: readonly { from: string; parameters?: readonly string[]; to: string }[];
@@ -11,7 +11,7 @@ export interface ServerRoutes {
   variants: readonly { path: string; parameter: string; page: string; postsTo?: string }[];
   /** Of the scripts that stand in the pages themselves. */
   scriptHashes: readonly string[];
-  /** What pages may show in a frame. */
+  /** Sources that pages may frame (`frame-src`). */
   frameSources: readonly string[];
 }
 

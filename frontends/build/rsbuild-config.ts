@@ -8,7 +8,7 @@ import { brandFile, dist, frontends, root, scratch } from './file-paths.ts';
 import type { Remote } from './remote.ts';
 import { buildHashOf } from './remote.ts';
 
-/** What it is built for. */
+/** Build mode. */
 export type Mode = 'production' | 'development';
 
 /** Rsbuild configuration of several environments, each of which knows itself what it is made from. */
@@ -79,7 +79,7 @@ export function serverConfig(remotes: readonly Remote[]): EnvironmentConfig {
 /** The version of remotes that are no remotes, but compiled into what loads them. */
 export const NO_REMOTE = 'none';
 
-/** What browsers would load if there were no remotes: all front ends as one. To see what federation costs. */
+/** Configuration of one bundle of all front ends, without remotes, to measure what federation costs. */
 export function oneBundleConfig(remotes: readonly Remote[]): EnvironmentConfig {
   return mergeRsbuildConfig(baseConfig('shell', dist, '/'), withRemoteSources(remotes), {
     source: { entry: { main: './src/main.tsx' } },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { root } from './file-paths.ts';
 
-/** What the file that a running stack writes says. */
+/** Content of the stack file, which a running stack writes. */
 export interface RunningStack {
   /** Address of the site. */
   site: string;
@@ -10,7 +10,7 @@ export interface RunningStack {
   pids: Record<string, number>;
 }
 
-/** Where a running stack writes its addresses: STACK_FILE, from the checkout on where it is not absolute. */
+/** Path of the stack file: STACK_FILE, from the checkout on where it is not absolute. */
 export function stackFile(): string {
   return resolve(root, process.env['STACK_FILE'] ?? 'target/stack.json');
 }

@@ -1,6 +1,6 @@
 import * as paths from '../kit/src/paths.ts';
 
-/** What visitors come to, of each page type one. */
+/** Paths of pages that visitors come to, of each page type one. */
 const PAGES = {
   home: paths.home,
   // Another hero of the same page, which the router does not tell apart.
@@ -18,7 +18,7 @@ const PAGES = {
   application: paths.apply,
 } as const;
 
-/** Where a form leads that was sent without JavaScript. */
+/** Paths of the results of forms that were sent without JavaScript. */
 const ACCEPTING = {
   messageSent: paths.routePatterns.messageSent[0],
   subscribed: paths.routePatterns.subscribed[0],
@@ -27,7 +27,7 @@ const ACCEPTING = {
   applied: paths.routePatterns.applied[0],
 } as const;
 
-/** What the gateway fills in where such a form is refused. */
+/** Paths of the pages that the gateway fills in where such a form is refused. */
 const REFUSING = {
   messageNotSent: paths.routePatterns.messageNotSent[0],
   notSubscribed: paths.routePatterns.notSubscribed[0],

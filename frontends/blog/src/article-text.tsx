@@ -8,7 +8,7 @@ import { prerenderedText } from './prerendered-text.ts';
 
 interface ArticleTextProps {
   id: string;
-  /** What stands below the text. */
+  /** Sharing and author, below the text. */
   children?: ReactNode;
 }
 
@@ -32,7 +32,7 @@ function textPart(id: string): LazyPart {
   return part;
 }
 
-/** Where the prerendered page holds the text, nothing is fetched, and nothing can fail. */
+/** Module of the text: where the prerendered page holds it, nothing is fetched, and nothing can fail. */
 async function loadPart(id: string) {
   const text = prerenderedText(id) ?? (await loadText(id));
   return {

@@ -2,7 +2,7 @@ import { InitialsAvatar } from '@site/kit/initials-avatar.tsx';
 import { useReveal } from '@site/kit/reveal.tsx';
 import type { Author } from './author.ts';
 
-/** Who wrote an article. */
+/** Author of an article, below its text. */
 export function AuthorCard({ author }: { author: Author }) {
   return (
     <aside

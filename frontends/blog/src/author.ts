@@ -3,13 +3,13 @@ import { leadership } from '@site/kit/brand-lists.ts';
 import type { Thing } from '@site/kit/structured-data.tsx';
 import type { PostSummary } from './post.ts';
 
-/** Who wrote an article: a role of the brand, and a person where the brand names one. */
+/** Author of an article: a role of the brand, and a person where the brand names one. */
 export interface Author {
   name: string;
   /** As it stands after "By". */
   byline: string;
   title: string;
-  /** What the drawn monogram shows. */
+  /** Initials in the drawn avatar. */
   monogram: string;
   profileUrl?: string | undefined;
 }

@@ -15,13 +15,13 @@ import './styles.css';
 import preview from './pictures/blog.jpg';
 import kiosk from './pictures/kiosk.svg';
 
-/** Which build this is. */
+/** Version of this remote's build. */
 export const version = REMOTE_VERSION;
 
 const TITLE = 'Insights, mostly about noticing';
 const SUBTITLE =
   'What we learn from teaching cameras to pay attention, written for the people who buy, run or have to explain them.';
-/** Where the list begins, for addresses: whoever narrows it or turns a page is not led to the top. */
+/** Fragment of the list: whoever narrows it or turns a page is not led to the top. */
 const ARTICLES = 'articles';
 
 /** `/blog`, and each category and page of the list */
@@ -51,7 +51,7 @@ function List({ listing }: { listing: Listing }) {
   );
 }
 
-/** What search engines are told; no two pages say the same. */
+/** Title and description for search engines; no two pages have the same. */
 function wordsOf({ filter, page }: Listing) {
   const category = filter.slug ? `: ${filter.label}` : '';
   const number = page > 1 ? `, page ${page}` : '';

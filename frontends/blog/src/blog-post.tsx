@@ -19,7 +19,7 @@ import { relatedTo } from './related.ts';
 import { ShareLinks } from './share-links.tsx';
 import './styles.css';
 
-/** Which build this is. */
+/** Version of this remote's build. */
 export const version = REMOTE_VERSION;
 
 /** `/blog/{postId}` */

@@ -9,7 +9,7 @@ const SHOWN = 3;
 /** Between one card and the next. */
 const STAGGER_MS = 100;
 
-/** Which build this is. */
+/** Version of this remote's build. */
 export const version = REMOTE_VERSION;
 
 /** The home page's newest articles. */

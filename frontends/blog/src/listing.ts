@@ -1,12 +1,12 @@
 import * as paths from '@site/kit/paths.ts';
 import type { PostSummary } from './post.ts';
 
-/** How many articles a page of the list shows. */
+/** Number of articles on a page of the list. */
 export const PAGE_SIZE = 6;
 /** The pagination names at least this many pages, also those that no article fills yet. */
 const MIN_PAGE_LINKS = 3;
 
-/** What the list can be narrowed to, by its name in the address. */
+/** Filters of the list, each by its slug in the address. */
 export const filters = [
   { slug: '', label: 'All' },
   { slug: 'technology', label: 'Technology', category: 'Technology' },
@@ -14,27 +14,27 @@ export const filters = [
   { slug: 'case-studies', label: 'Case Studies', category: 'Case Study' },
 ] as const satisfies readonly { slug: string; label: string; category?: PostSummary['category'] }[];
 
-/** One of the list's filters. */
+/** A filter of the list. */
 export type Filter = (typeof filters)[number];
 
 /** A page of the list. */
 export interface Listing {
   filter: Filter;
   shown: readonly PostSummary[];
-  /** How many articles the filter lets through, on all pages. */
+  /** Number of articles that the filter lets through, on all pages. */
   count: number;
   page: number;
   /** The pages to choose from; those that no article fills have no address. */
   pages: readonly { number: number; path?: string }[];
 }
 
-/** What an address says of the list: the parameters of its kind's patterns. */
+/** Route parameters of the list. */
 interface ListParameters {
   category?: string | undefined;
   page?: string | undefined;
 }
 
-/** What the list shows at an address; nothing where there is no such category, or no such page of it. */
+/** Page of the list at an address; nothing where there is no such category, or no such page of it. */
 export function listingOf(
   posts: readonly PostSummary[],
   { category = '', page = '1' }: ListParameters,
@@ -85,7 +85,7 @@ export function legacyRedirects(posts: readonly PostSummary[]): LegacyRedirect[]
 
 interface LegacyRedirect {
   from: string;
-  /** What the query names, as in `page=2`. The first address whose parameters are all there counts. */
+  /** Query parameters, as in `page=2`. The first redirect whose parameters are all there counts. */
   parameters: string[];
   to: string;
 }

@@ -4,7 +4,7 @@ import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 
-/** What stands below `/blog` where nothing is. */
+/** Not-found page below `/blog`. */
 export function PostNotFound() {
   return (
     <>

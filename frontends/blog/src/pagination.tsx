@@ -5,7 +5,7 @@ import type { Listing } from './listing.ts';
 
 interface PaginationProps {
   listing: Pick<Listing, 'page' | 'pages'>;
-  /** What the addresses of the pages lead to, as in `#articles`. */
+  /** Fragment of the pages' addresses, as in `#articles`. */
   hash: string;
 }
 
@@ -42,7 +42,7 @@ export function Pagination({ listing: { page, pages }, hash }: PaginationProps) 
 }
 
 interface PageLinkProps {
-  /** Where it leads; nowhere, where no article fills the page yet. */
+  /** Target of the link; without one, no article fills the page yet. */
   to: string | undefined;
   isCurrent: boolean;
   children: ReactNode;

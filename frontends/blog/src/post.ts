@@ -1,7 +1,7 @@
-/** What articles are about. */
+/** Categories of articles. */
 export const categories = ['Technology', 'Privacy', 'Trends', 'Residential', 'Case Study'] as const;
 
-/** What a list tells of an article. */
+/** Summary of an article for lists. */
 export interface PostSummary {
   /** Its address below `/blog/` and its file's name. */
   id: string;
@@ -14,7 +14,7 @@ export interface PostSummary {
   author: string;
   /** That role in full. */
   authorTitle: string;
-  /** How long reading it takes, at 200 words a minute. */
+  /** Reading time, at 200 words a minute. */
   readMinutes: number;
   /** Address of its picture. */
   picture: string;

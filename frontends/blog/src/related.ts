@@ -2,7 +2,7 @@ import type { PostSummary } from './post.ts';
 
 const SHOWN = 3;
 
-/** What to read next: first what is of the same category, then what is new. */
+/** Related articles: first those of the same category, then the newest. */
 export function relatedTo(
   { id, category }: PostSummary,
   posts: readonly PostSummary[],

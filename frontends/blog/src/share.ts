@@ -1,10 +1,10 @@
-/** A place where readers tell others of an article. */
+/** Share target: a network or mail, by which readers pass an article on. */
 export interface Share {
   name: string;
   url: string;
 }
 
-/** Where an article at an address is shared, in the order of the buttons. */
+/** Share targets of the article at an address, in the order of the buttons. */
 export function sharesOf(address: string, title: string): readonly Share[] {
   return [
     { name: 'Facebook', url: url('https://www.facebook.com/sharer/sharer.php', { u: address }) },

@@ -20,7 +20,7 @@ import { ResumeField } from './resume-field.tsx';
 /** The names of the fields that hold text. */
 export const FIELDS = ['name', 'email', 'phone', 'position', 'experience', 'coverLetter'] as const;
 const FAILED = 'Failed to submit application. Please try again.';
-/** What is applied for says the button that was pressed. */
+/** Fields left out of the draft: the button that was pressed says the position. */
 const NOT_DRAFTED = ['position'];
 const FAILURE_MESSAGES = { refused: FAILED, unreachable: FAILED };
 const NO_RESUME = 'Choose your résumé.';
@@ -41,7 +41,7 @@ interface ApplicationFormProps {
   onSubmitted: (toast: Toast) => void;
   /** Called when the visitor calls it off; without it, only what is being sent can be called off. */
   onCancelled?: () => void;
-  /** What is wrong with which field before anything was sent: see `RefusedPage`. */
+  /** Initial validation errors, before anything was sent: see `RefusedPage`. */
   fieldErrors?: FieldErrors | undefined;
 }
 

@@ -13,7 +13,7 @@ import { positions } from './positions.ts';
 import './styles.css';
 import preview from './pictures/careers.jpg';
 
-/** Which build this is. */
+/** Version of this remote's build. */
 export const version = REMOTE_VERSION;
 
 /** `/careers/apply`, and `/careers/apply/{positionId}`: the form for whoever does not open it at `/careers`. */

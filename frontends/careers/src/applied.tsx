@@ -5,7 +5,7 @@ import { SUBMITTED } from './application-form.tsx';
 import './styles.css';
 import workshop from './pictures/workshop.svg';
 
-/** Which build this is. */
+/** Version of this remote's build. */
 export const version = REMOTE_VERSION;
 
 /** `/careers/applied` */

@@ -22,7 +22,7 @@ import './styles.css';
 import preview from './pictures/careers.jpg';
 import workshop from './pictures/workshop.svg';
 
-/** Which build this is. */
+/** Version of this remote's build. */
 export const version = REMOTE_VERSION;
 
 const SUBTITLE = 'Ten internships for students and freshers, remote or in Chennai.';
@@ -130,7 +130,7 @@ function Perk({ title, text }: Reason) {
   );
 }
 
-/** When the positions were opened. */
+/** Date on which the positions were opened (`datePosted`). */
 const OPENED = '2025-04-30';
 
 /** https://schema.org/JobPosting, with what search engines ask for. */

@@ -2,7 +2,7 @@ import { placeholderFieldErrors, RefusedPage } from '@site/kit/refused-page.tsx'
 import { ApplicationForm, FIELDS } from './application-form.tsx';
 import './styles.css';
 
-/** Which build this is. */
+/** Version of this remote's build. */
 export const version = REMOTE_VERSION;
 
 /** `/careers/not-applied` */

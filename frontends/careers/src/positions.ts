@@ -12,7 +12,7 @@ export interface Position {
   benefits: readonly string[];
 }
 
-/** What holds for every position. */
+/** Terms of every position. */
 export const TERMS = {
   type: 'Internship',
   experience: 'Student / Fresher',

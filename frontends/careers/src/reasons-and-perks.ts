@@ -20,7 +20,7 @@ export const reasons: readonly Reason[] = [
   },
 ];
 
-/** What comes with every internship. */
+/** Perks of every internship. */
 export const perks: readonly Reason[] = [
   { title: 'Stipend', text: 'Paid monthly, because rent is.' },
   { title: 'Remote or Chennai', text: 'Choose per week, not per contract.' },

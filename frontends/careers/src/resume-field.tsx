@@ -6,7 +6,7 @@ import { ACCEPTED, formatBytes, resumeErrorOf } from './resume.ts';
 interface ResumeFieldProps {
   file: File | undefined;
   onChoose: (file: File | undefined) => void;
-  /** What the server or the form finds wrong with it. */
+  /** Validation error of the server or the form. */
   error: string | undefined;
   /** The fraction of it that is sent, from 0 to 1, while it is. */
   uploadProgress: number | undefined;

@@ -1,6 +1,6 @@
 /** The largest résumé that is taken. */
 export const MAX_RESUME_BYTES = 10 * 1024 * 1024;
-/** What the file picker offers. */
+/** File types that the file picker offers (`accept`). */
 export const ACCEPTED = '.pdf,.doc,.docx';
 
 const NOT_A_RESUME = 'Choose a PDF, DOC or DOCX file.';
@@ -21,7 +21,7 @@ const FILE_SIGNATURES = [
 ];
 
 /**
- * What is wrong with a résumé, in a sentence; nothing, where it may be sent. The server looks closer:
+ * Validation error of a résumé, in a sentence; nothing, where it may be sent. The server looks closer:
  * this spares a visitor an upload in vain.
  */
 export async function resumeErrorOf(file: Blob): Promise<string | undefined> {

@@ -7,7 +7,7 @@ import { PageMeta } from './page-meta.tsx';
 interface AcceptedPageProps {
   title: string;
   text: string;
-  /** Where to go on. */
+  /** Link that leads on. */
   next: { title: string; path: string };
   picture?: ReactNode;
 }

@@ -12,11 +12,11 @@ export type SubmissionResult =
       isCancelled?: boolean;
       /** A sentence for the visitor. */
       message: string;
-      /** What is wrong with which field. */
+      /** Validation errors, by the field's name. */
       fieldErrors: Readonly<Record<string, string>>;
     };
 
-/** What a form says about a failure that the server gives no message for. */
+/** Error messages of a form for failures that the server gives no message for. */
 export interface FailureMessages {
   /** The server refused. */
   refused: string;

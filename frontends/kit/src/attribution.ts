@@ -1,9 +1,9 @@
 import type { components } from './api.gen.ts';
 
-/** Where a visitor came from. */
+/** Attribution of a visit: referrer and campaign. */
 export type Attribution = Required<components['schemas']['Attribution']>;
 
-/** What of the browser tells where its visitor came from. */
+/** Addresses that an attribution is derived from. */
 interface Visit {
   /** The address of the page that is shown. */
   page: string;

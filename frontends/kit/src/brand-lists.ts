@@ -4,9 +4,9 @@ import brandFile from '../../../brand.json' with { type: 'json' };
 
 /** A profile of the company elsewhere. */
 export interface Social {
-  /** Which icon it gets: `network`, `microblog`, `video` or `photos`. */
+  /** Icon of the network: `network`, `microblog`, `video` or `photos`. */
   kind: string;
-  /** What a screen reader says. */
+  /** Accessible name of the link. */
   label: string;
   url: string;
 }

@@ -1,11 +1,11 @@
-/** Who the site speaks for: the content of the root `brand.json`, described in `brand.schema.json`, but for its lists (`brand-lists.ts`). */
+/** Brand of the site: the content of the root `brand.json`, described in `brand.schema.json`, but for its lists (`brand-lists.ts`). */
 export interface Brand {
   name: string;
   tagline: string;
   blurb: string;
   /** The site's public address, without a slash at the end. */
   siteUrl: string;
-  /** Which home page a visitor of `/` meets: `classic` or `impact`. */
+  /** Variant of the home page at `/`: `classic` or `impact`. */
   defaultHome: string;
   emails: { sales: string; admin: string; careers: string };
   phone: string;

@@ -9,7 +9,7 @@ interface DialogProps {
   children: ReactNode;
 }
 
-/** What the focus begins at: fields before anything else, and never what closes the dialog. */
+/** Selector of the initial focus: fields before anything else, and never what closes the dialog. */
 const FIELDS = 'input:not([type=hidden], [tabindex="-1"]), textarea, select';
 
 /** Modal dialog (native `<dialog>`): traps focus until it is closed. */

@@ -3,11 +3,11 @@ import { useId, useState } from 'react';
 
 interface FieldTexts {
   label: string;
-  /** What is wrong with the value, said beside the field and read out with it. */
+  /** Validation error of the value, said beside the field and read out with it. */
   error?: string | undefined;
 }
 
-/** What a field accepts of an element; it listens to the input itself. */
+/** Native attributes that a field accepts; it listens to the input itself. */
 type Native<Element extends 'input' | 'textarea'> = Omit<ComponentProps<Element>, 'onInput'>;
 
 /** From this fraction of the limit on, visitors are told how much is left. */
@@ -64,7 +64,7 @@ interface LabelledProps extends FieldTexts {
   children: (attributes: Attributes) => ReactNode;
 }
 
-/** What ties an element to its label, and to what is said of it. */
+/** Attributes that tie an element to its label, its hints and its error. */
 interface Attributes {
   id: string;
   className: string;

@@ -1,4 +1,4 @@
-/** What the API calls the field that no person fills in. */
+/** Name of the honeypot field in the API. */
 export const HONEYPOT = 'website';
 
 /** A field that no person sees, so that whoever fills it in is a machine. */

@@ -10,9 +10,9 @@ import { reportFailure } from './part-failure.ts';
 
 interface LazyAreaProps {
   part: LazyPart;
-  /** When to load it: at once, or when it comes near the viewport. */
+  /** Loading strategy: at once, or when it comes near the viewport. */
   when?: 'now' | 'near-viewport';
-  /** What stands there until it is loaded. */
+  /** Suspense fallback until it is loaded. */
   Placeholder?: ComponentType;
   /** What it is, for whom it did not load. */
   what?: string;
@@ -81,7 +81,7 @@ function useLazyLoad(
   }, [isReloading, part]);
 }
 
-/** What is missing, the page or a part of it, for as long as it is; and what tries again. */
+/** Error state of an area: what is missing, the page or a part of it, and what tries again. */
 function useLoadError(part: LazyPart, state: LoadState, isReloading: boolean, area: AreaRef) {
   const message = useRef<HTMLDivElement>(null);
   const [missing, setMissing] = useState<'page' | 'part'>();

@@ -10,19 +10,19 @@ import type { PartFailure } from './part-failure.ts';
 import { reportFailure } from './part-failure.ts';
 import { LOAD_TIMEOUT_MS } from './retry.ts';
 
-/** What a part is given where it is shown. */
+/** Props of a part. */
 interface Children {
   children?: ReactNode;
 }
 
-/** What the module of a part holds. */
+/** Exports of a part's module. */
 export interface PartModule<Props = Children> {
   default: ComponentType<Props>;
-  /** Which build of its remote it is from. Parts of the shell need none: their files carry a hash. */
+  /** Version of its remote's build. Parts of the shell need none: their files carry a hash. */
   version?: string;
 }
 
-/** Where a lazily loaded part of the site comes from. */
+/** Source of a lazily loaded part of the site. */
 export interface PartSource<Props = Children> {
   frontEnd: PartFailure['frontEnd'];
   load: () => Promise<PartModule<Props> | null>;
@@ -163,7 +163,7 @@ async function classifyFailure(
   return (await isChunkServed(failure, entryOf(frontEnd))) ? 'broken' : 'unreachable';
 }
 
-/** What comes over the network may be anything. */
+/** Runtime check of a loaded module: the network may bring anything. */
 function assertPartModule<Props>(
   frontEnd: string,
   module: PartModule<Props> | null,

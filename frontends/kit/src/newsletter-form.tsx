@@ -14,7 +14,7 @@ const FAILED = 'Subscription failed. Try again.';
 const FAILURE_MESSAGES = { refused: FAILED, unreachable: FAILED };
 
 interface NewsletterFormProps {
-  /** What is wrong with which field before anything was sent: see `RefusedPage`. */
+  /** Initial validation errors, before anything was sent: see `RefusedPage`. */
   fieldErrors?: FieldErrors | undefined;
 }
 

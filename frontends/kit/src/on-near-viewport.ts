@@ -1,4 +1,4 @@
-/** How far from the viewport something counts as near. */
+/** Distance from the viewport within which an element counts as near (`rootMargin`). */
 const MARGIN = '200px';
 
 /** Calls `then` once an element comes near the viewport. Returns how to stop waiting for it. */

@@ -8,9 +8,9 @@ interface PageHeaderProps {
   /** Address of a picture behind the words. */
   background?: string;
   icon?: ReactNode;
-  /** Whether the way back home is shown. */
+  /** Breadcrumb above the title: a link to the home page, or none. */
   breadcrumb?: 'home' | 'none';
-  /** What stands beside the words, or below them on narrow screens. */
+  /** Picture beside the words, or below them on narrow screens. */
   picture?: ReactNode;
   children?: ReactNode;
 }

@@ -1,7 +1,7 @@
 import { brand } from './brand.ts';
 
 interface PageMetaProps {
-  /** What the page is called, without the company's name. */
+  /** Page title without the company's name. */
   title?: string;
   description: string;
   /** The page's one address on the site; a page without one asks not to be indexed. */
@@ -11,7 +11,7 @@ interface PageMetaProps {
   kind?: 'website' | 'article';
 }
 
-/** What search engines and previews are told of a page (Open Graph, https://ogp.me). */
+/** Metadata of a page for search engines and link previews (Open Graph, https://ogp.me). */
 export function PageMeta({
   title,
   description,
@@ -42,7 +42,7 @@ export function PageMeta({
   );
 }
 
-/** What a tab and a search result call a page. */
+/** Document title of a page, with the company's name. */
 export function titleOf(page: string): string {
   return `${page} | ${brand.name}`;
 }

@@ -1,5 +1,5 @@
 /**
- * Where the pages of the site are, for the router, the prerendered pages, the sitemap, navigation, links and what
+ * Paths of the site's pages, for the router, the prerendered pages, the sitemap, navigation, links and what
  * measures pages. Import it whole: `import * as paths from '@site/kit/paths.ts'`.
  */
 

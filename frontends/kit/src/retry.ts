@@ -1,6 +1,6 @@
 /** Retry policy with exponential backoff. */
 export interface RetryPolicy {
-  /** How many more attempts after the first one. */
+  /** Attempts after the first one. */
   retries: number;
   /** The delay before the first retry; then it doubles. */
   initialDelayMs: number;

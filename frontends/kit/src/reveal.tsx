@@ -2,12 +2,12 @@ import type { ComponentProps, CSSProperties, RefObject } from 'react';
 import { useEffect, useRef } from 'react';
 import { useHydrated } from './use-hydrated.ts';
 
-/** How much of it must be in the viewport, or of the viewport be filled by it where it is higher. */
+/** Fraction of an element that must be in the viewport, or of the viewport that it must fill where it is higher. */
 const THRESHOLD = 0.1;
 /** The highest that is revealed on time, in heights of the viewport. */
 const HIGHEST = 20;
 
-/** What an element needs to be revealed. */
+/** Attributes of an element that is revealed. */
 interface Revealed<Element extends HTMLElement> {
   ref: RefObject<Element | null>;
   'data-reveal': string | undefined;
@@ -33,7 +33,7 @@ export function useReveal<Element extends HTMLElement>(): Revealed<Element> {
 
 const THRESHOLDS = Array.from({ length: HIGHEST }, (_, at) => THRESHOLD / (at + 1));
 
-/** One for all: each costs the browser as much as what it observes. */
+/** Observer shared by all elements: each of its own would cost the browser as much. */
 let observer: IntersectionObserver | undefined;
 
 /** Hides what is below the viewport at first, and reveals it once enough of it is in the viewport. */

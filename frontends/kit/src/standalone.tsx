@@ -10,7 +10,7 @@ import { ToastRegion } from './toast-region.tsx';
 export interface Standalone {
   /** The remote's name. */
   name: string;
-  /** What it exposes, by the pattern of the addresses that show it. */
+  /** Exposed pages, by the pattern of the addresses that show it. */
   pages: Readonly<Record<string, ComponentType>>;
 }
 

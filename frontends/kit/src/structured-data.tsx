@@ -2,7 +2,7 @@ import { brand } from './brand.ts';
 import { socials } from './brand-lists.ts';
 import * as paths from './paths.ts';
 
-/** What schema.org calls a thing: its type and its properties. */
+/** Item of structured data: its schema.org type and properties. */
 export interface Thing {
   '@type': string;
   [property: string]: unknown;
@@ -37,7 +37,7 @@ export function organization(): Thing {
   };
 }
 
-/** Where the company is. */
+/** Postal address of the company. */
 export function companyAddress(): Thing {
   const { lines, city, region, countryCode } = brand.address;
   return {

@@ -3,7 +3,7 @@ import { Button } from './button.tsx';
 import type { SubmissionState } from './use-submission.ts';
 
 interface SubmitButtonsProps {
-  /** What the form is sent by. */
+  /** Label of the submit button. */
   title: string;
   state: SubmissionState;
   /** Calls off what is being sent, or the form itself where `canLeave`. */

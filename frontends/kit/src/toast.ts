@@ -8,12 +8,12 @@ export interface Toast {
 
 export type ToastKind = Toast['kind'];
 
-/** What the toaster is given. */
+/** Props of the toaster. */
 export interface ToasterProps {
-  /** What it has not shown yet. */
+  /** Queue of toasts that it has not shown yet. */
   toasts: readonly (Toast & { id: number })[];
   onShown: () => void;
 }
 
-/** How long an overlay is shown, and what the toaster cannot show. */
+/** Display time of an overlay, and of a toast that the toaster cannot show. */
 export const OVERLAY_DURATION_MS = 5000;

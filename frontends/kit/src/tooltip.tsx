@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useEffect, useRef, useState } from 'react';
 import { useEscape } from './use-escape.ts';
 
-/** How long the pointer rests before a tooltip opens. */
+/** Hover delay before a tooltip opens. */
 const OPEN_DELAY_MS = 700;
 /** Within this time after one has closed the next opens at once. */
 const SKIP_DELAY_MS = 300;

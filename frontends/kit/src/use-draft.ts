@@ -2,7 +2,7 @@ import type { RefObject } from 'react';
 import { useCallback, useEffect, useRef } from 'react';
 import { showToast } from './toast-region.tsx';
 
-/** What a form needs to keep a draft; it carries the draft's name as `data-draft`. */
+/** Handlers by which a form keeps a draft; it carries the draft's name as `data-draft`. */
 export interface Draft {
   form: RefObject<HTMLFormElement | null>;
   /** For the form's `onInput`. */

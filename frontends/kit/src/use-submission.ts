@@ -2,7 +2,7 @@ import type { FormEvent } from 'react';
 import { useCallback, useRef, useState } from 'react';
 import type { SubmissionResult } from './api-client.ts';
 
-/** What is wrong with which field, in sentences. */
+/** Validation errors in sentences, by the field's name. */
 export type FieldErrors = Readonly<Record<string, string>>;
 
 /** State of a submission. */
@@ -25,7 +25,7 @@ export interface AttemptOptions {
 export interface Submission {
   state: SubmissionState;
   fieldErrors: FieldErrors;
-  /** How often it has failed: with each failure, not while fields are corrected one by one, the focus may move. */
+  /** Number of failed attempts: with each failure, not while fields are corrected one by one, the focus may move. */
   failures: number;
   send: (
     attempt: (options: AttemptOptions) => Promise<SubmissionResult>,

@@ -5,7 +5,7 @@ import { vi } from 'vitest';
 type EntryInit = Partial<IntersectionObserverEntry>;
 type ObserverCallback = (entries: EntryInit[], observer: FakeObserver) => void;
 
-/** Observed elements, with their observers. The DOM of the tests has no layout, so nothing ever comes into the viewport by itself. */
+/** Observed elements with their observers. The tests' DOM has no layout: nothing comes into the viewport by itself. */
 const observed = new Map<Element, FakeObserver>();
 
 class FakeObserver {

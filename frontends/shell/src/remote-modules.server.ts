@@ -1,6 +1,6 @@
 import type { remoteModules as clientModules } from './remote-modules.ts';
 
-/** Server-side counterpart of `remote-modules.ts`, where pages are prerendered, and where all is one bundle: the remotes' sources. */
+/** Server-side counterpart of `remote-modules.ts`, and that of one bundle: it imports the remotes' sources. */
 export const remoteModules: typeof clientModules = {
   blogList: {
     frontEnd: 'blog',

@@ -166,7 +166,7 @@ const routesByPage: Readonly<Record<paths.PageType, SiteRoute>> = {
   },
 };
 
-/** What the router shows, where. */
+/** Routes of the shell; in development with the design page. */
 export const routes: readonly SiteRoute[] = [
   ...(process.env['NODE_ENV'] === 'development'
     ? [
@@ -198,18 +198,18 @@ export const formResultPaths: readonly string[] = routes
   .filter(({ formResult }) => formResult)
   .flatMap(({ patterns }) => patterns);
 
-/** The shell's addresses that only lead on. */
+/** Redirects of the shell. */
 export const redirects = Object.entries(overviewIds).map(([from, to]) => ({
   from: paths.service(from),
   to: paths.service(to),
 }));
 
-/** Where an address leads that only leads on. */
+/** Redirect target of an address, if it is a redirect. */
 export function redirectOf(path: string): string | undefined {
   return redirects.find(({ from }) => from === path)?.to;
 }
 
-/** How the page at an address is prerendered: its chunk, its remote modules, its scripts. */
+/** Render plan of the page at an address: its chunk, its remote modules, its scripts. */
 export function renderPlanOf(path: string): Omit<Rendered, 'html'> {
   const found = routeAt(path);
   return {

@@ -1,4 +1,4 @@
-/** How a project goes, phase by phase. */
+/** Phases of a project, in their order. */
 export const phases: readonly { title: string; description: string }[] = [
   {
     title: 'Discovery Audit',

@@ -59,5 +59,5 @@ export const retention = {
 /** Retention period of a backup, by the command of `docs/operations.md` that removes older ones. */
 export const BACKUPS_KEPT_DAYS = 30;
 
-/** How long an address that does not exist is kept where nobody confirmed it (`crates/subscribers`). */
+/** Retention period of an address that does not exist and that nobody confirmed (`crates/subscribers`). */
 export const NEVER_CONFIRMED_DAYS = 90;

@@ -1,9 +1,9 @@
-/** What a service's own page tells beyond the lists. */
+/** Content of a service's own page beyond the lists. */
 export interface ServiceDetail {
-  /** What its scene shows, in words. */
+  /** Alternative text of its scene. */
   sceneAlt: string;
   benefits: readonly string[];
-  /** What it is about, at length. */
+  /** Long description. */
   paragraphs: readonly string[];
   features: readonly { title: string; description: string }[];
   /** The solutions that go with it, by their ids. */

@@ -10,9 +10,9 @@ export interface Stat {
 export interface Service {
   /** Its address below `/services/`. */
   id: string;
-  /** What the menu calls it. */
+  /** Label in the menu. */
   menu: string;
-  /** What the menu says of it. */
+  /** Hint below the label in the menu. */
   hint: string;
   title: string;
   description: string;

@@ -4,7 +4,7 @@ import { Section } from '@site/kit/section.tsx';
 
 interface CallToActionProps {
   lead: string;
-  /** What can be done; the first is what we hope for. */
+  /** Links of the call to action; the first is the primary one. */
   actions?: readonly { title: string; path: string }[];
 }
 

@@ -22,10 +22,10 @@ const drawings = {
     'M12 21s-7-6-7-11a7 7 0 0 1 14 0c0 5-7 11-7 11zM12 7.5a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5z',
 } as const;
 
-/** What there is a drawing of. */
+/** Names of the icons. */
 export type IconName = keyof typeof drawings;
 
-/** All of them. */
+/** All icon names. */
 export const iconNames: readonly IconName[] = Object.keys(drawings).filter(isName);
 
 /** A small drawing beside words that say the same. */

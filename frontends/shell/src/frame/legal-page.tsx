@@ -56,7 +56,7 @@ function ClauseText({ title, paragraphs }: Clause) {
   );
 }
 
-/** Where the company can be written to. */
+/** Postal address of the company, in one line. */
 export const postalAddress: string = [
   brand.name,
   ...brand.address.lines,

@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import { Component } from 'react';
 
 interface Boundary {
-  /** Where the visitor is: an error does not outlive the page it is of. */
+  /** Path of the page: an error does not outlive the page it is of. */
   path: string;
   children: ReactNode;
 }

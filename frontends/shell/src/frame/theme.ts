@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react';
 /** Under this key the visitor's choice is kept; `theme-init.js` reads it before the first paint. */
 const KEY = 'theme';
 
-/** Which theme the page is in. */
+/** Colour theme of the page. */
 export type Theme = 'light' | 'dark';
 
 /** The page's theme, once the page is hydrated: only the browser knows it. */

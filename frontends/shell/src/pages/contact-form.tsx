@@ -15,7 +15,7 @@ import { useSubmission } from '@site/kit/use-submission.ts';
 import type { FormEvent } from 'react';
 import { useEffect, useRef, useState } from 'react';
 
-/** How long the confirmation stands in place of the form. */
+/** Display time of the confirmation in place of the form. */
 const SUCCESS_DURATION_MS = 5000;
 const SENT = 'Message Sent Successfully!';
 const FAILURE_MESSAGES = {
@@ -24,7 +24,7 @@ const FAILURE_MESSAGES = {
 };
 
 interface ContactFormProps {
-  /** What is wrong with which field before anything was sent: see `RefusedPage`. */
+  /** Initial validation errors, before anything was sent: see `RefusedPage`. */
   fieldErrors?: FieldErrors | undefined;
 }
 

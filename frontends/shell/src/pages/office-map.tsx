@@ -3,10 +3,10 @@ import { Button } from '@site/kit/button.tsx';
 import { useState } from 'react';
 
 const { map, directionsUrl } = brand.address;
-/** How much of the surroundings the map shows. */
+/** Margin of the map around the office. */
 const MAP_MARGIN_DEGREES = 0.01;
 
-/** Where the office is. The map's provider learns of a visitor only when the visitor asks for the map. */
+/** Map of the office. Its provider learns of a visitor only when the visitor asks for the map. */
 export function OfficeMap() {
   const [isShown, setIsShown] = useState(false);
   return (

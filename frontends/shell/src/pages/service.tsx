@@ -18,9 +18,9 @@ import type { SceneOfService } from '../scenes/scenes.ts';
 import { emptyRoom, scenes } from '../scenes/scenes.ts';
 import { SOLUTION_PICTURE, solutionPictures } from '../scenes/solution-pictures.ts';
 
-/** So many other services a page names. */
+/** Number of other services that a page names. */
 const OTHERS = 3;
-/** So much of another service's description is shown. */
+/** Characters of another service's description that are shown. */
 const SHOWN_CHARACTERS = 60;
 
 /** `/services/{serviceId}` */
@@ -152,7 +152,7 @@ function RecommendedSolutions({ recommended }: ServiceDetail) {
   );
 }
 
-/** What a camera would show of a feature. The words beside it say the same. */
+/** Close-up picture of a feature. The words beside it say the same. */
 function CloseUp({ of }: { of: SceneOfService['main'] | undefined }) {
   return of ? <Picture {...of} alt="" /> : null;
 }

@@ -13,7 +13,7 @@ import { Icon } from '../frame/icon.tsx';
 import type { SceneOfService } from '../scenes/scenes.ts';
 import { scenes } from '../scenes/scenes.ts';
 
-/** So many of the pictures are asked for before anything else. */
+/** Number of pictures that are preloaded. */
 const PRELOADED = 3;
 const SUBTITLE =
   'A jeweller and a junction need different eyes. Six services, each for one kind of place.';

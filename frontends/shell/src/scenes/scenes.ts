@@ -11,13 +11,13 @@ import junction from './traffic-public-safety.svg';
 export interface SceneOfService {
   /** The whole place. */
   whole: Drawing;
-  /** What matters most in it. */
+  /** Close-up of what matters most in it. */
   main: Drawing;
-  /** One for each feature, in their order. */
+  /** Close-ups of the features, in their order. */
   features: readonly Drawing[];
 }
 
-/** What a `Picture` shows of a drawing. */
+/** Picture props of a drawing: its file, or a view of it, and its size. */
 export interface Drawing {
   src: string;
   width: number;

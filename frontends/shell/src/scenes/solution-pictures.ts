@@ -11,7 +11,7 @@ import smartAlertSystem from './smart-alert-system.svg';
 import visualSurveillanceAnalytics from './visual-surveillance-analytics.svg';
 import webAiDashboard from './web-ai-dashboard.svg';
 
-/** What shows each solution, by the solution's id. All are of one size. */
+/** Pictures of the solutions, by the solution's id, all of one size. */
 export const solutionPictures: Readonly<Record<string, string>> = {
   'advanced-threat-detection': advancedThreatDetection,
   'visual-surveillance-analytics': visualSurveillanceAnalytics,

@@ -3,12 +3,12 @@ import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 
 const STAGGER_MS = 100;
-/** So many logos load at once, in a small size; the others load late, in a large one. */
+/** Number of logos that load eagerly, in a small size; the others load lazily, in a large one. */
 const EAGER = 2;
 const SMALL = { width: 80, height: 32 };
 const LARGE = { width: 200, height: 80 };
 
-/** Who stands behind the company. */
+/** Logos of the company's partners. */
 export function Partners() {
   return (
     <Section title="Supported by Industry Leaders">
