@@ -19,13 +19,13 @@ mod path_router;
 mod ports;
 pub mod receiver;
 mod s3;
+mod shape;
 mod stack;
 mod trace_viewer;
 
 pub use certificate_authority::CertificateAuthority;
 pub use child_process::ChildProcess;
 pub use clamd::Clamd;
-pub use hosting::{Hosting, Shape};
 pub use inbox::Inbox;
 pub use mail_server::{MailServer, ScriptedReply};
 pub use nats::{Nats, User};
@@ -33,6 +33,7 @@ pub use otlp::Discard;
 pub use ports::Ports;
 pub use receiver::Receiver;
 pub use s3::S3;
+pub use shape::{Hosting, Shape};
 pub use stack::{Stack, StackInfo};
 pub use trace_viewer::TraceViewer;
 
