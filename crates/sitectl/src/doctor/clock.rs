@@ -5,7 +5,7 @@ use serde_json::Value;
 use site_events::SITE_STREAM;
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 
-use super::Finding;
+use super::finding::Finding;
 
 /// What the times of expiry and of signatures forgive.
 const MAX_CLOCK_SKEW: Duration = Duration::seconds(10);

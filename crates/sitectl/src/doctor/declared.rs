@@ -11,7 +11,7 @@ use async_nats::jetstream::{
 use site_broker::{Desired, provision::bucket_name};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM};
 
-use super::{Finding, RUN_SETUP};
+use super::finding::{Finding, RUN_SETUP};
 
 /// Each of them.
 pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {

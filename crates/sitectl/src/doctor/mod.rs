@@ -3,6 +3,7 @@
 mod backlog;
 mod clock;
 mod declared;
+mod finding;
 mod mail;
 mod store;
 
@@ -12,13 +13,13 @@ use anyhow::ensure;
 use async_nats::{Client, jetstream};
 use clap::Args;
 use resumes::S3Settings;
-use serde::Serialize;
 use serde_json::json;
 use site_broker::{Desired, ProvisionSettings};
 use site_events::{SITE_STREAM, subjects};
 use site_service::nats::NatsSettings;
 use visitor::{EmailAddress, PersonKey};
 
+use self::finding::{Finding, Verdict};
 use crate::broker;
 
 /// What the examination needs to know: give it what the services are given.
@@ -46,73 +47,6 @@ pub struct DoctorArgs {
     #[arg(long)]
     json: bool,
 }
-
-/// One thing that was looked at.
-#[derive(Debug, Serialize)]
-struct Finding {
-    what: String,
-    verdict: Verdict,
-    says: String,
-    #[serde(rename = "todo", skip_serializing_if = "Option::is_none")]
-    remedy: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Verdict {
-    /// As it should be.
-    Ok,
-    /// It works, but somebody should look.
-    Warning,
-    /// Something does not work, or will not.
-    Wrong,
-}
-
-impl Finding {
-    fn ok(what: impl Into<String>, says: impl Into<String>) -> Self {
-        Self {
-            what: what.into(),
-            verdict: Verdict::Ok,
-            says: says.into(),
-            remedy: None,
-        }
-    }
-
-    fn warning(what: impl Into<String>, says: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self {
-            verdict: Verdict::Warning,
-            remedy: Some(remedy.into()),
-            ..Self::ok(what, says)
-        }
-    }
-
-    fn wrong(what: impl Into<String>, says: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self {
-            verdict: Verdict::Wrong,
-            ..Self::warning(what, says, remedy)
-        }
-    }
-
-    fn line(&self) -> String {
-        let verdict = match self.verdict {
-            Verdict::Ok => "ok",
-            Verdict::Warning => "warning",
-            Verdict::Wrong => "wrong",
-        };
-        let remedy = self.remedy.iter().map(|remedy| format!("; {remedy}"));
-        let line = format!(
-            "{verdict:<8} {}: {}{}",
-            self.what,
-            self.says,
-            remedy.collect::<String>()
-        );
-        // What other people's servers say must not steer a terminal, nor take a second line.
-        line.replace(char::is_control, " ")
-    }
-}
-
-/// What to do about whatever the set-up mends.
-const RUN_SETUP: &str = "run `sitectl setup`";
 
 /// Looks at everything, tells it, and fails where something is wrong.
 pub async fn doctor(args: &DoctorArgs) -> anyhow::Result<()> {
@@ -199,20 +133,5 @@ async fn examine_key(context: &jetstream::Context, key: Option<&PersonKey>) -> F
             "the newest event was made with another one",
             "give the key that the services use; with a wrong one nobody is found",
         ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_finding_is_one_line_whatever_a_server_says() {
-        let finding = Finding::wrong("mail server", "it said \u{1b}[31mno\r\nreally", "ask it");
-        assert_eq!(
-            finding.line(),
-            "wrong    mail server: it said  [31mno  really; ask it"
-        );
-        assert_eq!(Finding::ok("broker", "well").line(), "ok       broker: well");
     }
 }

@@ -2,7 +2,7 @@
 
 use resumes::{ResumeStore, S3Settings};
 
-use super::Finding;
+use super::finding::Finding;
 
 /// Looks at the bucket, with our keys and without any.
 pub async fn examine(settings: &S3Settings) -> Vec<Finding> {

@@ -1,0 +1,86 @@
+//! Finding of the examination: what was looked at, the verdict, and the remedy.
+
+use serde::Serialize;
+
+/// What to do about whatever the set-up mends.
+pub const RUN_SETUP: &str = "run `sitectl setup`";
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+pub struct Finding {
+    what: String,
+    pub verdict: Verdict,
+    says: String,
+    #[serde(rename = "todo", skip_serializing_if = "Option::is_none")]
+    remedy: Option<String>,
+}
+
+/// Verdict on what was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// As it should be.
+    Ok,
+    /// It works, but somebody should look.
+    Warning,
+    /// Something does not work, or will not.
+    Wrong,
+}
+
+impl Finding {
+    pub fn ok(what: impl Into<String>, says: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            verdict: Verdict::Ok,
+            says: says.into(),
+            remedy: None,
+        }
+    }
+
+    pub fn warning(what: impl Into<String>, says: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            verdict: Verdict::Warning,
+            remedy: Some(remedy.into()),
+            ..Self::ok(what, says)
+        }
+    }
+
+    pub fn wrong(what: impl Into<String>, says: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            verdict: Verdict::Wrong,
+            ..Self::warning(what, says, remedy)
+        }
+    }
+
+    pub fn line(&self) -> String {
+        let verdict = match self.verdict {
+            Verdict::Ok => "ok",
+            Verdict::Warning => "warning",
+            Verdict::Wrong => "wrong",
+        };
+        let remedy = self.remedy.iter().map(|remedy| format!("; {remedy}"));
+        let line = format!(
+            "{verdict:<8} {}: {}{}",
+            self.what,
+            self.says,
+            remedy.collect::<String>()
+        );
+        // What other people's servers say must not steer a terminal, nor take a second line.
+        line.replace(char::is_control, " ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_is_one_line_whatever_a_server_says() {
+        let finding = Finding::wrong("mail server", "it said \u{1b}[31mno\r\nreally", "ask it");
+        assert_eq!(
+            finding.line(),
+            "wrong    mail server: it said  [31mno  really; ask it"
+        );
+        assert_eq!(Finding::ok("broker", "well").line(), "ok       broker: well");
+    }
+}
