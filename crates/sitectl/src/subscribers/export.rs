@@ -15,10 +15,10 @@ use visitor::{
 };
 
 use super::{
-    CommonArgs, StateName,
+    state_name::StateName,
     table::{self, Row},
 };
-use crate::broker;
+use crate::{broker, common_args::CommonArgs};
 
 /// Writes those who are in one of these states, or all; with their unsubscribe links where there is a key to sign them.
 pub async fn export(

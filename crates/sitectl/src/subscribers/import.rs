@@ -16,10 +16,11 @@ use uuid::Uuid;
 use visitor::{EmailAddress, PersonId};
 
 use super::{
-    CommonArgs, PersonKeyArgs, StateName,
+    args::PersonKeyArgs,
     lines::{self, ImportRecord, Line},
+    state_name::StateName,
 };
-use crate::{broker, output::print_output};
+use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// What is said whenever something is, or would be, imported.
 const NO_MAIL: &str =

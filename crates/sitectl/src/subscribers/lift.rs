@@ -5,7 +5,7 @@ use anyhow::{Context as _, ensure};
 use serde_json::json;
 use visitor::EmailAddress;
 
-use super::{PersonKeyArgs, StateName};
+use super::{args::PersonKeyArgs, state_name::StateName};
 use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// Makes a suppressed subscriber what they were before the mail came back.

@@ -5,7 +5,7 @@ use csv::{ReaderBuilder, StringRecord};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use visitor::EmailAddress;
 
-use super::{StateName, table::unescape_formula};
+use super::{state_name::StateName, table::unescape_formula};
 
 /// How many wrong lines are reported at once.
 const MAX_REPORTED_ERRORS: usize = 10;

@@ -1,17 +1,21 @@
 //! `sitectl subscribers`: the newsletter's subscribers, to be taken out, brought in, or given another chance.
 
+mod args;
 mod export;
 mod import;
 mod lift;
 mod lines;
+mod state_name;
 mod table;
 
 use std::path::PathBuf;
 
-use ::subscribers::{State, Subscriber};
-use clap::{Args, Subcommand, ValueEnum};
-use visitor::{PersonKey, links, links::LinkBuilder, token::TokenKey};
+use clap::{Args, Subcommand};
 
+use self::{
+    args::{LinkArgs, PersonKeyArgs},
+    state_name::StateName,
+};
 use crate::common_args::CommonArgs;
 
 /// Which of the commands, and what it needs to know.
@@ -59,33 +63,6 @@ enum Command {
     },
 }
 
-/// What the unsubscribe links in an export are made with.
-#[derive(Args)]
-struct LinkArgs {
-    /// Key of the tokens in mailed links, at least 32 bytes, the same in every service; with it the export tells how
-    /// each can unsubscribe
-    #[arg(long, env = "TOKEN_KEY", hide_env_values = true, value_parser = TokenKey::new, requires = "site_url")]
-    token_key: Option<TokenKey>,
-    /// Address of the site, for these links
-    #[arg(long, env = "SITE_URL", value_parser = links::site_url)]
-    site_url: Option<String>,
-}
-
-/// What finds a person's record.
-#[derive(Args)]
-struct PersonKeyArgs {
-    /// Key of the person ids, at least 32 bytes, the same in every service
-    #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
-    person_key: PersonKey,
-}
-
-impl LinkArgs {
-    fn maker(&self) -> Option<LinkBuilder> {
-        let token_key = self.token_key.as_ref()?;
-        Some(LinkBuilder::new(self.site_url.as_deref()?, token_key))
-    }
-}
-
 /// Does what was asked for.
 pub async fn run(args: &SubscribersArgs) -> anyhow::Result<()> {
     match &args.command {
@@ -106,39 +83,5 @@ pub async fn run(args: &SubscribersArgs) -> anyhow::Result<()> {
             import::import(from, mode, key, common).await
         }
         Command::Lift { email, key, common } => lift::lift(email, key, common).await,
-    }
-}
-
-/// Where a subscription stands, by its name alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum StateName {
-    Pending,
-    Confirmed,
-    Unsubscribed,
-    Suppressed,
-}
-
-impl StateName {
-    fn of(subscriber: &Subscriber) -> Self {
-        match subscriber.state {
-            State::Pending { .. } => Self::Pending,
-            State::Confirmed { .. } => Self::Confirmed,
-            State::Unsubscribed { .. } => Self::Unsubscribed,
-            State::Suppressed { .. } => Self::Suppressed,
-        }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        let all = Self::value_variants().iter();
-        all.copied().find(|state_name| state_name.name() == name)
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Confirmed => "confirmed",
-            Self::Unsubscribed => "unsubscribed",
-            Self::Suppressed => "suppressed",
-        }
     }
 }

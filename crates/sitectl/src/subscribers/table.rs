@@ -8,7 +8,7 @@ use serde::Serialize;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use visitor::links::UnsubscribeLinks;
 
-use super::StateName;
+use super::state_name::StateName;
 
 /// The columns of an export.
 pub const COLUMNS: &[&str] = &["email", "state", "requested", "confirmed", "ended", "source"];
