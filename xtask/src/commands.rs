@@ -249,7 +249,7 @@ mod tests {
     use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
     use super::*;
-    use crate::{Cli, step::answers};
+    use crate::{Cli, step::command_output};
 
     /// Programs whose commands are tried here, beside the operator's tool. Most of kubectl's and those of docker, amtool
     /// and nats need a platform; `stack` is what `cargo xtask` starts.
@@ -319,7 +319,7 @@ mod tests {
 
     /// All that are ours, wherever they stand.
     fn documents() -> Vec<String> {
-        let files = answers(
+        let files = command_output(
             "git",
             &["ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
         )

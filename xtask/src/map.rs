@@ -3,12 +3,12 @@
 
 use std::fs;
 
-use crate::step::{answers, root};
+use crate::step::{command_output, root};
 
 #[test]
 fn the_map_in_the_readme_names_each_crate_in_the_words_of_its_first_sentence() {
     let readme = fs::read_to_string(root().join("README.md")).expect("the README is there");
-    let manifests = answers(
+    let manifests = command_output(
         "git",
         &[
             "ls-files",

@@ -97,8 +97,8 @@ pub fn run_and_read(what: &str, command: &mut Command, mut line: impl FnMut(&str
     })
 }
 
-/// What a program answers, where it is there and succeeds.
-pub fn answers(name: impl AsRef<OsStr>, arguments: &[&str]) -> Option<String> {
+/// Output of a program, where it is there and succeeds.
+pub fn command_output(name: impl AsRef<OsStr>, arguments: &[&str]) -> Option<String> {
     let output = program(name, arguments).output().ok()?;
     output
         .status

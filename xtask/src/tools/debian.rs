@@ -9,7 +9,7 @@ use anyhow::Context;
 
 use crate::step::{program, run_quietly};
 
-use super::{fetch::Fetch, folder};
+use super::{fetch::Fetch, folder::folder};
 
 pub fn clamd() -> Fetch {
     of_package("clamd", "clamav-daemon", "usr/sbin/clamd", 1)

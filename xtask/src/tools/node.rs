@@ -2,9 +2,9 @@
 
 use std::{fs, path::PathBuf};
 
-use crate::step::{answers, program, root, run_quietly};
+use crate::step::{command_output, program, root, run_quietly};
 
-use super::{fetch::Fetch, folder, version};
+use super::{fetch::Fetch, folder::folder, version::version};
 
 const OLDEST_NODE: (u64, u64) = (20, 0);
 const LOCK: &str = "package-lock.json";
@@ -74,7 +74,7 @@ fn viewer_lock() -> PathBuf {
 
 /// Fails where Node is missing or too old.
 pub fn require() -> anyhow::Result<()> {
-    let node = answers("node", &["--version"]).and_then(|text| version(&text));
+    let node = command_output("node", &["--version"]).and_then(|text| version(&text));
     anyhow::ensure!(
         node >= Some(OLDEST_NODE),
         "Node 20 or newer is needed, with npm; install it from your distribution or nodejs.org."

@@ -7,9 +7,9 @@ use std::{
 
 use anyhow::Context;
 
-use crate::step::{answers, program, root, run_quietly};
+use crate::step::{command_output, program, root, run_quietly};
 
-use super::{debian::only_file, fetch::Fetch, folder, version};
+use super::{debian::only_file, fetch::Fetch, folder::folder, version::version};
 
 const OLDEST_PYTHON: (u64, u64) = (3, 11);
 
@@ -58,7 +58,7 @@ pub fn kubernetes_checkers() -> Fetch {
 /// Fails where Python is missing or too old.
 pub fn require() -> anyhow::Result<()> {
     anyhow::ensure!(
-        answers("python3", &["--version"]).and_then(|text| version(&text)) >= Some(OLDEST_PYTHON),
+        command_output("python3", &["--version"]).and_then(|text| version(&text)) >= Some(OLDEST_PYTHON),
         "Python 3.11 or newer is needed, as python3; install it from your distribution or python.org."
     );
     Ok(())

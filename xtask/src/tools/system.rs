@@ -2,9 +2,9 @@
 
 use std::io::{Write, stdout};
 
-use crate::step::{answers, program};
+use crate::step::{command_output, program};
 
-use super::{Tool, node, python};
+use super::{node, python, tool::Tool};
 
 /// Ends where something is missing that is not ours to install, and says how to install it.
 pub fn require(tools: &[Tool]) -> anyhow::Result<()> {
@@ -27,7 +27,8 @@ pub fn require(tools: &[Tool]) -> anyhow::Result<()> {
 
 fn root() -> anyhow::Result<()> {
     anyhow::ensure!(
-        answers("id", &["--user"]).as_deref() == Some("0") || runs("sudo", &["--non-interactive", "true"]),
+        command_output("id", &["--user"]).as_deref() == Some("0")
+            || runs("sudo", &["--non-interactive", "true"]),
         "Images are tried in roots of their own, which only root can enter: run sudo --validate first."
     );
     Ok(())
@@ -107,11 +108,11 @@ impl Tool {
 }
 
 fn runs(name: &str, arguments: &[&str]) -> bool {
-    answers(name, arguments).is_some()
+    command_output(name, arguments).is_some()
 }
 
 fn has_arial() -> bool {
-    answers("fc-match", &["--format=%{family}", "Arial"])
+    command_output("fc-match", &["--format=%{family}", "Arial"])
         .is_some_and(|family| family.starts_with("Liberation Sans") || family.starts_with("Arial"))
 }
 
@@ -125,7 +126,7 @@ fn scanner_libraries() -> Vec<String> {
     );
     let library = said.split_whitespace().find(|word| word.starts_with("libclamav"));
     let is_installed = |package: &str| {
-        answers(
+        command_output(
             "dpkg-query",
             &["--show", "--showformat=${db:Status-Status}", package],
         )

