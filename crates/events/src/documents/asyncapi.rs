@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::schema_file;
+use super::schema::schema_file;
 use crate::{
     Channel, DEAD_LETTERS_STREAM, EventType, SITE_STREAM,
     event::CONTENT_TYPE,
