@@ -68,19 +68,6 @@ def test_each_copy_that_sends_telemetry_says_which_it_is(folder):
         assert order.index("POD_NAME") < order.index("OTEL_RESOURCE_ATTRIBUTES"), pod.name
 
 
-def test_every_channel_has_somebody_who_says_that_it_is_not_measured():
-    [rule] = of_kind(objects(), "PrometheusRule")
-    rules = [entry for group in rule["spec"]["groups"] for entry in group["rules"]]
-    [expression] = [entry["expr"] for entry in rules if entry.get("alert") == "LagIsNotMeasured"]
-    watched = re.findall(r'absent\(site_consumer_lag\{channel="([a-z-]+)"\}\)', expression)
-    channels = (ROOT / "crates/events/src/channel.rs").read_text()
-    [names] = re.findall(r"pub fn name\(self\)(.*?)\n    }\n", channels, re.DOTALL)
-    # The newsletter service's own.
-    consumers = (ROOT / "crates/events/src/lib.rs").read_text()
-    [suppression] = re.findall(r'SUPPRESSION_CONSUMER: &str = "([a-z-]+)"', consumers)
-    assert sorted(watched) == sorted([*re.findall(r'"([a-z-]+)"', names), suppression])
-
-
 def test_prometheus_asks_the_ports_that_the_collector_tells_at():
     [collector] = [pod for pod in workloads(objects()) if pod.name == "collector"]
     told = config()

@@ -1,7 +1,7 @@
 //! Where each event goes: one durable consumer per (event, channel), so that a channel
 //! that fails holds up no other and repeats no other.
 
-use crate::EventType;
+use crate::{EventType, SUPPRESSION_CONSUMER};
 
 /// One way out for one event type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,4 +58,10 @@ impl Channel {
             Self::ApplicationAcknowledgement => "careers-applied-acknowledgement",
         }
     }
+}
+
+/// Every durable consumer that is there whatever the settings: one for each mail channel, and the suppression.
+pub fn consumers() -> impl Iterator<Item = &'static str> {
+    let mails = Channel::ALL.into_iter().map(Channel::name);
+    mails.chain([SUPPRESSION_CONSUMER])
 }

@@ -1,6 +1,8 @@
 //! Delivers one event as a mail, idempotently: unless it was delivered before, its mail is written, handed to the mail
 //! server, and recorded.
 
+use std::sync::Arc;
+
 use site_broker::{Delivery, Outcome, Publisher};
 use site_events::Channel;
 use time::OffsetDateTime;
@@ -18,8 +20,8 @@ pub struct Notifier {
     pub deliveries: Deliveries,
     pub events: EventStream,
     pub recruiter_extras: RecruiterExtrasLoader,
-    pub mail_context: MailContext,
-    pub smtp: SmtpPool,
+    pub mail_context: Arc<MailContext>,
+    pub smtp: Arc<SmtpPool>,
     pub publisher: Publisher,
 }
 

@@ -1,7 +1,8 @@
 //! The notifier: each event that someone must hear of becomes one e-mail, or one webhook.
 //!
 //! Four modules: [`mail`] is what an event becomes, [`transport`] how it leaves, [`storage`] what is remembered of it, and
-//! [`reports`] what is reported. They meet in [`deliver`], which is one event from the broker to its receiver, top to bottom.
+//! [`reports`] what is reported. They meet in [`deliver`] for a mail, and in [`transport::webhooks`] for a webhook: each takes one
+//! event from the broker to its receiver, top to bottom.
 
 mod deliver;
 mod mail;
@@ -19,7 +20,7 @@ use site_broker::{
     DELIVERIES_BUCKET, ENDPOINTS_BUCKET, Endpoint, Endpoints, Publisher, RetryPolicy,
     consume::{ConsumerOptions, consume, ensure_consumer_exists},
 };
-use site_events::{Channel, SITE_STREAM, SUPPRESSION_CONSUMER};
+use site_events::{Channel, SITE_STREAM, channel};
 use site_service::{
     drain::{self, CancellationToken},
     grpc::GrpcServer,
@@ -70,8 +71,8 @@ impl Service {
     ///
     /// If a setting cannot be used, or what it needs does not answer, with the sentence for the log.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
-        let smtp = SmtpPool::new(&settings.smtp, Channel::ALL.len() + 1)?;
-        let mail_context = MailContext::new(&settings)?;
+        let smtp = Arc::new(SmtpPool::new(&settings.smtp, Channel::ALL.len() + 1)?);
+        let mail_context = Arc::new(MailContext::new(&settings)?);
         let senders = senders(&settings)?;
         let client = nats::connect(&settings.nats, "notifier").await?;
         let context = nats::jetstream(client.clone());
@@ -80,6 +81,17 @@ impl Service {
         let states = Arc::new(EndpointStates::open(&context).await?);
         let webhooks = webhooks(senders, &context, &states, &deliveries, &events).await?;
         let backlog = Backlog::new(context.clone(), events.clone(), consumers(&webhooks));
+        let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
+        let digest = DeadLetterDigest {
+            deliveries: deliveries.clone(),
+            mail_context: mail_context.clone(),
+            smtp: smtp.clone(),
+            consumer: digest_consumer(&context).await?,
+            states,
+            endpoints: endpoints.map(|endpoint| endpoint.name.to_string()).collect(),
+            every: settings.digest_every,
+            limit: ChannelLimit::new(),
+        };
         let notifier = Arc::new(Notifier {
             deliveries,
             recruiter_extras: RecruiterExtrasLoader::new(
@@ -92,15 +104,6 @@ impl Service {
             smtp,
             publisher: Publisher::new(client.clone()),
         });
-        let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
-        let digest = DeadLetterDigest {
-            notifier: notifier.clone(),
-            consumer: digest_consumer(&context).await?,
-            states,
-            endpoints: endpoints.map(|endpoint| endpoint.name.to_string()).collect(),
-            every: settings.digest_every,
-            limit: ChannelLimit::new(),
-        };
         let dependencies = vec![
             Dependency::stream(client.clone(), SITE_STREAM),
             Dependency::bucket(client.clone(), DELIVERIES_BUCKET),
@@ -210,13 +213,8 @@ async fn webhooks(
 
 /// All consumers of the stream `SITE`, the newsletter service's own included: it may not read the stream.
 fn consumers(webhooks: &[(Arc<str>, Arc<Webhook>)]) -> Vec<String> {
-    let mails = Channel::ALL.map(|channel| channel.name().to_owned());
     let webhooks = webhooks.iter().map(|(consumer, _)| consumer.to_string());
-    mails
-        .into_iter()
-        .chain(webhooks)
-        .chain([SUPPRESSION_CONSUMER.to_owned()])
-        .collect()
+    channel::consumers().map(str::to_owned).chain(webhooks).collect()
 }
 
 /// Waits for the workers to end. One that panics ends the service: a process that is

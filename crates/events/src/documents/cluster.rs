@@ -1,6 +1,6 @@
 //! The channels in the files of the cluster: KEDA's triggers, and the alert for lag that nobody measures.
 
-use crate::{Channel, SUPPRESSION_CONSUMER};
+use crate::{Channel, channel::consumers};
 
 /// Renews the text of a file.
 type Renew = fn(&str) -> String;
@@ -42,12 +42,8 @@ fn with_alert(file: &str) -> String {
         .collect();
     let at = file.split_inclusive('\n').position(|line| line.contains(ABSENT));
     let (above, below) = others.split_at(at.unwrap_or(others.len()));
-    let channels = Channel::ALL
-        .map(Channel::name)
-        .into_iter()
-        .chain([SUPPRESSION_CONSUMER]);
-    let asked: Vec<String> = channels
-        .map(|channel| format!("{ABSENT}{channel}\"}})\n"))
+    let asked: Vec<String> = consumers()
+        .map(|consumer| format!("{ABSENT}{consumer}\"}})\n"))
         .collect();
     let indent = " ".repeat(12);
     let asked = format!("{indent}{}", asked.join(&format!("{indent}or ")));

@@ -12,10 +12,9 @@ use site_service::drain::CancellationToken;
 use time::OffsetDateTime;
 
 use crate::{
-    deliver::Notifier,
-    mail::{self, DigestContent, MailError},
-    storage::{EndpointStates, LastDigest, Unavailable},
-    transport::smtp::{ChannelLimit, SmtpError},
+    mail::{self, DigestContent, MailContext, MailError},
+    storage::{Deliveries, EndpointStates, LastDigest, Unavailable},
+    transport::smtp::{ChannelLimit, SmtpError, SmtpPool},
 };
 
 /// The most dead letters that one mail tells of.
@@ -23,7 +22,9 @@ const MAX_DEAD_LETTERS: usize = 1_000;
 
 /// Tells the operator what could not be delivered.
 pub struct DeadLetterDigest {
-    pub notifier: Arc<Notifier>,
+    pub deliveries: Deliveries,
+    pub mail_context: Arc<MailContext>,
+    pub smtp: Arc<SmtpPool>,
     pub consumer: PullConsumer,
     /// How the endpoints fare, and which there are.
     pub states: Arc<EndpointStates>,
@@ -72,7 +73,7 @@ impl DeadLetterDigest {
         if fetched.is_empty() {
             return Ok(());
         }
-        let last = self.notifier.deliveries.last_digest().await?;
+        let last = self.deliveries.last_digest().await?;
         let (again, new): (Vec<_>, Vec<_>) = fetched
             .into_iter()
             .partition(|message| last.numbers.contains(&sequence(message)));
@@ -93,10 +94,10 @@ impl DeadLetterDigest {
             numbers: letters.iter().map(sequence).collect(),
             sent: false,
         };
-        self.notifier.deliveries.record_digest(&digest).await?;
+        self.deliveries.record_digest(&digest).await?;
         self.send(&letters).await?;
         digest.sent = true;
-        self.notifier.deliveries.record_digest(&digest).await?;
+        self.deliveries.record_digest(&digest).await?;
         acknowledge(letters).await
     }
 
@@ -106,9 +107,9 @@ impl DeadLetterDigest {
             remaining: self.remaining().await.map_err(DigestError::Broker)?,
             endpoints: self.switched_off().await?,
         };
-        let letter = mail::dead_letters(&self.notifier.mail_context, &content);
-        let message = letter.into_message(&self.notifier.mail_context, OffsetDateTime::now_utc())?;
-        self.notifier.smtp.send(&self.limit, &message).await?;
+        let mail = mail::dead_letters(&self.mail_context, &content);
+        let message = mail.into_message(&self.mail_context, OffsetDateTime::now_utc())?;
+        self.smtp.send(&self.limit, &message).await?;
         tracing::info!(
             dead_letters = letters.len(),
             "the operator was told of dead letters"
