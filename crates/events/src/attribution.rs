@@ -3,7 +3,6 @@
 #[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use site_proto::attribution::v1 as proto;
 
 /// The most characters that are kept of a value.
 const MAX_VALUE_CHARACTERS: usize = 300;
@@ -40,16 +39,16 @@ pub struct Attribution {
 impl Attribution {
     /// Takes what a form came with. No lead is lost over where it came from: what is too long is cut, what is
     /// unprintable is left out, and nothing is refused.
-    pub fn of(told: Option<proto::Attribution>) -> Option<Self> {
-        let told = told?;
+    pub fn of(told: Option<impl Into<Self>>) -> Option<Self> {
+        let told: Self = told?.into();
         let attribution = Self {
-            page: kept(&told.page),
-            referrer: kept(&told.referrer),
-            utm_source: kept(&told.utm_source),
-            utm_medium: kept(&told.utm_medium),
-            utm_campaign: kept(&told.utm_campaign),
-            utm_term: kept(&told.utm_term),
-            utm_content: kept(&told.utm_content),
+            page: told.page.as_deref().and_then(kept),
+            referrer: told.referrer.as_deref().and_then(kept),
+            utm_source: told.utm_source.as_deref().and_then(kept),
+            utm_medium: told.utm_medium.as_deref().and_then(kept),
+            utm_campaign: told.utm_campaign.as_deref().and_then(kept),
+            utm_term: told.utm_term.as_deref().and_then(kept),
+            utm_content: told.utm_content.as_deref().and_then(kept),
         };
         (attribution != Self::default()).then_some(attribution)
     }
@@ -81,12 +80,12 @@ mod tests {
 
     #[test]
     fn what_is_long_or_unprintable_is_kept_as_far_as_it_can_be() {
-        let told = proto::Attribution {
-            page: "/contact".into(),
-            referrer: "x".repeat(301),
-            utm_source: " news\r\npaper ".into(),
-            utm_medium: "\u{0}".into(),
-            ..proto::Attribution::default()
+        let told = Attribution {
+            page: Some("/contact".into()),
+            referrer: Some("x".repeat(301)),
+            utm_source: Some(" news\r\npaper ".into()),
+            utm_medium: Some("\u{0}".into()),
+            ..Attribution::default()
         };
         let kept = Attribution {
             page: Some("/contact".into()),
@@ -99,8 +98,12 @@ mod tests {
 
     #[test]
     fn nothing_is_no_attribution() {
-        assert_eq!(Attribution::of(Some(proto::Attribution::default())), None);
-        assert_eq!(Attribution::of(None), None);
+        let empty = Attribution {
+            page: Some(String::new()),
+            ..Attribution::default()
+        };
+        assert_eq!(Attribution::of(Some(empty)), None);
+        assert_eq!(Attribution::of(None::<Attribution>), None);
     }
 
     #[test]

@@ -32,5 +32,19 @@ pub mod careers {
     }
 }
 
+impl From<attribution::v1::Attribution> for site_events::Attribution {
+    fn from(told: attribution::v1::Attribution) -> Self {
+        Self {
+            page: Some(told.page),
+            referrer: Some(told.referrer),
+            utm_source: Some(told.utm_source),
+            utm_medium: Some(told.utm_medium),
+            utm_campaign: Some(told.utm_campaign),
+            utm_term: Some(told.utm_term),
+            utm_content: Some(told.utm_content),
+        }
+    }
+}
+
 /// Every service's descriptors, for server reflection.
 pub const DESCRIPTORS: &[u8] = include_bytes!("generated/descriptors.bin");
