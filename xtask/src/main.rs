@@ -3,6 +3,8 @@
 mod bench;
 mod build;
 mod check;
+#[cfg(test)]
+mod circles;
 mod commands;
 mod front_end;
 mod images;
