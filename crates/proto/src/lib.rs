@@ -5,6 +5,7 @@
     missing_docs,
     clippy::allow_attributes,
     clippy::missing_errors_doc,
+    clippy::too_many_lines,
     reason = "generated: the documentation stands in the .proto files"
 )]
 

@@ -191,6 +191,7 @@ async fn what_waits_for_a_former_endpoint_is_given_up_only_with_yes() -> anyhow:
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::too_many_lines, reason = "a test is told in one piece")]
 async fn setup_lets_the_records_of_an_older_bucket_expire() -> anyhow::Result<()> {
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
     let context = jetstream::new(nats.client(User::Operator).await?);

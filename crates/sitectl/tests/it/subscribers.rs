@@ -392,6 +392,7 @@ fn import(table: &str, more: &str, flags: &[String]) -> anyhow::Result<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::too_many_lines, reason = "a test is told in one piece")]
 async fn whoever_left_elsewhere_has_left_here() -> anyhow::Result<()> {
     const LEFT: &str = "email,state,ended\n\
         Pending@example.org,unsubscribed,\n\

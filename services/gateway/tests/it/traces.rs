@@ -93,6 +93,7 @@ fn value(span: &Span, key: &str) -> Option<String> {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a test is told in one piece")]
 async fn an_application_is_one_trace_from_the_gateway_to_its_mails_and_webhook_and_in_the_logs()
 -> anyhow::Result<()> {
     let (stack, collector, trace) = applied().await?;

@@ -25,6 +25,7 @@ async fn taken(server: &MailServer, to: &str, count: usize) -> anyhow::Result<()
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a test is told in one piece")]
 async fn a_refused_recipient_is_a_dead_letter_at_once_and_holds_up_nobody() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let server = MailServer::start(|to, _| match to {
