@@ -4,7 +4,7 @@ use async_nats::{
     HeaderMap,
     jetstream::{Context, Message},
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use site_events::{
     DEAD_LETTERS_STREAM, EventType,
@@ -78,8 +78,9 @@ pub struct DeadLetterSummary {
     pub event_type: Option<String>,
     /// The event's id.
     pub event_id: Option<Uuid>,
-    /// How often delivery was tried.
-    pub attempts: String,
+    /// How often delivery was tried, where that is known.
+    #[serde(serialize_with = "attempts_as_text")]
+    pub attempts: Option<u32>,
     /// Why the last attempt failed.
     pub reason: String,
 }
@@ -94,10 +95,24 @@ impl DeadLetterSummary {
             channel: subjects::channel_of(subject).to_owned(),
             event_type: event["type"].as_str().and_then(known_type),
             event_id: event["id"].as_str().and_then(|id| id.parse().ok()),
-            attempts: header(DEAD_LETTER_ATTEMPTS).unwrap_or_else(|| "unknown".to_owned()),
+            attempts: header(DEAD_LETTER_ATTEMPTS).and_then(|attempts| attempts.parse().ok()),
             reason: header(DEAD_LETTER_ERROR).unwrap_or_else(|| "unknown".to_owned()),
         }
     }
+
+    /// The number of attempts as people read it.
+    pub fn attempts_text(&self) -> String {
+        attempts_text(self.attempts)
+    }
+}
+
+/// Machines are told the number as the header has it: as text.
+fn attempts_as_text<S: Serializer>(attempts: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&attempts_text(*attempts))
+}
+
+fn attempts_text(attempts: Option<u32>) -> String {
+    attempts.map_or_else(|| "unknown".to_owned(), |attempts| attempts.to_string())
 }
 
 /// Reasons come from other people's servers, whose words must not steer a terminal.
@@ -131,6 +146,8 @@ mod tests {
             &headers,
             event.as_bytes(),
         );
+        let told = serde_json::to_value(&summary).expect("it is JSON");
+        assert_eq!(told["attempts"], "90");
         assert_eq!(
             summary,
             DeadLetterSummary {
@@ -138,7 +155,7 @@ mod tests {
                 channel: "contact-received-sales".to_owned(),
                 event_type: Some("site.contact.received.v1".to_owned()),
                 event_id: Some(id),
-                attempts: "90".to_owned(),
+                attempts: Some(90),
                 reason: "550 5.1.1  [31mNo such user".to_owned(),
             }
         );
@@ -151,14 +168,12 @@ mod tests {
             &HeaderMap::new(),
             br#"{ "type": "Asha Rao", "id": "Asha" }"#,
         );
+        assert_eq!(summary.attempts_text(), "unknown");
         assert_eq!(
             (summary.event_type, summary.event_id, summary.given_up),
             (None, None, None)
         );
-        assert_eq!(
-            (summary.attempts, summary.reason),
-            ("unknown".to_owned(), "unknown".to_owned())
-        );
+        assert_eq!(summary.reason, "unknown");
     }
 
     #[test]

@@ -272,7 +272,8 @@ pub struct StoredResume {
     /// The media type its content has.
     pub content_type: String,
     /// Its size in bytes.
-    pub size: u64,
+    #[serde(rename = "size")]
+    pub size_bytes: u64,
     /// SHA-256 of its content, hex.
     pub sha256: String,
     /// What a virus scanner said of it.
@@ -374,7 +375,7 @@ mod tests {
                 key: "resumes/0123/4567/cv.pdf".into(),
                 file_name: "cv.pdf".into(),
                 content_type: "application/pdf".into(),
-                size: 5,
+                size_bytes: 5,
                 sha256: "00".into(),
                 scan: Scan::Clean,
             }),

@@ -243,7 +243,7 @@ impl UploadRollback {
                 key: key.to_string(),
                 file_name: resumes::readable_file_name(&spooled.file_name),
                 content_type: kind.content_type().to_owned(),
-                size: spooled.size_bytes,
+                size_bytes: spooled.size_bytes,
                 sha256: spooled.sha256.clone(),
                 scan,
             },

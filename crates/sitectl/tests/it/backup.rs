@@ -133,7 +133,7 @@ impl Parts {
                 key: key.to_string(),
                 file_name: "cv.pdf".to_owned(),
                 content_type: "application/pdf".to_owned(),
-                size: RESUME.len() as u64,
+                size_bytes: RESUME.len() as u64,
                 sha256: String::new(),
                 scan: Scan::default(),
             }),

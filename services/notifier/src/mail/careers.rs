@@ -98,7 +98,7 @@ fn described_earlier(earlier: &EarlierApplication) -> Value {
 fn described(resume: &StoredResume) -> Value {
     context! {
         file_name => resume.file_name.as_str(),
-        size => wording::size(resume.size),
+        size => wording::size(resume.size_bytes),
         sha256 => resume.sha256.as_str(),
         is_clean => resume.scan == Scan::Clean,
     }

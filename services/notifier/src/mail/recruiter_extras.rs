@@ -104,7 +104,7 @@ impl RecruiterExtrasLoader {
         resume: &StoredResume,
         attempt: u32,
     ) -> Result<Option<Vec<u8>>, ResumeStoreError> {
-        if resume.size > self.max_attachment_bytes {
+        if resume.size_bytes > self.max_attachment_bytes {
             return Ok(None);
         }
         match self.resumes.get(&ResumeKey::known(resume.key.clone())).await {

@@ -1,4 +1,4 @@
-//! One letter of each kind, and of each kind's harder cases, with fixed ids and times:
+//! One mail of each kind, and of each kind's harder cases, with fixed ids and times:
 //! for the preview and the snapshots.
 
 use site_broker::dead_letters::DeadLetterSummary;
@@ -150,7 +150,7 @@ fn resume() -> StoredResume {
             .to_owned(),
         file_name: "asha-rao.pdf".to_owned(),
         content_type: "application/pdf".to_owned(),
-        size: 184_320,
+        size_bytes: 184_320,
         scan: Scan::Clean,
         sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".to_owned(),
     }
@@ -215,7 +215,7 @@ fn failed(channel: Channel, reason: &str) -> DeadLetterSummary {
         channel: channel.name().to_owned(),
         event_type: Some(channel.event_type().name()),
         event_id: Some(Uuid::from_u128(7)),
-        attempts: "1".to_owned(),
+        attempts: Some(1),
         reason: reason.to_owned(),
     }
 }

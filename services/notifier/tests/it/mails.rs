@@ -250,7 +250,7 @@ async fn applied_with_resume(s3: &S3) -> anyhow::Result<CareersApplied> {
             key: key.to_string(),
             file_name: "Résumé Zoë.pdf".to_owned(),
             content_type: "application/pdf".to_owned(),
-            size: RESUME.len() as u64,
+            size_bytes: RESUME.len() as u64,
             sha256: "0f".repeat(32),
             scan: Scan::NotScanned,
         }),
