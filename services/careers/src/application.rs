@@ -1,4 +1,4 @@
-//! What an application may be.
+//! Validation of an application.
 
 use site_proto::careers::v1::FieldName;
 use site_service::status::Violations;

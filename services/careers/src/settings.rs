@@ -1,4 +1,4 @@
-//! What this service needs to know.
+//! Settings of the careers service: from flags, environment variables or files.
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 

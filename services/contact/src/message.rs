@@ -1,4 +1,4 @@
-//! What a contact message may be.
+//! Validation of a contact message.
 
 use site_proto::contact::v1::SubmitRequest;
 use site_service::status::Violations;

@@ -1,4 +1,4 @@
-//! What the gateway needs to know.
+//! Settings of the gateway: from flags, environment variables or files.
 
 use std::{net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What this service needs to know.
+//! Settings of the newsletter service: from flags, environment variables or files.
 
 use std::{net::SocketAddr, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What this server needs to know.
+//! Settings of a web server: from flags, environment variables or files.
 
 use std::{net::SocketAddr, path::PathBuf};
 
