@@ -1,4 +1,4 @@
-//! What the stack costs and how fast it notices: figures for `docs/performance.md`.
+//! What the stack costs and how fast it notices: measurements for `docs/performance.md`.
 
 use std::{fs, net::Ipv4Addr, time::Duration};
 
@@ -179,10 +179,10 @@ pub fn observing(collector: &str) -> [(&str, &str); 2] {
     ]
 }
 
-/// The middle one of an odd number of figures.
-pub fn median(mut figures: Vec<f64>) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
+/// The middle one of an odd number of measurements.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 async fn accepted_per_second(stack: &Stack, turn: u32) -> anyhow::Result<f64> {

@@ -24,8 +24,8 @@ async fn main() -> anyhow::Result<()> {
         "--s3-secret-access-key=preview",
     ])?;
     let context = MailContext::new(&settings)?;
-    for (name, letter) in samples::mails(&context).await? {
-        let words = letter.rendered(&context)?;
+    for (name, mail) in samples::mails(&context).await? {
+        let words = mail.rendered(&context)?;
         fs::write(folder.join(format!("{name}.html")), words.html)?;
         fs::write(
             folder.join(format!("{name}.txt")),

@@ -43,7 +43,7 @@ async fn open(nats: &Nats) -> anyhow::Result<u64> {
     Ok(info.num_pending + u64::try_from(info.num_ack_pending)?)
 }
 
-async fn settled(nats: &Nats) -> anyhow::Result<()> {
+async fn until_acked(nats: &Nats) -> anyhow::Result<()> {
     eventually("every event is acked", SOON, async || {
         (open(nats).await.ok()? == 0).then_some(())
     })
@@ -107,7 +107,7 @@ async fn what_is_delivered_is_acked_and_handed_out_once() -> anyhow::Result<()> 
     let nats = Nats::start().await?;
     let id = published(&nats).await?;
     let consumer = Consumer::start(&nats, RetryPolicy::DEFAULT, |_| Outcome::Delivered).await?;
-    settled(&nats).await?;
+    until_acked(&nats).await?;
     assert_eq!(consumer.attempts(), [1]);
     let stored = nats.messages(SITE_STREAM).await?;
     {
@@ -136,7 +136,7 @@ async fn what_could_not_be_delivered_comes_again_after_a_pause() -> anyhow::Resu
         _ => Outcome::Delivered,
     })
     .await?;
-    settled(&nats).await?;
+    until_acked(&nats).await?;
     assert_eq!(consumer.attempts(), [1, 2, 3]);
     // 300 ms, then 600 ms.
     assert!(
@@ -154,7 +154,7 @@ async fn what_is_too_old_after_its_attempts_is_a_dead_letter_with_its_reason() -
     let id = published(&nats).await?;
     let retries = in_a_hurry(Duration::from_secs(1));
     let consumer = Consumer::start(&nats, retries, |_| Outcome::Retry("away\nfor good".to_owned())).await?;
-    settled(&nats).await?;
+    until_acked(&nats).await?;
     let letters = nats.dead_letters().await?;
     let [letter] = &letters[..] else {
         anyhow::bail!("{} dead letters", letters.len());
@@ -184,7 +184,7 @@ async fn what_is_refused_or_is_no_event_is_a_dead_letter_at_once() -> anyhow::Re
     context.publish(no_event, "Asha Rao".into()).await?.await?;
     let consumer =
         Consumer::start(&nats, RetryPolicy::DEFAULT, |_| Outcome::Refused("no".to_owned())).await?;
-    settled(&nats).await?;
+    until_acked(&nats).await?;
     assert_eq!(consumer.attempts(), [1]);
     let letters = nats.dead_letters().await?;
     let mut reasons: Vec<String> = letters

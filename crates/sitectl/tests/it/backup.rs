@@ -145,7 +145,7 @@ impl Parts {
 
     /// Waits until the notifier has done all that it will do. It does nothing with a bounce, nor with a dead letter
     /// before the next hour.
-    async fn settled(&self, within: Duration) -> anyhow::Result<()> {
+    async fn until_acked(&self, within: Duration) -> anyhow::Result<()> {
         eventually("all that waited is delivered", within, async || {
             let positions = self.positions().await.ok()?;
             let mut channels = Channel::ALL
@@ -219,7 +219,7 @@ async fn a_site_that_ran() -> anyhow::Result<(Parts, ResumeKey)> {
         publish(&parts.nats, email, message("Zoë Müller", email)?).await?;
     }
     eventually("mails are delivered or put off", SOON, async || {
-        let done = server.taken(SERVED).len() == 1 && server.taken(SALES).len() == 2;
+        let done = server.accepted(SERVED).len() == 1 && server.accepted(SALES).len() == 2;
         (done && server.attempts(LATER) > 0).then_some(())
     })
     .await?;
@@ -276,8 +276,8 @@ async fn a_restored_site_goes_on_where_the_backup_was_taken() -> anyhow::Result<
     assert_eq!(replayed, json!({ "replayed": [1], "notReplayed": [] }));
     // What had no outcome when it was backed up is handed out once more when its time to be answered is over.
     site.nats.shorten_the_ack_wait(Duration::from_secs(2)).await?;
-    site.settled(SOON).await?;
-    let times = |to: &str| server.taken(to).len();
+    site.until_acked(SOON).await?;
+    let times = |to: &str| server.accepted(to).len();
     assert_eq!(times(SERVED), 0, "it had been delivered");
     assert_eq!(times(LATER), 1);
     assert_eq!(times(SALES), 1, "sales knew of the others");
@@ -299,9 +299,9 @@ async fn what_is_delivered_while_a_backup_is_taken_is_not_sent_again() -> anyhow
     told(&["backup", &path(&early)], &former.flags)?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let notifier = former.notifier(&server).await?;
-    former.settled(SOON).await?;
+    former.until_acked(SOON).await?;
     notifier.stop().await?;
-    assert_eq!(server.taken(SERVED).len(), 1);
+    assert_eq!(server.accepted(SERVED).len(), 1);
     told(&["backup", &path(&late)], &former.flags)?;
 
     // One backup of both: its events are from before the delivery, all else is from afterwards.
@@ -321,8 +321,11 @@ async fn what_is_delivered_while_a_backup_is_taken_is_not_sent_again() -> anyhow
     assert_eq!(position, &json!([1, 0]), "the broker hands it out once more");
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let _notifier = site.notifier(&server).await?;
-    site.settled(SOON).await?;
-    assert_eq!((server.taken(SERVED).len(), server.taken(SALES).len()), (0, 0));
+    site.until_acked(SOON).await?;
+    assert_eq!(
+        (server.accepted(SERVED).len(), server.accepted(SALES).len()),
+        (0, 0)
+    );
     Ok(())
 }
 

@@ -60,7 +60,7 @@ impl Site {
     async fn fail_once(&self) -> anyhow::Result<Uuid> {
         let id = publish(&self.nats, VISITOR, message("Zoë Müller", VISITOR)?).await?;
         self.dead_lettered(1).await?;
-        self.taken(SALES, 1).await?;
+        self.accepted(SALES, 1).await?;
         Ok(id)
     }
 
@@ -71,15 +71,15 @@ impl Site {
         .await
     }
 
-    async fn taken(&self, to: &str, count: usize) -> anyhow::Result<()> {
+    async fn accepted(&self, to: &str, count: usize) -> anyhow::Result<()> {
         eventually(&format!("{count} mails to {to}"), SOON, async || {
-            (self.server.taken(to).len() == count).then_some(())
+            (self.server.accepted(to).len() == count).then_some(())
         })
         .await
     }
 
     /// Waits until no channel has anything before it.
-    async fn settled(&self) -> anyhow::Result<()> {
+    async fn until_acked(&self) -> anyhow::Result<()> {
         let context = jetstream::new(self.nats.client(User::Operator).await?);
         let stream = context.get_stream(SITE_STREAM).await?;
         for channel in Channel::ALL {
@@ -117,7 +117,7 @@ pub async fn notifier_with(
     smtp_port: u16,
     more: impl IntoIterator<Item = String>,
 ) -> anyhow::Result<notifier::Service> {
-    let usual = [
+    let default_flags = [
         "notifier".to_owned(),
         "--listen=127.0.0.1:0".to_owned(),
         format!("--brand-file={}", testkit::root().join("brand.json").display()),
@@ -125,7 +125,10 @@ pub async fn notifier_with(
         format!("--sales-to={SALES}"),
         format!("--smtp-port={smtp_port}"),
     ];
-    let flags = usual.into_iter().chain(nats.flags(User::Notifier)).chain(more);
+    let flags = default_flags
+        .into_iter()
+        .chain(nats.flags(User::Notifier))
+        .chain(more);
     let settings = notifier::Settings::try_parse_from(flags)?;
     notifier::Service::build(settings).await
 }
@@ -138,10 +141,10 @@ async fn a_replay_reaches_the_channel_that_failed_once_and_no_other() -> anyhow:
 
     let done = told_json(&["dead-letters", "replay", "1"], &site.flags)?;
     assert_eq!(done, json!({ "replayed": [1], "notReplayed": [] }));
-    site.taken(VISITOR, 1).await?;
-    site.settled().await?;
-    assert_eq!(site.server.taken(VISITOR).len(), 1);
-    assert_eq!(site.server.taken(SALES).len(), 1, "sales were told again");
+    site.accepted(VISITOR, 1).await?;
+    site.until_acked().await?;
+    assert_eq!(site.server.accepted(VISITOR).len(), 1);
+    assert_eq!(site.server.accepted(SALES).len(), 1, "sales were told again");
     assert!(site.nats.dead_letters().await?.is_empty());
     let events = site.nats.events().await?;
     assert_eq!(events[0], events[1], "the event is unchanged");
@@ -162,9 +165,9 @@ async fn a_replay_that_fails_again_is_a_dead_letter_again() -> anyhow::Result<()
     }
     site.relents.store(true, Ordering::SeqCst);
     told(&["dead-letters", "replay", "--all"], &site.flags)?;
-    site.taken(VISITOR, 1).await?;
-    site.settled().await?;
-    assert_eq!(site.server.taken(VISITOR).len(), 1);
+    site.accepted(VISITOR, 1).await?;
+    site.until_acked().await?;
+    assert_eq!(site.server.accepted(VISITOR).len(), 1);
     assert!(site.nats.dead_letters().await?.is_empty());
     Ok(())
 }

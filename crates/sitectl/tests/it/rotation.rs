@@ -20,12 +20,12 @@ const MEANWHILE: &str = "meanwhile@example.org";
 const AFTER: &str = "after@example.org";
 
 async fn contact(nats: &Nats) -> anyhow::Result<(ContactServiceClient<Channel>, DropGuard)> {
-    let usual = [
+    let default_flags = [
         "contact".to_owned(),
         "--listen=127.0.0.1:0".to_owned(),
         format!("--person-key={PERSON_KEY}"),
     ];
-    let flags = usual.into_iter().chain(nats.flags(User::Contact));
+    let flags = default_flags.into_iter().chain(nats.flags(User::Contact));
     let service = contact::Service::build(contact::Settings::try_parse_from(flags)?).await?;
     let (address, stop) = (
         format!("http://127.0.0.1:{}", service.port()),
@@ -47,7 +47,7 @@ fn from(email: &str) -> SubmitRequest {
 
 async fn answered(server: &MailServer, visitor: &str) -> anyhow::Result<()> {
     eventually(&format!("an answer to {visitor}"), SOON, async || {
-        (server.taken(visitor).len() == 1).then_some(())
+        (server.accepted(visitor).len() == 1).then_some(())
     })
     .await
 }
@@ -70,7 +70,7 @@ async fn while_a_password_changes_nothing_that_was_accepted_is_lost() -> anyhow:
     // What those accept who keep their password waits for the notifier.
     publish(&nats, MEANWHILE, message("Asha Rao", MEANWHILE)?).await?;
     assert_eq!(nats.events().await?.len(), 2, "the refused one was not stored");
-    assert!(server.taken(MEANWHILE).is_empty());
+    assert!(server.accepted(MEANWHILE).is_empty());
 
     drop(former_notifier);
     let (mut contact, _contact) = contact(&nats).await?;
@@ -80,7 +80,7 @@ async fn while_a_password_changes_nothing_that_was_accepted_is_lost() -> anyhow:
         answered(&server, visitor).await?;
     }
     for visitor in [BEFORE, MEANWHILE, AFTER] {
-        assert_eq!(server.taken(visitor).len(), 1, "{visitor}");
+        assert_eq!(server.accepted(visitor).len(), 1, "{visitor}");
     }
     Ok(())
 }

@@ -19,8 +19,8 @@ use crate::tool::{sitectl, told, told_in_part, told_json};
 #[tokio::test(flavor = "multi_thread")]
 async fn setup_creates_what_is_missing_and_may_be_repeated() -> anyhow::Result<()> {
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
-    let usual = ["setup".to_owned(), "--json".to_owned()].into_iter();
-    let flags: Vec<String> = usual
+    let default_flags = ["setup".to_owned(), "--json".to_owned()].into_iter();
+    let flags: Vec<String> = default_flags
         .chain(nats.flags(User::Operator))
         .chain(s3.flags())
         .collect();

@@ -109,7 +109,7 @@ impl Site {
     }
 
     /// Waits until nobody has any event before them.
-    async fn settled(&self) -> anyhow::Result<()> {
+    async fn until_acked(&self) -> anyhow::Result<()> {
         let context = jetstream::new(self.nats.client(User::Operator).await?);
         let stream = context.get_stream(SITE_STREAM).await?;
         let names = Channel::ALL
@@ -134,13 +134,13 @@ impl Site {
 
 /// A newsletter service on this broker.
 pub async fn newsletter(nats: &Nats) -> anyhow::Result<(u16, DropGuard)> {
-    let usual = [
+    let default_flags = [
         "newsletter".to_owned(),
         "--listen=127.0.0.1:0".to_owned(),
         format!("--person-key={PERSON_KEY}"),
         format!("--token-key={TOKEN_KEY}"),
     ];
-    let flags = usual.into_iter().chain(nats.flags(User::Newsletter));
+    let flags = default_flags.into_iter().chain(nats.flags(User::Newsletter));
     let service = newsletter::Service::build(newsletter::Settings::try_parse_from(flags)?).await?;
     let (port, stop) = (service.port(), CancellationToken::new());
     tokio::spawn(service.run(stop.clone()));
@@ -176,13 +176,13 @@ async fn an_address_that_does_not_exist_gets_no_mail_until_the_operator_lifts_it
     assert_eq!(site.nats.dead_letters().await?.len(), 1, "an operator sees it");
 
     site.sign_up(ZOE).await?;
-    site.settled().await?;
+    site.until_acked().await?;
     assert_eq!(site.server.attempts(ZOE), 1, "no further mail was tried");
     told(
         &["dead-letters", "replay", "--all"],
         &site.nats.flags(User::Operator),
     )?;
-    site.settled().await?;
+    site.until_acked().await?;
     assert_eq!(site.server.attempts(ZOE), 2);
     assert_eq!(
         site.events(BOUNCED).await?.len(),
@@ -197,8 +197,8 @@ async fn an_address_that_does_not_exist_gets_no_mail_until_the_operator_lifts_it
     assert!(said.contains("no subscriber"), "{said}");
     site.sign_up(ZOE).await?;
     site.confirm(ZOE).await?;
-    site.settled().await?;
-    assert_eq!(site.server.taken(ZOE).len(), 2, "the question and the welcome");
+    site.until_acked().await?;
+    assert_eq!(site.server.accepted(ZOE).len(), 2, "the question and the welcome");
     let said = refused(&["subscribers", "lift", ZOE], &site.flags)?;
     assert!(said.contains("it is confirmed"), "{said}");
     Ok(())
@@ -209,7 +209,7 @@ async fn a_welcome_that_comes_back_suppresses_and_lifting_gives_the_consent_its_
     let mut site = Site::where_zoe_is_answered("550 No such user").await?;
     site.relents.store(true, Ordering::SeqCst);
     site.sign_up(ZOE).await?;
-    site.settled().await?;
+    site.until_acked().await?;
     site.relents.store(false, Ordering::SeqCst);
     site.confirm(ZOE).await?;
     site.becomes(ZOE, "suppressed").await?;
@@ -223,13 +223,13 @@ async fn whoever_leaves_while_suppressed_has_left_and_gets_no_goodbye() -> anyho
     let mut site = Site::where_zoe_is_answered("550 5.1.1 No such user").await?;
     site.relents.store(true, Ordering::SeqCst);
     site.sign_up(ZOE).await?;
-    site.settled().await?;
+    site.until_acked().await?;
     site.relents.store(false, Ordering::SeqCst);
     site.confirm(ZOE).await?;
     site.becomes(ZOE, "suppressed").await?;
     let attempts = site.server.attempts(ZOE);
     site.unsubscribe(ZOE).await?;
-    site.settled().await?;
+    site.until_acked().await?;
     assert_eq!(site.server.attempts(ZOE), attempts);
     assert!(site.events("site.newsletter.unsubscribed.v1").await?.is_empty());
     let lifted = told_json(&["subscribers", "lift", ZOE], &site.flags)?;
@@ -246,7 +246,7 @@ async fn a_full_mailbox_and_a_policy_suppress_nobody() -> anyhow::Result<()> {
     ] {
         let mut site = Site::where_zoe_is_answered(words).await?;
         site.sign_up(ZOE).await?;
-        site.settled().await?;
+        site.until_acked().await?;
         assert_eq!(site.nats.dead_letters().await?.len(), 1, "{words}");
         assert_eq!(site.state_of(ZOE).await?.as_deref(), Some("pending"), "{words}");
         assert!(site.events(BOUNCED).await?.is_empty(), "{words}");

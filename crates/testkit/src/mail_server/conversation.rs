@@ -175,7 +175,7 @@ impl<'a> Conversation<'a> {
             self.wait_for_release().await?;
         }
         self.state
-            .records(|records| records.taken.push((recipient, content)));
+            .records(|records| records.accepted.push((recipient, content)));
         if let ScriptedReply::TakeAfter(delay) = answer {
             tokio::time::sleep(delay).await;
         }

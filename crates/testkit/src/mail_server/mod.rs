@@ -64,7 +64,7 @@ impl MailServer {
         self.port
     }
 
-    /// Releases the mails that are held, and those that are to be held from now on: they are taken.
+    /// Releases the mails that are held, and those that are to be held from now on: they are accepted.
     pub fn release_held(&self) {
         self.release_held.cancel();
     }
@@ -85,11 +85,11 @@ impl MailServer {
             .records(|records| records.attempts.get(recipient).copied().unwrap_or_default())
     }
 
-    /// The mails that were taken for this address.
-    pub fn taken(&self, recipient: &str) -> Vec<String> {
+    /// The mails that were accepted for this address.
+    pub fn accepted(&self, recipient: &str) -> Vec<String> {
         self.state.records(|records| {
-            let taken = records.taken.iter().filter(|(to, _)| to == recipient);
-            taken.map(|(_, content)| content.clone()).collect()
+            let accepted = records.accepted.iter().filter(|(to, _)| to == recipient);
+            accepted.map(|(_, content)| content.clone()).collect()
         })
     }
 

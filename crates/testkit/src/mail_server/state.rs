@@ -11,9 +11,9 @@ use tokio_rustls::TlsAcceptor;
 /// Scripted reply to one attempt to hand over a mail.
 #[derive(Clone, Copy)]
 pub enum ScriptedReply {
-    /// It is taken.
+    /// It is accepted.
     Take,
-    /// It is taken, but that is said only after this delay.
+    /// It is accepted, but that is said only after this delay.
     TakeAfter(Duration),
     /// These words answer the recipient's address.
     ToRecipient(&'static str),
@@ -79,7 +79,7 @@ pub(super) struct State {
 pub(super) struct Records {
     pub(super) begun: usize,
     pub(super) attempts: HashMap<String, usize>,
-    pub(super) taken: Vec<(String, String)>,
+    pub(super) accepted: Vec<(String, String)>,
     pub(super) held: usize,
     pub(super) connections: usize,
     pub(super) logins: usize,

@@ -36,13 +36,13 @@ async fn running() -> anyhow::Result<Running> {
 async fn running_with(more: &[String]) -> anyhow::Result<Running> {
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
     let spool = tempfile::TempDir::new()?;
-    let usual = [
+    let default_flags = [
         "careers".to_owned(),
         "--listen=127.0.0.1:0".to_owned(),
         "--person-key=a key for tests, of thirty-two bytes".to_owned(),
         format!("--spool-dir={}", spool.path().display()),
     ];
-    let flags = usual
+    let flags = default_flags
         .into_iter()
         .chain(nats.flags(User::Careers))
         .chain(s3.flags())

@@ -29,8 +29,8 @@ struct Running {
 
 async fn running() -> anyhow::Result<Running> {
     let nats = Nats::start().await?;
-    let usual = ["contact", "--listen=127.0.0.1:0", PERSON_KEY].map(String::from);
-    let settings = Settings::try_parse_from(usual.into_iter().chain(nats.flags(User::Contact)))?;
+    let default_flags = ["contact", "--listen=127.0.0.1:0", PERSON_KEY].map(String::from);
+    let settings = Settings::try_parse_from(default_flags.into_iter().chain(nats.flags(User::Contact)))?;
     let service = Service::build(settings).await?;
     let address = format!("http://127.0.0.1:{}", service.port());
     let stop = CancellationToken::new();

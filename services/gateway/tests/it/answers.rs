@@ -3,7 +3,7 @@
 use reqwest::{Body, RequestBuilder, StatusCode, header, multipart};
 use serde_json::{Value, json};
 
-use crate::alone::Gateway;
+use crate::without_services::Gateway;
 
 const FORMS: [&str; 3] = ["/api/contact", "/api/newsletter", "/api/career-application"];
 

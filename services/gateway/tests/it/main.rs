@@ -1,6 +1,5 @@
 //! The gateway as a browser meets it.
 
-mod alone;
 mod answers;
 mod collector;
 mod dashboards;
@@ -13,3 +12,4 @@ mod site;
 mod traces;
 mod whole_path;
 mod without_scripts;
+mod without_services;

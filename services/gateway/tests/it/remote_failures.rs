@@ -6,7 +6,7 @@ use reqwest::StatusCode;
 use serde_json::json;
 use testkit::{Ports, Stack, eventually};
 
-use crate::{alone::Gateway, collector::Collector};
+use crate::{collector::Collector, without_services::Gateway};
 
 #[tokio::test]
 async fn a_reported_failure_is_counted_by_remote_and_reason() -> anyhow::Result<()> {

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use reqwest::{StatusCode, header};
 use tempfile::TempDir;
 
-use crate::alone::Gateway;
+use crate::without_services::Gateway;
 
 const ROUTES: &str = r#"{
     "redirects": [

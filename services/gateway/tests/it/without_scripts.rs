@@ -7,7 +7,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use testkit::{Ports, Stack, measure::pdf};
 
-use crate::alone::Gateway;
+use crate::without_services::Gateway;
 
 /// What Chromium asks for when it shows a page.
 const PAGE: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";

@@ -18,7 +18,7 @@ pub struct Gateway {
 impl Gateway {
     /// Starts with these flags on top of a free port and services that are away.
     pub async fn start(flags: &[&str]) -> anyhow::Result<Self> {
-        let usual = ["gateway", "--listen", "127.0.0.1:0", "--trusted-proxies", "1"];
+        let default_flags = ["gateway", "--listen", "127.0.0.1:0", "--trusted-proxies", "1"];
         let services = [
             "--contact-url",
             NOBODY,
@@ -27,7 +27,7 @@ impl Gateway {
             "--careers-url",
             NOBODY,
         ];
-        let settings = Settings::try_parse_from(usual.iter().chain(&services).chain(flags))?;
+        let settings = Settings::try_parse_from(default_flags.iter().chain(&services).chain(flags))?;
         let service = Service::build(settings).await?;
         let url = format!("http://127.0.0.1:{}", service.port());
         let stop = CancellationToken::new();

@@ -55,12 +55,15 @@ async fn running_where(set: impl FnOnce(&mut Settings)) -> anyhow::Result<Runnin
 }
 
 fn settings(nats: &Nats) -> anyhow::Result<Settings> {
-    let usual = ["newsletter".into(), "--listen=127.0.0.1:0".into()];
+    let default_flags = ["newsletter".into(), "--listen=127.0.0.1:0".into()];
     let keys = [
         format!("--person-key={PERSON_KEY}"),
         format!("--token-key={TOKEN_KEY}"),
     ];
-    let flags = usual.into_iter().chain(keys).chain(nats.flags(User::Newsletter));
+    let flags = default_flags
+        .into_iter()
+        .chain(keys)
+        .chain(nats.flags(User::Newsletter));
     Ok(Settings::try_parse_from(flags)?)
 }
 

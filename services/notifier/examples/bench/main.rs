@@ -88,7 +88,7 @@ async fn telemetry(nats: &Nats) -> anyhow::Result<()> {
 async fn backlog(nats: &Nats) -> anyhow::Result<()> {
     say("server       bare loop/s  notifier/s  share  CPU per mail: notifier  NATS  memory after warm-up")?;
     let mut failures = Vec::new();
-    // Against a server that does nothing, the two figures say what a mail costs besides: no bar for that.
+    // Against a server that does nothing, the two rates say what a mail costs besides: no bar for that.
     for (server, takes, least_share) in [
         ("immediate", Duration::ZERO, 0.0),
         ("5 ms a mail", STORING, MIN_SHARE),
@@ -151,10 +151,14 @@ async fn drain(nats: &Nats, sink: &Sink, more: &[(&str, &str)]) -> anyhow::Resul
     let nats_pid = nats.process()?.pid().context("NATS ended")?;
     let nats_before = cpu(nats_pid)?;
     let begun = Instant::now();
-    while sink.taken() < EVENTS {
-        anyhow::ensure!(begun.elapsed() < DRAIN_TIMEOUT, "{} mails arrived", sink.taken());
+    while sink.accepted() < EVENTS {
+        anyhow::ensure!(
+            begun.elapsed() < DRAIN_TIMEOUT,
+            "{} mails arrived",
+            sink.accepted()
+        );
         sleep(SAMPLE_INTERVAL).await;
-        if sink.taken() > WARM {
+        if sink.accepted() > WARM {
             let resident = resident_kb(pid)?;
             (least_kb, most_kb) = (least_kb.min(resident), most_kb.max(resident));
         }
@@ -163,9 +167,9 @@ async fn drain(nats: &Nats, sink: &Sink, more: &[(&str, &str)]) -> anyhow::Resul
     let (cpu_micros, nats_cpu_micros) = (per_mail(cpu(pid)?), per_mail(cpu(nats_pid)? - nats_before));
     notifier.stop().await?;
     anyhow::ensure!(
-        sink.taken() == EVENTS,
+        sink.accepted() == EVENTS,
         "{} mails for {EVENTS} events",
-        sink.taken()
+        sink.accepted()
     );
     Ok(Drained {
         mails_per_second: sink.mails_per_second()?,

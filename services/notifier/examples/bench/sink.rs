@@ -27,8 +27,8 @@ pub struct Sink {
 
 #[derive(Default)]
 struct Counts {
-    taken: AtomicUsize,
-    /// When the first and the latest mail were taken.
+    accepted: AtomicUsize,
+    /// When the first and the latest mail were accepted.
     span: Mutex<Option<(Instant, Instant)>>,
     last: Mutex<Vec<u8>>,
 }
@@ -48,13 +48,13 @@ impl Sink {
 
     /// Counts from none.
     pub fn begin_anew(&self) {
-        self.counts.taken.store(0, Ordering::Relaxed);
+        self.counts.accepted.store(0, Ordering::Relaxed);
         *self.counts.span.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// How many mails it has.
-    pub fn taken(&self) -> usize {
-        self.counts.taken.load(Ordering::Relaxed)
+    pub fn accepted(&self) -> usize {
+        self.counts.accepted.load(Ordering::Relaxed)
     }
 
     /// The latest mail.
@@ -67,7 +67,7 @@ impl Sink {
     pub fn mails_per_second(&self) -> anyhow::Result<f64> {
         let span = *self.counts.span.lock().unwrap_or_else(PoisonError::into_inner);
         let (first, last) = span.context("no mail arrived")?;
-        Ok((self.taken() - 1) as f64 / (last - first).as_secs_f64())
+        Ok((self.accepted() - 1) as f64 / (last - first).as_secs_f64())
     }
 }
 
@@ -122,6 +122,6 @@ impl Counts {
         let mut span = self.span.lock().unwrap_or_else(PoisonError::into_inner);
         *span = Some((span.map_or(now, |(first, _)| first), now));
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = content;
-        self.taken.fetch_add(1, Ordering::Relaxed);
+        self.accepted.fetch_add(1, Ordering::Relaxed);
     }
 }

@@ -52,10 +52,10 @@ impl Key {
     async fn mails(&self) -> anyhow::Result<Vec<(&'static str, String)>> {
         let flags = self.flags();
         let context = context(&flags.iter().map(String::as_str).collect::<Vec<_>>())?;
-        let letters = samples::mails(&context).await?.into_iter();
-        letters
-            .map(|(name, letter)| {
-                let message = letter.into_message(&context, samples::TIME)?;
+        let mails = samples::mails(&context).await?.into_iter();
+        mails
+            .map(|(name, mail)| {
+                let message = mail.into_message(&context, samples::TIME)?;
                 Ok((name, String::from_utf8(message.formatted())?))
             })
             .collect()

@@ -33,9 +33,9 @@ async fn held(server: &MailServer) -> anyhow::Result<()> {
     .await
 }
 
-async fn taken(server: &MailServer, count: usize) -> anyhow::Result<()> {
-    eventually(&format!("{count} mails are taken"), SOON, async || {
-        (server.taken(VISITOR).len() >= count).then_some(())
+async fn accepted(server: &MailServer, count: usize) -> anyhow::Result<()> {
+    eventually(&format!("{count} mails are accepted"), SOON, async || {
+        (server.accepted(VISITOR).len() >= count).then_some(())
     })
     .await
 }
@@ -55,18 +55,18 @@ async fn killed_between_a_mail_and_its_record_it_repeats_that_mail_once() -> any
     let notifier = process(&nats, server.port(), &[], logs.path())?;
     site.contact(VISITOR).await?;
     held(&server).await?;
-    site.settled(Channel::SalesLead, SOON).await?;
+    site.until_acked(Channel::SalesLead, SOON).await?;
 
     // Without the broker the record cannot be written: the crash comes in between for sure.
     nats.stop().await?;
     server.release_held();
-    taken(&server, 1).await?;
+    accepted(&server, 1).await?;
     notifier.kill().await?;
     nats.resume_from_disk().await?;
     let site = Site::on(&nats).await?;
     let notifier = process(&nats, server.port(), &[], logs.path())?;
-    taken(&server, 2).await?;
-    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    accepted(&server, 2).await?;
+    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
     notifier.kill().await?;
 
     // Whoever comes after finds the record.
@@ -74,14 +74,18 @@ async fn killed_between_a_mail_and_its_record_it_repeats_that_mail_once() -> any
     site.publish_again(&nats, event.trim_matches('"').parse()?)
         .await?;
     let _notifier = process(&nats, server.port(), &[], logs.path())?;
-    site.settled(Channel::ContactAcknowledgement, SOON).await?;
-    site.settled(Channel::SalesLead, SOON).await?;
-    let mails = server.taken(VISITOR);
+    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
+    site.until_acked(Channel::SalesLead, SOON).await?;
+    let mails = server.accepted(VISITOR);
     let [first, second] = &mails[..] else {
         anyhow::bail!("two mails, not {}", mails.len());
     };
     assert_eq!(message_id(first)?, message_id(second)?);
-    assert_eq!(server.taken(SALES).len(), 1, "the other channel has its record");
+    assert_eq!(
+        server.accepted(SALES).len(),
+        1,
+        "the other channel has its record"
+    );
     Ok(())
 }
 
@@ -93,7 +97,7 @@ async fn a_mail_whose_record_cannot_be_written_is_noted_when_its_event_comes_aga
     let _notifier = Running::start(&nats, server.port(), &[]).await?;
     let event = site.contact(VISITOR).await?;
     held(&server).await?;
-    site.settled(Channel::SalesLead, SOON).await?;
+    site.until_acked(Channel::SalesLead, SOON).await?;
 
     site.lose_the_deliveries().await?;
     server.release_held();
@@ -103,9 +107,9 @@ async fn a_mail_whose_record_cannot_be_written_is_noted_when_its_event_comes_aga
     })
     .await?;
     nats.provision().await?;
-    site.settled(channel, 2 * SOON).await?;
+    site.until_acked(channel, 2 * SOON).await?;
     assert!(site.delivered_at(event, channel).await?.is_some());
-    assert_eq!((server.attempts(VISITOR), server.taken(VISITOR).len()), (1, 1));
+    assert_eq!((server.attempts(VISITOR), server.accepted(VISITOR).len()), (1, 1));
     Ok(())
 }
 
@@ -130,7 +134,7 @@ async fn an_event_that_another_notifier_delivered_meanwhile_is_not_sent_at_its_n
     .await?;
     site.note_delivered(event, Channel::ContactAcknowledgement)
         .await?;
-    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
     assert_eq!(server.attempts(VISITOR), 1);
     assert!(nats.dead_letters().await?.is_empty());
     Ok(())
@@ -152,7 +156,7 @@ async fn what_a_dead_notifier_had_delivered_is_not_sent_when_the_broker_hands_it
         .await?;
 
     let _notifier = Running::start(&nats, server.port(), &[]).await?;
-    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
     assert_eq!(server.attempts(VISITOR), 1, "it was sent again");
     Ok(())
 }
@@ -170,8 +174,8 @@ async fn a_mail_that_takes_longer_than_the_ack_wait_is_not_handed_to_the_other_n
     held(&server).await?;
     tokio::time::sleep(2 * ACK_WAIT).await;
     server.release_held();
-    site.settled(Channel::ContactAcknowledgement, SOON).await?;
-    assert_eq!((server.attempts(VISITOR), server.taken(VISITOR).len()), (1, 1));
+    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
+    assert_eq!((server.attempts(VISITOR), server.accepted(VISITOR).len()), (1, 1));
     Ok(())
 }
 
@@ -189,14 +193,14 @@ async fn two_notifiers_share_the_mails_and_double_none() -> anyhow::Result<()> {
     for visitor in &visitors {
         site.contact(visitor).await?;
     }
-    site.settled(Channel::ContactAcknowledgement, SOON).await?;
-    site.settled(Channel::SalesLead, SOON).await?;
-    let count = |to: &str| one.taken(to).len() + other.taken(to).len();
+    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
+    site.until_acked(Channel::SalesLead, SOON).await?;
+    let count = |to: &str| one.accepted(to).len() + other.accepted(to).len();
     for visitor in &visitors {
         assert_eq!(count(visitor), 1, "{visitor}");
     }
     assert_eq!(count(SALES), visitors.len());
-    let shares = [&one, &other].map(|server| server.taken(SALES).len());
+    let shares = [&one, &other].map(|server| server.accepted(SALES).len());
     assert!(shares.iter().all(|&share| share > 0), "{shares:?}");
     Ok(())
 }
@@ -225,7 +229,7 @@ async fn an_event_that_nobody_takes_for_too_long_is_a_dead_letter() -> anyhow::R
     };
     assert_eq!(header("Dead-Letter-Attempts"), "2");
     assert!(header("Dead-Letter-Error").contains("450"));
-    site.settled(Channel::NewsletterConfirmation, SOON).await?;
+    site.until_acked(Channel::NewsletterConfirmation, SOON).await?;
     assert_eq!(server.attempts(VISITOR), 2);
     Ok(())
 }

@@ -299,7 +299,10 @@ async fn recruiters_hear_of_an_application_while_the_store_is_away() -> anyhow::
 async fn recruiters_learn_what_the_same_person_applied_for_before() -> anyhow::Result<()> {
     let scene = scene(&[]).await?;
     scene.site.publish(VISITOR, application(VISITOR)?).await?;
-    scene.site.settled(Channel::RecruiterApplication, SOON).await?;
+    scene
+        .site
+        .until_acked(Channel::RecruiterApplication, SOON)
+        .await?;
     let again = CareersApplied {
         position: "Marketing Intern".to_owned(),
         ..application(VISITOR)?
@@ -334,7 +337,7 @@ async fn the_operator_is_told_of_dead_letters_once_and_without_anybodys_data() -
     let unreadable = format!(r#"{{ "id": "7", "data": "{VISITOR}" }}"#);
     scene.site.publish_raw(&subject, unreadable).await?;
     for channel in [Channel::SalesLead, Channel::ContactAcknowledgement] {
-        scene.site.settled(channel, SOON).await?;
+        scene.site.until_acked(channel, SOON).await?;
     }
     // Each notifier tells when it starts, and then every hour.
     for _ in 0..2 {
@@ -371,7 +374,7 @@ async fn what_was_to_be_told_before_a_crash_is_told_again_as_the_same_mail() -> 
             .publish_raw(&subject, format!("not an event {number}"))
             .await?;
     }
-    scene.site.settled(Channel::NewsletterWelcome, SOON).await?;
+    scene.site.until_acked(Channel::NewsletterWelcome, SOON).await?;
     scene.notifier.tell_to_stop();
     scene.notifier.stopped().await?;
     // A notifier that noted the first dead letter, and died before it could tell of it or acknowledge it.
@@ -408,7 +411,10 @@ async fn a_link_that_has_expired_is_not_mailed() -> anyhow::Result<()> {
         attribution: None,
     };
     scene.site.publish(VISITOR, late).await?;
-    scene.site.settled(Channel::NewsletterConfirmation, SOON).await?;
+    scene
+        .site
+        .until_acked(Channel::NewsletterConfirmation, SOON)
+        .await?;
     let dead = scene.nats.dead_letters().await?;
     let reason = dead[0]
         .headers
@@ -428,7 +434,7 @@ async fn an_event_that_comes_again_is_mailed_once() -> anyhow::Result<()> {
     let event = scene.site.contact(VISITOR).await?;
     let channels = [Channel::SalesLead, Channel::ContactAcknowledgement];
     for channel in channels {
-        scene.site.settled(channel, SOON).await?;
+        scene.site.until_acked(channel, SOON).await?;
         let delivered = scene.site.delivered_at(event, channel).await?;
         assert!(delivered.is_some(), "{channel:?} left no record");
     }
@@ -436,7 +442,7 @@ async fn an_event_that_comes_again_is_mailed_once() -> anyhow::Result<()> {
     scene.site.publish_again(&scene.nats, event).await?;
     assert_eq!(scene.nats.events().await?.len(), 2, "the broker took it for new");
     for channel in channels {
-        scene.site.settled(channel, SOON).await?;
+        scene.site.until_acked(channel, SOON).await?;
     }
     // The inbox lists a mail a moment after it took it, so what is sent later is waited for.
     scene.site.contact("later@example.org").await?;

@@ -45,8 +45,8 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
     assert!(left > 0, "it was killed too late to show anything");
 
     let notifier = process(&nats, inbox.smtp_port(), &[], logs.path())?;
-    site.settled(Channel::SalesLead, SOON).await?;
-    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    site.until_acked(Channel::SalesLead, SOON).await?;
+    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
     // The inbox lists a mail a moment after it took it.
     let mails = eventually("two mails of each message", SOON, async || {
         let mails = inbox.mails().await.ok()?;
@@ -94,13 +94,13 @@ async fn told_to_stop_it_finishes_what_is_under_way_and_begins_nothing() -> anyh
         (server.held() == 1).then_some(())
     })
     .await?;
-    site.settled(Channel::SalesLead, SOON).await?;
+    site.until_acked(Channel::SalesLead, SOON).await?;
 
     notifier.tell_to_stop();
     site.contact("later@example.org").await?;
     server.release_held();
     notifier.stopped().await?;
-    assert_eq!(server.taken(VISITOR).len(), 1);
+    assert_eq!(server.accepted(VISITOR).len(), 1);
     let noted = site.delivered_at(event, Channel::ContactAcknowledgement).await?;
     assert!(noted.is_some(), "the next notifier would send it again");
     assert_eq!(server.attempts("later@example.org"), 0);
@@ -130,7 +130,7 @@ async fn while_nats_is_away_it_says_so_and_goes_on_by_itself_afterwards() -> any
 
     Site::on(&nats).await?.contact(VISITOR).await?;
     eventually("the mail is sent", SOON, async || {
-        (server.taken(VISITOR).len() == 1).then_some(())
+        (server.accepted(VISITOR).len() == 1).then_some(())
     })
     .await
 }
@@ -156,8 +156,8 @@ async fn a_mail_whose_record_cannot_be_written_for_a_while_is_still_sent_once() 
 
     nats.stop().await?;
     server.release_held();
-    eventually("the mail is taken", SOON, async || {
-        (server.taken(VISITOR).len() == 1).then_some(())
+    eventually("the mail is accepted", SOON, async || {
+        (server.accepted(VISITOR).len() == 1).then_some(())
     })
     .await?;
     nats.resume_from_disk().await?;
@@ -167,7 +167,7 @@ async fn a_mail_whose_record_cannot_be_written_for_a_while_is_still_sent_once() 
         site.delivered_at(event, channel).await.ok().flatten()
     })
     .await?;
-    assert_eq!(server.taken(VISITOR).len(), 1);
+    assert_eq!(server.accepted(VISITOR).len(), 1);
     Ok(())
 }
 
@@ -192,7 +192,7 @@ async fn while_the_mail_server_is_away_mails_wait_for_it() -> anyhow::Result<()>
     .await?;
     for to in [VISITOR, "asha@example.org", SALES] {
         eventually(&format!("the mail to {to}"), SOON, async || {
-            (server.taken(to).len() == 1).then_some(())
+            (server.accepted(to).len() == 1).then_some(())
         })
         .await?;
     }

@@ -17,9 +17,9 @@ use uuid::Uuid;
 
 use crate::running::{NEVER, Running, SALES, SOON, Site, person};
 
-async fn taken(server: &MailServer, to: &str, count: usize) -> anyhow::Result<()> {
+async fn accepted(server: &MailServer, to: &str, count: usize) -> anyhow::Result<()> {
     eventually(&format!("{count} mails to {to}"), SOON, async || {
-        (server.taken(to).len() >= count).then_some(())
+        (server.accepted(to).len() >= count).then_some(())
     })
     .await
 }
@@ -43,10 +43,10 @@ async fn a_refused_recipient_is_a_dead_letter_at_once_and_holds_up_nobody() -> a
     site.request_newsletter("crowded@example.org").await?;
     site.contact("zoe@example.org").await?;
 
-    taken(&server, "zoe@example.org", 1).await?;
-    taken(&server, SALES, 2).await?;
-    site.settled(Channel::ContactAcknowledgement, SOON).await?;
-    site.settled(Channel::NewsletterConfirmation, SOON).await?;
+    accepted(&server, "zoe@example.org", 1).await?;
+    accepted(&server, SALES, 2).await?;
+    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
+    site.until_acked(Channel::NewsletterConfirmation, SOON).await?;
 
     let events = nats.events().await?;
     let mut dead_letters = nats.dead_letters().await?;
@@ -111,15 +111,15 @@ async fn what_a_server_could_not_take_at_first_is_delivered_once() -> anyhow::Re
         site.contact(visitor).await?;
     }
 
-    site.settled(Channel::ContactAcknowledgement, SOON).await?;
-    site.settled(Channel::SalesLead, SOON).await?;
+    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
+    site.until_acked(Channel::SalesLead, SOON).await?;
     for visitor in visitors {
         let attempts = if visitor == "lucky@example.org" { 1 } else { 2 };
         assert_eq!(server.attempts(visitor), attempts, "{visitor}");
-        assert_eq!(server.taken(visitor).len(), 1, "{visitor}");
+        assert_eq!(server.accepted(visitor).len(), 1, "{visitor}");
     }
     assert_eq!(
-        server.taken(SALES).len(),
+        server.accepted(SALES).len(),
         visitors.len(),
         "sales' mails repeat with nobody's"
     );
@@ -153,8 +153,8 @@ async fn a_server_that_hangs_on_some_mails_holds_up_no_others() -> anyhow::Resul
     .await?;
 
     site.request_newsletter("asha@example.org").await?;
-    taken(&server, "asha@example.org", 1).await?;
-    taken(&server, SALES, stuck.len()).await?;
+    accepted(&server, "asha@example.org", 1).await?;
+    accepted(&server, SALES, stuck.len()).await?;
     assert_eq!(
         server.held(),
         stuck.len(),
@@ -164,13 +164,13 @@ async fn a_server_that_hangs_on_some_mails_holds_up_no_others() -> anyhow::Resul
     // The same channel goes on as soon as patience with the four is over, and they come
     // back by themselves.
     site.contact("zoe@example.org").await?;
-    taken(&server, "zoe@example.org", 1).await?;
+    accepted(&server, "zoe@example.org", 1).await?;
     for visitor in &stuck {
-        taken(&server, visitor, 1).await?;
+        accepted(&server, visitor, 1).await?;
     }
-    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
     for visitor in &stuck {
-        assert_eq!((server.attempts(visitor), server.taken(visitor).len()), (2, 1));
+        assert_eq!((server.attempts(visitor), server.accepted(visitor).len()), (2, 1));
     }
     assert!(nats.dead_letters().await?.is_empty());
     Ok(())
@@ -195,13 +195,13 @@ async fn more_hanging_mails_than_a_channel_has_connections_do_not_stop_it() -> a
         site.request_newsletter(visitor).await?;
     }
     site.request_newsletter("asha@example.org").await?;
-    taken(&server, "asha@example.org", 1).await?;
+    accepted(&server, "asha@example.org", 1).await?;
     assert_eq!(server.held(), stuck.len(), "it waited for the hanging ones");
 
     server.release_held();
-    site.settled(Channel::NewsletterConfirmation, SOON).await?;
+    site.until_acked(Channel::NewsletterConfirmation, SOON).await?;
     for visitor in &stuck {
-        assert_eq!((server.attempts(visitor), server.taken(visitor).len()), (1, 1));
+        assert_eq!((server.attempts(visitor), server.accepted(visitor).len()), (1, 1));
     }
     assert!(nats.dead_letters().await?.is_empty());
     Ok(())
@@ -238,26 +238,26 @@ async fn refused_hanging_and_cut_mails_hold_up_no_others_and_arrive_once_it_is_m
 
     site.contact("zoe@example.org").await?;
     site.request_newsletter("asha@example.org").await?;
-    taken(&server, "zoe@example.org", 1).await?;
-    taken(&server, "asha@example.org", 1).await?;
-    taken(&server, SALES, FAULTY.len() + 1).await?;
+    accepted(&server, "zoe@example.org", 1).await?;
+    accepted(&server, "asha@example.org", 1).await?;
+    accepted(&server, SALES, FAULTY.len() + 1).await?;
     for visitor in FAULTY {
         assert_eq!(server.attempts(visitor), 1, "the others waited for {visitor}");
         assert!(
-            server.taken(visitor).is_empty(),
+            server.accepted(visitor).is_empty(),
             "{visitor} is not faulty any more"
         );
     }
 
     mended.store(true, Ordering::Relaxed);
     server.release_held();
-    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
     for visitor in FAULTY {
         let attempts = if visitor == "stuck@example.org" { 1 } else { 2 };
         assert_eq!(server.attempts(visitor), attempts, "{visitor}");
-        assert_eq!(server.taken(visitor).len(), 1, "{visitor}");
+        assert_eq!(server.accepted(visitor).len(), 1, "{visitor}");
     }
-    assert_eq!(server.taken(SALES).len(), FAULTY.len() + 1);
+    assert_eq!(server.accepted(SALES).len(), FAULTY.len() + 1);
     assert!(nats.dead_letters().await?.is_empty());
     Ok(())
 }
@@ -271,7 +271,8 @@ async fn a_server_that_hangs_after_a_refusal_has_refused() -> anyhow::Result<()>
     site.request_newsletter("gone@example.org").await?;
     // A server that says nothing is given up after half a minute.
     let before_that = Duration::from_secs(25);
-    site.settled(Channel::NewsletterConfirmation, before_that).await?;
+    site.until_acked(Channel::NewsletterConfirmation, before_that)
+        .await?;
     assert_eq!(nats.dead_letters().await?.len(), 1);
     assert_eq!(server.attempts("gone@example.org"), 1);
     Ok(())
@@ -287,7 +288,7 @@ async fn one_connection_carries_many_mails() -> anyhow::Result<()> {
         site.request_newsletter(&format!("visitor-{number}@example.org"))
             .await?;
     }
-    site.settled(Channel::NewsletterConfirmation, SOON).await?;
+    site.until_acked(Channel::NewsletterConfirmation, SOON).await?;
     assert!(server.connections() <= 4, "{} connections", server.connections());
     Ok(())
 }
@@ -301,10 +302,10 @@ async fn an_address_that_no_mail_can_go_to_still_reaches_sales() -> anyhow::Resu
     // Browsers take two dots in a row.
     site.contact("a..b@example.org").await?;
 
-    taken(&server, SALES, 1).await?;
-    let lead = &server.taken(SALES)[0];
+    accepted(&server, SALES, 1).await?;
+    let lead = &server.accepted(SALES)[0];
     assert!(!lead.contains("Reply-To:"), "{lead}");
-    site.settled(Channel::ContactAcknowledgement, SOON).await?;
+    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
     assert_eq!(nats.dead_letters().await?.len(), 1);
     Ok(())
 }
@@ -331,8 +332,8 @@ async fn an_event_that_cannot_be_read_is_a_dead_letter_whose_reason_repeats_noth
     site.publish_raw(&subject, event.to_string()).await?;
     site.request_newsletter("asha@example.org").await?;
 
-    taken(&server, "asha@example.org", 1).await?;
-    site.settled(Channel::NewsletterConfirmation, SOON).await?;
+    accepted(&server, "asha@example.org", 1).await?;
+    site.until_acked(Channel::NewsletterConfirmation, SOON).await?;
     let dead_letters = nats.dead_letters().await?;
     let [letter] = &dead_letters[..] else {
         anyhow::bail!("one dead letter, not {}", dead_letters.len());
@@ -357,8 +358,8 @@ async fn a_mail_server_that_was_restarted_costs_no_mail_an_attempt() -> anyhow::
     let site = Site::on(&nats).await?;
     let _notifier = Running::start_retrying_after(NEVER, &nats, port, &[]).await?;
     site.contact("zoe@example.org").await?;
-    taken(&server, "zoe@example.org", 1).await?;
-    taken(&server, SALES, 1).await?;
+    accepted(&server, "zoe@example.org", 1).await?;
+    accepted(&server, SALES, 1).await?;
 
     drop(server);
     let server = eventually("the port is free again", SOON, async || {
@@ -366,10 +367,10 @@ async fn a_mail_server_that_was_restarted_costs_no_mail_an_attempt() -> anyhow::
     })
     .await?;
     site.contact("asha@example.org").await?;
-    site.settled(Channel::ContactAcknowledgement, SOON).await?;
-    site.settled(Channel::SalesLead, SOON).await?;
-    assert_eq!(server.taken("asha@example.org").len(), 1);
-    assert_eq!(server.taken(SALES).len(), 1);
+    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
+    site.until_acked(Channel::SalesLead, SOON).await?;
+    assert_eq!(server.accepted("asha@example.org").len(), 1);
+    assert_eq!(server.accepted(SALES).len(), 1);
     Ok(())
 }
 
@@ -435,7 +436,7 @@ async fn more_than_a_thousand_that_wait_for_their_next_attempt_hold_up_nobody() 
     site.request_newsletter("zoe@example.org").await?;
     let all_tried = Duration::from_secs(180);
     eventually("the mail behind all of them", all_tried, async || {
-        (server.taken("zoe@example.org").len() == 1).then_some(())
+        (server.accepted("zoe@example.org").len() == 1).then_some(())
     })
     .await?;
     assert_eq!(server.attempts(last), 1);
@@ -464,7 +465,7 @@ async fn of_what_is_erased_while_it_is_under_way_nothing_is_kept() -> anyhow::Re
     .await?;
     site.erase(1).await?;
     refuse.send(())?;
-    site.settled(Channel::NewsletterConfirmation, SOON).await?;
+    site.until_acked(Channel::NewsletterConfirmation, SOON).await?;
     assert_eq!(nats.dead_letters().await?.len(), 0);
     assert_eq!(nats.events().await?.len(), 0, "no bounce tells of them either");
     Ok(())
@@ -491,7 +492,7 @@ async fn a_refusal_of_our_own_address_is_for_us_to_mend_and_costs_no_subscriber(
 
     let mended = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let _notifier = Running::start(&nats, mended.port(), &[]).await?;
-    taken(&mended, "zoe@example.org", 1).await
+    accepted(&mended, "zoe@example.org", 1).await
 }
 
 #[tokio::test]
@@ -502,7 +503,7 @@ async fn a_server_that_thinks_long_about_a_whole_message_gets_it_once() -> anyho
     let patience = ["--smtp-timeout-seconds=1".to_owned()];
     let _notifier = Running::start(&nats, server.port(), &patience).await?;
     site.request_newsletter("zoe@example.org").await?;
-    site.settled(Channel::NewsletterConfirmation, SOON).await?;
-    assert_eq!(server.taken("zoe@example.org").len(), 1);
+    site.until_acked(Channel::NewsletterConfirmation, SOON).await?;
+    assert_eq!(server.accepted("zoe@example.org").len(), 1);
     Ok(())
 }

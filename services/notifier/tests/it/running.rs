@@ -37,7 +37,7 @@ pub fn flags(nats: &Nats, smtp_port: u16, more: &[String]) -> Vec<String> {
 
 /// The same without a broker.
 pub fn settings_flags(smtp_port: u16, more: &[String]) -> Vec<String> {
-    let usual = [
+    let default_flags = [
         "--listen=127.0.0.1:0".to_owned(),
         concat!("--brand-file=", env!("CARGO_MANIFEST_DIR"), "/../../brand.json").to_owned(),
         "--site-url=https://oculant.example".to_owned(),
@@ -50,10 +50,10 @@ pub fn settings_flags(smtp_port: u16, more: &[String]) -> Vec<String> {
         "--s3-access-key-id=nobody".to_owned(),
         "--s3-secret-access-key=nothing".to_owned(),
     ];
-    let mut flags: Vec<String> = usual.into();
+    let mut flags: Vec<String> = default_flags.into();
     for flag in more {
         let name = flag.split('=').next().unwrap_or_default();
-        flags.retain(|usual| usual.split('=').next() != Some(name));
+        flags.retain(|flag| flag.split('=').next() != Some(name));
         flags.push(flag.clone());
     }
     flags
@@ -204,8 +204,8 @@ impl Site {
     }
 
     /// Waits until no event of the channel waits for its outcome any more.
-    pub async fn settled(&self, channel: Channel, within: Duration) -> anyhow::Result<()> {
-        let what = format!("{} has settled its events", channel.name());
+    pub async fn until_acked(&self, channel: Channel, within: Duration) -> anyhow::Result<()> {
+        let what = format!("{} has acked its events", channel.name());
         eventually(&what, within, async || {
             (self.open(channel).await.ok()? == 0).then_some(())
         })

@@ -40,9 +40,9 @@ fn without_signatures(text: &str) -> String {
 #[tokio::test]
 async fn every_mail_looks_like_this() -> anyhow::Result<()> {
     let context = context(&[])?;
-    for (name, letter) in samples::mails(&context).await? {
-        let words = letter.rendered(&context)?;
-        let message = letter.into_message(&context, samples::TIME)?;
+    for (name, mail) in samples::mails(&context).await? {
+        let words = mail.rendered(&context)?;
+        let message = mail.into_message(&context, samples::TIME)?;
         let mut shown = String::new();
         write!(shown, "{}", message.headers())?;
         write!(shown, "\n{}\n{}", words.text, words.html)?;
@@ -55,12 +55,12 @@ async fn every_mail_looks_like_this() -> anyhow::Result<()> {
 async fn the_same_event_makes_the_same_message() -> anyhow::Result<()> {
     let context = context(&[])?;
     let written = async || -> anyhow::Result<Vec<Vec<u8>>> {
-        let letters = samples::mails(&context).await?;
-        letters
+        let mails = samples::mails(&context).await?;
+        mails
             .into_iter()
             // The one with a link that is signed anew.
             .filter(|(name, _)| *name != "recruiter-application")
-            .map(|(_, letter)| Ok(letter.into_message(&context, samples::TIME)?.formatted()))
+            .map(|(_, mail)| Ok(mail.into_message(&context, samples::TIME)?.formatted()))
             .collect()
     };
     assert!(written().await? == written().await?);
@@ -70,8 +70,8 @@ async fn the_same_event_makes_the_same_message() -> anyhow::Result<()> {
 #[tokio::test]
 async fn no_line_is_longer_than_smtp_carries_and_all_is_ascii() -> anyhow::Result<()> {
     let context = context(&[])?;
-    for (name, letter) in samples::mails(&context).await? {
-        let message = letter.into_message(&context, samples::TIME)?.formatted();
+    for (name, mail) in samples::mails(&context).await? {
+        let message = mail.into_message(&context, samples::TIME)?.formatted();
         assert!(message.is_ascii(), "{name} needs 8BITMIME");
         // RFC 5322, 2.1.1
         let longest = message.split(|byte| *byte == b'\n').map(<[u8]>::len).max();
@@ -83,8 +83,8 @@ async fn no_line_is_longer_than_smtp_carries_and_all_is_ascii() -> anyhow::Resul
 #[tokio::test]
 async fn what_a_visitor_types_stays_text() -> anyhow::Result<()> {
     let context = context(&[])?;
-    for (name, letter) in samples::mails(&context).await? {
-        let html = letter.rendered(&context)?.html;
+    for (name, mail) in samples::mails(&context).await? {
+        let html = mail.rendered(&context)?.html;
         assert!(!html.contains("<script") && !html.contains("<b>"), "{name}");
     }
     Ok(())
@@ -93,12 +93,12 @@ async fn what_a_visitor_types_stays_text() -> anyhow::Result<()> {
 #[tokio::test]
 async fn nobody_can_have_us_send_their_words_to_a_stranger() -> anyhow::Result<()> {
     let context = context(&[])?;
-    for (name, letter) in samples::mails(&context).await? {
+    for (name, mail) in samples::mails(&context).await? {
         if !name.contains("acknowledgement") {
             continue;
         }
-        let words = letter.rendered(&context)?;
-        let sent = String::from_utf8(letter.into_message(&context, samples::TIME)?.formatted())?;
+        let words = mail.rendered(&context)?;
+        let sent = String::from_utf8(mail.into_message(&context, samples::TIME)?.formatted())?;
         for typed in ["casino.example", "eleven shops", "Raspberry Pi", "alert(1)"] {
             let found = [&words.subject, &words.text, &words.html, &sent]
                 .iter()
@@ -124,12 +124,9 @@ async fn changing_the_brand_file_alone_changes_who_every_mail_speaks_for() -> an
         "--s3-access-key-id=key",
         "--s3-secret-access-key=secret",
     ])?)?;
-    for (name, letter) in samples::mails(&context).await? {
-        let words = letter.rendered(&context)?;
-        let headers = letter
-            .into_message(&context, samples::TIME)?
-            .headers()
-            .to_string();
+    for (name, mail) in samples::mails(&context).await? {
+        let words = mail.rendered(&context)?;
+        let headers = mail.into_message(&context, samples::TIME)?.headers().to_string();
         assert!(
             words.html.contains("Nightjar"),
             "{name} does not name the company"
@@ -152,8 +149,8 @@ async fn with_a_key_every_mail_is_signed() -> anyhow::Result<()> {
         "--dkim-domain=oculant.example",
         "--dkim-key=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
     ])?;
-    for (name, letter) in samples::mails(&context).await? {
-        let message = letter.into_message(&context, samples::TIME)?;
+    for (name, mail) in samples::mails(&context).await? {
+        let message = mail.into_message(&context, samples::TIME)?;
         assert!(message.headers().get_raw("DKIM-Signature").is_some(), "{name}");
     }
     Ok(())
@@ -162,16 +159,16 @@ async fn with_a_key_every_mail_is_signed() -> anyhow::Result<()> {
 #[tokio::test]
 async fn no_template_passes_over_a_field_that_is_not_there() -> anyhow::Result<()> {
     let context = context(&[])?;
-    for (name, mut letter) in samples::mails(&context).await? {
-        let given = letter.values.clone();
+    for (name, mut mail) in samples::mails(&context).await? {
+        let given = mail.values.clone();
         let fields: Vec<String> = given.try_iter()?.map(|field| field.to_string()).collect();
         for missing in fields {
             let left = given.try_iter()?.filter(|field| field.to_string() != missing);
-            letter.values = left
+            mail.values = left
                 .map(|field| Ok((field.to_string(), given.get_item(&field)?)))
                 .collect::<Result<BTreeMap<_, _>, minijinja::Error>>()?
                 .into();
-            let refused = letter.rendered(&context).err();
+            let refused = mail.rendered(&context).err();
             assert!(refused.is_some(), "{name} does without {missing}");
         }
     }

@@ -96,9 +96,9 @@ async fn no_mail_looks_like_spam_as_it_is_written_nor_as_a_server_gets_it_and_th
 -> anyhow::Result<()> {
     let context = context(&[])?;
     let (mut names, mut mails) = (Vec::new(), vec![(SPAM.to_owned(), samples::TIME)]);
-    for (name, letter) in samples::mails(&context).await? {
+    for (name, mail) in samples::mails(&context).await? {
         names.push(name);
-        let message = letter.into_message(&context, samples::TIME)?;
+        let message = mail.into_message(&context, samples::TIME)?;
         mails.push((String::from_utf8(message.formatted())?, samples::TIME));
     }
     let sent = every_mail(&[]).await?.into_iter();

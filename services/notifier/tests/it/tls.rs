@@ -30,9 +30,9 @@ fn flags(tls: &str, trusted: &CertificateAuthority) -> Vec<String> {
     ]
 }
 
-async fn taken(server: &MailServer) -> anyhow::Result<()> {
-    eventually("the mail is taken", SOON, async || {
-        (server.taken(VISITOR).len() == 1).then_some(())
+async fn accepted(server: &MailServer) -> anyhow::Result<()> {
+    eventually("the mail is accepted", SOON, async || {
+        (server.accepted(VISITOR).len() == 1).then_some(())
     })
     .await
 }
@@ -57,7 +57,7 @@ async fn mails_go_out_encrypted_after_a_login() -> anyhow::Result<()> {
         let server = MailServer::start_with(behaviour, 0, |_, _| ScriptedReply::Take).await?;
         let _notifier = Running::start(&nats, server.port(), &flags(tls, &authority)).await?;
         site.request_newsletter(VISITOR).await?;
-        taken(&server).await?;
+        accepted(&server).await?;
         assert_eq!(server.logins(), 1, "{tls} {mechanism}");
         assert_eq!(server.plaintext_commands(), 0, "{tls} {mechanism}");
     }
@@ -105,7 +105,7 @@ async fn ensure_it_waits_for(unproven: Encryption, tls: &str, because: &str) -> 
             .ok()
     })
     .await?;
-    taken(&server).await?;
+    accepted(&server).await?;
     assert!(notifier.stop().await?.success());
     Ok(())
 }

@@ -25,7 +25,9 @@ pub async fn every_mail(more: &[String]) -> anyhow::Result<Vec<String>> {
     site.publish(VISITOR, NewsletterUnsubscribed { email }).await?;
     site.publish(VISITOR, application(VISITOR)?).await?;
     eventually("a mail of every kind", SOON, async || {
-        let all = [VISITOR, SALES, RECRUITERS].map(|to| server.taken(to)).concat();
+        let all = [VISITOR, SALES, RECRUITERS]
+            .map(|to| server.accepted(to))
+            .concat();
         let mails = all.iter().map(|mail| mail.replace('\n', "\r\n"));
         (all.len() == Channel::ALL.len()).then(|| mails.collect())
     })

@@ -89,14 +89,14 @@ fn files_below(folder: &str) -> anyhow::Result<Vec<String>> {
     for entry in entries {
         let path = entry?.path();
         let address = path.strip_prefix(&site)?;
-        if path.is_file() && !is_twin(address) {
+        if path.is_file() && !is_precompressed(address) {
             files.push(format!("/{}", address.to_string_lossy()));
         }
     }
     Ok(files)
 }
 
-fn is_twin(file: &Path) -> bool {
+fn is_precompressed(file: &Path) -> bool {
     file.extension().is_some_and(|end| end == "br" || end == "gz")
 }
 
