@@ -1,13 +1,15 @@
-//! The map of the workspace: in `README.md` a row for each crate, in the words of the crate's own first sentence, and the
-//! reading path in `docs/architecture.md`.
+//! The maps of the workspace: in `README.md` and `docs/architecture.md` a row for each crate, in the words of the crate's own
+//! first sentence, and the reading path in `docs/architecture.md`.
 
 use std::fs;
 
 use crate::step::{command_output, root};
 
+/// The notifier's four modules, which are as large as crates.
+const MODULES: [&str; 4] = ["mail", "transport", "storage", "reports"];
+
 #[test]
-fn the_map_in_the_readme_names_each_crate_in_the_words_of_its_first_sentence() {
-    let readme = fs::read_to_string(root().join("README.md")).expect("the README is there");
+fn the_maps_name_each_crate_and_module_in_the_words_of_its_first_sentence() {
     let manifests = command_output(
         "git",
         &[
@@ -18,10 +20,20 @@ fn the_map_in_the_readme_names_each_crate_in_the_words_of_its_first_sentence() {
         ],
     )
     .expect("this is a checkout");
-    for manifest in manifests.lines() {
-        let folder = manifest.trim_end_matches("/Cargo.toml");
+    let crates: Vec<String> = manifests
+        .lines()
+        .map(|manifest| manifest.trim_end_matches("/Cargo.toml").to_owned())
+        .collect();
+    let modules = MODULES.map(|name| format!("services/notifier/src/{name}"));
+    ensure_rows("README.md", &crates);
+    ensure_rows("docs/architecture.md", &[crates, modules.to_vec()].concat());
+}
+
+fn ensure_rows(document: &str, folders: &[String]) {
+    let text = fs::read_to_string(root().join(document)).expect("the document is there");
+    for folder in folders {
         let row = format!("| `{folder}` | {} |", first_sentence(folder));
-        assert!(readme.contains(&row), "README.md lacks the row\n{row}");
+        assert!(text.contains(&row), "{document} lacks the row\n{row}");
     }
 }
 
@@ -41,10 +53,10 @@ fn every_file_of_the_reading_path_is_there() {
 }
 
 fn first_sentence(folder: &str) -> String {
-    let source = ["src/lib.rs", "src/main.rs"]
+    let source = ["src/lib.rs", "src/main.rs", "mod.rs"]
         .iter()
         .find_map(|file| fs::read_to_string(root().join(folder).join(file)).ok())
-        .expect("a crate has a library or a program");
+        .expect("a crate has a library or a program, a module its file");
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
     let paragraph: Vec<&str> = lines.map(str::trim).take_while(|line| !line.is_empty()).collect();
     paragraph.join(" ").trim_end_matches('.').to_owned()

@@ -127,7 +127,10 @@ async fn an_endpoint_goes_only_where_the_setting_says_so() -> anyhow::Result<()>
     };
     stream.create_consumer(reader).await?;
     told(&["setup", "--webhooks", CRM, "--yes"], &flags)?;
-    assert!(stream.consumer_info("webhook-crm").await.is_ok(), "it is still named");
+    assert!(
+        stream.consumer_info("webhook-crm").await.is_ok(),
+        "it is still named"
+    );
 
     let said = told(&["setup", "--webhooks=[]"], &flags)?;
     assert!(
@@ -135,7 +138,10 @@ async fn an_endpoint_goes_only_where_the_setting_says_so() -> anyhow::Result<()>
         "{said}"
     );
     assert!(stream.consumer_info("webhook-crm").await.is_err());
-    assert!(stream.consumer_info("warehouse").await.is_ok(), "a reader's is none of ours");
+    assert!(
+        stream.consumer_info("warehouse").await.is_ok(),
+        "a reader's is none of ours"
+    );
     Ok(())
 }
 
