@@ -1,4 +1,4 @@
-//! The notifier: each event that someone must hear of becomes one e-mail, or one webhook.
+//! The notifier: each event that someone must hear of becomes an e-mail or a webhook for each of its channels.
 //!
 //! Four modules: [`mail`] is what an event becomes, [`transport`] how it leaves, [`storage`] what is remembered of it, and
 //! [`reports`] what is reported. They meet in [`deliver`] for a mail, and in [`transport::webhooks`] for a webhook: each takes one

@@ -50,7 +50,7 @@ fn it_says_of_every_secret_how_it_changes() -> anyhow::Result<()> {
 fn it_says_what_every_alert_and_every_dashboard_is_for() -> anyhow::Result<()> {
     let observability = root().join("k8s/components/observability");
     let page = page()?;
-    let watch = section(&page, "Watch")?;
+    let monitoring = section(&page, "Monitoring")?;
     let alerts = fs::read_to_string(observability.join("alerts/site.yaml"))?;
     let alerts: Vec<&str> = alerts
         .lines()
@@ -59,13 +59,13 @@ fn it_says_what_every_alert_and_every_dashboard_is_for() -> anyhow::Result<()> {
     assert!(!alerts.is_empty());
     for alert in alerts {
         let entry = format!("[{alert}](runbook.md#{})", alert.to_lowercase());
-        assert!(watch.contains(&entry), "{entry}");
+        assert!(monitoring.contains(&entry), "{entry}");
     }
     for dashboard in fs::read_dir(observability.join("dashboards"))? {
         let dashboard: serde_json::Value = serde_json::from_slice(&fs::read(dashboard?.path())?)?;
         let title = dashboard["title"].as_str().unwrap_or_default();
         let name = title.trim_start_matches("Site: ");
-        assert!(watch.contains(&format!("| {name} |")), "{title}");
+        assert!(monitoring.contains(&format!("| {name} |")), "{title}");
     }
     Ok(())
 }
