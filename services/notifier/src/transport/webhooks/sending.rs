@@ -277,6 +277,12 @@ mod tests {
     }
 
     #[test]
+    fn a_reason_names_every_cause() {
+        let error = anyhow::anyhow!("connection reset").context("not sent");
+        assert_eq!(reason_of(error.as_ref()), "not sent: connection reset");
+    }
+
+    #[test]
     fn only_what_may_change_is_tried_again() {
         for (status, is_final) in [
             (301, false),
