@@ -15,7 +15,7 @@ const TRIGGERS: &str = "\n  triggers:\n";
 
 /// 100 mails that wait on one channel call for one notifier more.
 fn with_triggers(file: &str) -> String {
-    let above = file.split(TRIGGERS).next().unwrap_or_default();
+    let (above, _) = file.split_once(TRIGGERS).expect("the file has triggers");
     let triggers = Channel::ALL.map(|channel| {
         format!(
             "    - type: nats-jetstream
@@ -36,16 +36,17 @@ const ABSENT: &str = "absent(site_consumer_lag{channel=\"";
 
 /// The lines of the alert that ask for one channel each.
 fn with_alert(file: &str) -> String {
-    let others: Vec<&str> = file
-        .split_inclusive('\n')
-        .filter(|line| !line.contains(ABSENT))
-        .collect();
-    let at = file.split_inclusive('\n').position(|line| line.contains(ABSENT));
-    let (above, below) = others.split_at(at.unwrap_or(others.len()));
+    let lines: Vec<&str> = file.split_inclusive('\n').collect();
+    let names_one = |line: &&str| line.contains(ABSENT);
+    let first = lines
+        .iter()
+        .position(names_one)
+        .expect("the alert names channels");
+    let behind = lines[first..].iter().skip_while(|line| names_one(line));
     let asked: Vec<String> = consumers()
         .map(|consumer| format!("{ABSENT}{consumer}\"}})\n"))
         .collect();
     let indent = " ".repeat(12);
     let asked = format!("{indent}{}", asked.join(&format!("{indent}or ")));
-    [above.concat(), asked, below.concat()].concat()
+    [lines[..first].concat(), asked, behind.copied().collect()].concat()
 }

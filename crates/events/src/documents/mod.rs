@@ -1,7 +1,8 @@
 //! What other programs read about our events, made from the types themselves: a JSON Schema for each type, an AsyncAPI
 //! document of where they are found, and the channels in the files of the cluster.
 //!
-//! `RENEW=1 cargo test -p site-events documents` writes them. They are made by tests alone, so that no service carries what makes them.
+//! `RENEW=1 cargo test -p site-events documents` writes them. They are made by tests alone, so that no service carries
+//! what makes them.
 
 mod asyncapi;
 mod cluster;
