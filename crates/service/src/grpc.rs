@@ -11,6 +11,7 @@ use tonic::{
 use tonic_health::ServingStatus;
 
 use crate::{
+    detached_calls::DetachedCalls,
     drain::{self, CancellationToken},
     grpc_middleware,
     health::{self, Dependency},
@@ -72,9 +73,11 @@ impl GrpcServer {
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
             .build_v1()
             .context("the descriptor set is broken")?;
+        let calls = DetachedCalls::default();
         let serving = Server::builder()
             .initial_stream_window_size(STREAM_WINDOW_BYTES)
             .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+            .layer(calls.clone())
             .layer(grpc_middleware::ServerLayer::new())
             .add_routes(self.routes)
             .add_service(health)
@@ -83,7 +86,12 @@ impl GrpcServer {
                 TcpIncoming::from(self.listener).with_nodelay(Some(true)),
                 stop.clone().cancelled_owned(),
             );
-        let served = drain::within_grace(&stop, serving).await;
+        let served = drain::within_grace(&stop, async {
+            let served = serving.await;
+            calls.finish().await;
+            served
+        })
+        .await;
         stop.cancel();
         drain::join("health", watching).await;
         served.unwrap_or(Ok(())).context("the gRPC server failed")

@@ -74,6 +74,10 @@ impl Running {
             self.s3.objects().ok()?.is_empty().then_some(())
         })
         .await?;
+        self.ensure_spool_is_empty().await
+    }
+
+    async fn ensure_spool_is_empty(&self) -> anyhow::Result<()> {
         eventually("the spool is empty", Duration::from_secs(45), async || {
             std::fs::read_dir(self.spool.path())
                 .ok()?
@@ -186,6 +190,40 @@ async fn a_caller_that_goes_away_leaves_nothing_behind() -> anyhow::Result<()> {
         }) => arrived?,
     }
     running.ensure_nothing_is_left().await
+}
+
+#[tokio::test]
+async fn a_caller_that_goes_away_during_the_publish_does_not_part_the_event_from_its_resume()
+-> anyhow::Result<()> {
+    let running = running().await?;
+    running.nats.freeze().await?;
+    let parts = application(&pdf(MEGABYTE), Uuid::new_v4());
+    let parts = parts.into_iter().map(|part| ApplyRequest { part: Some(part) });
+    let mut careers = running.careers.clone();
+    tokio::select! {
+        answer = careers.apply(tokio_stream::iter(parts)) => anyhow::bail!("it is answered: {answer:?}"),
+        stored = eventually("the résumé is stored", Duration::from_secs(45), async || {
+            (!running.s3.objects().ok()?.is_empty()).then_some(())
+        }) => stored?,
+    }
+    running.nats.thaw()?;
+    running.ensure_spool_is_empty().await?;
+    let events = eventually("the event is stored", Duration::from_secs(45), async || {
+        running
+            .nats
+            .events()
+            .await
+            .ok()
+            .filter(|events| !events.is_empty())
+    })
+    .await?;
+    let objects = running.s3.objects()?;
+    let keys: Vec<&str> = objects.iter().map(|(key, _)| key.as_str()).collect();
+    assert_eq!(
+        keys,
+        [events[0]["data"]["resume"]["key"].as_str().unwrap_or_default()]
+    );
+    Ok(())
 }
 
 #[tokio::test]
