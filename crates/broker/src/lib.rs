@@ -23,3 +23,5 @@ pub const SUBSCRIBERS_BUCKET: &str = "subscribers";
 pub const ENDPOINTS_BUCKET: &str = "endpoints";
 /// The KV bucket of what was already delivered, by `<event id>.<channel>`.
 pub const DELIVERIES_BUCKET: &str = "deliveries";
+/// The KV bucket of résumés whose event is not stored yet, by `<person>.<application>`.
+pub const UPLOADS_BUCKET: &str = "uploads";

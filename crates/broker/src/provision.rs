@@ -14,7 +14,10 @@ use futures_util::StreamExt;
 
 use site_events::{Channel, DEAD_LETTERS_STREAM, EventType, SITE_STREAM, SUPPRESSION_CONSUMER, subjects};
 
-use crate::{DELIVERIES_BUCKET, DIGEST_CONSUMER, ENDPOINTS_BUCKET, Endpoint, Endpoints, SUBSCRIBERS_BUCKET};
+use crate::{
+    DELIVERIES_BUCKET, DIGEST_CONSUMER, ENDPOINTS_BUCKET, Endpoint, Endpoints, SUBSCRIBERS_BUCKET,
+    UPLOADS_BUCKET,
+};
 
 /// Deduplication window: how long a repeated submission is recognised.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(60 * 60);
@@ -57,7 +60,7 @@ pub struct Desired {
     /// Events and dead letters.
     pub streams: [Config; 2],
     /// Buckets, as the streams that they are.
-    pub buckets: [Config; 3],
+    pub buckets: [Config; 4],
     /// The durable consumers of `SITE`; where each begins is decided when it is made.
     pub consumers: Vec<consumer::pull::Config>,
     /// The durable consumer of `DEAD_LETTERS`.
@@ -229,7 +232,7 @@ fn streams(settings: &ProvisionSettings) -> [Config; 2] {
 }
 
 /// Buckets, as the streams that they are: so is all said here that a bucket is set to.
-fn buckets(settings: &ProvisionSettings) -> [Config; 3] {
+fn buckets(settings: &ProvisionSettings) -> [Config; 4] {
     let bucket = |name: &str| Config {
         name: format!("KV_{name}"),
         subjects: vec![format!("$KV.{name}.>")],
@@ -254,6 +257,11 @@ fn buckets(settings: &ProvisionSettings) -> [Config; 3] {
             ..bucket(DELIVERIES_BUCKET)
         },
         bucket(ENDPOINTS_BUCKET),
+        // Only the marker of a record that was removed expires.
+        Config {
+            allow_message_ttl: true,
+            ..bucket(UPLOADS_BUCKET)
+        },
     ]
 }
 

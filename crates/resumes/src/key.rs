@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::PersonId;
 
@@ -40,6 +41,27 @@ impl ResumeKey {
         let mut parts = self.0.rsplitn(3, '/').map(safe_file_name);
         let file_name = parts.next().unwrap_or_else(|| NAMELESS.to_owned());
         (parts.next().unwrap_or_else(|| NAMELESS.to_owned()), file_name)
+    }
+
+    /// The person in it; `None` where it is none of ours.
+    pub fn person(&self) -> Option<PersonId> {
+        let mut parts = self.0.strip_prefix("resumes/")?.split('/');
+        parts.next()?.to_owned().try_into().ok()
+    }
+
+    /// When its upload began: the application id is of version 7 (RFC 9562, 5.7).
+    pub fn uploaded(&self) -> Option<OffsetDateTime> {
+        let (application, _) = self.application_and_file_name();
+        let application: Uuid = application.parse().ok()?;
+        let (seconds, _) = application.get_timestamp()?.to_unix();
+        OffsetDateTime::from_unix_timestamp(seconds.try_into().ok()?).ok()
+    }
+
+    /// What the upload's record is called: `<person>.<application id>`.
+    pub(crate) fn upload_id(&self) -> String {
+        let mut parts = self.0.split('/').skip(1);
+        let mut next = || parts.next().unwrap_or("unknown");
+        format!("{}.{}", next(), next())
     }
 
     /// The key as text.

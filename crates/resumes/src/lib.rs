@@ -6,6 +6,7 @@ mod key;
 mod objects;
 mod presigned_url;
 mod public_access;
+mod upload_records;
 
 use std::{
     path::Path,
@@ -36,6 +37,7 @@ use visitor::PersonId;
 
 pub use key::{ResumeKey, readable_file_name};
 pub use objects::{Keys, Object, ObjectInfo};
+pub use upload_records::{UploadRecord, UploadRecordError, UploadRecords};
 
 /// Where the bucket is and who we are there.
 #[derive(Args, Debug, Clone)]

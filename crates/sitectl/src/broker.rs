@@ -13,7 +13,9 @@ use async_nats::{
     },
 };
 use serde_json::Value;
+use site_events::SITE_STREAM;
 use site_service::nats::{self, NatsSettings};
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
 /// How long a person who typed a command waits for a broker that is away.
@@ -27,6 +29,16 @@ pub async fn connect(settings: &NatsSettings) -> anyhow::Result<Context> {
 /// The same for what is asked of the broker outside its streams.
 pub async fn client(settings: &NatsSettings) -> anyhow::Result<Client> {
     Ok(nats::connect_within(CONNECT_TIMEOUT, settings, "operator").await?)
+}
+
+/// The broker's own time. The client library does not hand on what its answers say of it.
+pub async fn time(client: &Client) -> Option<OffsetDateTime> {
+    let answer = client
+        .request(format!("$JS.API.STREAM.INFO.{SITE_STREAM}"), "".into())
+        .await
+        .ok()?;
+    let answer: Value = serde_json::from_slice(&answer.payload).ok()?;
+    OffsetDateTime::parse(answer["ts"].as_str()?, &Rfc3339).ok()
 }
 
 /// Opens a stream, which must be there.

@@ -13,6 +13,7 @@ mod personal_data;
 mod private_folder;
 mod setup;
 mod subscribers;
+mod sweep;
 mod webhooks;
 
 use clap::{Parser, Subcommand};
@@ -41,6 +42,8 @@ enum Command {
     Backup(backup::BackupArgs),
     /// Brings back what a backup holds, into an empty broker and an empty bucket
     Restore(backup::RestoreArgs),
+    /// Removes résumés without an event: of uploads that were cut off, and of events that expired
+    Sweep(Box<sweep::SweepArgs>),
     /// Looks at everything and says what is wrong
     Doctor(Box<doctor::DoctorArgs>),
 }
@@ -59,6 +62,7 @@ pub async fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Webhooks(args) => webhooks::run(&args).await,
         Command::Backup(args) => backup::backup(&args).await,
         Command::Restore(args) => backup::restore(&args).await,
+        Command::Sweep(args) => sweep::sweep(&args).await,
         Command::Doctor(args) => doctor::doctor(&args).await,
     }
 }

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use async_nats::jetstream::{kv::Store as Bucket, message::StreamMessage, stream::Stream};
 use resumes::{ResumeKey, ResumeStore, S3Settings};
 use serde::Serialize;
-use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET};
+use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET, UPLOADS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use site_service::nats::NatsSettings;
 use uuid::Uuid;
@@ -20,6 +20,7 @@ pub struct PersonalDataStores {
     dead_letters: Stream,
     subscribers: Bucket,
     deliveries: Bucket,
+    uploads: Bucket,
     resumes: ResumeStore,
     resumes_name: String,
 }
@@ -34,6 +35,8 @@ pub struct PersonalData {
     pub subscriber: Vec<StreamMessage>,
     /// What was delivered of their events.
     pub deliveries: Vec<StreamMessage>,
+    /// The records of their uploads that were cut off.
+    pub uploads: Vec<StreamMessage>,
     /// Their résumés.
     pub resumes: Vec<ResumeKey>,
 }
@@ -46,6 +49,7 @@ pub struct Counts {
     dead_letters: usize,
     subscriber: usize,
     deliveries: usize,
+    uploads: usize,
     resumes: usize,
 }
 
@@ -58,6 +62,7 @@ impl PersonalDataStores {
             dead_letters: broker::stream(&context, DEAD_LETTERS_STREAM).await?,
             subscribers: broker::bucket(&context, SUBSCRIBERS_BUCKET).await?,
             deliveries: broker::bucket(&context, DELIVERIES_BUCKET).await?,
+            uploads: broker::bucket(&context, UPLOADS_BUCKET).await?,
             resumes: ResumeStore::new(store),
             resumes_name: store.s3_bucket.clone(),
         })
@@ -87,6 +92,8 @@ impl PersonalDataStores {
             let subject = format!("{}{id}.*", self.deliveries.prefix);
             deliveries.extend(broker::search(&self.deliveries.stream, &subject).await?);
         }
+        let subject = format!("{}{person}.*", self.uploads.prefix);
+        let uploads = broker::search(&self.uploads.stream, &subject).await?;
         let resumes = self.resumes.keys_of_person(person).await;
         let resumes =
             resumes.context("S3 cannot be used (settings S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID)")?;
@@ -95,6 +102,7 @@ impl PersonalDataStores {
             dead_letters,
             subscriber,
             deliveries,
+            uploads,
             resumes,
         })
     }
@@ -107,6 +115,7 @@ impl PersonalDataStores {
         }
         purge(&self.subscribers, &data.subscriber).await?;
         purge(&self.deliveries, &data.deliveries).await?;
+        purge(&self.uploads, &data.uploads).await?;
         broker::secure_delete(&self.dead_letters, &data.dead_letters).await?;
         broker::secure_delete(&self.events, &data.events).await
     }
@@ -117,7 +126,7 @@ impl PersonalDataStores {
     }
 
     /// Summary of the counts: a line for each store.
-    pub fn summary(&self, counts: &Counts) -> [String; 5] {
+    pub fn summary(&self, counts: &Counts) -> [String; 6] {
         [
             format!("events: {} (stream {SITE_STREAM})", counts.events),
             format!(
@@ -132,6 +141,7 @@ impl PersonalDataStores {
                 "delivery records: {} (bucket {DELIVERIES_BUCKET})",
                 counts.deliveries
             ),
+            format!("upload records: {} (bucket {UPLOADS_BUCKET})", counts.uploads),
             format!("résumés: {} (S3 bucket {})", counts.resumes, self.resumes_name),
         ]
     }
@@ -155,6 +165,7 @@ impl PersonalData {
             dead_letters: self.dead_letters.len(),
             subscriber: self.subscriber.len(),
             deliveries: self.deliveries.len(),
+            uploads: self.uploads.len(),
             resumes: self.resumes.len(),
         }
     }
@@ -172,12 +183,14 @@ fn ids(messages: &[StreamMessage]) -> impl Iterator<Item = Uuid> {
 impl Counts {
     /// The buckets whose files may still hold, as free space, what told of the person:
     /// see [`purge`]. A delivery record tells of nobody.
-    pub fn freed(&self) -> &'static [&'static str] {
-        if self.subscriber > 0 {
-            &[SUBSCRIBERS_BUCKET]
-        } else {
-            &[]
-        }
+    pub fn freed(&self) -> Vec<&'static str> {
+        [
+            (self.subscriber, SUBSCRIBERS_BUCKET),
+            (self.uploads, UPLOADS_BUCKET),
+        ]
+        .into_iter()
+        .filter_map(|(count, bucket)| (count > 0).then_some(bucket))
+        .collect()
     }
 
     /// Whether there is nothing at all.
@@ -188,6 +201,7 @@ impl Counts {
                 dead_letters: 0,
                 subscriber: 0,
                 deliveries: 0,
+                uploads: 0,
                 resumes: 0,
             }
     }

@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::Context;
 use clap::Parser;
+use hyper::service::{Service, service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo},
     server::conn::auto::Builder,
@@ -19,7 +20,7 @@ use s3s::{
 };
 use s3s_fs::FileSystem;
 use tempfile::TempDir;
-use tokio::{net::TcpListener, task::JoinSet};
+use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::ports::free_ports;
@@ -33,6 +34,8 @@ pub struct S3 {
     secret: String,
     folder: PathBuf,
     running: Option<DropGuard>,
+    /// Whether answers are held back.
+    held: watch::Sender<bool>,
     _temporary: Option<TempDir>,
 }
 
@@ -54,6 +57,7 @@ impl S3 {
             secret: uuid::Uuid::new_v4().simple().to_string(),
             folder: folder.to_owned(),
             running: None,
+            held: watch::Sender::new(false),
             _temporary: None,
         };
         s3.resume_from_disk().await?;
@@ -70,7 +74,12 @@ impl S3 {
             .await
             .context("the S3 port")?;
         let stop = CancellationToken::new();
-        tokio::spawn(serve(listener, service.build(), stop.clone()));
+        tokio::spawn(serve(
+            listener,
+            service.build(),
+            self.held.subscribe(),
+            stop.clone(),
+        ));
         self.running = Some(stop.drop_guard());
         Ok(())
     }
@@ -83,6 +92,16 @@ impl S3 {
             TcpListener::bind(("127.0.0.1", self.port)).await.ok().map(drop)
         })
         .await
+    }
+
+    /// Holds back every answer from now on: what is asked is done, and nobody hears of it.
+    pub fn hold_answers(&self) {
+        self.held.send_replace(true);
+    }
+
+    /// Gives the answers that were held back.
+    pub fn release_answers(&self) {
+        self.held.send_replace(false);
     }
 
     /// Its address.
@@ -142,15 +161,29 @@ fn collect(bucket: &Path, folder: &Path, objects: &mut Vec<(String, Vec<u8>)>) -
     Ok(())
 }
 
-async fn serve(listener: TcpListener, service: S3Service, stop: CancellationToken) {
+async fn serve(
+    listener: TcpListener,
+    service: S3Service,
+    held: watch::Receiver<bool>,
+    stop: CancellationToken,
+) {
     let protocol = Arc::new(Builder::new(TokioExecutor::new()));
     // Dropping the set aborts what is still being served.
     let mut connections = JoinSet::new();
     while let Some(Ok((socket, _))) = stop.run_until_cancelled(listener.accept()).await {
-        let (protocol, service) = (Arc::clone(&protocol), service.clone());
+        let (protocol, service, held) = (Arc::clone(&protocol), service.clone(), held.clone());
+        let answer = service_fn(move |request| {
+            let (service, mut held) = (service.clone(), held.clone());
+            async move {
+                let answered = Service::call(&service, request).await;
+                // The sender is gone where nobody is left to answer.
+                let _released = held.wait_for(|held| !held).await;
+                answered
+            }
+        });
         connections.spawn(async move {
             // A client that goes away is no concern of the server's.
-            let _ended = protocol.serve_connection(TokioIo::new(socket), service).await;
+            let _ended = protocol.serve_connection(TokioIo::new(socket), answer).await;
         });
     }
 }

@@ -1,13 +1,12 @@
 //! A visitor applies: the résumé is stored, then the event, then the answer is given.
 //! What is not committed leaves nothing behind.
 
-use std::{path::PathBuf, time::Instant};
+use std::time::Instant;
 
-use resumes::{ResumeKey, ResumeStore, ResumeStoreError};
 use site_broker::{PublishError, Publisher, Stored};
 use site_events::{
     Attribution, EventData,
-    event::{CareersApplied, Scan, StoredResume},
+    event::{CareersApplied, Scan},
 };
 use site_proto::careers::v1::{ApplyRequest, FieldName, apply_request::Part};
 use site_service::{
@@ -17,13 +16,14 @@ use site_service::{
 };
 use tonic::{Status, Streaming};
 use uuid::Uuid;
-use visitor::{PersonId, PersonKey};
+use visitor::PersonKey;
 
 use crate::{
     application::{Application, RawForm},
     resume::ResumeKind,
     scanner::{Infected, Scanner},
-    spool::{Spool, SpoolError, Spooled},
+    spool::{Spool, SpoolError, SpoolFolder, Spooled},
+    upload::{Upload, UploadError, Uploads},
     upload_metrics::UploadMetrics,
 };
 
@@ -33,9 +33,9 @@ const RESUME: &str = "resume";
 /// What this use case works with.
 pub struct Careers {
     pub publisher: Publisher,
-    pub store: ResumeStore,
+    pub uploads: Uploads,
     pub person_key: PersonKey,
-    pub spool_dir: PathBuf,
+    pub spool: SpoolFolder,
     pub scanner: Option<Scanner>,
     pub upload_metrics: UploadMetrics,
 }
@@ -55,7 +55,7 @@ pub enum ApplyError {
     /// The résumé is too large, or could not be spooled.
     Spool(SpoolError),
     /// The résumé could not be stored.
-    Store(ResumeStoreError),
+    Upload(UploadError),
     /// The event could not be stored.
     Publish(PublishError),
 }
@@ -79,7 +79,7 @@ impl From<ApplyError> for Status {
                 tracing::error!(%error, "résumé not spooled");
                 status::unavailable("the résumé cannot be spooled")
             }
-            ApplyError::Store(error) => {
+            ApplyError::Upload(error) => {
                 tracing::warn!(%error, "résumé not stored");
                 status::unavailable("the store is away")
             }
@@ -111,7 +111,8 @@ pub async fn apply(
     let upload = match resume {
         Some((spooled, kind)) => {
             let scan = scan(careers, &spooled).await?;
-            Some(UploadRollback::start(&careers.store, &person, &spooled, kind, scan).await?)
+            let upload = careers.uploads.start(&person, spooled, kind, scan).await;
+            Some(upload.map_err(ApplyError::Upload)?)
         }
         None => None,
     };
@@ -129,12 +130,22 @@ pub async fn apply(
         .publisher
         .publish(request_id, event_id, &person, applied)
         .await;
-    // An event that may be stored must find its résumé, although the visitor is told to
-    // try again. One that was stored before has the résumé of that attempt.
-    if matches!(published, Ok(Stored::New) | Err(PublishError::NotAcknowledged(_))) {
-        upload.into_iter().for_each(UploadRollback::commit);
+    if let Some(upload) = upload {
+        finish(&careers.uploads, upload, &published).await;
     }
     published.map(|_| event_id).map_err(ApplyError::Publish)
+}
+
+/// Keeps the résumé of an event that was stored. One that was stored before has the résumé of that attempt.
+async fn finish(uploads: &Uploads, upload: Upload, published: &Result<Stored, PublishError>) {
+    match published {
+        Ok(Stored::New) => uploads.commit(upload).await,
+        // The event may be stored, although the visitor is told to try again: the sweep can tell, and does.
+        Err(PublishError::NotAcknowledged(_)) => {}
+        Ok(Stored::Duplicate) | Err(PublishError::NotConnected | PublishError::Refused(_)) => {
+            uploads.roll_back(upload).await;
+        }
+    }
 }
 
 async fn receive(careers: &Careers, mut parts: Streaming<ApplyRequest>) -> Result<Committed, ApplyError> {
@@ -153,7 +164,7 @@ async fn receive(careers: &Careers, mut parts: Streaming<ApplyRequest>) -> Resul
                 return Err(ApplyError::Protocol("an application has one résumé"));
             }
             Some(Part::ResumeStart(start)) => {
-                let opened = Spool::open(careers.spool_dir.clone(), start.file_name).await;
+                let opened = Spool::open(&careers.spool, start.file_name).await;
                 spool = Some(opened.map_err(ApplyError::Spool)?);
             }
             Some(Part::ResumeChunk(chunk)) => {
@@ -216,59 +227,5 @@ async fn scan(careers: &Careers, resume: &Spooled) -> Result<Scan, ApplyError> {
     match &careers.scanner {
         Some(scanner) => scanner.scan(resume.path()).await.map_err(ApplyError::Infected),
         None => Ok(Scan::NotScanned),
-    }
-}
-
-/// Rollback guard of an upload: deletes the stored résumé on drop unless its event was published.
-struct UploadRollback {
-    store: ResumeStore,
-    key: ResumeKey,
-    stored: StoredResume,
-    committed: bool,
-}
-
-impl UploadRollback {
-    async fn start(
-        store: &ResumeStore,
-        person: &PersonId,
-        spooled: &Spooled,
-        kind: ResumeKind,
-        scan: Scan,
-    ) -> Result<Self, ApplyError> {
-        // Each attempt owns its object: removing it can never take another attempt's.
-        let key = ResumeKey::new(person, Uuid::now_v7(), &spooled.file_name);
-        let upload = Self {
-            store: store.clone(),
-            stored: StoredResume {
-                key: key.to_string(),
-                file_name: resumes::readable_file_name(&spooled.file_name),
-                content_type: kind.content_type().to_owned(),
-                size_bytes: spooled.size_bytes,
-                sha256: spooled.sha256.clone(),
-                scan,
-            },
-            key,
-            committed: false,
-        };
-        let put = store.put(&upload.key, spooled.path(), kind.content_type()).await;
-        put.map(|()| upload).map_err(ApplyError::Store)
-    }
-
-    fn commit(mut self) {
-        self.committed = true;
-    }
-}
-
-impl Drop for UploadRollback {
-    fn drop(&mut self) {
-        if self.committed {
-            return;
-        }
-        let (store, key) = (self.store.clone(), self.key.clone());
-        tokio::spawn(async move {
-            if let Err(error) = store.delete(&key).await {
-                tracing::warn!(%error, key = %key, "an unused résumé was left in the bucket");
-            }
-        });
     }
 }

@@ -11,13 +11,14 @@ mod resume;
 mod scanner;
 mod settings;
 mod spool;
+mod upload;
 mod upload_metrics;
 
 use std::env;
 
 use anyhow::Context;
-use resumes::ResumeStore;
-use site_broker::Publisher;
+use resumes::{ResumeStore, UploadRecords};
+use site_broker::{Publisher, UPLOADS_BUCKET};
 use site_events::SITE_STREAM;
 use site_proto::careers::v1::careers_service_server::CareersServiceServer;
 use site_service::{drain::CancellationToken, grpc::GrpcServer, health::Dependency, nats};
@@ -25,6 +26,8 @@ use tonic::service::Routes;
 
 use scanner::Scanner;
 pub use settings::Settings;
+use spool::SpoolFolder;
+use upload::Uploads;
 use upload_metrics::UploadMetrics;
 
 /// The running service.
@@ -38,20 +41,21 @@ impl Service {
     /// If a setting cannot be used, or what it needs does not answer, with the sentence for the log.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let spool_dir = settings.spool_dir.unwrap_or_else(env::temp_dir);
-        tempfile::tempfile_in(&spool_dir).with_context(|| {
+        let spool = SpoolFolder::create(&spool_dir).with_context(|| {
             format!(
-                "The setting SPOOL_DIR is wrong: {} cannot be written to",
+                "The setting SPOOL_DIR is wrong: {} cannot be read or written to",
                 spool_dir.display()
             )
         })?;
         let client = nats::connect(&settings.nats, "careers").await?;
         let store = ResumeStore::new(&settings.store);
+        let records = UploadRecords::open(&nats::jetstream(client.clone())).await?;
         let (clamd, scan_timeout) = (settings.clamd, settings.scan_timeout);
         let careers = apply::Careers {
             publisher: Publisher::new(client.clone()),
-            store: store.clone(),
+            uploads: Uploads::new(store.clone(), records),
             person_key: settings.person_key,
-            spool_dir,
+            spool,
             scanner: clamd.map(|address| Scanner::new(address, scan_timeout)),
             upload_metrics: UploadMetrics::new(),
         };
@@ -60,7 +64,11 @@ impl Service {
             let store = store.clone();
             async move { store.check().await.map_err(|error| error.to_string()) }
         });
-        let dependencies = vec![Dependency::stream(client, SITE_STREAM), bucket];
+        let dependencies = vec![
+            Dependency::stream(client.clone(), SITE_STREAM),
+            Dependency::bucket(client, UPLOADS_BUCKET),
+            bucket,
+        ];
         GrpcServer::bind(settings.listen, routes, dependencies)
             .await
             .map(Self)

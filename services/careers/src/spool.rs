@@ -1,12 +1,9 @@
-//! The résumé on its way in: a temporary file that goes with its owner.
+//! The résumé on its way in: a temporary file that goes with its owner, in a folder that goes with its process.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::{io, path::Path};
 
 use sha2::{Digest, Sha256};
-use tempfile::TempPath;
+use tempfile::{TempDir, TempPath};
 use tokio::{
     fs::File,
     io::{AsyncWriteExt, BufWriter},
@@ -25,6 +22,51 @@ pub enum SpoolError {
     /// The disk would not take it.
     #[error("the résumé cannot be spooled: {0}")]
     Io(#[from] io::Error),
+}
+
+/// What every folder of a spool is called, and a number of its own.
+const FOLDER_PREFIX: &str = "careers-spool-";
+/// The file in it that its process holds a lock on, for as long as it lives.
+const LOCK: &str = "lock";
+
+/// The folder of one process's temporary files. It goes with the process, or with the next one that starts.
+pub struct SpoolFolder {
+    folder: TempDir,
+    _lock: std::fs::File,
+}
+
+impl SpoolFolder {
+    /// Makes one in `parent`, and removes those of processes that ended without doing so.
+    ///
+    /// # Errors
+    ///
+    /// If `parent` cannot be read or written to.
+    pub fn create(parent: &Path) -> io::Result<Self> {
+        for entry in std::fs::read_dir(parent)? {
+            let entry = entry?;
+            let is_ours = entry.file_name().to_string_lossy().starts_with(FOLDER_PREFIX);
+            if is_ours && is_abandoned(&entry.path()) {
+                tracing::info!(folder = %entry.path().display(), "the spool of a process that ended is removed");
+                std::fs::remove_dir_all(entry.path())?;
+            }
+        }
+        let folder = tempfile::Builder::new()
+            .prefix(FOLDER_PREFIX)
+            .tempdir_in(parent)?;
+        let lock = std::fs::File::create(folder.path().join(LOCK))?;
+        lock.lock()?;
+        Ok(Self { folder, _lock: lock })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Whether nobody holds its lock. One without a lock was just made.
+fn is_abandoned(folder: &Path) -> bool {
+    std::fs::File::open(folder.join(LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
 }
 
 /// A résumé that is still arriving.
@@ -47,8 +89,9 @@ pub struct Spooled {
 }
 
 impl Spool {
-    pub async fn open(dir: PathBuf, file_name: String) -> Result<Self, SpoolError> {
-        let temporary = blocking(move || tempfile::NamedTempFile::new_in(dir)).await?;
+    pub async fn open(folder: &SpoolFolder, file_name: String) -> Result<Self, SpoolError> {
+        let folder = folder.path().to_owned();
+        let temporary = blocking(move || tempfile::NamedTempFile::new_in(folder)).await?;
         let (file, path) = temporary.into_parts();
         Ok(Self {
             file: BufWriter::with_capacity(BUFFER_BYTES, File::from_std(file)),

@@ -1,18 +1,17 @@
 //! Clock skew between us and the broker: links expire by one clock, records by the other.
 
 use async_nats::Client;
-use serde_json::Value;
-use site_events::SITE_STREAM;
-use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
+use time::{Duration, OffsetDateTime};
 
 use super::finding::Finding;
+use crate::broker;
 
 /// What the times of expiry and of signatures forgive.
 const MAX_CLOCK_SKEW: Duration = Duration::seconds(10);
 
 /// Compares the clocks.
 pub async fn examine(client: &Client) -> Finding {
-    match broker_time(client).await {
+    match broker::time(client).await {
         Some(theirs) => judge(OffsetDateTime::now_utc() - theirs),
         None => Finding::ok("clock", "the broker did not tell its time"),
     }
@@ -29,16 +28,6 @@ fn judge(ahead: Duration) -> Finding {
         format!("{seconds} s {side} the broker's"),
         "set both by NTP: links and records expire at the wrong time",
     )
-}
-
-/// The client library does not hand on the time in the broker's answers.
-async fn broker_time(client: &Client) -> Option<OffsetDateTime> {
-    let answer = client
-        .request(format!("$JS.API.STREAM.INFO.{SITE_STREAM}"), "".into())
-        .await
-        .ok()?;
-    let answer: Value = serde_json::from_slice(&answer.payload).ok()?;
-    OffsetDateTime::parse(answer["ts"].as_str()?, &Rfc3339).ok()
 }
 
 #[cfg(test)]

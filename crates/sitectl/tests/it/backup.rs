@@ -415,7 +415,7 @@ async fn a_restore_that_breaks_off_says_how_to_go_on() -> anyhow::Result<()> {
     // A broker of one server makes no three copies, which it says when the objects are there already.
     let said = refused(&["restore", &from, "--yes", "--replicas=3"], &site.flags)?;
     assert!(
-        said.contains("a part") && said.contains("stream KV_subscribers") && said.contains("replicas"),
+        said.contains("a part") && said.contains("stream KV_uploads") && said.contains("replicas"),
         "{said}"
     );
     let said = refused(&["restore", &from, "--yes"], &site.flags)?;
@@ -424,7 +424,7 @@ async fn a_restore_that_breaks_off_says_how_to_go_on() -> anyhow::Result<()> {
     flags.push("--s3-bucket=emptied".to_owned());
     flags.retain(|flag| flag != "--s3-bucket=resumes");
     told(&["restore", &from, "--yes"], &flags)?;
-    assert_eq!(site.streams().await?.len(), 5);
+    assert_eq!(site.streams().await?.len(), 6);
     Ok(())
 }
 
@@ -447,8 +447,8 @@ async fn nobody_else_can_read_a_backup() -> anyhow::Result<()> {
         }
     }
     assert_eq!(
-        files, 13,
-        "two of each of five streams, two of the object, the manifest"
+        files, 15,
+        "two of each of six streams, two of the object, the manifest"
     );
     Ok(())
 }

@@ -9,5 +9,6 @@ mod person;
 mod rotation;
 mod setup;
 mod subscribers;
+mod sweep;
 mod tool;
 mod webhooks;

@@ -15,7 +15,7 @@ use async_nats::{
     },
 };
 use futures_util::TryStreamExt as _;
-use resumes::{ResumeKey, ResumeStore};
+use resumes::{ResumeKey, ResumeStore, UploadRecords};
 use serde_json::{Value, json};
 use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET};
 use site_events::{
@@ -50,11 +50,12 @@ const ZOE: Somebody = Somebody {
 };
 
 /// What [`Site::remember`] leaves of each person.
-const HELD: [(&str, u64); 5] = [
+const HELD: [(&str, u64); 6] = [
     ("events", 4),
     ("deadLetters", 1),
     ("subscriber", 1),
     ("deliveries", 3),
+    ("uploads", 2),
     ("resumes", 2),
 ];
 
@@ -116,11 +117,14 @@ impl Site {
 
     async fn store_resumes(&self, somebody: &Somebody) -> anyhow::Result<()> {
         let store = ResumeStore::new(&self.s3.settings()?);
+        let context = jetstream::new(self.nats.client(User::Operator).await?);
+        let records = UploadRecords::open(&context).await?;
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("cv.pdf");
         fs::write(&file, format!("%PDF-1.7 {} {}", somebody.name, somebody.email))?;
         for _ in 0..2 {
             let key = ResumeKey::new(&person(somebody.email)?, Uuid::new_v4(), "cv.pdf");
+            records.begin(&key).await?;
             store.put(&key, &file, "application/pdf").await?;
         }
         Ok(())
@@ -152,7 +156,16 @@ impl Site {
         names.sort();
         // How endpoints fare is nobody's data.
         names.retain(|name| name != "KV_endpoints");
-        assert_eq!(names, ["DEAD_LETTERS", "KV_deliveries", "KV_subscribers", "SITE"]);
+        assert_eq!(
+            names,
+            [
+                "DEAD_LETTERS",
+                "KV_deliveries",
+                "KV_subscribers",
+                "KV_uploads",
+                "SITE"
+            ]
+        );
         for name in names {
             let mut stream = context.get_stream(name).await?;
             let state = &stream.info().await?.state;
@@ -264,7 +277,7 @@ async fn all_that_is_held_of_a_person_is_exported_and_nothing_of_another() -> an
     for needle in [ZOE.name, ZOE.email, person(ZOE.email)?.as_str()] {
         assert_eq!(files_with(&to, needle)?, [""; 0]);
     }
-    assert_eq!(site.everything().await?.len(), 22, "an export takes nothing away");
+    assert_eq!(site.everything().await?.len(), 26, "an export takes nothing away");
     Ok(())
 }
 
@@ -273,7 +286,7 @@ async fn nothing_is_left_of_an_erased_person_and_all_of_the_other() -> anyhow::R
     let mut site = Site::start().await?;
     let all: Vec<_> = site.everything().await?;
     let of_zoe = site.traces_of(&ZOE).await?;
-    assert_eq!(all.len(), 22);
+    assert_eq!(all.len(), 26);
 
     let rehearsed = told_json(&["person", "erase", ASHA.otherwise], &site.flags)?;
     assert_all_held(&rehearsed["wouldErase"]);
@@ -281,11 +294,11 @@ async fn nothing_is_left_of_an_erased_person_and_all_of_the_other() -> anyhow::R
 
     let done = told_json(&["person", "erase", ASHA.otherwise, "--yes"], &site.flags)?;
     assert_all_held(&done["erased"]);
-    assert_eq!(done["awaitsCompaction"], json!(["subscribers"]));
+    assert_eq!(done["awaitsCompaction"], json!(["subscribers", "uploads"]));
     assert_eq!(site.traces_of(&ASHA).await?, [""; 0]);
     assert_eq!(site.traces_of(&ZOE).await?, of_zoe);
     let left = site.everything().await?;
-    assert_eq!(left.len(), 11);
+    assert_eq!(left.len(), 13);
     assert!(
         left.iter().all(|thing| all.contains(thing)),
         "what is left is unchanged"
@@ -312,7 +325,7 @@ async fn a_person_of_whom_nothing_is_held_is_no_error() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let done = told(&["person", "erase", "nobody@example.net", "--yes"], &site.flags)?;
     assert!(done.contains("events: 0 (stream SITE)"), "{done}");
-    assert_eq!(site.everything().await?.len(), 22);
+    assert_eq!(site.everything().await?.len(), 26);
 
     let folder = tempfile::tempdir()?;
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755))?;
@@ -376,7 +389,7 @@ async fn what_cannot_be_done_is_said_in_a_sentence_before_anything_is_done() -> 
     let said = refused(&["person", "erase", ASHA.email, "--yes"], &site.flags)?;
     assert!(said.contains("S3_ENDPOINT"), "{said}");
     site.s3.resume_from_disk().await?;
-    assert_eq!(site.everything().await?.len(), 22);
+    assert_eq!(site.everything().await?.len(), 26);
 
     site.nats.stop().await?;
     let said = refused(&["person", "erase", ASHA.email, "--yes"], &site.flags)?;

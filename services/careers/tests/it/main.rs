@@ -2,7 +2,7 @@
 
 mod scans;
 
-use std::time::Duration;
+use std::{fs::DirEntry, path::Path, time::Duration};
 
 use careers::{Service, Settings};
 use clap::Parser;
@@ -12,7 +12,9 @@ use site_proto::careers::v1::{
     careers_service_client::CareersServiceClient,
 };
 use site_service::{drain::CancellationToken, status};
-use testkit::{Nats, S3, User, eventually, measure::pdf};
+use tempfile::TempDir;
+use testkit::{ChildProcess, Nats, S3, User, eventually, measure::pdf};
+use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::DropGuard;
 use tonic::{Code, Status, transport::Channel};
 use uuid::Uuid;
@@ -24,7 +26,7 @@ struct Running {
     nats: Nats,
     s3: S3,
     careers: CareersServiceClient<Channel>,
-    spool: tempfile::TempDir,
+    spool: TempDir,
     _stop: DropGuard,
 }
 
@@ -32,22 +34,23 @@ async fn running() -> anyhow::Result<Running> {
     running_with(&[]).await
 }
 
+fn default_flags(nats: &Nats, s3: &S3, spool: &Path, port: u16) -> Vec<String> {
+    let flags = [
+        format!("--listen=127.0.0.1:{port}"),
+        "--person-key=a key for tests, of thirty-two bytes".to_owned(),
+        format!("--spool-dir={}", spool.display()),
+    ];
+    [flags.to_vec(), nats.flags(User::Careers), s3.flags()].concat()
+}
+
 /// Runs with these flags on top of the usual ones.
 async fn running_with(more: &[String]) -> anyhow::Result<Running> {
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
-    let spool = tempfile::TempDir::new()?;
-    let default_flags = [
-        "careers".to_owned(),
-        "--listen=127.0.0.1:0".to_owned(),
-        "--person-key=a key for tests, of thirty-two bytes".to_owned(),
-        format!("--spool-dir={}", spool.path().display()),
-    ];
-    let flags = default_flags
-        .into_iter()
-        .chain(nats.flags(User::Careers))
-        .chain(s3.flags())
-        .chain(more.iter().cloned());
-    let service = Service::build(Settings::try_parse_from(flags)?).await?;
+    let spool = TempDir::new()?;
+    let flags = default_flags(&nats, &s3, spool.path(), 0);
+    let flags = ["careers"].into_iter().map(str::to_owned).chain(flags);
+    let settings = Settings::try_parse_from(flags.chain(more.iter().cloned()))?;
+    let service = Service::build(settings).await?;
     let address = format!("http://127.0.0.1:{}", service.port());
     let stop = CancellationToken::new();
     tokio::spawn(service.run(stop.clone()));
@@ -77,16 +80,32 @@ impl Running {
         self.ensure_spool_is_empty().await
     }
 
+    /// Applies, and goes away as soon as the résumé is stored.
+    async fn apply_until_stored(&self) -> anyhow::Result<()> {
+        let parts = application(&pdf(MEGABYTE), Uuid::new_v4());
+        let parts = parts.into_iter().map(|part| ApplyRequest { part: Some(part) });
+        let mut careers = self.careers.clone();
+        tokio::select! {
+            answer = careers.apply(tokio_stream::iter(parts)) => anyhow::bail!("it is answered: {answer:?}"),
+            stored = eventually("a résumé is stored", Duration::from_secs(45), async || {
+                (!self.s3.objects().ok()?.is_empty()).then_some(())
+            }) => stored,
+        }
+    }
+
     async fn ensure_spool_is_empty(&self) -> anyhow::Result<()> {
         eventually("the spool is empty", Duration::from_secs(45), async || {
-            std::fs::read_dir(self.spool.path())
-                .ok()?
-                .next()
-                .is_none()
-                .then_some(())
+            spooled(self.spool.path()).is_empty().then_some(())
         })
         .await
     }
+}
+
+/// The files of résumés under way.
+fn spooled(spool: &Path) -> Vec<DirEntry> {
+    let folders = std::fs::read_dir(spool).into_iter().flatten().flatten();
+    let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).into_iter().flatten().flatten());
+    files.filter(|file| file.file_name() != "lock").collect()
 }
 
 fn field(name: FieldName, value: &str) -> Part {
@@ -185,7 +204,7 @@ async fn a_caller_that_goes_away_leaves_nothing_behind() -> anyhow::Result<()> {
     tokio::select! {
         answer = running.careers.apply(hanging) => anyhow::bail!("it is answered: {answer:?}"),
         arrived = eventually("some of the résumé arrives", Duration::from_secs(45), async || {
-            let file = std::fs::read_dir(spool).ok()?.next()?.ok()?;
+            let file = spooled(spool).pop()?;
             (file.metadata().ok()?.len() > 0).then_some(())
         }) => arrived?,
     }
@@ -196,16 +215,10 @@ async fn a_caller_that_goes_away_leaves_nothing_behind() -> anyhow::Result<()> {
 async fn a_caller_that_goes_away_during_the_publish_does_not_part_the_event_from_its_resume()
 -> anyhow::Result<()> {
     let running = running().await?;
+    running.s3.hold_answers();
+    running.apply_until_stored().await?;
     running.nats.freeze().await?;
-    let parts = application(&pdf(MEGABYTE), Uuid::new_v4());
-    let parts = parts.into_iter().map(|part| ApplyRequest { part: Some(part) });
-    let mut careers = running.careers.clone();
-    tokio::select! {
-        answer = careers.apply(tokio_stream::iter(parts)) => anyhow::bail!("it is answered: {answer:?}"),
-        stored = eventually("the résumé is stored", Duration::from_secs(45), async || {
-            (!running.s3.objects().ok()?.is_empty()).then_some(())
-        }) => stored?,
-    }
+    running.s3.release_answers();
     running.nats.thaw()?;
     running.ensure_spool_is_empty().await?;
     let events = eventually("the event is stored", Duration::from_secs(45), async || {
@@ -222,6 +235,59 @@ async fn a_caller_that_goes_away_during_the_publish_does_not_part_the_event_from
     assert_eq!(
         keys,
         [events[0]["data"]["resume"]["key"].as_str().unwrap_or_default()]
+    );
+    Ok(())
+}
+
+/// The service as a process of its own, once it listens.
+async fn process(flags: &[String], logs: &Path, port: u16) -> anyhow::Result<ChildProcess> {
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_careers"));
+    command.args(flags);
+    let process = ChildProcess::start("careers", logs, command)?;
+    eventually("careers listens", Duration::from_secs(45), async || {
+        TcpStream::connect(("127.0.0.1", port)).await.ok().map(drop)
+    })
+    .await?;
+    Ok(process)
+}
+
+#[tokio::test]
+async fn a_kill_during_the_upload_leaves_its_record_and_the_next_start_removes_the_spool()
+-> anyhow::Result<()> {
+    let (nats, s3, spool) = (Nats::start().await?, S3::start().await?, TempDir::new()?);
+    let logs = TempDir::new()?;
+    let port = TcpListener::bind("127.0.0.1:0").await?.local_addr()?.port();
+    let flags = default_flags(&nats, &s3, spool.path(), port);
+    let careers = process(&flags, logs.path(), port).await?;
+    s3.hold_answers();
+    let running = Running {
+        careers: CareersServiceClient::connect(format!("http://127.0.0.1:{port}")).await?,
+        nats,
+        s3,
+        spool,
+        _stop: CancellationToken::new().drop_guard(),
+    };
+    running.apply_until_stored().await?;
+    careers.kill().await?;
+    running.s3.release_answers();
+    let records = running.nats.messages("KV_uploads").await?;
+    let keys: Vec<_> = records.iter().map(|record| record.payload.to_vec()).collect();
+    assert_eq!(keys, [running.s3.objects()?.remove(0).0.into_bytes()]);
+
+    assert_eq!(spooled(running.spool.path()).len(), 1);
+    let _careers = process(&flags, logs.path(), port).await?;
+    assert!(spooled(running.spool.path()).is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_record_of_an_upload_is_gone_with_its_answer() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    running.apply(application(&pdf(MEGABYTE), Uuid::new_v4())).await?;
+    let records = running.nats.messages("KV_uploads").await?;
+    assert!(
+        records.iter().all(|record| record.payload.is_empty()),
+        "{records:?}"
     );
     Ok(())
 }

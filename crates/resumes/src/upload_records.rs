@@ -1,0 +1,131 @@
+//! Upload records: which résumés are provisional, so that no crash leaves an orphan that nobody finds.
+//!
+//! A record is written before the upload and removed once the event is stored. What is left of an upload that was cut off is its
+//! record; `sitectl sweep` looks for its event and removes the résumé that has none.
+
+use std::{fmt::Display, time::Duration};
+
+use async_nats::jetstream::{
+    Context,
+    kv::{Operation, PurgeErrorKind, Store, UpdateErrorKind},
+    message::StreamMessage,
+};
+use site_broker::UPLOADS_BUCKET;
+
+use crate::ResumeKey;
+
+/// How long the broker's marker of a removed record stays: as short as one can.
+const MARKER_TTL: Duration = Duration::from_secs(1);
+
+/// Why a record could not be written or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum UploadRecordError {
+    /// Another process has changed or removed it.
+    #[error("the upload's record was changed by another process")]
+    Conflict,
+    /// It is not known to be written.
+    #[error("bucket {UPLOADS_BUCKET} cannot be used: {0}")]
+    Away(String),
+}
+
+/// The record of one upload.
+#[derive(Debug, Clone)]
+pub struct UploadRecord {
+    /// The résumé that is provisional.
+    pub key: ResumeKey,
+    /// The record's own name.
+    id: String,
+    /// What a change must name.
+    revision: u64,
+}
+
+/// The KV bucket of upload records.
+#[derive(Clone)]
+pub struct UploadRecords(Store);
+
+impl UploadRecords {
+    /// Opens the bucket, which must be there.
+    ///
+    /// # Errors
+    ///
+    /// If it is away or not there.
+    pub async fn open(context: &Context) -> Result<Self, UploadRecordError> {
+        let opened = context.get_key_value(UPLOADS_BUCKET).await;
+        opened
+            .map(Self)
+            .map_err(|error| UploadRecordError::Away(format!("{error}; run `sitectl setup`")))
+    }
+
+    /// Writes the record of an upload that is about to begin.
+    ///
+    /// # Errors
+    ///
+    /// If the broker did not store it.
+    pub async fn begin(&self, key: &ResumeKey) -> Result<UploadRecord, UploadRecordError> {
+        let id = key.upload_id();
+        let revision = self.0.create(&id, key.to_string().into()).await.map_err(away)?;
+        Ok(UploadRecord {
+            key: key.clone(),
+            id,
+            revision,
+        })
+    }
+
+    /// Removes the record: the résumé has an event, or is gone.
+    ///
+    /// # Errors
+    ///
+    /// [`UploadRecordError::Conflict`] if another process claimed it; [`UploadRecordError::Away`] if it is not known to be gone.
+    pub async fn end(&self, record: &UploadRecord) -> Result<(), UploadRecordError> {
+        let ended = self
+            .0
+            .purge_expect_revision_with_ttl(&record.id, record.revision, MARKER_TTL);
+        ended.await.map_err(|error| match error.kind() {
+            PurgeErrorKind::WrongLastRevision => UploadRecordError::Conflict,
+            _ => away(error),
+        })
+    }
+
+    /// Claims the record of an upload that was cut off: from now on its upload cannot end it any more.
+    ///
+    /// # Errors
+    ///
+    /// [`UploadRecordError::Conflict`] if it ended meanwhile; [`UploadRecordError::Away`] if it is not known to be claimed.
+    pub async fn claim(&self, record: &UploadRecord) -> Result<UploadRecord, UploadRecordError> {
+        let value = record.key.to_string().into();
+        let claimed = self.0.update(&record.id, value, record.revision).await;
+        let revision = claimed.map_err(|error| match error.kind() {
+            UpdateErrorKind::WrongLastRevision => UploadRecordError::Conflict,
+            _ => away(error),
+        })?;
+        Ok(UploadRecord {
+            revision,
+            ..record.clone()
+        })
+    }
+
+    /// The record that a message of the bucket's stream holds; `None` for a marker of one that was removed.
+    pub fn record_of(&self, message: &StreamMessage) -> Option<UploadRecord> {
+        let id = message.subject.strip_prefix(&self.0.prefix)?;
+        let key = String::from_utf8(message.payload.to_vec()).ok()?;
+        (!key.is_empty()).then(|| UploadRecord {
+            key: ResumeKey::known(key),
+            id: id.to_owned(),
+            revision: message.sequence,
+        })
+    }
+
+    /// Whether the record was removed.
+    ///
+    /// # Errors
+    ///
+    /// If the broker does not say.
+    pub async fn is_ended(&self, record: &UploadRecord) -> Result<bool, UploadRecordError> {
+        let entry = self.0.entry(&record.id).await.map_err(away)?;
+        Ok(entry.is_none_or(|entry| entry.operation != Operation::Put))
+    }
+}
+
+fn away(error: impl Display) -> UploadRecordError {
+    UploadRecordError::Away(error.to_string())
+}

@@ -1,0 +1,170 @@
+//! `sitectl sweep`: removes résumés that have no event: orphans of uploads that were cut off, and those of events that expired.
+//!
+//! Whatever is asked of time is asked of the broker's clock, and nothing that an event or a dead letter names is removed.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use async_nats::{
+    Client,
+    jetstream::{self, stream::Stream},
+};
+use clap::Args;
+use resumes::{ResumeKey, ResumeStore, S3Settings, UploadRecord, UploadRecordError, UploadRecords};
+use serde::Serialize;
+use serde_json::json;
+use site_broker::UPLOADS_BUCKET;
+use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
+use time::OffsetDateTime;
+
+use crate::{broker, common_args::CommonArgs, output::print_output};
+
+/// What the sweep needs to know.
+#[derive(Args)]
+pub struct SweepArgs {
+    /// Minutes after which an upload without an event counts as cut off
+    #[arg(long, value_name = "MINUTES", default_value = "60", value_parser = minutes)]
+    grace: Duration,
+    #[command(flatten)]
+    common: CommonArgs,
+    /// The bucket of résumés
+    #[command(flatten)]
+    store: S3Settings,
+}
+
+fn minutes(raw: &str) -> Result<Duration, std::num::ParseIntError> {
+    raw.parse()
+        .map(|minutes: u32| Duration::from_secs(u64::from(minutes) * 60))
+}
+
+/// What became of what was looked at, in numbers.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Swept {
+    /// Résumés of uploads that were cut off: removed.
+    orphans: u64,
+    /// Résumés of events that expired: removed.
+    expired: u64,
+    /// Uploads that were cut off after their event was stored: the résumé stays.
+    kept: u64,
+    /// Uploads that may be under way.
+    under_way: u64,
+}
+
+/// Removes the résumés of uploads that were cut off and of events that expired.
+///
+/// # Errors
+///
+/// If the broker or the store did not answer. What was removed by then had no event; repeating it goes on from there.
+pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
+    let client = broker::client(&args.common.nats).await?;
+    let context = jetstream::new(client.clone());
+    let sweep = Sweep {
+        now: broker_time(&client).await?,
+        records: UploadRecords::open(&context).await?,
+        uploads: broker::stream(&context, &format!("KV_{UPLOADS_BUCKET}")).await?,
+        site: broker::stream(&context, SITE_STREAM).await?,
+        dead_letters: broker::stream(&context, DEAD_LETTERS_STREAM).await?,
+        store: ResumeStore::new(&args.store),
+    };
+    let mut swept = Swept::default();
+    sweep.uploads(args.grace, &mut swept).await?;
+    sweep.expired(args.grace, &mut swept).await?;
+    let lines = [
+        format!("removed: {} of uploads that were cut off", swept.orphans),
+        format!("removed: {} whose event expired", swept.expired),
+        format!(
+            "kept: {} of uploads that were cut off after their event",
+            swept.kept
+        ),
+        format!("left alone: {} uploads that may be under way", swept.under_way),
+    ];
+    print_output(args.common.json, &json!(swept), lines)
+}
+
+async fn broker_time(client: &Client) -> anyhow::Result<OffsetDateTime> {
+    let time = broker::time(client).await;
+    time.context("the broker did not tell its time (setting NATS_URL); repeat it")
+}
+
+struct Sweep {
+    now: OffsetDateTime,
+    records: UploadRecords,
+    uploads: Stream,
+    site: Stream,
+    dead_letters: Stream,
+    store: ResumeStore,
+}
+
+impl Sweep {
+    /// The uploads that left a record.
+    async fn uploads(&self, grace: Duration, swept: &mut Swept) -> anyhow::Result<()> {
+        for message in broker::search(&self.uploads, &format!("$KV.{UPLOADS_BUCKET}.*.*")).await? {
+            let Some(record) = self.records.record_of(&message) else {
+                continue;
+            };
+            if message.time + grace > self.now {
+                swept.under_way += 1;
+                continue;
+            }
+            match self.records.claim(&record).await {
+                Ok(claimed) => self.claimed(&claimed, swept).await?,
+                Err(UploadRecordError::Conflict) => swept.under_way += 1,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// From the claim on, an upload that goes on after all stores its résumé again.
+    async fn claimed(&self, record: &UploadRecord, swept: &mut Swept) -> anyhow::Result<()> {
+        if self.is_referenced(&record.key).await? {
+            swept.kept += 1;
+        } else {
+            self.store.delete(&record.key).await?;
+            swept.orphans += 1;
+        }
+        Ok(self.records.end(record).await?)
+    }
+
+    /// Résumés that were stored before any event that is still kept. `grace` goes to uploads of that moment.
+    async fn expired(&self, grace: Duration, swept: &mut Swept) -> anyhow::Result<()> {
+        let max_age = self.site.cached_info().config.max_age;
+        if max_age.is_zero() {
+            return Ok(());
+        }
+        let mut keys = self.store.keys();
+        while let Some(page) = keys.next().await? {
+            for key in page.into_iter().map(ResumeKey::known) {
+                let is_old = key.uploaded().is_some_and(|at| at + max_age + grace < self.now);
+                if is_old && !self.is_referenced(&key).await? {
+                    self.store.delete(&key).await?;
+                    swept.expired += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an event, a replay or a dead letter of the person names the résumé.
+    async fn is_referenced(&self, key: &ResumeKey) -> anyhow::Result<bool> {
+        let Some(person) = key.person() else {
+            return Ok(true);
+        };
+        let person = person.as_str();
+        let [events, replays] = subjects::events_of(person);
+        let searched = [
+            (&self.site, events),
+            (&self.site, replays),
+            (&self.dead_letters, subjects::dead_letters_of(person)),
+        ];
+        for (stream, subject) in searched {
+            for message in broker::search(stream, &subject).await? {
+                if broker::content(&message)["data"]["resume"]["key"] == key.as_str() {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,157 @@
+//! `sitectl sweep`.
+
+use std::{fs, time::Duration};
+
+use async_nats::jetstream;
+use resumes::{ResumeKey, ResumeStore, UploadRecords};
+use serde_json::{Value, json};
+use site_events::event::{CareersApplied, Scan, StoredResume};
+use testkit::{Nats, S3, User};
+use time::OffsetDateTime;
+use uuid::{NoContext, Timestamp, Uuid};
+use visitor::EmailAddress;
+
+use crate::tool::{person, publish, told, told_json};
+
+const EMAIL: &str = "asha@example.com";
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+struct Site {
+    nats: Nats,
+    s3: S3,
+    records: UploadRecords,
+}
+
+impl Site {
+    async fn start() -> anyhow::Result<Self> {
+        let (nats, s3) = (Nats::start().await?, S3::start().await?);
+        let context = jetstream::new(nats.client(User::Operator).await?);
+        let records = UploadRecords::open(&context).await?;
+        Ok(Self { nats, s3, records })
+    }
+
+    fn flags(&self) -> Vec<String> {
+        [self.nats.flags(User::Operator), self.s3.flags()].concat()
+    }
+
+    /// A résumé that was stored this long ago.
+    async fn store(&self, age: Duration) -> anyhow::Result<ResumeKey> {
+        let uploaded = u64::try_from((OffsetDateTime::now_utc() - age).unix_timestamp())?;
+        let application = Uuid::new_v7(Timestamp::from_unix(NoContext, uploaded, 0));
+        let key = ResumeKey::new(&person(EMAIL)?, application, "cv.pdf");
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("cv.pdf");
+        fs::write(&file, "%PDF-1.7")?;
+        let store = ResumeStore::new(&self.s3.settings()?);
+        store.put(&key, &file, "application/pdf").await?;
+        Ok(key)
+    }
+
+    async fn publish_event_of(&self, key: &ResumeKey) -> anyhow::Result<()> {
+        let applied = CareersApplied {
+            name: "Asha Rao".to_owned(),
+            email: EmailAddress::parse(EMAIL)?,
+            phone: None,
+            position: "AI Intern".to_owned(),
+            experience: None,
+            cover_letter: "I would like to.".to_owned(),
+            resume: Some(StoredResume {
+                key: key.to_string(),
+                file_name: "cv.pdf".to_owned(),
+                content_type: "application/pdf".to_owned(),
+                size_bytes: 8,
+                sha256: String::new(),
+                scan: Scan::NotScanned,
+            }),
+            attribution: None,
+        };
+        publish(&self.nats, EMAIL, applied).await.map(drop)
+    }
+
+    fn keys(&self) -> anyhow::Result<Vec<String>> {
+        Ok(self.s3.objects()?.into_iter().map(|(key, _)| key).collect())
+    }
+
+    /// How many upload records are left, markers aside.
+    async fn records_left(&self) -> anyhow::Result<usize> {
+        let messages = self.nats.messages("KV_uploads").await?;
+        Ok(messages
+            .iter()
+            .filter(|message| !message.payload.is_empty())
+            .count())
+    }
+
+    fn sweep(&self, grace: &str) -> anyhow::Result<Value> {
+        told_json(&["sweep", grace], &self.flags())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_that_was_cut_off_leaves_nothing_once_it_is_swept() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let orphan = site.store(Duration::ZERO).await?;
+    site.records.begin(&orphan).await?;
+
+    assert_eq!(
+        site.sweep("--grace=60")?,
+        json!({ "orphans": 0, "expired": 0, "kept": 0, "underWay": 1 })
+    );
+    assert_eq!(
+        (site.keys()?, site.records_left().await?),
+        (vec![orphan.to_string()], 1)
+    );
+
+    assert_eq!(
+        site.sweep("--grace=0")?,
+        json!({ "orphans": 1, "expired": 0, "kept": 0, "underWay": 0 })
+    );
+    assert_eq!((site.keys()?, site.records_left().await?), (Vec::new(), 0));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_resume_that_an_event_names_stays_whatever_its_record_says() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let [named, newer] = [
+        site.store(Duration::ZERO).await?,
+        site.store(Duration::ZERO).await?,
+    ];
+    site.records.begin(&named).await?;
+    site.publish_event_of(&named).await?;
+    site.publish_event_of(&newer).await?;
+
+    assert_eq!(site.sweep("--grace=0")?["kept"], 1);
+    let mut keys = vec![named.to_string(), newer.to_string()];
+    keys.sort();
+    assert_eq!((site.keys()?, site.records_left().await?), (keys, 0));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_resume_goes_when_its_event_has_expired_and_not_before() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let (_expired, named) = (site.store(366 * DAY).await?, site.store(400 * DAY).await?);
+    let younger = site.store(364 * DAY).await?;
+    site.publish_event_of(&named).await?;
+
+    let said = told(&["sweep"], &site.flags())?;
+    assert!(said.contains("removed: 1 whose event expired"), "{said}");
+    let mut keys = vec![named.to_string(), younger.to_string()];
+    keys.sort();
+    assert_eq!(site.keys()?, keys);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_that_goes_on_after_its_sweep_hears_of_it() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let record = site.records.begin(&site.store(Duration::ZERO).await?).await?;
+    site.sweep("--grace=0")?;
+    let ended = site.records.end(&record).await;
+    assert!(
+        matches!(ended, Err(resumes::UploadRecordError::Conflict)),
+        "{ended:?}"
+    );
+    assert!(site.records.is_ended(&record).await?);
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! The résumé on its way out: an upload is provisional, by a record that is written before it, until its event is stored.
+
+use std::time::Duration;
+
+use backon::{ConstantBuilder, Retryable};
+use resumes::{ResumeKey, ResumeStore, ResumeStoreError, UploadRecord, UploadRecordError, UploadRecords};
+use site_events::event::{Scan, StoredResume};
+use uuid::Uuid;
+use visitor::PersonId;
+
+use crate::{resume::ResumeKind, spool::Spooled};
+
+/// How long a sweep may take over one record.
+const SWEEP_CHECKS: ConstantBuilder = ConstantBuilder::new()
+    .with_delay(Duration::from_secs(1))
+    .with_max_times(30);
+
+/// Why a résumé could not be stored.
+#[derive(Debug, thiserror::Error)]
+pub enum UploadError {
+    #[error(transparent)]
+    Record(#[from] UploadRecordError),
+    #[error(transparent)]
+    Store(#[from] ResumeStoreError),
+}
+
+/// A résumé that is stored and provisional. Dropped, it is left to the sweep.
+pub struct Upload {
+    pub stored: StoredResume,
+    record: UploadRecord,
+    spooled: Spooled,
+}
+
+/// Stores résumés, each beside its record.
+pub struct Uploads {
+    store: ResumeStore,
+    records: UploadRecords,
+}
+
+impl Uploads {
+    pub fn new(store: ResumeStore, records: UploadRecords) -> Self {
+        Self { store, records }
+    }
+
+    /// Writes the record, then stores the résumé.
+    pub async fn start(
+        &self,
+        person: &PersonId,
+        spooled: Spooled,
+        kind: ResumeKind,
+        scan: Scan,
+    ) -> Result<Upload, UploadError> {
+        // Each attempt owns its object: removing it can never take another attempt's.
+        let key = ResumeKey::new(person, Uuid::now_v7(), &spooled.file_name);
+        let upload = Upload {
+            record: self.records.begin(&key).await?,
+            stored: StoredResume {
+                key: key.to_string(),
+                file_name: resumes::readable_file_name(&spooled.file_name),
+                content_type: kind.content_type().to_owned(),
+                size_bytes: spooled.size_bytes,
+                sha256: spooled.sha256.clone(),
+                scan,
+            },
+            spooled,
+        };
+        match self.put(&upload).await {
+            Ok(()) => Ok(upload),
+            Err(error) => {
+                self.delete(&upload).await;
+                Err(error.into())
+            }
+        }
+    }
+
+    async fn put(&self, upload: &Upload) -> Result<(), ResumeStoreError> {
+        let Upload {
+            stored,
+            record,
+            spooled,
+        } = upload;
+        self.store
+            .put(&record.key, spooled.path(), &stored.content_type)
+            .await
+    }
+
+    /// The event is stored: the résumé stays.
+    pub async fn commit(&self, upload: Upload) {
+        match self.records.end(&upload.record).await {
+            Ok(()) => {}
+            Err(UploadRecordError::Conflict) => self.store_again(&upload).await,
+            Err(error @ UploadRecordError::Away(_)) => {
+                tracing::warn!(%error, "the record of a stored application is left to the sweep");
+            }
+        }
+    }
+
+    /// A sweep took the upload for one that was cut off: this process stood still for longer than the grace period.
+    async fn store_again(&self, upload: &Upload) {
+        let is_swept = || async {
+            let is_ended = self.records.is_ended(&upload.record).await?;
+            is_ended.then_some(()).ok_or(UploadRecordError::Conflict)
+        };
+        let swept = is_swept.retry(SWEEP_CHECKS).await;
+        let stored = match swept {
+            Ok(()) => self.put(upload).await.map_err(UploadError::from),
+            Err(error) => Err(error.into()),
+        };
+        if let Err(error) = stored {
+            tracing::error!(%error, key = %upload.record.key, "a swept résumé could not be stored again");
+        }
+    }
+
+    /// There is no event: nothing is left behind.
+    pub async fn roll_back(&self, upload: Upload) {
+        if self.delete(&upload).await
+            && let Err(error) = self.records.end(&upload.record).await
+        {
+            tracing::warn!(%error, "the record of an unused résumé is left to the sweep");
+        }
+    }
+
+    /// Whether the résumé is gone. After a put that failed that is not known: a store may still be at it.
+    async fn delete(&self, upload: &Upload) -> bool {
+        let deleted = self.store.delete(&upload.record.key).await;
+        if let Err(error) = &deleted {
+            tracing::warn!(%error, key = %upload.record.key, "an unused résumé is left to the sweep");
+        }
+        deleted.is_ok()
+    }
+}
