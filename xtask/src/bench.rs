@@ -15,6 +15,10 @@ pub enum What {
 }
 
 /// Compares release builds, as they would run.
+///
+/// # Errors
+///
+/// Where the NATS server cannot be fetched, the build fails, or what is compared is too slow or needs ever more memory.
 pub fn bench(what: What) -> anyhow::Result<()> {
     tools::ensure_tools(&[Tool::NatsServer])?;
     match what {
@@ -27,6 +31,10 @@ fn notifier() -> anyhow::Result<()> {
 }
 
 /// The same backlog with telemetry and without.
+///
+/// # Errors
+///
+/// Where the build fails, or it is too slow or needs ever more memory.
 pub fn telemetry() -> anyhow::Result<()> {
     backlog("10,000 events become mails, observed and not", &["telemetry"])
 }

@@ -6,12 +6,20 @@ use crate::{
 };
 
 /// Debug builds of all programs, and the site.
+///
+/// # Errors
+///
+/// Where something does not compile, or the site cannot be built.
 pub fn all() -> anyhow::Result<()> {
     programs()?;
     front_end::build_where_changed()
 }
 
 /// Debug builds of all programs: of fewer, cargo would choose other features, and compile much anew.
+///
+/// # Errors
+///
+/// Where something does not compile.
 pub fn programs() -> anyhow::Result<()> {
     run(
         "Building the services",

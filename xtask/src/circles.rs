@@ -8,27 +8,22 @@ use std::{
 };
 
 use syn::{
-    Attribute, Expr, Item, ItemFn, ItemImpl, ItemMod, ItemUse, Macro, Meta, Token, UseTree, Visibility,
+    Expr, ItemFn, ItemImpl, ItemMod, ItemUse, Macro, Token, UseTree, Visibility,
     punctuated::Punctuated,
     visit::{self, Visit},
 };
 
-use crate::step::{command_output, root};
+use crate::{
+    sources::{ModulePath, crate_roots, is_for_tests, modules},
+    step::root,
+};
 
-/// Path of a module, without the crate: `["doctor", "mail"]`.
-type ModulePath = Vec<String>;
 /// For each file, those whose names it uses.
 type Graph = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
 
 #[test]
 fn no_file_leads_back_to_itself_by_what_it_uses() {
-    let manifests = command_output("git", &["ls-files", "*/Cargo.toml"]).expect("this is a checkout");
-    let sources = manifests
-        .lines()
-        .map(|manifest| Path::new(manifest).with_file_name("src"));
-    let roots = sources.flat_map(|source| ["lib.rs", "main.rs"].map(|file| source.join(file)));
-    let roots: Vec<PathBuf> = roots.filter(|file| root().join(file).is_file()).collect();
-    assert!(roots.len() > 10, "few crates are found: {roots:?}");
+    let roots = crate_roots();
     let circles: BTreeSet<String> = roots
         .iter()
         .flat_map(|file| circles(&Crate::read(&root(), file).graph()))
@@ -67,7 +62,6 @@ fn a_circle_is_found_through_groups_and_re_exports_and_without_use_lines() {
 }
 
 /// The modules of a crate; those for tests are left out.
-#[derive(Default)]
 struct Crate(BTreeMap<ModulePath, Module>);
 
 struct Module {
@@ -80,45 +74,17 @@ struct Module {
 
 impl Crate {
     fn read(base: &Path, file: &Path) -> Self {
-        let mut modules = Self::default();
-        let folder = file.parent().unwrap_or(file);
-        modules.read_file(base, file, folder, Vec::new());
-        modules
-    }
-
-    /// Reads a module's file; its children are in `folder`.
-    fn read_file(&mut self, base: &Path, file: &Path, folder: &Path, path: ModulePath) {
-        let text = fs::read_to_string(base.join(file)).expect("a module has a file");
-        let parsed = syn::parse_file(&text).expect("a module is Rust");
-        self.read_items(base, file, folder, path, &parsed.items);
-    }
-
-    fn read_items(&mut self, base: &Path, file: &Path, folder: &Path, path: ModulePath, items: &[Item]) {
-        let mut names = Names::default();
-        for item in items {
-            names.visit_item(item);
-            if let Item::Mod(module) = item
-                && !is_for_tests(&module.attrs)
-            {
-                let name = module.ident.to_string();
-                let child = [path.clone(), vec![name.clone()]].concat();
-                let below = folder.join(&name);
-                match &module.content {
-                    Some((_, items)) => self.read_items(base, file, &below, child, items),
-                    None => {
-                        let files = [below.with_extension("rs"), below.join("mod.rs")];
-                        let file = files.iter().find(|file| base.join(file).is_file());
-                        self.read_file(base, file.expect("a module has a file"), &below, child);
-                    }
-                }
-            }
-        }
-        let module = Module {
-            file: file.to_owned(),
-            exports: names.exports,
-            paths: names.paths,
-        };
-        self.0.insert(path, module);
+        let modules = modules(base, file).into_iter().map(|source| {
+            let mut names = Names::default();
+            source.items.iter().for_each(|item| names.visit_item(item));
+            let module = Module {
+                file: source.file,
+                exports: names.exports,
+                paths: names.paths,
+            };
+            (source.path, module)
+        });
+        Self(modules.collect())
     }
 
     fn graph(&self) -> Graph {
@@ -232,16 +198,6 @@ fn flatten(tree: &UseTree, above: &mut ModulePath, found: &mut Vec<(String, Modu
         UseTree::Glob(_) => found.push(("*".to_owned(), above.clone())),
         UseTree::Group(group) => group.items.iter().for_each(|tree| flatten(tree, above, found)),
     }
-}
-
-fn is_for_tests(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        let condition = match &attribute.meta {
-            Meta::List(list) if list.path.is_ident("cfg") => list.tokens.to_string(),
-            _ => String::new(),
-        };
-        condition == "test" || condition.starts_with("all (test") || condition.starts_with("all(test")
-    })
 }
 
 /// The shortest circle through each file, each named once.

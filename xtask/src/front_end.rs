@@ -14,6 +14,10 @@ const SPLIT: &str = "frontends/dist.split/careers/_routes.json";
 const SOURCES: [&str; 4] = ["frontends", "brand.json", "package.json", "package-lock.json"];
 
 /// Builds the site unless it is newer than all it was made from, and splits it unless that was done since.
+///
+/// # Errors
+///
+/// Where git does not list the sources, or the site cannot be built or split.
 pub fn build_where_changed() -> anyhow::Result<()> {
     let otherwise = "Its own message stands above.";
     if modified(BUILT) < Some(newest_source()?) {

@@ -9,6 +9,10 @@ use crate::{
 };
 
 /// Release builds, put into images without an engine, started there and weighed.
+///
+/// # Errors
+///
+/// Where a tool is missing, a build fails, or an image does not start or is over its budget.
 pub fn images() -> anyhow::Result<()> {
     tools::ensure_tools(&[Tool::SitePackages, Tool::DockerfileReader, Tool::Root])?;
     let mut build = cargo(&["build", "--release", "--locked", "--workspace", "--bins"]);

@@ -12,6 +12,10 @@ use crate::{
 pub const TOOLS: [Tool; 3] = [Tool::NatsServer, Tool::KubernetesCheckers, Tool::Clamd];
 
 /// Checks the Kubernetes tree against itself, its policies and the binaries.
+///
+/// # Errors
+///
+/// Where a tool is missing, something does not compile, or the tree is not as its tests have it.
 pub fn check() -> anyhow::Result<()> {
     tools::ensure_tools(&TOOLS)?;
     build::programs()?;
@@ -23,6 +27,10 @@ pub fn check() -> anyhow::Result<()> {
 }
 
 /// Writes docs/operations-flows.md anew.
+///
+/// # Errors
+///
+/// Where a tool is missing, or the manifests cannot be read.
 pub fn write_flows() -> anyhow::Result<()> {
     tools::ensure_tools(&[Tool::KubernetesCheckers])?;
     let mut write = python(Path::new("k8s/tests/flows.py"));

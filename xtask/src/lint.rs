@@ -24,6 +24,10 @@ pub fn lint() -> anyhow::Result<()> {
 }
 
 /// Format and lints of Rust.
+///
+/// # Errors
+///
+/// Where rustfmt would change something, or Clippy warns.
 pub fn rust() -> anyhow::Result<()> {
     run(
         "Checking the format",
@@ -39,6 +43,10 @@ pub fn rust() -> anyhow::Result<()> {
 }
 
 /// Format, lints and types of the front ends, and lints of the contracts.
+///
+/// # Errors
+///
+/// Where Biome or Buf finds something, or a type is wrong.
 pub fn front_ends() -> anyhow::Result<()> {
     run(
         "Linting the front ends and the contracts",

@@ -6,6 +6,8 @@ mod check;
 #[cfg(test)]
 mod circles;
 mod commands;
+#[cfg(test)]
+mod errors;
 mod front_end;
 mod images;
 mod k8s;
@@ -14,6 +16,8 @@ mod lint;
 mod map;
 mod measure;
 mod sbom;
+#[cfg(test)]
+mod sources;
 mod step;
 mod test;
 mod tools;

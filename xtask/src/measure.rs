@@ -42,6 +42,10 @@ impl What {
 }
 
 /// Measures release builds, as they would run.
+///
+/// # Errors
+///
+/// Where a tool is missing, a build fails, a budget is exceeded, or nothing can be measured.
 pub fn measure(what: What) -> anyhow::Result<()> {
     tools::ensure_tools(what.tools())?;
     match what {

@@ -15,6 +15,10 @@ const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 const FRONT_ENDS: [&str; 3] = ["shell", "blog", "careers"];
 
 /// Writes a bill of materials for each program and each front end to `target/sbom`, and checks them.
+///
+/// # Errors
+///
+/// Where a tool is missing, or a bill cannot be written or lacks something.
 pub fn sbom() -> anyhow::Result<()> {
     tools::ensure_tools(&[Tool::SitePackages, Tool::Linters, Tool::CargoCycloneDx])?;
     let bills = root().join("target/sbom");

@@ -56,8 +56,11 @@ pub fn npm(script: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// Says what is done, runs it with its output shown, and fails with `otherwise`, which
-/// says what to do.
+/// Says what is done, and runs it with its output shown.
+///
+/// # Errors
+///
+/// Where it cannot be started or does not succeed: `otherwise` says what to do then.
 pub fn run(what: &str, command: &mut Command, otherwise: &str) -> anyhow::Result<()> {
     timed(what, || {
         let status = command.status().with_context(|| not_found(command))?;
@@ -67,6 +70,10 @@ pub fn run(what: &str, command: &mut Command, otherwise: &str) -> anyhow::Result
 }
 
 /// Runs it like [`run`], but shows its output only where it fails: for steps that run side by side.
+///
+/// # Errors
+///
+/// Where it cannot be started or does not succeed: `otherwise` says what to do then.
 pub fn run_quietly(what: &str, command: &mut Command, otherwise: &str) -> anyhow::Result<()> {
     let output = command.output().with_context(|| not_found(command))?;
     let said = [output.stdout, output.stderr].concat();
@@ -80,6 +87,10 @@ pub fn run_quietly(what: &str, command: &mut Command, otherwise: &str) -> anyhow
 
 /// Runs it like [`run`], and hands each line of its standard output to `line` too. The
 /// outcome is the caller's to judge.
+///
+/// # Errors
+///
+/// Where it cannot be started, or a line of its output is not UTF-8.
 pub fn run_and_read(what: &str, command: &mut Command, mut line: impl FnMut(&str)) -> anyhow::Result<bool> {
     timed(what, || {
         let mut child = command

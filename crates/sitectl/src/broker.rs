@@ -22,11 +22,19 @@ use uuid::Uuid;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Connects as the operator.
+///
+/// # Errors
+///
+/// If a setting cannot be used, or no server answered in time.
 pub async fn connect(settings: &NatsSettings) -> anyhow::Result<Context> {
     client(settings).await.map(jetstream::new)
 }
 
 /// The same for what is asked of the broker outside its streams.
+///
+/// # Errors
+///
+/// If a setting cannot be used, or no server answered in time.
 pub async fn client(settings: &NatsSettings) -> anyhow::Result<Client> {
     Ok(nats::connect_within(CONNECT_TIMEOUT, settings, "operator").await?)
 }
@@ -41,7 +49,11 @@ pub async fn time(client: &Client) -> Option<OffsetDateTime> {
     OffsetDateTime::parse(answer["ts"].as_str()?, &Rfc3339).ok()
 }
 
-/// Opens a stream, which must be there.
+/// Opens a stream.
+///
+/// # Errors
+///
+/// If it is not there, or the broker does not answer.
 pub async fn stream(context: &Context, name: &str) -> anyhow::Result<Stream> {
     let opened = context.get_stream(name).await;
     opened.with_context(|| {
@@ -49,7 +61,11 @@ pub async fn stream(context: &Context, name: &str) -> anyhow::Result<Stream> {
     })
 }
 
-/// Opens a bucket, which must be there.
+/// Opens a bucket.
+///
+/// # Errors
+///
+/// If it is not there, or the broker does not answer.
 pub async fn bucket(context: &Context, name: &str) -> anyhow::Result<Store> {
     let opened = context.get_key_value(name).await;
     opened.with_context(|| {
@@ -59,6 +75,10 @@ pub async fn bucket(context: &Context, name: &str) -> anyhow::Result<Store> {
 
 /// The messages under a subject, which may hold wildcards; oldest first. The stream's
 /// leader is asked, so that nothing that is stored is missed.
+///
+/// # Errors
+///
+/// If the broker does not answer each time; those found before are not given then.
 pub async fn search(stream: &Stream, subject: &str) -> anyhow::Result<Vec<StreamMessage>> {
     let mut found = Vec::new();
     let mut from = 1;
@@ -70,6 +90,10 @@ pub async fn search(stream: &Stream, subject: &str) -> anyhow::Result<Vec<Stream
 }
 
 /// The first message under a subject from this sequence on.
+///
+/// # Errors
+///
+/// If the broker does not answer.
 pub async fn next(stream: &Stream, subject: &str, from: u64) -> anyhow::Result<Option<StreamMessage>> {
     match stream.get_first_raw_message_by_subject(subject, from).await {
         Ok(message) => Ok(Some(message)),
@@ -79,6 +103,10 @@ pub async fn next(stream: &Stream, subject: &str, from: u64) -> anyhow::Result<O
 }
 
 /// The message of this sequence, where there is one.
+///
+/// # Errors
+///
+/// If the broker does not answer.
 pub async fn get(stream: &Stream, sequence: u64) -> anyhow::Result<Option<StreamMessage>> {
     // Sequences begin with 1; the broker refuses to look for 0.
     if sequence == 0 {
@@ -92,6 +120,10 @@ pub async fn get(stream: &Stream, sequence: u64) -> anyhow::Result<Option<Stream
 }
 
 /// Secure deletion: the broker overwrites the messages on its disk.
+///
+/// # Errors
+///
+/// If one is gone already, or the broker does not answer; those before it are deleted.
 pub async fn secure_delete(stream: &Stream, messages: &[StreamMessage]) -> anyhow::Result<()> {
     for message in messages {
         let sequence = message.sequence;

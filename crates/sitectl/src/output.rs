@@ -5,6 +5,10 @@ use std::io::{Write, stdout};
 use serde_json::Value;
 
 /// Prints the document where JSON is asked for, else the lines.
+///
+/// # Errors
+///
+/// If nobody reads stdout any more, or the disk behind it is full.
 pub fn print_output(
     json: bool,
     document: &Value,

@@ -69,6 +69,11 @@ struct PersonCommonArgs {
 }
 
 /// Does what was asked for.
+///
+/// # Errors
+///
+/// If the address is not one, a store cannot be used, the folder is not empty or does not take it all, or something is
+/// left after erasing.
 pub async fn run(args: &PersonArgs) -> anyhow::Result<()> {
     match &args.command {
         Command::Export { to, common } => export(to, common).await,
@@ -141,11 +146,7 @@ impl PersonCommonArgs {
 async fn write(to: &Path, stores: &PersonalDataStores, found: &PersonalData) -> anyhow::Result<()> {
     private_folder::create(to)?;
     write_json(&to.join("events.json"), found.events.iter().map(event))?;
-    let letters: Vec<Value> = found
-        .dead_letters
-        .iter()
-        .map(dead_letters::document)
-        .collect::<anyhow::Result<_>>()?;
+    let letters = found.dead_letters.iter().map(dead_letters::document);
     write_json(&to.join("dead-letters.json"), letters)?;
     write_json(&to.join("deliveries.json"), found.deliveries.iter().map(record))?;
     if let Some(subscriber) = found.subscriber.last() {

@@ -54,7 +54,11 @@ pub struct Counts {
 }
 
 impl PersonalDataStores {
-    /// Opens all of them; one that cannot be opened is an error, never passed over.
+    /// Opens all of them.
+    ///
+    /// # Errors
+    ///
+    /// If the broker cannot be used, or one of its stores is not there; S3 is asked later.
     pub async fn open(nats: &NatsSettings, store: &S3Settings) -> anyhow::Result<Self> {
         let context = broker::connect(nats).await?;
         Ok(Self {
@@ -70,6 +74,10 @@ impl PersonalDataStores {
 
     /// Searches everywhere. Deliveries are found by the events that are there, and by
     /// `further_events`, which may be gone already.
+    ///
+    /// # Errors
+    ///
+    /// If one of the stores cannot be searched: it is never passed over.
     pub async fn search(
         &self,
         person: &PersonId,
@@ -109,6 +117,10 @@ impl PersonalDataStores {
 
     /// Erases what was found. The events go last: by them the deliveries are found again,
     /// should this end half-way and be repeated.
+    ///
+    /// # Errors
+    ///
+    /// If a store does not erase something; what came before it is erased.
     pub async fn erase(&self, data: &PersonalData) -> anyhow::Result<()> {
         for resume in &data.resumes {
             self.resumes.delete(resume).await?;
@@ -121,6 +133,10 @@ impl PersonalDataStores {
     }
 
     /// A résumé's content.
+    ///
+    /// # Errors
+    ///
+    /// If it is not there, or not all of it arrived.
     pub async fn resume(&self, key: &ResumeKey) -> anyhow::Result<Vec<u8>> {
         Ok(self.resumes.get(key).await?)
     }

@@ -9,7 +9,11 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 
-/// Fails where something lies in the folder already.
+/// Makes sure that a folder is new or empty.
+///
+/// # Errors
+///
+/// If something lies in it already, or it is no folder that we may read.
 pub fn ensure_new_or_empty(folder: &Path) -> anyhow::Result<()> {
     let named = folder.display();
     match fs::read_dir(folder) {
@@ -21,13 +25,21 @@ pub fn ensure_new_or_empty(folder: &Path) -> anyhow::Result<()> {
 }
 
 /// Makes the folder, and closes one that is there to others.
+///
+/// # Errors
+///
+/// If it cannot be made, or is not ours to close.
 pub fn create(folder: &Path) -> anyhow::Result<()> {
     let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     let closed = created.and_then(|()| fs::set_permissions(folder, Permissions::from_mode(0o700)));
     closed.with_context(|| format!("the folder {} cannot be made", folder.display()))
 }
 
-/// Makes a file, which must be new.
+/// Makes a new file.
+///
+/// # Errors
+///
+/// If there is one already, or it cannot be made.
 pub fn create_file(path: &Path) -> anyhow::Result<File> {
     let file = File::options()
         .write(true)
@@ -37,7 +49,11 @@ pub fn create_file(path: &Path) -> anyhow::Result<File> {
     file.with_context(|| cannot_be_written(path))
 }
 
-/// Makes a file with this content.
+/// Makes a new file with this content.
+///
+/// # Errors
+///
+/// If there is one already, or the disk does not take it.
 pub fn write(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     let written = create_file(path)?.write_all(content);
     written.with_context(|| cannot_be_written(path))

@@ -42,8 +42,12 @@ pub struct SetupArgs {
     json: bool,
 }
 
-/// Creates what is missing, updates what differs, and tells what there is. Fails, once all else is done, where events
-/// wait for an endpoint that is named no more.
+/// Creates what is missing, updates what differs, and tells what there is.
+///
+/// # Errors
+///
+/// If the broker or the S3 bucket cannot be used or set up; or, once all else is done, if events wait for an endpoint
+/// that is named no more.
 pub async fn setup(args: &SetupArgs) -> anyhow::Result<()> {
     let client = nats::connect(&args.nats, "operator").await?;
     let context = jetstream::new(client);

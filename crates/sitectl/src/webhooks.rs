@@ -35,6 +35,10 @@ enum Command {
 }
 
 /// Does what was asked for.
+///
+/// # Errors
+///
+/// If the broker does not answer, or the endpoint that is to be enabled is on.
 pub async fn run(args: &WebhooksArgs) -> anyhow::Result<()> {
     match &args.command {
         Command::List(common) => list(common).await,
@@ -43,6 +47,10 @@ pub async fn run(args: &WebhooksArgs) -> anyhow::Result<()> {
 }
 
 /// How the endpoints fare of which anything is known, by name.
+///
+/// # Errors
+///
+/// If the bucket is not there, a record of it cannot be read, or the broker does not answer.
 pub async fn states(context: &Context) -> anyhow::Result<BTreeMap<String, EndpointState>> {
     let bucket = broker::bucket(context, ENDPOINTS_BUCKET).await?;
     let all = format!("{}*", bucket.prefix);

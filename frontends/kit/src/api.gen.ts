@@ -73,7 +73,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Confirms a sign-up with the token that was mailed: from our page with JSON, or, where no script runs, with a form. */
+        /**
+         * Confirms a sign-up with the token that was mailed.
+         * @description From our page with JSON, or, where no script runs, with a form.
+         */
         post: operations["confirm"];
         delete?: never;
         options?: never;
@@ -91,7 +94,10 @@ export interface paths {
         /** Leads to the page that asks: for people whose mail client opens what it was to post to (RFC 8058, 3.1). */
         get: operations["ask_to_unsubscribe"];
         put?: never;
-        /** Ends a subscription: from our page with JSON, or from a mail client in one click (RFC 8058). */
+        /**
+         * Ends a subscription.
+         * @description From our page with JSON, or from a mail client in one click (RFC 8058).
+         */
         post: operations["unsubscribe"];
         delete?: never;
         options?: never;

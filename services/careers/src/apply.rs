@@ -97,6 +97,10 @@ struct Committed {
 }
 
 /// Takes one application. Gives the id of its event.
+///
+/// # Errors
+///
+/// If a field or the résumé is not right, the stream breaks, or what was sent is not known to be stored.
 pub async fn apply(
     careers: &Careers,
     request_id: &RequestId,

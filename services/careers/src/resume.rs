@@ -19,6 +19,10 @@ pub enum ResumeKind {
 impl ResumeKind {
     /// Reads the kind from the file's content; `None` for anything else. Nothing is
     /// unpacked, so a small archive cannot grow.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be rewound, or its first bytes cannot be read; an archive that cannot be read is no document.
     pub fn of_content(file: &mut (impl Read + Seek)) -> io::Result<Option<Self>> {
         for (kind, matches) in [
             (Self::Pdf, is_pdf as fn(&mut _) -> io::Result<bool>),

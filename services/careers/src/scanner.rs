@@ -72,6 +72,10 @@ impl Scanner {
 
     /// Scans a file. Where the scanner is away, slow or confused, the file counts as not
     /// scanned: an application is worth more than a scan.
+    ///
+    /// # Errors
+    ///
+    /// If the scanner found a virus.
     pub async fn scan(&self, file: &Path) -> Result<Scan, Infected> {
         let answer = timeout(self.timeout, self.ask(file)).await;
         let (outcome, scan) = match answer.unwrap_or(Err(ScanError::Timeout)) {

@@ -89,6 +89,11 @@ pub struct Spooled {
 }
 
 impl Spool {
+    /// Makes the temporary file.
+    ///
+    /// # Errors
+    ///
+    /// If the folder takes no file.
     pub async fn open(folder: &SpoolFolder, file_name: String) -> Result<Self, SpoolError> {
         let folder = folder.path().to_owned();
         let temporary = blocking(move || tempfile::NamedTempFile::new_in(folder)).await?;
@@ -102,6 +107,11 @@ impl Spool {
         })
     }
 
+    /// Adds to it.
+    ///
+    /// # Errors
+    ///
+    /// If the résumé becomes larger than [`MAX_BYTES`], or the disk does not take it.
     pub async fn write(&mut self, chunk: &[u8]) -> Result<(), SpoolError> {
         self.size_bytes += chunk.len() as u64;
         if self.size_bytes > MAX_BYTES {
@@ -112,6 +122,11 @@ impl Spool {
         Ok(())
     }
 
+    /// Ends it, and reads its kind.
+    ///
+    /// # Errors
+    ///
+    /// If the disk does not take what is left, or the file cannot be read.
     pub async fn finish(mut self) -> Result<Spooled, SpoolError> {
         self.file.flush().await?;
         let path = self.path.to_path_buf();

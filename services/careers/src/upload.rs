@@ -43,6 +43,10 @@ impl Uploads {
     }
 
     /// Writes the record, then stores the résumé.
+    ///
+    /// # Errors
+    ///
+    /// If the broker does not store the record, or the store the résumé; what it may have stored is left to the sweep.
     pub async fn start(
         &self,
         person: &PersonId,

@@ -19,7 +19,11 @@ pub struct ContactMessage {
 }
 
 impl ContactMessage {
-    /// Reads the form, naming every field that is not right.
+    /// Reads the form.
+    ///
+    /// # Errors
+    ///
+    /// If a field is not right, with a sentence for each that is not.
     pub fn parse(form: &SubmitRequest) -> Result<Self, Violations> {
         let mut violations = Violations::default();
         let name = violations.check("name", PersonName::parse(&form.name));

@@ -33,6 +33,11 @@ impl From<SubmitError> for Status {
     }
 }
 
+/// Takes one message. Gives the id of its event.
+///
+/// # Errors
+///
+/// If a field or the idempotency key is not right, or the event is not known to be stored.
 pub async fn submit(
     publisher: &Publisher,
     person_key: &PersonKey,

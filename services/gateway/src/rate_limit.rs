@@ -59,14 +59,14 @@ pub async fn enforce(
 }
 
 /// The limit itself.
-pub struct RateLimit {
+struct RateLimit {
     limiter: DefaultKeyedRateLimiter<IpAddr>,
     last_eviction: Mutex<Instant>,
 }
 
 impl RateLimit {
     /// `per_minute` submissions a minute on average, `burst` of them at once.
-    pub fn new(per_minute: NonZeroU32, burst: NonZeroU32) -> Self {
+    fn new(per_minute: NonZeroU32, burst: NonZeroU32) -> Self {
         let quota = Quota::per_minute(per_minute).allow_burst(burst);
         Self {
             limiter: RateLimiter::keyed(quota),
@@ -75,7 +75,7 @@ impl RateLimit {
     }
 
     /// Counts one submission, or says how long to wait.
-    pub fn admit(&self, address: IpAddr) -> Result<(), Duration> {
+    fn admit(&self, address: IpAddr) -> Result<(), Duration> {
         if self.limiter.len() >= MAX_TRACKED_ADDRESSES && self.eviction_is_due() {
             self.limiter.retain_recent();
         }

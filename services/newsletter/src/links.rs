@@ -45,6 +45,12 @@ impl From<LinkError> for Status {
     }
 }
 
+/// Confirms the sign-up that a link was mailed for, and publishes that.
+///
+/// # Errors
+///
+/// If the token is forged, expired or of a subscription that ended, or the record or the event is not known to be
+/// stored.
 pub async fn confirm(
     newsletter: &Newsletter,
     request_id: &RequestId,
@@ -68,6 +74,11 @@ pub async fn confirm(
     published.map(drop).map_err(LinkError::Publish)
 }
 
+/// Ends the subscription of whoever followed the link, and publishes that.
+///
+/// # Errors
+///
+/// If the token is forged, expired or for another purpose, or the record or the event is not known to be stored.
 pub async fn unsubscribe(
     newsletter: &Newsletter,
     request_id: &RequestId,

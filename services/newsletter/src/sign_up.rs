@@ -44,6 +44,11 @@ impl From<SignUpError> for Status {
     }
 }
 
+/// Takes one sign-up, and has its confirmation mailed where there is something to confirm.
+///
+/// # Errors
+///
+/// If the address or the idempotency key is not one, or the record or the event is not known to be stored.
 pub async fn sign_up(
     newsletter: &Newsletter,
     request_id: &RequestId,

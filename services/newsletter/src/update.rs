@@ -7,6 +7,10 @@ use crate::newsletter::Newsletter;
 
 /// Takes the record one step further; gives it as it is then, or `None` where there is no such step. Where another
 /// request changed it in the same moment, the step is taken from there.
+///
+/// # Errors
+///
+/// If the record cannot be read or is not known to be stored, or others changed it twice meanwhile.
 pub async fn update(
     newsletter: &Newsletter,
     person: &PersonId,

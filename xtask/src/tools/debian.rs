@@ -49,6 +49,10 @@ fn unpack(name: &str, package: &str, path: &str) -> anyhow::Result<()> {
 }
 
 /// The file that a folder holds, alone.
+///
+/// # Errors
+///
+/// Where the folder holds none, or cannot be read.
 pub fn only_file(folder: &Path) -> anyhow::Result<PathBuf> {
     let mut entries = fs::read_dir(folder)?;
     Ok(entries.next().context("nothing was downloaded")??.path())

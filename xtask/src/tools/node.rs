@@ -72,7 +72,11 @@ fn viewer_lock() -> PathBuf {
     root().join("tools/trace-viewer").join(LOCK)
 }
 
-/// Fails where Node is missing or too old.
+/// Makes sure that Node is there.
+///
+/// # Errors
+///
+/// Where it is missing or too old.
 pub fn require() -> anyhow::Result<()> {
     let node = command_output("node", &["--version"]).and_then(|text| version(&text));
     anyhow::ensure!(

@@ -55,7 +55,11 @@ pub fn kubernetes_checkers() -> Fetch {
     environment("kubectl and checkers of the Kubernetes tree", "k8s", 490, install)
 }
 
-/// Fails where Python is missing or too old.
+/// Makes sure that Python is there.
+///
+/// # Errors
+///
+/// Where it is missing or too old.
 pub fn require() -> anyhow::Result<()> {
     anyhow::ensure!(
         command_output("python3", &["--version"]).and_then(|text| version(&text)) >= Some(OLDEST_PYTHON),

@@ -6,7 +6,11 @@ use crate::step::{command_output, program};
 
 use super::{node, python, tool::Tool};
 
-/// Ends where something is missing that is not ours to install, and says how to install it.
+/// Makes sure of what is not ours to install.
+///
+/// # Errors
+///
+/// Where something is missing: the message says how to install it.
 pub fn require(tools: &[Tool]) -> anyhow::Result<()> {
     none_missing(&missing_packages(tools))?;
     tools.iter().try_for_each(|tool| match tool {
@@ -52,6 +56,10 @@ fn missing_packages(tools: &[Tool]) -> Vec<String> {
 }
 
 /// Writes [`missing_packages`] on one line, for `apt-get install`.
+///
+/// # Errors
+///
+/// Where nobody reads stdout any more, or the disk behind it is full.
 pub fn print_missing_packages(tools: &[Tool]) -> anyhow::Result<()> {
     Ok(writeln!(stdout(), "{}", missing_packages(tools).join(" "))?)
 }

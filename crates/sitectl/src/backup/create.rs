@@ -19,6 +19,10 @@ use crate::{broker, output::print_output};
 const NO_BACKUP: &str = "there is no backup; remove the folder and repeat it";
 
 /// Writes all that is stored into the folder, and the manifest when all of it is there.
+///
+/// # Errors
+///
+/// If a store cannot be read, the broker has no stream `SITE`, or the folder is not empty or does not take it all.
 pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     let connections = &args.connections;
     let client = broker::client(&connections.nats).await?;

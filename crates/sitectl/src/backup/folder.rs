@@ -75,7 +75,11 @@ pub struct BackupWriter {
 }
 
 impl BackupWriter {
-    /// Makes the folder, which must be new or empty.
+    /// Makes the folder.
+    ///
+    /// # Errors
+    ///
+    /// If something lies in it already, or it cannot be made.
     pub fn create(root: &Path) -> anyhow::Result<Self> {
         private_folder::ensure_new_or_empty(root)?;
         for folder in [root, &root.join("streams"), &root.join("objects")] {
@@ -88,6 +92,10 @@ impl BackupWriter {
     }
 
     /// Begins a file.
+    ///
+    /// # Errors
+    ///
+    /// If there is one of this name, or it cannot be made.
     pub fn file(&self, name: String) -> anyhow::Result<NewFile> {
         let path = self.root.join(&name);
         Ok(NewFile {
@@ -100,6 +108,10 @@ impl BackupWriter {
     }
 
     /// Ends a file: it is on the disk, and will stand in the manifest.
+    ///
+    /// # Errors
+    ///
+    /// If the disk does not take what is left of it.
     pub async fn keep(&mut self, file: NewFile) -> anyhow::Result<()> {
         let (name, checksum) = file.end().await?;
         self.files.insert(name, checksum);
@@ -107,6 +119,10 @@ impl BackupWriter {
     }
 
     /// Writes a small file.
+    ///
+    /// # Errors
+    ///
+    /// If there is one of this name, or the disk does not take it.
     pub async fn keep_json(&mut self, name: String, content: &impl Serialize) -> anyhow::Result<()> {
         let mut file = self.file(name)?;
         file.write(&serde_json::to_vec_pretty(content)?).await?;
@@ -114,6 +130,10 @@ impl BackupWriter {
     }
 
     /// Writes the manifest, which makes the folder a backup; gives how many bytes it holds.
+    ///
+    /// # Errors
+    ///
+    /// If the disk does not take it.
     pub async fn write_manifest(
         self,
         taken: OffsetDateTime,
@@ -151,6 +171,10 @@ pub struct NewFile {
 
 impl NewFile {
     /// Adds to it.
+    ///
+    /// # Errors
+    ///
+    /// If the disk does not take it.
     pub async fn write(&mut self, content: &[u8]) -> anyhow::Result<()> {
         self.hash.update(content);
         self.bytes += content.len() as u64;
@@ -180,6 +204,10 @@ pub struct VerifiedBackup {
 
 impl VerifiedBackup {
     /// Reads all of it once.
+    ///
+    /// # Errors
+    ///
+    /// If there is no manifest of the form that we know, or a file is missing, altered or not part of it.
     pub async fn open(root: &Path) -> anyhow::Result<Self> {
         let manifest = read_manifest(root)?;
         let mut found = BTreeSet::new();
@@ -212,6 +240,10 @@ impl VerifiedBackup {
     }
 
     /// A small file of it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or holds something else.
     pub fn json<T: for<'a> Deserialize<'a>>(&self, name: &str) -> anyhow::Result<T> {
         let content = fs::read(self.path(name));
         let content = content.with_context(|| format!("{name} of the backup cannot be read"))?;

@@ -20,6 +20,11 @@ const PARTIAL_RESTORE_HINT: &str =
     "what is restored is a part; empty the broker and the bucket, and repeat it";
 
 /// Brings back what the folder holds, once it is sure that the folder is whole and that nothing would be written over.
+///
+/// # Errors
+///
+/// If the backup is not whole, or something would be written over, before anything is done; or if a store fails, and
+/// the message says whether a part is restored.
 pub async fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
     let connections = &args.connections;
     let folder = VerifiedBackup::open(&args.folder).await?;

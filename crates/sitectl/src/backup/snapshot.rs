@@ -55,6 +55,10 @@ impl StreamInfo {
 }
 
 /// Downloads a snapshot of a stream into the file. The broker sends no more than a window ahead of what is written.
+///
+/// # Errors
+///
+/// If the broker refuses it, falls silent or is lost meanwhile, or the disk does not take it.
 pub async fn download(context: &Context, stream: &str, file: &mut NewFile) -> anyhow::Result<StreamInfo> {
     let client = context.client();
     let connects = connects(&client);
@@ -111,6 +115,10 @@ fn connects(client: &Client) -> u64 {
 }
 
 /// Makes a stream of a snapshot. The next chunk goes out when the broker has taken the one before.
+///
+/// # Errors
+///
+/// If the file cannot be read, or the broker refuses it or falls silent.
 pub async fn restore(context: &Context, stream: &str, info: &StreamInfo, file: &Path) -> anyhow::Result<()> {
     let upload: Upload = request(context, &format!("STREAM.RESTORE.{stream}"), info).await?;
     let client = context.client();
@@ -142,6 +150,10 @@ struct Upload {
 
 /// Waits until the stream is there as it was, with all its consumers. The servers of a cluster agree on these only after
 /// the stream itself: a set-up that comes before would make them anew.
+///
+/// # Errors
+///
+/// If it is not so within [`REQUEST_TIMEOUT`].
 pub async fn wait_until_restored(context: &Context, stream: &str, info: &StreamInfo) -> anyhow::Result<()> {
     let started = Instant::now();
     loop {

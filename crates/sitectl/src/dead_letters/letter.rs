@@ -2,7 +2,7 @@
 
 use async_nats::jetstream::message::StreamMessage;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use site_broker::dead_letters::DeadLetterSummary;
 use time::format_description::well_known::Rfc3339;
 
@@ -44,8 +44,8 @@ impl ListedDeadLetter {
 }
 
 /// A dead letter with its event, as `show` and `person export` give it.
-pub fn document(letter: &StreamMessage) -> anyhow::Result<Value> {
-    let mut document = serde_json::to_value(ListedDeadLetter::of(letter))?;
+pub fn document(letter: &StreamMessage) -> Value {
+    let mut document = json!(ListedDeadLetter::of(letter));
     document["event"] = broker::content(letter);
-    Ok(document)
+    document
 }

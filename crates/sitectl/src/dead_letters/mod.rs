@@ -54,6 +54,10 @@ enum Command {
 }
 
 /// Does what was asked for.
+///
+/// # Errors
+///
+/// If a dead letter that is named is not there, one cannot be replayed, or the broker does not answer.
 pub async fn run(args: &DeadLettersArgs) -> anyhow::Result<()> {
     match &args.command {
         Command::List(common) => list(common).await,
@@ -89,7 +93,7 @@ async fn show(number: u64, common: &CommonArgs) -> anyhow::Result<()> {
     let event = serde_json::to_string_pretty(&broker::content(&letter))?;
     print_output(
         common.json,
-        &document(&letter)?,
+        &document(&letter),
         [ListedDeadLetter::of(&letter).line(), event],
     )
 }

@@ -23,6 +23,11 @@ use super::selection::{Selection, comma_separated, open};
 use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// Replays what can be. Where the broker itself fails, the rest would fail as well: that ends it.
+///
+/// # Errors
+///
+/// If one that is named is not there, before any is replayed; if the broker fails, or a channel would not take its own,
+/// once the others are.
 pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let stream = open(&context).await?;

@@ -20,8 +20,11 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The dead letters that are meant; one that is not there is an error before anything
-    /// is done.
+    /// The dead letters that are meant.
+    ///
+    /// # Errors
+    ///
+    /// If one that is named is not there, or the broker does not answer.
     pub async fn find(&self, stream: &Stream) -> anyhow::Result<Vec<StreamMessage>> {
         if self.all {
             return broker::search(stream, subjects::DEAD_LETTERS_SUBJECT).await;
@@ -36,10 +39,20 @@ impl Selection {
     }
 }
 
+/// Opens the stream of dead letters.
+///
+/// # Errors
+///
+/// If it is not there, or the broker does not answer.
 pub async fn open(context: &Context) -> anyhow::Result<Stream> {
     broker::stream(context, DEAD_LETTERS_STREAM).await
 }
 
+/// The dead letter of this number.
+///
+/// # Errors
+///
+/// If there is none, or the broker does not answer.
 pub async fn get(stream: &Stream, number: u64) -> anyhow::Result<StreamMessage> {
     let letter = broker::get(stream, number).await?;
     letter.with_context(|| format!("There is no dead letter {number}; see `sitectl dead-letters list`."))

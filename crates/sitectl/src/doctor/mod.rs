@@ -48,7 +48,11 @@ pub struct DoctorArgs {
     json: bool,
 }
 
-/// Looks at everything, tells it, and fails where something is wrong.
+/// Looks at everything, and tells it.
+///
+/// # Errors
+///
+/// If something is wrong, once all is told; a warning does not count.
 pub async fn doctor(args: &DoctorArgs) -> anyhow::Result<()> {
     let mut findings = match broker::client(&args.nats).await {
         Ok(client) => examine_broker(client, args).await,

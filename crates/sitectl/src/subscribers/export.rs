@@ -21,6 +21,10 @@ use super::{
 use crate::{broker, common_args::CommonArgs};
 
 /// Writes those who are in one of these states, or all; with their unsubscribe links where there is a key to sign them.
+///
+/// # Errors
+///
+/// If the broker does not answer, or a record is not a subscriber's: nobody is written then.
 pub async fn export(
     states: &[StateName],
     links: Option<&LinkBuilder>,

@@ -41,6 +41,10 @@ enum LineOutcome {
 }
 
 /// Reads the whole table, and imports it only if no line is wrong.
+///
+/// # Errors
+///
+/// If the table cannot be read or a line of it is wrong, before any is imported; if the broker fails, with how many are.
 pub async fn import(from: &Path, mode: Mode, key: &PersonKeyArgs, common: &CommonArgs) -> anyhow::Result<()> {
     let lines = lines::read(&content_of(from)?, OffsetDateTime::now_utc())?;
     let context = broker::connect(&common.nats).await?;

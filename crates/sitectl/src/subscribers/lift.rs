@@ -9,6 +9,11 @@ use super::{args::PersonKeyArgs, state_name::StateName};
 use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// Makes a suppressed subscriber what they were before the mail came back.
+///
+/// # Errors
+///
+/// If no subscriber with this address is suppressed, somebody else changed the record in between, or the broker does
+/// not answer.
 pub async fn lift(email: &str, key: &PersonKeyArgs, common: &CommonArgs) -> anyhow::Result<()> {
     let person = key.person_key.person(&EmailAddress::parse(email)?);
     let context = broker::connect(&common.nats).await?;

@@ -39,6 +39,10 @@ pub enum ImportRecord {
 }
 
 /// All lines, or what is wrong with those that are.
+///
+/// # Errors
+///
+/// If the heading lacks a column, or a line cannot be read: the message names the first of them.
 pub fn read(table: &[u8], now: OffsetDateTime) -> anyhow::Result<Vec<Line>> {
     let mut reader = ReaderBuilder::new().from_reader(table);
     let columns = Columns::of(reader.headers()?)?;

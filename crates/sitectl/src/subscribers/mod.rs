@@ -64,6 +64,11 @@ enum Command {
 }
 
 /// Does what was asked for.
+///
+/// # Errors
+///
+/// If the broker does not answer, a record or a line of a table cannot be read, or an address that is to be lifted is
+/// not suppressed.
 pub async fn run(args: &SubscribersArgs) -> anyhow::Result<()> {
     match &args.command {
         Command::Export { state, links, common } => {

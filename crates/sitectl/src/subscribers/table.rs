@@ -74,6 +74,10 @@ impl Row {
 }
 
 /// The whole table, with its heading.
+///
+/// # Errors
+///
+/// If there are more columns than a row has cells.
 pub fn write(columns: &[&str], rows: &[Row]) -> anyhow::Result<Vec<u8>> {
     let mut table = WriterBuilder::new()
         .terminator(Terminator::CRLF)

@@ -52,10 +52,14 @@ pub struct ApplicationForm {
 
 /// Applies for an internship.
 ///
-/// Success is answered only after the résumé and the application are durably stored.
+/// # Errors
+///
+/// If the body is no multipart form or does not arrive, too many arrive at once, or the careers service refuses it or
+/// is away.
 #[utoipa::path(
     post,
     path = "/api/career-application",
+    description = "Success is answered only after the résumé and the application are durably stored.",
     params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect; without one, the same fields and the same résumé within an hour of the clock (UTC) have")),
     request_body(content = ApplicationForm, content_type = "multipart/form-data"),
     responses(

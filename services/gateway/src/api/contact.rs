@@ -49,10 +49,13 @@ const RECEIVED: Json<ContactAnswer> = Json(ContactAnswer {
 
 /// Sends a message to the company.
 ///
-/// Success is answered only after the message is durably stored.
+/// # Errors
+///
+/// If the contact service refuses the message or is away.
 #[utoipa::path(
     post,
     path = "/api/contact",
+    description = "Success is answered only after the message is durably stored.",
     params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect; without one, the same fields within an hour of the clock (UTC) have")),
     request_body(content((ContactForm = "application/json"), (ContactForm = "application/x-www-form-urlencoded"))),
     responses(

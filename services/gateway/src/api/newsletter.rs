@@ -65,10 +65,13 @@ impl LinkBody {
 
 /// Signs an address up; its owner then gets a mail to confirm it.
 ///
-/// The answer never tells whether the address was known.
+/// # Errors
+///
+/// If the newsletter service refuses the sign-up or is away.
 #[utoipa::path(
     post,
     path = "/api/newsletter",
+    description = "The answer never tells whether the address was known.",
     params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect; without one, the same fields within an hour of the clock (UTC) have")),
     request_body(content((NewsletterForm = "application/json"), (NewsletterForm = "application/x-www-form-urlencoded"))),
     responses(
@@ -100,10 +103,16 @@ pub async fn subscribe(
     Ok(Accepted::YES.into_response())
 }
 
-/// Confirms a sign-up with the token that was mailed: from our page with JSON, or, where no script runs, with a form.
+/// Confirms a sign-up with the token that was mailed.
+///
+/// # Errors
+///
+/// If the body is neither JSON nor, beside a token in the address, a yes; if the newsletter service refuses the token
+/// or is away.
 #[utoipa::path(
     post,
     path = "/api/newsletter/confirm",
+    description = "From our page with JSON, or, where no script runs, with a form.",
     params(AddressToken),
     request_body = TokenForm,
     responses(
@@ -127,10 +136,16 @@ pub async fn confirm(
     Ok(Accepted::YES)
 }
 
-/// Ends a subscription: from our page with JSON, or from a mail client in one click (RFC 8058).
+/// Ends a subscription.
+///
+/// # Errors
+///
+/// If the body is neither JSON nor, beside a token in the address, a yes; if the newsletter service refuses the token
+/// or is away.
 #[utoipa::path(
     post,
     path = "/api/newsletter/unsubscribe",
+    description = "From our page with JSON, or from a mail client in one click (RFC 8058).",
     params(AddressToken),
     request_body = TokenForm,
     responses(

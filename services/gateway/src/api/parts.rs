@@ -33,6 +33,10 @@ pub enum Forwarded {
 
 /// Forwards the whole form, and the commit once it was all there. Stops early where the
 /// receiver is gone: then the service has refused already.
+///
+/// # Errors
+///
+/// If the form cannot be read, a part of it is too large, or nothing arrives for [`IDLE_TIMEOUT`].
 pub async fn forward(
     mut form: Multipart,
     mut submission: Submission,

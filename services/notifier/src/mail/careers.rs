@@ -19,6 +19,10 @@ use super::{
 
 /// The application, to the recruiters. The résumé is a link that ends by itself, made
 /// anew for each attempt, and attached where it is small enough.
+///
+/// # Errors
+///
+/// If the link to the résumé cannot be signed.
 pub async fn application(
     context: &MailContext,
     event: &Event<CareersApplied>,
@@ -54,6 +58,10 @@ pub async fn application(
 
 /// To the applicant; like every mail to an address that anyone may have typed, without
 /// the text that came with it.
+///
+/// # Errors
+///
+/// If no mail can go to the applicant's address.
 pub fn acknowledgement(context: &MailContext, event: &Event<CareersApplied>) -> Result<Mail, MailError> {
     let from = &event.data;
     let values = context! {

@@ -31,6 +31,10 @@ pub fn lead(context: &MailContext, event: &Event<ContactReceived>) -> Mail {
 
 /// To the visitor. It does not repeat the message: else anyone could have us send any
 /// text to any address.
+///
+/// # Errors
+///
+/// If no mail can go to the visitor's address.
 pub fn acknowledgement(context: &MailContext, event: &Event<ContactReceived>) -> Result<Mail, MailError> {
     let from = &event.data;
     let values = context! {

@@ -56,6 +56,10 @@ pub struct Signer(DkimConfig);
 
 impl Signer {
     /// The signer that the settings ask for, if they ask for one.
+    ///
+    /// # Errors
+    ///
+    /// If the key is too short or none that we can read, with the reason.
     pub fn new(settings: &DkimSettings) -> Result<Option<Self>, String> {
         let (Some(selector), Some(domain), Some(key)) =
             (&settings.dkim_selector, &settings.dkim_domain, &settings.dkim_key)

@@ -32,6 +32,11 @@ pub use self::{
 };
 
 /// The message that a delivery calls for.
+///
+/// # Errors
+///
+/// If the event is not what its channel takes, no mail can go to its address, its link has expired, a template is wrong,
+/// or what the mail holds beside the event cannot be had now.
 pub async fn write(
     context: &MailContext,
     recruiter_extras: &RecruiterExtrasLoader,

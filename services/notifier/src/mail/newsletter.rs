@@ -18,6 +18,10 @@ use super::{
 };
 
 /// The confirmation link. Until it is followed, nothing else is ever sent.
+///
+/// # Errors
+///
+/// If the link has expired, or no mail can go to the address.
 pub fn confirmation(
     context: &MailContext,
     event: &Event<NewsletterRequested>,
@@ -38,6 +42,10 @@ pub fn confirmation(
 }
 
 /// The welcome; from here on every mail can be unsubscribed from in one click.
+///
+/// # Errors
+///
+/// If no mail can go to the address.
 pub fn welcome(context: &MailContext, event: &Event<NewsletterConfirmed>) -> Result<Mail, MailError> {
     let unsubscribe_links = context.links.unsubscribe_links(&event.subject, event.time);
     let values = context! { unsubscribe => unsubscribe_links.page };
@@ -50,6 +58,10 @@ pub fn welcome(context: &MailContext, event: &Event<NewsletterConfirmed>) -> Res
 }
 
 /// The last mail: that it worked, and that it can be undone.
+///
+/// # Errors
+///
+/// If no mail can go to the address.
 pub fn goodbye(context: &MailContext, event: &Event<NewsletterUnsubscribed>) -> Result<Mail, MailError> {
     let to = visitor(None, &event.data.email)?;
     Ok(Mail {

@@ -60,6 +60,10 @@ impl RecruiterExtrasLoader {
     }
 
     /// Loads all extras of a mail.
+    ///
+    /// # Errors
+    ///
+    /// If the stream cannot be read, or the résumé cannot be fetched at the first attempt.
     pub async fn load(
         &self,
         event: &Event<CareersApplied>,

@@ -86,6 +86,10 @@ pub struct Templates(Environment<'static>);
 
 impl Templates {
     /// Parses every template. What they show of the company is the same in every mail.
+    ///
+    /// # Errors
+    ///
+    /// If one of them cannot be parsed.
     pub fn new(brand: &Brand, site_url: &str) -> Result<Self, minijinja::Error> {
         let mut environment = Environment::new();
         // A name that is not there is a mistake, never an empty place in a mail.
@@ -113,6 +117,10 @@ impl Templates {
     }
 
     /// A mail with these values in it.
+    ///
+    /// # Errors
+    ///
+    /// If a template asks for what it is not given.
     pub fn render(&self, kind: Kind, values: &Value) -> Result<Rendered, minijinja::Error> {
         let folder = folder(kind);
         let render = |file: &str| {

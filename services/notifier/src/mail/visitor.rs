@@ -8,6 +8,10 @@ use visitor::EmailAddress;
 use super::{context::MailContext, error::MailError, wording};
 
 /// The visitor as a recipient, by name where the name is fit to be repeated.
+///
+/// # Errors
+///
+/// If the address is one that no mail can go to (`a..b@example.com`).
 pub fn visitor(name: Option<&str>, email: &EmailAddress) -> Result<Mailbox, MailError> {
     let address: Address = email.as_str().parse().map_err(|_| MailError::Address)?;
     let name = name.and_then(wording::repeatable).map(wording::one_line);

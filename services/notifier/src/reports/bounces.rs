@@ -9,6 +9,10 @@ use visitor::EmailAddress;
 
 /// Publishes what the mail server said of a subscriber's address; once, however often it is called. Of mails outside
 /// the newsletter there is nothing to tell.
+///
+/// # Errors
+///
+/// If the event is not known to be stored.
 pub async fn publish_bounce(
     publisher: &Publisher,
     channel: Channel,

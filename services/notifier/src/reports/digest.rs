@@ -47,7 +47,11 @@ enum DigestError {
     Smtp(#[from] SmtpError),
 }
 
-/// Opens the consumer of dead letters, which must be there.
+/// Opens the consumer of dead letters.
+///
+/// # Errors
+///
+/// If it is not there, or the broker does not answer.
 pub async fn consumer(context: &Context) -> anyhow::Result<PullConsumer> {
     let opened = context
         .get_consumer_from_stream(DIGEST_CONSUMER, DEAD_LETTERS_STREAM)

@@ -35,7 +35,11 @@ pub struct LastDigest {
 }
 
 impl Deliveries {
-    /// Opens the bucket, which must be there.
+    /// Opens the bucket.
+    ///
+    /// # Errors
+    ///
+    /// If it is not there, or the broker does not answer.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
         let opened = context.get_key_value(DELIVERIES_BUCKET).await;
         let bucket = opened.map_err(|error| {
@@ -49,6 +53,10 @@ impl Deliveries {
 
     /// Runs `send` unless a delivery record exists (idempotency), then writes the record. Where it cannot be written, the
     /// event must come again, and is then recorded instead of sent.
+    ///
+    /// # Errors
+    ///
+    /// If `send` fails, or the record cannot be read or written.
     pub async fn deliver_once<E: From<Unavailable>>(
         &self,
         delivery: &Delivery,
@@ -73,6 +81,10 @@ impl Deliveries {
     }
 
     /// The operator's last mail.
+    ///
+    /// # Errors
+    ///
+    /// If the broker does not answer, or the record cannot be read.
     pub async fn last_digest(&self) -> Result<LastDigest, Unavailable> {
         let away = |error: &dyn std::fmt::Display| Unavailable::new(DELIVERIES_BUCKET, error);
         let noted = self
@@ -86,6 +98,10 @@ impl Deliveries {
     }
 
     /// Records the operator's mail before it is sent, and again once it is.
+    ///
+    /// # Errors
+    ///
+    /// If the broker did not store it.
     pub async fn record_digest(&self, digest: &LastDigest) -> Result<(), Unavailable> {
         let value = serde_json::to_vec(digest).expect("numbers are plain values");
         let noted = self.bucket.put(DIGEST_CONSUMER, value.into()).await;

@@ -15,7 +15,11 @@ const ATTEMPTS: u32 = 5;
 pub struct EndpointStates(Store);
 
 impl EndpointStates {
-    /// Opens the bucket, which must be there.
+    /// Opens the bucket.
+    ///
+    /// # Errors
+    ///
+    /// If it is not there, or the broker does not answer.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
         let opened = context.get_key_value(ENDPOINTS_BUCKET).await;
         opened.map(Self).map_err(|error| {
@@ -24,6 +28,10 @@ impl EndpointStates {
     }
 
     /// How an endpoint fares; well, where nothing is known of it.
+    ///
+    /// # Errors
+    ///
+    /// If the broker does not answer, or the record cannot be read.
     pub async fn of(&self, endpoint: &str) -> Result<EndpointState, Unavailable> {
         let away = |error: &dyn std::fmt::Display| Unavailable::new(ENDPOINTS_BUCKET, error);
         match self.0.get(endpoint).await {
@@ -35,6 +43,10 @@ impl EndpointStates {
 
     /// Changes how an endpoint fares, whatever other deliveries note meanwhile; gives what was noted, where that is
     /// something new.
+    ///
+    /// # Errors
+    ///
+    /// If the record cannot be read, or none of [`ATTEMPTS`] attempts stored it.
     pub async fn change(
         &self,
         endpoint: &str,

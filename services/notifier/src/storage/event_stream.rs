@@ -17,7 +17,11 @@ use super::unavailable::Unavailable;
 pub struct EventStream(Arc<Stream>);
 
 impl EventStream {
-    /// Opens the stream, which must be there.
+    /// Opens the stream.
+    ///
+    /// # Errors
+    ///
+    /// If it is not there, or the broker does not answer.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
         let opened = context.get_stream(SITE_STREAM).await;
         let stream = opened.map_err(|error| {
@@ -27,6 +31,10 @@ impl EventStream {
     }
 
     /// The first event under a subject from this sequence on.
+    ///
+    /// # Errors
+    ///
+    /// If the broker does not answer.
     pub async fn next(&self, subject: &str, from: u64) -> Result<Option<StreamMessage>, Unavailable> {
         match self.0.direct_get_next_for_subject(subject, Some(from)).await {
             Ok(message) => Ok(Some(message)),

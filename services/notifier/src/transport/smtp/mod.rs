@@ -83,6 +83,10 @@ impl ChannelLimit {
 
 impl SmtpPool {
     /// A pool for this many channels; no connection is opened yet.
+    ///
+    /// # Errors
+    ///
+    /// If the connections are to be encrypted, and there is no usable root certificate.
     pub fn new(settings: &SmtpSettings, channels: usize) -> anyhow::Result<Self> {
         let tls = match settings.smtp_tls {
             TlsMode::None => None,
@@ -117,6 +121,10 @@ impl SmtpPool {
 
     /// Sends a message over a pooled connection, within its channel's connection limit. One that is slow leaves the limit and
     /// goes on, so that a few that hang do not stop the channel.
+    ///
+    /// # Errors
+    ///
+    /// If the mail server refuses it, is not reached, or does not answer in time; then it may have taken it even so.
     pub async fn send(&self, limit: &ChannelLimit, message: &Message) -> Result<(), SmtpError> {
         let content = dot_stuffed(&message.formatted());
         let waiting = CounterGuard::new(&self.waiting, &[]);

@@ -99,6 +99,10 @@ pub struct WebhookClient {
 
 impl WebhookClient {
     /// A client that reaches private addresses, and sends without TLS, only where that is allowed.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no usable root certificate.
     pub fn new(private: PrivateAddresses) -> anyhow::Result<Self> {
         let mut tcp = HttpConnector::new_with_resolver(FilteringResolver(private));
         tcp.enforce_http(false);
@@ -126,6 +130,10 @@ pub struct WebhookSender {
 
 impl WebhookSender {
     /// Checks the endpoint's address and secrets.
+    ///
+    /// # Errors
+    ///
+    /// If the address is none, or a private one that is not allowed, or a secret is not as the specification has it.
     pub fn new(endpoint: &Endpoint, client: &WebhookClient) -> Result<Self, InvalidEndpoint> {
         let wrong = |reason| InvalidEndpoint {
             name: endpoint.name.clone(),
@@ -150,7 +158,11 @@ impl WebhookSender {
         })
     }
 
-    /// Sends it once. Any answer but 2xx is a failure.
+    /// Sends it once.
+    ///
+    /// # Errors
+    ///
+    /// If the receiver is not reached, does not answer within [`REQUEST_TIMEOUT`], or answers anything but 2xx.
     pub async fn send(&self, event: Uuid, now: OffsetDateTime, body: Body) -> Result<(), SendingError> {
         let mut request = Request::post(self.url.as_str()).header(header::CONTENT_TYPE, body.content_type);
         if !self.signers.is_empty() {

@@ -18,6 +18,10 @@ struct SlackEvent {
 }
 
 /// The message, as the body of a request.
+///
+/// # Errors
+///
+/// If the event is not JSON with a type, an id and data.
 pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
     let SlackEvent { event_type, id, data } = serde_json::from_slice(event)?;
     let text = |field: &str| data.get(field).and_then(Value::as_str).map(escaped);
