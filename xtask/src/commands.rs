@@ -39,7 +39,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, TestedBy); 82] = [
+pub const COMMANDS: [(&str, TestedBy); 83] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -156,6 +156,7 @@ pub const COMMANDS: [(&str, TestedBy); 82] = [
     ("sitectl webhooks", ByTest("crates/sitectl/tests/it/webhooks.rs")),
     ("sitectl backup", ByTest("crates/sitectl/tests/it/backup.rs")),
     ("sitectl restore", ByTest("crates/sitectl/tests/it/backup.rs")),
+    ("sitectl sweep", ByTest("crates/sitectl/tests/it/sweep.rs")),
     ("sitectl", ByTest("crates/sitectl/tests/it/tool.rs")),
 ];
 
