@@ -119,7 +119,7 @@ def test_each_setting_can_be_given(folder, pod):
 def test_production_gives_what_a_company_needs_beyond_what_starts():
     pods = {pod.name: given(pod) for pod in ours("overlays/production")}
     for name, settings in pods.items():
-        assert "OTEL_EXPORTER_OTLP_ENDPOINT" in settings or name in ("setup", "backup")
+        assert "OTEL_EXPORTER_OTLP_ENDPOINT" in settings or name in ("setup", "sweep", "backup")
     needed = {"SMTP_HOST", "SMTP_PORT", "SMTP_USER", "SMTP_PASSWORD_FILE", "SITE_URL", "WEBHOOKS_FILE"}
     assert needed | {"DKIM_SELECTOR", "DKIM_DOMAIN", "DKIM_KEY_FILE"} <= set(pods["notifier"])
     assert pods["notifier"]["SMTP_TLS"] != "none"

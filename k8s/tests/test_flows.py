@@ -15,7 +15,7 @@ OUTSIDE = "outside the cluster"
 
 WEB = ["web-shell", "web-blog", "web-careers"]
 SERVICES = [("contact", 50051), ("newsletter", 50052), ("careers", 50053)]
-KEEPING_FILES = ["careers", "notifier", "setup"]
+KEEPING_FILES = ["careers", "notifier", "setup", "sweep"]
 TELLING = ["gateway", "contact", "newsletter", "careers", "notifier", *WEB]
 
 
@@ -26,7 +26,7 @@ def designed(everywhere, stores):
         | {("gateway", service, f"{port}/TCP") for service, port in SERVICES}
         # The page of a form that was refused, for a browser without our scripts.
         | {("gateway", "web-shell", "8080/TCP")}
-        | {(client, "nats", "4222/TCP") for client in [*dict(SERVICES), "notifier", "setup"]}
+        | {(client, "nats", "4222/TCP") for client in [*dict(SERVICES), "notifier", "setup", "sweep"]}
         | {("nats", "nats", "6222/TCP")}
         | {(pod, DNS, f"53/{protocol}") for pod in everywhere for protocol in ("UDP", "TCP")}
         | stores
@@ -34,11 +34,11 @@ def designed(everywhere, stores):
 
 
 LOCAL = designed(
-    [*TELLING, "setup", "nats", "s3", "mail"],
+    [*TELLING, "setup", "sweep", "nats", "s3", "mail"],
     {(client, "s3", "9000/TCP") for client in KEEPING_FILES} | {("notifier", "mail", "1025/TCP")},
 )
 PRODUCTION = designed(
-    [*TELLING, "setup", "backup", "nats", "collector", "clamd"],
+    [*TELLING, "setup", "sweep", "backup", "nats", "collector", "clamd"],
     # S3, and webhooks too where the notifier calls.
     {(client, OUTSIDE, "443/TCP") for client in [*KEEPING_FILES, "backup"]}
     | {("notifier", OUTSIDE, "587/TCP"), ("backup", "nats", "4222/TCP")}

@@ -15,6 +15,7 @@ from tree import (
     RENDERED,
     RESTORE,
     ROOT,
+    Workload,
     nats_server,
     named,
     of_kind,
@@ -69,7 +70,7 @@ def test_a_local_demo_says_of_each_image_why_it_has_no_digest():
     excused = [found for found in objects if any("checkov" in key for key in found["metadata"].get("annotations", {}))]
     assert {found["metadata"]["name"] for found in excused} == {pod.name for pod in workloads(objects)}
     for found in excused:
-        [container] = found["spec"]["template"]["spec"]["containers"]
+        container = Workload(found, objects).container
         reasons = [text for text in found["metadata"]["annotations"].values() if re.match("CKV_K8S_(15|43)=", text)]
         built = [text for text in reasons if "built on the spot" in text]
         assert built == (reasons if container["image"] in published().values() else []), found["metadata"]["name"]
