@@ -1,6 +1,9 @@
 //! Publishing with a durable acknowledgement.
 
-use std::time::Instant;
+use std::{
+    fmt::Display,
+    time::{Duration, Instant},
+};
 
 use async_nats::{
     Client,
@@ -8,12 +11,14 @@ use async_nats::{
         self,
         context::{self, PublishErrorKind},
         message::PublishMessage,
+        stream::DirectGetErrorKind,
     },
 };
+use backon::{ConstantBuilder, Retryable};
 use opentelemetry::{KeyValue, metrics::Histogram};
 use site_events::{
     SITE_STREAM,
-    event::{CONTENT_TYPE, Event, EventData},
+    event::{CONTENT_TYPE, Event, EventData, Submission},
 };
 use site_service::{
     RequestId,
@@ -26,6 +31,11 @@ use tonic::Status;
 use tracing::{Instrument, field};
 use uuid::Uuid;
 use visitor::PersonId;
+
+/// How long a replica of the stream may be behind its leader.
+const REPLICA_LAG: ConstantBuilder = ConstantBuilder::new()
+    .with_delay(Duration::from_millis(100))
+    .with_max_times(5);
 
 /// Whether the broker had the event already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +55,12 @@ pub enum PublishError {
     /// The broker answered that it did not store the event.
     #[error("the broker refused the event: {0}")]
     Refused(context::PublishError),
+    /// The event of this id is another submission's: nothing was stored.
+    #[error("the idempotency key was used for another submission")]
+    KeyReused,
+    /// The broker has an event of this id, and did not give it to compare.
+    #[error("the event that is stored under this id cannot be read: {0}")]
+    NotCompared(String),
     /// It was sent, but no acknowledgement came: it may be stored. Repeating it under
     /// the same id is safe.
     #[error("the broker did not acknowledge the event: {0}")]
@@ -52,12 +68,22 @@ pub enum PublishError {
 }
 
 impl PublishError {
+    /// Whether the event is certainly not stored. Without that it may be.
+    pub fn is_not_stored(&self) -> bool {
+        match self {
+            Self::NotConnected | Self::Refused(_) | Self::KeyReused => true,
+            Self::NotAcknowledged(_) | Self::NotCompared(_) => false,
+        }
+    }
+
     /// What telemetry calls it.
     fn kind(&self) -> &'static str {
         match self {
             Self::NotConnected => "not_connected",
             Self::Refused(_) => "refused",
             Self::NotAcknowledged(_) => "not_acknowledged",
+            Self::KeyReused => "key_reused",
+            Self::NotCompared(_) => "not_compared",
         }
     }
 }
@@ -74,8 +100,15 @@ impl From<context::PublishError> for PublishError {
 impl From<PublishError> for Status {
     fn from(error: PublishError) -> Self {
         tracing::warn!(%error, "event not known to be stored");
-        status::unavailable("the broker is away")
+        match error {
+            PublishError::KeyReused => Self::already_exists(error.to_string()),
+            _ => status::unavailable("the broker is away"),
+        }
     }
+}
+
+fn not_compared(error: impl Display) -> PublishError {
+    PublishError::NotCompared(error.to_string())
 }
 
 /// Publishes events to the stream `SITE`.
@@ -131,6 +164,50 @@ impl Publisher {
         }
         self.measure(destination, &stored, started);
         stored
+    }
+
+    /// Publishes what a visitor submitted. Its id comes from an idempotency key, which stands for one submission only.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError::KeyReused`] if another submission is stored under this id; otherwise as [`Self::publish`].
+    pub async fn publish_submission<D: Submission>(
+        &self,
+        request_id: &RequestId,
+        id: Uuid,
+        person: &PersonId,
+        submission: D,
+    ) -> Result<Stored, PublishError> {
+        let stored = self.publish(request_id, id, person, submission.clone()).await?;
+        if stored == Stored::Duplicate && !submission.repeats(&self.stored_event::<D>(id, person).await?.data)
+        {
+            return Err(PublishError::KeyReused);
+        }
+        Ok(stored)
+    }
+
+    /// The event of this id, if it is the person's last of its type: a service may read no more of the stream than that. It
+    /// is enough, because whoever has sent something else since does not repeat what was before.
+    async fn stored_event<D: EventData>(
+        &self,
+        id: Uuid,
+        person: &PersonId,
+    ) -> Result<Event<D>, PublishError> {
+        let read = || async {
+            let site = self.context.get_stream_no_info(SITE_STREAM).await;
+            let site = site.map_err(not_compared)?;
+            let last = match site.direct_get_last_for_subject(D::TYPE.subject(person)).await {
+                Ok(last) => last,
+                Err(error) if error.kind() == DirectGetErrorKind::NotFound => {
+                    return Err(PublishError::KeyReused);
+                }
+                Err(error) => return Err(not_compared(error)),
+            };
+            let event: Event<D> = serde_json::from_slice(&last.payload).map_err(not_compared)?;
+            (event.id == id).then_some(event).ok_or(PublishError::KeyReused)
+        };
+        // The replica that answers may hear of an event a moment after its leader.
+        read.retry(REPLICA_LAG).await
     }
 
     fn measure(&self, destination: &'static str, stored: &Result<Stored, PublishError>, started: Instant) {

@@ -96,6 +96,13 @@ pub trait EventData: Serialize + DeserializeOwned + Send + Sync {
     const TYPE: EventType;
 }
 
+/// What a visitor submitted under an idempotency key.
+pub trait Submission: EventData + Clone {
+    /// Whether `stored` is this submission, sent before: what the visitor entered is the same. Where they came from may
+    /// be told otherwise by then.
+    fn repeats(&self, stored: &Self) -> bool;
+}
+
 /// One event in its CloudEvents envelope.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
@@ -146,7 +153,7 @@ impl<D: EventData> Event<D> {
 }
 
 /// A contact message.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 pub struct ContactReceived {
     /// The visitor's full name.
@@ -163,6 +170,16 @@ pub struct ContactReceived {
 
 impl EventData for ContactReceived {
     const TYPE: EventType = EventType::ContactReceived;
+}
+
+impl Submission for ContactReceived {
+    fn repeats(&self, stored: &Self) -> bool {
+        let entered = |from: &Self| Self {
+            attribution: None,
+            ..from.clone()
+        };
+        entered(self) == entered(stored)
+    }
 }
 
 /// A newsletter sign-up that awaits its confirmation.
@@ -183,6 +200,12 @@ pub struct NewsletterRequested {
 
 impl EventData for NewsletterRequested {
     const TYPE: EventType = EventType::NewsletterRequested;
+}
+
+impl Submission for NewsletterRequested {
+    fn repeats(&self, stored: &Self) -> bool {
+        self.email == stored.email
+    }
 }
 
 /// A confirmed newsletter subscription.
@@ -229,7 +252,7 @@ impl EventData for NewsletterBounced {
 }
 
 /// An internship application.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CareersApplied {
@@ -258,6 +281,18 @@ pub struct CareersApplied {
 
 impl EventData for CareersApplied {
     const TYPE: EventType = EventType::CareersApplied;
+}
+
+impl Submission for CareersApplied {
+    fn repeats(&self, stored: &Self) -> bool {
+        let entered = |from: &Self| Self {
+            resume: None,
+            attribution: None,
+            ..from.clone()
+        };
+        let content = |from: &Self| from.resume.as_ref().map(|resume| resume.sha256.clone());
+        entered(self) == entered(stored) && content(self) == content(stored)
+    }
 }
 
 /// A résumé that lies in the bucket.

@@ -138,6 +138,15 @@ impl Subscriber {
         Self { state, ..self }
     }
 
+    /// The same subscription after its confirmation mail could not be asked for: the next sign-up may ask at once.
+    pub fn released(self) -> Self {
+        let state = State::Pending {
+            mailed: None,
+            asking: None,
+        };
+        Self { state, ..self }
+    }
+
     /// The subscription that a confirmation makes; `None` where there is nothing to
     /// confirm any more.
     pub fn confirmed(self, now: OffsetDateTime) -> Option<Self> {

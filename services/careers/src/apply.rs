@@ -132,7 +132,7 @@ pub async fn apply(
     };
     let published = careers
         .publisher
-        .publish(request_id, event_id, &person, applied)
+        .publish_submission(request_id, event_id, &person, applied)
         .await;
     if let Some(upload) = upload {
         finish(&careers.uploads, upload, &published).await;
@@ -145,10 +145,8 @@ async fn finish(uploads: &Uploads, upload: Upload, published: &Result<Stored, Pu
     match published {
         Ok(Stored::New) => uploads.commit(upload).await,
         // The event may be stored, although the visitor is told to try again: the sweep can tell, and does.
-        Err(PublishError::NotAcknowledged(_)) => {}
-        Ok(Stored::Duplicate) | Err(PublishError::NotConnected | PublishError::Refused(_)) => {
-            uploads.roll_back(upload).await;
-        }
+        Err(error) if !error.is_not_stored() => {}
+        Ok(Stored::Duplicate) | Err(_) => uploads.roll_back(upload).await,
     }
 }
 

@@ -55,7 +55,7 @@ pub async fn submit(
         attribution: Attribution::of(form.attribution),
     };
     publisher
-        .publish(request_id, event_id, &person, received)
+        .publish_submission(request_id, event_id, &person, received)
         .await
         .map_err(SubmitError::Publish)?;
     Ok(SubmitResponse {

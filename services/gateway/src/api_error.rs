@@ -17,6 +17,10 @@ const API: &str = "/api";
 /// The one form whose answers carry their sentence as `message`; all others as `error`.
 const CONTACT: &str = "/api/contact";
 
+/// What a submission is told whose idempotency key stands for another one.
+const KEY_REUSED: &str = "Another message was sent under this Idempotency-Key. Nothing of this one was stored: please send it \
+                          again, under a key of its own.";
+
 /// Why a request was not accepted, in the visitor's words.
 #[derive(Debug, Clone)]
 pub struct ApiError {
@@ -128,6 +132,7 @@ impl From<Status> for ApiError {
                 };
                 Self::with_message(StatusCode::UNPROCESSABLE_ENTITY, sentence).with_fields(fields)
             }
+            Code::AlreadyExists => Self::with_message(StatusCode::UNPROCESSABLE_ENTITY, KEY_REUSED),
             Code::OutOfRange => Self::with_message(StatusCode::PAYLOAD_TOO_LARGE, status.message()),
             Code::Unavailable | Code::DeadlineExceeded | Code::Cancelled | Code::Unknown => {
                 tracing::warn!(grpc.code = ?status.code(), reason = status.message(), "a service is away");

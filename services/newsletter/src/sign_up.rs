@@ -71,23 +71,24 @@ pub async fn sign_up(
     let Some((pending, revision)) = stored.map_err(SignUpError::Store)? else {
         return Ok(());
     };
-    newsletter
+    let id = NewsletterRequested::TYPE.id_for(key);
+    let published = newsletter
         .publisher
-        .publish(
-            request_id,
-            NewsletterRequested::TYPE.id_for(key),
-            &person,
-            requested,
-        )
-        .await
-        .map_err(SignUpError::Publish)?;
-    // Only now: a sign-up whose event failed must be mailed when it is repeated. If this
-    // write fails, the visitor may get a second mail; the first is on its way.
-    let mailed = pending.mailed(now);
-    if let Err(error) = write(newsletter, &person, &mailed, revision).await {
-        tracing::warn!(%error, %person, "the time of the confirmation mail was not noted");
+        .publish_submission(request_id, id, &person, requested)
+        .await;
+    let after = match &published {
+        // Only now: a sign-up whose event failed must be mailed when it is repeated. If this
+        // write fails, the visitor may get a second mail; the first is on its way.
+        Ok(_) => Some(pending.mailed(now)),
+        Err(error) if error.is_not_stored() => Some(pending.released()),
+        Err(_) => None,
+    };
+    if let Some(after) = after
+        && let Err(error) = write(newsletter, &person, &after, revision).await
+    {
+        tracing::warn!(%error, %person, "the outcome of the sign-up was not noted");
     }
-    Ok(())
+    published.map(drop).map_err(SignUpError::Publish)
 }
 
 /// Stores the sign-up; gives the record and its revision, or `None` where nothing is to be mailed.

@@ -341,6 +341,26 @@ async fn a_repeated_submission_has_one_event_and_one_object() -> anyhow::Result<
 }
 
 #[tokio::test]
+async fn the_key_of_an_application_is_refused_with_another_resume() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let key = Uuid::new_v4();
+    running.apply(application(&pdf(MEGABYTE), key)).await?;
+    for other in [
+        application(&pdf(MEGABYTE + 1), key),
+        [fields(), commit(key)].concat(),
+    ] {
+        let refused = running.apply(other).await;
+        assert_eq!(refused.map_err(|status| status.code()), Err(Code::AlreadyExists));
+    }
+    eventually("its résumé is removed", Duration::from_secs(45), async || {
+        (running.s3.objects().ok()?.len() == 1).then_some(())
+    })
+    .await?;
+    assert_eq!(running.nats.events().await?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
 async fn while_the_store_is_away_nothing_is_accepted_and_afterwards_all_is_well() -> anyhow::Result<()> {
     let mut running = running().await?;
     running.s3.stop().await?;

@@ -4,7 +4,10 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use contact::{Service, Settings};
-use site_proto::contact::v1::{SubmitRequest, contact_service_client::ContactServiceClient};
+use site_proto::{
+    attribution::v1::Attribution,
+    contact::v1::{SubmitRequest, contact_service_client::ContactServiceClient},
+};
 use site_service::{drain::CancellationToken, health, status};
 use testkit::{Nats, User, eventually};
 use tokio_util::sync::DropGuard;
@@ -93,6 +96,39 @@ async fn a_repeated_submission_is_stored_once() -> anyhow::Result<()> {
     let first = running.contact.submit(once.clone()).await?.into_inner();
     let second = running.contact.submit(once).await?.into_inner();
     assert_eq!(first.event_id, second.event_id);
+    assert_eq!(running.nats.events().await?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_key_of_another_message_is_refused_whoever_sends_it() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let first = message();
+    running.contact.submit(first.clone()).await?;
+    let shorter = SubmitRequest {
+        message: "Two cameras.".into(),
+        ..first.clone()
+    };
+    let somebody_else = SubmitRequest {
+        email: "asha@example.org".into(),
+        ..first.clone()
+    };
+    for other in [shorter, somebody_else] {
+        let refused = running.contact.submit(other).await;
+        assert_eq!(
+            refused.map_err(|status| status.code()).err(),
+            Some(Code::AlreadyExists)
+        );
+    }
+    // Where the visitor came from may have been told otherwise meanwhile.
+    let again = SubmitRequest {
+        attribution: Some(Attribution {
+            page: "/contact".into(),
+            ..Attribution::default()
+        }),
+        ..first
+    };
+    running.contact.submit(again).await?;
     assert_eq!(running.nats.events().await?.len(), 1);
     Ok(())
 }

@@ -106,6 +106,36 @@ fn token(link: &str) -> anyhow::Result<String> {
 }
 
 #[tokio::test]
+async fn a_key_that_stands_for_another_message_is_refused_with_a_sentence() -> anyhow::Result<()> {
+    let site = site().await?;
+    let send = async |path: &str, body: Value| {
+        let request = site.http.post(format!("{}{path}", site.stack.site()));
+        let key = "68cbf9c7-f08b-504e-92aa-bdbbd9999451";
+        request.header("idempotency-key", key).json(&body).send().await
+    };
+    let other = json!({ "name": "Asha Rao", "email": "asha@example.com", "message": "One camera." });
+    for (path, first, second, word) in [
+        ("/api/contact", message(), other, "message"),
+        (
+            "/api/newsletter",
+            json!({ "email": "zoe@example.org" }),
+            json!({ "email": "asha@example.com" }),
+            "error",
+        ),
+    ] {
+        assert_eq!(send(path, first.clone()).await?.status(), StatusCode::OK);
+        assert_eq!(send(path, first).await?.status(), StatusCode::OK);
+        let refused = send(path, second).await?;
+        assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY);
+        let said: Value = refused.json().await?;
+        let sentence = said[word].as_str().unwrap_or_default();
+        assert!(sentence.contains("send it again"), "{said}");
+    }
+    assert_eq!(site.stack.nats.events().await?.len(), 2);
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_message_reaches_sales_and_is_acknowledged() -> anyhow::Result<()> {
     let site = site().await?;
     let answer = site.post("/api/contact", &message()).await?;

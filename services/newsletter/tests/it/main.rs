@@ -242,6 +242,33 @@ async fn what_is_no_address_is_refused() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
+async fn the_key_of_somebody_elses_sign_up_is_refused_and_costs_no_mail() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let first = SubscribeRequest {
+        email: ADDRESS.into(),
+        idempotency_key: Uuid::new_v4().to_string(),
+        attribution: None,
+    };
+    running.newsletter.subscribe(first.clone()).await?;
+    running.newsletter.subscribe(first.clone()).await?;
+    let other = SubscribeRequest {
+        email: "asha@example.org".into(),
+        ..first
+    };
+    let refused = running.newsletter.subscribe(other).await;
+    assert_eq!(
+        refused.map_err(|status| status.code()).err(),
+        Some(Code::AlreadyExists)
+    );
+    running.sign_up_as("asha@example.org").await?;
+    assert_eq!(
+        running.event_types().await?,
+        ["site.newsletter.requested.v1", "site.newsletter.requested.v1"]
+    );
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_sign_up_that_fails_half_way_is_completed_by_repeating_it() -> anyhow::Result<()> {
     let mut running = running().await?;
     running.nats.stop().await?;
