@@ -11,7 +11,7 @@ OBSERVABILITY = K8S / "components/observability"
 # What one object may hold as an annotation, which is where `kubectl apply` keeps the last one.
 LARGEST_ANNOTATION = 256 * 1024
 # Behind a name, by unit: https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics
-SUFFIXES = {"s": "_seconds", "ms": "_milliseconds", "By": "_bytes"}
+SUFFIXES = {"s": "_seconds", "ms": "_milliseconds", "By": "_bytes", "1": "_ratio"}
 
 
 def objects():

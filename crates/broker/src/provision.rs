@@ -37,6 +37,10 @@ pub struct ProvisionSettings {
     /// How many days events and dead letters are kept
     #[arg(long, env = "STREAM_MAX_AGE_DAYS", default_value = "365", value_parser = days)]
     pub max_age: Duration,
+    /// Megabytes that a server of the broker gives to all streams and buckets; each has a share of its own, and refuses what
+    /// goes beyond it
+    #[arg(long, env = "STREAM_STORAGE_MB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..))]
+    pub storage_mb: u32,
     /// Who gets webhooks, as JSON; the same as the notifier's
     #[arg(long, env = "WEBHOOKS", hide_env_values = true, value_parser = Endpoints::parse)]
     pub webhooks: Option<Endpoints>,
@@ -45,6 +49,35 @@ pub struct ProvisionSettings {
 fn days(raw: &str) -> Result<Duration, std::num::ParseIntError> {
     raw.parse()
         .map(|days: u32| Duration::from_secs(u64::from(days) * 24 * 60 * 60))
+}
+
+/// The share that each stream and bucket has of the storage, in percent: so that a flood of forms leaves room for dead letters
+/// and for what was delivered. A little is left to what the broker keeps beside them.
+const STORAGE_SHARES: [(&str, i64); 6] = [
+    (SITE_STREAM, 60),
+    (DEAD_LETTERS_STREAM, 16),
+    (SUBSCRIBERS_BUCKET, 10),
+    (DELIVERIES_BUCKET, 8),
+    (ENDPOINTS_BUCKET, 1),
+    (UPLOADS_BUCKET, 1),
+];
+
+impl ProvisionSettings {
+    /// The most bytes of a stream or bucket.
+    fn max_bytes(&self, name: &str) -> i64 {
+        let share = STORAGE_SHARES.iter().find(|(of, _)| *of == name);
+        share.map_or(-1, |(_, percent)| {
+            i64::from(self.storage_mb) * 1_000_000 / 100 * percent
+        })
+    }
+}
+
+/// The names of all streams, those behind the buckets included.
+pub fn stream_names() -> impl Iterator<Item = String> {
+    STORAGE_SHARES.iter().map(|(name, _)| match *name {
+        SITE_STREAM | DEAD_LETTERS_STREAM => (*name).to_owned(),
+        bucket => format!("KV_{bucket}"),
+    })
 }
 
 /// What the broker refused to create.
@@ -216,6 +249,7 @@ fn streams(settings: &ProvisionSettings) -> [Config; 2] {
         storage: StorageType::File,
         num_replicas: settings.replicas,
         max_age: settings.max_age,
+        max_bytes: settings.max_bytes(name),
         duplicate_window: DUPLICATE_WINDOW,
         // A full disk refuses the next event instead of dropping an accepted one.
         discard: DiscardPolicy::New,
@@ -239,6 +273,7 @@ fn buckets(settings: &ProvisionSettings) -> [Config; 4] {
         max_messages_per_subject: 1,
         storage: StorageType::File,
         num_replicas: settings.replicas,
+        max_bytes: settings.max_bytes(name),
         discard: DiscardPolicy::New,
         allow_rollup: true,
         deny_delete: true,
@@ -310,6 +345,7 @@ mod tests {
         Desired::from_settings(&ProvisionSettings {
             replicas: 3,
             max_age: days("365").expect("days"),
+            storage_mb: 1024,
             webhooks: Some(Endpoints::parse(CRM).expect("endpoints")),
         })
     }

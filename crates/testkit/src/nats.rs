@@ -141,8 +141,13 @@ impl Nats {
 
     /// Creates what `sitectl setup` creates where the setting `WEBHOOKS` is this.
     pub async fn provision_for(&self, webhooks: &str) -> anyhow::Result<()> {
+        self.provision_with(&["--webhooks", webhooks]).await
+    }
+
+    /// Creates what `sitectl setup` creates with these flags.
+    pub async fn provision_with(&self, flags: &[&str]) -> anyhow::Result<()> {
         let client = self.client(User::Operator).await?;
-        let settings = ProvisionFlags::try_parse_from(["provision", "--webhooks", webhooks])?;
+        let settings = ProvisionFlags::try_parse_from([&["provision"], flags].concat())?;
         site_broker::provision(&jetstream::new(client), &settings.provision).await?;
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! The events as other people's programs meet them.
 
 mod consuming;
+mod full;
 mod readers;
 mod snapshots;

@@ -6,12 +6,15 @@ use async_nats::jetstream::{
     Context,
     consumer::{PullConsumer, pull},
     context::GetStreamErrorKind,
-    stream::Config,
+    stream::{Config, Info},
 };
 use site_broker::{Desired, provision::bucket_name};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM};
 
-use super::finding::{Finding, RUN_SETUP};
+use super::finding::{Finding, RUN_SETUP, Verdict};
+
+/// From when on somebody should look.
+const NEARLY_FULL_PERCENT: u64 = 80;
 
 /// Each of them.
 pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
@@ -35,8 +38,14 @@ async fn examine_stream(context: &Context, what: &str, wanted: &Config) -> Findi
     match context.get_stream(&wanted.name).await {
         Ok(stream) => {
             let info = stream.cached_info();
-            let fine = format!("as set up, {} messages", info.state.messages);
-            judge(what, fine, &stream_differences(wanted, &info.config))
+            let full = full_percent(info);
+            let fine = format!("as set up, {} messages, {full} % full", info.state.messages);
+            let finding = judge(what, fine, &stream_differences(wanted, &info.config));
+            if finding.verdict == Verdict::Ok && full >= NEARLY_FULL_PERCENT {
+                let remedy = "raise STREAM_STORAGE_MB; a full one refuses what comes";
+                return Finding::warning(what, format!("{full} % full"), remedy);
+            }
+            finding
         }
         Err(error) => match error.kind() {
             GetStreamErrorKind::JetStream(error) if error.code() == 404 => {
@@ -49,6 +58,12 @@ async fn examine_stream(context: &Context, what: &str, wanted: &Config) -> Findi
             ),
         },
     }
+}
+
+/// How much of its share is used.
+fn full_percent(info: &Info) -> u64 {
+    let share = u64::try_from(info.config.max_bytes).unwrap_or(u64::MAX).max(1);
+    info.state.bytes.saturating_mul(100) / share
 }
 
 async fn examine_consumer(context: &Context, stream: &str, wanted: &pull::Config) -> Finding {
@@ -96,6 +111,7 @@ fn stream_differences(wanted: &Config, found: &Config) -> Differences {
     differences.note("its subjects", &wanted.subjects, &found.subjects);
     differences.note("the number of copies", &wanted.num_replicas, &found.num_replicas);
     differences.note("the time kept", &Age(wanted.max_age), &Age(found.max_age));
+    differences.note("the most bytes", &wanted.max_bytes, &found.max_bytes);
     differences.note("where it is stored", &wanted.storage, &found.storage);
     differences.note("what a full one drops", &wanted.discard, &found.discard);
     differences.note("reading from any copy", &wanted.allow_direct, &found.allow_direct);

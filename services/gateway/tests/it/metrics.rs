@@ -132,6 +132,7 @@ fn at_prometheus(name: &str, unit: &str, kind: &str) -> String {
         "s" => "_seconds",
         "ms" => "_milliseconds",
         "By" => "_bytes",
+        "1" if kind == "gauge" => "_ratio",
         _ => "",
     };
     let total = if kind == "counter" { "_total" } else { "" };

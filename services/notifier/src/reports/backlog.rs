@@ -1,13 +1,14 @@
-//! Consumer lag metrics: pending events and age of the oldest, by channel. What could not be measured is not exported: an
-//! old value looks like a new one.
+//! Backlog metrics: consumer lag and age of the oldest event, by channel, and how full each stream is. What could not be
+//! measured is not exported: an old value looks like a new one.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-use async_nats::jetstream::{Context, consumer::PullConsumer};
+use async_nats::jetstream::{Context, consumer::PullConsumer, stream::Info};
 use opentelemetry::KeyValue;
+use site_broker::provision::stream_names;
 use site_events::SITE_STREAM;
 use site_service::{drain::CancellationToken, metrics};
 use time::OffsetDateTime;
@@ -33,6 +34,15 @@ struct LastRound(Mutex<Option<Round>>);
 struct Round {
     began: Instant,
     channels: Vec<ChannelLag>,
+    streams: Vec<StreamFill>,
+}
+
+/// How full a stream is.
+#[derive(Debug, Clone, PartialEq)]
+struct StreamFill {
+    stream: [KeyValue; 1],
+    /// The used part of the most bytes that it takes.
+    ratio: f64,
 }
 
 /// Lag of one channel.
@@ -87,7 +97,18 @@ impl Backlog {
                 }
             }
         }
-        Round { began, channels }
+        let mut streams = Vec::new();
+        for name in stream_names() {
+            match self.context.get_stream(&name).await {
+                Ok(stream) => streams.push(StreamFill::of(stream.cached_info(), name)),
+                Err(error) => tracing::warn!(stream = name, %error, "how full it is is not known"),
+            }
+        }
+        Round {
+            began,
+            channels,
+            streams,
+        }
     }
 
     async fn measure(&self, name: &str) -> Result<ChannelLag, LagError> {
@@ -123,18 +144,34 @@ impl Backlog {
     }
 }
 
+impl StreamFill {
+    fn of(info: &Info, name: String) -> Self {
+        // One without a limit is never full.
+        let most = u64::try_from(info.config.max_bytes).map_or(f64::INFINITY, |most| most as f64);
+        Self {
+            stream: [KeyValue::new("stream", name)],
+            ratio: info.state.bytes as f64 / most,
+        }
+    }
+}
+
 impl LastRound {
     fn replace(&self, round: Round) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(round);
     }
 
-    /// The lag of each channel that was measured, or nothing where that was too long ago.
-    fn at(&self, now: Instant) -> Vec<ChannelLag> {
+    /// What was measured, or nothing where that was too long ago.
+    fn at<T: Default>(&self, now: Instant, read: impl FnOnce(&Round) -> T) -> T {
         let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let recent = last
             .as_ref()
             .filter(|round| now.duration_since(round.began) <= STALE_AFTER);
-        recent.map_or_else(Vec::new, |round| round.channels.clone())
+        recent.map(read).unwrap_or_default()
+    }
+
+    /// The lag of each channel.
+    fn channels(&self, now: Instant) -> Vec<ChannelLag> {
+        self.at(now, |round| round.channels.clone())
     }
 }
 
@@ -147,7 +184,7 @@ fn observe(last: &Arc<LastRound>) {
         .with_unit("{event}")
         .with_description("Events that are not acknowledged yet")
         .with_callback(move |observer| {
-            for lag in told.at(Instant::now()) {
+            for lag in told.channels(Instant::now()) {
                 observer.observe(lag.events, &lag.channel);
             }
         })
@@ -158,8 +195,19 @@ fn observe(last: &Arc<LastRound>) {
         .with_unit("s")
         .with_description("Age of the oldest event that is not acknowledged yet")
         .with_callback(move |observer| {
-            for lag in told.at(Instant::now()) {
+            for lag in told.channels(Instant::now()) {
                 observer.observe(lag.oldest_age.as_secs_f64(), &lag.channel);
+            }
+        })
+        .build();
+    let told = last.clone();
+    meter
+        .f64_observable_gauge("site.stream.fill")
+        .with_unit("1")
+        .with_description("How full a stream is, from 0 to 1; a full one refuses what comes")
+        .with_callback(move |observer| {
+            for fill in told.at(Instant::now(), |round| round.streams.clone()) {
+                observer.observe(fill.ratio, &fill.stream);
             }
         })
         .build();
@@ -181,18 +229,20 @@ mod tests {
     fn a_round_is_told_until_the_next_one_or_until_it_is_too_old() {
         let last = LastRound::default();
         let began = Instant::now();
-        assert_eq!(last.at(began), []);
+        assert_eq!(last.channels(began), []);
         let channels = vec![lag("mail"), lag("webhook-crm")];
         last.replace(Round {
             began,
             channels: channels.clone(),
+            streams: Vec::new(),
         });
-        assert_eq!(last.at(began + STALE_AFTER), channels);
-        assert_eq!(last.at(began + STALE_AFTER + Duration::from_millis(1)), []);
+        assert_eq!(last.channels(began + STALE_AFTER), channels);
+        assert_eq!(last.channels(began + STALE_AFTER + Duration::from_millis(1)), []);
         last.replace(Round {
             began,
             channels: vec![lag("mail")],
+            streams: Vec::new(),
         });
-        assert_eq!(last.at(began), [lag("mail")]);
+        assert_eq!(last.channels(began), [lag("mail")]);
     }
 }

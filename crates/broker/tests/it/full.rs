@@ -1,0 +1,55 @@
+//! A full stream: what it refuses, and what goes on beside it.
+
+use async_nats::jetstream;
+use site_broker::{DELIVERIES_BUCKET, PublishError, Publisher, SUBSCRIBERS_BUCKET};
+use site_events::{Channel, EventData, event::ContactReceived, subjects};
+use site_service::{RequestId, status::unavailable};
+use testkit::{Nats, User};
+use tonic::Status;
+use uuid::Uuid;
+use visitor::EmailAddress;
+
+use crate::readers::person;
+
+/// What ten times the share of the smallest storage holds.
+const FLOOD: usize = 10_000;
+
+async fn flood(nats: &Nats) -> anyhow::Result<Result<(), PublishError>> {
+    let publisher = Publisher::new(nats.client(User::Contact).await?);
+    let person = person()?;
+    let message = ContactReceived {
+        name: "Zoë Müller".to_owned(),
+        email: EmailAddress::parse("zoe@example.org")?,
+        message: "x".repeat(10_000),
+        attribution: None,
+    };
+    for _ in 0..FLOOD {
+        let id = ContactReceived::TYPE.id_for(Uuid::new_v4());
+        let request = RequestId::accept(Some("visit-0001"));
+        let published = publisher.publish(&request, id, &person, message.clone());
+        if let Err(error) = published.await {
+            return Ok(Err(error));
+        }
+    }
+    Ok(Ok(()))
+}
+
+#[tokio::test]
+async fn a_flood_of_forms_is_refused_and_leaves_room_for_dead_letters_and_deliveries() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    nats.provision_with(&["--storage-mb=16"]).await?;
+    let refused = flood(&nats).await?;
+    assert!(matches!(refused, Err(PublishError::Refused(_))), "{refused:?}");
+    let answer = Status::from(refused.expect_err("it was refused"));
+    assert_eq!(answer.code(), unavailable("").code());
+
+    let notifier = jetstream::new(nats.client(User::Notifier).await?);
+    let dead = subjects::dead_letter(Channel::SalesLead.name(), "0123456789abcdef0123456789abcdef");
+    notifier.publish(dead, "{}".into()).await?.await?;
+    let deliveries = notifier.get_key_value(DELIVERIES_BUCKET).await?;
+    deliveries.put("event.channel", "now".into()).await?;
+    let newsletter = jetstream::new(nats.client(User::Newsletter).await?);
+    let subscribers = newsletter.get_key_value(SUBSCRIBERS_BUCKET).await?;
+    subscribers.put("somebody", "{}".into()).await?;
+    Ok(())
+}
