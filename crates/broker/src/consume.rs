@@ -2,21 +2,16 @@
 
 use std::{
     future::Future,
-    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use async_nats::jetstream::{
-    AckKind, Context, Message,
-    consumer::{PullConsumer, pull::Batch},
-};
-use futures_util::{Stream, StreamExt, stream};
+use async_nats::jetstream::{AckKind, Context, Message, consumer::PullConsumer};
+use futures_util::StreamExt;
 use serde::Deserialize;
 use site_events::{SITE_STREAM, subjects};
 use site_service::{RequestId, drain::CancellationToken, trace};
 use time::OffsetDateTime;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::{Instrument, Span, field};
 use uuid::Uuid;
 use visitor::PersonId;
@@ -25,12 +20,8 @@ use crate::{
     RetryPolicy, dead_letters,
     delivery::{Delivery, Outcome},
     metrics::ConsumerMetrics,
+    pull::{Pulled, messages},
 };
-
-const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
-/// How long the broker keeps a request for events before it is asked anew; after a restart
-/// it knows of none.
-const PULL_EXPIRES: Duration = Duration::from_secs(5);
 
 /// Options of a durable consumer.
 #[derive(Debug, Clone, Copy)]
@@ -83,110 +74,23 @@ pub async fn consume<F, Fut>(
     Fut: Future<Output = Outcome> + Send,
 {
     let metrics = ConsumerMetrics::of(&consumer);
-    while !stop.is_cancelled() {
-        let consuming = consume_stream(context, &consumer, options, &metrics, &deliver, &stop);
-        if let Err(error) = consuming.await {
-            tracing::warn!(channel = %consumer, %error, "the channel's consumer is away; trying again");
-        }
-        stop.run_until_cancelled(tokio::time::sleep(RECONNECT_PAUSE))
-            .await;
-    }
-}
-
-async fn consume_stream<F, Fut>(
-    context: &Context,
-    name: &Arc<str>,
-    options: ConsumerOptions,
-    metrics: &ConsumerMetrics,
-    deliver: &F,
-    stop: &CancellationToken,
-) -> Result<(), async_nats::Error>
-where
-    F: Fn(Delivery) -> Fut + Sync,
-    Fut: Future<Output = Outcome> + Send,
-{
-    let consumer: PullConsumer = context.get_consumer_from_stream(&**name, SITE_STREAM).await?;
     let processor = Processor {
         context,
-        consumer: name,
-        // Well within the ack wait, after which the broker would hand the event to
-        // someone else as well.
-        progress_interval: consumer.cached_info().config.ack_wait / 4,
+        consumer: &consumer,
         retries: options.retries,
-        metrics,
-        deliver,
+        metrics: &metrics,
+        deliver: &deliver,
     };
-    let mut ended = Ok(());
-    messages(&consumer, options.max_in_flight)
+    messages(context, &consumer, options.max_in_flight)
         .take_until(stop.cancelled())
-        .scan(&mut ended, |ended, pulled| {
-            std::future::ready(pulled.map_err(|error| **ended = Err(error)).ok())
-        })
-        .for_each_concurrent(None, async |(message, _permit)| processor.process(message).await)
+        .for_each_concurrent(None, async |pulled| processor.process(pulled).await)
         .await;
-    ended
-}
-
-/// Pulls the consumer's messages, each with a permit of `max_in_flight`. None is pulled before there is one: the ack wait
-/// would run while the event waits here.
-fn messages(
-    consumer: &PullConsumer,
-    max_in_flight: usize,
-) -> impl Stream<Item = Result<(Message, OwnedSemaphorePermit), async_nats::Error>> + Send {
-    let pull = Pull {
-        consumer,
-        permits: Arc::new(Semaphore::new(max_in_flight)),
-        // Asking for one at a time would cost more than what is asked for.
-        min_batch: u32::try_from(max_in_flight / 4).unwrap_or(u32::MAX).max(1),
-        batch: None,
-    };
-    stream::try_unfold(pull, async |mut pull| {
-        let pulled = pull.next().await?;
-        Ok(Some((pulled, pull)))
-    })
-}
-
-struct Pull<'a> {
-    consumer: &'a PullConsumer,
-    permits: Arc<Semaphore>,
-    min_batch: u32,
-    /// The batch that was requested, and the permits held for it.
-    batch: Option<(Batch, OwnedSemaphorePermit)>,
-}
-
-impl Pull<'_> {
-    async fn next(&mut self) -> Result<(Message, OwnedSemaphorePermit), async_nats::Error> {
-        loop {
-            let (batch, permits) = match &mut self.batch {
-                Some(batch) => batch,
-                None => self.batch.insert(self.request_batch().await?),
-            };
-            if let Some(message) = batch.next().await.transpose()?
-                && let Some(permit) = permits.split(1)
-            {
-                return Ok((message, permit));
-            }
-            self.batch = None;
-        }
-    }
-
-    async fn request_batch(&self) -> Result<(Batch, OwnedSemaphorePermit), async_nats::Error> {
-        let mut free = self.permits.clone().acquire_many_owned(self.min_batch).await?;
-        let more = u32::try_from(self.permits.available_permits())?;
-        if let Ok(more) = self.permits.clone().try_acquire_many_owned(more) {
-            free.merge(more);
-        }
-        let batch = self.consumer.batch().max_messages(free.num_permits());
-        Ok((batch.expires(PULL_EXPIRES).messages().await?, free))
-    }
 }
 
 /// Processes the messages of one consumer.
 struct Processor<'a, F> {
     context: &'a Context,
     consumer: &'a Arc<str>,
-    /// How often the broker is told that a delivery is still under way (`+WPI`).
-    progress_interval: Duration,
     retries: RetryPolicy,
     metrics: &'a ConsumerMetrics,
     deliver: &'a F,
@@ -198,8 +102,9 @@ where
     Fut: Future<Output = Outcome> + Send,
 {
     /// One attempt: the delivery, and its ack, nak or dead letter.
-    async fn process(&self, message: Message) {
-        let (attempt, age) = attempt_and_age(&message);
+    async fn process(&self, pulled: Pulled) {
+        let message = &pulled.message;
+        let (attempt, age) = attempt_and_age(message);
         let started = Instant::now();
         let consumer = self.consumer;
         let destination = subjects::without_person(&message.subject);
@@ -222,9 +127,9 @@ where
         );
         let outcome = match serde_json::from_slice::<Envelope>(&message.payload) {
             Ok(envelope) => {
-                let delivery = start_delivery(&span, consumer, attempt, envelope, &message);
+                let delivery = start_delivery(&span, consumer, attempt, envelope, message);
                 let work = (self.deliver)(delivery).instrument(span.clone());
-                with_progress(work, self.progress_interval, || report_progress(&message)).await
+                with_progress(work, pulled.progress_interval, || report_progress(message)).await
             }
             // The reader's own words may repeat what a visitor wrote.
             Err(error) => Outcome::Refused(format!(
@@ -241,9 +146,7 @@ where
             span.record("otel.status_code", "ERROR");
         }
         self.metrics.record_attempt(&outcome, started.elapsed(), age);
-        self.acknowledge(&message, outcome, attempt)
-            .instrument(span)
-            .await;
+        self.acknowledge(message, outcome, attempt).instrument(span).await;
     }
 
     async fn acknowledge(&self, message: &Message, outcome: Outcome, attempt: u32) {
@@ -278,18 +181,22 @@ async fn report_progress(message: &Message) {
     }
 }
 
-/// Does the work, and reports progress again and again until it is done.
+/// Does the work, and reports progress again and again until it is done. The work goes on while a report is under way.
 async fn with_progress<T, Fut: Future<Output = ()>>(
     work: impl Future<Output = T>,
     every: Duration,
     mut tell: impl FnMut() -> Fut,
 ) -> T {
-    let mut work = pin!(work);
-    loop {
-        match tokio::time::timeout(every, &mut work).await {
-            Ok(done) => return done,
-            Err(_) => tell().await,
+    let telling = async {
+        loop {
+            tokio::time::sleep(every).await;
+            tell().await;
         }
+    };
+    tokio::select! {
+        biased;
+        done = work => done,
+        never = telling => never,
     }
 }
 
@@ -342,6 +249,18 @@ mod tests {
         });
         assert_eq!(done.await, Ok("done"));
         assert_eq!(told, 3);
+    }
+
+    #[tokio::test]
+    async fn the_work_goes_on_while_nobody_takes_the_report_of_it() {
+        let (tell, told) = tokio::sync::oneshot::channel();
+        let mut tell = Some(tell);
+        let done = with_progress(told, Duration::ZERO, || {
+            tell.take().map(|tell| tell.send("done"));
+            std::future::pending()
+        });
+        let done = tokio::time::timeout(Duration::from_secs(10), done).await;
+        assert_eq!(done, Ok(Ok("done")), "it waited for the broker");
     }
 
     #[tokio::test]

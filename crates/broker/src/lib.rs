@@ -7,6 +7,7 @@ pub mod endpoints;
 mod metrics;
 pub mod provision;
 pub mod publish;
+mod pull;
 mod retries;
 
 pub use delivery::{Delivery, Outcome};

@@ -64,6 +64,16 @@ impl Consumer {
         retries: RetryPolicy,
         outcome: impl Fn(usize) -> Outcome + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
+        Self::start_hanging_on(None, nats, retries, outcome).await
+    }
+
+    /// The same, but the event with this number in the stream is under way for ever.
+    async fn start_hanging_on(
+        hanging: Option<u64>,
+        nats: &Nats,
+        retries: RetryPolicy,
+        outcome: impl Fn(usize) -> Outcome + Send + Sync + 'static,
+    ) -> anyhow::Result<Self> {
         let context = jetstream::new(nats.client(User::Notifier).await?);
         let taken = Arc::new(Mutex::new(Vec::new()));
         let stop = CancellationToken::new();
@@ -73,10 +83,17 @@ impl Consumer {
                 max_in_flight: 4,
                 retries,
             };
-            let deliver = async |delivery| {
-                let mut taken = deliveries.lock().expect("nobody panics with it");
-                taken.push(delivery);
-                outcome(taken.len())
+            let deliver = async |delivery: Delivery| {
+                let hangs = Some(delivery.sequence) == hanging;
+                let number = {
+                    let mut taken = deliveries.lock().expect("nobody panics with it");
+                    taken.push(delivery);
+                    taken.len()
+                };
+                if hangs {
+                    std::future::pending::<()>().await;
+                }
+                outcome(number)
             };
             consume(&context, CHANNEL.name().into(), options, deliver, stopped).await;
         });
@@ -86,6 +103,11 @@ impl Consumer {
     fn attempts(&self) -> Vec<u32> {
         let taken = self.taken.lock().expect("nobody panics with it");
         taken.iter().map(|delivery| delivery.attempt).collect()
+    }
+
+    fn sequences(&self) -> Vec<u64> {
+        let taken = self.taken.lock().expect("nobody panics with it");
+        taken.iter().map(|delivery| delivery.sequence).collect()
     }
 
     /// Stops it once it has nothing under way.
@@ -194,6 +216,34 @@ async fn what_is_refused_or_is_no_event_is_a_dead_letter_at_once() -> anyhow::Re
     reasons.sort_unstable();
     assert_eq!(reasons, ["no", "not an event: unreadable at line 1, column 1"]);
     consumer.stop().await
+}
+
+#[tokio::test]
+async fn a_pull_that_the_broker_ends_is_begun_anew_while_a_delivery_hangs() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    published(&nats).await?;
+    let consumer =
+        Consumer::start_hanging_on(Some(1), &nats, RetryPolicy::DEFAULT, |_| Outcome::Delivered).await?;
+    eventually("the first event is under way", SOON, async || {
+        (consumer.sequences() == [1]).then_some(())
+    })
+    .await?;
+
+    // The broker ends the pull: "409 Consumer Deleted".
+    let site = jetstream::new(nats.client(User::Operator).await?)
+        .get_stream(SITE_STREAM)
+        .await?;
+    let deleted = site.consumer_info(CHANNEL.name()).await?;
+    site.delete_consumer(CHANNEL.name()).await?;
+    published(&nats).await?;
+    site.create_consumer(deleted.config).await?;
+    eventually("the second event is delivered", SOON, async || {
+        consumer.sequences().contains(&2).then_some(())
+    })
+    .await?;
+    assert!(!consumer.task.is_finished());
+    consumer.task.abort();
+    Ok(())
 }
 
 #[tokio::test]

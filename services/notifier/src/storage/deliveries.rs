@@ -1,28 +1,35 @@
 //! Idempotent delivery: KV bucket of delivery records, so that a redelivered event is sent once.
 
 use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    sync::Arc,
+    time::{Duration, Instant},
 };
 
-use async_nats::jetstream::{Context, kv::Store};
+use async_nats::jetstream::{
+    Context,
+    kv::{PutError, Store},
+};
+use backon::{ExponentialBuilder, Retryable};
 use serde::{Deserialize, Serialize};
 use site_broker::{DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
-use super::unavailable::Unavailable;
+use super::{unavailable::Unavailable, under_way::UnderWay};
 
-/// How often a record is tried to be written, a second apart, before the event is left to
-/// come again.
-const ATTEMPTS: u32 = 5;
+/// How a record is tried to be written: with jitter at most 5 s apart, and without end.
+const RECORD_RETRIES: ExponentialBuilder = ExponentialBuilder::new()
+    .with_min_delay(Duration::from_millis(250))
+    .with_max_delay(Duration::from_millis(2500))
+    .with_jitter()
+    .without_max_times();
+/// How long until a record that still cannot be written is spoken of again.
+const REMINDER_INTERVAL: Duration = Duration::from_secs(15 * 60);
 
 /// The bucket of delivery records.
 #[derive(Clone)]
 pub struct Deliveries {
     bucket: Store,
-    /// What this process sent and could not record yet.
-    unrecorded: Arc<Mutex<HashSet<String>>>,
+    under_way: Arc<UnderWay>,
 }
 
 /// The operator's last mail.
@@ -47,37 +54,33 @@ impl Deliveries {
         })?;
         Ok(Self {
             bucket,
-            unrecorded: Arc::default(),
+            under_way: Arc::default(),
         })
     }
 
-    /// Runs `send` unless a delivery record exists (idempotency), then writes the record. Where it cannot be written, the
-    /// event must come again, and is then recorded instead of sent.
+    /// Runs `send` unless a delivery record exists (idempotency), then holds the event until the record is written:
+    /// meanwhile only this process knows that it was sent, and nobody else may be handed it. One that comes again to
+    /// this process waits for what comes of the first.
     ///
     /// # Errors
     ///
-    /// If `send` fails, or the record cannot be read or written.
+    /// If `send` fails, or the record cannot be read.
     pub async fn deliver_once<E: From<Unavailable>>(
         &self,
         delivery: &Delivery,
         send: impl Future<Output = Result<(), E>>,
     ) -> Result<(), E> {
         let key = format!("{}.{}", delivery.event_id, delivery.consumer);
-        if !self.unrecorded().contains(&key) {
-            if self.contains(&key).await? {
-                tracing::info!("delivered before; nothing sent");
-                return Ok(());
-            }
-            send.await?;
-            tracing::info!("sent");
-            self.unrecorded().insert(key.clone());
+        let _turn = self.under_way.turn(&key).await;
+        if self.contains(&key).await? {
+            tracing::info!("delivered before; nothing sent");
+            return Ok(());
         }
-        if let Err(error) = self.record(&key, OffsetDateTime::now_utc()).await {
-            tracing::error!(%error, "what was sent is not noted yet; if this process ends before it is, it will be sent again");
-            return Err(error.into());
-        }
-        self.unrecorded().remove(&key);
-        Ok(())
+        send.await?;
+        tracing::info!("sent");
+        // What failed together does not come back together: the id is as good as random.
+        let (_, seed) = delivery.event_id.as_u64_pair();
+        Ok(self.record(&key, OffsetDateTime::now_utc(), seed).await?)
     }
 
     /// The operator's last mail.
@@ -118,23 +121,22 @@ impl Deliveries {
             .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
     }
 
-    /// Writes the delivery record: that the receiver has it, and when.
-    async fn record(&self, key: &str, now: OffsetDateTime) -> Result<(), Unavailable> {
+    /// Writes the delivery record: that the receiver has it, and when. Ends when it is written.
+    async fn record(&self, key: &str, now: OffsetDateTime, seed: u64) -> Result<(), Unavailable> {
         let time = now.format(&Rfc3339).unwrap_or_default();
-        let mut result = Ok(());
-        for attempt in 1..=ATTEMPTS {
-            match self.bucket.put(key, time.clone().into()).await {
-                Ok(_) => return Ok(()),
-                Err(error) => result = Err(Unavailable::new(DELIVERIES_BUCKET, &error)),
-            }
-            if attempt < ATTEMPTS {
-                tokio::time::sleep(Duration::from_secs(1)).await;
-            }
-        }
-        result
-    }
-
-    fn unrecorded(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
-        self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut told: Option<Instant> = None;
+        let put = || self.bucket.put(key, time.clone().into());
+        let written = put
+            .retry(RECORD_RETRIES.with_jitter_seed(seed))
+            .notify(|error: &PutError, _pause| {
+                if told.is_none_or(|told| told.elapsed() >= REMINDER_INTERVAL) {
+                    told = Some(Instant::now());
+                    tracing::error!(%error, "what was sent is not noted yet; if this process ends before it is, it will be sent again");
+                }
+            });
+        let written = written.await;
+        written
+            .map(drop)
+            .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
     }
 }

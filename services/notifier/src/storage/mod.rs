@@ -5,6 +5,7 @@ mod deliveries;
 mod endpoint_states;
 mod event_stream;
 mod unavailable;
+mod under_way;
 
 pub use self::{
     deliveries::{Deliveries, LastDigest},

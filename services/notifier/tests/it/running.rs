@@ -231,6 +231,26 @@ impl Site {
         Ok(())
     }
 
+    /// Has the bucket of delivery records refuse every write; it can still be read.
+    pub async fn refuse_delivery_records(&self) -> anyhow::Result<()> {
+        self.limit_delivery_records(1).await
+    }
+
+    /// Has the bucket take writes again.
+    pub async fn take_delivery_records(&self) -> anyhow::Result<()> {
+        self.limit_delivery_records(-1).await
+    }
+
+    async fn limit_delivery_records(&self, max_message_size: i32) -> anyhow::Result<()> {
+        let stream = self.context.get_stream(format!("KV_{DELIVERIES_BUCKET}")).await?;
+        let config = jetstream::stream::Config {
+            max_message_size,
+            ..stream.cached_info().config.clone()
+        };
+        self.context.update_stream(config).await?;
+        Ok(())
+    }
+
     /// Takes the bucket of delivery records away.
     pub async fn lose_the_deliveries(&self) -> anyhow::Result<()> {
         self.context.delete_key_value(DELIVERIES_BUCKET).await?;

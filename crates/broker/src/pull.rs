@@ -1,0 +1,114 @@
+//! Pull: the messages of a durable consumer, each with a permit to be delivered (backpressure), without end.
+
+use std::{sync::Arc, time::Duration};
+
+use async_nats::jetstream::{
+    Context, Message,
+    consumer::{PullConsumer, pull::Batch},
+};
+use futures_util::{Stream, StreamExt, stream};
+use site_events::SITE_STREAM;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// How long a pull that failed is left before the next.
+const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
+/// How long the broker keeps a request for events before it is asked anew; after a restart
+/// it knows of none.
+const PULL_EXPIRES: Duration = Duration::from_secs(5);
+
+/// Pulls the consumer's messages without end: a pull that fails is begun anew, beside the deliveries under way.
+pub fn messages<'a>(
+    context: &'a Context,
+    consumer: &'a str,
+    max_in_flight: usize,
+) -> impl Stream<Item = Pulled> + Send + 'a {
+    let pull = Pull {
+        context,
+        consumer,
+        permits: Arc::new(Semaphore::new(max_in_flight)),
+        // Asking for one at a time would cost more than what is asked for.
+        min_batch: u32::try_from(max_in_flight / 4).unwrap_or(u32::MAX).max(1),
+        opened: None,
+        batch: None,
+    };
+    stream::unfold(pull, async |mut pull| Some((pull.next().await, pull)))
+}
+
+/// A message, and what its delivery needs.
+pub struct Pulled {
+    pub message: Message,
+    /// How often the broker is told that the delivery is still under way (`+WPI`).
+    pub progress_interval: Duration,
+    /// Of `max_in_flight`, for as long as the delivery takes.
+    _permit: OwnedSemaphorePermit,
+}
+
+struct Pull<'a> {
+    context: &'a Context,
+    consumer: &'a str,
+    permits: Arc<Semaphore>,
+    min_batch: u32,
+    /// The consumer, opened anew after an error.
+    opened: Option<PullConsumer>,
+    /// The batch that was requested, and the permits held for it.
+    batch: Option<(Batch, OwnedSemaphorePermit)>,
+}
+
+impl Pull<'_> {
+    async fn next(&mut self) -> Pulled {
+        loop {
+            match self.try_next().await {
+                Ok(pulled) => return pulled,
+                Err(error) => {
+                    tracing::warn!(channel = self.consumer, %error, "the channel's consumer is away; trying again");
+                }
+            }
+            (self.batch, self.opened) = (None, None);
+            tokio::time::sleep(RECONNECT_PAUSE).await;
+        }
+    }
+
+    /// None is pulled before there is a permit for it: the ack wait would run while the event waits here.
+    async fn try_next(&mut self) -> Result<Pulled, async_nats::Error> {
+        loop {
+            let opened = match &mut self.opened {
+                Some(opened) => opened,
+                None => {
+                    let opening = self.context.get_consumer_from_stream(self.consumer, SITE_STREAM);
+                    self.opened.insert(opening.await?)
+                }
+            };
+            let (batch, permits) = match &mut self.batch {
+                Some(batch) => batch,
+                None => {
+                    let permits = free_permits(&self.permits, self.min_batch).await?;
+                    let batch = opened.batch().max_messages(permits.num_permits());
+                    let requested = batch.expires(PULL_EXPIRES).messages().await?;
+                    self.batch.insert((requested, permits))
+                }
+            };
+            if let Some(message) = batch.next().await.transpose()?
+                && let Some(permit) = permits.split(1)
+            {
+                return Ok(Pulled {
+                    message,
+                    // Well within the ack wait, after which the broker would hand the event to
+                    // someone else as well.
+                    progress_interval: opened.cached_info().config.ack_wait / 4,
+                    _permit: permit,
+                });
+            }
+            self.batch = None;
+        }
+    }
+}
+
+/// All permits that are free, once there are `min` of them.
+async fn free_permits(permits: &Arc<Semaphore>, min: u32) -> Result<OwnedSemaphorePermit, async_nats::Error> {
+    let mut free = permits.clone().acquire_many_owned(min).await?;
+    let more = u32::try_from(permits.available_permits())?;
+    if let Ok(more) = permits.clone().try_acquire_many_owned(more) {
+        free.merge(more);
+    }
+    Ok(free)
+}
