@@ -23,6 +23,9 @@ use crate::{
     pull::{Pulled, messages},
 };
 
+/// The longest pause that a receiver is granted.
+const MAX_ASKED_PAUSE: Duration = Duration::from_secs(60 * 60);
+
 /// Options of a durable consumer.
 #[derive(Debug, Clone, Copy)]
 pub struct ConsumerOptions {
@@ -139,7 +142,11 @@ where
             )),
         };
         let outcome = match outcome {
-            Outcome::Retry(reason) if self.retries.is_given_up(attempt, age) => Outcome::Refused(reason),
+            Outcome::Retry(reason) | Outcome::RetryAfter(reason, _)
+                if self.retries.is_given_up(attempt, age) =>
+            {
+                Outcome::Refused(reason)
+            }
             outcome => outcome,
         };
         if !matches!(outcome, Outcome::Delivered) {
@@ -153,9 +160,14 @@ where
         let acked = match outcome {
             Outcome::Delivered => message.double_ack().await,
             Outcome::Retry(reason) => {
-                let pause = self.retries.backoff_after(attempt);
-                tracing::warn!(%reason, retry.seconds = pause.as_secs(), "not delivered; will try again");
-                message.ack_with(AckKind::Nak(Some(pause))).await
+                retry_later(message, &reason, self.retries.backoff_after(attempt)).await
+            }
+            Outcome::RetryAfter(reason, asked) => {
+                let pause = self
+                    .retries
+                    .backoff_after(attempt)
+                    .max(asked.min(MAX_ASKED_PAUSE));
+                retry_later(message, &reason, pause).await
             }
             Outcome::Refused(reason) => {
                 tracing::error!(%reason, "given up; moved to the dead letters");
@@ -173,6 +185,11 @@ where
             tracing::warn!(%error, "the broker did not take the outcome; the event will come again");
         }
     }
+}
+
+async fn retry_later(message: &Message, reason: &str, pause: Duration) -> Result<(), async_nats::Error> {
+    tracing::warn!(%reason, retry.seconds = pause.as_secs(), "not delivered; will try again");
+    message.ack_with(AckKind::Nak(Some(pause))).await
 }
 
 async fn report_progress(message: &Message) {

@@ -1,6 +1,6 @@
 //! A delivery: one event on its way to one receiver, and what came of the attempt.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use site_events::{Event, EventData};
@@ -15,6 +15,8 @@ pub enum Outcome {
     Delivered,
     /// The receiver could not take it now: try again later.
     Retry(String),
+    /// The same, and the receiver said for how long.
+    RetryAfter(String, Duration),
     /// The receiver will never take it.
     Refused(String),
 }

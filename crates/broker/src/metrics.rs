@@ -61,7 +61,7 @@ impl ConsumerMetrics {
     pub fn record_attempt(&self, outcome: &Outcome, took: Duration, age: Duration) {
         let outcome = match outcome {
             Outcome::Delivered => "delivered",
-            Outcome::Retry(_) => "retry",
+            Outcome::Retry(_) | Outcome::RetryAfter(..) => "retry",
             Outcome::Refused(_) => "refused",
         };
         let channel = self.channel.clone();

@@ -7,7 +7,7 @@ use axum::{
     Json, Router,
     body::Bytes,
     extract::State,
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{Html, IntoResponse, Response},
     routing::{get, post},
 };
@@ -50,7 +50,7 @@ pub struct Receiver {
 struct Shared {
     secret: String,
     received: Mutex<Vec<Received>>,
-    answer: Mutex<StatusCode>,
+    answer: Mutex<(StatusCode, Option<HeaderValue>)>,
 }
 
 impl Shared {
@@ -58,7 +58,7 @@ impl Shared {
         self.received.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer(&self) -> MutexGuard<'_, StatusCode> {
+    fn answer(&self) -> MutexGuard<'_, (StatusCode, Option<HeaderValue>)> {
         self.answer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -71,7 +71,7 @@ impl Receiver {
         let shared = Arc::new(Shared {
             secret: secret(),
             received: Mutex::default(),
-            answer: Mutex::new(StatusCode::NO_CONTENT),
+            answer: Mutex::new((StatusCode::NO_CONTENT, None)),
         });
         let stop = CancellationToken::new();
         let router = Router::new()
@@ -106,7 +106,12 @@ impl Receiver {
 
     /// What it answers from now on.
     pub fn answer(&self, status: StatusCode) {
-        *self.shared.answer() = status;
+        *self.shared.answer() = (status, None);
+    }
+
+    /// What it answers from now on, and its `Retry-After`.
+    pub fn answer_with_retry_after(&self, status: StatusCode, retry_after: &'static str) {
+        *self.shared.answer() = (status, Some(HeaderValue::from_static(retry_after)));
     }
 
     /// What came, whatever was answered.
@@ -136,9 +141,13 @@ async fn receive(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: By
         headers,
         raw_body: body,
     });
-    let answer = *shared.answer();
+    let (status, retry_after) = shared.answer().clone();
     // It sends elsewhere, where it sends elsewhere: to itself.
-    (answer, [(header::LOCATION, "/hooks")]).into_response()
+    let mut answer = (status, [(header::LOCATION, "/hooks")]).into_response();
+    answer
+        .headers_mut()
+        .extend(retry_after.map(|pause| (header::RETRY_AFTER, pause)));
+    answer
 }
 
 async fn list(State(shared): State<Arc<Shared>>) -> Json<Vec<Received>> {

@@ -1,6 +1,6 @@
 //! What endpoints of webhooks get, and what becomes of one that does not want it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -82,6 +82,25 @@ async fn an_endpoint_gets_its_events_signed_as_they_are_stored() -> anyhow::Resu
     assert!(stored.contains(&webhook.body), "{webhook:?}");
     assert_eq!(webhook.body["data"]["message"], message(VISITOR)?.message);
     assert_eq!(receiver.received().len(), 1, "it hears of nothing else");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_receiver_that_says_when_to_come_back_is_not_asked_before() -> anyhow::Result<()> {
+    const ASKED: Duration = Duration::from_secs(3);
+    let receiver = Receiver::start_at(0).await?;
+    receiver.answer_with_retry_after(StatusCode::SERVICE_UNAVAILABLE, "3");
+    let sending = Sending::to(&[receiver.endpoint("crm", &["contact.received"])]).await?;
+    sending.site.contact(VISITOR).await?;
+    first(&receiver).await?;
+    let refused = Instant::now();
+    receiver.answer(StatusCode::NO_CONTENT);
+    eventually("it is asked again", SOON, async || {
+        receiver.received().into_iter().nth(1)
+    })
+    .await?;
+    // What was seen a moment after it came is measured as shorter.
+    assert!(refused.elapsed() > ASKED / 2, "{:?}", refused.elapsed());
     Ok(())
 }
 

@@ -52,6 +52,7 @@ impl From<WebhookError> for Outcome {
         let reason = error.to_string();
         match error {
             WebhookError::Store(_) => Self::Retry(reason),
+            WebhookError::Sending(SendingError::Later { after, .. }) => Self::RetryAfter(reason, after),
             WebhookError::Sending(error) if !error.is_final() => Self::Retry(reason),
             WebhookError::Off(_) | WebhookError::Event(_) | WebhookError::Sending(_) => Self::Refused(reason),
         }

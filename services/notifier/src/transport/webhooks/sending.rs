@@ -4,7 +4,7 @@ use std::{net::IpAddr, time::Duration};
 
 use anyhow::Context as _;
 use bytes::Bytes;
-use http::{Request, Response, StatusCode, header};
+use http::{HeaderMap, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::{
@@ -48,6 +48,14 @@ pub enum SendingError {
     /// It did not take the event.
     #[error("the receiver answered {0}")]
     Status(u16),
+    /// It did not take the event, and said when to come back (RFC 9110, 10.2.3).
+    #[error("the receiver answered {status}, to be asked again after {} s", .after.as_secs())]
+    Later {
+        /// The status of its answer.
+        status: u16,
+        /// How long to wait.
+        after: Duration,
+    },
     /// It was not reached, or did not answer in time.
     #[error("the receiver was not reached: {0}")]
     Unreachable(String),
@@ -62,7 +70,7 @@ impl SendingError {
         match self {
             Self::Gone | Self::Signing => true,
             Self::Status(status) => (400..500).contains(status) && !matches!(status, 408 | 429),
-            Self::Unreachable(_) => false,
+            Self::Later { .. } | Self::Unreachable(_) => false,
         }
     }
 }
@@ -183,7 +191,7 @@ impl WebhookSender {
         match Response::status(&answer) {
             status if status.is_success() => Ok(()),
             StatusCode::GONE => Err(SendingError::Gone),
-            status => Err(SendingError::Status(status.as_u16())),
+            status => Err(status_error(status.as_u16(), answer.headers(), now)),
         }
     }
 
@@ -201,6 +209,30 @@ impl WebhookSender {
         let all = signed.collect::<Result<Vec<_>, _>>();
         all.map(|all| all.join(" ")).map_err(|_| SendingError::Signing)
     }
+}
+
+/// What an answer means that is no success. Only a refusal for the moment may say when to come back.
+fn status_error(status: u16, headers: &HeaderMap, now: OffsetDateTime) -> SendingError {
+    let refused = SendingError::Status(status);
+    let asked = headers
+        .get(header::RETRY_AFTER)
+        .and_then(|asked| asked.to_str().ok());
+    match asked.and_then(|asked| retry_after(asked, now)) {
+        Some(after) if !refused.is_final() => SendingError::Later { status, after },
+        _ => refused,
+    }
+}
+
+/// A number of seconds, or a time.
+fn retry_after(asked: &str, now: OffsetDateTime) -> Option<Duration> {
+    let seconds = asked.parse().map(Duration::from_secs);
+    let until = || {
+        httpdate::parse_http_date(asked)
+            .ok()?
+            .duration_since(now.into())
+            .ok()
+    };
+    seconds.ok().or_else(until)
 }
 
 fn ensure_public(url: &Url) -> Result<(), &'static str> {
@@ -240,7 +272,9 @@ fn reason_of(error: &dyn std::error::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
     use site_broker::Endpoints;
+    use time::macros::datetime;
 
     use super::*;
 
@@ -256,6 +290,35 @@ mod tests {
         WebhookSender::new(endpoint, &client)
             .err()
             .map(|error| error.to_string())
+    }
+
+    #[test]
+    fn when_to_come_back_is_told_in_seconds_or_as_a_time() {
+        let now = datetime!(2026-11-23 12:00 UTC);
+        for (asked, seconds) in [
+            ("120", Some(120)),
+            ("Mon, 23 Nov 2026 12:01:30 GMT", Some(90)),
+            ("Mon, 23 Nov 2026 11:59:00 GMT", None),
+            ("soon", None),
+            ("-5", None),
+        ] {
+            assert_eq!(
+                retry_after(asked, now),
+                seconds.map(Duration::from_secs),
+                "{asked}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_refusal_for_good_stays_one_whenever_it_asks_for_more() {
+        let headers = HeaderMap::from_iter([(header::RETRY_AFTER, HeaderValue::from_static("60"))]);
+        let now = datetime!(2026-11-23 12:00 UTC);
+        assert!(status_error(400, &headers, now).is_final());
+        assert!(matches!(
+            status_error(429, &headers, now),
+            SendingError::Later { status: 429, .. }
+        ));
     }
 
     #[test]
