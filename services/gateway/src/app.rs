@@ -7,7 +7,7 @@ use site_service::metrics;
 use tokio::sync::Semaphore;
 
 use crate::{
-    forwarding::{Services, channel},
+    forwarding::{Services, channel, retry_budget},
     settings::Settings,
 };
 
@@ -54,6 +54,7 @@ impl AppState {
     pub fn new(settings: &Settings) -> Self {
         Self {
             services: Services {
+                retry_budget: retry_budget(),
                 contact: channel(&settings.contact_url),
                 newsletter: channel(&settings.newsletter_url),
                 careers: channel(&settings.careers_url),

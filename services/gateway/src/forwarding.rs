@@ -1,6 +1,8 @@
 //! gRPC client channels to the services: one per service, each call with a deadline and its trace context.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
+
+use backon::{ExponentialBuilder, Retryable};
 
 use site_proto::{
     careers::v1::careers_service_client::CareersServiceClient,
@@ -9,9 +11,11 @@ use site_proto::{
 };
 use site_service::{RequestId, grpc_middleware::GrpcClientTracing};
 use tonic::{
-    Request,
+    Code, Request, Status,
     transport::{self, Endpoint, Uri},
 };
+use tonic_types::StatusExt;
+use tower::retry::budget::{Budget, TpsBudget};
 
 /// How long a service may take over a form without a file.
 pub const FORM_CALL_TIMEOUT: Duration = Duration::from_secs(5);
@@ -24,9 +28,22 @@ const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 /// gRPC channel to a service; every call on it is a span.
 pub type ServiceChannel = GrpcClientTracing<transport::Channel>;
 
+/// How often and how soon a call is repeated that did not reach its service: long enough for one that is started anew.
+const RETRIES: ExponentialBuilder = ExponentialBuilder::new()
+    .with_min_delay(Duration::from_millis(100))
+    .with_max_delay(Duration::from_secs(1))
+    .with_max_times(6)
+    .with_jitter();
+/// Retry budget: beyond a few a second, one repetition for five calls, so that a service that is away is not asked more
+/// than one that is there.
+const RETRY_BUDGET_WINDOW: Duration = Duration::from_secs(10);
+const RETRIES_PER_SECOND: u32 = 5;
+const RETRIES_PER_CALL: f32 = 0.2;
+
 /// The services behind the gateway.
 #[derive(Clone)]
 pub struct Services {
+    pub retry_budget: Arc<TpsBudget>,
     pub contact: ServiceChannel,
     pub newsletter: ServiceChannel,
     pub careers: ServiceChannel,
@@ -41,9 +58,39 @@ impl Services {
         NewsletterServiceClient::new(self.newsletter.clone())
     }
 
+    /// Calls a service, and again where it is not reached. For calls that may be made twice: under an idempotency key, or
+    /// of the same effect.
+    ///
+    /// # Errors
+    ///
+    /// If the service refuses, or is not reached within [`RETRIES`] and the budget.
+    pub async fn repeated<T, Fut>(&self, call: impl FnMut() -> Fut) -> Result<T, Status>
+    where
+        Fut: Future<Output = Result<T, Status>>,
+    {
+        self.retry_budget.deposit();
+        call.retry(RETRIES)
+            .when(|status| is_unreached(status) && self.retry_budget.withdraw())
+            .await
+    }
+
     pub fn careers(&self) -> CareersServiceClient<ServiceChannel> {
         CareersServiceClient::new(self.careers.clone())
     }
+}
+
+/// The budget of repeated calls to all services.
+pub fn retry_budget() -> Arc<TpsBudget> {
+    Arc::new(TpsBudget::new(
+        RETRY_BUDGET_WINDOW,
+        RETRIES_PER_SECOND,
+        RETRIES_PER_CALL,
+    ))
+}
+
+/// Whether the call failed on its way. A service that cannot do its work says when to come back, and means it.
+fn is_unreached(status: &Status) -> bool {
+    status.code() == Code::Unavailable && status.get_details_retry_info().is_none()
 }
 
 /// A channel that connects when it is first used, and again whenever it must.

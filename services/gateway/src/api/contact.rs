@@ -84,9 +84,11 @@ pub async fn submit(
         email: form.email,
         message: form.message,
     };
-    app.services
-        .contact()
-        .submit(call(message, &submission.request_id, FORM_CALL_TIMEOUT))
-        .await?;
+    let submit = || {
+        let request = call(message.clone(), &submission.request_id, FORM_CALL_TIMEOUT);
+        let mut service = app.services.contact();
+        async move { service.submit(request).await }
+    };
+    app.services.repeated(submit).await?;
     Ok(RECEIVED.into_response())
 }

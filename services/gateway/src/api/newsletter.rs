@@ -96,10 +96,12 @@ pub async fn subscribe(
         attribution: submission.attribution(form.attribution),
         email: form.email,
     };
-    app.services
-        .newsletter()
-        .subscribe(call(sign_up, &submission.request_id, FORM_CALL_TIMEOUT))
-        .await?;
+    let subscribe = || {
+        let request = call(sign_up.clone(), &submission.request_id, FORM_CALL_TIMEOUT);
+        let mut service = app.services.newsletter();
+        async move { service.subscribe(request).await }
+    };
+    app.services.repeated(subscribe).await?;
     Ok(Accepted::YES.into_response())
 }
 
@@ -129,10 +131,13 @@ pub async fn confirm(
     request: Request,
 ) -> Result<Json<Accepted>, ApiError> {
     let token = token(address, request).await?;
-    app.services
-        .newsletter()
-        .confirm(call(ConfirmRequest { token }, &request_id, FORM_CALL_TIMEOUT))
-        .await?;
+    let message = ConfirmRequest { token };
+    let confirm = || {
+        let request = call(message.clone(), &request_id, FORM_CALL_TIMEOUT);
+        let mut service = app.services.newsletter();
+        async move { service.confirm(request).await }
+    };
+    app.services.repeated(confirm).await?;
     Ok(Accepted::YES)
 }
 
@@ -162,10 +167,13 @@ pub async fn unsubscribe(
     request: Request,
 ) -> Result<Json<Accepted>, ApiError> {
     let token = token(address, request).await?;
-    app.services
-        .newsletter()
-        .unsubscribe(call(UnsubscribeRequest { token }, &request_id, FORM_CALL_TIMEOUT))
-        .await?;
+    let message = UnsubscribeRequest { token };
+    let unsubscribe = || {
+        let request = call(message.clone(), &request_id, FORM_CALL_TIMEOUT);
+        let mut service = app.services.newsletter();
+        async move { service.unsubscribe(request).await }
+    };
+    app.services.repeated(unsubscribe).await?;
     Ok(Accepted::YES)
 }
 

@@ -388,6 +388,27 @@ async fn the_same_key_has_one_effect_and_the_same_answer() -> anyhow::Result<()>
 }
 
 #[tokio::test]
+async fn a_service_that_is_started_anew_costs_no_form() -> anyhow::Result<()> {
+    let mut site = site().await?;
+    for (service, path, form) in [
+        ("contact", "/api/contact", message()),
+        (
+            "newsletter",
+            "/api/newsletter",
+            json!({ "email": "zoe@example.org" }),
+        ),
+    ] {
+        let running = site.stack.take_service(service)?;
+        running.kill().await?;
+        let request = site.http.post(format!("{}{path}", site.stack.site())).json(&form);
+        let sending = tokio::spawn(request.send());
+        site.stack.start_service(service)?;
+        assert_eq!(sending.await??.status(), StatusCode::OK, "{service}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn while_nats_is_away_forms_are_refused_and_afterwards_taken_again() -> anyhow::Result<()> {
     let mut site = site().await?;
     site.stack.nats.stop().await?;
