@@ -15,7 +15,7 @@ use crate::{broker, common_args::CommonArgs, output::print_output};
 /// If no subscriber with this address is suppressed, somebody else changed the record in between, or the broker does
 /// not answer.
 pub async fn lift(email: &str, key: &PersonKeyArgs, common: &CommonArgs) -> anyhow::Result<()> {
-    let person = key.person_key.person(&EmailAddress::parse(email)?);
+    let person = key.person_key.person(&EmailAddress::stored(email)?);
     let context = broker::connect(&common.nats).await?;
     let subscribers = Subscribers::open(context.client()).await?;
     let known = subscribers.read(&person).await?;
