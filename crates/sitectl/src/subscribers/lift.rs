@@ -5,7 +5,7 @@ use anyhow::{Context as _, ensure};
 use serde_json::json;
 use visitor::EmailAddress;
 
-use super::{args::PersonKeyArgs, state_name::StateName};
+use super::args::PersonKeyArgs;
 use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// Makes a suppressed subscriber what they were before the mail came back.
@@ -22,7 +22,7 @@ pub async fn lift(email: &str, key: &PersonKeyArgs, common: &CommonArgs) -> anyh
     let subscriber = known
         .subscriber
         .context("There is no subscriber with this address.")?;
-    let state = StateName::of(&subscriber).name();
+    let state = subscriber.state_name();
     ensure!(
         subscriber.is_suppressed(),
         "The address is not suppressed: it is {state}."
@@ -32,8 +32,9 @@ pub async fn lift(email: &str, key: &PersonKeyArgs, common: &CommonArgs) -> anyh
             subscribers
                 .write(&person, &lifted, known.revision, Retention::Forever)
                 .await?;
-            let state = StateName::of(&lifted).name();
-            (Some(state), format!("Lifted: the address is {state} again."))
+            let state = lifted.state_name().to_owned();
+            let line = format!("Lifted: the address is {state} again.");
+            (Some(state), line)
         }
         None => {
             subscribers.delete(&person, known.revision).await?;
