@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use site_events::EventType;
 use site_service::settings::{ExposeSecret, Secret};
 use time::OffsetDateTime;
@@ -57,6 +58,19 @@ pub struct EndpointState {
     /// Why nothing is sent to it any more.
     #[serde(default)]
     pub off: Option<String>,
+    /// What a later release notes beside, kept through every change.
+    #[serde(flatten)]
+    pub unknown_fields: Map<String, Value>,
+}
+
+impl EndpointState {
+    /// The state of an endpoint that works again: on, and nothing failed since.
+    pub fn recovered(&self) -> Self {
+        Self {
+            unknown_fields: self.unknown_fields.clone(),
+            ..Self::default()
+        }
+    }
 }
 
 /// Lower-case letters, digits and hyphens, at most 40.
@@ -198,6 +212,24 @@ mod tests {
             .err()
             .map(|error| error.to_string())
             .unwrap_or_default()
+    }
+
+    #[test]
+    fn what_a_later_release_notes_of_an_endpoint_is_kept() -> serde_json::Result<()> {
+        let record = serde_json::json!({
+            "failing_since": "2026-11-20T12:00:00Z",
+            "last_failed": null,
+            "off": null,
+            "slowest": { "seconds": 3 },
+        });
+        let state: EndpointState = serde_json::from_value(record.clone())?;
+        assert_eq!(serde_json::to_value(&state)?, record);
+        let recovered = serde_json::to_value(state.recovered())?;
+        assert_eq!(
+            (&recovered["slowest"], &recovered["failing_since"]),
+            (&record["slowest"], &Value::Null)
+        );
+        Ok(())
     }
 
     #[test]

@@ -317,7 +317,7 @@ pub struct StoredResume {
 }
 
 /// What a virus scanner said of a file. An infected one is refused, so no event tells of it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Scan {
@@ -326,6 +326,16 @@ pub enum Scan {
     NotScanned,
     /// Nothing was found.
     Clean,
+    /// A later version's word. Read it as not scanned.
+    #[serde(untagged)]
+    Unknown(String),
+}
+
+impl Scan {
+    /// Whether a scanner looked and found nothing.
+    pub fn is_clean(&self) -> bool {
+        *self == Self::Clean
+    }
 }
 
 #[cfg(test)]
@@ -416,6 +426,21 @@ mod tests {
             }),
             attribution: Some(attribution()),
         }));
+    }
+
+    #[test]
+    fn what_a_later_release_says_of_a_scan_is_kept_and_counts_as_not_scanned() -> serde_json::Result<()> {
+        for (word, is_clean) in [
+            ("not-scanned", false),
+            ("clean", true),
+            ("clean-but-macros", false),
+        ] {
+            let stored = format!("\"{word}\"");
+            let scan: Scan = serde_json::from_str(&stored)?;
+            assert_eq!(serde_json::to_string(&scan)?, stored);
+            assert_eq!(scan.is_clean(), is_clean, "{word}");
+        }
+        Ok(())
     }
 
     #[test]

@@ -138,7 +138,7 @@ async fn print_dry_run(common: &PersonCommonArgs) -> anyhow::Result<()> {
 
 impl PersonCommonArgs {
     fn person(&self) -> anyhow::Result<PersonId> {
-        let email = EmailAddress::parse(&self.email)?;
+        let email = EmailAddress::stored(&self.email)?;
         Ok(self.person_key.person(&email))
     }
 }

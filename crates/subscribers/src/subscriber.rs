@@ -1,9 +1,12 @@
 //! The life of a subscription: pending, confirmed, unsubscribed; suppressed where the address does not exist.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 use visitor::EmailAddress;
+
+use crate::record::Record;
 
 /// How soon another confirmation mail may follow the last.
 const MAIL_INTERVAL: Duration = Duration::minutes(15);
@@ -12,8 +15,9 @@ const CONFIRMATION_LEASE: Duration = Duration::seconds(30);
 /// TTL of the suppression of an address that never confirmed and whose mail bounced.
 const UNCONFIRMED_SUPPRESSION_TTL: std::time::Duration = std::time::Duration::from_secs(90 * 24 * 60 * 60);
 
-/// One person's subscription, as it lies in the bucket.
+/// One person's subscription.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Record", into = "Record")]
 pub struct Subscriber {
     /// The address as last signed up.
     pub email: EmailAddress,
@@ -21,28 +25,17 @@ pub struct Subscriber {
     /// repeats no event.
     pub subscription: Uuid,
     /// When the sign-up was made.
-    #[serde(with = "time::serde::rfc3339")]
     pub requested: OffsetDateTime,
     /// Where the sign-up was made, such as `/blog`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// When consent was given for what is confirmed no more: see [`Self::consented_at`].
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        with = "time::serde::rfc3339::option"
-    )]
-    confirmed: Option<OffsetDateTime>,
+    pub(crate) confirmed: Option<OffsetDateTime>,
     /// When a former subscription ended: see [`Self::unsubscribed_at`].
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        with = "time::serde::rfc3339::option"
-    )]
-    ended: Option<OffsetDateTime>,
+    pub(crate) ended: Option<OffsetDateTime>,
     /// Where it stands.
-    #[serde(flatten)]
     pub state: State,
+    /// What a later release notes beside, kept through every step.
+    pub(crate) unknown_fields: Map<String, Value>,
 }
 
 /// Where a subscription stands.
@@ -78,6 +71,11 @@ pub enum State {
         #[serde(with = "time::serde::rfc3339")]
         since: OffsetDateTime,
     },
+    /// A state that only a later release knows, whose word and fields are among the record's unknown fields. Until one
+    /// comes back nothing is sent there: a sign-up does nothing, a confirmation is refused, a bounce waits. Whoever
+    /// leaves has that noted beside the state (`ended`), which every state that is added must heed.
+    #[serde(other, skip_serializing)]
+    Unknown,
 }
 
 /// Retention of a record in the bucket.
@@ -101,7 +99,7 @@ impl Subscriber {
         new_subscription_id: Uuid,
     ) -> Option<Self> {
         match known.map(|known| &known.state) {
-            Some(State::Confirmed { .. } | State::Suppressed { .. }) => return None,
+            Some(State::Confirmed { .. } | State::Suppressed { .. } | State::Unknown) => return None,
             Some(State::Pending {
                 mailed: Some(mailed), ..
             }) if now - *mailed < MAIL_INTERVAL => return None,
@@ -126,14 +124,20 @@ impl Subscriber {
                 mailed: None,
                 asking: Some(key),
             },
+            unknown_fields: known
+                .map(|known| known.unknown_fields.clone())
+                .unwrap_or_default(),
         })
     }
 
-    /// The same subscription after its confirmation mail was asked for.
+    /// The same subscription after its confirmation mail was asked for; one that asks for none stays what it is.
     pub fn mailed(self, now: OffsetDateTime) -> Self {
-        let state = State::Pending {
-            mailed: Some(now),
-            asking: None,
+        let state = match self.state {
+            State::Pending { .. } => State::Pending {
+                mailed: Some(now),
+                asking: None,
+            },
+            other => other,
         };
         Self { state, ..self }
     }
@@ -158,15 +162,16 @@ impl Subscriber {
                 ..self
             }),
             State::Confirmed { .. } => Some(self),
-            State::Unsubscribed { .. } | State::Suppressed { .. } => None,
+            State::Unsubscribed { .. } | State::Suppressed { .. } | State::Unknown => None,
         }
     }
 
-    /// The subscription after it ended. One that is suppressed stays so, as one that ended.
+    /// The subscription after it ended. One that is suppressed, or in a state that is not known, stays so, as one that
+    /// ended.
     pub fn unsubscribed(self, now: OffsetDateTime) -> Self {
         match self.state {
             State::Unsubscribed { .. } => self,
-            State::Suppressed { .. } => Self {
+            State::Suppressed { .. } | State::Unknown => Self {
                 ended: self.ended.or(Some(now)),
                 ..self
             },
@@ -179,10 +184,11 @@ impl Subscriber {
         }
     }
 
-    /// The subscription after a mail came back because the address does not exist.
+    /// The subscription after a mail came back because the address does not exist. A state that is not known stays:
+    /// who knows it must judge what the bounce makes of it.
     pub fn suppressed(self, now: OffsetDateTime) -> Self {
         match self.state {
-            State::Suppressed { .. } => self,
+            State::Suppressed { .. } | State::Unknown => self,
             State::Pending { .. } | State::Confirmed { .. } | State::Unsubscribed { .. } => Self {
                 confirmed: self.consented_at(),
                 ended: self.unsubscribed_at(),
@@ -216,7 +222,10 @@ impl Subscriber {
     pub fn consented_at(&self) -> Option<OffsetDateTime> {
         match self.state {
             State::Confirmed { since } => Some(since),
-            State::Pending { .. } | State::Unsubscribed { .. } | State::Suppressed { .. } => self.confirmed,
+            State::Pending { .. }
+            | State::Unsubscribed { .. }
+            | State::Suppressed { .. }
+            | State::Unknown => self.confirmed,
         }
     }
 
@@ -224,7 +233,9 @@ impl Subscriber {
     pub fn unsubscribed_at(&self) -> Option<OffsetDateTime> {
         match self.state {
             State::Unsubscribed { since } => Some(since),
-            State::Pending { .. } | State::Confirmed { .. } | State::Suppressed { .. } => self.ended,
+            State::Pending { .. } | State::Confirmed { .. } | State::Suppressed { .. } | State::Unknown => {
+                self.ended
+            }
         }
     }
 
@@ -251,6 +262,31 @@ impl Subscriber {
         matches!(self.state, State::Suppressed { .. })
     }
 
+    /// Whether only a later release knows its state.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.state, State::Unknown)
+    }
+
+    /// Whether a mail may go there at all.
+    pub fn may_be_mailed(&self) -> bool {
+        !self.is_suppressed() && !self.is_unknown()
+    }
+
+    /// The word for its state, as the record has it.
+    pub fn state_name(&self) -> &str {
+        match self.state {
+            State::Pending { .. } => "pending",
+            State::Confirmed { .. } => "confirmed",
+            State::Unsubscribed { .. } => "unsubscribed",
+            State::Suppressed { .. } => "suppressed",
+            State::Unknown => self
+                .unknown_fields
+                .get("state")
+                .and_then(Value::as_str)
+                .unwrap_or_default(),
+        }
+    }
+
     /// A subscription that was confirmed elsewhere.
     pub fn imported(
         email: EmailAddress,
@@ -266,6 +302,7 @@ impl Subscriber {
             confirmed: None,
             ended: None,
             state: State::Confirmed { since: confirmed },
+            unknown_fields: Map::new(),
         }
     }
 }
@@ -456,6 +493,88 @@ mod tests {
         let left_meanwhile = confirmed.suppressed(NOW).unsubscribed(later);
         assert!(left_meanwhile.is_suppressed());
         assert_eq!(left_meanwhile.lifted(), Some(left));
+    }
+
+    /// A record as a later release may write it.
+    fn of_a_later_release(state: &serde_json::Value) -> serde_json::Value {
+        let mut record = serde_json::json!({
+            "email": "asha@example.com",
+            "subscription": FIRST,
+            "requested": "2026-11-20T12:00:00Z",
+            "language": "ta",
+            "topics": ["retail", { "until": 2027 }],
+        });
+        let (Some(record_fields), Some(state)) = (record.as_object_mut(), state.as_object()) else {
+            panic!("both are objects");
+        };
+        record_fields.extend(state.clone());
+        record
+    }
+
+    #[test]
+    fn what_a_later_release_notes_outlives_every_step_of_this_one() -> serde_json::Result<()> {
+        for state in [
+            serde_json::json!({ "state": "pending", "mailed": null, "reminders": 2 }),
+            serde_json::json!({ "state": "confirmed", "since": "2026-11-20T12:00:00Z", "reminders": 2 }),
+            serde_json::json!({ "state": "unsubscribed", "since": "2026-11-20T12:00:00Z", "reminders": 2 }),
+            serde_json::json!({ "state": "suppressed", "since": "2026-11-20T12:00:00Z", "confirmed": "2026-11-20T12:00:00Z", "reminders": 2 }),
+        ] {
+            let record = of_a_later_release(&state);
+            let known: Subscriber = serde_json::from_value(record.clone())?;
+            assert_eq!(serde_json::to_value(&known)?, record);
+            let later = NOW + Duration::days(1);
+            let steps = [
+                sign_up(Some(&known), later, SECOND),
+                sign_up(Some(&known), later, SECOND).map(|again| again.mailed(later)),
+                known.clone().confirmed(later),
+                Some(known.clone().unsubscribed(later)),
+                Some(known.clone().suppressed(later)),
+                Some(known.clone().suppressed(later).unsubscribed(later)),
+                known.suppressed(later).lifted(),
+            ];
+            for next in steps.into_iter().flatten() {
+                let next = serde_json::to_value(&next)?;
+                for kept in ["language", "topics", "reminders"] {
+                    assert_eq!(next[kept], record[kept], "{kept} of {next}");
+                }
+                assert_eq!(
+                    serde_json::to_value(serde_json::from_value::<Subscriber>(next.clone())?)?,
+                    next
+                );
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_state_that_a_later_release_made_is_kept_and_nothing_is_sent_there() -> serde_json::Result<()> {
+        let record = of_a_later_release(&serde_json::json!({
+            "state": "paused",
+            "since": { "spring": 2027 },
+            "mailed": false,
+        }));
+        let paused: Subscriber = serde_json::from_value(record.clone())?;
+        assert_eq!(serde_json::to_value(&paused)?, record);
+        assert_eq!(sign_up(Some(&paused), NOW + Duration::days(30), SECOND), None);
+        assert_eq!(paused.clone().confirmed(NOW), None);
+        assert_eq!(
+            paused.retention(std::time::Duration::from_secs(1)),
+            Retention::Forever
+        );
+        for unchanged in [
+            paused.clone().mailed(NOW),
+            paused.clone().suppressed(NOW),
+            paused.clone().lifted().expect("it is kept"),
+        ] {
+            assert_eq!(serde_json::to_value(unchanged)?, record);
+        }
+        let left = paused.unsubscribed(NOW);
+        assert_eq!(left.unsubscribed_at(), Some(NOW));
+        let mut with_end = record;
+        with_end["ended"] = "2026-11-20T12:00:00Z".into();
+        assert_eq!(serde_json::to_value(&left)?, with_end);
+        assert_eq!(left.clone().unsubscribed(NOW + Duration::HOUR), left);
+        Ok(())
     }
 
     /// All that can happen to a subscription.

@@ -10,6 +10,8 @@ use crate::InvalidInput;
 /// The longest address that SMTP can carry (RFC 5321, 4.5.3.1.3, less the brackets).
 pub const MAX_CHARACTERS: usize = 254;
 
+const NO_ADDRESS: &str = "Enter an e-mail address such as name@company.com.";
+
 /// The rule browsers apply to `<input type=email>` (HTML Standard, "valid e-mail address").
 static HTML_RULE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
@@ -19,7 +21,12 @@ static HTML_RULE: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is a constant")
 });
 
-/// An address that a browser would accept, as the visitor wrote it.
+/// An address as the visitor wrote it. What [`parse`](Self::parse) takes can be mailed: a browser's rule, and the
+/// mail's own.
+///
+/// What is read back ([`stored`](Self::stored), and so by serde) need fit the browser's rule alone, which once was the
+/// only one: an event or a record of such an address stays readable, and the person can be found, told and erased.
+/// Only a mail there cannot be written, which its writer says.
 ///
 /// `Debug` does not show the address, so that it cannot reach a log line by accident.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,12 +34,26 @@ static HTML_RULE: LazyLock<Regex> = LazyLock::new(|| {
 pub struct EmailAddress(String);
 
 impl EmailAddress {
-    /// Reads an address; surrounding white space is not part of it.
+    /// Reads an address that somebody enters; surrounding white space is not part of it.
     ///
     /// # Errors
     ///
-    /// If it is no address, with the sentence for the visitor.
+    /// If it is no address, or none that a mail can go to, with the sentence for the visitor.
     pub fn parse(raw: &str) -> Result<Self, InvalidInput> {
+        let address = Self::stored(raw)?;
+        if can_be_mailed(address.as_str()) {
+            Ok(address)
+        } else {
+            Err(InvalidInput::new(NO_ADDRESS))
+        }
+    }
+
+    /// Reads an address that we may hold from before it had to be one that a mail can go to.
+    ///
+    /// # Errors
+    ///
+    /// If no browser ever took it, with the sentence for whoever asks for it.
+    pub fn stored(raw: &str) -> Result<Self, InvalidInput> {
         let address = raw.trim();
         if address.is_empty() {
             return Err(InvalidInput::new("Enter your e-mail address."));
@@ -43,9 +64,7 @@ impl EmailAddress {
             )));
         }
         if !HTML_RULE.is_match(address) {
-            return Err(InvalidInput::new(
-                "Enter an e-mail address such as name@company.com.",
-            ));
+            return Err(InvalidInput::new(NO_ADDRESS));
         }
         Ok(Self(address.to_owned()))
     }
@@ -61,6 +80,15 @@ impl EmailAddress {
     }
 }
 
+/// The grammar of the crate that writes our mails (lettre's `Address`, which asks this same crate): RFC 5321, 4.1.2 and
+/// 4.5.3.1.1. Beyond the browser's rule it wants a dot-atom of at most 64 characters before the `@`.
+fn can_be_mailed(address: &str) -> bool {
+    address.rsplit_once('@').is_some_and(|(local_part, domain)| {
+        email_address::EmailAddress::is_valid_local_part(local_part)
+            && email_address::EmailAddress::is_valid_domain(domain)
+    })
+}
+
 impl fmt::Debug for EmailAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("EmailAddress(…)")
@@ -71,7 +99,7 @@ impl TryFrom<String> for EmailAddress {
     type Error = InvalidInput;
 
     fn try_from(raw: String) -> Result<Self, Self::Error> {
-        Self::parse(&raw)
+        Self::stored(&raw)
     }
 }
 
@@ -112,10 +140,22 @@ mod tests {
     }
 
     #[test]
+    fn what_no_mail_can_go_to_is_refused_but_read_where_it_is_stored() {
+        let long = format!("{}@example.com", "a".repeat(65));
+        for address in ["a..b@example.com", ".a@example.com", "a.@example.com", &long] {
+            assert!(EmailAddress::parse(address).is_err(), "{address} was taken");
+            let stored: Result<EmailAddress, _> = EmailAddress::try_from(address.to_owned());
+            assert_eq!(stored.as_ref().map(EmailAddress::as_str), Ok(address));
+        }
+        assert!(EmailAddress::parse(&long[1..]).is_ok());
+    }
+
+    #[test]
     fn the_longest_allowed_address_has_254_characters() {
-        let of_length = |n: usize| format!("{}@example.com", "a".repeat(n - "@example.com".len()));
-        assert!(EmailAddress::parse(&of_length(254)).is_ok());
-        assert!(EmailAddress::parse(&of_length(255)).is_err());
+        let longest = format!("{}@{}example.com", "a".repeat(64), "b.".repeat(89));
+        assert_eq!(longest.len(), MAX_CHARACTERS);
+        assert!(EmailAddress::parse(&longest).is_ok());
+        assert!(EmailAddress::parse(&longest.replace("example", "examples")).is_err());
     }
 
     #[test]

@@ -17,6 +17,13 @@ const baseClasses =
   'mt-1.5 block w-full rounded-control border border-field-line bg-raised px-3.5 py-3 text-ink ' +
   'disabled:opacity-60 aria-invalid:border-2 aria-invalid:border-alert';
 
+/**
+ * What a browser takes as an address and no mail can go to, and the sentence for it: both the server's
+ * (`crates/visitor/src/email.rs`), so that nobody learns of it only there.
+ */
+const UNMAILABLE = /^\.|\.\.|\.@|^[^@]{65}/;
+const NO_ADDRESS = 'Enter an e-mail address such as name@company.com.';
+
 /** One-line text input with its label and error. */
 export function TextField({ label, error, maxLength, ...rest }: Native<'input'> & FieldTexts) {
   return (
@@ -41,7 +48,7 @@ export function TextAreaField({
 }
 
 /**
- * Watches a limit in characters. The attribute `maxlength` would cut off what is pasted, and nobody would
+ * Watches a limit in characters, and the rule for e-mail addresses. The attribute `maxlength` would cut off what is pasted, and nobody would
  * notice; so everything is kept, and what is too long is said.
  */
 function useLimit(maxCharacters = Number.POSITIVE_INFINITY) {
@@ -50,7 +57,11 @@ function useLimit(maxCharacters = Number.POSITIVE_INFINITY) {
     const length = Array.from(field.value).length;
     setLeft(length >= maxCharacters * WARN_FRACTION ? maxCharacters - length : undefined);
     field.setCustomValidity(
-      length > maxCharacters ? `Use at most ${maxCharacters.toLocaleString('en')} characters.` : '',
+      length > maxCharacters
+        ? `Use at most ${maxCharacters.toLocaleString('en')} characters.`
+        : field.type === 'email' && UNMAILABLE.test(field.value)
+          ? NO_ADDRESS
+          : '',
     );
   }
   return { left, check };

@@ -15,6 +15,10 @@ pub async fn suppress(newsletter: &Newsletter, delivery: Delivery) -> Outcome {
     })
     .await
     {
+        // Beside us may run the release that does, or come back within the time of retries; else it is a dead letter.
+        Ok(Some(subscriber)) if subscriber.is_unknown() => {
+            Outcome::Retry("the subscriber is in a state that this release does not know".to_owned())
+        }
         Ok(changed) => {
             tracing::info!(person = %delivery.person, known = changed.is_some(), "a newsletter mail came back");
             Outcome::Delivered

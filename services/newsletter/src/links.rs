@@ -98,11 +98,11 @@ pub async fn unsubscribe(
     let Some(left) = changed.map_err(LinkError::Store)? else {
         return Ok(());
     };
-    // It was noted. To tell of it would send a mail to where none arrives, or once more to somebody who left long ago.
+    // It was noted. To tell of it would send a mail to where none may go, or once more to somebody who left long ago.
     let is_told = left
         .unsubscribed_at()
         .is_some_and(|since| now - since > COMPLETED_WITHIN);
-    if left.is_suppressed() || is_told {
+    if !left.may_be_mailed() || is_told {
         return Ok(());
     }
     let id = NewsletterUnsubscribed::TYPE.id_for(left.subscription);

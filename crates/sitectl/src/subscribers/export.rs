@@ -38,7 +38,7 @@ pub async fn export(
     let mut rows = Vec::new();
     for record in records.iter().filter(|record| !record.payload.is_empty()) {
         let subscriber = read(record)?;
-        if states.is_empty() || states.contains(&StateName::of(&subscriber)) {
+        if states.is_empty() || states.iter().any(|state| state.name() == subscriber.state_name()) {
             let unsubscribe_links = links
                 .map(|links| unsubscribe_links(links, record, now))
                 .transpose()?;

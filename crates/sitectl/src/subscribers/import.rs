@@ -18,7 +18,6 @@ use visitor::{EmailAddress, PersonId};
 use super::{
     args::PersonKeyArgs,
     lines::{self, ImportRecord, Line},
-    state_name::StateName,
 };
 use crate::{broker, common_args::CommonArgs, output::print_output};
 
@@ -217,7 +216,7 @@ fn the_same_as(line: u64) -> String {
 }
 
 fn known_already(subscriber: &Subscriber) -> String {
-    format!("known already, as {}", StateName::of(subscriber).name())
+    format!("known already, as {}", subscriber.state_name())
 }
 
 fn print_outcomes(outcomes: &[(u64, LineOutcome)], mode: Mode, common: &CommonArgs) -> anyhow::Result<()> {

@@ -5,7 +5,7 @@ use anyhow::{Context as _, ensure};
 use serde_json::json;
 use visitor::EmailAddress;
 
-use super::{args::PersonKeyArgs, state_name::StateName};
+use super::args::PersonKeyArgs;
 use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// Makes a suppressed subscriber what they were before the mail came back.
@@ -15,14 +15,14 @@ use crate::{broker, common_args::CommonArgs, output::print_output};
 /// If no subscriber with this address is suppressed, somebody else changed the record in between, or the broker does
 /// not answer.
 pub async fn lift(email: &str, key: &PersonKeyArgs, common: &CommonArgs) -> anyhow::Result<()> {
-    let person = key.person_key.person(&EmailAddress::parse(email)?);
+    let person = key.person_key.person(&EmailAddress::stored(email)?);
     let context = broker::connect(&common.nats).await?;
     let subscribers = Subscribers::open(context.client()).await?;
     let known = subscribers.read(&person).await?;
     let subscriber = known
         .subscriber
         .context("There is no subscriber with this address.")?;
-    let state = StateName::of(&subscriber).name();
+    let state = subscriber.state_name();
     ensure!(
         subscriber.is_suppressed(),
         "The address is not suppressed: it is {state}."
@@ -32,8 +32,9 @@ pub async fn lift(email: &str, key: &PersonKeyArgs, common: &CommonArgs) -> anyh
             subscribers
                 .write(&person, &lifted, known.revision, Retention::Forever)
                 .await?;
-            let state = StateName::of(&lifted).name();
-            (Some(state), format!("Lifted: the address is {state} again."))
+            let state = lifted.state_name().to_owned();
+            let line = format!("Lifted: the address is {state} again.");
+            (Some(state), line)
         }
         None => {
             subscribers.delete(&person, known.revision).await?;

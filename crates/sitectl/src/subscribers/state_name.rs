@@ -1,6 +1,5 @@
 //! Names of the states of a subscription, as arguments and tables have them.
 
-use ::subscribers::{State, Subscriber};
 use clap::ValueEnum;
 
 /// Where a subscription stands, by its name alone.
@@ -13,15 +12,6 @@ pub enum StateName {
 }
 
 impl StateName {
-    pub fn of(subscriber: &Subscriber) -> Self {
-        match subscriber.state {
-            State::Pending { .. } => Self::Pending,
-            State::Confirmed { .. } => Self::Confirmed,
-            State::Unsubscribed { .. } => Self::Unsubscribed,
-            State::Suppressed { .. } => Self::Suppressed,
-        }
-    }
-
     pub fn named(name: &str) -> Option<Self> {
         let all = Self::value_variants().iter();
         all.copied().find(|state_name| state_name.name() == name)

@@ -8,8 +8,6 @@ use serde::Serialize;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use visitor::links::UnsubscribeLinks;
 
-use super::state_name::StateName;
-
 /// The columns of an export.
 pub const COLUMNS: &[&str] = &["email", "state", "requested", "confirmed", "ended", "source"];
 /// The same where it tells how each can unsubscribe.
@@ -29,7 +27,7 @@ pub const COLUMNS_WITH_LINKS: &[&str] = &[
 #[serde(rename_all = "camelCase")]
 pub struct Row {
     email: String,
-    state: &'static str,
+    state: String,
     requested: Option<String>,
     confirmed: Option<String>,
     ended: Option<String>,
@@ -47,7 +45,7 @@ impl Row {
         let (unsubscribe, one_click) = unsubscribe_links.map(|ways| (ways.page, ways.one_click)).unzip();
         Self {
             email: subscriber.email.as_str().to_owned(),
-            state: StateName::of(subscriber).name(),
+            state: subscriber.state_name().to_owned(),
             requested: time(subscriber.requested),
             confirmed: subscriber.consented_at().and_then(time),
             ended: subscriber.unsubscribed_at().and_then(time),
@@ -62,7 +60,7 @@ impl Row {
         let plain = |cell: &'_ Option<String>| Cow::Owned(cell.clone().unwrap_or_default());
         [
             escape_formula(&self.email),
-            Cow::Borrowed(self.state),
+            escape_formula(&self.state),
             plain(&self.requested),
             plain(&self.confirmed),
             plain(&self.ended),

@@ -2,16 +2,19 @@
 
 use std::time::Duration as Wait;
 
-use async_nats::jetstream;
+use async_nats::jetstream::{
+    self,
+    consumer::{Info, PullConsumer},
+};
 use clap::Parser;
 use newsletter::{Service, Settings};
 use serde_json::Value;
-use site_broker::SUBSCRIBERS_BUCKET;
-use site_events::{SITE_STREAM, SUPPRESSION_CONSUMER};
+use site_broker::{Publisher, SUBSCRIBERS_BUCKET};
+use site_events::{SITE_STREAM, SUPPRESSION_CONSUMER, event::NewsletterBounced};
 use site_proto::newsletter::v1::{
     ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
 };
-use site_service::{drain::CancellationToken, status};
+use site_service::{RequestId, drain::CancellationToken, status};
 use testkit::{Nats, User};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use tokio_util::sync::DropGuard;
@@ -103,6 +106,30 @@ impl Running {
         let record = self.operator.get_key_value(SUBSCRIBERS_BUCKET).await?;
         let record = record.get(person_of(email)?.as_str()).await?;
         Ok(record.map(|record| serde_json::from_slice(&record)).transpose()?)
+    }
+
+    /// A mail to [`ADDRESS`] came back, as the notifier tells it.
+    async fn bounce(&self) -> anyhow::Result<()> {
+        let bounced = NewsletterBounced {
+            email: EmailAddress::parse(ADDRESS)?,
+            channel: "newsletter-confirmed-welcome".to_owned(),
+            reason: "permanent error (550)".to_owned(),
+        };
+        let publisher = Publisher::new(self.nats.client(User::Operator).await?);
+        let request_id = RequestId::accept(Some("visit-0001"));
+        publisher
+            .publish(&request_id, Uuid::new_v4(), &person()?, bounced)
+            .await?;
+        Ok(())
+    }
+
+    /// How the consumer of bounces stands.
+    async fn suppressing(&self) -> anyhow::Result<Info> {
+        let consumer: PullConsumer = self
+            .operator
+            .get_consumer_from_stream(SUPPRESSION_CONSUMER, SITE_STREAM)
+            .await?;
+        Ok(consumer.cached_info().clone())
     }
 
     async fn event_types(&self) -> anyhow::Result<Vec<String>> {
@@ -467,4 +494,53 @@ async fn a_start_before_the_set_up_says_what_to_run() -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+#[tokio::test]
+async fn who_is_in_a_state_of_a_later_release_is_sent_nothing_and_stays_until_that_is_back()
+-> anyhow::Result<()> {
+    let mut running = running().await?;
+    let paused = serde_json::json!({
+        "email": ADDRESS,
+        "subscription": Uuid::from_u128(1),
+        "requested": "2026-11-20T12:00:00Z",
+        "state": "paused",
+        "until": "2027-01-01",
+    });
+    let bucket = running.operator.get_key_value(SUBSCRIBERS_BUCKET).await?;
+    bucket.put(person()?.as_str(), paused.to_string().into()).await?;
+
+    running.sign_up().await?;
+    let refused = running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await;
+    assert_eq!(
+        refused.map_err(|status| status.code()),
+        Err(Code::InvalidArgument)
+    );
+    assert_eq!(running.record_of(ADDRESS).await?, Some(paused.clone()));
+    running
+        .unsubscribe(token(Purpose::Unsubscribe, Duration::HOUR)?)
+        .await?;
+    let mut left = running.record_of(ADDRESS).await?.unwrap_or_default();
+    assert!(left["ended"].is_string(), "{left}");
+    assert_eq!(running.event_types().await?, [""; 0], "no mail is made of it");
+
+    running.bounce().await?;
+    testkit::eventually("the bounce waits", Wait::from_secs(20), async || {
+        let suppressing = running.suppressing().await.ok()?;
+        (suppressing.num_redelivered == 1).then_some(())
+    })
+    .await?;
+    assert_eq!(running.record_of(ADDRESS).await?, Some(left.clone()));
+    left["state"] = "confirmed".into();
+    left["since"] = "2026-11-20T12:00:00Z".into();
+    bucket.put(person()?.as_str(), left.to_string().into()).await?;
+    testkit::eventually(
+        "it is taken by who knows the state",
+        Wait::from_secs(40),
+        async || {
+            let record = running.record_of(ADDRESS).await.ok()??;
+            (record["state"] == "suppressed" && record["until"] == "2027-01-01").then_some(())
+        },
+    )
+    .await
 }

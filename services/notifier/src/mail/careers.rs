@@ -4,7 +4,7 @@
 use minijinja::{Value, context};
 use site_events::{
     Channel, Event,
-    event::{CareersApplied, Scan, StoredResume},
+    event::{CareersApplied, StoredResume},
 };
 use time::OffsetDateTime;
 
@@ -108,6 +108,38 @@ fn described(resume: &StoredResume) -> Value {
         file_name => resume.file_name.as_str(),
         size => wording::size(resume.size_bytes),
         sha256 => resume.sha256.as_str(),
-        is_clean => resume.scan == Scan::Clean,
+        is_clean => resume.scan.is_clean(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use site_events::event::Scan;
+
+    use super::*;
+
+    #[test]
+    fn only_what_was_found_clean_is_said_to_be() -> Result<(), minijinja::Error> {
+        for (scan, is_clean) in [
+            (Scan::Clean, true),
+            (Scan::NotScanned, false),
+            (Scan::Unknown("clean-but-macros".into()), false),
+        ] {
+            let resume = StoredResume {
+                key: "resumes/0123/4567/cv.pdf".into(),
+                file_name: "cv.pdf".into(),
+                content_type: "application/pdf".into(),
+                size_bytes: 5,
+                sha256: "00".into(),
+                scan,
+            };
+            assert_eq!(
+                described(&resume).get_attr("is_clean")?,
+                Value::from(is_clean),
+                "{:?}",
+                resume.scan
+            );
+        }
+        Ok(())
     }
 }

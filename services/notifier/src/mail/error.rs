@@ -9,7 +9,7 @@ pub enum MailError {
     /// words repeat the value, which may be a visitor's name or message.
     #[error("the event cannot be read: it is not what its type says (line {}, column {})", .0.line(), .0.column())]
     Event(#[from] serde_json::Error),
-    /// A browser takes addresses that no mail server does (`a..b@example.com`).
+    /// The event is from when we took whatever address a browser takes (`a..b@example.com`).
     #[error("the visitor's address is not one that a mail can go to")]
     Address,
     /// The link to the résumé could not be made.

@@ -11,14 +11,14 @@ use super::{context::MailContext, error::MailError, wording};
 ///
 /// # Errors
 ///
-/// If the address is one that no mail can go to (`a..b@example.com`).
+/// If the address is one of before, that no mail can go to: see [`EmailAddress::stored`].
 pub fn visitor(name: Option<&str>, email: &EmailAddress) -> Result<Mailbox, MailError> {
     let address: Address = email.as_str().parse().map_err(|_| MailError::Address)?;
     let name = name.and_then(wording::repeatable).map(wording::one_line);
     Ok(Mailbox::new(name, address))
 }
 
-/// The visitor as the one to answer. Where no mail can go to the address, our people
+/// The visitor as the one to answer. Where no mail can go to the address, as some that are stored, our people
 /// still hear of the visitor, and see the address in the mail.
 pub fn answer_to(name: &str, email: &EmailAddress) -> Option<Mailbox> {
     let address = email.as_str().parse().ok()?;
@@ -42,4 +42,46 @@ pub fn origin(attribution: Option<&Attribution>) -> Value {
             }
         },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use lettre::Message;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What looks like an address: mostly what some rule takes and another may refuse.
+    fn look_alikes() -> impl Strategy<Value = String> {
+        prop_oneof![
+            r"[a-z.]{1,6}@[a-z0-9.-]{1,8}",
+            r"[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]{1,70}@[a-zA-Z0-9-]{1,64}(\.[a-zA-Z0-9-]{1,9}){0,3}",
+            r#"["a-zü .]{1,8}@(\[[0-9.:]{1,9}\]|[0-9.]{1,9}|xn--[a-z0-9-]{0,5}|[a-zü.]{1,5})"#,
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+        #[test]
+        fn whatever_a_visitor_may_enter_is_an_address_that_a_mail_can_go_to(
+            raw in look_alikes(),
+            name in any::<String>(),
+        ) {
+            let Ok(email) = EmailAddress::parse(&raw) else {
+                return Ok(());
+            };
+            let to = visitor(Some(&name), &email);
+            prop_assert!(to.is_ok(), "{raw} is no address");
+            let to = to.expect("it is one");
+            prop_assert_eq!(to.to_string().parse::<Mailbox>().map(|read| read.email), Ok(to.email.clone()));
+            prop_assert!(answer_to(&name, &email).is_some());
+            let message = Message::builder()
+                .from("sales@example.com".parse().expect("a mailbox"))
+                .to(to.clone())
+                .body(String::new());
+            let envelope = message.map(|message| message.envelope().to().to_vec());
+            prop_assert_eq!(envelope.ok(), Some(vec![to.email]), "{} is no header", raw);
+        }
+    }
 }
