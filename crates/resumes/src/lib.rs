@@ -249,7 +249,7 @@ impl ResumeStore {
     ///
     /// If it is not there, or not all of it arrived.
     pub async fn get(&self, key: &ResumeKey) -> Result<Vec<u8>, ResumeStoreError> {
-        let object = self
+        let mut object = self
             .client
             .get_object()
             .bucket(&self.bucket)
@@ -258,10 +258,14 @@ impl ResumeStore {
             .instrument(self.span("GetObject"))
             .await
             .map_err(|error| ResumeStoreError::new("give the résumé", error))?;
-        let content = object.body.collect().await;
-        content
-            .map(|content| content.to_vec())
-            .map_err(|error| ResumeStoreError::new("give the résumé", error))
+        // Room for all of it at once, and no second copy.
+        let length = object.content_length.unwrap_or_default();
+        let mut content = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+        while let Some(piece) = object.body.next().await {
+            let piece = piece.map_err(|error| ResumeStoreError::new("give the résumé", error))?;
+            content.extend_from_slice(&piece);
+        }
+        Ok(content)
     }
 
     async fn first_key(&self) -> Result<Option<String>, SdkError<ListObjectsV2Error, HttpResponse>> {

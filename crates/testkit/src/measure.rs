@@ -268,7 +268,8 @@ pub fn pdf(bytes: usize) -> Vec<u8> {
     file
 }
 
-fn resident_bytes(part: &ChildProcess, what: &str) -> anyhow::Result<u64> {
+/// Resident memory of a process: `VmRSS` as it is, `VmHWM` at its peak (proc(5)).
+pub fn resident_bytes(part: &ChildProcess, what: &str) -> anyhow::Result<u64> {
     let status = fs::read_to_string(proc_file(part, "status")?)?;
     let line = status
         .lines()

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use site_broker::{Delivery, Outcome, Publisher};
 use site_events::Channel;
 use time::OffsetDateTime;
-use tracing::{Instrument, field};
 
 use crate::{
     mail::{self, MailContext, MailError, RecruiterExtrasLoader},
@@ -81,29 +80,13 @@ impl Notifier {
         limit: &ChannelLimit,
         delivery: &Delivery,
     ) -> Result<(), DeliveryError> {
-        let message = mail::write(
-            &self.mail_context,
-            &self.recruiter_extras,
-            channel,
-            delivery,
-            OffsetDateTime::now_utc(),
-        )
-        .await?;
-        let (host, port) = self.smtp.address();
-        let handing_over = tracing::info_span!(
-            "send mail",
-            otel.kind = "client",
-            otel.status_code = field::Empty,
-            network.protocol.name = "smtp",
-            server.address = host,
-            server.port = port,
-        );
-        let sending = self.smtp.send(limit, &message);
-        let sent = sending.instrument(handing_over.clone()).await;
-        if sent.is_err() {
-            handing_over.record("otel.status_code", "ERROR");
-        }
-        Ok(sent?)
+        let attachment_bytes = mail::attachment_bytes(&self.recruiter_extras, channel, delivery)?;
+        let message = async {
+            let now = OffsetDateTime::now_utc();
+            let (context, extras) = (&self.mail_context, &self.recruiter_extras);
+            Ok(mail::write(context, extras, channel, delivery, now).await?)
+        };
+        self.smtp.send(limit, attachment_bytes, message).await
     }
 }
 

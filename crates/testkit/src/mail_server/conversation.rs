@@ -154,6 +154,11 @@ impl<'a> Conversation<'a> {
 
     async fn content(&mut self, recipient: String, answer: ScriptedReply) -> anyhow::Result<()> {
         self.write_line("354 Go ahead").await?;
+        if matches!(answer, ScriptedReply::HoldUnread) {
+            self.state.records(|records| records.held += 1);
+            self.release_held.cancelled().await;
+            self.state.records(|records| records.held -= 1);
+        }
         let mut content = String::new();
         loop {
             let line = self

@@ -23,6 +23,8 @@ pub enum ScriptedReply {
     ToContent(&'static str),
     /// Nothing is said after the content until the server is told to go on.
     Hold,
+    /// Nothing is read of the content until the server is told to go on.
+    HoldUnread,
     /// The connection ends within the content.
     HangUp,
 }

@@ -31,6 +31,27 @@ pub use self::{
     templates::Rendered,
 };
 
+/// How large the attachment is of the message that a delivery calls for; 0 where there is none.
+///
+/// # Errors
+///
+/// If the event is not what its channel takes.
+pub fn attachment_bytes(
+    recruiter_extras: &RecruiterExtrasLoader,
+    channel: Channel,
+    delivery: &Delivery,
+) -> Result<u64, MailError> {
+    match channel {
+        Channel::RecruiterApplication => Ok(recruiter_extras.attachment_bytes(&delivery.event()?)),
+        Channel::SalesLead
+        | Channel::ContactAcknowledgement
+        | Channel::NewsletterConfirmation
+        | Channel::NewsletterWelcome
+        | Channel::NewsletterGoodbye
+        | Channel::ApplicationAcknowledgement => Ok(0),
+    }
+}
+
 /// The message that a delivery calls for.
 ///
 /// # Errors

@@ -59,6 +59,11 @@ impl RecruiterExtrasLoader {
         }
     }
 
+    /// How large the résumé is that is attached; 0 where there is none.
+    pub fn attachment_bytes(&self, event: &Event<CareersApplied>) -> u64 {
+        self.attachable(event).map_or(0, |resume| resume.size_bytes)
+    }
+
     /// Loads all extras of a mail.
     ///
     /// # Errors
@@ -71,7 +76,7 @@ impl RecruiterExtrasLoader {
     ) -> Result<RecruiterExtras, RecruiterExtrasError> {
         Ok(RecruiterExtras {
             earlier: self.earlier(event).await?,
-            resume: match &event.data.resume {
+            resume: match self.attachable(event) {
                 Some(resume) => self.attached(resume, attempt).await?,
                 None => None,
             },
@@ -103,14 +108,17 @@ impl RecruiterExtrasLoader {
         Ok(earlier)
     }
 
+    /// The résumé, where it is small enough.
+    fn attachable<'a>(&self, event: &'a Event<CareersApplied>) -> Option<&'a StoredResume> {
+        let resume = event.data.resume.as_ref();
+        resume.filter(|resume| resume.size_bytes <= self.max_attachment_bytes)
+    }
+
     async fn attached(
         &self,
         resume: &StoredResume,
         attempt: u32,
     ) -> Result<Option<Vec<u8>>, ResumeStoreError> {
-        if resume.size_bytes > self.max_attachment_bytes {
-            return Ok(None);
-        }
         match self.resumes.get(&ResumeKey::known(resume.key.clone())).await {
             Ok(content) => Ok(Some(content)),
             Err(error) if attempt > MAX_ATTACHMENT_ATTEMPTS => {

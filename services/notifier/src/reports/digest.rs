@@ -113,7 +113,8 @@ impl DeadLetterDigest {
         };
         let mail = mail::dead_letters(&self.mail_context, &content);
         let message = mail.into_message(&self.mail_context, OffsetDateTime::now_utc())?;
-        self.smtp.send(&self.limit, &message).await?;
+        let message = std::future::ready(Ok::<_, SmtpError>(message));
+        self.smtp.send(&self.limit, 0, message).await?;
         tracing::info!(
             dead_letters = letters.len(),
             "the operator was told of dead letters"

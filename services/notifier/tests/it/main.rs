@@ -3,6 +3,7 @@
 mod dkim;
 mod exactly_once;
 mod mails;
+mod memory;
 mod outages;
 mod refusals;
 mod running;

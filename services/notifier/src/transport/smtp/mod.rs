@@ -5,7 +5,9 @@
 //! would take the answer to the last one for its own. Here a connection is kept only
 //! after a message that went through.
 
+mod content;
 mod error;
+mod limits;
 mod no_such_address;
 mod settings;
 
@@ -32,10 +34,16 @@ use site_service::{
     settings::ExposeSecret,
 };
 use tokio::{sync::Semaphore, time::timeout};
+use tracing::{Instrument, field};
 
-use self::error::{SmtpStage, classify, without_addresses};
+use self::{
+    content::Content,
+    error::{SmtpStage, classify, without_addresses},
+    limits::{AttachmentBudget, MAX_CONNECTIONS, MAX_SLOW},
+};
 pub use self::{
     error::SmtpError,
+    limits::ChannelLimit,
     settings::{RootCertificates, SmtpSettings, TlsMode},
 };
 
@@ -45,13 +53,8 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 const REUSE_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long QUIT may take after a refusal.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
-/// The most connections of one channel.
-const MAX_CONNECTIONS: usize = 4;
 /// How long a message may take before its connection no longer counts among its channel's.
 const SLOW_AFTER: Duration = Duration::from_secs(2);
-/// The most slow messages that count among no channel's connections, of all channels together: with all others and
-/// the digest's in use, 49 connections, and mail servers often allow a client 50.
-const MAX_SLOW: usize = 20;
 
 /// Pool of connections to the mail server.
 pub struct SmtpPool {
@@ -62,6 +65,7 @@ pub struct SmtpPool {
     idle: Mutex<Vec<IdleConnection>>,
     max_idle: usize,
     slow: Semaphore,
+    attachments: AttachmentBudget,
     waiting: UpDownCounter<i64>,
     connections: UpDownCounter<i64>,
 }
@@ -69,16 +73,6 @@ pub struct SmtpPool {
 struct IdleConnection {
     connection: AsyncSmtpConnection,
     since: Instant,
-}
-
-/// One channel's limit of connections: whatever hangs in another holds up nothing here.
-pub struct ChannelLimit(Semaphore);
-
-impl ChannelLimit {
-    /// A limit of [`MAX_CONNECTIONS`].
-    pub fn new() -> Self {
-        Self(Semaphore::new(MAX_CONNECTIONS))
-    }
 }
 
 impl SmtpPool {
@@ -106,10 +100,11 @@ impl SmtpPool {
             idle: Mutex::default(),
             max_idle: MAX_CONNECTIONS * channels,
             slow: Semaphore::new(MAX_SLOW),
+            attachments: AttachmentBudget::new(),
             waiting: metrics::meter()
                 .i64_up_down_counter("site.smtp.waiting")
                 .with_unit("{mail}")
-                .with_description("Mails that wait for an SMTP connection")
+                .with_description("Mails that wait for an SMTP connection, or for room for their attachment")
                 .build(),
             connections: metrics::meter()
                 .i64_up_down_counter("site.smtp.connections")
@@ -119,15 +114,25 @@ impl SmtpPool {
         })
     }
 
-    /// Sends a message over a pooled connection, within its channel's connection limit. One that is slow leaves the limit and
-    /// goes on, so that a few that hang do not stop the channel.
+    /// Sends the message that `write` makes over a pooled connection, within its channel's connection limit. One that is
+    /// slow leaves the limit and goes on, so that a few that hang do not stop the channel.
+    ///
+    /// It is written only when it can be sent, and there is room for its attachment of this size: a message that waited
+    /// would be held in memory, and there may be hundreds.
     ///
     /// # Errors
     ///
-    /// If the mail server refuses it, is not reached, or does not answer in time; then it may have taken it even so.
-    pub async fn send(&self, limit: &ChannelLimit, message: &Message) -> Result<(), SmtpError> {
-        let content = dot_stuffed(&message.formatted());
+    /// If it cannot be written, or the mail server refuses it, is not reached, or does not answer in time; then it may
+    /// have taken it even so.
+    pub async fn send<E: From<SmtpError>>(
+        &self,
+        limit: &ChannelLimit,
+        attachment_bytes: u64,
+        write: impl Future<Output = Result<Message, E>>,
+    ) -> Result<(), E> {
         let waiting = CounterGuard::new(&self.waiting, &[]);
+        // First the room: what waits for that must not take a connection from mails without attachments.
+        let share = self.attachments.share(attachment_bytes).await;
         let permit = limit.0.acquire().await;
         drop(waiting);
         let leave_limit = async {
@@ -136,8 +141,15 @@ impl SmtpPool {
             drop(permit);
             std::future::pending().await
         };
+        let sending = async {
+            let (envelope, content) = {
+                let message = write.await?;
+                (message.envelope().clone(), Content::new(&message, share))
+            };
+            Ok(self.hand_over(&envelope, content).await?)
+        };
         tokio::select! {
-            sent = self.send_in_time(message.envelope(), &content) => sent,
+            sent = sending => sent,
             never = leave_limit => never,
         }
     }
@@ -155,15 +167,32 @@ impl SmtpPool {
         }
     }
 
+    async fn hand_over(&self, envelope: &Envelope, content: Content) -> Result<(), SmtpError> {
+        let span = tracing::info_span!(
+            "send mail",
+            otel.kind = "client",
+            otel.status_code = field::Empty,
+            network.protocol.name = "smtp",
+            server.address = self.settings.smtp_host,
+            server.port = self.settings.smtp_port,
+        );
+        let sending = self.send_in_time(envelope, content);
+        let sent = sending.instrument(span.clone()).await;
+        if sent.is_err() {
+            span.record("otel.status_code", "ERROR");
+        }
+        sent
+    }
+
     /// Every early return drops the connection, which closes it.
-    async fn send_in_time(&self, envelope: &Envelope, content: &str) -> Result<(), SmtpError> {
+    async fn send_in_time(&self, envelope: &Envelope, content: Content) -> Result<(), SmtpError> {
         let used = [KeyValue::new("state", "used")];
         let _used = CounterGuard::new(&self.connections, &used);
         let limit = self.settings.smtp_timeout;
         let mut connection = with_timeout(limit, self.send_envelope(envelope)).await?;
         // A server that is left alone with the content may have taken it, and would get it again.
         with_timeout(self.settings.smtp_answer_timeout, async {
-            let answer = connection.command(content).await;
+            let answer = content.send(&mut connection).await;
             check(&mut connection, answer, SmtpStage::Data, envelope).await
         })
         .await?;
@@ -258,11 +287,6 @@ impl SmtpPool {
         self.connections.add(change, &[KeyValue::new("state", "idle")]);
     }
 
-    /// Host and port, for spans.
-    pub fn address(&self) -> (&str, u16) {
-        (&self.settings.smtp_host, self.settings.smtp_port)
-    }
-
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<IdleConnection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -296,15 +320,6 @@ async fn check<T>(
     Err(classify(&error, stage, envelope))
 }
 
-/// A message with its dots stuffed and its end, ready to be written in one piece (RFC 5321, 4.5.2). lettre writes the end
-/// by itself, and until the server acknowledges what came before, which it delays for 40 ms, the system keeps the end back.
-fn dot_stuffed(message: &[u8]) -> String {
-    let message = String::from_utf8_lossy(message);
-    let stuffed = message.replace("\r\n.", "\r\n..");
-    let first = if message.starts_with('.') { "." } else { "" };
-    format!("{first}{stuffed}\r\n.\r\n")
-}
-
 /// An address beyond ASCII needs a server that knows such (RFC 6531); one that does not
 /// refuses the parameter. The content is ASCII: lettre encodes it.
 fn parameters(envelope: &Envelope) -> Vec<MailParameter> {
@@ -313,18 +328,5 @@ fn parameters(envelope: &Envelope) -> Vec<MailParameter> {
         Vec::new()
     } else {
         vec![MailParameter::SmtpUtfEight]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_that_begins_with_a_dot_does_not_end_the_message() {
-        assert_eq!(
-            dot_stuffed(b".one\r\n.\r\n..two\r\nthree."),
-            "..one\r\n..\r\n...two\r\nthree.\r\n.\r\n"
-        );
     }
 }

@@ -1,0 +1,118 @@
+//! How much the notifier holds while mails with résumés hang, and what goes on beside them.
+
+use resumes::{ResumeKey, ResumeStore};
+use site_events::{
+    Channel,
+    event::{CareersApplied, Scan, StoredResume},
+};
+use testkit::{MailServer, Nats, S3, ScriptedReply, eventually, measure};
+use uuid::Uuid;
+
+use crate::running::{RECRUITERS, Running, SOON, Site, application, person, process};
+
+const VISITOR: &str = "zoe@example.org";
+/// As many as a channel has under way at once.
+const APPLICATIONS: usize = 40;
+/// What a channel may have on connections, slow ones included.
+const CONNECTIONS: usize = 24;
+const MAX_BYTES: u64 = 96_000_000;
+
+/// An application whose résumé of this size lies in the store.
+async fn applied_with_resume(s3: &S3, bytes: usize) -> anyhow::Result<CareersApplied> {
+    let key = ResumeKey::new(&person(VISITOR)?, Uuid::now_v7(), "cv.pdf");
+    let file = tempfile::NamedTempFile::new()?;
+    // Not text, which would be put into the mail as it is: it must become base64, as what a PDF holds does.
+    let content: Vec<u8> = (0..=u8::MAX).rev().cycle().take(bytes).collect();
+    std::fs::write(file.path(), content)?;
+    let store = ResumeStore::new(&s3.settings()?);
+    store.put(&key, file.path(), "application/pdf").await?;
+    Ok(CareersApplied {
+        resume: Some(StoredResume {
+            key: key.to_string(),
+            file_name: "cv.pdf".to_owned(),
+            content_type: "application/pdf".to_owned(),
+            size_bytes: bytes as u64,
+            sha256: "0f".repeat(32),
+            scan: Scan::NotScanned,
+        }),
+        ..application(VISITOR)?
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_resumes_that_hang_take_little_memory_and_arrive_in_the_end() -> anyhow::Result<()> {
+    const RESUME_BYTES: usize = 2_500_000;
+    let (nats, s3) = tokio::try_join!(Nats::start(), S3::start())?;
+    let server = MailServer::start(|to, _| match to {
+        RECRUITERS => ScriptedReply::Hold,
+        _ => ScriptedReply::Take,
+    })
+    .await?;
+    let site = Site::on(&nats).await?;
+    let applied = applied_with_resume(&s3, RESUME_BYTES).await?;
+    for _ in 0..APPLICATIONS {
+        site.publish(VISITOR, applied.clone()).await?;
+    }
+    let logs = tempfile::TempDir::new()?;
+    let notifier = process(&nats, server.port(), &s3.flags(), logs.path())?;
+    eventually("every connection hangs", 2 * SOON, async || {
+        (server.held() == CONNECTIONS).then_some(())
+    })
+    .await?;
+    site.contact("asha@example.org").await?;
+    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
+    site.until_acked(Channel::SalesLead, SOON).await?;
+
+    server.release_held();
+    site.until_acked(Channel::RecruiterApplication, 2 * SOON).await?;
+    let mails = server.accepted(RECRUITERS);
+    assert_eq!(mails.len(), APPLICATIONS);
+    assert!(
+        mails.iter().all(|mail| mail.len() > RESUME_BYTES),
+        "one is not whole"
+    );
+    let peak = measure::resident_bytes(&notifier, "VmHWM")?;
+    assert!(peak <= MAX_BYTES, "{} MB at peak", peak / 1_000_000);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn resumes_that_the_mail_server_does_not_read_hold_up_no_mail_without_one() -> anyhow::Result<()> {
+    // As large as one may be that is attached, and as many as there is room for.
+    const RESUME_BYTES: usize = 5_000_000;
+    const ROOM: usize = 1;
+    const WAITING: usize = 6;
+    let (nats, s3) = tokio::try_join!(Nats::start(), S3::start())?;
+    let server = MailServer::start(|to, attempt| {
+        if to == RECRUITERS && attempt <= ROOM {
+            ScriptedReply::HoldUnread
+        } else {
+            ScriptedReply::Take
+        }
+    })
+    .await?;
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &s3.flags()).await?;
+    let applied = applied_with_resume(&s3, RESUME_BYTES).await?;
+    for _ in 0..ROOM + WAITING {
+        site.publish(VISITOR, applied.clone()).await?;
+    }
+    eventually("the server does not read on", SOON, async || {
+        (server.held() == ROOM).then_some(())
+    })
+    .await?;
+
+    site.publish(VISITOR, application(VISITOR)?).await?;
+    site.contact("asha@example.org").await?;
+    eventually("the application without a résumé arrives", SOON, async || {
+        (server.accepted(RECRUITERS).len() == 1).then_some(())
+    })
+    .await?;
+    site.until_acked(Channel::SalesLead, SOON).await?;
+    assert_eq!((server.held(), server.attempts(RECRUITERS)), (ROOM, ROOM + 1));
+
+    server.release_held();
+    site.until_acked(Channel::RecruiterApplication, SOON).await?;
+    assert_eq!(server.accepted(RECRUITERS).len(), ROOM + WAITING + 1);
+    Ok(())
+}
