@@ -198,6 +198,34 @@ async fn what_is_too_old_after_its_attempts_is_a_dead_letter_with_its_reason() -
 }
 
 #[tokio::test]
+async fn what_is_too_old_before_its_first_attempt_is_tried_as_often_as_any() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    published(&nats).await?;
+    let give_up_after = Duration::from_secs(1);
+    // No consumer runs until it is older than it may become.
+    tokio::time::sleep(give_up_after + Duration::from_millis(200)).await;
+    let retries = in_a_hurry(give_up_after);
+    let late = Consumer::start(&nats, retries, |_| Outcome::Retry("away".to_owned())).await?;
+    until_acked(&nats).await?;
+    // The pauses of 300 and 600 ms, each longer by up to a fifth, fill the second by which it would be given up.
+    assert_eq!(late.attempts(), [1, 2]);
+    assert_eq!(nats.dead_letters().await?.len(), 1);
+    late.stop().await?;
+
+    published(&nats).await?;
+    tokio::time::sleep(give_up_after + Duration::from_millis(200)).await;
+    let recovering = Consumer::start(&nats, retries, |number| match number {
+        1 => Outcome::Retry("away".to_owned()),
+        _ => Outcome::Delivered,
+    })
+    .await?;
+    until_acked(&nats).await?;
+    assert_eq!(recovering.attempts(), [1, 2]);
+    assert_eq!(nats.dead_letters().await?.len(), 1, "no other became one");
+    recovering.stop().await
+}
+
+#[tokio::test]
 async fn what_is_refused_or_is_no_event_is_a_dead_letter_at_once() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     published(&nats).await?;

@@ -2,9 +2,12 @@
 
 use std::time::Duration as Wait;
 
-use async_nats::jetstream::{
-    self,
-    consumer::{Info, PullConsumer},
+use async_nats::{
+    header::NATS_MESSAGE_TTL,
+    jetstream::{
+        self,
+        consumer::{Info, PullConsumer},
+    },
 };
 use clap::Parser;
 use newsletter::{Service, Settings};
@@ -121,6 +124,23 @@ impl Running {
             .publish(&request_id, Uuid::new_v4(), &person()?, bounced)
             .await?;
         Ok(())
+    }
+
+    /// For how long the broker keeps the record of [`ADDRESS`] in this state; `None` is forever.
+    async fn ttl_as(&self, state: &str) -> anyhow::Result<Option<String>> {
+        let bucket = self.operator.get_key_value(SUBSCRIBERS_BUCKET).await?;
+        let subject = format!("{}{}", bucket.prefix, person()?);
+        testkit::eventually(&format!("it is {state}"), Wait::from_secs(20), async || {
+            let message = bucket
+                .stream
+                .get_last_raw_message_by_subject(&subject)
+                .await
+                .ok()?;
+            let record: Value = serde_json::from_slice(&message.payload).ok()?;
+            let ttl = message.headers.get(NATS_MESSAGE_TTL).map(ToString::to_string);
+            (record["state"] == state).then_some(ttl)
+        })
+        .await
     }
 
     /// How the consumer of bounces stands.
@@ -543,4 +563,44 @@ async fn who_is_in_a_state_of_a_later_release_is_sent_nothing_and_stays_until_th
         },
     )
     .await
+}
+
+#[tokio::test]
+async fn a_stranger_whose_mail_came_back_is_forgotten_after_ninety_days_and_who_had_consented_is_not()
+-> anyhow::Result<()> {
+    const NINETY_DAYS: &str = "7776000";
+    let mut running = running().await?;
+    running.sign_up().await?;
+    running.bounce().await?;
+    let ttl = running.ttl_as("suppressed").await?.unwrap_or_default();
+    assert_eq!(ttl.trim_end_matches('s'), NINETY_DAYS);
+    let mut running = self::running().await?;
+    running.sign_up().await?;
+    running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await?;
+    running.bounce().await?;
+    assert_eq!(running.ttl_as("suppressed").await?, None);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_goodbye_that_failed_half_way_is_told_within_the_hour_and_none_later() -> anyhow::Result<()> {
+    for (minutes, told) in [(59, vec![UNSUBSCRIBED]), (61, vec![])] {
+        let mut running = running().await?;
+        let left = OffsetDateTime::now_utc() - Duration::minutes(minutes);
+        let record = serde_json::json!({
+            "email": ADDRESS,
+            "subscription": Uuid::from_u128(1),
+            "requested": "2026-01-20T12:00:00Z",
+            "state": "unsubscribed",
+            "since": left.format(&Rfc3339)?,
+        });
+        let bucket = running.operator.get_key_value(SUBSCRIBERS_BUCKET).await?;
+        bucket.put(person()?.as_str(), record.to_string().into()).await?;
+        running
+            .unsubscribe(token(Purpose::Unsubscribe, Duration::HOUR)?)
+            .await?;
+        assert_eq!(running.event_types().await?, told, "{minutes} minutes after");
+        assert_eq!(running.record_of(ADDRESS).await?, Some(record));
+    }
+    Ok(())
 }

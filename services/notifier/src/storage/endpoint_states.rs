@@ -1,15 +1,30 @@
 //! KV bucket of the state of each webhook endpoint (circuit breaker): since when it fails, and whether it is switched off.
 
+use std::time::Duration;
+
 use async_nats::jetstream::{
     Context,
-    kv::{Operation, Store},
+    kv::{Operation, Store, UpdateError, UpdateErrorKind},
 };
+use backon::{ExponentialBuilder, Retryable};
 use site_broker::{ENDPOINTS_BUCKET, endpoints::EndpointState};
 
 use super::unavailable::Unavailable;
 
-/// How often a change is tried beside those of other deliveries.
-const ATTEMPTS: u32 = 5;
+/// Attempts at a change beside those of other deliveries, of which each has to store its own once: more than all
+/// notifiers have in flight for one endpoint, and apart so that few meet again.
+const ATTEMPTS: ExponentialBuilder = ExponentialBuilder::new()
+    .with_min_delay(Duration::from_millis(5))
+    .with_max_delay(Duration::from_millis(100))
+    .with_max_times(40)
+    .with_jitter();
+
+/// Why one attempt at a change stored nothing.
+enum ChangeError {
+    /// Another delivery stored its own meanwhile.
+    Conflict(UpdateError),
+    Unavailable(Unavailable),
+}
 
 /// The KV bucket of endpoint states, by the endpoint's name.
 pub struct EndpointStates(Store);
@@ -46,33 +61,48 @@ impl EndpointStates {
     ///
     /// # Errors
     ///
-    /// If the record cannot be read, or none of [`ATTEMPTS`] attempts stored it.
+    /// If the broker does not answer, the record cannot be read, or none of all [`ATTEMPTS`] stored it.
     pub async fn change(
         &self,
         endpoint: &str,
         change: impl Fn(&EndpointState) -> EndpointState,
     ) -> Result<Option<EndpointState>, Unavailable> {
-        let away = |error: &dyn std::fmt::Display| Unavailable::new(ENDPOINTS_BUCKET, error);
-        let mut result = Ok(None);
-        for _ in 0..ATTEMPTS {
-            let entry = self.0.entry(endpoint).await.map_err(|error| away(&error))?;
-            let revision = entry.as_ref().map_or(0, |entry| entry.revision);
-            let before = match entry {
-                Some(entry) if entry.operation == Operation::Put => {
-                    serde_json::from_slice(&entry.value).map_err(|error| away(&error))?
-                }
-                _ => EndpointState::default(),
-            };
-            let after = change(&before);
-            if after == before {
-                return Ok(None);
+        let changed = (|| self.try_change(endpoint, &change))
+            .retry(ATTEMPTS)
+            .when(|error| matches!(error, ChangeError::Conflict(_)));
+        changed.await.map_err(|error| match error {
+            ChangeError::Conflict(error) => Unavailable::new(ENDPOINTS_BUCKET, &error),
+            ChangeError::Unavailable(error) => error,
+        })
+    }
+
+    async fn try_change(
+        &self,
+        endpoint: &str,
+        change: impl Fn(&EndpointState) -> EndpointState,
+    ) -> Result<Option<EndpointState>, ChangeError> {
+        let away = |error: &dyn std::fmt::Display| {
+            ChangeError::Unavailable(Unavailable::new(ENDPOINTS_BUCKET, error))
+        };
+        let entry = self.0.entry(endpoint).await.map_err(|error| away(&error))?;
+        let revision = entry.as_ref().map_or(0, |entry| entry.revision);
+        let before = match entry {
+            Some(entry) if entry.operation == Operation::Put => {
+                serde_json::from_slice(&entry.value).map_err(|error| away(&error))?
             }
-            let value = serde_json::to_vec(&after).expect("a state is plain values");
-            match self.0.update(endpoint, value.into(), revision).await {
-                Ok(_) => return Ok(Some(after)),
-                Err(error) => result = Err(away(&error)),
-            }
+            _ => EndpointState::default(),
+        };
+        let after = change(&before);
+        if after == before {
+            return Ok(None);
         }
-        result
+        let value = serde_json::to_vec(&after).expect("a state is plain values");
+        match self.0.update(endpoint, value.into(), revision).await {
+            Ok(_) => Ok(Some(after)),
+            Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => {
+                Err(ChangeError::Conflict(error))
+            }
+            Err(error) => Err(away(&error)),
+        }
     }
 }

@@ -1,8 +1,14 @@
 //! What endpoints of webhooks get, and what becomes of one that does not want it.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
-use axum::http::StatusCode;
+use axum::{Router, http::StatusCode, routing::post};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use site_broker::ENDPOINTS_BUCKET;
@@ -12,6 +18,8 @@ use testkit::{
     receiver::{Received, secret},
 };
 use time::format_description::well_known::Rfc3339;
+use tokio::net::TcpListener;
+use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use crate::running::{HURRY, NEVER, Running, SOON, Site, message};
@@ -324,6 +332,114 @@ async fn one_that_failed_for_five_days_is_switched_off_and_one_that_recovers_beg
     })
     .await?;
     assert!(sending.dead_letters("webhook-hopeful").await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn of_an_endpoint_whose_record_was_removed_nothing_is_known_and_what_it_does_next_is_noted()
+-> anyhow::Result<()> {
+    let receiver = Receiver::start_at(0).await?;
+    let names = ["deleted", "purged"];
+    let sending = Sending::to(&names.map(|name| receiver.endpoint(name, &["contact.received"]))).await?;
+    let context = async_nats::jetstream::new(sending.nats.client(User::Operator).await?);
+    let endpoints = context.get_key_value(ENDPOINTS_BUCKET).await?;
+    let off = json!({ "off": "it answered 410 Gone" }).to_string();
+    for name in names {
+        endpoints.put(name, off.clone().into()).await?;
+    }
+    endpoints.delete("deleted").await?;
+    endpoints.purge("purged").await?;
+
+    sending.site.contact(VISITOR).await?;
+    eventually("both are sent to", SOON, async || {
+        (receiver.received().len() == 2).then_some(())
+    })
+    .await?;
+    receiver.answer(StatusCode::GONE);
+    sending.site.contact("other@example.org").await?;
+    for name in names {
+        let state = eventually("it is noted that the endpoint is gone", SOON, async || {
+            serde_json::from_slice::<Value>(&endpoints.get(name).await.ok()??).ok()
+        })
+        .await?;
+        assert_eq!(state["off"], "it answered 410 Gone", "{name}");
+    }
+    Ok(())
+}
+
+/// An endpoint that answers nobody before as many webhooks wait as all notifiers send at once; then 410 to one, and 500
+/// to all others.
+#[derive(Clone)]
+struct AllAtOnce {
+    waiting: Arc<tokio::sync::Barrier>,
+    came: Arc<AtomicUsize>,
+}
+
+impl AllAtOnce {
+    /// As many as the cluster may scale to.
+    const NOTIFIERS: usize = 4;
+    /// Each sends four at once.
+    const WEBHOOKS: usize = 4 * Self::NOTIFIERS;
+
+    fn new() -> Self {
+        Self {
+            waiting: Arc::new(tokio::sync::Barrier::new(Self::WEBHOOKS)),
+            came: Arc::default(),
+        }
+    }
+
+    async fn answer(self) -> StatusCode {
+        let number = self.came.fetch_add(1, Ordering::Relaxed);
+        if number < Self::WEBHOOKS {
+            self.waiting.wait().await;
+        }
+        if number == Self::WEBHOOKS / 2 {
+            StatusCode::GONE
+        } else {
+            StatusCode::INTERNAL_SERVER_ERROR
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_many_notifiers_learn_of_an_endpoint_at_once_is_all_noted() -> anyhow::Result<()> {
+    let names = ["one", "two", "three"];
+    let mut router = Router::new();
+    for name in names {
+        let endpoint = AllAtOnce::new();
+        router = router.route(&format!("/{name}"), post(move || endpoint.clone().answer()));
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let port = listener.local_addr()?.port();
+    let _receiver = AbortOnDropHandle::new(tokio::spawn(async { axum::serve(listener, router).await }));
+    let sending = Sending::to(&names.map(|name| {
+        json!({
+            "name": name,
+            "url": format!("http://127.0.0.1:{port}/{name}"),
+            "secrets": [secret()],
+            "events": ["contact.received"],
+        })
+    }))
+    .await?;
+    let inbox = Inbox::start().await?;
+    let mut others = Vec::new();
+    for _ in 1..AllAtOnce::NOTIFIERS {
+        others.push(Running::start(&sending.nats, inbox.smtp_port(), &sending.flags).await?);
+    }
+    for number in 0..AllAtOnce::WEBHOOKS {
+        sending
+            .site
+            .contact(&format!("visitor-{number}@example.org"))
+            .await?;
+    }
+    for name in names {
+        // The one that was answered 410, and all that come again after their 500 and are not sent any more.
+        eventually(&format!("endpoint {name} is off"), SOON, async || {
+            let letters = sending.dead_letters(&format!("webhook-{name}")).await.ok()?;
+            (letters.len() == AllAtOnce::WEBHOOKS).then_some(())
+        })
+        .await?;
+    }
     Ok(())
 }
 
