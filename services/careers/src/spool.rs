@@ -42,20 +42,19 @@ impl SpoolFolder {
     ///
     /// If `parent` cannot be read or written to.
     pub fn create(parent: &Path) -> io::Result<Self> {
-        for entry in std::fs::read_dir(parent)? {
-            let entry = entry?;
-            let is_ours = entry.file_name().to_string_lossy().starts_with(FOLDER_PREFIX);
-            if is_ours && is_abandoned(&entry.path()) {
-                tracing::info!(folder = %entry.path().display(), "the spool of a process that ended is removed");
-                std::fs::remove_dir_all(entry.path())?;
+        remove_abandoned(parent)?;
+        loop {
+            let folder = tempfile::Builder::new()
+                .prefix(FOLDER_PREFIX)
+                .tempdir_in(parent)?;
+            let path = folder.path().join(LOCK);
+            let lock = std::fs::File::create(&path)?;
+            lock.lock()?;
+            // A process that starts in the same moment may have taken it for abandoned before it was locked.
+            if path.exists() {
+                return Ok(Self { folder, _lock: lock });
             }
         }
-        let folder = tempfile::Builder::new()
-            .prefix(FOLDER_PREFIX)
-            .tempdir_in(parent)?;
-        let lock = std::fs::File::create(folder.path().join(LOCK))?;
-        lock.lock()?;
-        Ok(Self { folder, _lock: lock })
     }
 
     /// Where it is.
@@ -64,9 +63,25 @@ impl SpoolFolder {
     }
 }
 
-/// Whether nobody holds its lock. One without a lock was just made.
-fn is_abandoned(folder: &Path) -> bool {
-    std::fs::File::open(folder.join(LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
+fn remove_abandoned(parent: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(parent)? {
+        let entry = entry?;
+        let is_ours = entry.file_name().to_string_lossy().starts_with(FOLDER_PREFIX);
+        // One without a lock was just made.
+        let Some(lock) = std::fs::File::open(entry.path().join(LOCK))
+            .ok()
+            .filter(|_| is_ours)
+        else {
+            continue;
+        };
+        // Held until the folder is gone.
+        if lock.try_lock().is_ok()
+            && let Err(error) = std::fs::remove_dir_all(entry.path())
+        {
+            tracing::warn!(%error, folder = %entry.path().display(), "the spool of a process that ended was not removed");
+        }
+    }
+    Ok(())
 }
 
 /// A résumé that is still arriving.
@@ -156,4 +171,33 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send
     tokio::task::spawn_blocking(work)
         .await
         .map_err(io::Error::other)?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_that_start_at_once_each_has_a_spool_and_none_takes_anothers() -> io::Result<()> {
+        let parent = tempfile::tempdir()?;
+        for number in 0..50 {
+            let abandoned = parent.path().join(format!("{FOLDER_PREFIX}{number}"));
+            std::fs::create_dir(&abandoned)?;
+            std::fs::write(abandoned.join(LOCK), "")?;
+        }
+        let spools: Vec<SpoolFolder> = std::thread::scope(|scope| {
+            let starting: Vec<_> = (0..16)
+                .map(|_| scope.spawn(|| SpoolFolder::create(parent.path())))
+                .collect();
+            starting
+                .into_iter()
+                .map(|start| start.join().expect("it does not panic"))
+                .collect::<io::Result<_>>()
+        })?;
+        for spool in &spools {
+            assert!(spool.path().join(LOCK).exists());
+        }
+        assert_eq!(std::fs::read_dir(parent.path())?.count(), spools.len());
+        Ok(())
+    }
 }
