@@ -1,13 +1,15 @@
 //! The newsletter's subscribers: one record per person in a KV bucket, changed by compare-and-set.
 //!
-//! [`subscriber`] holds the rules, without I/O; [`store`] the bucket, and `record` what lies in it.
+//! [`subscriber`] and [`state`] hold the rules, without I/O; [`store`] the bucket, and `record` what lies in it.
 //!
 //! A crate of its own because two work with it: the newsletter service, and the
 //! operator's tool, which must not depend on a service.
 
 mod record;
+pub mod state;
 pub mod store;
 pub mod subscriber;
 
+pub use state::State;
 pub use store::{SubscriberEntry, SubscriberStoreError, Subscribers};
-pub use subscriber::{Retention, State, Subscriber};
+pub use subscriber::{Retention, Subscriber};

@@ -6,7 +6,7 @@ use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 use visitor::EmailAddress;
 
-use crate::record::Record;
+use crate::{record::Record, state::State};
 
 /// How soon another confirmation mail may follow the last.
 const MAIL_INTERVAL: Duration = Duration::minutes(15);
@@ -36,46 +36,6 @@ pub struct Subscriber {
     pub state: State,
     /// What a later release notes beside, kept through every step.
     pub(crate) unknown_fields: Map<String, Value>,
-}
-
-/// Where a subscription stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "lowercase")]
-pub enum State {
-    /// Signed up, not confirmed.
-    Pending {
-        /// When the last confirmation mail was asked for.
-        #[serde(with = "time::serde::rfc3339::option")]
-        mailed: Option<OffsetDateTime>,
-        /// Until then, the idempotency key of the sign-up that asks for it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        asking: Option<Uuid>,
-    },
-    /// Confirmed by the link in the mail.
-    Confirmed {
-        /// When.
-        #[serde(with = "time::serde::rfc3339")]
-        since: OffsetDateTime,
-    },
-    /// Left.
-    Unsubscribed {
-        /// When.
-        #[serde(with = "time::serde::rfc3339")]
-        since: OffsetDateTime,
-    },
-    /// A mail came back because the address does not exist. Nothing is sent to it any more, not even on a new
-    /// sign-up: whoever goes on sending to such addresses is taken for a spammer, and then no subscriber's mails
-    /// arrive. A person must look why it came back, so only the operator lifts it.
-    Suppressed {
-        /// When.
-        #[serde(with = "time::serde::rfc3339")]
-        since: OffsetDateTime,
-    },
-    /// A state that only a later release knows, whose word and fields are among the record's unknown fields. Until one
-    /// comes back nothing is sent there: a sign-up does nothing, a confirmation is refused, a bounce waits. Whoever
-    /// leaves has that noted beside the state (`ended`), which every state that is added must heed.
-    #[serde(other, skip_serializing)]
-    Unknown,
 }
 
 /// Retention of a record in the bucket.
@@ -303,6 +263,43 @@ impl Subscriber {
             ended: None,
             state: State::Confirmed { since: confirmed },
             unknown_fields: Map::new(),
+        }
+    }
+}
+
+impl TryFrom<Record> for Subscriber {
+    type Error = serde_json::Error;
+
+    fn try_from(record: Record) -> Result<Self, Self::Error> {
+        let mut unknown_fields = record.rest;
+        let state = State::deserialize(&unknown_fields)?;
+        let known = state.fields();
+        unknown_fields.retain(|name, _| !known.contains_key(name));
+        Ok(Self {
+            email: record.email,
+            subscription: record.subscription,
+            requested: record.requested,
+            source: record.source,
+            confirmed: record.confirmed,
+            ended: record.ended,
+            state,
+            unknown_fields,
+        })
+    }
+}
+
+impl From<Subscriber> for Record {
+    fn from(subscriber: Subscriber) -> Self {
+        let mut rest = subscriber.unknown_fields;
+        rest.extend(subscriber.state.fields());
+        Self {
+            email: subscriber.email,
+            subscription: subscriber.subscription,
+            requested: subscriber.requested,
+            source: subscriber.source,
+            confirmed: subscriber.confirmed,
+            ended: subscriber.ended,
+            rest,
         }
     }
 }

@@ -1,0 +1,59 @@
+//! Where a subscription stands.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+/// Where a subscription stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum State {
+    /// Signed up, not confirmed.
+    Pending {
+        /// When the last confirmation mail was asked for.
+        #[serde(with = "time::serde::rfc3339::option")]
+        mailed: Option<OffsetDateTime>,
+        /// Until then, the idempotency key of the sign-up that asks for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        asking: Option<Uuid>,
+    },
+    /// Confirmed by the link in the mail.
+    Confirmed {
+        /// When.
+        #[serde(with = "time::serde::rfc3339")]
+        since: OffsetDateTime,
+    },
+    /// Left.
+    Unsubscribed {
+        /// When.
+        #[serde(with = "time::serde::rfc3339")]
+        since: OffsetDateTime,
+    },
+    /// A mail came back because the address does not exist. Nothing is sent to it any more, not even on a new
+    /// sign-up: whoever goes on sending to such addresses is taken for a spammer, and then no subscriber's mails
+    /// arrive. A person must look why it came back, so only the operator lifts it.
+    Suppressed {
+        /// When.
+        #[serde(with = "time::serde::rfc3339")]
+        since: OffsetDateTime,
+    },
+    /// A state that only a later release knows, whose word and fields are among the record's unknown fields. Until one
+    /// comes back nothing is sent there: a sign-up does nothing, a confirmation is refused, a bounce waits. Whoever
+    /// leaves has that noted beside the state (`ended`), which every state that is added must heed.
+    #[serde(other, skip_serializing)]
+    Unknown,
+}
+
+impl State {
+    /// What it writes into the record. Of an unknown one everything, its word too, is among the unknown fields.
+    pub(crate) fn fields(&self) -> Map<String, Value> {
+        match self {
+            Self::Unknown => Map::new(),
+            known => match serde_json::to_value(known) {
+                Ok(Value::Object(fields)) => fields,
+                _ => unreachable!("a state is an object of plain values"),
+            },
+        }
+    }
+}
