@@ -4,15 +4,15 @@
 //! that a step may be done and the one that belongs to it may not: an event stored, say, and its record not written.
 
 use std::{
-    future::Future,
     panic::resume_unwind,
-    pin::Pin,
     task::{Context, Poll},
 };
 
 use http::{Request, Response};
 use tokio_util::task::TaskTracker;
 use tower::{Layer, Service};
+
+use crate::grpc_middleware::ResponseFuture;
 
 /// The calls under way, each in a task of its own.
 #[derive(Debug, Clone, Default)]
@@ -53,7 +53,7 @@ where
 {
     type Response = Response<R>;
     type Error = S::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<R>, S::Error>> + Send>>;
+    type Future = ResponseFuture<R, S::Error>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(context)

@@ -16,7 +16,8 @@ use tracing::{Instrument, Span, field};
 
 use crate::{RequestId, metrics, trace};
 
-type ResponseFuture<R, E> = Pin<Box<dyn Future<Output = Result<Response<R>, E>> + Send>>;
+/// What middleware over any service answers with.
+pub(crate) type ResponseFuture<R, E> = Pin<Box<dyn Future<Output = Result<Response<R>, E>> + Send>>;
 
 /// Histogram buckets, in the unit of this convention.
 const BUCKETS_MILLISECONDS: [f64; 14] = [

@@ -5,10 +5,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use async_nats::{
-    Client,
-    jetstream::{self, stream::Stream},
-};
+use async_nats::jetstream::{self, kv::Store as Bucket, stream::Stream};
 use clap::Args;
 use resumes::{ResumeKey, ResumeStore, S3Settings, UploadRecord, UploadRecordError, UploadRecords};
 use serde::Serialize;
@@ -58,11 +55,12 @@ struct Swept {
 /// If the broker or the store did not answer. What was removed by then had no event; repeating it goes on from there.
 pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     let client = broker::client(&args.common.nats).await?;
-    let context = jetstream::new(client.clone());
+    let now = broker::time(&client).await;
+    let context = jetstream::new(client);
     let sweep = Sweep {
-        now: broker_time(&client).await?,
+        now: now.context("the broker did not tell its time (setting NATS_URL); repeat it")?,
         records: UploadRecords::open(&context).await?,
-        uploads: broker::stream(&context, &format!("KV_{UPLOADS_BUCKET}")).await?,
+        uploads: broker::bucket(&context, UPLOADS_BUCKET).await?,
         site: broker::stream(&context, SITE_STREAM).await?,
         dead_letters: broker::stream(&context, DEAD_LETTERS_STREAM).await?,
         store: ResumeStore::new(&args.store),
@@ -82,15 +80,10 @@ pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     print_output(args.common.json, &json!(swept), lines)
 }
 
-async fn broker_time(client: &Client) -> anyhow::Result<OffsetDateTime> {
-    let time = broker::time(client).await;
-    time.context("the broker did not tell its time (setting NATS_URL); repeat it")
-}
-
 struct Sweep {
     now: OffsetDateTime,
     records: UploadRecords,
-    uploads: Stream,
+    uploads: Bucket,
     site: Stream,
     dead_letters: Stream,
     store: ResumeStore,
@@ -99,7 +92,8 @@ struct Sweep {
 impl Sweep {
     /// The uploads that left a record.
     async fn uploads(&self, grace: Duration, swept: &mut Swept) -> anyhow::Result<()> {
-        for message in broker::search(&self.uploads, &format!("$KV.{UPLOADS_BUCKET}.*.*")).await? {
+        let everyone = format!("{}*.*", self.uploads.prefix);
+        for message in broker::search(&self.uploads.stream, &everyone).await? {
             let Some(record) = self.records.record_of(&message) else {
                 continue;
             };

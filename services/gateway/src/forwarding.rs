@@ -10,6 +10,7 @@ use site_proto::{
     newsletter::v1::newsletter_service_client::NewsletterServiceClient,
 };
 use site_service::{RequestId, grpc_middleware::GrpcClientTracing};
+use tokio::time::timeout;
 use tonic::{
     Code, Request, Status,
     transport::{self, Endpoint, Uri},
@@ -63,15 +64,17 @@ impl Services {
     ///
     /// # Errors
     ///
-    /// If the service refuses, or is not reached within [`RETRIES`] and the budget.
+    /// If the service refuses, or is not reached within [`RETRIES`], the budget and [`FORM_CALL_TIMEOUT`] for all attempts.
     pub async fn repeated<T, Fut>(&self, call: impl FnMut() -> Fut) -> Result<T, Status>
     where
         Fut: Future<Output = Result<T, Status>>,
     {
         self.retry_budget.deposit();
-        call.retry(RETRIES)
-            .when(|status| is_unreached(status) && self.retry_budget.withdraw())
-            .await
+        let calling = call
+            .retry(RETRIES)
+            .when(|status| is_unreached(status) && self.retry_budget.withdraw());
+        let called = timeout(FORM_CALL_TIMEOUT, calling).await;
+        called.unwrap_or_else(|_| Err(Status::deadline_exceeded("the service was not reached in time")))
     }
 
     pub fn careers(&self) -> CareersServiceClient<ServiceChannel> {

@@ -78,9 +78,7 @@ impl Deliveries {
         }
         send.await?;
         tracing::info!("sent");
-        // What failed together does not come back together: the id is as good as random.
-        let (_, seed) = delivery.event_id.as_u64_pair();
-        Ok(self.record(&key, OffsetDateTime::now_utc(), seed).await?)
+        Ok(self.record(&key, OffsetDateTime::now_utc()).await?)
     }
 
     /// The operator's last mail.
@@ -122,12 +120,12 @@ impl Deliveries {
     }
 
     /// Writes the delivery record: that the receiver has it, and when. Ends when it is written.
-    async fn record(&self, key: &str, now: OffsetDateTime, seed: u64) -> Result<(), Unavailable> {
+    async fn record(&self, key: &str, now: OffsetDateTime) -> Result<(), Unavailable> {
         let time = now.format(&Rfc3339).unwrap_or_default();
         let mut told: Option<Instant> = None;
         let put = || self.bucket.put(key, time.clone().into());
         let written = put
-            .retry(RECORD_RETRIES.with_jitter_seed(seed))
+            .retry(RECORD_RETRIES)
             .notify(|error: &PutError, _pause| {
                 if told.is_none_or(|told| told.elapsed() >= REMINDER_INTERVAL) {
                     told = Some(Instant::now());
