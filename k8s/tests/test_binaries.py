@@ -26,13 +26,15 @@ class Settings:
         usage = help_text.split("Usage:")[1].split("\n")[0]
         flags = set(re.findall(r"--[a-z0-9-]+", usage))
         blocks = re.split(r"\n +(?=--)", help_text.split("Options:")[1])
-        self.known, self.required, self.of_this_host = set(), set(), set()
+        self.known, self.required, self.of_this_host, self.defaults = set(), set(), set(), {}
         for block in blocks:
             found = re.search(r"\[env: ([A-Z0-9_]+)", block)
             if not found:
                 continue
             name = found[1]
             self.known.add(name)
+            if default := re.search(r"\[default: ([^\]]*)\]", block):
+                self.defaults[name] = default[1]
             if f"{name}_FILE, a file" in block:
                 self.known.add(f"{name}_FILE")
             if re.match(r" *(--[a-z0-9-]+)", block)[1] in flags:
@@ -183,14 +185,31 @@ def test_an_outage_of_the_broker_restarts_nothing(folder, pod):
         assert probe.get("grpc", {}).get("service") == "live" or probe["httpGet"]["path"] == "/livez"
 
 
+def grace(pod):
+    """The seconds that the program in this pod may take to stop: what the pod is given, or the program's own default."""
+    return int(given(pod).get("GRACE_SECONDS", settings_of(pod).defaults["GRACE_SECONDS"]))
+
+
 @pytest.mark.parametrize(("folder", "pod"), each(servers))
 def test_the_grace_period_holds_the_drain(folder, pod):
-    [drain] = source(r"pub const GRACE_PERIOD: Duration = Duration::from_secs\((\d+)\)", "crates/service/src/drain.rs")
     before = pod.container.get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
-    assert pod.pod["terminationGracePeriodSeconds"] >= before + int(drain) + FLUSH_SECONDS
+    assert pod.pod["terminationGracePeriodSeconds"] >= before + grace(pod) + FLUSH_SECONDS
     # Whoever is called must stay until nobody calls any more.
     is_called = any(pod.labels.items() >= service["spec"]["selector"].items() for service in services(folder).values())
     assert (before > 0) == is_called
+
+
+@pytest.mark.parametrize("folder", OVERLAYS)
+def test_whoever_takes_an_upload_goes_after_those_who_send_it(folder):
+    """Where all are stopped at once: the careers service receives for as long as a gateway sends."""
+    pods = {pod.name: pod for pod in servers(folder)}
+    [storing] = source(r"const STORING_SECONDS: u64 = (\d+);", "services/careers/src/settings.rs")
+    assert grace(pods["careers"]) - int(storing) >= grace(pods["gateway"])
+
+
+def test_a_local_stack_waits_for_the_longest_drain():
+    [waited] = source(r"const STOP_TIMEOUT: Duration = Duration::from_secs\((\d+)\)", "crates/testkit/src/child_process.rs")
+    assert int(waited) >= max(grace(pod) for pod in servers("overlays/local")) + FLUSH_SECONDS
 
 
 @pytest.mark.parametrize("folder", OVERLAYS)

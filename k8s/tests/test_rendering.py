@@ -91,6 +91,11 @@ def test_the_broker_takes_its_configuration_and_syncs_every_write(folder, tmp_pa
     tested = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=20)
     assert tested.returncode == 0, tested.stderr
     assert "\n  sync_interval: always\n" in (tmp_path / "nats.conf").read_text()
+    if folder == "overlays/production":
+        # What crates/testkit runs a cluster of, by these very files.
+        for path in ["k8s/components/nats/nats.conf", "k8s/components/nats/cluster.conf", "crates/broker/nats/users.conf"]:
+            file = ROOT / path
+            assert (tmp_path / file.name).read_text() == file.read_text()
     # A local demo's one server must not wait for two others.
     servers = named(objects, "StatefulSet")["nats"]["spec"]["replicas"]
     assert (tmp_path / "cluster.conf").read_text().count("nats://nats-") == (servers if servers > 1 else 0)

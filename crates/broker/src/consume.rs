@@ -7,24 +7,31 @@ use std::{
 };
 
 use async_nats::jetstream::{AckKind, Context, Message, consumer::PullConsumer};
+use backon::{ConstantBuilder, Retryable};
 use futures_util::StreamExt;
 use serde::Deserialize;
 use site_events::{SITE_STREAM, subjects};
 use site_service::{RequestId, drain::CancellationToken, trace};
 use time::OffsetDateTime;
+use tokio::{sync::OwnedSemaphorePermit, time::timeout};
 use tracing::{Instrument, Span, field};
 use uuid::Uuid;
 use visitor::PersonId;
 
 use crate::{
     RetryPolicy, dead_letters,
-    delivery::{Delivery, Outcome},
+    delivery::{Delivery, Outcome, Pause},
     metrics::ConsumerMetrics,
+    provision::ACK_WAIT,
     pull::{Pulled, messages},
+    retries::MAX_ASKED_PAUSE,
 };
 
-/// The longest pause that a receiver is granted.
-const MAX_ASKED_PAUSE: Duration = Duration::from_secs(60 * 60);
+/// The pause before the broker is told an outcome again.
+const REPEAT_PAUSE: Duration = Duration::from_secs(1);
+/// How often within the ack wait the broker is told that a delivery is still under way (`+WPI`): after it, it would hand
+/// the event to someone else as well.
+const PROGRESS_SHARE: u32 = 4;
 
 /// Options of a durable consumer.
 #[derive(Debug, Clone, Copy)]
@@ -83,11 +90,40 @@ pub async fn consume<F, Fut>(
         retries: options.retries,
         metrics: &metrics,
         deliver: &deliver,
+        stop: &stop,
     };
     messages(context, &consumer, options.max_in_flight)
         .take_until(stop.cancelled())
         .for_each_concurrent(None, async |pulled| processor.process(pulled).await)
         .await;
+}
+
+/// One attempt at one message of a durable consumer, as [`consume`] makes it with each: hands it to `deliver`, then acks,
+/// naks or dead-letters it.
+pub async fn deliver_one<F, Fut>(
+    context: &Context,
+    consumer: Arc<str>,
+    retries: RetryPolicy,
+    deliver: F,
+    message: &Message,
+) where
+    F: Fn(Delivery) -> Fut + Sync,
+    Fut: Future<Output = Outcome> + Send,
+{
+    let processor = Processor {
+        context,
+        consumer: &consumer,
+        retries,
+        metrics: &ConsumerMetrics::of(&consumer),
+        deliver: &deliver,
+        stop: &CancellationToken::new(),
+    };
+    let pulled = Pulled {
+        message: message.clone(),
+        ack_wait: ACK_WAIT,
+        permit: None,
+    };
+    processor.process(pulled).await;
 }
 
 /// Processes the messages of one consumer.
@@ -97,6 +133,7 @@ struct Processor<'a, F> {
     retries: RetryPolicy,
     metrics: &'a ConsumerMetrics,
     deliver: &'a F,
+    stop: &'a CancellationToken,
 }
 
 impl<F, Fut> Processor<'_, F>
@@ -109,9 +146,41 @@ where
         let message = &pulled.message;
         let (attempt, age) = attempt_and_age(message);
         let started = Instant::now();
+        let backoff = self.retries.backoff_after(attempt);
+        let span = self.span(message, attempt);
+        let outcome = match serde_json::from_slice::<Envelope>(&message.payload) {
+            Ok(envelope) => {
+                let delivery = self.start_delivery(&span, attempt, backoff, envelope, message);
+                let work = (self.deliver)(delivery).instrument(span.clone());
+                with_progress(work, pulled.ack_wait / PROGRESS_SHARE, || {
+                    report_progress(message)
+                })
+                .await
+            }
+            // The reader's own words may repeat what a visitor wrote.
+            Err(error) => Outcome::Refused(format!(
+                "not an event: unreadable at line {}, column {}",
+                error.line(),
+                error.column()
+            )),
+        };
+        let outcome = match outcome {
+            Outcome::Retry(reason, _) if self.retries.is_given_up(attempt, age) => Outcome::Refused(reason),
+            outcome => outcome,
+        };
+        if !matches!(outcome, Outcome::Delivered) {
+            span.record("otel.status_code", "ERROR");
+        }
+        self.metrics.record_attempt(&outcome, started.elapsed(), age);
+        self.acknowledge(pulled, outcome, attempt, backoff)
+            .instrument(span)
+            .await;
+    }
+
+    fn span(&self, message: &Message, attempt: u32) -> Span {
         let consumer = self.consumer;
         let destination = subjects::without_person(&message.subject);
-        let span = tracing::info_span!(
+        tracing::info_span!(
             "deliver",
             otel.name = format!("process {destination}"),
             otel.kind = "consumer",
@@ -127,69 +196,100 @@ where
             event.id = field::Empty,
             request_id = field::Empty,
             trace_id = field::Empty,
-        );
-        let outcome = match serde_json::from_slice::<Envelope>(&message.payload) {
-            Ok(envelope) => {
-                let delivery = start_delivery(&span, consumer, attempt, envelope, message);
-                let work = (self.deliver)(delivery).instrument(span.clone());
-                with_progress(work, pulled.progress_interval, || report_progress(message)).await
-            }
-            // The reader's own words may repeat what a visitor wrote.
-            Err(error) => Outcome::Refused(format!(
-                "not an event: unreadable at line {}, column {}",
-                error.line(),
-                error.column()
-            )),
-        };
-        let outcome = match outcome {
-            Outcome::Retry(reason) | Outcome::RetryAfter(reason, _)
-                if self.retries.is_given_up(attempt, age) =>
-            {
-                Outcome::Refused(reason)
-            }
-            outcome => outcome,
-        };
-        if !matches!(outcome, Outcome::Delivered) {
-            span.record("otel.status_code", "ERROR");
-        }
-        self.metrics.record_attempt(&outcome, started.elapsed(), age);
-        self.acknowledge(message, outcome, attempt).instrument(span).await;
+        )
     }
 
-    async fn acknowledge(&self, message: &Message, outcome: Outcome, attempt: u32) {
-        let acked = match outcome {
-            Outcome::Delivered => message.double_ack().await,
-            Outcome::Retry(reason) => {
-                retry_later(message, &reason, self.retries.backoff_after(attempt)).await
+    fn start_delivery(
+        &self,
+        span: &Span,
+        attempt: u32,
+        backoff: Duration,
+        envelope: Envelope,
+        message: &Message,
+    ) -> Delivery {
+        trace::continue_from(span, envelope.traceparent.as_deref());
+        let request_id = RequestId::accept(Some(&envelope.requestid));
+        span.record("event.id", field::display(envelope.id));
+        span.record("messaging.message.id", field::display(envelope.id));
+        span.record("request_id", field::display(&request_id));
+        Delivery {
+            consumer: self.consumer.clone(),
+            event_id: envelope.id,
+            person: envelope.subject,
+            request_id,
+            sequence: message.info().map_or(0, |info| info.stream_sequence),
+            attempt,
+            payload: message.payload.clone(),
+            give_back_at: tokio::time::Instant::now() + backoff,
+            stop: self.stop.clone(),
+        }
+    }
+
+    /// Tells the broker the outcome. That an event is done is told again while the broker is away: it would come again, after
+    /// the ack wait.
+    async fn acknowledge(&self, pulled: Pulled, outcome: Outcome, attempt: u32, backoff: Duration) {
+        let Pulled {
+            message,
+            ack_wait,
+            mut permit,
+        } = pulled;
+        let told = match outcome {
+            Outcome::Delivered => {
+                self.until_told(ack_wait, &mut permit, || message.double_ack())
+                    .await
             }
-            Outcome::RetryAfter(reason, asked) => {
-                let pause = self
-                    .retries
-                    .backoff_after(attempt)
-                    .max(asked.min(MAX_ASKED_PAUSE));
-                retry_later(message, &reason, pause).await
+            Outcome::Retry(reason, pause) => {
+                let pause = match pause {
+                    Pause::Backoff => backoff,
+                    Pause::AtLeast(asked) => backoff.max(asked.min(MAX_ASKED_PAUSE)),
+                    Pause::Just(pause) => pause,
+                };
+                tracing::warn!(%reason, retry.seconds = pause.as_secs(), "not delivered; will try again");
+                // Told once: a late one would call the event back from who has it by then.
+                let pause = Some(pause).filter(|pause| !pause.is_zero());
+                message.ack_with(AckKind::Nak(pause)).await
+            }
+            Outcome::NotBegun => {
+                tracing::info!("given back; the process stops before it was begun");
+                message.ack_with(AckKind::Nak(None)).await
             }
             Outcome::Refused(reason) => {
                 tracing::error!(%reason, "given up; moved to the dead letters");
-                match dead_letters::publish(self.context, self.consumer, message, &reason, attempt).await {
+                let publish =
+                    || dead_letters::publish(self.context, self.consumer, &message, &reason, attempt);
+                match self.until_told(ack_wait, &mut permit, publish).await {
                     Ok(()) => {
                         self.metrics.record_dead_letter();
-                        message.double_ack().await
+                        self.until_told(ack_wait, &mut permit, || message.double_ack())
+                            .await
                     }
                     Err(error) => Err(error),
                 }
             }
         };
-        // Without an ack it comes back after the ack wait: late, but not lost.
-        if let Err(error) = acked {
+        if let Err(error) = told {
             tracing::warn!(%error, "the broker did not take the outcome; the event will come again");
         }
     }
-}
 
-async fn retry_later(message: &Message, reason: &str, pause: Duration) -> Result<(), async_nats::Error> {
-    tracing::warn!(%reason, retry.seconds = pause.as_secs(), "not delivered; will try again");
-    message.ack_with(AckKind::Nak(Some(pause))).await
+    /// Tells the broker something again and again, until it has heard it, or hands the event out again anyway, or the process
+    /// stops. Other deliveries go on meanwhile: a broker that forgot the event never answers.
+    async fn until_told<T: Future<Output = Result<(), async_nats::Error>>>(
+        &self,
+        ack_wait: Duration,
+        permit: &mut Option<OwnedSemaphorePermit>,
+        mut tell: impl FnMut() -> T,
+    ) -> Result<(), async_nats::Error> {
+        if let Ok(()) = tell().await {
+            return Ok(());
+        }
+        *permit = None;
+        let again = ConstantBuilder::new()
+            .with_delay(REPEAT_PAUSE)
+            .without_max_times();
+        let telling = tell.retry(again).when(|_| !self.stop.is_cancelled());
+        timeout(ack_wait, telling).await?
+    }
 }
 
 async fn report_progress(message: &Message) {
@@ -214,29 +314,6 @@ async fn with_progress<T, Fut: Future<Output = ()>>(
         biased;
         done = work => done,
         never = telling => never,
-    }
-}
-
-fn start_delivery(
-    span: &Span,
-    consumer: &Arc<str>,
-    attempt: u32,
-    envelope: Envelope,
-    message: &Message,
-) -> Delivery {
-    trace::continue_from(span, envelope.traceparent.as_deref());
-    let request_id = RequestId::accept(Some(&envelope.requestid));
-    span.record("event.id", field::display(envelope.id));
-    span.record("messaging.message.id", field::display(envelope.id));
-    span.record("request_id", field::display(&request_id));
-    Delivery {
-        consumer: consumer.clone(),
-        event_id: envelope.id,
-        person: envelope.subject,
-        request_id,
-        sequence: message.info().map_or(0, |info| info.stream_sequence),
-        attempt,
-        payload: message.payload.clone(),
     }
 }
 

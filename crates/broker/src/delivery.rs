@@ -4,7 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use site_events::{Event, EventData};
-use site_service::RequestId;
+use site_service::{RequestId, drain::CancellationToken};
+use tokio::time::Instant;
 use uuid::Uuid;
 use visitor::PersonId;
 
@@ -13,12 +14,23 @@ use visitor::PersonId;
 pub enum Outcome {
     /// The receiver has it (or had it before).
     Delivered,
-    /// The receiver could not take it now: try again later.
-    Retry(String),
-    /// The same, and the receiver said for how long.
-    RetryAfter(String, Duration),
+    /// The receiver could not take it now: try again after this pause.
+    Retry(String, Pause),
     /// The receiver will never take it.
     Refused(String),
+    /// Nothing was sent, because the process stops: for another one to take, at once.
+    NotBegun,
+}
+
+/// How long an event that was not delivered is left alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pause {
+    /// For the backoff of its attempt.
+    Backoff,
+    /// For at least as long as its receiver said, up to an hour.
+    AtLeast(Duration),
+    /// For just this long, however often it was tried: until its dependency is asked again.
+    Just(Duration),
 }
 
 /// One event on its way out.
@@ -37,9 +49,28 @@ pub struct Delivery {
     /// Number of the attempt, from 1.
     pub attempt: u32,
     pub(crate) payload: Bytes,
+    /// Until when it may wait for what is away.
+    pub(crate) give_back_at: Instant,
+    pub(crate) stop: CancellationToken,
 }
 
 impl Delivery {
+    /// Waits for a dependency that is away, in place of the backoff: no longer than that would be, and not while the
+    /// service stops. `None` where it is not `ready` by then.
+    pub(crate) async fn wait_for(&self, ready: impl Future<Output = ()>) -> Option<()> {
+        tokio::select! {
+            biased;
+            () = ready => Some(()),
+            () = self.stop.cancelled() => None,
+            () = tokio::time::sleep_until(self.give_back_at) => None,
+        }
+    }
+
+    /// What tells it from others: its event, and the way that takes.
+    pub fn key(&self) -> String {
+        format!("{}.{}", self.event_id, self.consumer)
+    }
+
     /// The event as it is stored.
     pub fn payload(&self) -> &Bytes {
         &self.payload

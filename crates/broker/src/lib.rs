@@ -1,5 +1,6 @@
 //! The broker, NATS JetStream: publishing with acknowledgement, durable consumers, retries, dead letters, provisioning.
 
+mod circuit_breaker;
 pub mod consume;
 pub mod dead_letters;
 mod delivery;
@@ -10,7 +11,8 @@ pub mod publish;
 mod pull;
 mod retries;
 
-pub use delivery::{Delivery, Outcome};
+pub use circuit_breaker::{Away, Call, CallError, CircuitBreaker, GivenBack, ProbeInterval};
+pub use delivery::{Delivery, Outcome, Pause};
 pub use endpoints::{Endpoint, Endpoints};
 pub use provision::{Desired, ProvisionSettings, provision};
 pub use publish::{PublishError, Publisher, Stored};

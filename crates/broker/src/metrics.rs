@@ -61,8 +61,9 @@ impl ConsumerMetrics {
     pub fn record_attempt(&self, outcome: &Outcome, took: Duration, age: Duration) {
         let outcome = match outcome {
             Outcome::Delivered => "delivered",
-            Outcome::Retry(_) | Outcome::RetryAfter(..) => "retry",
+            Outcome::Retry(..) => "retry",
             Outcome::Refused(_) => "refused",
+            Outcome::NotBegun => "not_begun",
         };
         let channel = self.channel.clone();
         if outcome == "delivered" {

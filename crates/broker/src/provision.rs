@@ -7,7 +7,7 @@ use async_nats::jetstream::{
     Context,
     consumer::{self, PullConsumer},
     context::GetStreamErrorKind,
-    stream::{Config, DiscardPolicy, StorageType},
+    stream::{Config, DiscardPolicy, StorageType, Stream},
 };
 use clap::Args;
 use futures_util::StreamExt;
@@ -22,7 +22,7 @@ use crate::{
 /// Deduplication window: how long a repeated submission is recognised.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(60 * 60);
 /// Ack wait: after it the broker redelivers.
-const ACK_WAIT: Duration = Duration::from_secs(60);
+pub(crate) const ACK_WAIT: Duration = Duration::from_secs(60);
 /// How many events of one channel may be delivered and not acknowledged yet.
 const MAX_ACK_PENDING: i64 = 100_000;
 /// TTL of delivery records (idempotency): longer than any retry.
@@ -65,11 +65,20 @@ const STORAGE_SHARES: [(&str, i64); 6] = [
 impl ProvisionSettings {
     /// The most bytes of a stream or bucket.
     fn max_bytes(&self, name: &str) -> i64 {
-        let share = STORAGE_SHARES.iter().find(|(of, _)| *of == name);
-        share.map_or(-1, |(_, percent)| {
-            i64::from(self.storage_mb) * 1_000_000 / 100 * percent
-        })
+        i64::from(self.storage_mb) * bytes_of_a_megabyte(name)
     }
+
+    /// The least that `STREAM_STORAGE_MB` must be, so that the share of this stream or bucket is so many bytes.
+    fn storage_mb_for(name: &str, bytes: i64) -> i64 {
+        let of_a_megabyte = bytes_of_a_megabyte(name);
+        bytes / of_a_megabyte + i64::from(bytes % of_a_megabyte > 0)
+    }
+}
+
+/// What a stream or bucket has of each megabyte.
+fn bytes_of_a_megabyte(name: &str) -> i64 {
+    let share = STORAGE_SHARES.iter().find(|(of, _)| *of == name);
+    share.expect("each has a share").1 * 1_000_000 / 100
 }
 
 /// The names of all streams, those behind the buckets included.
@@ -130,7 +139,8 @@ pub struct Provisioned {
 ///
 /// # Errors
 ///
-/// If the broker refuses one of them; those before it stay.
+/// If a stream holds more than its share of the storage: then nothing is changed. If the broker refuses one of them; those
+/// before it stay.
 pub async fn provision(
     context: &Context,
     settings: &ProvisionSettings,
@@ -138,6 +148,9 @@ pub async fn provision(
     let installation = installation(context).await?;
     let mut ready = Vec::new();
     let wanted = Desired::from_settings(settings);
+    for config in wanted.streams.iter().chain(&wanted.buckets) {
+        ensure_share_is_enough(context, settings, config).await?;
+    }
     for config in wanted.streams {
         let what = format!("stream {}", config.name);
         map_error(&what, context.create_or_update_stream(config).await)?;
@@ -177,6 +190,44 @@ pub async fn provision(
     })
 }
 
+/// A stream whose limit is below what it holds would refuse every event from then on.
+async fn ensure_share_is_enough(
+    context: &Context,
+    settings: &ProvisionSettings,
+    config: &Config,
+) -> Result<(), ProvisionError> {
+    let what = format!("stream {}", config.name);
+    let Some(stream) = existing_stream(context, &config.name).await? else {
+        return Ok(());
+    };
+    let held = i64::try_from(stream.cached_info().state.bytes).unwrap_or(i64::MAX);
+    if held <= config.max_bytes {
+        return Ok(());
+    }
+    let megabytes = |bytes: i64| bytes as f64 / 1_000_000.0;
+    Err(ProvisionError {
+        what,
+        reason: format!(
+            "it holds {:.1} MB, and with STREAM_STORAGE_MB={} its share is {:.1} MB, so that it would refuse whatever comes; \
+             nothing was changed. With STREAM_STORAGE_MB={} it would hold what it has, and more is needed for what is to come",
+            megabytes(held),
+            settings.storage_mb,
+            megabytes(config.max_bytes),
+            ProvisionSettings::storage_mb_for(bucket_name(&config.name), held),
+        ),
+    })
+}
+
+async fn existing_stream(context: &Context, name: &str) -> Result<Option<Stream>, ProvisionError> {
+    match context.get_stream(name).await {
+        Ok(stream) => Ok(Some(stream)),
+        Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(ref error) if error.code() == 404) => {
+            Ok(None)
+        }
+        Err(error) => map_error(&format!("stream {name}"), Err(error)),
+    }
+}
+
 /// Installation: new, or one that runs already.
 #[derive(Clone, Copy)]
 enum Installation {
@@ -187,15 +238,10 @@ enum Installation {
 /// A site runs once a consumer of its events is there: where a set-up ended before that, what was taken meanwhile
 /// must still be told of.
 async fn installation(context: &Context) -> Result<Installation, ProvisionError> {
-    let what = format!("stream {SITE_STREAM}");
-    let stream = match context.get_stream(SITE_STREAM).await {
-        Ok(stream) => stream,
-        Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(ref error) if error.code() == 404) =>
-        {
-            return Ok(Installation::New);
-        }
-        Err(error) => return map_error(&what, Err(error)),
+    let Some(stream) = existing_stream(context, SITE_STREAM).await? else {
+        return Ok(Installation::New);
     };
+    let what = format!("stream {SITE_STREAM}");
     let known = map_error(&what, stream.consumer_names().next().await.transpose())?;
     Ok(known.map_or(Installation::New, |_| Installation::Existing))
 }

@@ -1,10 +1,16 @@
 //! Pull: the messages of a durable consumer, each with a permit to be delivered (backpressure), without end.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
-use async_nats::jetstream::{
-    Context, Message,
-    consumer::{PullConsumer, pull::Batch},
+use async_nats::{
+    Statistics,
+    jetstream::{
+        Context, Message,
+        consumer::{PullConsumer, pull::Batch},
+    },
 };
 use futures_util::{Stream, StreamExt, stream};
 use site_events::SITE_STREAM;
@@ -12,9 +18,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// How long a pull that failed is left before the next.
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
-/// How long the broker keeps a request for events before it is asked anew; after a restart
-/// it knows of none.
+/// How long the broker keeps a request for events before it is asked anew.
 const PULL_EXPIRES: Duration = Duration::from_secs(5);
+/// How often it is looked whether the connection is another one: a broker that was started anew knows of no request.
+const CONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Pulls the consumer's messages without end: a pull that fails is begun anew, beside the deliveries under way.
 pub fn messages<'a>(
@@ -28,6 +35,7 @@ pub fn messages<'a>(
         permits: Arc::new(Semaphore::new(max_in_flight)),
         // Asking for one at a time would cost more than what is asked for.
         min_batch: u32::try_from(max_in_flight / 4).unwrap_or(u32::MAX).max(1),
+        connection: Connection::of(context),
         opened: None,
         batch: None,
     };
@@ -37,10 +45,10 @@ pub fn messages<'a>(
 /// A message, and what its delivery needs.
 pub struct Pulled {
     pub message: Message,
-    /// How often the broker is told that the delivery is still under way (`+WPI`).
-    pub progress_interval: Duration,
+    /// After so long without a word of it the broker hands the message out again.
+    pub ack_wait: Duration,
     /// Of `max_in_flight`, for as long as the delivery takes.
-    _permit: OwnedSemaphorePermit,
+    pub permit: Option<OwnedSemaphorePermit>,
 }
 
 struct Pull<'a> {
@@ -48,6 +56,7 @@ struct Pull<'a> {
     consumer: &'a str,
     permits: Arc<Semaphore>,
     min_batch: u32,
+    connection: Connection,
     /// The consumer, opened anew after an error.
     opened: Option<PullConsumer>,
     /// The batch that was requested, and the permits held for it.
@@ -87,18 +96,48 @@ impl Pull<'_> {
                     self.batch.insert((requested, permits))
                 }
             };
-            if let Some(message) = batch.next().await.transpose()?
+            let next = async { batch.next().await.transpose() };
+            let message = tokio::select! {
+                biased;
+                next = next => next?,
+                () = self.connection.replaced() => None,
+            };
+            if let Some(message) = message
                 && let Some(permit) = permits.split(1)
             {
                 return Ok(Pulled {
                     message,
-                    // Well within the ack wait, after which the broker would hand the event to
-                    // someone else as well.
-                    progress_interval: opened.cached_info().config.ack_wait / 4,
-                    _permit: permit,
+                    ack_wait: opened.cached_info().config.ack_wait,
+                    permit: Some(permit),
                 });
             }
             self.batch = None;
+        }
+    }
+}
+
+/// The connection that requests were made on.
+struct Connection {
+    statistics: Arc<Statistics>,
+    number: u64,
+}
+
+impl Connection {
+    fn of(context: &Context) -> Self {
+        let statistics = context.client().statistics();
+        let number = statistics.connects.load(Ordering::Relaxed);
+        Self { statistics, number }
+    }
+
+    /// Waits until it is another one.
+    async fn replaced(&mut self) {
+        loop {
+            tokio::time::sleep(CONNECTION_CHECK_INTERVAL).await;
+            let number = self.statistics.connects.load(Ordering::Relaxed);
+            if number != self.number {
+                self.number = number;
+                return;
+            }
         }
     }
 }

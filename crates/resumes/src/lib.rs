@@ -39,6 +39,9 @@ pub use key::{ResumeKey, readable_file_name};
 pub use objects::{Keys, Object, ObjectInfo};
 pub use upload_records::{UploadRecord, UploadRecordError, UploadRecords};
 
+/// How long the store may take over one operation, with all its attempts; the careers service's grace period counts on it.
+const OPERATION_TIMEOUT: Duration = Duration::from_secs(40);
+
 /// Where the bucket is and who we are there.
 #[derive(Args, Debug, Clone)]
 pub struct S3Settings {
@@ -65,6 +68,7 @@ pub struct S3Settings {
 pub struct ResumeStoreError {
     action: &'static str,
     reason: String,
+    is_away: bool,
 }
 
 impl ResumeStoreError {
@@ -72,7 +76,13 @@ impl ResumeStoreError {
         Self {
             action,
             reason: DisplayErrorContext(error).to_string(),
+            is_away: false,
         }
+    }
+
+    /// Whether the store itself is away (not reached, not answering, 5xx), where that was looked at: for what it gives.
+    pub fn is_away(&self) -> bool {
+        self.is_away
     }
 }
 
@@ -257,12 +267,18 @@ impl ResumeStore {
             .send()
             .instrument(self.span("GetObject"))
             .await
-            .map_err(|error| ResumeStoreError::new("give the résumé", error))?;
+            .map_err(|error| ResumeStoreError {
+                is_away: is_away(&error),
+                ..ResumeStoreError::new("give the résumé", error)
+            })?;
         // Room for all of it at once, and no second copy.
         let length = object.content_length.unwrap_or_default();
         let mut content = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
         while let Some(piece) = object.body.next().await {
-            let piece = piece.map_err(|error| ResumeStoreError::new("give the résumé", error))?;
+            let piece = piece.map_err(|error| ResumeStoreError {
+                is_away: true,
+                ..ResumeStoreError::new("give the résumé", error)
+            })?;
             content.extend_from_slice(&piece);
         }
         Ok(content)
@@ -272,6 +288,15 @@ impl ResumeStore {
         let listing = self.client.list_objects_v2().bucket(&self.bucket).max_keys(1);
         let mut objects = listing.send().await?.contents.unwrap_or_default();
         Ok(objects.pop().and_then(|object| object.key))
+    }
+}
+
+/// Whether a call failed because the store is away: it said 5xx, or nothing that could be understood.
+fn is_away<E>(error: &SdkError<E, HttpResponse>) -> bool {
+    match error {
+        SdkError::ServiceError(answer) => answer.raw().status().is_server_error(),
+        SdkError::ConstructionFailure(_) => false,
+        _ => true,
     }
 }
 
@@ -294,6 +319,7 @@ fn config(settings: &S3Settings) -> aws_sdk_s3::config::Builder {
             TimeoutConfig::builder()
                 .connect_timeout(Duration::from_secs(3))
                 .operation_attempt_timeout(Duration::from_secs(20))
+                .operation_timeout(OPERATION_TIMEOUT)
                 .build(),
         )
 }

@@ -1,15 +1,20 @@
 //! Graceful shutdown (drain): on SIGTERM or Ctrl-C takes no new work and finishes what is in flight.
 
-use std::{future::Future, time::Duration};
+use std::{
+    future::Future,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
+use http::Extensions;
 use tokio::{
     signal::unix::{SignalKind, signal},
-    time::timeout,
+    time::{Instant, sleep_until, timeout},
 };
 pub use tokio_util::sync::CancellationToken;
 
-/// The longest a drain may take; below the 30 s that Kubernetes grants by default.
-pub const GRACE_PERIOD: Duration = Duration::from_secs(25);
+/// How long a task may take to end that has nothing to finish.
+const JOIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A token that is cancelled when the process is asked to stop.
 ///
@@ -32,24 +37,98 @@ pub fn on_signal() -> std::io::Result<CancellationToken> {
     Ok(stop)
 }
 
-/// Runs `work` to its end, but no longer than [`GRACE_PERIOD`] after `stop`.
-pub async fn within_grace<T>(stop: &CancellationToken, work: impl Future<Output = T>) -> Option<T> {
-    let grace_over = async {
-        stop.cancelled().await;
-        tokio::time::sleep(GRACE_PERIOD).await;
-    };
-    tokio::select! {
-        done = work => Some(done),
-        () = grace_over => {
-            tracing::warn!(grace.seconds = GRACE_PERIOD.as_secs(), "work was still in flight when the grace period ended");
-            None
+/// Drain of a process: when it was asked to stop, and how long what is in flight may take from then on.
+#[derive(Debug, Clone)]
+pub struct Drain {
+    stop: CancellationToken,
+    grace: Duration,
+    stopped: Arc<OnceLock<Instant>>,
+}
+
+impl Drain {
+    /// A drain that begins with `stop` and takes no longer than `grace`, the process's setting `GRACE_SECONDS`.
+    pub fn new(stop: CancellationToken, grace: Duration) -> Self {
+        Self {
+            stop,
+            grace,
+            stopped: Arc::default(),
+        }
+    }
+
+    /// The drain of the process that a request came to, as its server put it there.
+    pub fn of(extensions: &Extensions) -> Self {
+        let drain = extensions.get().cloned();
+        drain.unwrap_or_else(|| Self::new(CancellationToken::new(), Duration::ZERO))
+    }
+
+    /// The token that begins it.
+    pub fn stop(&self) -> &CancellationToken {
+        &self.stop
+    }
+
+    /// Waits until no more than `time` is left of the grace period: forever, unless the process is asked to stop.
+    pub async fn left(&self, time: Duration) {
+        self.stop.cancelled().await;
+        let stopped = *self.stopped.get_or_init(Instant::now);
+        sleep_until(stopped + self.grace.saturating_sub(time)).await;
+    }
+
+    /// Runs `work` to its end, but no longer than the grace period.
+    pub async fn within_grace<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            done = work => Some(done),
+            () = self.left(Duration::ZERO) => {
+                tracing::warn!(grace.seconds = self.grace.as_secs(), "work was still in flight when the grace period ended");
+                None
+            }
         }
     }
 }
 
-/// Waits for a task that was told to stop, for at most [`GRACE_PERIOD`].
+/// Waits for a task that was told to stop and has nothing to finish.
 pub async fn join(name: &str, task: tokio::task::JoinHandle<()>) {
-    if timeout(GRACE_PERIOD, task).await.is_err() {
-        tracing::warn!(task = name, "a task did not end within the grace period");
+    if timeout(JOIN_TIMEOUT, task).await.is_err() {
+        tracing::warn!(task = name, "a task did not end in time");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GRACE: Duration = Duration::from_millis(400);
+    const SHORTER: Duration = Duration::from_millis(100);
+
+    #[tokio::test]
+    async fn work_goes_on_for_the_grace_period_and_no_longer() {
+        let drain = Drain::new(CancellationToken::new(), GRACE);
+        let working = |time| drain.within_grace(tokio::time::sleep(time));
+        assert_eq!(working(2 * GRACE).await, Some(()), "nobody asked it to stop");
+        drain.stop().cancel();
+        let stopped = Instant::now();
+        assert_eq!(working(SHORTER).await, Some(()));
+        assert_eq!(working(2 * GRACE).await, None);
+        assert!(
+            (GRACE..2 * GRACE).contains(&stopped.elapsed()),
+            "{:?}",
+            stopped.elapsed()
+        );
+    }
+
+    #[tokio::test]
+    async fn what_is_left_is_counted_from_the_stop_for_those_who_come_later_too() {
+        let drain = Drain::new(CancellationToken::new(), GRACE);
+        drain.stop().cancel();
+        let stopped = Instant::now();
+        drain.left(GRACE).await;
+        assert!(stopped.elapsed() < SHORTER, "{:?}", stopped.elapsed());
+        for left in [2 * SHORTER, SHORTER] {
+            drain.clone().left(left).await;
+            let elapsed = stopped.elapsed();
+            assert!(
+                (GRACE - left..GRACE - left + SHORTER).contains(&elapsed),
+                "{elapsed:?}"
+            );
+        }
     }
 }

@@ -12,7 +12,7 @@ use tonic_health::ServingStatus;
 
 use crate::{
     detached_calls::DetachedCalls,
-    drain::{self, CancellationToken},
+    drain::{self, Drain},
     grpc_middleware,
     health::{self, Dependency},
 };
@@ -55,12 +55,19 @@ impl GrpcServer {
         self.listener.local_addr().map_or(0, |address| address.port())
     }
 
-    /// Answers until `stop`, then finishes what is in flight.
+    /// What it answers, without its port: for callers in the same process.
+    pub fn routes(&self) -> Routes {
+        self.routes.clone()
+    }
+
+    /// Answers until the drain begins, then finishes what is in flight. Each call finds the drain among its extensions
+    /// ([`Drain::of`]).
     ///
     /// # Errors
     ///
     /// If the server ends unasked.
-    pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
+    pub async fn run(self, drain: Drain) -> anyhow::Result<()> {
+        let stop = drain.stop().clone();
         let (reporter, health) = tonic_health::server::health_reporter();
         reporter.set_service_status("", ServingStatus::NotServing).await;
         reporter
@@ -73,7 +80,7 @@ impl GrpcServer {
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
             .build_v1()
             .context("the descriptor set is broken")?;
-        let calls = DetachedCalls::default();
+        let calls = DetachedCalls::new(drain.clone());
         let serving = Server::builder()
             .initial_stream_window_size(STREAM_WINDOW_BYTES)
             .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
@@ -86,12 +93,12 @@ impl GrpcServer {
                 TcpIncoming::from(self.listener).with_nodelay(Some(true)),
                 stop.clone().cancelled_owned(),
             );
-        let served = drain::within_grace(&stop, async {
+        let served = drain.within_grace(async {
             let served = serving.await;
             calls.finish().await;
             served
-        })
-        .await;
+        });
+        let served = served.await;
         stop.cancel();
         drain::join("health", watching).await;
         served.unwrap_or(Ok(())).context("the gRPC server failed")

@@ -16,7 +16,7 @@ use tokio::{
 };
 use tower::{ServiceBuilder, ServiceExt};
 
-use crate::drain::{self, CancellationToken};
+use crate::drain::Drain;
 
 /// How many connections may be open at the same time where no setting says otherwise.
 pub const DEFAULT_MAX_CONNECTIONS: usize = 4096;
@@ -56,18 +56,21 @@ impl HttpServer {
         self.listener.local_addr().map_or(0, |address| address.port())
     }
 
-    /// Answers until `stop`, then finishes what is in flight. What one connection does wrong ends that connection alone.
-    pub async fn run(self, router: Router, stop: CancellationToken) {
+    /// Answers until the drain begins, then finishes what is in flight. What one connection does wrong ends that connection
+    /// alone. Each request finds the drain among its extensions ([`Drain::of`]).
+    pub async fn run(self, router: Router, drain: Drain) {
         let graceful = GracefulShutdown::new();
         let protocol = protocol();
         loop {
-            let accepting = stop.run_until_cancelled(self.accept());
+            let accepting = drain.stop().run_until_cancelled(self.accept());
             let Some((stream, peer, permit)) = accepting.await else {
                 break;
             };
+            let drain = drain.clone();
             let service = ServiceBuilder::new()
                 .map_request(move |mut request: http::Request<Incoming>| {
                     request.extensions_mut().insert(ConnectInfo(peer));
+                    request.extensions_mut().insert(drain.clone());
                     request
                 })
                 .service(router.clone().into_service::<Incoming>());
@@ -87,7 +90,7 @@ impl HttpServer {
             });
         }
         drop(self.listener);
-        drain::within_grace(&stop, graceful.shutdown()).await;
+        drain.within_grace(graceful.shutdown()).await;
     }
 
     async fn accept(&self) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {

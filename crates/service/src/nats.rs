@@ -23,7 +23,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
 /// Where the broker is and who we are there.
 #[derive(Args, Debug, Clone)]
 pub struct NatsSettings {
-    /// Address of the NATS server
+    /// Address of the NATS server, or those of several of its cluster, divided by commas
     #[arg(long, env = "NATS_URL", default_value = "nats://127.0.0.1:4222")]
     pub nats_url: String,
     /// User name at the NATS server
@@ -80,8 +80,9 @@ pub async fn connect_within(
         reason,
     };
     let started = tokio::time::Instant::now();
+    let servers: Vec<&str> = settings.nats_url.split(',').collect();
     let client = loop {
-        match options(settings, service).connect(&settings.nats_url).await {
+        match options(settings, service).connect(servers.as_slice()).await {
             Ok(client) => break client,
             Err(error) if is_final(&error) || started.elapsed() > timeout => {
                 return Err(unusable(error.to_string()));
@@ -123,13 +124,22 @@ fn options(settings: &NatsSettings, service: &str) -> ConnectOptions {
         .ping_interval(Duration::from_secs(5))
         // A user may read only its own inbox, so that no service can listen to another's answers.
         .custom_inbox_prefix(format!("_INBOX_{service}"))
-        .reconnect_delay_callback(|attempt| Duration::from_millis(100 * (1 << attempt.min(4))))
+        .reconnect_delay_callback(pause_before)
         .max_reconnects(None);
     match (&settings.nats_user, &settings.nats_password) {
         (Some(user), Some(password)) => {
             options.user_and_password(user.clone(), password.expose_secret().to_owned())
         }
         _ => options,
+    }
+}
+
+/// The pause before an attempt to connect, the first of which is number 1 and waits for nothing: at a start, too, the client
+/// asks for it.
+fn pause_before(attempt: usize) -> Duration {
+    match attempt {
+        0 | 1 => Duration::ZERO,
+        again => Duration::from_millis(100 * (1 << again.min(4))),
     }
 }
 
@@ -152,6 +162,12 @@ pub fn jetstream(client: Client) -> jetstream::Context {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_attempt_to_connect_waits_for_nothing() {
+        let pauses = [1, 2, 3, 4, 100].map(|attempt| pause_before(attempt).as_millis());
+        assert_eq!(pauses, [0, 400, 800, 1600, 1600]);
+    }
 
     #[test]
     fn server_versions_compare_as_numbers() {

@@ -3,17 +3,17 @@
 //! A library besides, so that the table of settings in `docs/operations.md` is made of what it takes.
 
 mod backup;
-mod broker;
+pub mod broker;
 mod common_args;
-mod dead_letters;
+pub mod dead_letters;
 mod doctor;
 mod output;
 mod person;
-mod personal_data;
+pub mod personal_data;
 mod private_folder;
 mod setup;
 mod subscribers;
-mod sweep;
+pub mod sweep;
 mod webhooks;
 
 use clap::{Parser, Subcommand};

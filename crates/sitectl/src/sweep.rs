@@ -5,7 +5,10 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use async_nats::jetstream::{self, kv::Store as Bucket, stream::Stream};
+use async_nats::{
+    Client,
+    jetstream::{self, kv::Store as Bucket, stream::Stream},
+};
 use clap::Args;
 use resumes::{ResumeKey, ResumeStore, S3Settings, UploadRecord, UploadRecordError, UploadRecords};
 use serde::Serialize;
@@ -37,15 +40,15 @@ fn minutes(raw: &str) -> Result<Duration, std::num::ParseIntError> {
 /// What became of what was looked at, in numbers.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Swept {
+pub struct Swept {
     /// Résumés of uploads that were cut off: removed.
-    orphans: u64,
+    pub orphans: u64,
     /// Résumés of events that expired: removed.
-    expired: u64,
+    pub expired: u64,
     /// Uploads that were cut off after their event was stored: the résumé stays.
-    kept: u64,
+    pub kept: u64,
     /// Uploads that may be under way.
-    under_way: u64,
+    pub under_way: u64,
 }
 
 /// Removes the résumés of uploads that were cut off and of events that expired.
@@ -55,19 +58,7 @@ struct Swept {
 /// If the broker or the store did not answer. What was removed by then had no event; repeating it goes on from there.
 pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     let client = broker::client(&args.common.nats).await?;
-    let now = broker::time(&client).await;
-    let context = jetstream::new(client);
-    let sweep = Sweep {
-        now: now.context("the broker did not tell its time (setting NATS_URL); repeat it")?,
-        records: UploadRecords::open(&context).await?,
-        uploads: broker::bucket(&context, UPLOADS_BUCKET).await?,
-        site: broker::stream(&context, SITE_STREAM).await?,
-        dead_letters: broker::stream(&context, DEAD_LETTERS_STREAM).await?,
-        store: ResumeStore::new(&args.store),
-    };
-    let mut swept = Swept::default();
-    sweep.uploads(args.grace, &mut swept).await?;
-    sweep.expired(args.grace, &mut swept).await?;
+    let swept = remove_orphans(client, ResumeStore::new(&args.store), args.grace).await?;
     let lines = [
         format!("removed: {} of uploads that were cut off", swept.orphans),
         format!("removed: {} whose event expired", swept.expired),
@@ -78,6 +69,28 @@ pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
         format!("left alone: {} uploads that may be under way", swept.under_way),
     ];
     print_output(args.common.json, &json!(swept), lines)
+}
+
+/// Removes the résumés of uploads that have no event after this grace period, and of events that expired.
+///
+/// # Errors
+///
+/// If the broker or the store did not answer. What was removed by then had no event; repeating it goes on from there.
+pub async fn remove_orphans(client: Client, store: ResumeStore, grace: Duration) -> anyhow::Result<Swept> {
+    let now = broker::time(&client).await;
+    let context = jetstream::new(client);
+    let sweep = Sweep {
+        now: now.context("the broker did not tell its time (setting NATS_URL); repeat it")?,
+        records: UploadRecords::open(&context).await?,
+        uploads: broker::bucket(&context, UPLOADS_BUCKET).await?,
+        site: broker::stream(&context, SITE_STREAM).await?,
+        dead_letters: broker::stream(&context, DEAD_LETTERS_STREAM).await?,
+        store,
+    };
+    let mut swept = Swept::default();
+    sweep.uploads(grace, &mut swept).await?;
+    sweep.expired(grace, &mut swept).await?;
+    Ok(swept)
 }
 
 struct Sweep {

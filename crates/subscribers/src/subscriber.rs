@@ -10,7 +10,8 @@ use crate::{record::Record, state::State};
 
 /// How soon another confirmation mail may follow the last.
 const MAIL_INTERVAL: Duration = Duration::minutes(15);
-/// Lease of a sign-up on sending its confirmation mail; meanwhile no other sends one.
+/// Lease of a sign-up on its confirmation mail: meanwhile another asks for that mail, under the same key, and for none of
+/// its own.
 const CONFIRMATION_LEASE: Duration = Duration::seconds(30);
 /// TTL of the suppression of an address that never confirmed and whose mail bounced.
 const UNCONFIRMED_SUPPRESSION_TTL: std::time::Duration = std::time::Duration::from_secs(90 * 24 * 60 * 60);
@@ -49,7 +50,8 @@ pub enum Retention {
 
 impl Subscriber {
     /// What a sign-up under this idempotency key makes of what is known: the pending subscription to store and
-    /// mail, or nothing to do.
+    /// mail, or nothing to do. One that another sign-up is asking a mail for stays as it is, and is to be mailed all the
+    /// same ([`Self::asking`]): the other may have been cut off.
     pub fn signed_up(
         known: Option<&Self>,
         email: EmailAddress,
@@ -67,7 +69,7 @@ impl Subscriber {
                 mailed: None,
                 asking: Some(other),
             }) if *other != key && known.is_some_and(|known| now - known.requested < CONFIRMATION_LEASE) => {
-                return None;
+                return known.cloned();
             }
             _ => {}
         }
@@ -88,6 +90,17 @@ impl Subscriber {
                 .map(|known| known.unknown_fields.clone())
                 .unwrap_or_default(),
         })
+    }
+
+    /// The idempotency key under which its confirmation mail is being asked for.
+    pub fn asking(&self) -> Option<Uuid> {
+        match self.state {
+            State::Pending { asking, .. } => asking,
+            State::Confirmed { .. }
+            | State::Unsubscribed { .. }
+            | State::Suppressed { .. }
+            | State::Unknown => None,
+        }
     }
 
     /// The same subscription after its confirmation mail was asked for; one that asks for none stays what it is.
@@ -338,12 +351,14 @@ mod tests {
     }
 
     #[test]
-    fn while_a_sign_up_asks_for_its_mail_no_other_does_but_it_may_be_repeated() {
+    fn while_a_sign_up_asks_for_its_mail_another_asks_for_the_same_one_and_it_may_be_repeated() {
         let asking = sign_up(None, NOW, FIRST);
         let soon = NOW + Duration::seconds(29);
-        assert_eq!(sign_up(asking.as_ref(), soon, SECOND), None);
-        assert!(sign_up(asking.as_ref(), soon, FIRST).is_some());
-        assert!(sign_up(asking.as_ref(), NOW + CONFIRMATION_LEASE, SECOND).is_some());
+        assert_eq!(sign_up(asking.as_ref(), soon, SECOND), asking);
+        let key_of = |now, key| sign_up(asking.as_ref(), now, key).and_then(|pending| pending.asking());
+        assert_eq!(key_of(soon, SECOND), Some(FIRST));
+        assert_eq!(key_of(soon, FIRST), Some(FIRST));
+        assert_eq!(key_of(NOW + CONFIRMATION_LEASE, SECOND), Some(SECOND));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use tempfile::NamedTempFile;
 use tokio_rustls::{
     TlsAcceptor,
@@ -41,8 +41,20 @@ impl CertificateAuthority {
 
     /// What a server answers TLS with that is called `host`, a name or an IP address.
     pub fn issue(&self, host: &str) -> anyhow::Result<TlsAcceptor> {
+        self.sign(CertificateParams::new([host.to_owned()])?)
+    }
+
+    /// The same of a server whose certificate expired years ago.
+    pub fn issue_expired(&self, host: &str) -> anyhow::Result<TlsAcceptor> {
+        let mut params = CertificateParams::new([host.to_owned()])?;
+        params.not_before = date_time_ymd(2020, 1, 1);
+        params.not_after = date_time_ymd(2021, 1, 1);
+        self.sign(params)
+    }
+
+    fn sign(&self, params: CertificateParams) -> anyhow::Result<TlsAcceptor> {
         let key = KeyPair::generate()?;
-        let certificate = CertificateParams::new([host.to_owned()])?.signed_by(&key, &self.issuer)?;
+        let certificate = params.signed_by(&key, &self.issuer)?;
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?

@@ -17,8 +17,8 @@ use tokio::{
     time::timeout,
 };
 
-/// Longer than any service's own grace period.
-const STOP_TIMEOUT: Duration = Duration::from_secs(28);
+/// As long as the longest grace period of a service, the notifier's, and some.
+const STOP_TIMEOUT: Duration = Duration::from_secs(645);
 const LOG_TAIL: usize = 5;
 
 /// A running process. Dropping it kills it.

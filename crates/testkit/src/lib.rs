@@ -20,21 +20,26 @@ mod ports;
 pub mod receiver;
 mod s3;
 mod shape;
+mod small_disk;
 mod stack;
+mod stepped_clock;
+mod tcp_proxy;
 mod trace_viewer;
 
 pub use certificate_authority::CertificateAuthority;
 pub use child_process::ChildProcess;
 pub use clamd::Clamd;
 pub use inbox::Inbox;
-pub use mail_server::{MailServer, ScriptedReply};
+pub use mail_server::{MailFault, MailServer, ScriptedReply};
 pub use nats::{Nats, User};
 pub use otlp::Discard;
 pub use ports::Ports;
 pub use receiver::Receiver;
-pub use s3::S3;
-pub use shape::{Hosting, Shape};
-pub use stack::{Stack, StackInfo};
+pub use s3::{S3, S3Fault};
+pub use shape::{Broker, Clock, Disks, Hosting, Keep, Mail, Shape};
+pub use small_disk::SmallDisk;
+pub use stack::{SmallDisks, Stack, StackInfo};
+pub use stepped_clock::SteppedClock;
 pub use trace_viewer::TraceViewer;
 
 use std::{

@@ -22,7 +22,7 @@ use hyper_util::{
     rt::{TokioExecutor, TokioTimer},
 };
 use site_service::{
-    drain::CancellationToken,
+    drain::{CancellationToken, Drain},
     http::{DEFAULT_MAX_CONNECTIONS, HttpServer},
 };
 use tokio::{task::JoinHandle, time::timeout};
@@ -65,7 +65,7 @@ impl PathRouter {
             .fallback(forward)
             .with_state(Arc::new(Routes { rules, client }));
         let stop = CancellationToken::new();
-        let serving = tokio::spawn(server.run(router, stop.clone()));
+        let serving = tokio::spawn(server.run(router, Drain::new(stop.clone(), PROXY_TIMEOUT)));
         Ok(Self { stop, serving })
     }
 

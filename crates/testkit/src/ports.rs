@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::Args;
 use uuid::Uuid;
 
-use crate::Shape;
+use crate::{Mail, Shape};
 
 /// Where parts of tests listen.
 const CHOICE: Range<u16> = 10_240..32_768;
@@ -97,7 +97,6 @@ impl Ports {
     pub fn ensure_free(&self, shape: Shape) -> anyhow::Result<()> {
         let always = [
             ("site", self.site, "--site"),
-            ("inbox", self.inbox, "--inbox"),
             ("SMTP", self.smtp, "--smtp"),
             ("webhooks", self.hooks, "--hooks"),
             ("NATS", self.nats, "--nats"),
@@ -107,9 +106,10 @@ impl Ports {
             ("careers", self.careers, "--careers"),
             ("notifier", self.notifier, "--notifier"),
         ];
+        let inbox = (shape.mail == Mail::Inbox).then_some(("inbox", self.inbox, "--inbox"));
         let observed = [("traces", self.traces, "--traces"), ("OTLP", self.otlp, "--otlp")];
-        let more: &[_] = if shape.observe { &observed } else { &[] };
-        for (name, port, flag) in always.iter().chain(more) {
+        let observed: &[_] = if shape.observe { &observed } else { &[] };
+        for (name, port, flag) in always.iter().chain(&inbox).chain(observed) {
             TcpListener::bind(("127.0.0.1", *port)).with_context(|| {
                 format!("Port {port} ({name}) is taken by another program: stop that, or choose another port with {flag}")
             })?;

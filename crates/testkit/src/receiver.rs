@@ -1,7 +1,10 @@
 //! A receiver of webhooks, as a sales tool has one: it believes only what is signed, and shows
 //! what came.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use axum::{
     Json, Router,
@@ -15,9 +18,12 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Serialize;
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::{TlsAcceptor, server::TlsStream};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
+
+use crate::Keep;
 
 /// A webhook that came.
 #[derive(Debug, Clone, Serialize)]
@@ -40,20 +46,49 @@ pub struct Received {
     pub raw_body: Bytes,
 }
 
+/// What identifies a webhook that came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReceivedId {
+    /// The `webhook-id`, empty where there was none.
+    pub id: String,
+    /// The `type` of its body, empty where there was none.
+    pub event_type: String,
+    /// Whether one of its signatures is ours.
+    pub verified: bool,
+}
+
 /// A receiver on 127.0.0.1.
 pub struct Receiver {
-    port: u16,
+    url: String,
     shared: Arc<Shared>,
     _running: DropGuard,
 }
 
 struct Shared {
     secret: String,
+    keep: Keep,
+    ids: Mutex<Vec<ReceivedId>>,
+    /// Empty where only what identifies them is kept.
     received: Mutex<Vec<Received>>,
     answer: Mutex<(StatusCode, Option<HeaderValue>)>,
 }
 
 impl Shared {
+    fn ids(&self) -> MutexGuard<'_, Vec<ReceivedId>> {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, received: Received) {
+        self.ids().push(ReceivedId {
+            id: received.id.clone(),
+            event_type: received.body["type"].as_str().unwrap_or_default().to_owned(),
+            verified: received.verified,
+        });
+        if self.keep == Keep::Everything {
+            self.received().push(received);
+        }
+    }
+
     fn received(&self) -> MutexGuard<'_, Vec<Received>> {
         self.received.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -66,10 +101,36 @@ impl Shared {
 impl Receiver {
     /// Starts one at this port, 0 for any, with a secret of its own.
     pub async fn start_at(port: u16) -> anyhow::Result<Self> {
+        Self::start_keeping(Keep::Everything, port).await
+    }
+
+    /// The same, keeping so much of what comes.
+    pub async fn start_keeping(keep: Keep, port: u16) -> anyhow::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", port)).await?;
-        let port = listener.local_addr()?.port();
+        let url = format!("http://{}/hooks", listener.local_addr()?);
+        Ok(Self::serve(listener, url, keep))
+    }
+
+    /// Starts one on a free port that speaks TLS alone, and shows this certificate.
+    pub async fn start_encrypted(certified: TlsAcceptor) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let url = format!("https://{}/hooks", listener.local_addr()?);
+        Ok(Self::serve(
+            TlsListener { listener, certified },
+            url,
+            Keep::Everything,
+        ))
+    }
+
+    fn serve<L>(listener: L, url: String, keep: Keep) -> Self
+    where
+        L: axum::serve::Listener,
+        L::Addr: std::fmt::Debug,
+    {
         let shared = Arc::new(Shared {
             secret: secret(),
+            keep,
+            ids: Mutex::default(),
             received: Mutex::default(),
             answer: Mutex::new((StatusCode::NO_CONTENT, None)),
         });
@@ -82,16 +143,16 @@ impl Receiver {
         let serving = axum::serve(listener, router);
         let stopping = stop.clone().cancelled_owned();
         tokio::spawn(async move { serving.with_graceful_shutdown(stopping).await });
-        Ok(Self {
-            port,
+        Self {
+            url,
             shared,
             _running: stop.drop_guard(),
-        })
+        }
     }
 
     /// Where webhooks are sent to.
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/hooks", self.port)
+        self.url.clone()
     }
 
     /// The secret that they are signed with.
@@ -114,9 +175,38 @@ impl Receiver {
         *self.shared.answer() = (status, Some(HeaderValue::from_static(retry_after)));
     }
 
-    /// What came, whatever was answered.
+    /// All that came, by what identifies it, whatever was answered.
+    pub fn received_ids(&self) -> Vec<ReceivedId> {
+        self.shared.ids().clone()
+    }
+
+    /// What came, whatever was answered; nothing where only what identifies it is kept.
     pub fn received(&self) -> Vec<Received> {
         self.shared.received().clone()
+    }
+}
+
+/// Connections that begin with TLS; whoever does not is left to himself.
+struct TlsListener {
+    listener: TcpListener,
+    certified: TlsAcceptor,
+}
+
+impl axum::serve::Listener for TlsListener {
+    type Io = TlsStream<TcpStream>;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        loop {
+            let (socket, from) = axum::serve::Listener::accept(&mut self.listener).await;
+            if let Ok(encrypted) = self.certified.accept(socket).await {
+                return (encrypted, from);
+            }
+        }
+    }
+
+    fn local_addr(&self) -> std::io::Result<Self::Addr> {
+        self.listener.local_addr()
     }
 }
 
@@ -132,7 +222,7 @@ async fn receive(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: By
         value.unwrap_or_default().to_owned()
     };
     let verified = Webhook::new(&shared.secret).is_ok_and(|webhook| webhook.verify(&body, &headers).is_ok());
-    shared.received().push(Received {
+    shared.note(Received {
         id: text(standardwebhooks::HEADER_WEBHOOK_ID),
         signature: text(standardwebhooks::HEADER_WEBHOOK_SIGNATURE),
         verified,

@@ -12,13 +12,97 @@ pub enum Hosting {
     Cluster,
 }
 
+/// How many servers the broker has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Broker {
+    /// One
+    #[default]
+    One,
+    /// As in production: a cluster of three, each event on the disks of two before it is acknowledged
+    Three,
+}
+
+/// Where all mail ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Mail {
+    /// In an inbox with a page to read it
+    #[default]
+    Inbox,
+    /// At a mail server that misbehaves when it is told to
+    Scripted,
+}
+
+/// What is kept of mails and webhooks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Keep {
+    /// All of it
+    #[default]
+    Everything,
+    /// What identifies them: enough to balance the books of 100,000s. An inbox keeps everything even so
+    Identity,
+}
+
+/// Which clock our services go by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Clock {
+    /// The system's
+    #[default]
+    System,
+    /// Each one of its own, which can be stepped while it runs
+    Stepped,
+}
+
+/// On which disks the broker and the spool of résumés lie.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Disks {
+    /// The system's
+    #[default]
+    System,
+    /// Small ones of their own, which can be filled; needs root
+    Small,
+}
+
 /// What a stack is made of where there is a choice.
-#[derive(Args, Debug, Clone, Copy, Default)]
+#[derive(Args, Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// Who serves the front ends
     #[arg(long, value_enum, default_value_t)]
     pub hosting: Hosting,
+    /// How many servers the broker has
+    #[arg(long, value_enum, default_value_t)]
+    pub broker: Broker,
+    /// Where all mail ends
+    #[arg(long, value_enum, default_value_t)]
+    pub mail: Mail,
+    /// What is kept of mails and webhooks
+    #[arg(long, value_enum, default_value_t)]
+    pub keep: Keep,
+    /// Which clock our services go by
+    #[arg(long, value_enum, default_value_t)]
+    pub clock: Clock,
+    /// On which disks the broker and the spool of résumés lie
+    #[arg(long, value_enum, default_value_t)]
+    pub disks: Disks,
     /// Shows traces: starts a viewer, which every service sends all of them
     #[arg(long)]
     pub observe: bool,
+}
+
+impl Shape {
+    /// The usual one, for constants, too.
+    pub const USUAL: Self = Self {
+        hosting: Hosting::Gateway,
+        broker: Broker::One,
+        mail: Mail::Inbox,
+        keep: Keep::Everything,
+        clock: Clock::System,
+        disks: Disks::System,
+        observe: false,
+    };
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self::USUAL
+    }
 }

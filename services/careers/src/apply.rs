@@ -11,6 +11,7 @@ use site_events::{
 use site_proto::careers::v1::{ApplyRequest, FieldName, apply_request::Part};
 use site_service::{
     RequestId,
+    drain::Drain,
     idempotency::{self, InvalidIdempotencyKey},
     status::{self, Violations},
 };
@@ -22,6 +23,7 @@ use crate::{
     application::{Application, RawForm},
     resume::ResumeKind,
     scanner::{Infected, Scanner},
+    settings::STORING_TIME,
     spool::{Spool, SpoolError, SpoolFolder, Spooled},
     upload::{Upload, UploadError, Uploads},
     upload_metrics::UploadMetrics,
@@ -52,6 +54,8 @@ pub enum ApplyError {
     Protocol(&'static str),
     /// The stream itself broke.
     Stream(Status),
+    /// The service was asked to stop, and there is no time left to receive the rest.
+    Stopping,
     /// The résumé is too large, or could not be spooled.
     Spool(SpoolError),
     /// The résumé could not be stored.
@@ -72,6 +76,7 @@ impl From<ApplyError> for Status {
             ApplyError::Key(error) => Self::invalid_argument(error.to_string()),
             ApplyError::Protocol(reason) => Self::failed_precondition(reason),
             ApplyError::Stream(status) => status,
+            ApplyError::Stopping => status::unavailable("the service stops"),
             ApplyError::Spool(SpoolError::TooLarge) => {
                 Self::out_of_range("Your résumé is larger than 10 MB. Please send a smaller file.")
             }
@@ -100,13 +105,18 @@ struct Committed {
 ///
 /// # Errors
 ///
-/// If a field or the résumé is not right, the stream breaks, or what was sent is not known to be stored.
+/// If a field or the résumé is not right, the stream breaks or is not committed in time before a stop, or what was sent is
+/// not known to be stored.
 pub async fn apply(
     careers: &Careers,
     request_id: &RequestId,
+    drain: &Drain,
     parts: Streaming<ApplyRequest>,
 ) -> Result<Uuid, ApplyError> {
-    let committed = receive(careers, parts).await?;
+    let committed = tokio::select! {
+        committed = receive(careers, parts) => committed?,
+        () = drain.left(STORING_TIME) => return Err(ApplyError::Stopping),
+    };
     let key = idempotency::parse(&committed.idempotency_key).map_err(ApplyError::Key)?;
     let (application, resume) = validate(committed.form, committed.resume)?;
 

@@ -14,14 +14,19 @@ mod spool;
 mod upload;
 mod upload_metrics;
 
-use std::env;
+use std::{env, time::Duration};
 
 use anyhow::Context;
 use resumes::{ResumeStore, UploadRecords};
 use site_broker::{Publisher, UPLOADS_BUCKET};
 use site_events::SITE_STREAM;
 use site_proto::careers::v1::careers_service_server::CareersServiceServer;
-use site_service::{drain::CancellationToken, grpc::GrpcServer, health::Dependency, nats};
+use site_service::{
+    drain::{CancellationToken, Drain},
+    grpc::GrpcServer,
+    health::Dependency,
+    nats,
+};
 use tonic::service::Routes;
 
 use scanner::Scanner;
@@ -31,7 +36,10 @@ use upload::Uploads;
 use upload_metrics::UploadMetrics;
 
 /// The running service.
-pub struct Service(GrpcServer);
+pub struct Service {
+    server: GrpcServer,
+    grace: Duration,
+}
 
 impl Service {
     /// Connects to the broker and takes the port.
@@ -69,14 +77,20 @@ impl Service {
             Dependency::bucket(client, UPLOADS_BUCKET),
             bucket,
         ];
-        GrpcServer::bind(settings.listen, routes, dependencies)
-            .await
-            .map(Self)
+        Ok(Self {
+            server: GrpcServer::bind(settings.listen, routes, dependencies).await?,
+            grace: settings.grace,
+        })
     }
 
     /// The port it listens on.
     pub fn port(&self) -> u16 {
-        self.0.port()
+        self.server.port()
+    }
+
+    /// What it answers, without its port: for callers in the same process.
+    pub fn routes(&self) -> Routes {
+        self.server.routes()
     }
 
     /// Serves until `stop`, then finishes what is in flight.
@@ -85,6 +99,6 @@ impl Service {
     ///
     /// If the server ends unasked.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
-        self.0.run(stop).await
+        self.server.run(Drain::new(stop, self.grace)).await
     }
 }

@@ -2,13 +2,18 @@
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use clap::Parser;
+use clap::{Parser, builder::TypedValueParser as _};
 use resumes::S3Settings;
 use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
 use visitor::PersonKey;
 
-/// The longest timeout of a scan: the rest of the grace period is for storing the résumé.
+/// The longest timeout of a scan.
 const MAX_SCAN_SECONDS: u64 = 20;
+/// How long an application may take from its commit to its answer: the scan, at most 40 s in which the bucket takes the
+/// résumé, and four times the 3 s in which the broker answers. So much of the grace period is left when a stop ends the
+/// receiving of what is not committed.
+pub const STORING_TIME: Duration = Duration::from_secs(STORING_SECONDS);
+const STORING_SECONDS: u64 = 75;
 
 /// Takes internship applications over gRPC, stores their résumés and publishes events.
 #[derive(Parser)]
@@ -35,6 +40,16 @@ pub struct Settings {
     /// Seconds a scan may take, at most 20; then the résumé is taken unscanned
     #[arg(long = "clamd-seconds", id = "clamd_seconds", env = "CLAMD_SECONDS", default_value = "15", value_parser = scan_timeout)]
     pub scan_timeout: Duration,
+    /// Seconds that what is in flight at a stop may take, at least 76: applications may arrive for all but 75 s of them, which
+    /// are for storing, and that should be no less than the gateway's grace period
+    #[arg(
+        long = "grace-seconds",
+        value_name = "GRACE_SECONDS",
+        env = "GRACE_SECONDS",
+        default_value = "135",
+        value_parser = clap::value_parser!(u64).range(STORING_SECONDS + 1..).map(Duration::from_secs)
+    )]
+    pub grace: Duration,
     /// Logs and traces
     #[command(flatten)]
     pub telemetry: TelemetrySettings,
@@ -86,11 +101,12 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_has_no_more_time_than_a_drain() {
+    fn a_scan_has_its_time_within_that_of_storing() {
         assert_eq!(scan_timeout("20"), Ok(Duration::from_secs(20)));
         for wrong in ["0", "21", "fast"] {
             assert!(scan_timeout(wrong).is_err(), "{wrong}");
         }
-        assert!(Duration::from_secs(MAX_SCAN_SECONDS) < site_service::drain::GRACE_PERIOD);
+        // Beside it, 40 s of the bucket's and 4 × 3 s of the broker's.
+        assert!(Duration::from_secs(MAX_SCAN_SECONDS + 40 + 4 * 3) <= STORING_TIME);
     }
 }

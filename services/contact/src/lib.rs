@@ -7,16 +7,26 @@ mod message;
 mod settings;
 mod submit;
 
+use std::time::Duration;
+
 use site_broker::Publisher;
 use site_events::SITE_STREAM;
 use site_proto::contact::v1::contact_service_server::ContactServiceServer;
-use site_service::{drain::CancellationToken, grpc::GrpcServer, health::Dependency, nats};
+use site_service::{
+    drain::{CancellationToken, Drain},
+    grpc::GrpcServer,
+    health::Dependency,
+    nats,
+};
 use tonic::service::Routes;
 
 pub use settings::Settings;
 
 /// The running service.
-pub struct Service(GrpcServer);
+pub struct Service {
+    server: GrpcServer,
+    grace: Duration,
+}
 
 impl Service {
     /// Connects to the broker and takes the port.
@@ -32,14 +42,20 @@ impl Service {
         };
         let routes = Routes::new(ContactServiceServer::new(api));
         let dependencies = vec![Dependency::stream(client, SITE_STREAM)];
-        GrpcServer::bind(settings.listen, routes, dependencies)
-            .await
-            .map(Self)
+        Ok(Self {
+            server: GrpcServer::bind(settings.listen, routes, dependencies).await?,
+            grace: settings.grace,
+        })
     }
 
     /// The port it listens on.
     pub fn port(&self) -> u16 {
-        self.0.port()
+        self.server.port()
+    }
+
+    /// What it answers, without its port: for callers in the same process.
+    pub fn routes(&self) -> Routes {
+        self.server.routes()
     }
 
     /// Serves until `stop`, then finishes what is in flight.
@@ -48,6 +64,6 @@ impl Service {
     ///
     /// If the server ends unasked.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
-        self.0.run(stop).await
+        self.server.run(Drain::new(stop, self.grace)).await
     }
 }

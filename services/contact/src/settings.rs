@@ -1,8 +1,8 @@
 //! Settings of the contact service: from flags, environment variables or files.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
-use clap::Parser;
+use clap::{Parser, builder::TypedValueParser as _};
 use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
 use visitor::PersonKey;
 
@@ -19,6 +19,15 @@ pub struct Settings {
     /// The broker
     #[command(flatten)]
     pub nats: NatsSettings,
+    /// Seconds that what is in flight at a stop may take
+    #[arg(
+        long = "grace-seconds",
+        value_name = "GRACE_SECONDS",
+        env = "GRACE_SECONDS",
+        default_value = "25",
+        value_parser = clap::value_parser!(u64).range(1..).map(Duration::from_secs)
+    )]
+    pub grace: Duration,
     /// Logs and traces
     #[command(flatten)]
     pub telemetry: TelemetrySettings,

@@ -9,8 +9,8 @@ use site_proto::{
     contact::v1::contact_service_client::ContactServiceClient,
     newsletter::v1::newsletter_service_client::NewsletterServiceClient,
 };
-use site_service::{RequestId, grpc_middleware::GrpcClientTracing};
-use tokio::time::timeout;
+use site_service::{RequestId, grpc_middleware::GrpcClientTracing, status};
+use tokio::time::{Instant, timeout};
 use tonic::{
     Code, Request, Status,
     transport::{self, Endpoint, Uri},
@@ -18,7 +18,9 @@ use tonic::{
 use tonic_types::StatusExt;
 use tower::retry::budget::{Budget, TpsBudget};
 
-/// How long a service may take over a form without a file.
+/// How long a service may take over a form without a file, with all attempts. The service answers by itself half a second
+/// before (`site_service::detached_calls`), so that its own sentence is heard; 15 s are the whole request's, so that most of it
+/// is the visitor's to send.
 pub const FORM_CALL_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
@@ -59,21 +61,26 @@ impl Services {
         NewsletterServiceClient::new(self.newsletter.clone())
     }
 
-    /// Calls a service, and again where it is not reached. For calls that may be made twice: under an idempotency key, or
-    /// of the same effect.
+    /// Calls a service, and again where it is not reached; `call` is given what is left of `limit` each time, as the deadline
+    /// that goes with it. For calls that may be made twice: under an idempotency key, or of the same effect.
     ///
     /// # Errors
     ///
-    /// If the service refuses, or is not reached within [`RETRIES`], the budget and [`FORM_CALL_TIMEOUT`] for all attempts.
-    pub async fn repeated<T, Fut>(&self, call: impl FnMut() -> Fut) -> Result<T, Status>
+    /// If the service refuses, or is not reached within [`RETRIES`], the budget and `limit` for all attempts.
+    pub async fn repeated<T, Fut>(
+        &self,
+        limit: Duration,
+        mut call: impl FnMut(Duration) -> Fut,
+    ) -> Result<T, Status>
     where
         Fut: Future<Output = Result<T, Status>>,
     {
         self.retry_budget.deposit();
-        let calling = call
+        let started = Instant::now();
+        let calling = (|| call(limit.saturating_sub(started.elapsed())))
             .retry(RETRIES)
             .when(|status| is_unreached(status) && self.retry_budget.withdraw());
-        let called = timeout(FORM_CALL_TIMEOUT, calling).await;
+        let called = timeout(limit, calling).await;
         called.unwrap_or_else(|_| Err(Status::deadline_exceeded("the service was not reached in time")))
     }
 
@@ -89,6 +96,15 @@ pub fn retry_budget() -> Arc<TpsBudget> {
         RETRIES_PER_SECOND,
         RETRIES_PER_CALL,
     ))
+}
+
+/// The status of a call that must not be made again, because some of it may have been sent.
+pub fn not_repeatable(status: Status) -> Status {
+    if is_unreached(&status) {
+        status::unavailable(status.message())
+    } else {
+        status
+    }
 }
 
 /// Whether the call failed on its way. A service that cannot do its work says when to come back, and means it.
@@ -115,4 +131,73 @@ pub fn call<T>(message: T, request_id: &RequestId, deadline: Duration) -> Reques
     request_id.inject(request.metadata_mut());
     request.set_timeout(deadline);
     request
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+
+    use futures_util::future::join_all;
+
+    use super::*;
+
+    const CALLS: u32 = 100;
+
+    fn services() -> Services {
+        let nobody = || channel(&Uri::from_static("http://127.0.0.1:9"));
+        Services {
+            retry_budget: retry_budget(),
+            contact: nobody(),
+            newsletter: nobody(),
+            careers: nobody(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_service_that_is_away_is_asked_little_more_than_one_that_is_there() {
+        let (services, asked) = (services(), Cell::new(0));
+        let calls = (0..CALLS).map(|_| {
+            services.repeated(FORM_CALL_TIMEOUT, |_| {
+                asked.set(asked.get() + 1);
+                std::future::ready(Err::<(), _>(Status::unavailable("nobody listens")))
+            })
+        });
+        assert!(join_all(calls).await.iter().all(Result::is_err));
+        let repeated = asked.get() - CALLS;
+        let window = u32::try_from(RETRY_BUDGET_WINDOW.as_secs()).expect("seconds");
+        let most = RETRIES_PER_SECOND * window + (f64::from(CALLS) * f64::from(RETRIES_PER_CALL)) as u32;
+        assert!((1..=most).contains(&repeated), "{repeated} repetitions");
+    }
+
+    #[tokio::test]
+    async fn all_attempts_together_have_the_time_of_one_and_each_is_told_what_is_left() {
+        let (services, times) = (services(), RefCell::new(Vec::new()));
+        let limit = Duration::from_millis(500);
+        let started = Instant::now();
+        let called = services.repeated(limit, |time| {
+            times.borrow_mut().push(time);
+            async {
+                tokio::time::sleep(Duration::from_millis(150)).await;
+                Err::<(), _>(Status::unavailable("nobody listens"))
+            }
+        });
+        let refused = called.await.expect_err("nobody listens");
+        assert_eq!(refused.code(), Code::DeadlineExceeded);
+        assert!(started.elapsed() < 2 * limit, "{:?}", started.elapsed());
+        let times = times.into_inner();
+        assert!(
+            times.len() > 1 && times.is_sorted_by(|before, after| before > after),
+            "{times:?}"
+        );
+        assert!(times[0] <= limit);
+    }
+
+    #[test]
+    fn what_may_have_been_sent_is_not_sent_again() {
+        let unreached = Status::unavailable("the connection broke");
+        assert!(is_unreached(&unreached));
+        assert!(!is_unreached(&not_repeatable(unreached)));
+        let refused = Status::out_of_range("too large");
+        assert_eq!(not_repeatable(refused).code(), Code::OutOfRange);
+    }
 }

@@ -13,7 +13,7 @@ use axum::{
     routing::{MethodRouter, any, get, post},
 };
 use site_files::{Site, security_headers};
-use site_service::{http_middleware, idempotency, request_id};
+use site_service::{drain::Drain, http_middleware, idempotency, request_id};
 use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
 
 use crate::{
@@ -21,10 +21,12 @@ use crate::{
     api_error::{self, ApiError},
     app::AppState,
     csrf,
+    deadline::Deadline,
     form_pages::{self, BodyRecorders, FormPages, PageSource},
     rate_limit::{self, RateLimitState},
     readiness,
     settings::Settings,
+    stopping::{ANSWERING_ENDS, stopping},
     submissions::{self, SubmissionMetrics},
     unread_body,
 };
@@ -182,10 +184,15 @@ where
         ))
 }
 
-async fn with_timeout(timeout: Duration, request: Request, next: Next) -> Response {
-    tokio::time::timeout(timeout, next.run(request))
-        .await
-        .unwrap_or_else(|_| ApiError::of(StatusCode::REQUEST_TIMEOUT).into_response())
+/// Nothing takes longer than `timeout`, nor until the end of a stop. What goes on behind it can be sent again without harm.
+async fn with_timeout(timeout: Duration, mut request: Request, next: Next) -> Response {
+    let drain = Drain::of(request.extensions());
+    request.extensions_mut().insert(Deadline::after(timeout));
+    tokio::select! {
+        answer = next.run(request) => answer,
+        () = tokio::time::sleep(timeout) => ApiError::of(StatusCode::REQUEST_TIMEOUT).into_response(),
+        () = drain.left(ANSWERING_ENDS) => stopping().into_response(),
+    }
 }
 
 async fn not_found() -> ApiError {

@@ -2,10 +2,12 @@
 
 use std::{net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
 
-use clap::Parser;
+use clap::{Parser, builder::TypedValueParser as _};
 use http::HeaderValue;
 use site_service::{http::DEFAULT_MAX_CONNECTIONS, telemetry::TelemetrySettings};
 use tonic::transport::Uri;
+
+use crate::stopping::RECEIVING_ENDS;
 
 /// The ingress: serves the site and its API, and forwards forms over gRPC.
 #[derive(Parser)]
@@ -50,6 +52,16 @@ pub struct Settings {
     /// Origins of other sites that may call the API, separated by commas
     #[arg(long, env = "CORS_ORIGINS", value_delimiter = ',')]
     pub cors_origins: Vec<HeaderValue>,
+    /// Seconds that what is in flight at a stop may take, at least 12; uploads that have not arrived 10 s before their end are
+    /// told to come again
+    #[arg(
+        long = "grace-seconds",
+        value_name = "GRACE_SECONDS",
+        env = "GRACE_SECONDS",
+        default_value = "60",
+        value_parser = clap::value_parser!(u64).range(RECEIVING_ENDS.as_secs() + 2..).map(Duration::from_secs)
+    )]
+    pub grace: Duration,
     /// Logs and traces
     #[command(flatten)]
     pub telemetry: TelemetrySettings,

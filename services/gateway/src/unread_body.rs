@@ -19,7 +19,10 @@ use axum::{
 };
 use http_body_util::BodyExt;
 use hyper::body::{Frame, SizeHint};
+use site_service::drain::Drain;
 use tokio::time::timeout;
+
+use crate::stopping::RECEIVING_ENDS;
 
 /// How much is read and thrown away.
 const MAX_DRAINED_BYTES: usize = 64 * 1024 * 1024;
@@ -29,13 +32,26 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(60);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Runs the inner service, then reads and drops what it left of the request's body.
+///
+/// When the gateway stops there is no time for that: the answer goes out at once, and the rest is read behind it, so that no
+/// reset of the connection takes the answer from a client that still sends.
 pub async fn drain_unread_body(request: Request, next: Next) -> Response {
+    let drain = Drain::of(request.extensions());
     let (parts, body) = request.into_parts();
     let mut shared = SharedBody::new(body);
     let request = Request::from_parts(parts, Body::new(shared.clone()));
     let response = next.run(request).await;
     // A body that takes longer, or is larger, is cut off with the connection.
-    let _cut = timeout(DRAIN_TIMEOUT, shared.discard(MAX_DRAINED_BYTES)).await;
+    let mut reading =
+        Box::pin(async move { timeout(DRAIN_TIMEOUT, shared.discard(MAX_DRAINED_BYTES)).await });
+    tokio::select! {
+        biased;
+        () = drain.left(RECEIVING_ENDS) => {
+            // The connection waits for it, and the drain for the connection.
+            tokio::spawn(reading);
+        }
+        _cut = &mut reading => {}
+    }
     response
 }
 

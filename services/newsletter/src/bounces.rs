@@ -1,31 +1,32 @@
 //! Bounce handling: suppresses a subscriber whose address does not exist.
 
-use site_broker::{Delivery, Outcome};
+use site_broker::{CallError, CircuitBreaker, Delivery, Outcome, Pause};
 use subscribers::SubscriberStoreError;
 use time::OffsetDateTime;
 
 use crate::{newsletter::Newsletter, update::update};
 
 /// Suppresses the subscriber. Of whom nothing is held any more, nothing is kept either: an erased person does not come
-/// back by a late event.
-pub async fn suppress(newsletter: &Newsletter, delivery: Delivery) -> Outcome {
+/// back by a late event. While the subscribers' bucket is away it waits for that.
+pub async fn suppress(newsletter: &Newsletter, breaker: &CircuitBreaker, delivery: Delivery) -> Outcome {
     let now = OffsetDateTime::now_utc();
-    match update(newsletter, &delivery.person, |subscriber| {
+    let updating = update(newsletter, &delivery.person, |subscriber| {
         Some(subscriber.suppressed(now))
-    })
-    .await
-    {
+    });
+    let is_away = |error: &SubscriberStoreError| matches!(error, SubscriberStoreError::Away(_));
+    match breaker.call(&delivery, updating, is_away).await {
         // Beside us may run the release that does, or come back within the time of retries; else it is a dead letter.
-        Ok(Some(subscriber)) if subscriber.is_unknown() => {
-            Outcome::Retry("the subscriber is in a state that this release does not know".to_owned())
-        }
+        Ok(Some(subscriber)) if subscriber.is_unknown() => Outcome::Retry(
+            "the subscriber is in a state that this release does not know".to_owned(),
+            Pause::Backoff,
+        ),
         Ok(changed) => {
             tracing::info!(person = %delivery.person, known = changed.is_some(), "a newsletter mail came back");
             Outcome::Delivered
         }
-        Err(error @ SubscriberStoreError::Unreadable { .. }) => Outcome::Refused(error.to_string()),
-        Err(error @ (SubscriberStoreError::Conflict | SubscriberStoreError::Away(_))) => {
-            Outcome::Retry(error.to_string())
+        Err(CallError::Answered(error @ SubscriberStoreError::Unreadable { .. })) => {
+            Outcome::Refused(error.to_string())
         }
+        Err(error) => Outcome::Retry(error.to_string(), error.pause()),
     }
 }

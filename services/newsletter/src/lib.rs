@@ -12,17 +12,17 @@ mod settings;
 mod sign_up;
 mod update;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use async_nats::jetstream;
 use site_broker::{
-    Publisher, RetryPolicy, SUBSCRIBERS_BUCKET,
-    consume::{ConsumerOptions, consume, ensure_consumer_exists},
+    CircuitBreaker, ProbeInterval, Publisher, RetryPolicy, SUBSCRIBERS_BUCKET,
+    consume::{ConsumerOptions, consume, deliver_one, ensure_consumer_exists},
 };
 use site_events::{SITE_STREAM, SUPPRESSION_CONSUMER};
 use site_proto::newsletter::v1::newsletter_service_server::NewsletterServiceServer;
 use site_service::{
-    drain::{self, CancellationToken},
+    drain::{CancellationToken, Drain},
     grpc::GrpcServer,
     health::Dependency,
     nats,
@@ -44,6 +44,7 @@ pub struct Service {
     server: GrpcServer,
     context: jetstream::Context,
     newsletter: Arc<newsletter::Newsletter>,
+    grace: Duration,
 }
 
 impl Service {
@@ -75,6 +76,7 @@ impl Service {
             server: GrpcServer::bind(settings.listen, routes, dependencies).await?,
             context,
             newsletter,
+            grace: settings.grace,
         })
     }
 
@@ -83,13 +85,34 @@ impl Service {
         self.server.port()
     }
 
+    /// What it answers, without its port: for callers in the same process.
+    pub fn routes(&self) -> Routes {
+        self.server.routes()
+    }
+
+    /// One attempt at one message of the consumer [`SUPPRESSION_CONSUMER`].
+    pub async fn suppress(&self, message: &jetstream::Message) {
+        let breaker = subscribers_breaker();
+        let suppress = |delivery| bounces::suppress(&self.newsletter, &breaker, delivery);
+        let consumer = SUPPRESSION_CONSUMER.into();
+        deliver_one(
+            &self.context,
+            consumer,
+            BOUNCE_CONSUMER_OPTIONS.retries,
+            suppress,
+            message,
+        )
+        .await;
+    }
+
     /// Serves until `stop`, then finishes what is in flight.
     ///
     /// # Errors
     ///
     /// If the server or a consumer ends unasked.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
-        let suppress = |delivery| bounces::suppress(&self.newsletter, delivery);
+        let breaker = subscribers_breaker();
+        let suppress = |delivery| bounces::suppress(&self.newsletter, &breaker, delivery);
         let suppressing = consume(
             &self.context,
             SUPPRESSION_CONSUMER.into(),
@@ -97,13 +120,18 @@ impl Service {
             suppress,
             stop.clone(),
         );
+        let drain = Drain::new(stop.clone(), self.grace);
         let serving = async {
-            let served = self.server.run(stop.clone()).await;
+            let served = self.server.run(drain.clone()).await;
             // Should it end unasked, nothing else keeps the service.
             stop.cancel();
             served
         };
-        let (served, _in_time) = tokio::join!(serving, drain::within_grace(&stop, suppressing));
+        let (served, _in_time) = tokio::join!(serving, drain.within_grace(suppressing));
         served
     }
+}
+
+fn subscribers_breaker() -> CircuitBreaker {
+    CircuitBreaker::new("subscribers-bucket", ProbeInterval::Short)
 }

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use clap::Parser;
+use clap::{Parser, builder::TypedValueParser as _};
 use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
 use visitor::{PersonKey, token::TokenKey};
 
@@ -31,6 +31,15 @@ pub struct Settings {
     /// The broker
     #[command(flatten)]
     pub nats: NatsSettings,
+    /// Seconds that what is in flight at a stop may take
+    #[arg(
+        long = "grace-seconds",
+        value_name = "GRACE_SECONDS",
+        env = "GRACE_SECONDS",
+        default_value = "25",
+        value_parser = clap::value_parser!(u64).range(1..).map(Duration::from_secs)
+    )]
+    pub grace: Duration,
     /// Logs and traces
     #[command(flatten)]
     pub telemetry: TelemetrySettings,

@@ -71,7 +71,13 @@ pub async fn sign_up(
     let Some((pending, revision)) = stored.map_err(SignUpError::Store)? else {
         return Ok(());
     };
-    let id = NewsletterRequested::TYPE.id_for(key);
+    // Of another sign-up's mail, as that one asks for it: whoever comes first, there is one event.
+    let requested = NewsletterRequested {
+        email: pending.email.clone(),
+        ..requested
+    };
+    let asking = pending.asking().unwrap_or(key);
+    let id = NewsletterRequested::TYPE.id_for(asking);
     let published = newsletter
         .publisher
         .publish_submission(request_id, id, &person, requested)
@@ -80,7 +86,12 @@ pub async fn sign_up(
         // Only now: a sign-up whose event failed must be mailed when it is repeated. If this
         // write fails, the visitor may get a second mail; the first is on its way.
         Ok(_) => Some(pending.mailed(now)),
-        Err(error) if error.is_not_stored() => Some(pending.released()),
+        // What another one asks under its own key may be stored all the same.
+        Err(error)
+            if error.is_not_stored() && (asking == key || matches!(error, PublishError::KeyReused)) =>
+        {
+            Some(pending.released())
+        }
         Err(_) => None,
     };
     if let Some(after) = after
@@ -88,10 +99,17 @@ pub async fn sign_up(
     {
         tracing::warn!(%error, %person, "the outcome of the sign-up was not noted");
     }
-    published.map(drop).map_err(SignUpError::Publish)
+    match published {
+        // The other sign-up had somebody else's key: it is released, and this one asks under its own.
+        Err(PublishError::KeyReused) if asking != key => {
+            Box::pin(sign_up(newsletter, request_id, form, now)).await
+        }
+        published => published.map(drop).map_err(SignUpError::Publish),
+    }
 }
 
-/// Stores the sign-up; gives the record and its revision, or `None` where nothing is to be mailed.
+/// Stores the sign-up; gives the record and its revision, or `None` where nothing is to be mailed. Where another request
+/// changed the record in the same moment, it starts from there.
 async fn store(
     newsletter: &Newsletter,
     person: &PersonId,
@@ -105,10 +123,6 @@ async fn store(
         done => return done,
     }
     let known = newsletter.subscribers.read(person).await?;
-    // The other request of the same moment stores the same sign-up and mails it.
-    if known.subscriber.as_ref().is_some_and(Subscriber::is_pending) {
-        return Ok(None);
-    }
     try_store(newsletter, person, &known, requested, key, now).await
 }
 
@@ -126,6 +140,9 @@ async fn try_store(
     let Some(pending) = Subscriber::signed_up(former, email, source, now, key, Uuid::new_v4()) else {
         return Ok(None);
     };
+    if former == Some(&pending) {
+        return Ok(Some((pending, known.revision)));
+    }
     let revision = write(newsletter, person, &pending, known.revision).await?;
     Ok(Some((pending, revision)))
 }

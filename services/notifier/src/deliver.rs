@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use site_broker::{Delivery, Outcome, Publisher};
+use site_broker::{Delivery, GivenBack, Outcome, Pause, Publisher};
 use site_events::Channel;
 use time::OffsetDateTime;
 
@@ -33,6 +33,8 @@ enum DeliveryError {
     Mail(#[from] MailError),
     #[error(transparent)]
     Smtp(#[from] SmtpError),
+    #[error(transparent)]
+    GivenBack(#[from] GivenBack),
 }
 
 impl From<DeliveryError> for Outcome {
@@ -40,10 +42,13 @@ impl From<DeliveryError> for Outcome {
         let reason = error.to_string();
         match error {
             DeliveryError::Smtp(SmtpError::Refused(_) | SmtpError::NoSuchAddress(_)) => Self::Refused(reason),
+            DeliveryError::Smtp(SmtpError::NotBegun) => Self::NotBegun,
             DeliveryError::Mail(error) if error.is_final() => Self::Refused(reason),
-            DeliveryError::Deliveries(_) | DeliveryError::Mail(_) | DeliveryError::Smtp(_) => {
-                Self::Retry(reason)
-            }
+            DeliveryError::Smtp(SmtpError::Away { pause, .. }) => Self::Retry(reason, Pause::Just(pause)),
+            DeliveryError::Mail(error) => Self::Retry(reason, error.pause()),
+            DeliveryError::GivenBack(given_back) => given_back.into(),
+            DeliveryError::Deliveries(error) => Self::Retry(reason, error.pause()),
+            DeliveryError::Smtp(_) => Self::Retry(reason, Pause::Backoff),
         }
     }
 }
@@ -69,24 +74,45 @@ impl Notifier {
         if let (Outcome::Refused(_), Some(words)) = (&outcome, bounce)
             && let Err(error) = bounces::publish_bounce(&self.publisher, channel, delivery, &words).await
         {
-            return Outcome::Retry(error.to_string());
+            return Outcome::Retry(error.to_string(), Pause::Backoff);
         }
         outcome
     }
 
+    /// Hands the mail over once the mail server is there; until then nothing is fetched for it, nor a connection held.
     async fn send(
         &self,
         channel: Channel,
         limit: &ChannelLimit,
         delivery: &Delivery,
     ) -> Result<(), DeliveryError> {
-        let attachment_bytes = mail::attachment_bytes(&self.recruiter_extras, channel, delivery)?;
+        loop {
+            self.smtp.breaker().wait(delivery).await?;
+            match self.try_to_send(channel, limit, delivery).await {
+                Err(DeliveryError::Smtp(SmtpError::NotAsked)) => {}
+                sent => return sent,
+            }
+        }
+    }
+
+    async fn try_to_send(
+        &self,
+        channel: Channel,
+        limit: &ChannelLimit,
+        delivery: &Delivery,
+    ) -> Result<(), DeliveryError> {
+        let extras = &self.recruiter_extras;
+        let attachment_bytes = mail::attachment_bytes(extras, channel, delivery)?;
+        if attachment_bytes > 0 {
+            extras.wait_for_store().await;
+        }
         let message = async {
             let now = OffsetDateTime::now_utc();
-            let (context, extras) = (&self.mail_context, &self.recruiter_extras);
-            Ok(mail::write(context, extras, channel, delivery, now).await?)
+            Ok(mail::write(&self.mail_context, extras, channel, delivery, now).await?)
         };
-        self.smtp.send(limit, attachment_bytes, message).await
+        self.smtp
+            .send(&delivery.key(), limit, attachment_bytes, message)
+            .await
     }
 }
 
@@ -98,6 +124,9 @@ mod tests {
     fn a_template_that_is_wrong_costs_no_event() {
         let wrong = minijinja::Error::from(minijinja::ErrorKind::UndefinedError);
         let outcome = Outcome::from(DeliveryError::from(MailError::from(wrong)));
-        assert!(matches!(outcome, Outcome::Retry(_)), "{outcome:?}");
+        assert!(
+            matches!(outcome, Outcome::Retry(_, Pause::Backoff)),
+            "{outcome:?}"
+        );
     }
 }

@@ -11,18 +11,18 @@ mod settings;
 mod storage;
 mod transport;
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use async_nats::jetstream;
 use resumes::ResumeStore;
 use site_broker::{
     DELIVERIES_BUCKET, ENDPOINTS_BUCKET, Endpoint, Endpoints, Publisher, RetryPolicy,
-    consume::{ConsumerOptions, consume, ensure_consumer_exists},
+    consume::{ConsumerOptions, consume, deliver_one, ensure_consumer_exists},
 };
 use site_events::{Channel, SITE_STREAM, channel};
 use site_service::{
-    drain::{self, CancellationToken},
+    drain::{CancellationToken, Drain},
     grpc::GrpcServer,
     health::Dependency,
     nats,
@@ -33,7 +33,10 @@ use tonic::service::Routes;
 pub use self::{
     mail::{Brand, DkimSettings, Mail, MailContext, Rendered, samples},
     settings::Settings,
-    transport::smtp::{RootCertificates, SmtpSettings, TlsMode},
+    transport::{
+        RootCertificates,
+        smtp::{SmtpSettings, TlsMode},
+    },
 };
 
 use self::{
@@ -58,10 +61,12 @@ pub struct Service {
     server: GrpcServer,
     context: jetstream::Context,
     notifier: Arc<Notifier>,
+    limits: HashMap<Channel, Arc<ChannelLimit>>,
     webhooks: Vec<(Arc<str>, Arc<Webhook>)>,
     digest: DeadLetterDigest,
     backlog: Backlog,
     retries: RetryPolicy,
+    grace: Duration,
 }
 
 impl Service {
@@ -71,6 +76,7 @@ impl Service {
     ///
     /// If a setting cannot be used, or what it needs does not answer, with the sentence for the log.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
+        settings.check_grace()?;
         let smtp = Arc::new(SmtpPool::new(&settings.smtp, Channel::ALL.len() + 1)?);
         let mail_context = Arc::new(MailContext::new(&settings)?);
         let senders = senders(&settings)?;
@@ -104,19 +110,16 @@ impl Service {
             smtp,
             publisher: Publisher::new(client.clone()),
         });
-        let dependencies = vec![
-            Dependency::stream(client.clone(), SITE_STREAM),
-            Dependency::bucket(client.clone(), DELIVERIES_BUCKET),
-            Dependency::bucket(client, ENDPOINTS_BUCKET),
-        ];
         Ok(Self {
-            server: GrpcServer::bind(settings.listen, Routes::default(), dependencies).await?,
+            server: GrpcServer::bind(settings.listen, Routes::default(), dependencies(&client)).await?,
             context,
             notifier,
+            limits: limits(),
             webhooks,
             digest,
             backlog,
             retries: settings.retries,
+            grace: settings.grace,
         })
     }
 
@@ -125,7 +128,20 @@ impl Service {
         self.server.port()
     }
 
-    /// Delivers until `stop`, then finishes what is in flight.
+    /// One attempt at one message of a mail channel's consumer.
+    pub async fn deliver(&self, channel: Channel, message: &jetstream::Message) {
+        let deliver = |delivery| self.notifier.deliver(channel, &self.limits[&channel], delivery);
+        deliver_one(
+            &self.context,
+            channel.name().into(),
+            self.retries,
+            deliver,
+            message,
+        )
+        .await;
+    }
+
+    /// Delivers until `stop`, then finishes what is in flight. Mails that still wait for a connection are given back.
     ///
     /// # Errors
     ///
@@ -133,7 +149,7 @@ impl Service {
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let mut workers = JoinSet::new();
         for channel in Channel::ALL {
-            let (notifier, limit) = (self.notifier.clone(), Arc::new(ChannelLimit::new()));
+            let (notifier, limit) = (self.notifier.clone(), self.limits[&channel].clone());
             let deliver = move |delivery| {
                 let (notifier, limit) = (notifier.clone(), limit.clone());
                 async move { notifier.deliver(channel, &limit, delivery).await }
@@ -161,13 +177,35 @@ impl Service {
         }
         workers.spawn(self.digest.run(stop.clone()));
         workers.spawn(self.backlog.run(stop.clone()));
+        let drain = Drain::new(stop.clone(), self.grace);
+        let smtp = self.notifier.smtp.clone();
+        workers.spawn(async move {
+            stop.cancelled().await;
+            smtp.begin_no_more();
+        });
         let (served, worked) = tokio::join!(
-            self.server.run(stop.clone()),
-            drain::within_grace(&stop, watch(&mut workers, &stop)),
+            self.server.run(drain.clone()),
+            drain.within_grace(watch(&mut workers, drain.stop())),
         );
         self.notifier.smtp.close(Duration::from_secs(1)).await;
         served.and(worked.unwrap_or(Ok(())))
     }
+}
+
+/// What it cannot work without.
+fn dependencies(client: &async_nats::Client) -> Vec<Dependency> {
+    vec![
+        Dependency::stream(client.clone(), SITE_STREAM),
+        Dependency::bucket(client.clone(), DELIVERIES_BUCKET),
+        Dependency::bucket(client.clone(), ENDPOINTS_BUCKET),
+    ]
+}
+
+/// Each mail channel's limit of connections.
+fn limits() -> HashMap<Channel, Arc<ChannelLimit>> {
+    Channel::ALL
+        .map(|channel| (channel, Arc::new(ChannelLimit::new())))
+        .into()
 }
 
 /// The way to each endpoint, or what is wrong with one in the settings.
@@ -177,7 +215,7 @@ fn senders(settings: &Settings) -> anyhow::Result<Vec<(Arc<Endpoint>, WebhookSen
     } else {
         PrivateAddresses::Refused
     };
-    let client = WebhookClient::new(private)?;
+    let client = WebhookClient::new(private, settings.webhooks_root_certificates.as_ref())?;
     let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
     let senders = endpoints.map(|endpoint| {
         let sender = WebhookSender::new(endpoint, &client)

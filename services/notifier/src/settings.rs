@@ -9,10 +9,13 @@ use site_broker::{Endpoints, RetryPolicy};
 use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
 use visitor::{links, token::TokenKey};
 
-use crate::{Brand, DkimSettings, SmtpSettings};
+use crate::{Brand, DkimSettings, RootCertificates, SmtpSettings, transport::webhooks};
 
 /// The longest that a link to a résumé can be good: a limit of its signature scheme.
 const MAX_LINK_HOURS: u64 = 7 * 24;
+
+/// How long it may take after an answer until the delivery is recorded, or given back to the broker.
+const RECORD_TIME: Duration = Duration::from_secs(10);
 
 /// Larger mails are refused by many servers: an attachment grows by a third on its way.
 const MAX_ATTACHMENT_KB: u64 = 10_486;
@@ -69,6 +72,9 @@ pub struct Settings {
     /// Lets webhooks go to private addresses and over plain HTTP
     #[arg(long, env = "WEBHOOKS_ALLOW_PRIVATE")]
     pub webhooks_allow_private: bool,
+    /// File (PEM) of authorities to trust besides the system's, for endpoints whose certificates are not public
+    #[arg(long = "webhooks-ca-file", id = "webhooks_ca_file", env = "WEBHOOKS_CA_FILE", value_parser = RootCertificates::read)]
+    pub webhooks_root_certificates: Option<RootCertificates>,
     /// How soon and for how long an event is tried again: nothing to choose, but shorter in tests
     #[arg(skip)]
     pub retries: RetryPolicy,
@@ -84,9 +90,39 @@ pub struct Settings {
     /// The broker
     #[command(flatten)]
     pub nats: NatsSettings,
+    /// Seconds that what is in flight at a stop may take; at least what a mail may, which is SMTP_TIMEOUT_SECONDS,
+    /// SMTP_ANSWER_SECONDS and 10 to record it
+    #[arg(
+        long = "grace-seconds",
+        value_name = "GRACE_SECONDS",
+        env = "GRACE_SECONDS",
+        default_value = "640",
+        value_parser = clap::value_parser!(u64).range(1..).map(Duration::from_secs)
+    )]
+    pub grace: Duration,
     /// Logs and traces
     #[command(flatten)]
     pub telemetry: TelemetrySettings,
+}
+
+impl Settings {
+    /// Whether the grace period is long enough for what may be under way: what was handed over and is not recorded would be
+    /// sent again by the next notifier.
+    ///
+    /// # Errors
+    ///
+    /// If it is not, with the sentence that says what it must be.
+    pub fn check_grace(&self) -> anyhow::Result<()> {
+        let mail = self.smtp.smtp_timeout + self.smtp.smtp_answer_timeout;
+        let needed = mail.max(webhooks::REQUEST_TIMEOUT) + RECORD_TIME;
+        anyhow::ensure!(
+            self.grace >= needed,
+            "The setting GRACE_SECONDS is wrong: with these SMTP_TIMEOUT_SECONDS and SMTP_ANSWER_SECONDS it must be at least {}, so \
+             that no mail is sent twice.",
+            needed.as_secs()
+        );
+        Ok(())
+    }
 }
 
 fn mailbox(raw: &str) -> Result<Mailbox, &'static str> {
@@ -156,6 +192,7 @@ mod tests {
             ("--smtp-ca-file=/nowhere/ca.pem", "--smtp-ca-file"),
             ("--dkim-selector=only", "--dkim-key"),
             ("--webhooks={}", "--webhooks"),
+            ("--webhooks-ca-file=/nowhere/ca.pem", "--webhooks-ca-file"),
         ] {
             let refusal = refusal(flag);
             assert!(refusal.contains(named), "{flag}: {refusal}");

@@ -2,12 +2,14 @@
 
 mod settings;
 
+use std::time::Duration;
+
 use anyhow::Context;
 use axum::{Json, Router, middleware::from_fn, routing::get};
 use serde_json::{Value, json};
 use site_files::{Site, security_headers};
 use site_service::{
-    drain::CancellationToken,
+    drain::{CancellationToken, Drain},
     http::{DEFAULT_MAX_CONNECTIONS, HttpServer},
     http_middleware,
 };
@@ -19,6 +21,7 @@ pub use settings::Settings;
 pub struct Service {
     server: HttpServer,
     router: Router,
+    grace: Duration,
 }
 
 impl Service {
@@ -39,6 +42,7 @@ impl Service {
         Ok(Self {
             server,
             router: router(site),
+            grace: settings.grace,
         })
     }
 
@@ -49,7 +53,7 @@ impl Service {
 
     /// Serves until `stop`, then finishes what is in flight.
     pub async fn run(self, stop: CancellationToken) {
-        self.server.run(self.router, stop).await;
+        self.server.run(self.router, Drain::new(stop, self.grace)).await;
     }
 }
 

@@ -117,6 +117,8 @@ impl Part {
                 Tool::OpenSsl,
                 Tool::Clamd,
                 Tool::Promtool,
+                Tool::Faketime,
+                Tool::Root,
             ],
             Self::Typescript => &[Tool::AllPackages],
             Self::Kubernetes => &k8s::TOOLS,

@@ -1,7 +1,7 @@
 //! Programs out of Debian's packages that are not installed, because these would start services.
 
 use std::{
-    fs,
+    env, fs,
     path::{Path, PathBuf},
 };
 
@@ -11,6 +11,9 @@ use crate::step::{program, run_quietly};
 
 use super::{fetch::Fetch, folder::folder};
 
+/// The file of [`faketime`], the kind for programs with threads.
+pub const FAKETIME: &str = "libfaketimeMT.so.1";
+
 pub fn clamd() -> Fetch {
     of_package("clamd", "clamav-daemon", "usr/sbin/clamd", 1)
 }
@@ -19,12 +22,20 @@ pub fn promtool() -> Fetch {
     of_package("promtool", "prometheus", "usr/bin/promtool", 50)
 }
 
-fn of_package(name: &'static str, package: &'static str, path: &'static str, megabytes: u64) -> Fetch {
+/// The library that gives a program another time of day.
+pub fn faketime() -> Fetch {
+    // Debian names the folder by the kind of processor, too.
+    let path = format!("usr/lib/{}-linux-gnu/faketime/{FAKETIME}", env::consts::ARCH);
+    of_package(FAKETIME, "libfaketime", path, 1)
+}
+
+fn of_package(name: &'static str, package: &'static str, path: impl Into<String>, megabytes: u64) -> Fetch {
+    let path = path.into();
     Fetch {
         what: name,
         megabytes,
         into: folder().join(format!("{name}-package")),
-        run: Box::new(move || unpack(name, package, path)),
+        run: Box::new(move || unpack(name, package, &path)),
     }
 }
 

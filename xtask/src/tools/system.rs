@@ -33,7 +33,7 @@ fn root() -> anyhow::Result<()> {
     anyhow::ensure!(
         command_output("id", &["--user"]).as_deref() == Some("0")
             || runs("sudo", &["--non-interactive", "true"]),
-        "Images are tried in roots of their own, which only root can enter: run sudo --validate first."
+        "Images are tried in roots of their own, and full disks on small ones, for which one must be root: run sudo --validate first."
     );
     Ok(())
 }
@@ -110,6 +110,7 @@ impl Tool {
             | Self::CargoDeny
             | Self::CargoCycloneDx
             | Self::Promtool
+            | Self::Faketime
             | Self::Root => Vec::new(),
         }
     }

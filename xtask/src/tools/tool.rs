@@ -42,6 +42,8 @@ pub enum Tool {
     CargoCycloneDx,
     /// The virus scanner.
     Clamd,
+    /// What gives services another time of day.
+    Faketime,
     /// What tests alerts.
     Promtool,
     SpamAssassin,
@@ -72,6 +74,7 @@ impl Tool {
             Self::CargoDeny => Some(fetch::from_source("cargo-deny", CARGO_DENY)),
             Self::CargoCycloneDx => Some(fetch::from_source("cargo-cyclonedx", CARGO_CYCLONEDX)),
             Self::Clamd => Some(debian::clamd()),
+            Self::Faketime => Some(debian::faketime()),
             Self::Promtool => Some(debian::promtool()),
             Self::SpamAssassin
             | Self::OpenSsl
@@ -105,6 +108,7 @@ impl Tool {
             Self::CargoCycloneDx => command_output(cargo_cyclonedx(), &["cyclonedx", "--version"])
                 .is_some_and(|said| said.ends_with(CARGO_CYCLONEDX)),
             Self::Clamd => folder().join("clamd").exists(),
+            Self::Faketime => folder().join(debian::FAKETIME).exists(),
             Self::Promtool => folder().join("promtool").exists(),
             Self::SpamAssassin
             | Self::OpenSsl

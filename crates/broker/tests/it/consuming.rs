@@ -7,7 +7,7 @@ use std::{
 
 use async_nats::jetstream;
 use site_broker::{
-    Delivery, Outcome, RetryPolicy,
+    Delivery, Outcome, Pause, RetryPolicy,
     consume::{ConsumerOptions, consume, ensure_consumer_exists},
 };
 use site_events::{Channel, EventType, SITE_STREAM, event::ContactReceived};
@@ -154,7 +154,7 @@ async fn what_could_not_be_delivered_comes_again_after_a_pause() -> anyhow::Resu
     let started = std::time::Instant::now();
     let retries = in_a_hurry(Duration::from_secs(3600));
     let consumer = Consumer::start(&nats, retries, |number| match number {
-        1 | 2 => Outcome::Retry("the receiver is away".to_owned()),
+        1 | 2 => Outcome::Retry("the receiver is away".to_owned(), Pause::Backoff),
         _ => Outcome::Delivered,
     })
     .await?;
@@ -175,7 +175,10 @@ async fn what_is_too_old_after_its_attempts_is_a_dead_letter_with_its_reason() -
     let nats = Nats::start().await?;
     let id = published(&nats).await?;
     let retries = in_a_hurry(Duration::from_secs(1));
-    let consumer = Consumer::start(&nats, retries, |_| Outcome::Retry("away\nfor good".to_owned())).await?;
+    let consumer = Consumer::start(&nats, retries, |_| {
+        Outcome::Retry("away\nfor good".to_owned(), Pause::Backoff)
+    })
+    .await?;
     until_acked(&nats).await?;
     let letters = nats.dead_letters().await?;
     let [letter] = &letters[..] else {
@@ -205,7 +208,10 @@ async fn what_is_too_old_before_its_first_attempt_is_tried_as_often_as_any() -> 
     // No consumer runs until it is older than it may become.
     tokio::time::sleep(give_up_after + Duration::from_millis(200)).await;
     let retries = in_a_hurry(give_up_after);
-    let late = Consumer::start(&nats, retries, |_| Outcome::Retry("away".to_owned())).await?;
+    let late = Consumer::start(&nats, retries, |_| {
+        Outcome::Retry("away".to_owned(), Pause::Backoff)
+    })
+    .await?;
     until_acked(&nats).await?;
     // The pauses of 300 and 600 ms, each longer by up to a fifth, fill the second by which it would be given up.
     assert_eq!(late.attempts(), [1, 2]);
@@ -215,7 +221,7 @@ async fn what_is_too_old_before_its_first_attempt_is_tried_as_often_as_any() -> 
     published(&nats).await?;
     tokio::time::sleep(give_up_after + Duration::from_millis(200)).await;
     let recovering = Consumer::start(&nats, retries, |number| match number {
-        1 => Outcome::Retry("away".to_owned()),
+        1 => Outcome::Retry("away".to_owned(), Pause::Backoff),
         _ => Outcome::Delivered,
     })
     .await?;

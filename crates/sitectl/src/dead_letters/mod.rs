@@ -9,11 +9,11 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use site_events::subjects;
 
-pub use self::letter::document;
 use self::{
     letter::ListedDeadLetter,
     selection::{Selection, comma_separated, open},
 };
+pub use self::{letter::document, replay::replay_letters};
 use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// Which of the commands, and what it needs to know.

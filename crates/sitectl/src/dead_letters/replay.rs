@@ -7,7 +7,10 @@ use async_nats::{
     HeaderMap,
     header::{NATS_EXPECTED_STREAM, NATS_MESSAGE_ID},
     jetstream::{
-        Context, ErrorCode, consumer::PullConsumer, message::StreamMessage, stream::ConsumerErrorKind,
+        Context, ErrorCode,
+        consumer::PullConsumer,
+        message::StreamMessage,
+        stream::{ConsumerErrorKind, Stream},
     },
 };
 use serde::Serialize;
@@ -32,10 +35,27 @@ pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Resul
     let context = broker::connect(&common.nats).await?;
     let stream = open(&context).await?;
     let letters = selection.find(&stream).await?;
-    let replay_blockers = replay_blockers(&context, &letters).await?;
+    let Replayed { done, not_replayed } = replay_letters(&context, &stream, &letters).await?;
+    print_replay(common, &done, &not_replayed)?;
+    let count = letters.len() - done.len();
+    ensure!(count == 0, "Not replayed: {count} of {}.", letters.len());
+    Ok(())
+}
+
+/// Publishes each of these dead letters once more and removes it, unless its channel would not take it.
+///
+/// # Errors
+///
+/// If the broker fails; the sentence says which were done before.
+pub async fn replay_letters<'a>(
+    context: &Context,
+    stream: &Stream,
+    letters: &'a [StreamMessage],
+) -> anyhow::Result<Replayed<'a>> {
+    let replay_blockers = replay_blockers(context, letters).await?;
     let mut done = Vec::new();
     let mut not_replayed: BTreeMap<&str, NotReplayed<'_>> = BTreeMap::new();
-    for letter in &letters {
+    for letter in letters {
         let channel = subjects::channel_of(&letter.subject);
         if let Some(why) = replay_blockers.get(channel) {
             let not_replayed = not_replayed
@@ -44,22 +64,29 @@ pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Resul
             not_replayed.numbers.push(letter.sequence);
             continue;
         }
-        let replayed = publish_replay(&context, letter).await;
+        let replayed = publish_replay(context, letter).await;
         replayed.with_context(|| not_all("replayed", letter, &done))?;
-        let deleted = broker::secure_delete(&stream, std::slice::from_ref(letter)).await;
+        let deleted = broker::secure_delete(stream, std::slice::from_ref(letter)).await;
         deleted.with_context(|| not_all("removed after its replay", letter, &done))?;
         done.push(letter.sequence);
     }
-    let not_replayed: Vec<NotReplayed<'_>> = not_replayed.into_values().collect();
-    print_replay(common, &done, &not_replayed)?;
-    let count = letters.len() - done.len();
-    ensure!(count == 0, "Not replayed: {count} of {}.", letters.len());
-    Ok(())
+    Ok(Replayed {
+        done,
+        not_replayed: not_replayed.into_values().collect(),
+    })
+}
+
+/// What became of dead letters that were to be replayed.
+pub struct Replayed<'a> {
+    /// The numbers of those that were.
+    pub done: Vec<u64>,
+    /// The others.
+    pub not_replayed: Vec<NotReplayed<'a>>,
 }
 
 /// The dead letters of one channel that could not be replayed.
-#[derive(Serialize)]
-struct NotReplayed<'a> {
+#[derive(Debug, Serialize)]
+pub struct NotReplayed<'a> {
     channel: &'a str,
     numbers: Vec<u64>,
     why: &'static str,

@@ -40,6 +40,43 @@ async fn setup_creates_what_is_missing_and_may_be_repeated() -> anyhow::Result<(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_holds_more_than_its_share_is_left_as_it_is() -> anyhow::Result<()> {
+    let (nats, s3) = (Nats::start().await?, S3::start().await?);
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    let subject = "site.contact.received.0123456789abcdef0123456789abcdef";
+    for _ in 0..12 {
+        let megabyte = vec![b'x'; 1_000_000];
+        context.publish(subject, megabyte.into()).await?.await?;
+    }
+    let limit = async || -> anyhow::Result<i64> {
+        let stream = context.get_stream(SITE_STREAM).await?;
+        Ok(stream.cached_info().config.max_bytes)
+    };
+    let before = limit().await?;
+    let setup = |storage: &str| {
+        let flags = nats.flags(User::Operator).into_iter().chain(s3.flags());
+        let flags: Vec<String> = ["setup".to_owned(), storage.to_owned()]
+            .into_iter()
+            .chain(flags)
+            .collect();
+        sitectl(&flags)
+    };
+
+    let output = setup("--storage-mb=16")?;
+    assert!(!output.status.success());
+    let said = String::from_utf8(output.stderr)?;
+    for word in ["stream SITE", "12.0 MB", "9.6 MB", "STREAM_STORAGE_MB=21 "] {
+        assert!(said.contains(word), "no {word} in {said}");
+    }
+    assert_eq!(said.trim().lines().count(), 1, "{said}");
+    assert_eq!(limit().await?, before);
+
+    assert!(setup("--storage-mb=21")?.status.success());
+    assert_eq!(limit().await?, 12_600_000);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_wrong_password_is_one_sentence() -> anyhow::Result<()> {
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
     let mut flags = vec!["setup".to_owned()];

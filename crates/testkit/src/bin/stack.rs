@@ -20,7 +20,7 @@ const WATCH: Duration = Duration::from_millis(500);
 /// What runs in production, the front ends' servers among it.
 const CLUSTER: Shape = Shape {
     hosting: Hosting::Cluster,
-    observe: false,
+    ..Shape::USUAL
 };
 const MEGABYTE: f64 = 1_000_000.0;
 const IDLE_BUDGET_MB: f64 = 20.0;
@@ -240,12 +240,13 @@ fn write_file(stack: &Stack, file: &Path) -> anyhow::Result<()> {
 fn show(stack: &Stack, file: &Path) -> anyhow::Result<()> {
     let ports = stack.ports();
     let local = |path: &Path| path.strip_prefix(root()).unwrap_or(path).display().to_string();
+    let inbox = match stack.inbox() {
+        Ok(inbox) => format!("{}   SMTP 127.0.0.1:{}", inbox.url(), ports.smtp),
+        Err(_) => format!("SMTP 127.0.0.1:{}", ports.smtp),
+    };
     let rows = [
         ("site", format!("http://localhost:{}", ports.site)),
-        (
-            "inbox",
-            format!("http://localhost:{}   SMTP 127.0.0.1:{}", ports.inbox, ports.smtp),
-        ),
+        ("inbox", inbox),
         (
             "webhooks",
             format!("http://localhost:{}   what sales' tools get", ports.hooks),

@@ -176,11 +176,14 @@ impl<'a> Conversation<'a> {
         if let ScriptedReply::ToContent(words) = answer {
             return self.write_line(words).await;
         }
+        if matches!(answer, ScriptedReply::HangWhileFaulty) {
+            self.state.hang_is_over().await;
+            anyhow::bail!("nothing is said of a mail");
+        }
         if matches!(answer, ScriptedReply::Hold) && !self.release_held.is_cancelled() {
             self.wait_for_release().await?;
         }
-        self.state
-            .records(|records| records.accepted.push((recipient, content)));
+        self.state.accept(recipient, content);
         if let ScriptedReply::TakeAfter(delay) = answer {
             tokio::time::sleep(delay).await;
         }

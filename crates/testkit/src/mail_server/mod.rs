@@ -3,13 +3,18 @@
 mod conversation;
 mod state;
 
-use std::sync::{Arc, Mutex};
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+};
 
-use tokio::{net::TcpListener, task::JoinSet};
+use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::sleep};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-pub use self::state::{Behaviour, Encryption, Login, ScriptedReply};
+pub use self::state::{AcceptedMail, Behaviour, Encryption, Login, MailFault, ScriptedReply};
 use self::{conversation::Conversation, state::State};
+use crate::POLL_INTERVAL;
 
 /// The server. Dropping it ends all connections.
 pub struct MailServer {
@@ -47,10 +52,12 @@ impl MailServer {
         let state = Arc::new(State {
             behaviour,
             plan: Box::new(plan),
+            fault: watch::Sender::default(),
             records: Mutex::default(),
         });
         let (stop, release_held) = (CancellationToken::new(), CancellationToken::new());
-        tokio::spawn(serve(listener, state.clone(), release_held.clone(), stop.clone()));
+        let serving = serve(listener, state.clone(), release_held.clone());
+        tokio::spawn(stop.clone().run_until_cancelled_owned(serving));
         Ok(Self {
             port,
             state,
@@ -62,6 +69,12 @@ impl MailServer {
     /// The port that it listens on.
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// What it does wrong from now on, until it is told otherwise. Mails that are under way are taken as they began,
+    /// except that nothing survives [`MailFault::Away`].
+    pub fn fault(&self, fault: MailFault) {
+        self.state.fault.send_replace(fault);
     }
 
     /// Releases the mails that are held, and those that are to be held from now on: they are accepted.
@@ -85,12 +98,28 @@ impl MailServer {
             .records(|records| records.attempts.get(recipient).copied().unwrap_or_default())
     }
 
-    /// The mails that were accepted for this address.
+    /// All mails that were accepted, by what identifies them.
+    pub fn accepted_mails(&self) -> Vec<AcceptedMail> {
+        self.state.records(|records| records.accepted.clone())
+    }
+
+    /// How many mails were accepted.
+    pub fn accepted_count(&self) -> usize {
+        self.state.records(|records| records.accepted.len())
+    }
+
+    /// The mails that were accepted for this address; none where only what identifies them is kept.
     pub fn accepted(&self, recipient: &str) -> Vec<String> {
         self.state.records(|records| {
-            let accepted = records.accepted.iter().filter(|(to, _)| to == recipient);
+            let accepted = records.contents.iter().filter(|(to, _)| to == recipient);
             accepted.map(|(_, content)| content.clone()).collect()
         })
+    }
+
+    /// Takes the mails that were accepted, each with its recipient: none is told of twice, nor by [`Self::accepted`].
+    pub fn take_accepted(&self) -> Vec<(String, String)> {
+        self.state
+            .records(|records| std::mem::take(&mut records.contents))
     }
 
     /// How often somebody tried to log in.
@@ -103,26 +132,60 @@ impl MailServer {
         self.state.records(|records| records.plaintext_commands)
     }
 
+    /// How many connections stand.
+    pub fn open_connections(&self) -> usize {
+        self.state.records(|records| records.open_connections)
+    }
+
     /// How many connections were made.
     pub fn connections(&self) -> usize {
         self.state.records(|records| records.connections)
     }
 }
 
-async fn serve(
-    listener: TcpListener,
-    state: Arc<State>,
-    release_held: CancellationToken,
-    stop: CancellationToken,
-) {
+/// Listens, except while it is to be away.
+async fn serve(listener: TcpListener, state: Arc<State>, release_held: CancellationToken) -> io::Result<()> {
+    let address = listener.local_addr()?;
+    let mut fault = state.fault.subscribe();
+    let mut listener = Some(listener);
+    loop {
+        let listening = match listener.take() {
+            Some(listener) => listener,
+            None => bind_again(address).await,
+        };
+        tokio::select! {
+            _away = fault.wait_for(|fault| *fault == MailFault::Away) => {}
+            () = accept_all(listening, &state, &release_held) => {}
+        }
+        let _back = fault.wait_for(|fault| *fault != MailFault::Away).await;
+    }
+}
+
+async fn bind_again(address: SocketAddr) -> TcpListener {
+    loop {
+        match TcpListener::bind(address).await {
+            Ok(listener) => return listener,
+            // An outgoing connection may have the port for a moment.
+            Err(_) => sleep(POLL_INTERVAL).await,
+        }
+    }
+}
+
+async fn accept_all(listener: TcpListener, state: &Arc<State>, release_held: &CancellationToken) {
     // Dropping the set ends what is still being talked about.
     let mut connections = JoinSet::new();
-    while let Some(Ok((socket, _))) = stop.run_until_cancelled(listener.accept()).await {
-        state.records(|records| records.connections += 1);
+    while let Ok((socket, _)) = listener.accept().await {
+        state.records(|records| {
+            records.connections += 1;
+            records.open_connections += 1;
+        });
         let (state, release_held) = (state.clone(), release_held.clone());
         connections.spawn(async move {
             // A client that goes away is no concern of the server's.
             let _ended = Conversation::run(socket, &state, &release_held).await;
+            state.records(|records| records.open_connections -= 1);
         });
+        // Those that ended; each would keep its memory until the set is dropped.
+        while connections.try_join_next().is_some() {}
     }
 }

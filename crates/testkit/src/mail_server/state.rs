@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
+use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
+
+use crate::Keep;
 
 /// Scripted reply to one attempt to hand over a mail.
 #[derive(Clone, Copy)]
@@ -27,6 +30,48 @@ pub enum ScriptedReply {
     HoldUnread,
     /// The connection ends within the content.
     HangUp,
+    /// Nothing is said after the content, and the connection ends when the server's fault does.
+    HangWhileFaulty,
+}
+
+/// What a mail server does wrong with every mail, whatever its plan says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MailFault {
+    /// Nothing: its plan holds.
+    #[default]
+    None,
+    /// Every recipient is refused, for now (450).
+    RefuseRecipients,
+    /// Every mail is refused after its content, for now (451).
+    RefuseContents,
+    /// Nothing is said after the content; the connection ends when the fault does.
+    Hang,
+    /// The connection ends within the content.
+    HangUp,
+    /// All connections end, and nobody listens at the port.
+    Away,
+}
+
+impl MailFault {
+    /// What it makes of an attempt that the plan answers so.
+    fn instead_of(self, planned: ScriptedReply) -> ScriptedReply {
+        match self {
+            Self::None | Self::Away => planned,
+            Self::RefuseRecipients => ScriptedReply::ToRecipient("450 4.3.2 Not now"),
+            Self::RefuseContents => ScriptedReply::ToContent("451 4.3.0 Not now"),
+            Self::Hang => ScriptedReply::HangWhileFaulty,
+            Self::HangUp => ScriptedReply::HangUp,
+        }
+    }
+}
+
+/// What identifies a mail that was accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AcceptedMail {
+    /// Whom it was for.
+    pub recipient: String,
+    /// Its header `Message-ID`, empty where there is none.
+    pub message_id: String,
 }
 
 /// Behaviour towards every client.
@@ -38,6 +83,8 @@ pub struct Behaviour {
     pub login: Login,
     /// What answers our own address, where it is refused.
     pub to_sender: Option<&'static str>,
+    /// What is kept of the mails that are accepted.
+    pub keep: Keep,
 }
 
 /// How connections are encrypted.
@@ -74,6 +121,7 @@ pub(super) type Plan = dyn Fn(&str, usize) -> ScriptedReply + Send + Sync;
 pub(super) struct State {
     pub(super) behaviour: Behaviour,
     pub(super) plan: Box<Plan>,
+    pub(super) fault: watch::Sender<MailFault>,
     pub(super) records: Mutex<Records>,
 }
 
@@ -81,9 +129,12 @@ pub(super) struct State {
 pub(super) struct Records {
     pub(super) begun: usize,
     pub(super) attempts: HashMap<String, usize>,
-    pub(super) accepted: Vec<(String, String)>,
+    pub(super) accepted: Vec<AcceptedMail>,
+    /// Recipient and content of each, where everything is kept.
+    pub(super) contents: Vec<(String, String)>,
     pub(super) held: usize,
     pub(super) connections: usize,
+    pub(super) open_connections: usize,
     pub(super) logins: usize,
     pub(super) plaintext_commands: usize,
 }
@@ -99,6 +150,56 @@ impl State {
             *attempts += 1;
             *attempts
         });
-        (self.plan)(recipient, attempt)
+        self.fault.borrow().instead_of((self.plan)(recipient, attempt))
+    }
+
+    /// Notes a mail that is accepted.
+    pub(super) fn accept(&self, recipient: String, content: String) {
+        let mail = AcceptedMail {
+            recipient: recipient.clone(),
+            message_id: message_id(&content).to_owned(),
+        };
+        self.records(|records| {
+            records.accepted.push(mail);
+            if self.behaviour.keep == Keep::Everything {
+                records.contents.push((recipient, content));
+            }
+        });
+    }
+
+    /// Waits until the fault is another than [`MailFault::Hang`].
+    pub(super) async fn hang_is_over(&self) {
+        let mut fault = self.fault.subscribe();
+        // The sender is gone where nobody is left to answer.
+        let _over = fault.wait_for(|fault| *fault != MailFault::Hang).await;
+    }
+}
+
+/// The value of the header `Message-ID`, which may stand on a line of its own (RFC 5322, 2.2.3).
+fn message_id(content: &str) -> &str {
+    let mut headers = content.lines().take_while(|line| !line.is_empty());
+    let value = headers.find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("message-id").then_some(value.trim())
+    });
+    match value {
+        Some("") => headers.next().unwrap_or_default().trim(),
+        value => value.unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_id_is_found_among_the_headers_only() {
+        for (content, expected) in [
+            ("Subject: a\nmessage-id: <1@site>\n\nbody", "<1@site>"),
+            ("Message-ID:\n <2@site>\nSubject: a\n\nbody", "<2@site>"),
+            ("Subject: a\n\nMessage-ID: <3@site>", ""),
+        ] {
+            assert_eq!(message_id(content), expected, "{content}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde::Serialize;
 
 use super::Stack;
-use crate::{TraceViewer, User};
+use crate::{Inbox, TraceViewer, User};
 
 /// Addresses and local credentials of a running stack, as written to `target/stack.json`.
 #[derive(Serialize)]
@@ -25,7 +25,8 @@ pub struct StackInfo {
 
 #[derive(Serialize)]
 struct InboxAt {
-    web: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    web: Option<String>,
     smtp: String,
 }
 
@@ -48,21 +49,12 @@ impl Stack {
             user: user.name(),
             password: self.nats.password().to_owned(),
         };
-        let mut pids: BTreeMap<String, u32> = BTreeMap::new();
-        let others = [
-            self.nats.process().ok(),
-            Some(self.inbox.process()),
-            self.viewer.as_ref().map(TraceViewer::process),
-        ];
-        for part in self.services.iter().chain(others.into_iter().flatten()) {
-            pids.extend(part.pid().map(|pid| (part.name().to_owned(), pid)));
-        }
         let [endpoint, region, bucket, access_key_id, secret_access_key] =
             self.s3.env().map(|(_, value)| value);
         StackInfo {
             site: self.site(),
             inbox: InboxAt {
-                web: self.inbox.url(),
+                web: self.mail.inbox().map(Inbox::url),
                 smtp: format!("127.0.0.1:{}", self.ports.smtp),
             },
             traces: self.viewer.as_ref().map(TraceViewer::url),
@@ -89,8 +81,20 @@ impl Stack {
                 .into_iter()
                 .map(|name| (name, format!("http://127.0.0.1:{}", self.port_of(name))))
                 .collect(),
-            pids,
+            pids: self.pids(),
             logs: self.settings.logs.clone(),
         }
+    }
+
+    fn pids(&self) -> BTreeMap<String, u32> {
+        let others = [
+            self.mail.inbox().map(Inbox::process),
+            self.viewer.as_ref().map(TraceViewer::process),
+        ];
+        let parts = self.services.iter().chain(self.nats.processes());
+        parts
+            .chain(others.into_iter().flatten())
+            .filter_map(|part| Some((part.name().to_owned(), part.pid()?)))
+            .collect()
     }
 }

@@ -2,8 +2,10 @@
 
 mod environment;
 mod info;
+mod mail_sink;
 
 use std::{
+    collections::{HashMap, hash_map::Entry},
     env, fs,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
@@ -14,16 +16,25 @@ use tokio::{net::TcpStream, process::Command};
 use uuid::Uuid;
 
 use crate::{
-    ChildProcess, Hosting, Inbox, Nats, Ports, Receiver, S3, Shape, TraceViewer, eventually,
+    Broker, ChildProcess, Clock, Disks, Hosting, Inbox, MailServer, Nats, Ports, Receiver, S3, Shape,
+    SmallDisk, SteppedClock, TraceViewer, eventually,
     hosting::{self, Ingress, WEB},
+    ports::free_ports,
     root,
 };
 
 pub use self::info::StackInfo;
+use self::mail_sink::MailSink;
 
 const READY: Duration = Duration::from_secs(90);
 /// How long the files of earlier runs are kept.
 const KEEP_RUNS: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Small disks: with room for what a test stores, and filled within a moment.
+const BROKER_DISK_MB: usize = 200;
+const SPOOL_DISK_MB: usize = 50;
+/// What the streams may take of the broker's.
+const STREAMS_OF_A_SMALL_DISK: [&str; 2] = ["--storage-mb", "100"];
 
 /// Everything, running.
 pub struct Stack {
@@ -31,16 +42,38 @@ pub struct Stack {
     pub nats: Nats,
     /// The bucket's server.
     pub s3: S3,
-    /// Where all mail ends.
-    pub inbox: Inbox,
     /// Where all webhooks end.
     pub receiver: Receiver,
     /// Where all traces end, in a stack that is observed.
     pub viewer: Option<TraceViewer>,
+    /// The small disks, in a stack that has such.
+    pub disks: Option<SmallDisks>,
+    mail: MailSink,
     ports: Ports,
     services: Vec<ChildProcess>,
     settings: Settings,
+    clocks: HashMap<String, SteppedClock>,
     ingress: Option<Ingress>,
+}
+
+/// Disks that can be filled.
+pub struct SmallDisks {
+    /// What the broker stores.
+    pub broker: SmallDisk,
+    /// Résumés while they arrive.
+    pub spool: SmallDisk,
+}
+
+impl SmallDisks {
+    fn mount(disks: Disks) -> anyhow::Result<Option<Self>> {
+        Ok(match disks {
+            Disks::System => None,
+            Disks::Small => Some(Self {
+                broker: SmallDisk::mount(BROKER_DISK_MB)?,
+                spool: SmallDisk::mount(SPOOL_DISK_MB)?,
+            }),
+        })
+    }
 }
 
 /// What the services are told, kept so that one can be started anew.
@@ -50,7 +83,23 @@ struct Settings {
     person_key: String,
     token_key: String,
     webhooks: String,
+    clock: Clock,
     extra_env: Vec<(String, String)>,
+}
+
+impl Settings {
+    fn new(clock: Clock, logs: PathBuf, webhooks: String, extra: &[(&str, &str)]) -> anyhow::Result<Self> {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Ok(Self {
+            programs: programs()?,
+            logs,
+            person_key: Uuid::new_v4().to_string(),
+            token_key: Uuid::new_v4().to_string(),
+            webhooks,
+            clock,
+            extra_env: extra.iter().map(owned).collect(),
+        })
+    }
 }
 
 impl Stack {
@@ -64,30 +113,26 @@ impl Stack {
     pub async fn start_as(shape: Shape, ports: Ports, settings: &[(&str, &str)]) -> anyhow::Result<Self> {
         ports.ensure_free(shape)?;
         let run = new_run()?;
-        let receiver = Receiver::start_at(ports.hooks).await?;
+        let receiver = Receiver::start_keeping(shape.keep, ports.hooks).await?;
         let webhooks = webhooks_to(&receiver);
-        let (nats_folder, s3_folder, inbox_folder) = (run.join("nats"), run.join("s3"), run.join("inbox"));
-        let (nats, s3, inbox) = tokio::try_join!(
-            provisioned_nats(ports.nats, &nats_folder, &webhooks),
+        let (s3_folder, inbox_folder) = (run.join("s3"), run.join("inbox"));
+        let disks = SmallDisks::mount(shape.disks)?;
+        let (nats_folder, storage): (_, &[_]) = match &disks {
+            None => (run.join("nats"), &[]),
+            Some(disks) => (disks.broker.path().to_owned(), &STREAMS_OF_A_SMALL_DISK),
+        };
+        let flags = [&["--webhooks", webhooks.as_str()], storage].concat();
+        let (nats, s3, mail) = tokio::try_join!(
+            provisioned_nats(shape.broker, ports.nats, &nats_folder, &flags),
             S3::start_at(ports.s3, &s3_folder),
-            Inbox::start_at(ports.inbox, ports.smtp, &inbox_folder),
+            MailSink::start(shape, &ports, &inbox_folder),
         )?;
         let viewer = if shape.observe {
             Some(TraceViewer::start_at(ports.traces, ports.otlp, &run.join("logs")).await?)
         } else {
             None
         };
-        let settings = Settings {
-            programs: programs()?,
-            logs: run.join("logs"),
-            person_key: Uuid::new_v4().to_string(),
-            token_key: Uuid::new_v4().to_string(),
-            webhooks,
-            extra_env: settings
-                .iter()
-                .map(|(name, value)| ((*name).into(), (*value).into()))
-                .collect(),
-        };
+        let settings = Settings::new(shape.clock, run.join("logs"), webhooks, settings)?;
         let ingress = match shape.hosting {
             Hosting::Gateway => None,
             Hosting::Cluster => Some(Ingress::open(ports.site).await?),
@@ -95,12 +140,14 @@ impl Stack {
         let mut stack = Self {
             nats,
             s3,
-            inbox,
             receiver,
             viewer,
+            disks,
+            mail,
             ports,
             services: Vec::new(),
             settings,
+            clocks: HashMap::new(),
             ingress,
         };
         for name in stack.names() {
@@ -108,6 +155,16 @@ impl Stack {
         }
         stack.ready(READY).await?;
         Ok(stack)
+    }
+
+    /// The folder of our programs.
+    pub fn programs(&self) -> &Path {
+        &self.settings.programs
+    }
+
+    /// Has services that are started from now on be the programs of this folder: another release's.
+    pub fn use_programs(&mut self, folder: PathBuf) {
+        self.settings.programs = folder;
     }
 
     /// Starts one of our services, by its name.
@@ -127,9 +184,29 @@ impl Stack {
         );
         let mut command = Command::new(program);
         command.envs(self.env_of(name)).current_dir(root());
+        if self.settings.clock == Clock::Stepped {
+            command.envs(self.new_or_kept_clock(name)?.env()?);
+        }
         self.services
             .push(ChildProcess::start(name, &self.settings.logs, command)?);
         Ok(())
+    }
+
+    /// A service that starts again finds the clock that the one before it had.
+    fn new_or_kept_clock(&mut self, name: &str) -> anyhow::Result<&SteppedClock> {
+        Ok(match self.clocks.entry(name.to_owned()) {
+            Entry::Occupied(kept) => kept.into_mut(),
+            Entry::Vacant(missing) => {
+                let folder = self.settings.logs.with_file_name("clocks");
+                missing.insert(SteppedClock::new(name, &folder)?)
+            }
+        })
+    }
+
+    /// The clock of one of our services, in a stack whose shape says [`Clock::Stepped`].
+    pub fn clock_of(&self, name: &str) -> anyhow::Result<&SteppedClock> {
+        let clock = self.clocks.get(name);
+        clock.with_context(|| format!("{name} goes by the system's clock"))
     }
 
     /// Takes a service out, to stop or kill it.
@@ -171,14 +248,25 @@ impl Stack {
         ready.await?
     }
 
+    /// Where all mail ends, unless it is a mail server that misbehaves.
+    pub fn inbox(&self) -> anyhow::Result<&Inbox> {
+        self.mail.inbox().context("this stack has no inbox")
+    }
+
+    /// Where all mail ends in a stack whose shape says [`Mail::Scripted`](crate::Mail::Scripted).
+    pub fn mail_server(&self) -> anyhow::Result<&MailServer> {
+        self.mail
+            .server()
+            .context("this stack has no mail server but its inbox")
+    }
+
     /// What ended on its own, if anything did.
     pub fn ended(&mut self) -> Option<String> {
-        let nats = self.nats.process_mut();
         let parts = self
             .services
             .iter_mut()
-            .chain(nats)
-            .chain([self.inbox.process_mut()])
+            .chain(self.nats.processes_mut())
+            .chain(self.mail.process_mut())
             .chain(self.viewer.as_mut().map(TraceViewer::process_mut));
         parts.filter_map(ChildProcess::ended).next()
     }
@@ -209,7 +297,7 @@ impl Stack {
         if let Some(viewer) = self.viewer {
             viewer.stop().await?;
         }
-        self.inbox.stop().await?;
+        self.mail.stop().await?;
         self.s3.stop().await?;
         self.nats.stop().await
     }
@@ -239,9 +327,15 @@ impl Stack {
     }
 }
 
-async fn provisioned_nats(port: u16, folder: &Path, webhooks: &str) -> anyhow::Result<Nats> {
-    let nats = Nats::start_at(port, folder).await?;
-    nats.provision_for(webhooks).await?;
+async fn provisioned_nats(broker: Broker, port: u16, folder: &Path, flags: &[&str]) -> anyhow::Result<Nats> {
+    let nats = match broker {
+        Broker::One => Nats::start_at(port, folder).await?,
+        Broker::Three => {
+            let [second, third] = free_ports()?;
+            Nats::start_cluster_at([port, second, third], folder).await?
+        }
+    };
+    nats.provision_with(flags).await?;
     Ok(nats)
 }
 

@@ -1,6 +1,8 @@
 //! The careers service over gRPC, on a real broker and a real S3 API.
 
 mod scans;
+mod stopping;
+mod unclear;
 
 use std::{fs::DirEntry, path::Path, time::Duration};
 
@@ -13,7 +15,7 @@ use site_proto::careers::v1::{
 };
 use site_service::{drain::CancellationToken, status};
 use tempfile::TempDir;
-use testkit::{ChildProcess, Nats, S3, User, eventually, measure::pdf};
+use testkit::{ChildProcess, Nats, S3, S3Fault, User, eventually, measure::pdf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::DropGuard;
 use tonic::{Code, Status, transport::Channel};
@@ -215,10 +217,10 @@ async fn a_caller_that_goes_away_leaves_nothing_behind() -> anyhow::Result<()> {
 async fn a_caller_that_goes_away_during_the_publish_does_not_part_the_event_from_its_resume()
 -> anyhow::Result<()> {
     let running = running().await?;
-    running.s3.hold_answers();
+    running.s3.fault(S3Fault::HoldAnswers);
     running.apply_until_stored().await?;
     running.nats.freeze().await?;
-    running.s3.release_answers();
+    running.s3.fault(S3Fault::None);
     running.nats.thaw()?;
     running.ensure_spool_is_empty().await?;
     let events = eventually("the event is stored", Duration::from_secs(45), async || {
@@ -259,7 +261,7 @@ async fn a_kill_during_the_upload_leaves_its_record_and_the_next_start_removes_t
     let port = TcpListener::bind("127.0.0.1:0").await?.local_addr()?.port();
     let flags = default_flags(&nats, &s3, spool.path(), port);
     let careers = process(&flags, logs.path(), port).await?;
-    s3.hold_answers();
+    s3.fault(S3Fault::HoldAnswers);
     let running = Running {
         careers: CareersServiceClient::connect(format!("http://127.0.0.1:{port}")).await?,
         nats,
@@ -269,7 +271,7 @@ async fn a_kill_during_the_upload_leaves_its_record_and_the_next_start_removes_t
     };
     running.apply_until_stored().await?;
     careers.kill().await?;
-    running.s3.release_answers();
+    running.s3.fault(S3Fault::None);
     let records = running.nats.messages("KV_uploads").await?;
     let keys: Vec<_> = records.iter().map(|record| record.payload.to_vec()).collect();
     assert_eq!(keys, [running.s3.objects()?.remove(0).0.into_bytes()]);

@@ -15,6 +15,7 @@ use tonic::{Code, transport::Channel};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
+use tonic_types::StatusExt as _;
 use uuid::Uuid;
 
 const PERSON_KEY: &str = "--person-key=a key for tests, of thirty-two bytes";
@@ -208,6 +209,20 @@ async fn a_broker_that_hangs_is_not_waited_for_beyond_the_deadline() -> anyhow::
     assert_eq!(refused.code(), Code::Unavailable);
     assert!(started.elapsed() < IN_TIME, "{:?}", started.elapsed());
     running.nats.thaw()
+}
+
+#[tokio::test]
+async fn a_caller_with_less_time_than_the_broker_is_told_before_it_gives_up() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    running.nats.freeze().await?;
+    let mut request = tonic::Request::new(message());
+    request.set_timeout(Duration::from_secs(1));
+    let refused = running.contact.submit(request).await.expect_err("no ack");
+    running.nats.thaw()?;
+    assert_eq!(refused.code(), Code::DeadlineExceeded);
+    // Of its own time-out a caller knows no more than that.
+    assert!(refused.get_details_retry_info().is_some(), "{refused:?}");
+    Ok(())
 }
 
 #[tokio::test]

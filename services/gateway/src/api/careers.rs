@@ -9,20 +9,28 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{StatusCode, header};
-use site_service::metrics::CounterGuard;
-use tokio::{sync::mpsc, time::timeout};
-use tokio_stream::wrappers::ReceiverStream;
+use site_service::{drain::Drain, metrics::CounterGuard};
+use tokio::{sync::SemaphorePermit, time::timeout};
+use tonic::{Code, Status};
 use utoipa::ToSchema;
 
-use super::{Accepted, Attribution, Submission, parts, parts::Forwarded, spam};
-use crate::{api_error::ApiError, app::AppState, forwarding::call};
+use super::{
+    Accepted, Attribution, Submission,
+    parts::{self, Forwarded},
+    spam,
+    unsent_parts::UnsentParts,
+};
+use crate::{
+    api_error::ApiError,
+    app::{AppState, UploadLimit},
+    forwarding::{call, not_repeatable},
+    stopping::{RECEIVING_ENDS, stopping},
+};
 
 /// Queue timeout for an upload permit.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 /// `Retry-After` where no permit came free in time.
 const BUSY_RETRY_AFTER: Duration = Duration::from_secs(15);
-/// Capacity of the bounded channel of parts (backpressure). Small: this is what bounds the memory.
-const CHANNEL_CAPACITY: usize = 4;
 
 /// An application for an internship. Parts may come in any order; a missing field counts as empty.
 #[derive(ToSchema)]
@@ -74,25 +82,30 @@ pub async fn apply(
     submission: Submission,
     request: Request,
 ) -> Result<Response, ApiError> {
+    let drain = Drain::of(request.extensions());
     let form = multipart(request).await?;
-    let waiting = CounterGuard::new(&app.uploads.waiting, &[]);
-    let permit = timeout(QUEUE_TIMEOUT, app.uploads.permits.acquire()).await;
-    drop(waiting);
-    let Ok(Ok(_permit)) = permit else {
-        let busy = "Many applications are arriving right now. Please try again in a moment.";
-        return Err(
-            ApiError::with_message(StatusCode::SERVICE_UNAVAILABLE, busy).retry_after(BUSY_RETRY_AFTER)
-        );
+    let (request_id, deadline) = (submission.request_id.clone(), submission.deadline);
+    let (parts, unsent) = UnsentParts::channel();
+    let _permit = tokio::select! {
+        permit = permit(&app.uploads) => permit?,
+        () = drain.left(RECEIVING_ENDS) => return Err(stopping()),
     };
-
     let _active = CounterGuard::new(&app.uploads.active, &[]);
-    let (parts, receiver) = mpsc::channel(CHANNEL_CAPACITY);
-    let mut careers = app.services.careers();
-    let applied = careers.apply(call(
-        ReceiverStream::new(receiver),
-        &submission.request_id,
-        app.uploads.timeout,
-    ));
+    let apply = |time| {
+        let request = call(unsent.stream(), &request_id, time);
+        let (mut careers, unsent) = (app.services.careers(), &unsent);
+        async move {
+            let applied = careers.apply(request).await;
+            applied.map_err(|status| {
+                if unsent.is_whole() {
+                    status
+                } else {
+                    not_repeatable(status)
+                }
+            })
+        }
+    };
+    let applied = app.services.repeated(deadline.left(app.uploads.timeout), apply);
     tokio::pin!(applied);
     tokio::select! {
         forwarded = parts::forward(form, submission, parts) => match forwarded? {
@@ -101,9 +114,28 @@ pub async fn apply(
             Forwarded::Spam => return Ok(spam(Accepted::YES)),
         },
         // The service refused what it had so far.
-        refused = &mut applied => refused?,
+        refused = &mut applied => refused.map_err(refused_early)?,
+        () = drain.left(RECEIVING_ENDS) => return Err(stopping()),
     };
     Ok(Accepted::YES.into_response())
+}
+
+/// What the visitor is told where the service did not wait for the rest. If that is because of the time, it is the visitor's.
+fn refused_early(status: Status) -> ApiError {
+    if status.code() == Code::DeadlineExceeded {
+        ApiError::of(StatusCode::REQUEST_TIMEOUT)
+    } else {
+        status.into()
+    }
+}
+
+async fn permit(uploads: &UploadLimit) -> Result<SemaphorePermit<'_>, ApiError> {
+    let _waiting = CounterGuard::new(&uploads.waiting, &[]);
+    let permit = timeout(QUEUE_TIMEOUT, uploads.permits.acquire()).await;
+    permit.ok().and_then(Result::ok).ok_or_else(|| {
+        let busy = "Many applications are arriving right now. Please try again in a moment.";
+        ApiError::with_message(StatusCode::SERVICE_UNAVAILABLE, busy).retry_after(BUSY_RETRY_AFTER)
+    })
 }
 
 async fn multipart(request: Request) -> Result<Multipart, ApiError> {

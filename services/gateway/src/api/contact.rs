@@ -84,11 +84,12 @@ pub async fn submit(
         email: form.email,
         message: form.message,
     };
-    let submit = || {
-        let request = call(message.clone(), &submission.request_id, FORM_CALL_TIMEOUT);
+    let submit = |time| {
+        let request = call(message.clone(), &submission.request_id, time);
         let mut service = app.services.contact();
         async move { service.submit(request).await }
     };
-    app.services.repeated(submit).await?;
+    let time = submission.deadline.left(FORM_CALL_TIMEOUT);
+    app.services.repeated(time, submit).await?;
     Ok(RECEIVED.into_response())
 }

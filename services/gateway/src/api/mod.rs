@@ -7,6 +7,7 @@ pub mod newsletter;
 pub mod openapi;
 mod parts;
 pub mod remote_failure;
+mod unsent_parts;
 
 use std::{collections::BTreeMap, convert::Infallible, time::SystemTime};
 
@@ -26,7 +27,7 @@ use uuid::Uuid;
 
 use attribution::Attribution;
 
-use crate::{api_error::ApiError, derived_key::SubmissionDigest, submissions::Spam};
+use crate::{api_error::ApiError, deadline::Deadline, derived_key::SubmissionDigest, submissions::Spam};
 
 /// The field that people do not see, and robots fill in.
 pub const HONEYPOT: &str = "website";
@@ -107,6 +108,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
 /// Which request this is, which submission it repeats, and where it was sent from.
 pub struct Submission {
     pub request_id: RequestId,
+    /// Until when it must be answered.
+    pub deadline: Deadline,
     /// What the browser's own headers tell of the page it was sent from.
     referer: Option<Attribution>,
     key: Option<Uuid>,
@@ -141,6 +144,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Submission {
         let ExtractRequestId(request_id) = ExtractRequestId::of(parts);
         Ok(Self {
             request_id,
+            deadline: Deadline::of(parts),
             referer: Attribution::of_referer(parts),
             key,
         })

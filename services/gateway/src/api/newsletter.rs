@@ -14,6 +14,7 @@ use super::{Accepted, AnyForm, Attribution, ExtractRequestId, JsonForm, Submissi
 use crate::{
     api_error::ApiError,
     app::AppState,
+    deadline::Deadline,
     derived_key::SubmissionDigest,
     forwarding::{FORM_CALL_TIMEOUT, call},
 };
@@ -96,12 +97,13 @@ pub async fn subscribe(
         attribution: submission.attribution(form.attribution),
         email: form.email,
     };
-    let subscribe = || {
-        let request = call(sign_up.clone(), &submission.request_id, FORM_CALL_TIMEOUT);
+    let subscribe = |time| {
+        let request = call(sign_up.clone(), &submission.request_id, time);
         let mut service = app.services.newsletter();
         async move { service.subscribe(request).await }
     };
-    app.services.repeated(subscribe).await?;
+    let time = submission.deadline.left(FORM_CALL_TIMEOUT);
+    app.services.repeated(time, subscribe).await?;
     Ok(Accepted::YES.into_response())
 }
 
@@ -127,17 +129,19 @@ pub async fn subscribe(
 pub async fn confirm(
     State(app): State<AppState>,
     ExtractRequestId(request_id): ExtractRequestId,
+    deadline: Deadline,
     Query(address): Query<AddressToken>,
     request: Request,
 ) -> Result<Json<Accepted>, ApiError> {
     let token = token(address, request).await?;
     let message = ConfirmRequest { token };
-    let confirm = || {
-        let request = call(message.clone(), &request_id, FORM_CALL_TIMEOUT);
+    let confirm = |time| {
+        let request = call(message.clone(), &request_id, time);
         let mut service = app.services.newsletter();
         async move { service.confirm(request).await }
     };
-    app.services.repeated(confirm).await?;
+    let time = deadline.left(FORM_CALL_TIMEOUT);
+    app.services.repeated(time, confirm).await?;
     Ok(Accepted::YES)
 }
 
@@ -163,17 +167,19 @@ pub async fn confirm(
 pub async fn unsubscribe(
     State(app): State<AppState>,
     ExtractRequestId(request_id): ExtractRequestId,
+    deadline: Deadline,
     Query(address): Query<AddressToken>,
     request: Request,
 ) -> Result<Json<Accepted>, ApiError> {
     let token = token(address, request).await?;
     let message = UnsubscribeRequest { token };
-    let unsubscribe = || {
-        let request = call(message.clone(), &request_id, FORM_CALL_TIMEOUT);
+    let unsubscribe = |time| {
+        let request = call(message.clone(), &request_id, time);
         let mut service = app.services.newsletter();
         async move { service.unsubscribe(request).await }
     };
-    app.services.repeated(unsubscribe).await?;
+    let time = deadline.left(FORM_CALL_TIMEOUT);
+    app.services.repeated(time, unsubscribe).await?;
     Ok(Accepted::YES)
 }
 

@@ -15,12 +15,13 @@ use axum::{
 };
 use http::{HeaderValue, Method, header};
 use hyper::body::{Frame, SizeHint};
+use site_service::drain::Drain;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
 
-use crate::unread_body::SharedBody;
+use crate::{stopping::RECEIVING_ENDS, unread_body::SharedBody};
 
 /// How much of a body is kept: the longest message and some. A résumé comes after the texts.
 const MAX_RECORDED_BYTES: usize = 512 * 1024;
@@ -93,10 +94,15 @@ pub struct BodyRecorder {
 }
 
 impl BodyRecorder {
-    /// What was entered. Where the request was refused before its body was read, the start of it is read now.
-    pub async fn values(mut self) -> FormValues {
+    /// What was entered. Where the request was refused before its body was read, the start of it is read now, unless the
+    /// gateway stops.
+    pub async fn values(mut self, drain: &Drain) -> FormValues {
         // What has not come by then is left out.
-        let _late = timeout(READ_TIMEOUT, self.body.discard(MAX_RECORDED_BYTES)).await;
+        tokio::select! {
+            biased;
+            () = drain.left(RECEIVING_ENDS) => {}
+            _late = timeout(READ_TIMEOUT, self.body.discard(MAX_RECORDED_BYTES)) => {}
+        }
         let kept = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
         let Some(content_type) = self.content_type else {
             return FormValues::default();
@@ -191,7 +197,8 @@ mod tests {
     async fn values(content_type: &'static str, body: Vec<u8>) -> FormValues {
         let request = body_of(HeaderValue::from_static(content_type), body);
         let (_unread, recorder) = BodyRecorders::default().record(request);
-        recorder.expect("one is free").values().await
+        let drain = Drain::of(&http::Extensions::new());
+        recorder.expect("one is free").values(&drain).await
     }
 
     #[tokio::test]

@@ -14,11 +14,9 @@ use axum::{
     response::{Html, IntoResponse, Redirect, Response},
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use site_service::drain::Drain;
 
-use self::{
-    filling::fill,
-    form_values::{BodyRecorder, FormValues},
-};
+use self::{filling::fill, form_values::FormValues};
 pub use self::{form_values::BodyRecorders, pages::PageSource};
 use crate::api_error::ApiError;
 
@@ -138,25 +136,32 @@ fn asks_for_a_page(headers: &HeaderMap) -> bool {
 
 impl FormPages {
     async fn submit(&self, form: &FormRoute, request: Request, next: Next) -> Response {
+        let drain = Drain::of(request.extensions());
         let (request, recorder) = self.recorders.record(request);
         let answer = next.run(request).await;
         let mut page = if answer.status().is_success() {
             Redirect::to(form.accepted).into_response()
         } else {
             let error = ApiError::in_answer(&answer);
-            self.refused(form, &error, recorder).await
+            let values = async {
+                match recorder {
+                    Some(recorder) => recorder.values(&drain).await,
+                    None => FormValues::default(),
+                }
+            };
+            self.refused(form, &error, values).await
         };
         page.headers_mut().insert(header::CACHE_CONTROL, NOT_STORED);
         page
     }
 
-    async fn refused(&self, form: &FormRoute, error: &ApiError, recorder: Option<BodyRecorder>) -> Response {
-        let (page, values) = tokio::join!(self.pages.page(form.refused), async {
-            match recorder {
-                Some(recorder) => recorder.values().await,
-                None => FormValues::default(),
-            }
-        });
+    async fn refused(
+        &self,
+        form: &FormRoute,
+        error: &ApiError,
+        values: impl Future<Output = FormValues>,
+    ) -> Response {
+        let (page, values) = tokio::join!(self.pages.page(form.refused), values);
         // What another site sent is read, so that the browser reads the answer, and not handed to its visitor.
         let values = if error.status() == StatusCode::FORBIDDEN {
             FormValues::default()

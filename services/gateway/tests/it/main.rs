@@ -9,6 +9,7 @@ mod openapi;
 mod published;
 mod remote_failures;
 mod site;
+mod stopping;
 mod traces;
 mod whole_path;
 mod without_scripts;

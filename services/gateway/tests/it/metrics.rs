@@ -174,7 +174,7 @@ async fn what_is_exported_is_what_the_table_of_metrics_says() -> anyhow::Result<
 #[tokio::test]
 async fn what_waits_for_a_mail_server_that_is_away_is_told_with_its_age() -> anyhow::Result<()> {
     let (stack, collector) = observed().await?;
-    stack.inbox.process().signal(Signal::SIGKILL)?;
+    stack.inbox()?.process().signal(Signal::SIGKILL)?;
     assert_eq!(contact(&stack).await?, StatusCode::OK);
     let sales = [("channel", "contact-received-sales")];
     eventually("a lag of one that grows old", EXPORT, async || {

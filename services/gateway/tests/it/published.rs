@@ -61,7 +61,7 @@ async fn apply(stack: &Stack, form: multipart::Form) -> anyhow::Result<()> {
 /// What stands behind these words in a mail to the visitor.
 async fn token(stack: &Stack, behind: &str) -> anyhow::Result<String> {
     eventually(behind, SOON, async || {
-        let mails = stack.inbox.mails().await.ok()?;
+        let mails = stack.inbox().ok()?.mails().await.ok()?;
         let mut texts = mails.iter().filter_map(|mail| mail["text"].as_str());
         let found = texts.find_map(|text| text.split_once(behind))?;
         Some(found.1.split_whitespace().next()?.to_owned())

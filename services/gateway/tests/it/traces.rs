@@ -229,7 +229,7 @@ async fn no_visitor_decides_that_a_trace_is_recorded() -> anyhow::Result<()> {
     ];
     let stack = Stack::start(Ports::free()?, &settings).await?;
     contacted(&stack).await?;
-    stack.inbox.mails_to("asha@example.org", 1, MAIL).await?;
+    stack.inbox()?.mails_to("asha@example.org", 1, MAIL).await?;
     // What is left is sent at the end.
     stack.stop().await?;
     assert!(!collector.metrics().is_empty());
@@ -266,11 +266,12 @@ async fn an_observed_stack_shows_a_message_from_the_gateway_to_its_mails() -> an
     let shape = Shape {
         hosting: Hosting::Cluster,
         observe: true,
+        ..Shape::USUAL
     };
     let stack = Stack::start_as(shape, Ports::free()?, &[]).await?;
     let viewer = stack.viewer.as_ref().context("no viewer")?;
     let request_id = contacted(&stack).await?;
-    stack.inbox.mails_to("asha@example.org", 1, MAIL).await?;
+    stack.inbox()?.mails_to("asha@example.org", 1, MAIL).await?;
     let expected = [
         "contact PRODUCER publish site.contact.received",
         "contact SERVER contact.v1.ContactService/Submit",

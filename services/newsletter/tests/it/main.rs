@@ -2,6 +2,7 @@
 
 use std::time::Duration as Wait;
 
+use anyhow::Context as _;
 use async_nats::{
     header::NATS_MESSAGE_TTL,
     jetstream::{
@@ -13,11 +14,12 @@ use clap::Parser;
 use newsletter::{Service, Settings};
 use serde_json::Value;
 use site_broker::{Publisher, SUBSCRIBERS_BUCKET};
-use site_events::{SITE_STREAM, SUPPRESSION_CONSUMER, event::NewsletterBounced};
+use site_events::{EventType, SITE_STREAM, SUPPRESSION_CONSUMER, event::NewsletterBounced};
 use site_proto::newsletter::v1::{
     ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
 };
 use site_service::{RequestId, drain::CancellationToken, status};
+use subscribers::Subscriber;
 use testkit::{Nats, User};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use tokio_util::sync::DropGuard;
@@ -327,6 +329,56 @@ async fn a_sign_up_that_fails_half_way_is_completed_by_repeating_it() -> anyhow:
     })
     .await?;
     assert_eq!(running.event_types().await?, [REQUESTED]);
+    Ok(())
+}
+
+/// Found by the model of the path (`reliability/tests/model`): whoever signed up within half a minute of somebody, whose
+/// service died before it had asked for the mail, was told to look for a mail that nobody would send.
+#[tokio::test]
+async fn a_sign_up_beside_one_that_was_cut_off_asks_for_the_mail_itself() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let now = OffsetDateTime::now_utc();
+    let cut_off = Uuid::new_v4();
+    let email = EmailAddress::parse(ADDRESS)?;
+    let pending = Subscriber::signed_up(None, email, None, now, cut_off, Uuid::new_v4());
+    let pending = serde_json::to_vec(&pending.context("a first sign-up is stored")?)?;
+    let bucket = running.operator.get_key_value(SUBSCRIBERS_BUCKET).await?;
+    bucket.put(person()?.as_str(), pending.into()).await?;
+
+    running.sign_up().await?;
+    assert_eq!(running.event_types().await?, [REQUESTED]);
+    // Should the other go on after all, there is still one mail.
+    let events = running.nats.events().await?;
+    let id = EventType::NewsletterRequested.id_for(cut_off);
+    assert_eq!(events[0]["id"], id.to_string());
+    let record = running.record_of(ADDRESS).await?.context("a record")?;
+    assert!(record["mailed"].is_string(), "{record}");
+    running.sign_up().await?;
+    assert_eq!(running.event_types().await?, [REQUESTED]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_sign_up_beside_one_under_somebody_elses_key_goes_its_own_way() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let key = Uuid::new_v4();
+    let other = SubscribeRequest {
+        email: "asha@example.org".into(),
+        idempotency_key: key.to_string(),
+        attribution: None,
+    };
+    running.newsletter.subscribe(other).await?;
+    let blind = PersonKey::new(PERSON_KEY)?.blind_submission_key(key.into_bytes());
+    let blind = uuid::Builder::from_custom_bytes(blind).into_uuid();
+    let email = EmailAddress::parse(ADDRESS)?;
+    let now = OffsetDateTime::now_utc();
+    let pending = Subscriber::signed_up(None, email, None, now, blind, Uuid::new_v4());
+    let pending = serde_json::to_vec(&pending.context("a first sign-up is stored")?)?;
+    let bucket = running.operator.get_key_value(SUBSCRIBERS_BUCKET).await?;
+    bucket.put(person()?.as_str(), pending.into()).await?;
+
+    running.sign_up().await?;
+    assert_eq!(running.event_types().await?, [REQUESTED, REQUESTED]);
     Ok(())
 }
 

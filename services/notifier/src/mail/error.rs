@@ -1,5 +1,7 @@
 //! Why a mail could not be written, and whether trying again is in vain.
 
+use site_broker::Pause;
+
 use super::recruiter_extras::RecruiterExtrasError;
 
 /// Why a mail could not be written.
@@ -39,6 +41,14 @@ impl MailError {
         match self {
             Self::Event(_) | Self::Address | Self::Expired | Self::Attachment | Self::Message(_) => true,
             Self::Link(_) | Self::RecruiterExtras(_) | Self::Template(_) => false,
+        }
+    }
+
+    /// How long until it is tried again.
+    pub fn pause(&self) -> Pause {
+        match self {
+            Self::RecruiterExtras(RecruiterExtrasError::StoreAway { pause, .. }) => Pause::Just(*pause),
+            _ => Pause::Backoff,
         }
     }
 }

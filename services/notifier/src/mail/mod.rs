@@ -73,7 +73,7 @@ pub async fn write(
         Channel::NewsletterGoodbye => newsletter::goodbye(context, &delivery.event()?)?,
         Channel::RecruiterApplication => {
             let event = delivery.event()?;
-            let extras = recruiter_extras.load(&event, delivery.attempt).await?;
+            let extras = recruiter_extras.load(&event, delivery).await?;
             careers::application(context, &event, extras, now).await?
         }
         Channel::ApplicationAcknowledgement => careers::acknowledgement(context, &delivery.event()?)?,

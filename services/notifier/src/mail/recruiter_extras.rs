@@ -1,19 +1,24 @@
 //! Extras of the recruiters' mail, which its event does not hold: earlier applications, and the résumé as an attachment.
 
+use std::time::Duration;
+
 use resumes::{ResumeKey, ResumeStore, ResumeStoreError};
+use site_broker::{Away, CircuitBreaker, Delivery, ProbeInterval};
 use site_events::{
     Event, EventType,
     event::{CareersApplied, StoredResume},
 };
-
 use time::OffsetDateTime;
+use tokio::time::timeout;
 
 use crate::storage::{EventStream, Unavailable};
 
 /// The most applications of one person that are looked at.
 const MAX_APPLICATIONS: usize = 20;
-/// After so many attempts of a delivery a résumé that cannot be fetched is left out: the mail has its link, too.
+/// After so many attempts of a delivery a résumé that the store does not give is left out: the mail has its link, too.
 const MAX_ATTACHMENT_ATTEMPTS: u32 = 1;
+/// For how long the store may be away until mails go out without their résumés.
+const STORE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// What the recruiters' mail holds beyond the event.
 pub struct RecruiterExtras {
@@ -35,6 +40,7 @@ pub struct EarlierApplication {
 pub struct RecruiterExtrasLoader {
     events: EventStream,
     resumes: ResumeStore,
+    store_breaker: CircuitBreaker,
     max_attachment_bytes: u64,
 }
 
@@ -47,6 +53,14 @@ pub enum RecruiterExtrasError {
     /// The résumé cannot be fetched.
     #[error(transparent)]
     Resume(#[from] ResumeStoreError),
+    /// The store is away, but not for long.
+    #[error("the store of résumés is away: {reason}")]
+    StoreAway {
+        /// What failed.
+        reason: String,
+        /// How long until it is asked again.
+        pause: Duration,
+    },
 }
 
 impl RecruiterExtrasLoader {
@@ -55,7 +69,17 @@ impl RecruiterExtrasLoader {
         Self {
             events,
             resumes,
+            store_breaker: CircuitBreaker::new("resume-store", ProbeInterval::Short),
             max_attachment_bytes,
+        }
+    }
+
+    /// Waits while the store is away, for as long as mails wait for their résumés.
+    pub async fn wait_for_store(&self) {
+        let away = self.store_breaker.open_for().unwrap_or_default();
+        let patience = STORE_PATIENCE.saturating_sub(away);
+        if timeout(patience, self.store_breaker.ready()).await.is_err() {
+            tracing::debug!("the store of résumés is away for too long to be waited for");
         }
     }
 
@@ -68,16 +92,16 @@ impl RecruiterExtrasLoader {
     ///
     /// # Errors
     ///
-    /// If the stream cannot be read, or the résumé cannot be fetched at the first attempt.
+    /// If the stream cannot be read, or the résumé cannot be fetched and may be had a moment later.
     pub async fn load(
         &self,
         event: &Event<CareersApplied>,
-        attempt: u32,
+        delivery: &Delivery,
     ) -> Result<RecruiterExtras, RecruiterExtrasError> {
         Ok(RecruiterExtras {
             earlier: self.earlier(event).await?,
             resume: match self.attachable(event) {
-                Some(resume) => self.attached(resume, attempt).await?,
+                Some(resume) => self.attached(resume, delivery).await?,
                 None => None,
             },
         })
@@ -114,18 +138,57 @@ impl RecruiterExtrasLoader {
         resume.filter(|resume| resume.size_bytes <= self.max_attachment_bytes)
     }
 
+    /// The résumé's content; none where the mail goes out without it.
     async fn attached(
         &self,
         resume: &StoredResume,
-        attempt: u32,
-    ) -> Result<Option<Vec<u8>>, ResumeStoreError> {
-        match self.resumes.get(&ResumeKey::known(resume.key.clone())).await {
+        delivery: &Delivery,
+    ) -> Result<Option<Vec<u8>>, RecruiterExtrasError> {
+        match self.fetch(resume, &delivery.key()).await {
             Ok(content) => Ok(Some(content)),
-            Err(error) if attempt > MAX_ATTACHMENT_ATTEMPTS => {
+            Err(error) if self.is_left_out_after(&error, delivery.attempt) => {
                 tracing::warn!(%error, "the recruiters get the résumé as a link only");
                 Ok(None)
             }
             Err(error) => Err(error),
+        }
+    }
+
+    fn is_left_out_after(&self, error: &RecruiterExtrasError, attempt: u32) -> bool {
+        match error {
+            RecruiterExtrasError::Events(_) => false,
+            RecruiterExtrasError::Resume(_) => attempt > MAX_ATTACHMENT_ATTEMPTS,
+            RecruiterExtrasError::StoreAway { .. } => {
+                let away = self.store_breaker.open_for();
+                away.is_some_and(|away| away >= STORE_PATIENCE)
+            }
+        }
+    }
+
+    async fn fetch(
+        &self,
+        resume: &StoredResume,
+        delivery_key: &str,
+    ) -> Result<Vec<u8>, RecruiterExtrasError> {
+        let Some(mut call) = self.store_breaker.try_call(delivery_key) else {
+            return Err(RecruiterExtrasError::StoreAway {
+                reason: "it is not asked now".to_owned(),
+                pause: Duration::ZERO,
+            });
+        };
+        let error = match self.resumes.get(&ResumeKey::known(resume.key.clone())).await {
+            Err(error) if error.is_away() => error,
+            answer => {
+                call.answered();
+                return Ok(answer?);
+            }
+        };
+        match call.failed(Away::Failing { retry_after: None }, &error) {
+            Some(pause) => Err(RecruiterExtrasError::StoreAway {
+                reason: error.to_string(),
+                pause,
+            }),
+            None => Err(error.into()),
         }
     }
 }

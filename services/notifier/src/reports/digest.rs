@@ -62,12 +62,24 @@ pub async fn consumer(context: &Context) -> anyhow::Result<PullConsumer> {
 }
 
 impl DeadLetterDigest {
-    /// Tells at once, and then again and again until `stop`.
+    /// Tells at once, and then again and again until `stop`; while the mail server is away, once it is back.
     pub async fn run(mut self, stop: CancellationToken) {
         let mut pause = tokio::time::interval(self.every);
         while stop.run_until_cancelled(pause.tick()).await.is_some() {
-            if let Err(error) = self.send_pending().await {
+            while let Err(error) = self.send_pending().await {
                 tracing::error!(%error, "the operator was not told of dead letters; will try again");
+                let is_away = matches!(
+                    error,
+                    DigestError::Smtp(SmtpError::Away { .. } | SmtpError::NotAsked)
+                );
+                if !is_away
+                    || stop
+                        .run_until_cancelled(self.smtp.breaker().ready())
+                        .await
+                        .is_none()
+                {
+                    break;
+                }
             }
         }
     }
@@ -99,7 +111,10 @@ impl DeadLetterDigest {
             sent: false,
         };
         self.deliveries.record_digest(&digest).await?;
-        self.send(&letters).await?;
+        if let Err(error) = self.send(&letters).await {
+            give_back(letters).await?;
+            return Err(error);
+        }
         digest.sent = true;
         self.deliveries.record_digest(&digest).await?;
         acknowledge(letters).await
@@ -114,7 +129,7 @@ impl DeadLetterDigest {
         let mail = mail::dead_letters(&self.mail_context, &content);
         let message = mail.into_message(&self.mail_context, OffsetDateTime::now_utc())?;
         let message = std::future::ready(Ok::<_, SmtpError>(message));
-        self.smtp.send(&self.limit, 0, message).await?;
+        self.smtp.send(DIGEST_CONSUMER, &self.limit, 0, message).await?;
         tracing::info!(
             dead_letters = letters.len(),
             "the operator was told of dead letters"
@@ -152,8 +167,17 @@ impl DeadLetterDigest {
 }
 
 async fn acknowledge(letters: Vec<jetstream::Message>) -> Result<(), DigestError> {
+    acknowledge_as(AckKind::Ack, letters).await
+}
+
+/// So that the next mail may tell of them, however soon it is.
+async fn give_back(letters: Vec<jetstream::Message>) -> Result<(), DigestError> {
+    acknowledge_as(AckKind::Nak(None), letters).await
+}
+
+async fn acknowledge_as(kind: AckKind, letters: Vec<jetstream::Message>) -> Result<(), DigestError> {
     for letter in letters {
-        letter.ack_with(AckKind::Ack).await.map_err(DigestError::Broker)?;
+        letter.ack_with(kind).await.map_err(DigestError::Broker)?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use async_nats::jetstream::{
 };
 use backon::{ExponentialBuilder, Retryable};
 use serde::{Deserialize, Serialize};
-use site_broker::{DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery};
+use site_broker::{CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, ProbeInterval};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{unavailable::Unavailable, under_way::UnderWay};
@@ -29,6 +29,7 @@ const REMINDER_INTERVAL: Duration = Duration::from_secs(15 * 60);
 #[derive(Clone)]
 pub struct Deliveries {
     bucket: Store,
+    breaker: Arc<CircuitBreaker>,
     under_way: Arc<UnderWay>,
 }
 
@@ -54,6 +55,7 @@ impl Deliveries {
         })?;
         Ok(Self {
             bucket,
+            breaker: Arc::new(CircuitBreaker::new("deliveries-bucket", ProbeInterval::Short)),
             under_way: Arc::default(),
         })
     }
@@ -70,9 +72,9 @@ impl Deliveries {
         delivery: &Delivery,
         send: impl Future<Output = Result<(), E>>,
     ) -> Result<(), E> {
-        let key = format!("{}.{}", delivery.event_id, delivery.consumer);
+        let key = delivery.key();
         let _turn = self.under_way.turn(&key).await;
-        if self.contains(&key).await? {
+        if self.contains(&key, delivery).await? {
             tracing::info!("delivered before; nothing sent");
             return Ok(());
         }
@@ -112,11 +114,12 @@ impl Deliveries {
     }
 
     /// Whether there is a delivery record.
-    async fn contains(&self, key: &str) -> Result<bool, Unavailable> {
-        let record = self.bucket.get(key).await;
+    async fn contains(&self, key: &str, delivery: &Delivery) -> Result<bool, Unavailable> {
+        let reading = self.bucket.get(key);
+        let record = self.breaker.call(delivery, reading, |_| true).await;
         record
             .map(|record| record.is_some())
-            .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
+            .map_err(|error| Unavailable::of_call(DELIVERIES_BUCKET, &error))
     }
 
     /// Writes the delivery record: that the receiver has it, and when. Ends when it is written.

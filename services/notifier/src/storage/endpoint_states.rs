@@ -1,4 +1,4 @@
-//! KV bucket of the state of each webhook endpoint (circuit breaker): since when it fails, and whether it is switched off.
+//! KV bucket of the state of each webhook endpoint: since when it fails, and whether it is switched off.
 
 use std::time::Duration;
 
@@ -7,7 +7,8 @@ use async_nats::jetstream::{
     kv::{Operation, Store, UpdateError, UpdateErrorKind},
 };
 use backon::{ExponentialBuilder, Retryable};
-use site_broker::{ENDPOINTS_BUCKET, endpoints::EndpointState};
+use bytes::Bytes;
+use site_broker::{CircuitBreaker, Delivery, ENDPOINTS_BUCKET, ProbeInterval, endpoints::EndpointState};
 
 use super::unavailable::Unavailable;
 
@@ -27,7 +28,10 @@ enum ChangeError {
 }
 
 /// The KV bucket of endpoint states, by the endpoint's name.
-pub struct EndpointStates(Store);
+pub struct EndpointStates {
+    bucket: Store,
+    breaker: CircuitBreaker,
+}
 
 impl EndpointStates {
     /// Opens the bucket.
@@ -37,9 +41,29 @@ impl EndpointStates {
     /// If it is not there, or the broker does not answer.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
         let opened = context.get_key_value(ENDPOINTS_BUCKET).await;
-        opened.map(Self).map_err(|error| {
+        let bucket = opened.map_err(|error| {
             anyhow::anyhow!("bucket {ENDPOINTS_BUCKET} cannot be opened ({error}); run `sitectl setup`")
+        })?;
+        Ok(Self {
+            bucket,
+            breaker: CircuitBreaker::new("endpoints-bucket", ProbeInterval::Short),
         })
+    }
+
+    /// How an endpoint fares, for a delivery, which waits while the bucket is away.
+    ///
+    /// # Errors
+    ///
+    /// If the broker does not answer in time, or the record cannot be read.
+    pub async fn of_when_there(
+        &self,
+        endpoint: &str,
+        delivery: &Delivery,
+    ) -> Result<EndpointState, Unavailable> {
+        // A record that cannot be read is one endpoint's trouble, and none of the bucket's.
+        let reading = self.bucket.get(endpoint);
+        let record = self.breaker.call(delivery, reading, |_| true).await;
+        parse(record.map_err(|error| Unavailable::of_call(ENDPOINTS_BUCKET, &error))?)
     }
 
     /// How an endpoint fares; well, where nothing is known of it.
@@ -48,12 +72,8 @@ impl EndpointStates {
     ///
     /// If the broker does not answer, or the record cannot be read.
     pub async fn of(&self, endpoint: &str) -> Result<EndpointState, Unavailable> {
-        let away = |error: &dyn std::fmt::Display| Unavailable::new(ENDPOINTS_BUCKET, error);
-        match self.0.get(endpoint).await {
-            Ok(Some(state)) => serde_json::from_slice(&state).map_err(|error| away(&error)),
-            Ok(None) => Ok(EndpointState::default()),
-            Err(error) => Err(away(&error)),
-        }
+        let record = self.bucket.get(endpoint).await;
+        parse(record.map_err(|error| Unavailable::new(ENDPOINTS_BUCKET, &error))?)
     }
 
     /// Changes how an endpoint fares, whatever other deliveries note meanwhile; gives what was noted, where that is
@@ -84,7 +104,7 @@ impl EndpointStates {
         let away = |error: &dyn std::fmt::Display| {
             ChangeError::Unavailable(Unavailable::new(ENDPOINTS_BUCKET, error))
         };
-        let entry = self.0.entry(endpoint).await.map_err(|error| away(&error))?;
+        let entry = self.bucket.entry(endpoint).await.map_err(|error| away(&error))?;
         let revision = entry.as_ref().map_or(0, |entry| entry.revision);
         let before = match entry {
             Some(entry) if entry.operation == Operation::Put => {
@@ -97,7 +117,7 @@ impl EndpointStates {
             return Ok(None);
         }
         let value = serde_json::to_vec(&after).expect("a state is plain values");
-        match self.0.update(endpoint, value.into(), revision).await {
+        match self.bucket.update(endpoint, value.into(), revision).await {
             Ok(_) => Ok(Some(after)),
             Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => {
                 Err(ChangeError::Conflict(error))
@@ -105,4 +125,11 @@ impl EndpointStates {
             Err(error) => Err(away(&error)),
         }
     }
+}
+
+fn parse(record: Option<Bytes>) -> Result<EndpointState, Unavailable> {
+    record.map_or_else(
+        || Ok(EndpointState::default()),
+        |record| serde_json::from_slice(&record).map_err(|error| Unavailable::new(ENDPOINTS_BUCKET, &error)),
+    )
 }

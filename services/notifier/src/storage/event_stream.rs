@@ -54,7 +54,7 @@ impl EventStream {
                 tracing::info!("the event was erased meanwhile; nothing is kept of it");
                 Outcome::Delivered
             }
-            Err(away) => Outcome::Retry(away.to_string()),
+            Err(away) => Outcome::Retry(away.to_string(), away.pause()),
         }
     }
 

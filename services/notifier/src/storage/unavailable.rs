@@ -1,11 +1,14 @@
 //! A store of the broker is unavailable: the delivery is tried again.
 
+use site_broker::{CallError, Pause};
+
 /// A KV bucket or stream is unavailable.
 #[derive(Debug, thiserror::Error)]
 #[error("{store} is unavailable: {reason}")]
 pub struct Unavailable {
     store: &'static str,
     reason: String,
+    pause: Pause,
 }
 
 impl Unavailable {
@@ -14,6 +17,23 @@ impl Unavailable {
         Self {
             store,
             reason: reason.to_string(),
+            pause: Pause::Backoff,
         }
+    }
+
+    /// The same of a call through the store's circuit breaker.
+    pub fn of_call<E: std::fmt::Display + std::error::Error>(
+        store: &'static str,
+        error: &CallError<E>,
+    ) -> Self {
+        Self {
+            pause: error.pause(),
+            ..Self::new(store, error)
+        }
+    }
+
+    /// How long until the delivery is tried again.
+    pub fn pause(&self) -> Pause {
+        self.pause
     }
 }

@@ -1,5 +1,10 @@
 //! Each event, and the mails that arrive because of it.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use anyhow::Context;
 use resumes::{ResumeKey, ResumeStore};
 use serde_json::Value;
@@ -9,7 +14,7 @@ use site_events::{
         CareersApplied, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed, Scan, StoredResume,
     },
 };
-use testkit::{Inbox, Nats, S3};
+use testkit::{Inbox, MailServer, Nats, S3, ScriptedReply, User, eventually};
 use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::{
@@ -18,7 +23,7 @@ use visitor::{
 };
 
 use crate::running::{
-    RECRUITERS, REQUEST, Running, SALES, SOON, Site, TOKEN_KEY, application, message, person,
+    HURRY, RECRUITERS, REQUEST, Running, SALES, SOON, Site, TOKEN_KEY, application, message, person, settings,
 };
 
 const VISITOR: &str = "zoe@example.org";
@@ -399,6 +404,72 @@ async fn what_was_to_be_told_before_a_crash_is_told_again_as_the_same_mail() -> 
         "<dead-letters.2-2@oculant.example>",
     ];
     assert_eq!(ids, expected);
+    Ok(())
+}
+
+/// Makes one more dead letter; then there are so many.
+async fn give_up(nats: &Nats, site: &Site, count: usize) -> anyhow::Result<()> {
+    let subject = format!("site.newsletter.confirmed.{}", person(VISITOR)?);
+    let unreadable = format!("not an event {}", Uuid::new_v4());
+    site.publish_raw(&subject, unreadable).await?;
+    eventually("a dead letter", SOON, async || {
+        let letters = nats.dead_letters().await.ok()?;
+        (letters.len() == count).then_some(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_dead_letter_that_was_dropped_after_its_mail_failed_is_told_no_more_and_others_are()
+-> anyhow::Result<()> {
+    const OPERATOR: &str = "admin@oculant.example";
+    let nats = Nats::start().await?;
+    let refusing = Arc::new(AtomicBool::new(true));
+    let refuses = refusing.clone();
+    let server = MailServer::start(move |_, _| match refuses.load(Ordering::Relaxed) {
+        true => ScriptedReply::ToContent("451 4.3.0 Try again later"),
+        false => ScriptedReply::Take,
+    })
+    .await?;
+    let site = Site::on(&nats).await?;
+    let notifier = Running::start(&nats, server.port(), &[]).await?;
+    for number in 1..=3 {
+        give_up(&nats, &site, number).await?;
+    }
+    drop(notifier);
+
+    let mut settings = settings(&nats, server.port(), &[])?;
+    settings.digest_every = HURRY;
+    let _notifier = Running::start_with(settings).await?;
+    eventually("its mail fails twice", SOON, async || {
+        (server.attempts(OPERATOR) >= 2).then_some(())
+    })
+    .await?;
+    // As the operator drops or replays it.
+    let context = async_nats::jetstream::new(nats.client(User::Operator).await?);
+    let dead_letters = context.get_stream(site_events::DEAD_LETTERS_STREAM).await?;
+    dead_letters.delete_message(2).await?;
+    refusing.store(false, Ordering::Relaxed);
+    let mails = async |count: usize| {
+        eventually("the operator is told", SOON, async || {
+            let mails = server.accepted(OPERATOR);
+            (mails.len() >= count).then_some(mails)
+        })
+        .await
+    };
+    let told = mails(1).await?.concat();
+    assert!(told.contains("<dead-letters.1-3@oculant.example>"), "{told}");
+    assert!(told.contains("2 events could not be delivered"), "{told}");
+
+    // The next mail is of nothing that was told before.
+    give_up(&nats, &site, 3).await?;
+    let told = mails(2).await?;
+    assert_eq!(told.len(), 2);
+    assert!(
+        told[1].contains("<dead-letters.4-4@oculant.example>"),
+        "{}",
+        told[1]
+    );
     Ok(())
 }
 

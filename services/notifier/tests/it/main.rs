@@ -5,6 +5,7 @@ mod exactly_once;
 mod mails;
 mod memory;
 mod outages;
+mod recovery;
 mod refusals;
 mod running;
 mod snapshots;

@@ -18,7 +18,7 @@ const CONNECTIONS: usize = 24;
 const MAX_BYTES: u64 = 96_000_000;
 
 /// An application whose résumé of this size lies in the store.
-async fn applied_with_resume(s3: &S3, bytes: usize) -> anyhow::Result<CareersApplied> {
+pub async fn applied_with_resume(s3: &S3, bytes: usize) -> anyhow::Result<CareersApplied> {
     let key = ResumeKey::new(&person(VISITOR)?, Uuid::now_v7(), "cv.pdf");
     let file = tempfile::NamedTempFile::new()?;
     // Not text, which would be put into the mail as it is: it must become base64, as what a PDF holds does.

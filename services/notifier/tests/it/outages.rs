@@ -15,6 +15,8 @@ use tonic_health::pb::{
 use crate::running::{Running, SALES, SOON, Site, process};
 
 const VISITOR: &str = "zoe@example.org";
+/// How long after the stop a mail is answered; two ack waits.
+const LATE_ANSWER: Duration = Duration::from_secs(4);
 
 #[tokio::test]
 async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result<()> {
@@ -105,6 +107,76 @@ async fn told_to_stop_it_finishes_what_is_under_way_and_begins_nothing() -> anyh
     assert!(noted.is_some(), "the next notifier would send it again");
     assert_eq!(server.attempts("later@example.org"), 0);
     assert_eq!(site.open(Channel::ContactAcknowledgement).await?, 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_mail_that_is_answered_long_after_the_stop_is_waited_for_and_sent_once() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|to, _| {
+        if to == VISITOR {
+            ScriptedReply::Hold
+        } else {
+            ScriptedReply::Take
+        }
+    })
+    .await?;
+    let site = Site::on(&nats).await?;
+    nats.shorten_the_ack_wait(Duration::from_secs(2)).await?;
+    let logs = tempfile::TempDir::new()?;
+    let stopping = process(&nats, server.port(), &[], logs.path())?;
+    site.contact(VISITOR).await?;
+    eventually("the mail is under way", SOON, async || {
+        (server.held() == 1).then_some(())
+    })
+    .await?;
+    stopping.signal(Signal::SIGTERM)?;
+    // The one that takes its place would get the event as soon as nobody holds it any more.
+    let _next = process(&nats, server.port(), &[], logs.path())?;
+    tokio::time::sleep(LATE_ANSWER).await;
+    server.release_held();
+    assert!(stopping.stop().await?.success());
+    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
+    assert_eq!((server.attempts(VISITOR), server.accepted(VISITOR).len()), (1, 1));
+    Ok(())
+}
+
+#[tokio::test]
+async fn told_to_stop_it_gives_back_what_waits_for_a_connection() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let (held, other) = tokio::try_join!(
+        MailServer::start(|to, _| if to == SALES {
+            ScriptedReply::Take
+        } else {
+            ScriptedReply::Hold
+        }),
+        MailServer::start(|_, _| ScriptedReply::Take)
+    )?;
+    let site = Site::on(&nats).await?;
+    let visitors: Vec<String> = (0..12).map(|n| format!("visitor-{n}@example.org")).collect();
+    for visitor in &visitors {
+        site.contact(visitor).await?;
+    }
+    let mut stopping = Running::start(&nats, held.port(), &[]).await?;
+    eventually("four mails are under way", SOON, async || {
+        (held.held() == 4).then_some(())
+    })
+    .await?;
+    stopping.tell_to_stop();
+    let _next = Running::start(&nats, other.port(), &[]).await?;
+    let accepted = |server: &MailServer| visitors.iter().map(|to| server.accepted(to).len()).sum::<usize>();
+    eventually("the next sends the others", SOON, async || {
+        (accepted(&other) + held.held() == visitors.len()).then_some(())
+    })
+    .await?;
+    held.release_held();
+    stopping.stopped().await?;
+    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
+    for visitor in &visitors {
+        let counts = [held.accepted(visitor).len(), other.accepted(visitor).len()];
+        assert_eq!(counts.iter().sum::<usize>(), 1, "{visitor}: {counts:?}");
+    }
+    assert!(accepted(&other) > 0);
     Ok(())
 }
 

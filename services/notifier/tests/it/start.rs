@@ -134,3 +134,27 @@ async fn an_endpoint_that_is_wrong_ends_the_start_before_anything_is_connected()
     );
     Ok(())
 }
+
+#[tokio::test]
+async fn a_grace_period_in_which_a_mail_could_be_sent_twice_is_refused() -> anyhow::Result<()> {
+    for (flags, least) in [
+        (&["--grace-seconds=639"][..], "640"),
+        (&["--smtp-timeout-seconds=31"], "641"),
+        (
+            &[
+                "--smtp-timeout-seconds=1",
+                "--smtp-answer-seconds=1",
+                "--grace-seconds=29",
+            ],
+            "30",
+        ),
+    ] {
+        let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+        let said = refusal(&flags).await?;
+        assert!(
+            said.contains("GRACE_SECONDS") && said.contains(&format!("at least {least},")),
+            "{said}"
+        );
+    }
+    Ok(())
+}

@@ -1,12 +1,14 @@
-//! Mail servers that are spoken to in secret, or not at all.
+//! Mail servers and endpoints that are spoken to in secret, or not at all.
 
 use std::fs;
 
+use serde_json::json;
 use site_events::Channel;
 use testkit::{
-    CertificateAuthority, MailServer, Nats, ScriptedReply, eventually,
+    CertificateAuthority, MailServer, Nats, Receiver, ScriptedReply, eventually,
     mail_server::{Behaviour, Encryption, Login},
 };
+use tokio_rustls::TlsAcceptor;
 
 use crate::running::{Running, SOON, Site, process};
 
@@ -139,5 +141,54 @@ async fn a_server_that_has_no_certificate_of_its_host_gets_nothing() -> anyhow::
     assert_eq!(server.attempts(VISITOR), 0);
     assert_eq!(site.open(Channel::NewsletterConfirmation).await?, 1);
     assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+/// The log of a notifier whose endpoint shows this certificate, once it says `said`; and what the endpoint got.
+async fn webhooks_to(
+    certified: TlsAcceptor,
+    trusted: &CertificateAuthority,
+    said: &str,
+) -> anyhow::Result<usize> {
+    let (nats, receiver) = tokio::try_join!(Nats::start(), Receiver::start_encrypted(certified))?;
+    let mail_server = MailServer::start(|_, _| ScriptedReply::Take).await?;
+    let webhooks = json!([receiver.endpoint("crm", &["contact.received"])]).to_string();
+    nats.provision_for(&webhooks).await?;
+    let flags = [
+        format!("--webhooks={webhooks}"),
+        "--webhooks-allow-private".to_owned(),
+        format!("--webhooks-ca-file={}", trusted.file().display()),
+    ];
+    let logs = tempfile::TempDir::new()?;
+    let notifier = process(&nats, mail_server.port(), &flags, logs.path())?;
+    Site::on(&nats).await?.contact(VISITOR).await?;
+    eventually("it says so", SOON, async || {
+        let log = fs::read_to_string(logs.path().join("notifier.log")).ok()?;
+        let of_webhooks = |line: &&str| line.contains("webhook-crm") && line.contains(said);
+        log.lines().find(of_webhooks).map(drop)
+    })
+    .await?;
+    assert!(nats.dead_letters().await?.is_empty());
+    assert!(notifier.stop().await?.success());
+    Ok(receiver.received().len())
+}
+
+#[tokio::test]
+async fn an_endpoint_gets_webhooks_where_its_authority_is_trusted_and_its_certificate_good()
+-> anyhow::Result<()> {
+    let authority = CertificateAuthority::new()?;
+    let good = authority.issue("127.0.0.1")?;
+    assert_eq!(webhooks_to(good, &authority, r#""message":"sent""#).await?, 1);
+
+    let of_nobody = CertificateAuthority::new()?.issue("127.0.0.1")?;
+    let of_another = authority.issue("crm.example.org")?;
+    let expired = authority.issue_expired("127.0.0.1")?;
+    for (refused, because) in [
+        (of_nobody, "UnknownIssuer"),
+        (of_another, "not valid for name"),
+        (expired, "certificate expired"),
+    ] {
+        assert_eq!(webhooks_to(refused, &authority, because).await?, 0, "{because}");
+    }
     Ok(())
 }

@@ -8,7 +8,7 @@ use testkit::{Hosting, Ports, Shape, Stack, root};
 
 const CLUSTER: Shape = Shape {
     hosting: Hosting::Cluster,
-    observe: false,
+    ..Shape::USUAL
 };
 
 /// What is another one with each answer, or with each copy of a file.

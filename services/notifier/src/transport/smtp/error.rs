@@ -1,6 +1,9 @@
 //! SMTP error: why a message was not taken, in words that are fit for a log.
 
+use std::time::Duration;
+
 use lettre::{address::Envelope, transport::smtp};
+use site_broker::Away;
 
 use super::no_such_address::says_no_such_address;
 
@@ -19,6 +22,36 @@ pub enum SmtpError {
     /// It may be taken later.
     #[error("the mail server did not take it: {0}")]
     Temporary(String),
+    /// The server is away, or takes nothing from us at present.
+    #[error("the mail server is away: {reason}")]
+    Away {
+        /// What it said, or what failed.
+        reason: String,
+        /// How long until it is asked again.
+        pause: Duration,
+    },
+    /// The server was found away meanwhile, and was not asked.
+    #[error("the mail server is away, and is not asked now")]
+    NotAsked,
+    /// Nothing of it was sent: the notifier stops.
+    #[error("the notifier stops before it is sent")]
+    NotBegun,
+}
+
+/// Why a message was not handed over, and what that says of the server.
+#[derive(Debug)]
+pub enum HandOverError {
+    /// The server answered: this is about the message, or it is not known what became of it.
+    Message(SmtpError),
+    /// The server is away.
+    Away(Away, String),
+}
+
+impl HandOverError {
+    /// Of a server that was reached, and takes nothing at present.
+    pub fn failing(reason: String) -> Self {
+        Self::Away(Away::Failing { retry_after: None }, reason)
+    }
 }
 
 /// Stage of the SMTP transaction that an answer belongs to.
@@ -28,26 +61,34 @@ pub enum SmtpStage {
     Sender,
     /// The recipient: to take a mail for it.
     Recipient,
-    /// The content: to take the mail itself.
+    /// The command that announces the content, or a sender that only some servers know.
     Data,
+    /// The content: to take the mail itself.
+    Content,
 }
 
-/// Classifies an answer: what it means for the message.
-pub fn classify(error: &smtp::Error, stage: SmtpStage, envelope: &Envelope) -> SmtpError {
+/// Classifies an answer, or that there is none: what it means for the message, and for the server.
+pub fn classify(error: &smtp::Error, stage: SmtpStage, envelope: &Envelope) -> HandOverError {
     let reason = without_addresses(&error.to_string(), envelope);
-    let code = error.status().map(u16::from);
-    match code {
-        Some(code)
-            if error.is_permanent() && stage != SmtpStage::Sender && !is_authentication_failure(code) =>
-        {
-            let words = reason.replace(ADDRESS, "");
-            if stage == SmtpStage::Recipient && says_no_such_address(code, &words) {
-                SmtpError::NoSuchAddress(reason)
-            } else {
-                SmtpError::Refused(reason)
-            }
+    match error.status().map(u16::from) {
+        // RFC 5321, 3.8: it closes the connection, whatever it was told.
+        Some(421) => HandOverError::failing(reason),
+        Some(code) if stage == SmtpStage::Sender || is_authentication_failure(code) => {
+            HandOverError::failing(reason)
         }
-        _ => SmtpError::Temporary(reason),
+        Some(code) if error.is_permanent() => {
+            let words = reason.replace(ADDRESS, "");
+            HandOverError::Message(
+                if stage == SmtpStage::Recipient && says_no_such_address(code, &words) {
+                    SmtpError::NoSuchAddress(reason)
+                } else {
+                    SmtpError::Refused(reason)
+                },
+            )
+        }
+        // A connection that ends within the content: the server may have taken it, and must not get it every second.
+        None if stage != SmtpStage::Content => HandOverError::failing(reason),
+        _ => HandOverError::Message(SmtpError::Temporary(reason)),
     }
 }
 

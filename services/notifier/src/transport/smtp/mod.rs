@@ -29,7 +29,9 @@ use lettre::{
     },
 };
 use opentelemetry::{KeyValue, metrics::UpDownCounter};
+use site_broker::{Away, Call, CircuitBreaker, ProbeInterval};
 use site_service::{
+    drain::CancellationToken,
     metrics::{self, CounterGuard},
     settings::ExposeSecret,
 };
@@ -38,17 +40,19 @@ use tracing::{Instrument, field};
 
 use self::{
     content::Content,
-    error::{SmtpStage, classify, without_addresses},
+    error::{HandOverError, SmtpStage, classify, without_addresses},
     limits::{AttachmentBudget, MAX_CONNECTIONS, MAX_SLOW},
 };
 pub use self::{
     error::SmtpError,
     limits::ChannelLimit,
-    settings::{RootCertificates, SmtpSettings, TlsMode},
+    settings::{SmtpSettings, TlsMode},
 };
 
 /// Servers close idle connections after minutes; we let go well before.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long the network may take to connect: while it takes longer, it is tried again and again.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long an idle connection may take to show that it can be reused.
 const REUSE_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long QUIT may take after a refusal.
@@ -65,7 +69,10 @@ pub struct SmtpPool {
     idle: Mutex<Vec<IdleConnection>>,
     max_idle: usize,
     slow: Semaphore,
+    /// Cancelled when no message may be begun any more.
+    stop: CancellationToken,
     attachments: AttachmentBudget,
+    breaker: CircuitBreaker,
     waiting: UpDownCounter<i64>,
     connections: UpDownCounter<i64>,
 }
@@ -86,8 +93,12 @@ impl SmtpPool {
             TlsMode::None => None,
             TlsMode::Starttls | TlsMode::Implicit => {
                 let mut tls = TlsParameters::builder(settings.smtp_host.clone());
-                if let Some(root_certificates) = &settings.smtp_root_certificates {
-                    tls = tls.add_root_certificate(root_certificates.certificates());
+                for certificate in settings
+                    .smtp_root_certificates
+                    .iter()
+                    .flat_map(|roots| roots.for_smtp())
+                {
+                    tls = tls.add_root_certificate(certificate);
                 }
                 let tls = tls.build();
                 Some(tls.context("The setting SMTP_TLS cannot be met: there is no usable root certificate")?)
@@ -100,7 +111,9 @@ impl SmtpPool {
             idle: Mutex::default(),
             max_idle: MAX_CONNECTIONS * channels,
             slow: Semaphore::new(MAX_SLOW),
+            stop: CancellationToken::new(),
             attachments: AttachmentBudget::new(),
+            breaker: CircuitBreaker::new("mail-server", ProbeInterval::Short),
             waiting: metrics::meter()
                 .i64_up_down_counter("site.smtp.waiting")
                 .with_unit("{mail}")
@@ -114,27 +127,38 @@ impl SmtpPool {
         })
     }
 
+    /// Whether the mail server is there, and who may ask while it is not.
+    pub fn breaker(&self) -> &CircuitBreaker {
+        &self.breaker
+    }
+
     /// Sends the message that `write` makes over a pooled connection, within its channel's connection limit. One that is
     /// slow leaves the limit and goes on, so that a few that hang do not stop the channel.
     ///
     /// It is written only when it can be sent, and there is room for its attachment of this size: a message that waited
-    /// would be held in memory, and there may be hundreds.
+    /// would be held in memory, and there may be hundreds. `key` tells its delivery from others.
     ///
     /// # Errors
     ///
-    /// If it cannot be written, or the mail server refuses it, is not reached, or does not answer in time; then it may
-    /// have taken it even so.
+    /// [`SmtpError::NotBegun`] if it was not written before [`Self::begin_no_more`], [`SmtpError::NotAsked`] if the server was
+    /// found away meanwhile. If it cannot be written, or the mail server refuses it, is not reached, or does not answer in
+    /// time; then it may have taken it even so.
     pub async fn send<E: From<SmtpError>>(
         &self,
+        key: &str,
         limit: &ChannelLimit,
         attachment_bytes: u64,
         write: impl Future<Output = Result<Message, E>>,
     ) -> Result<(), E> {
         let waiting = CounterGuard::new(&self.waiting, &[]);
-        // First the room: what waits for that must not take a connection from mails without attachments.
-        let share = self.attachments.share(attachment_bytes).await;
-        let permit = limit.0.acquire().await;
+        let permits = async {
+            // First the room: what waits for that must not take a connection from mails without attachments.
+            let share = self.attachments.share(attachment_bytes).await;
+            (share, limit.0.acquire().await)
+        };
+        let (share, permit) = self.unless_stopped(permits).await?;
         drop(waiting);
+        let mut call = self.breaker.try_call(key).ok_or(SmtpError::NotAsked)?;
         let leave_limit = async {
             tokio::time::sleep(SLOW_AFTER).await;
             let _slow = self.slow.acquire().await;
@@ -143,14 +167,29 @@ impl SmtpPool {
         };
         let sending = async {
             let (envelope, content) = {
-                let message = write.await?;
+                let message = self.unless_stopped(write).await??;
                 (message.envelope().clone(), Content::new(&message, share))
             };
-            Ok(self.hand_over(&envelope, content).await?)
+            let handed_over = self.hand_over(&mut call, &envelope, content).await;
+            handed_over.map_err(|error| smtp_error(call, error).into())
         };
         tokio::select! {
             sent = sending => sent,
             never = leave_limit => never,
+        }
+    }
+
+    /// From now on no message is begun: those that wait for a connection, or are being written, end as
+    /// [`SmtpError::NotBegun`]. Those on a connection go on, within its timeouts.
+    pub fn begin_no_more(&self) {
+        self.stop.cancel();
+    }
+
+    async fn unless_stopped<T>(&self, work: impl Future<Output = T>) -> Result<T, SmtpError> {
+        tokio::select! {
+            biased;
+            () = self.stop.cancelled() => Err(SmtpError::NotBegun),
+            done = work => Ok(done),
         }
     }
 
@@ -167,7 +206,12 @@ impl SmtpPool {
         }
     }
 
-    async fn hand_over(&self, envelope: &Envelope, content: Content) -> Result<(), SmtpError> {
+    async fn hand_over(
+        &self,
+        call: &mut Call<'_>,
+        envelope: &Envelope,
+        content: Content,
+    ) -> Result<(), HandOverError> {
         let span = tracing::info_span!(
             "send mail",
             otel.kind = "client",
@@ -176,7 +220,7 @@ impl SmtpPool {
             server.address = self.settings.smtp_host,
             server.port = self.settings.smtp_port,
         );
-        let sending = self.send_in_time(envelope, content);
+        let sending = self.send_in_time(call, envelope, content);
         let sent = sending.instrument(span.clone()).await;
         if sent.is_err() {
             span.record("otel.status_code", "ERROR");
@@ -185,23 +229,33 @@ impl SmtpPool {
     }
 
     /// Every early return drops the connection, which closes it.
-    async fn send_in_time(&self, envelope: &Envelope, content: Content) -> Result<(), SmtpError> {
+    async fn send_in_time(
+        &self,
+        call: &mut Call<'_>,
+        envelope: &Envelope,
+        content: Content,
+    ) -> Result<(), HandOverError> {
         let used = [KeyValue::new("state", "used")];
         let _used = CounterGuard::new(&self.connections, &used);
         let limit = self.settings.smtp_timeout;
-        let mut connection = with_timeout(limit, self.send_envelope(envelope)).await?;
+        let sending = timeout(limit, self.send_envelope(envelope)).await;
+        let mut connection = sending.unwrap_or_else(|_| Err(HandOverError::failing(too_long(limit))))?;
+        // It is there, however long it takes over the content.
+        call.answered();
         // A server that is left alone with the content may have taken it, and would get it again.
-        with_timeout(self.settings.smtp_answer_timeout, async {
+        let limit = self.settings.smtp_answer_timeout;
+        let sending = timeout(limit, async {
             let answer = content.send(&mut connection).await;
-            check(&mut connection, answer, SmtpStage::Data, envelope).await
-        })
-        .await?;
+            check(&mut connection, answer, SmtpStage::Content, envelope).await
+        });
+        let late = |_| Err(HandOverError::Message(SmtpError::Temporary(too_long(limit))));
+        sending.await.unwrap_or_else(late)?;
         self.return_idle(connection);
         Ok(())
     }
 
     /// Sends the envelope: gives a connection on which the content may follow (RFC 5321, 3.3).
-    async fn send_envelope(&self, envelope: &Envelope) -> Result<AsyncSmtpConnection, SmtpError> {
+    async fn send_envelope(&self, envelope: &Envelope) -> Result<AsyncSmtpConnection, HandOverError> {
         let mut connection = self.start_transaction(envelope).await?;
         for recipient in envelope.to() {
             let rcpt = Rcpt::new(recipient.clone(), Vec::new());
@@ -215,7 +269,7 @@ impl SmtpPool {
 
     /// Starts a transaction (MAIL). That first command shows whether an idle connection is still good; if it is not,
     /// nothing is lost by another.
-    async fn start_transaction(&self, envelope: &Envelope) -> Result<AsyncSmtpConnection, SmtpError> {
+    async fn start_transaction(&self, envelope: &Envelope) -> Result<AsyncSmtpConnection, HandOverError> {
         let mail = Mail::new(envelope.from().cloned(), parameters(envelope));
         while let Some(mut kept) = self.take_idle() {
             if let Ok(Ok(_)) = timeout(REUSE_CHECK_TIMEOUT, kept.command(mail.clone())).await {
@@ -224,7 +278,7 @@ impl SmtpPool {
         }
         let mut connection = self.connect().await.map_err(|error| {
             // Whatever the server says before a message is about us, not about the message.
-            SmtpError::Temporary(without_addresses(&error.to_string(), envelope))
+            HandOverError::Away(Away::Unreachable, without_addresses(&error.to_string(), envelope))
         })?;
         let stage = if parameters(envelope).is_empty() {
             SmtpStage::Sender
@@ -244,7 +298,7 @@ impl SmtpPool {
             .filter(|_| settings.smtp_tls == TlsMode::Implicit);
         let mut connection = AsyncSmtpConnection::connect_tokio1(
             (settings.smtp_host.as_str(), settings.smtp_port),
-            None,
+            Some(CONNECT_TIMEOUT.min(settings.smtp_timeout)),
             &self.hello,
             from_the_start,
             None,
@@ -292,15 +346,23 @@ impl SmtpPool {
     }
 }
 
-async fn with_timeout<T>(
-    limit: Duration,
-    work: impl Future<Output = Result<T, SmtpError>>,
-) -> Result<T, SmtpError> {
-    let done = timeout(limit, work).await;
-    done.unwrap_or_else(|_| {
-        let seconds = limit.as_secs();
-        Err(SmtpError::Temporary(format!("it took longer than {seconds} s")))
-    })
+/// What the circuit breaker makes of it: of a server that is away, how long until it is asked again, unless the message
+/// fails alone.
+fn smtp_error(mut call: Call<'_>, error: HandOverError) -> SmtpError {
+    match error {
+        HandOverError::Message(error) => {
+            call.answered();
+            error
+        }
+        HandOverError::Away(away, reason) => match call.failed(away, &reason) {
+            Some(pause) => SmtpError::Away { reason, pause },
+            None => SmtpError::Temporary(reason),
+        },
+    }
+}
+
+fn too_long(limit: Duration) -> String {
+    format!("it took longer than {} s", limit.as_secs())
 }
 
 /// What an answer means; after a refusal the connection ends with QUIT.
@@ -309,7 +371,7 @@ async fn check<T>(
     answer: Result<T, Error>,
     stage: SmtpStage,
     envelope: &Envelope,
-) -> Result<(), SmtpError> {
+) -> Result<(), HandOverError> {
     let Err(error) = answer else {
         return Ok(());
     };

@@ -3,15 +3,14 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, builder::TypedValueParser as _};
-use lettre::transport::smtp::client::{Certificate, CertificateStore, TlsParameters};
 use site_service::settings::Secret;
+
+use crate::RootCertificates;
 
 /// The longest that a message may take up to its content.
 const MAX_TIMEOUT_SECONDS: u64 = 40;
 /// How long a server may take to answer a whole message (RFC 5321, 4.5.3.2.6).
 const MAX_ANSWER_TIMEOUT_SECONDS: u64 = 600;
-/// What every certificate in a PEM file begins with.
-const BEGIN: &[u8] = b"-----BEGIN CERTIFICATE-----";
 
 /// Where the mail server is and who we are there.
 #[derive(Args, Debug, Clone)]
@@ -63,58 +62,4 @@ pub enum TlsMode {
     Starttls,
     /// From the first byte on (usually port 465).
     Implicit,
-}
-
-/// Root certificates from a file: authorities to trust.
-#[derive(Debug, Clone)]
-pub struct RootCertificates(Certificate);
-
-impl RootCertificates {
-    /// Reads them; what cannot be used is refused while the settings are read.
-    fn read(path: &str) -> Result<Self, String> {
-        let pem = std::fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
-        let unusable = || "it holds no certificates as PEM".to_owned();
-        let is_there = pem.windows(BEGIN.len()).any(|window| window == BEGIN);
-        let certificates = Certificate::from_pem(&pem).ok().filter(|_| is_there);
-        let certificates = certificates.ok_or_else(unusable)?;
-        TlsParameters::builder(String::new())
-            .certificate_store(CertificateStore::None)
-            .add_root_certificate(certificates.clone())
-            .build()
-            .map_err(|_| unusable())?;
-        Ok(Self(certificates))
-    }
-
-    /// All of them.
-    pub fn certificates(&self) -> Certificate {
-        self.0.clone()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_without_authorities_is_refused_with_the_reason() -> std::io::Result<()> {
-        let refusal = |content: &str| -> std::io::Result<String> {
-            let file = tempfile::NamedTempFile::new()?;
-            std::fs::write(file.path(), content)?;
-            let read = RootCertificates::read(&file.path().to_string_lossy());
-            Ok(read.err().unwrap_or_default())
-        };
-        for content in [
-            "",
-            "ca.pem",
-            "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
-            "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n",
-        ] {
-            assert_eq!(refusal(content)?, "it holds no certificates as PEM", "{content}");
-        }
-        let absent = RootCertificates::read("/nowhere/ca.pem")
-            .err()
-            .unwrap_or_default();
-        assert!(absent.starts_with("it cannot be read: "), "{absent}");
-        Ok(())
-    }
 }

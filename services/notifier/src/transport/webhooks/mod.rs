@@ -2,24 +2,24 @@
 //! switched off.
 
 mod addresses;
-mod circuit;
+mod disabling;
 mod sending;
 mod slack;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use site_broker::{
-    Delivery, Endpoint, Outcome,
+    CircuitBreaker, Delivery, Endpoint, GivenBack, Outcome, Pause, ProbeInterval,
     endpoints::{EndpointState, Format},
 };
 use time::OffsetDateTime;
 use tracing::{Instrument, field};
 
 pub use addresses::PrivateAddresses;
-pub use sending::{WebhookClient, WebhookSender};
+pub use sending::{REQUEST_TIMEOUT, WebhookClient, WebhookSender};
 
 use self::{
-    circuit::next_state,
+    disabling::next_state,
     sending::{Body, SendingError},
 };
 use crate::storage::{Deliveries, EndpointStates, EventStream, Unavailable};
@@ -27,6 +27,7 @@ use crate::storage::{Deliveries, EndpointStates, EventStream, Unavailable};
 /// One endpoint, and what its deliveries work with.
 pub struct Webhook {
     sender: WebhookSender,
+    breaker: CircuitBreaker,
     format: Format,
     name: String,
     states: Arc<EndpointStates>,
@@ -44,6 +45,10 @@ enum WebhookError {
     #[error("the event cannot be read: it is not what its type says (line {}, column {})", .0.line(), .0.column())]
     Event(#[from] serde_json::Error),
     #[error(transparent)]
+    GivenBack(#[from] GivenBack),
+    #[error("{error}")]
+    Away { error: SendingError, pause: Duration },
+    #[error(transparent)]
     Sending(#[from] SendingError),
 }
 
@@ -51,9 +56,13 @@ impl From<WebhookError> for Outcome {
     fn from(error: WebhookError) -> Self {
         let reason = error.to_string();
         match error {
-            WebhookError::Store(_) => Self::Retry(reason),
-            WebhookError::Sending(SendingError::Later { after, .. }) => Self::RetryAfter(reason, after),
-            WebhookError::Sending(error) if !error.is_final() => Self::Retry(reason),
+            WebhookError::Store(error) => Self::Retry(reason, error.pause()),
+            WebhookError::GivenBack(given_back) => given_back.into(),
+            WebhookError::Away { pause, .. } => Self::Retry(reason, Pause::Just(pause)),
+            WebhookError::Sending(SendingError::Later { after, .. }) => {
+                Self::Retry(reason, Pause::AtLeast(after))
+            }
+            WebhookError::Sending(error) if !error.is_final() => Self::Retry(reason, Pause::Backoff),
             WebhookError::Off(_) | WebhookError::Event(_) | WebhookError::Sending(_) => Self::Refused(reason),
         }
     }
@@ -70,6 +79,7 @@ impl Webhook {
     ) -> Self {
         Self {
             sender,
+            breaker: CircuitBreaker::new(endpoint.consumer(), ProbeInterval::Long),
             format: endpoint.format,
             name: endpoint.name.to_string(),
             states,
@@ -91,12 +101,34 @@ impl Webhook {
     }
 
     async fn send(&self, delivery: &Delivery) -> Result<(), WebhookError> {
-        let state = self.states.of(&self.name).await?;
-        if let Some(reason) = &state.off {
-            return Err(WebhookError::Off(reason.clone()));
-        }
-        let now = OffsetDateTime::now_utc();
         let body = self.body(delivery)?;
+        let mut call = loop {
+            // It may be switched off while this waits.
+            if let Some(reason) = self.states.of_when_there(&self.name, delivery).await?.off {
+                return Err(WebhookError::Off(reason));
+            }
+            match self.breaker.try_call(&delivery.key()) {
+                Some(call) => break call,
+                None => self.breaker.wait(delivery).await?,
+            }
+        };
+        let Err(error) = self.send_now(delivery, body).await else {
+            call.answered();
+            return Ok(());
+        };
+        let Some(away) = error.away() else {
+            call.answered();
+            return Err(error.into());
+        };
+        match call.failed(away, &error) {
+            Some(pause) => Err(WebhookError::Away { error, pause }),
+            None => Err(error.into()),
+        }
+    }
+
+    /// Sends it, and notes what that says of the endpoint.
+    async fn send_now(&self, delivery: &Delivery, body: Body) -> Result<(), SendingError> {
+        let now = OffsetDateTime::now_utc();
         let (host, port) = self.sender.address();
         let sending = tracing::info_span!(
             "send webhook",
@@ -117,8 +149,8 @@ impl Webhook {
         if sent.is_err() {
             sending.record("otel.status_code", "ERROR");
         }
-        self.update_circuit(&sent, now).await;
-        Ok(sent?)
+        self.update_state(&sent, now).await;
+        sent
     }
 
     fn body(&self, delivery: &Delivery) -> Result<Body, serde_json::Error> {
@@ -128,9 +160,9 @@ impl Webhook {
         }
     }
 
-    /// Updates the circuit: records since when the endpoint fails, and switches it off when it asks for that or
-    /// has failed for too long.
-    async fn update_circuit(&self, sent: &Result<(), SendingError>, now: OffsetDateTime) {
+    /// Updates the endpoint's state: records since when it fails, and switches it off when it asks for that or has failed
+    /// for too long.
+    async fn update_state(&self, sent: &Result<(), SendingError>, now: OffsetDateTime) {
         let changed = self
             .states
             .change(&self.name, |before| next_state(before, sent, now));

@@ -2,7 +2,6 @@
 
 use std::{net::IpAddr, time::Duration};
 
-use anyhow::Context as _;
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode, header};
 use http_body_util::Full;
@@ -11,22 +10,26 @@ use hyper_util::{
     client::legacy::{self, connect::HttpConnector},
     rt::TokioExecutor,
 };
-use site_broker::{Endpoint, endpoints::EndpointName};
+use site_broker::{Away, Endpoint, endpoints::EndpointName};
 use site_events::event;
 use site_service::settings::ExposeSecret;
 use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP};
 use time::OffsetDateTime;
 use tokio::time::timeout;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use tracing::Span;
 use url::Url;
 use uuid::Uuid;
 
 use super::addresses::{FilteringResolver, PrivateAddresses, is_public};
+use crate::RootCertificates;
 
 type Http = legacy::Client<HttpsConnector<HttpConnector<FilteringResolver>>, Full<Bytes>>;
 
 /// How long a receiver may take to answer.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long the network may take to connect.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// The shortest key that the specification allows.
 const MIN_KEY_BYTES: usize = 24;
 const PREFIX: &str = "whsec_";
@@ -56,9 +59,12 @@ pub enum SendingError {
         /// How long to wait.
         after: Duration,
     },
-    /// It was not reached, or did not answer in time.
+    /// It was not reached: no connection, or none that is encrypted as it must be.
     #[error("the receiver was not reached: {0}")]
     Unreachable(String),
+    /// It was reached, and did not answer, or not in time.
+    #[error("the receiver did not answer: {0}")]
+    NoAnswer(String),
     /// The signature could not be made.
     #[error("the event cannot be signed")]
     Signing,
@@ -70,8 +76,20 @@ impl SendingError {
         match self {
             Self::Gone | Self::Signing => true,
             Self::Status(status) => (400..500).contains(status) && !matches!(status, 408 | 429),
-            Self::Later { .. } | Self::Unreachable(_) => false,
+            Self::Later { .. } | Self::Unreachable(_) | Self::NoAnswer(_) => false,
         }
+    }
+
+    /// How the receiver is away, where it is: then the events of its endpoint wait.
+    pub fn away(&self) -> Option<Away> {
+        let (status, retry_after) = match self {
+            Self::Unreachable(_) => return Some(Away::Unreachable),
+            Self::NoAnswer(_) => return Some(Away::Failing { retry_after: None }),
+            Self::Status(status) => (status, None),
+            Self::Later { status, after } => (status, Some(*after)),
+            Self::Gone | Self::Signing => return None,
+        };
+        matches!(status, 429 | 502 | 503 | 504).then_some(Away::Failing { retry_after })
     }
 }
 
@@ -106,17 +124,17 @@ pub struct WebhookClient {
 }
 
 impl WebhookClient {
-    /// A client that reaches private addresses, and sends without TLS, only where that is allowed.
+    /// A client that reaches private addresses, and sends without TLS, only where that is allowed, and trusts these
+    /// authorities besides the system's.
     ///
     /// # Errors
     ///
-    /// If the system has no usable root certificate.
-    pub fn new(private: PrivateAddresses) -> anyhow::Result<Self> {
+    /// If there is no usable root certificate.
+    pub fn new(private: PrivateAddresses, trusted: Option<&RootCertificates>) -> anyhow::Result<Self> {
         let mut tcp = HttpConnector::new_with_resolver(FilteringResolver(private));
         tcp.enforce_http(false);
-        let tls = HttpsConnectorBuilder::new()
-            .with_native_roots()
-            .context("webhooks cannot be sent: there is no usable root certificate")?;
+        tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
+        let tls = HttpsConnectorBuilder::new().with_tls_config(tls_config(trusted)?);
         let connector = match private {
             PrivateAddresses::Allowed => tls.https_or_http(),
             PrivateAddresses::Refused => tls.https_only(),
@@ -127,6 +145,20 @@ impl WebhookClient {
             private,
         })
     }
+}
+
+fn tls_config(trusted: Option<&RootCertificates>) -> anyhow::Result<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    // What cannot be read of the system's is missed where it is needed.
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    roots.add_parsable_certificates(trusted.into_iter().flat_map(RootCertificates::for_https));
+    anyhow::ensure!(
+        !roots.is_empty(),
+        "webhooks cannot be sent: there is no usable root certificate"
+    );
+    Ok(ClientConfig::builder()
+        .with_root_certificates(roots)
+        .with_no_client_auth())
 }
 
 /// Sends to one endpoint.
@@ -185,8 +217,15 @@ impl WebhookSender {
         let request = request.map_err(|error| SendingError::Unreachable(reason_of(&error)))?;
         let answer = timeout(REQUEST_TIMEOUT, self.http.request(request)).await;
         let answer =
-            answer.map_err(|_| SendingError::Unreachable(format!("no answer within {REQUEST_TIMEOUT:?}")))?;
-        let answer = answer.map_err(|error| SendingError::Unreachable(reason_of(&error)))?;
+            answer.map_err(|_| SendingError::NoAnswer(format!("nothing within {REQUEST_TIMEOUT:?}")))?;
+        let answer = answer.map_err(|error| {
+            let reason = reason_of(&error);
+            if error.is_connect() {
+                SendingError::Unreachable(reason)
+            } else {
+                SendingError::NoAnswer(reason)
+            }
+        })?;
         Span::current().record("http.response.status_code", answer.status().as_u16());
         match Response::status(&answer) {
             status if status.is_success() => Ok(()),
@@ -281,7 +320,7 @@ mod tests {
     const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
     fn refusal(url: &str, secret: &str) -> Option<String> {
-        let client = WebhookClient::new(PrivateAddresses::Refused).expect("a client");
+        let client = WebhookClient::new(PrivateAddresses::Refused, None).expect("a client");
         let raw = format!(
             r#"[{{"name": "crm", "url": "{url}", "secrets": ["{secret}"], "events": ["contact.received"]}}]"#
         );
@@ -371,5 +410,32 @@ mod tests {
             assert_eq!(SendingError::Status(status).is_final(), is_final, "{status}");
         }
         assert!(SendingError::Gone.is_final());
+    }
+
+    #[test]
+    fn a_receiver_is_away_only_where_it_says_so_or_nothing() {
+        let failing = |retry_after| Some(Away::Failing { retry_after });
+        for (status, away) in [
+            (400, None),
+            (408, None),
+            (429, failing(None)),
+            (500, None),
+            (501, None),
+            (502, failing(None)),
+            (503, failing(None)),
+            (504, failing(None)),
+        ] {
+            assert_eq!(SendingError::Status(status).away(), away, "{status}");
+        }
+        let after = Duration::from_secs(60);
+        let later = |status| SendingError::Later { status, after };
+        assert_eq!(later(503).away(), failing(Some(after)));
+        assert_eq!(later(500).away(), None);
+        let reason = || "reset".to_owned();
+        assert_eq!(
+            SendingError::Unreachable(reason()).away(),
+            Some(Away::Unreachable)
+        );
+        assert_eq!(SendingError::NoAnswer(reason()).away(), failing(None));
     }
 }

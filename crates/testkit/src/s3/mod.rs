@@ -1,20 +1,23 @@
-//! A real S3 API over a folder.
+//! A real S3 API over a folder, which does wrong what it is told to.
+
+mod fault;
 
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Weak},
 };
 
 use anyhow::Context;
 use clap::Parser;
-use hyper::service::{Service, service_fn};
+use hyper::{Method, Request, Response, StatusCode, body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo},
     server::conn::auto::Builder,
 };
 use resumes::{ResumeStore, S3Settings};
 use s3s::{
+    Body, HttpError, HttpResponse,
     auth::SimpleAuth,
     service::{S3Service, S3ServiceBuilder},
 };
@@ -23,6 +26,8 @@ use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use self::fault::Impediment;
+pub use self::fault::S3Fault;
 use crate::ports::free_ports;
 
 const BUCKET: &str = "resumes";
@@ -34,8 +39,9 @@ pub struct S3 {
     secret: String,
     folder: PathBuf,
     running: Option<DropGuard>,
-    /// Whether answers are held back.
-    held: watch::Sender<bool>,
+    fault: watch::Sender<S3Fault>,
+    /// One more than connections stand.
+    connections: Arc<()>,
     _temporary: Option<TempDir>,
 }
 
@@ -57,7 +63,8 @@ impl S3 {
             secret: uuid::Uuid::new_v4().simple().to_string(),
             folder: folder.to_owned(),
             running: None,
-            held: watch::Sender::new(false),
+            fault: watch::Sender::default(),
+            connections: Arc::default(),
             _temporary: None,
         };
         s3.resume_from_disk().await?;
@@ -77,7 +84,8 @@ impl S3 {
         tokio::spawn(serve(
             listener,
             service.build(),
-            self.held.subscribe(),
+            self.fault.subscribe(),
+            Arc::downgrade(&self.connections),
             stop.clone(),
         ));
         self.running = Some(stop.drop_guard());
@@ -94,14 +102,14 @@ impl S3 {
         .await
     }
 
-    /// Holds back every answer from now on: what is asked is done, and nobody hears of it.
-    pub fn hold_answers(&self) {
-        self.held.send_replace(true);
+    /// What it does wrong from now on, until it is told otherwise: with what is under way, too.
+    pub fn fault(&self, fault: S3Fault) {
+        self.fault.send_replace(fault);
     }
 
-    /// Gives the answers that were held back.
-    pub fn release_answers(&self) {
-        self.held.send_replace(false);
+    /// How many connections stand.
+    pub fn open_connections(&self) -> usize {
+        Arc::strong_count(&self.connections) - 1
     }
 
     /// Its address.
@@ -164,26 +172,58 @@ fn collect(bucket: &Path, folder: &Path, objects: &mut Vec<(String, Vec<u8>)>) -
 async fn serve(
     listener: TcpListener,
     service: S3Service,
-    held: watch::Receiver<bool>,
+    fault: watch::Receiver<S3Fault>,
+    connected: Weak<()>,
     stop: CancellationToken,
 ) {
     let protocol = Arc::new(Builder::new(TokioExecutor::new()));
     // Dropping the set aborts what is still being served.
     let mut connections = JoinSet::new();
     while let Some(Ok((socket, _))) = stop.run_until_cancelled(listener.accept()).await {
-        let (protocol, service, held) = (Arc::clone(&protocol), service.clone(), held.clone());
-        let answer = service_fn(move |request| {
-            let (service, mut held) = (service.clone(), held.clone());
-            async move {
-                let answered = Service::call(&service, request).await;
-                // The sender is gone where nobody is left to answer.
-                let _released = held.wait_for(|held| !held).await;
-                answered
-            }
-        });
-        connections.spawn(async move {
+        let (protocol, service) = (Arc::clone(&protocol), service.clone());
+        let connected = connected.upgrade();
+        let cut = CancellationToken::new();
+        let impediment = Impediment {
+            fault: fault.clone(),
+            cut: cut.clone(),
+        };
+        let answer = service_fn(move |request| answer(service.clone(), request, impediment.clone()));
+        connections.spawn(cut.run_until_cancelled_owned(async move {
             // A client that goes away is no concern of the server's.
             let _ended = protocol.serve_connection(TokioIo::new(socket), answer).await;
-        });
+            drop(connected);
+        }));
+        // Those that ended; each would keep its memory until the set is dropped.
+        while connections.try_join_next().is_some() {}
     }
+}
+
+async fn answer(
+    service: S3Service,
+    request: Request<Incoming>,
+    mut impediment: Impediment,
+) -> Result<HttpResponse, HttpError> {
+    if impediment.fault() == S3Fault::Unavailable {
+        return Ok(empty(StatusCode::SERVICE_UNAVAILABLE));
+    }
+    let method = request.method().clone();
+    let mut request = request.map(Body::from);
+    if method == Method::PUT {
+        request = request.map(|body| impediment.clone().upload(body));
+    }
+    let answered = service.call(request).await;
+    impediment.answers_are_given().await;
+    match method {
+        Method::PUT if impediment.fault() == S3Fault::FailAfterStoring => {
+            Ok(empty(StatusCode::INTERNAL_SERVER_ERROR))
+        }
+        Method::GET => answered.map(|answer| answer.map(|body| impediment.download(body))),
+        _ => answered,
+    }
+}
+
+fn empty(status: StatusCode) -> HttpResponse {
+    let mut answer = Response::new(Body::empty());
+    *answer.status_mut() = status;
+    answer
 }

@@ -1,4 +1,5 @@
-//! Circuit breaker of an endpoint: since when it fails, and whether it is switched off.
+//! Disabling of an endpoint: since when it fails, and whether that, or its answer, switches it off. (Its circuit breaker is
+//! about the minutes before.)
 
 use site_broker::endpoints::EndpointState;
 use time::{Duration, OffsetDateTime};

@@ -1,0 +1,123 @@
+//! Configuration of the broker's servers: that of one by itself, and production's on one machine.
+
+use std::{fs, path::Path};
+
+use super::routes::Routes;
+
+/// Who may do what; the same file that a cluster uses.
+const USERS: &str = include_str!("../../../broker/nats/users.conf");
+/// What each server of production reads, as its pod mounts it.
+const PRODUCTION: &str = include_str!("../../../../k8s/components/nats/nats.conf");
+const PRODUCTION_CLUSTER: &str = include_str!("../../../../k8s/components/nats/cluster.conf");
+/// Where nobody listens: a server that learns of another's address from a third would call it past its proxy.
+const NOWHERE: &str = "127.0.0.1:9";
+
+/// Writes what a server by itself reads.
+pub(super) fn write_single(folder: &Path, listens: Listens) -> anyhow::Result<()> {
+    let store = folder.join("jetstream");
+    let store = store.display();
+    fs::create_dir_all(folder)?;
+    let Listens { clients, monitor } = listens;
+    let text = format!(
+        "listen: 127.0.0.1:{clients}\nhttp: 127.0.0.1:{monitor}\njetstream {{ store_dir: \"{store}\" }}\n{USERS}"
+    );
+    Ok(fs::write(folder.join("nats.conf"), text)?)
+}
+
+/// Where a server of a cluster listens.
+#[derive(Clone, Copy)]
+pub(super) struct Listens {
+    pub(super) clients: u16,
+    pub(super) monitor: u16,
+}
+
+/// Writes what a server of production reads, with nothing changed but what cannot be the same for three of them on one
+/// machine.
+///
+/// # Errors
+///
+/// Where production's files do not say what is to be changed.
+pub(super) fn write_clustered(
+    folder: &Path,
+    server: usize,
+    listens: Listens,
+    routes: &Routes,
+) -> anyhow::Result<()> {
+    fs::create_dir_all(folder)?;
+    let Listens { clients, monitor } = listens;
+    let [pid_file, store] = ["nats.pid", "jetstream"].map(|name| folder.join(name));
+    let settings = changed(
+        PRODUCTION,
+        &[
+            ("listen: 0.0.0.0:4222", format!("listen: 127.0.0.1:{clients}")),
+            ("http: 0.0.0.0:8222", format!("http: 127.0.0.1:{monitor}")),
+            (
+                "pid_file: /run/nats/nats.pid",
+                format!("pid_file: \"{}\"", pid_file.display()),
+            ),
+            ("store_dir: /data", format!("store_dir: \"{}\"", store.display())),
+        ],
+    )?;
+    let listen = format!(
+        "listen: 127.0.0.1:{}\n  advertise: {NOWHERE}",
+        routes.port(server)
+    );
+    let names = (0..routes.len()).map(|other| format!("nats-{other}.nats-nodes:6222"));
+    let names: Vec<String> = names.collect();
+    let addresses = names.iter().enumerate().map(|(other, name)| {
+        let port = routes.port_to(server, other);
+        (name.as_str(), format!("127.0.0.1:{port}"))
+    });
+    let changes: Vec<_> = addresses.chain([("listen: 0.0.0.0:6222", listen)]).collect();
+    let cluster = changed(PRODUCTION_CLUSTER, &changes)?;
+    let files = [
+        ("nats.conf", settings),
+        ("cluster.conf", cluster),
+        ("users.conf", USERS.to_owned()),
+    ];
+    for (name, text) in files {
+        fs::write(folder.join(name), text)?;
+    }
+    Ok(())
+}
+
+/// The text with each of these replaced. Each must stand there, once, and nothing that belongs to a cluster may be left.
+fn changed(text: &str, changes: &[(&str, String)]) -> anyhow::Result<String> {
+    let mut changed = text.to_owned();
+    for (from, to) in changes {
+        anyhow::ensure!(
+            text.matches(from).count() == 1,
+            "k8s/components/nats does not say \"{from}\" once; crates/testkit/src/nats/configuration.rs must follow it"
+        );
+        changed = changed.replace(from, to);
+    }
+    for left in ["0.0.0.0", "nats-nodes", ": /"] {
+        anyhow::ensure!(
+            !changed.contains(left),
+            "k8s/components/nats has one more \"{left}\"; crates/testkit/src/nats/configuration.rs must follow it"
+        );
+    }
+    Ok(changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_production_says_otherwise_is_not_left_out() {
+        let listen = [("listen: 0.0.0.0:4222", "listen: 127.0.0.1:1".to_owned())];
+        let taken = changed("listen: 0.0.0.0:4222\nsync_interval: always\n", &listen);
+        assert_eq!(
+            taken.expect("it is there"),
+            "listen: 127.0.0.1:1\nsync_interval: always\n"
+        );
+        for drifted in [
+            "listen: 0.0.0.0:4333\n",
+            "listen: 0.0.0.0:4222\nhttp: 0.0.0.0:8222\n",
+            "listen: 0.0.0.0:4222\nca_file: /etc/ca.crt\n",
+        ] {
+            assert!(changed(drifted, &listen).is_err(), "{drifted}");
+        }
+    }
+}

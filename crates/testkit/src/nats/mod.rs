@@ -1,0 +1,267 @@
+//! A real NATS server, or a cluster of three, with our users and streams.
+
+mod cluster;
+mod configuration;
+mod routes;
+mod server;
+mod user;
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use async_nats::{Client, ConnectOptions, jetstream};
+use clap::Parser;
+use futures_util::{StreamExt, TryStreamExt};
+use serde_json::Value;
+use site_broker::ProvisionSettings;
+use site_events::{Channel, DEAD_LETTERS_STREAM, SITE_STREAM};
+use tempfile::TempDir;
+
+pub use self::user::User;
+use self::{configuration::Listens, routes::Routes, server::Server, user::Passwords};
+use crate::{child_process::ChildProcess, ports::free_ports};
+
+/// A broker on 127.0.0.1: one server, or three ([`Self::start_cluster_at`]). Its disk outlives its stops.
+pub struct Nats {
+    servers: Vec<Server>,
+    /// Of a cluster.
+    routes: Option<Routes>,
+    passwords: Passwords,
+    _temporary: Option<TempDir>,
+}
+
+impl Nats {
+    /// Starts one on a free port, with streams, consumers and buckets, on a disk that
+    /// goes away with it.
+    pub async fn start() -> anyhow::Result<Self> {
+        let [port] = free_ports()?;
+        let folder = TempDir::new()?;
+        let mut nats = Self::start_at(port, folder.path()).await?;
+        nats._temporary = Some(folder);
+        nats.provision().await?;
+        Ok(nats)
+    }
+
+    /// Starts one without streams at this port, with its files and log in this folder.
+    pub async fn start_at(port: u16, folder: &Path) -> anyhow::Result<Self> {
+        let [monitor] = free_ports()?;
+        configuration::write_single(
+            folder,
+            Listens {
+                clients: port,
+                monitor,
+            },
+        )?;
+        let mut nats = Self::new(vec![Server::new("nats", port, monitor, folder)], None);
+        nats.resume_from_disk().await?;
+        Ok(nats)
+    }
+
+    fn new(servers: Vec<Server>, routes: Option<Routes>) -> Self {
+        Self {
+            servers,
+            routes,
+            passwords: Passwords::new(),
+            _temporary: None,
+        }
+    }
+
+    /// Starts it again after [`Self::stop`], with the same ports and disks.
+    pub async fn resume_from_disk(&mut self) -> anyhow::Result<()> {
+        // Each of three needs another before it can do anything.
+        for server in &mut self.servers {
+            server.start(&self.passwords)?;
+        }
+        for server in &mut self.servers {
+            server.answers().await?;
+        }
+        if self.routes.is_some() {
+            self.wait_until_joined().await?;
+        }
+        Ok(())
+    }
+
+    /// Creates what `sitectl setup` creates.
+    pub async fn provision(&self) -> anyhow::Result<()> {
+        self.provision_for("[]").await
+    }
+
+    /// Creates what `sitectl setup` creates where the setting `WEBHOOKS` is this.
+    pub async fn provision_for(&self, webhooks: &str) -> anyhow::Result<()> {
+        self.provision_with(&["--webhooks", webhooks]).await
+    }
+
+    /// Creates what `sitectl setup` creates with these flags, with a copy on every server.
+    pub async fn provision_with(&self, flags: &[&str]) -> anyhow::Result<()> {
+        let client = self.client(User::Operator).await?;
+        let mut settings = ProvisionFlags::try_parse_from([&["provision"], flags].concat())?;
+        settings.provision.replicas = self.servers.len();
+        site_broker::provision(&jetstream::new(client), &settings.provision).await?;
+        Ok(())
+    }
+
+    /// Stops it; its disk stays.
+    pub async fn stop(&mut self) -> anyhow::Result<()> {
+        for server in &mut self.servers {
+            server.stop().await?;
+        }
+        Ok(())
+    }
+
+    /// Freezes it: connections stand, nothing is answered.
+    pub async fn freeze(&self) -> anyhow::Result<()> {
+        for server in &self.servers {
+            server.freeze().await?;
+        }
+        Ok(())
+    }
+
+    /// Lets it go on after [`Self::freeze`].
+    pub fn thaw(&self) -> anyhow::Result<()> {
+        self.servers.iter().try_for_each(Server::thaw)
+    }
+
+    /// The names that those who are connected gave themselves.
+    pub async fn connected(&self) -> anyhow::Result<Vec<String>> {
+        let url = format!("http://127.0.0.1:{}/connz", self.servers[0].monitor);
+        let connections: Value = serde_json::from_slice(&reqwest::get(url).await?.bytes().await?)?;
+        let connections = connections["connections"].as_array().into_iter().flatten();
+        let names = connections.filter_map(|connection| connection["name"].as_str());
+        Ok(names.map(str::to_owned).collect())
+    }
+
+    /// The running process, of a cluster the first.
+    pub fn process(&self) -> anyhow::Result<&ChildProcess> {
+        self.servers[0].process()
+    }
+
+    /// Every process that runs.
+    pub fn processes(&self) -> impl Iterator<Item = &ChildProcess> {
+        self.servers.iter().filter_map(|server| server.running.as_ref())
+    }
+
+    /// Every process that runs, to ask whether it ended.
+    pub fn processes_mut(&mut self) -> impl Iterator<Item = &mut ChildProcess> {
+        self.servers
+            .iter_mut()
+            .filter_map(|server| server.running.as_mut())
+    }
+
+    /// Its address; those of a cluster, divided by commas.
+    pub fn url(&self) -> String {
+        let urls: Vec<String> = self.servers.iter().map(Server::url).collect();
+        urls.join(",")
+    }
+
+    /// What a service must be told to log in, as flags.
+    pub fn flags(&self, user: User) -> Vec<String> {
+        vec![
+            format!("--nats-url={}", self.url()),
+            format!("--nats-user={}", user.name()),
+            format!("--nats-password={}", self.password_of(user)),
+        ]
+    }
+
+    /// The folder that its streams lie in, of a cluster those of the first server.
+    pub fn disk(&self) -> PathBuf {
+        self.servers[0].disk()
+    }
+
+    /// Gives users another password: the servers are started anew with it. Their disks stay.
+    pub async fn change_passwords(&mut self, users: &[User]) -> anyhow::Result<()> {
+        self.stop().await?;
+        self.passwords.change(users);
+        self.resume_from_disk().await
+    }
+
+    fn password_of(&self, user: User) -> &str {
+        self.passwords.of(user)
+    }
+
+    /// The password of every user that has not got another one.
+    pub fn password(&self) -> &str {
+        &self.passwords.usual
+    }
+
+    /// A connection of this user's, to any server that neither stands still nor is cut off.
+    pub async fn client(&self, user: User) -> anyhow::Result<Client> {
+        let up = self.servers.iter().enumerate().filter(|(number, server)| {
+            let is_cut = |routes: &Routes| routes.are_cut(*number);
+            server.is_up() && !self.routes.as_ref().is_some_and(is_cut)
+        });
+        let urls: Vec<String> = up.map(|(_, server)| server.url()).collect();
+        anyhow::ensure!(!urls.is_empty(), "no server of NATS can be used");
+        Ok(self.login(user).connect(urls.as_slice()).await?)
+    }
+
+    fn login(&self, user: User) -> ConnectOptions {
+        ConnectOptions::new()
+            .user_and_password(user.name().to_owned(), self.password_of(user).to_owned())
+            .custom_inbox_prefix(format!("_INBOX_{}", user.name()))
+    }
+
+    /// Has the broker wait only this long for the outcome of a delivery, so that a test need not wait a minute for
+    /// what nobody told the outcome of.
+    pub async fn shorten_the_ack_wait(&self, ack_wait: Duration) -> anyhow::Result<()> {
+        let context = jetstream::new(self.client(User::Operator).await?);
+        let site = context.get_stream(SITE_STREAM).await?;
+        for channel in Channel::ALL {
+            let info = site.consumer_info(channel.name()).await?;
+            let config = jetstream::consumer::Config {
+                ack_wait,
+                ..info.config
+            };
+            context.create_consumer_on_stream(config, SITE_STREAM).await?;
+        }
+        Ok(())
+    }
+
+    /// How many deliveries of events are still to be made or acknowledged, over all durable consumers.
+    pub async fn backlog(&self) -> anyhow::Result<u64> {
+        let context = jetstream::new(self.client(User::Operator).await?);
+        let site = context.get_stream(SITE_STREAM).await?;
+        let consumers: Vec<_> = site.consumers().try_collect().await?;
+        let open = consumers
+            .iter()
+            .map(|consumer| consumer.num_pending + consumer.num_ack_pending as u64);
+        Ok(open.sum())
+    }
+
+    /// The stored events, oldest first.
+    pub async fn events(&self) -> anyhow::Result<Vec<Value>> {
+        let messages = self.messages(SITE_STREAM).await?;
+        messages
+            .iter()
+            .map(|message| Ok(serde_json::from_slice(&message.payload)?))
+            .collect()
+    }
+
+    /// The dead letters, oldest first.
+    pub async fn dead_letters(&self) -> anyhow::Result<Vec<async_nats::Message>> {
+        self.messages(DEAD_LETTERS_STREAM).await
+    }
+
+    /// All that a stream holds, oldest first, as it is stored.
+    pub async fn messages(&self, stream: &str) -> anyhow::Result<Vec<async_nats::Message>> {
+        let context = jetstream::new(self.client(User::Operator).await?);
+        let stream = context.get_stream(stream).await?;
+        let count = stream.cached_info().state.messages;
+        let config = jetstream::consumer::pull::OrderedConfig::default();
+        let consumer = stream.create_consumer(config).await?;
+        let count = usize::try_from(count)?;
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let messages = consumer.messages().await?.take(count);
+        let messages: Vec<_> = messages.collect().await;
+        messages.into_iter().map(|message| Ok(message?.message)).collect()
+    }
+}
+
+#[derive(Parser)]
+struct ProvisionFlags {
+    #[command(flatten)]
+    provision: ProvisionSettings,
+}

@@ -1,0 +1,162 @@
+//! The broker of three, and what befalls one of its servers.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use async_nats::{Client, jetstream};
+use site_broker::provision::stream_names;
+use site_events::SITE_STREAM;
+use site_service::nats::jetstream as with_our_timeouts;
+use tempfile::TempDir;
+use testkit::{Broker, Nats, Ports, Shape, Stack, User, eventually};
+use tokio::time::Instant;
+
+use crate::publishing::publish_over;
+
+/// What the issue allows after a leader was lost.
+const NEW_LEADER: Duration = Duration::from_secs(10);
+
+struct Cluster {
+    nats: Nats,
+    _folder: TempDir,
+}
+
+impl Cluster {
+    async fn start() -> anyhow::Result<Self> {
+        let folder = TempDir::new()?;
+        let ports = [Ports::free()?.nats, Ports::free()?.nats, Ports::free()?.nats];
+        let nats = Nats::start_cluster_at(ports, folder.path()).await?;
+        nats.provision().await?;
+        Ok(Self {
+            nats,
+            _folder: folder,
+        })
+    }
+}
+
+/// Publishes as a service does, by a connection that lasts: tries until it is stored.
+async fn publish_until_stored(client: &Client) -> anyhow::Result<Duration> {
+    let started = Instant::now();
+    eventually("an event is stored", NEW_LEADER, async || {
+        publish_over(client).await.ok()?.ok()
+    })
+    .await?;
+    Ok(started.elapsed())
+}
+
+#[tokio::test]
+async fn each_stream_and_consumer_has_a_copy_on_each_of_three_servers() -> anyhow::Result<()> {
+    let cluster = Cluster::start().await?;
+    let context = with_our_timeouts(cluster.nats.client(User::Operator).await?);
+    for name in stream_names() {
+        let info = context.get_stream(&name).await?.cached_info().clone();
+        let cluster = info.cluster.context("a stream of a cluster")?;
+        assert_eq!(info.config.num_replicas, 3, "{name}");
+        assert_eq!(cluster.replicas.len(), 2, "{name}");
+    }
+    cluster.nats.wait_until_current().await
+}
+
+#[tokio::test]
+async fn what_was_stored_outlives_the_kill_of_its_leader_and_publishing_goes_on() -> anyhow::Result<()> {
+    let mut cluster = Cluster::start().await?;
+    let nats = &mut cluster.nats;
+    let services = nats.client(User::Contact).await?;
+    publish_over(&services).await??;
+    let leader = nats.leader_of(SITE_STREAM).await?;
+    nats.kill_server(leader).await?;
+    let stalled = publish_until_stored(&services).await?;
+    assert!(stalled < NEW_LEADER, "{stalled:?}");
+    assert_ne!(nats.leader_of(SITE_STREAM).await?, leader);
+    nats.start_server(leader).await?;
+    nats.wait_until_current().await?;
+    assert_eq!(nats.events().await?.len(), 2);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_server_whose_disk_is_lost_gets_everything_from_the_others() -> anyhow::Result<()> {
+    let mut cluster = Cluster::start().await?;
+    let nats = &mut cluster.nats;
+    publish_over(&nats.client(User::Contact).await?).await??;
+    let lost = nats.leader_of(SITE_STREAM).await?;
+    assert!(nats.wipe_server(lost).is_err(), "it runs");
+    nats.kill_server(lost).await?;
+    nats.wipe_server(lost)?;
+    nats.start_server(lost).await?;
+    nats.wait_until_current().await?;
+    // The two that kept theirs go away, one after the other: what it got has to be whole.
+    for other in (0..nats.servers()).filter(|other| *other != lost) {
+        nats.kill_server(other).await?;
+        let events = eventually("the event is read", 2 * NEW_LEADER, async || {
+            nats.events().await.ok()
+        });
+        assert_eq!(events.await?.len(), 1);
+        nats.start_server(other).await?;
+        nats.wait_until_current().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_minority_that_is_cut_off_acknowledges_nothing_until_it_is_back() -> anyhow::Result<()> {
+    let cluster = Cluster::start().await?;
+    let nats = &cluster.nats;
+    // The leader: it would acknowledge alone, if any did.
+    let alone = nats.leader_of(SITE_STREAM).await?;
+    let its_client = nats.client_of(alone, User::Contact).await?;
+    publish_over(&its_client).await??;
+    nats.cut_off(alone)?;
+    let unknown = publish_over(&its_client).await?;
+    assert!(unknown.is_err(), "{unknown:?}");
+    publish_until_stored(&nats.client(User::Contact).await?).await?;
+    let refused = publish_over(&its_client).await?;
+    assert!(refused.is_err(), "{refused:?}");
+    nats.reconnect(alone)?;
+    nats.wait_until_current().await?;
+    publish_until_stored(&its_client).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_server_that_stands_still_holds_nobody_up() -> anyhow::Result<()> {
+    let cluster = Cluster::start().await?;
+    let nats = &cluster.nats;
+    let leader = nats.leader_of(SITE_STREAM).await?;
+    nats.freeze_server(leader).await?;
+    publish_until_stored(&nats.client(User::Contact).await?).await?;
+    nats.thaw_server(leader)?;
+    nats.wait_until_current().await
+}
+
+#[tokio::test]
+async fn a_stack_runs_on_three_and_takes_a_message_while_any_one_is_away() -> anyhow::Result<()> {
+    let shape = Shape {
+        broker: Broker::Three,
+        ..Shape::USUAL
+    };
+    let mut stack = Stack::start_as(shape, Ports::free()?, &[]).await?;
+    for away in 0..stack.nats.servers() {
+        stack.nats.kill_server(away).await?;
+        let url = format!("{}/api/contact", stack.site());
+        let form =
+            serde_json::json!({ "name": "Zoë", "email": "zoe@example.org", "message": format!("{away}") });
+        let http = reqwest::Client::new();
+        eventually("the message is taken", 2 * NEW_LEADER, async || {
+            let answer = http.post(&url).json(&form).send().await.ok()?;
+            answer.status().is_success().then_some(())
+        })
+        .await?;
+        stack.nats.start_server(away).await?;
+        stack.nats.wait_until_current().await?;
+    }
+    let context = jetstream::new(stack.nats.client(User::Operator).await?);
+    let stored = context
+        .get_stream(SITE_STREAM)
+        .await?
+        .cached_info()
+        .state
+        .messages;
+    assert_eq!(stored, 3);
+    stack.stop().await
+}

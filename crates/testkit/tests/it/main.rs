@@ -1,0 +1,9 @@
+//! The parts of tests, held to what they promise.
+
+mod books;
+mod clock;
+mod cluster;
+mod mail_server;
+mod publishing;
+mod s3;
+mod small_disk;

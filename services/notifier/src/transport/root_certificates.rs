@@ -1,0 +1,69 @@
+//! Root certificates from a file: authorities to trust besides the system's.
+
+use lettre::transport::smtp::client::Certificate;
+use tokio_rustls::rustls::{
+    RootCertStore,
+    pki_types::{CertificateDer, pem::PemObject},
+};
+
+/// Authorities to trust, at least one.
+#[derive(Debug, Clone)]
+pub struct RootCertificates(Vec<CertificateDer<'static>>);
+
+impl RootCertificates {
+    /// Reads them; what cannot be used is refused while the settings are read.
+    pub(crate) fn read(path: &str) -> Result<Self, String> {
+        let pem = std::fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
+        let certificates = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
+        let certificates = certificates.ok().filter(|certificates| are_usable(certificates));
+        certificates
+            .map(Self)
+            .ok_or_else(|| "it holds no certificates as PEM".to_owned())
+    }
+
+    /// As an SMTP connection takes them.
+    pub(super) fn for_smtp(&self) -> impl Iterator<Item = Certificate> {
+        self.0
+            .iter()
+            .filter_map(|certificate| Certificate::from_der(certificate.to_vec()).ok())
+    }
+
+    /// As an HTTPS client takes them.
+    pub(super) fn for_https(&self) -> impl Iterator<Item = CertificateDer<'static>> {
+        self.0.iter().cloned()
+    }
+}
+
+fn are_usable(certificates: &[CertificateDer<'static>]) -> bool {
+    let mut roots = RootCertStore::empty();
+    let (usable, unusable) = roots.add_parsable_certificates(certificates.iter().cloned());
+    usable > 0 && unusable == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_authorities_is_refused_with_the_reason() -> std::io::Result<()> {
+        let refusal = |content: &str| -> std::io::Result<String> {
+            let file = tempfile::NamedTempFile::new()?;
+            std::fs::write(file.path(), content)?;
+            let read = RootCertificates::read(&file.path().to_string_lossy());
+            Ok(read.err().unwrap_or_default())
+        };
+        for content in [
+            "",
+            "ca.pem",
+            "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+            "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n",
+        ] {
+            assert_eq!(refusal(content)?, "it holds no certificates as PEM", "{content}");
+        }
+        let absent = RootCertificates::read("/nowhere/ca.pem")
+            .err()
+            .unwrap_or_default();
+        assert!(absent.starts_with("it cannot be read: "), "{absent}");
+        Ok(())
+    }
+}

@@ -1,0 +1,443 @@
+//! What waits for a dependency that is away goes on as soon as it is back, however long the backoff is; and while it is
+//! away, it is asked by one delivery at a time.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use axum::{Router, body::Bytes, http::StatusCode, routing::post};
+use serde_json::{Value, json};
+use site_broker::{DELIVERIES_BUCKET, RetryPolicy};
+use site_events::Channel;
+use testkit::{MailServer, Nats, Receiver, S3, ScriptedReply, User, eventually};
+use tokio::{net::TcpListener, sync::Barrier, time::timeout};
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::{
+    memory::applied_with_resume,
+    running::{HURRY, NEVER, RECRUITERS, Running, SOON, Site, person, settings},
+};
+
+/// More than a channel has under way at once, so that some are left in the stream.
+const BACKLOG: usize = 50;
+/// How soon the first delivery succeeds after its dependency is back.
+const FIRST_SUCCESS: Duration = Duration::from_secs(5);
+/// Within this all that waited has arrived, on a machine that does much else.
+const DRAINED: Duration = Duration::from_secs(15);
+
+/// A port whose connections end at once: a mail server that is away, and says how often it was asked.
+struct Away {
+    port: u16,
+    asked: Arc<AtomicUsize>,
+    accepting: AbortOnDropHandle<()>,
+}
+
+impl Away {
+    async fn start() -> anyhow::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let port = listener.local_addr()?.port();
+        let asked = Arc::<AtomicUsize>::default();
+        let count = asked.clone();
+        let accepting = tokio::spawn(async move {
+            while listener.accept().await.is_ok() {
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        Ok(Self {
+            port,
+            asked,
+            accepting: AbortOnDropHandle::new(accepting),
+        })
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// The mail server is back.
+    async fn recover(self) -> anyhow::Result<MailServer> {
+        drop(self.accepting);
+        eventually("the port is free again", SOON, async || {
+            MailServer::start_at(self.port, |_, _| ScriptedReply::Take)
+                .await
+                .ok()
+        })
+        .await
+    }
+}
+
+fn visitors() -> Vec<String> {
+    (0..BACKLOG)
+        .map(|number| format!("visitor-{number}@example.org"))
+        .collect()
+}
+
+async fn request_newsletters(site: &Site) -> anyhow::Result<Vec<String>> {
+    let visitors = visitors();
+    for visitor in &visitors {
+        site.request_newsletter(visitor).await?;
+    }
+    Ok(visitors)
+}
+
+fn arrived(server: &MailServer, visitors: &[String]) -> usize {
+    let has_it = |visitor: &&String| !server.accepted(visitor).is_empty();
+    visitors.iter().filter(has_it).count()
+}
+
+#[tokio::test]
+async fn mails_that_wait_for_the_mail_server_go_out_once_it_is_back() -> anyhow::Result<()> {
+    // A second or two apart, and four connections at first, each of which the system may have counted twice.
+    const ASKED_IN_SIX_SECONDS: usize = 16;
+    let (nats, away) = (Nats::start().await?, Away::start().await?);
+    let site = Site::on(&nats).await?;
+    let visitors = request_newsletters(&site).await?;
+    let _notifier = Running::start_retrying_after(NEVER, &nats, away.port, &[]).await?;
+    eventually("it is asked again", SOON, async || {
+        (away.asked() > 5).then_some(())
+    })
+    .await?;
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    let asked = away.asked();
+
+    let server = away.recover().await?;
+    eventually("the first mail", FIRST_SUCCESS, async || {
+        (arrived(&server, &visitors) > 0).then_some(())
+    })
+    .await?;
+    eventually("the backlog drains", DRAINED, async || {
+        (arrived(&server, &visitors) == visitors.len()).then_some(())
+    })
+    .await?;
+    assert!(asked <= ASKED_IN_SIX_SECONDS, "asked {asked} times");
+    for visitor in &visitors {
+        assert_eq!(server.accepted(visitor).len(), 1, "{visitor}");
+    }
+    assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn told_to_stop_while_the_mail_server_is_away_it_gives_back_what_waits() -> anyhow::Result<()> {
+    let (nats, away) = (Nats::start().await?, Away::start().await?);
+    let site = Site::on(&nats).await?;
+    let visitors = request_newsletters(&site).await?;
+    let mut notifier = Running::start_retrying_after(NEVER, &nats, away.port, &[]).await?;
+    eventually("it is asked again", SOON, async || {
+        (away.asked() > 5).then_some(())
+    })
+    .await?;
+    notifier.tell_to_stop();
+    timeout(FIRST_SUCCESS, notifier.stopped()).await??;
+
+    let server = away.recover().await?;
+    let _next = Running::start_retrying_after(NEVER, &nats, server.port(), &[]).await?;
+    eventually("the backlog drains", DRAINED, async || {
+        (arrived(&server, &visitors) == visitors.len()).then_some(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_mail_server_that_is_away_for_too_long_makes_dead_letters_that_say_why() -> anyhow::Result<()> {
+    let (nats, away) = (Nats::start().await?, Away::start().await?);
+    let site = Site::on(&nats).await?;
+    let mut settings = settings(&nats, away.port, &[])?;
+    settings.retries = RetryPolicy {
+        initial_backoff: HURRY,
+        give_up_after: 4 * HURRY,
+    };
+    let _notifier = Running::start_with(settings).await?;
+    let visitors = request_newsletters(&site).await?;
+    let letters = eventually("all are given up", SOON, async || {
+        let letters = nats.dead_letters().await.ok()?;
+        (letters.len() == visitors.len()).then_some(letters)
+    })
+    .await?;
+    for letter in letters {
+        let headers = letter.headers.unwrap_or_default();
+        let header = |name: &str| headers.get(name).map(ToString::to_string).unwrap_or_default();
+        // At first after one second, then after two more, so at least three times until it is four seconds old.
+        let attempts: u32 = header("Dead-Letter-Attempts").parse()?;
+        assert!(attempts >= 3, "{attempts} attempts");
+        let error = header("Dead-Letter-Error");
+        assert!(error.contains("mail") && error.contains("away: "), "{error}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn mails_that_wait_for_a_bucket_of_the_broker_go_out_once_it_is_back() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start_retrying_after(NEVER, &nats, server.port(), &[]).await?;
+    let context = async_nats::jetstream::new(nats.client(User::Operator).await?);
+    context.delete_key_value(DELIVERIES_BUCKET).await?;
+    let visitors = request_newsletters(&site).await?;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(
+        arrived(&server, &visitors),
+        0,
+        "nobody knows what was sent before"
+    );
+    nats.provision().await?;
+    eventually("the first mail", FIRST_SUCCESS, async || {
+        (arrived(&server, &visitors) > 0).then_some(())
+    })
+    .await?;
+    eventually("the backlog drains", DRAINED, async || {
+        (arrived(&server, &visitors) == visitors.len()).then_some(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_operator_is_told_of_dead_letters_once_the_mail_server_is_back() -> anyhow::Result<()> {
+    const OPERATOR: &str = "admin@oculant.example";
+    let (nats, away) = (Nats::start().await?, Away::start().await?);
+    let site = Site::on(&nats).await?;
+    let subject = format!("site.newsletter.confirmed.{}", person("zoe@example.org")?);
+    site.publish_raw(&subject, "not an event".to_owned()).await?;
+    let notifier = Running::start_retrying_after(NEVER, &nats, away.port, &[]).await?;
+    eventually("a dead letter", SOON, async || {
+        nats.dead_letters().await.ok()?.pop().map(drop)
+    })
+    .await?;
+    drop(notifier);
+    // It tells when it starts, and then every hour.
+    let asked = away.asked();
+    let _notifier = Running::start_retrying_after(NEVER, &nats, away.port, &[]).await?;
+    eventually("it tries to tell", SOON, async || {
+        (away.asked() > asked).then_some(())
+    })
+    .await?;
+    let server = away.recover().await?;
+    eventually("the operator is told", FIRST_SUCCESS, async || {
+        (!server.accepted(OPERATOR).is_empty()).then_some(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_resume_that_the_store_could_not_give_is_attached_once_it_is_back() -> anyhow::Result<()> {
+    const RESUME_BYTES: usize = 100_000;
+    let (nats, mut s3) = tokio::try_join!(Nats::start(), S3::start())?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
+    let site = Site::on(&nats).await?;
+    let applied = applied_with_resume(&s3, RESUME_BYTES).await?;
+    s3.stop().await?;
+    let _notifier = Running::start_retrying_after(NEVER, &nats, server.port(), &s3.flags()).await?;
+    for _ in 0..BACKLOG {
+        site.publish("zoe@example.org", applied.clone()).await?;
+    }
+    // The applicants' own mails need no store, so the recruiters' were tried, too.
+    site.until_acked(Channel::ApplicationAcknowledgement, SOON)
+        .await?;
+    // The client tries three times by itself, within three seconds.
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    s3.resume_from_disk().await?;
+    eventually("the first mail", FIRST_SUCCESS, async || {
+        (!server.accepted(RECRUITERS).is_empty()).then_some(())
+    })
+    .await?;
+    eventually("the backlog drains", DRAINED, async || {
+        (server.accepted(RECRUITERS).len() == BACKLOG).then_some(())
+    })
+    .await?;
+    let mails = server.accepted(RECRUITERS);
+    let with_resume = mails.iter().filter(|mail| mail.len() > RESUME_BYTES).count();
+    assert_eq!(with_resume, BACKLOG);
+    Ok(())
+}
+
+/// A notifier with one endpoint that is called `crm`, and its mail server.
+async fn sending_to(endpoint: Value, pause: Duration) -> anyhow::Result<(Nats, Site, MailServer, Running)> {
+    let nats = Nats::start().await?;
+    let mail_server = MailServer::start(|_, _| ScriptedReply::Take).await?;
+    let webhooks = json!([endpoint]).to_string();
+    nats.provision_for(&webhooks).await?;
+    let flags = [
+        format!("--webhooks={webhooks}"),
+        "--webhooks-allow-private".to_owned(),
+    ];
+    let running = Running::start_retrying_after(pause, &nats, mail_server.port(), &flags).await?;
+    let site = Site::on(&nats).await?;
+    Ok((nats, site, mail_server, running))
+}
+
+async fn contact(site: &Site, messages: usize) -> anyhow::Result<()> {
+    for number in 0..messages {
+        site.contact(&format!("visitor-{number}@example.org")).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn webhooks_that_wait_for_a_receiver_go_out_once_it_listens() -> anyhow::Result<()> {
+    const MESSAGES: usize = 10;
+    let receiver = Receiver::start_at(0).await?;
+    let (url, endpoint) = (
+        url::Url::parse(&receiver.url())?,
+        receiver.endpoint("crm", &["contact.received"]),
+    );
+    let port = url.port().unwrap_or_default();
+    drop(receiver);
+    let (_nats, site, _mail_server, _running) = sending_to(endpoint, NEVER).await?;
+    contact(&site, MESSAGES).await?;
+    // All mails went out, so the webhooks were tried, too.
+    site.until_acked(Channel::SalesLead, SOON).await?;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+
+    let receiver = eventually("the port is free again", SOON, async || {
+        Receiver::start_at(port).await.ok()
+    })
+    .await?;
+    eventually("the first webhook", FIRST_SUCCESS, async || {
+        (!receiver.received().is_empty()).then_some(())
+    })
+    .await?;
+    eventually("the backlog drains", DRAINED, async || {
+        (receiver.received().len() == MESSAGES).then_some(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_receiver_that_answers_503_is_asked_by_one_webhook_at_a_time_and_gets_all_once_it_recovers()
+-> anyhow::Result<()> {
+    const MESSAGES: usize = 10;
+    /// As many as are under way at once, and one after 5 to 10 s.
+    const ASKED: usize = 5;
+    let receiver = Receiver::start_at(0).await?;
+    receiver.answer(StatusCode::SERVICE_UNAVAILABLE);
+    let endpoint = receiver.endpoint("crm", &["contact.received"]);
+    let (nats, site, _mail_server, _running) = sending_to(endpoint, NEVER).await?;
+    contact(&site, MESSAGES).await?;
+    eventually("it is asked again", SOON, async || {
+        (receiver.received().len() == ASKED).then_some(())
+    })
+    .await?;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(receiver.received().len(), ASKED, "it is asked by others, too");
+    receiver.answer(StatusCode::NO_CONTENT);
+    eventually("all webhooks", SOON, async || {
+        (receiver.received().len() == ASKED + MESSAGES).then_some(())
+    })
+    .await?;
+    assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_receiver_that_says_when_to_come_back_gets_all_then_and_nothing_before() -> anyhow::Result<()> {
+    const MESSAGES: usize = 10;
+    const ASKED_FOR: Duration = Duration::from_secs(12);
+    let receiver = Receiver::start_at(0).await?;
+    receiver.answer_with_retry_after(StatusCode::TOO_MANY_REQUESTS, "12");
+    let endpoint = receiver.endpoint("crm", &["contact.received"]);
+    let (_nats, site, _mail_server, _running) = sending_to(endpoint, NEVER).await?;
+    site.contact("first@example.org").await?;
+    eventually("it is asked", SOON, async || {
+        receiver.received().into_iter().next()
+    })
+    .await?;
+    let refused = Instant::now();
+    receiver.answer(StatusCode::NO_CONTENT);
+    contact(&site, MESSAGES).await?;
+    site.until_acked(Channel::SalesLead, SOON).await?;
+    assert!(refused.elapsed() < ASKED_FOR / 2, "too slow to show anything");
+    assert_eq!(receiver.received().len(), 1, "another asked before");
+    eventually("all webhooks", ASKED_FOR + DRAINED, async || {
+        (receiver.received().len() == 1 + 1 + MESSAGES).then_some(())
+    })
+    .await?;
+    assert!(refused.elapsed() > ASKED_FOR - HURRY, "{:?}", refused.elapsed());
+    Ok(())
+}
+
+/// As many webhooks as are under way at once.
+const POISONOUS: usize = 4;
+
+/// A receiver that cannot take some events, and takes all others.
+struct Picky {
+    url: String,
+    taken: Arc<AtomicUsize>,
+    refused: Arc<AtomicUsize>,
+    _serving: AbortOnDropHandle<std::io::Result<()>>,
+}
+
+impl Picky {
+    async fn start() -> anyhow::Result<Self> {
+        let (taken, refused) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+        let counts = (taken.clone(), refused.clone());
+        // Answered one after the other, they would look like a receiver that is away.
+        let all_came = Arc::new(Barrier::new(POISONOUS));
+        let answer = move |body: Bytes| {
+            let ((taken, refused), all_came) = (counts.clone(), all_came.clone());
+            async move {
+                if !String::from_utf8_lossy(&body).contains("poison-") {
+                    taken.fetch_add(1, Ordering::Relaxed);
+                    return StatusCode::NO_CONTENT;
+                }
+                if refused.fetch_add(1, Ordering::Relaxed) < POISONOUS {
+                    all_came.wait().await;
+                }
+                StatusCode::BAD_GATEWAY
+            }
+        };
+        let router = Router::new().route("/hooks", post(answer));
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let url = format!("http://{}/hooks", listener.local_addr()?);
+        let serving = AbortOnDropHandle::new(tokio::spawn(async { axum::serve(listener, router).await }));
+        Ok(Self {
+            url,
+            taken,
+            refused,
+            _serving: serving,
+        })
+    }
+}
+
+#[tokio::test]
+async fn events_that_a_receiver_cannot_take_hold_up_no_others() -> anyhow::Result<()> {
+    const MESSAGES: usize = 8;
+    let receiver = Picky::start().await?;
+    let (taken, refused) = (&receiver.taken, &receiver.refused);
+    let endpoint = json!({
+        "name": "crm",
+        "url": receiver.url,
+        "secrets": [testkit::receiver::secret()],
+        "events": ["contact.received"],
+    });
+    let (_nats, site, _mail_server, _running) = sending_to(endpoint, NEVER).await?;
+    for number in 0..POISONOUS {
+        site.contact(&format!("poison-{number}@example.org")).await?;
+    }
+    eventually("all that cannot be taken are tried", SOON, async || {
+        (refused.load(Ordering::Relaxed) >= POISONOUS).then_some(())
+    })
+    .await?;
+    contact(&site, MESSAGES).await?;
+    eventually("all others", SOON, async || {
+        (taken.load(Ordering::Relaxed) == MESSAGES).then_some(())
+    })
+    .await?;
+    eventually("each failed while others were taken", SOON, async || {
+        (refused.load(Ordering::Relaxed) >= 2 * POISONOUS).then_some(())
+    })
+    .await?;
+    // Now each has a backoff of its own.
+    let before = refused.load(Ordering::Relaxed);
+    site.contact("last@example.org").await?;
+    eventually("one more is not held up", FIRST_SUCCESS, async || {
+        (taken.load(Ordering::Relaxed) == MESSAGES + 1).then_some(())
+    })
+    .await?;
+    assert!(before <= 3 * POISONOUS, "asked {before} times");
+    Ok(())
+}
