@@ -39,7 +39,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, TestedBy); 83] = [
+pub const COMMANDS: [(&str, TestedBy); 92] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -69,6 +69,14 @@ pub const COMMANDS: [(&str, TestedBy); 83] = [
     ("cargo xtask measure web", AsIs),
     ("cargo xtask measure federation", AsIs),
     ("cargo xtask bench notifier", AsIs),
+    ("cargo xtask chaos", AsIs),
+    ("cargo xtask chaos [row]", As("cargo xtask chaos mixed")),
+    ("cargo xtask chaos broker- --seed 5", AsIs),
+    ("cargo xtask chaos --list", AsIs),
+    ("cargo xtask chaos --model", AsIs),
+    ("cargo xtask chaos --broken", AsIs),
+    ("cargo xtask chaos other-release", AsIs),
+    ("cargo xtask chaos soak", AsIs),
     ("cargo xtask commands", ByCi),
     (
         "cargo install --path crates/sitectl",
@@ -81,6 +89,10 @@ pub const COMMANDS: [(&str, TestedBy); 83] = [
     ("cargo test -p newsletter", AsIs),
     ("cargo test -p notifier", AsIs),
     ("cargo test -p web", AsIs),
+    (
+        "cargo test -p reliability --test model",
+        As("MODEL_SEQUENCES=10000 cargo test -p reliability --test model"),
+    ),
     ("cargo run -p gateway --example openapi > docs/openapi.json", AsIs),
     ("cargo test -p site-events documents", AsIs),
     (

@@ -2,6 +2,7 @@
 
 mod bench;
 mod build;
+mod chaos;
 mod check;
 #[cfg(test)]
 mod circles;
@@ -39,7 +40,7 @@ struct Cli {
 enum Chore {
     /// Builds and starts everything and shows where it runs, until Ctrl-C
     Up {
-        /// What `stack up` takes: --observe to see traces, --hosting cluster, ports such as --site 8081
+        /// What `stack up` takes: --observe to see traces, --hosting cluster, --broker three, ports such as --site 8081
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -84,6 +85,8 @@ enum Chore {
         /// Only those that contain one of these words, such as `measure` or "npm run"
         filter: Vec<String>,
     },
+    /// Attacks the promise that nothing is lost: faults under load, a model of the path, builds that are broken on purpose
+    Chaos(chaos::ChaosArgs),
     /// Compares what one of our parts reaches with the least that its work could cost; fails below a share of that
     Bench {
         /// Which part
@@ -106,6 +109,7 @@ fn main() -> ExitCode {
         Chore::Sbom => sbom::sbom(),
         Chore::Measure { what } => measure::measure(what),
         Chore::Commands { filter } => commands::commands(&filter),
+        Chore::Chaos(args) => chaos::chaos(&args),
         Chore::Bench { what } => bench::bench(what),
     };
     match done {

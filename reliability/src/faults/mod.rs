@@ -1,0 +1,149 @@
+//! The faults: what is done to a running stack, and when it is over.
+
+mod broker;
+mod clocks;
+mod cluster;
+mod disks;
+mod mail;
+mod release;
+mod services;
+mod store;
+mod struck;
+
+use std::{fmt, ops::Range, time::Duration};
+
+use fastrand::Rng;
+use testkit::{Broker, Clock, Disks, Shape, Stack};
+use tokio::time::sleep;
+
+use self::{
+    broker::BrokerFault, cluster::ClusterFault, disks::DiskFault, mail::MailServerFault, services::SERVICES,
+    services::ServiceFault, store::StoreFault, struck::Struck,
+};
+
+/// How long what is away stays away, in milliseconds.
+const AWAY_MS: Range<u64> = 500..4_000;
+
+/// What is done to the stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing: what the others are compared with.
+    Nothing,
+    /// To one of our services.
+    Service(ServiceFault, &'static str),
+    /// To the one broker.
+    Broker(BrokerFault),
+    /// To one of three brokers.
+    Cluster(ClusterFault),
+    /// To the bucket's server.
+    Store(StoreFault),
+    /// To the mail server.
+    Mail(MailServerFault),
+    /// A disk is full for a while.
+    Disk(DiskFault),
+    /// The clock of a service steps forth or back for a while.
+    ClockSteps,
+    /// Visitors leave at any moment of their request.
+    VisitorsVanish,
+    /// Each service is replaced by that of another release, one after another, and then back again.
+    OtherRelease,
+}
+
+impl Fault {
+    /// Every fault that needs nothing but this checkout.
+    pub fn all() -> Vec<Self> {
+        let services = ServiceFault::ALL
+            .into_iter()
+            .flat_map(|fault| SERVICES.map(|service| Self::Service(fault, service)));
+        [Self::Nothing]
+            .into_iter()
+            .chain(services)
+            .chain(BrokerFault::ALL.map(Self::Broker))
+            .chain(StoreFault::ALL.map(Self::Store))
+            .chain(MailServerFault::ALL.map(Self::Mail))
+            .chain(DiskFault::ALL.map(Self::Disk))
+            .chain([Self::ClockSteps, Self::VisitorsVanish])
+            .chain(ClusterFault::ALL.map(Self::Cluster))
+            .collect()
+    }
+
+    /// How many mails and webhooks may be taken twice: a process that dies between handing one over and recording that
+    /// leaves nobody who knows.
+    pub fn max_repeats(self) -> usize {
+        match self {
+            Self::Service(ServiceFault::Kill, "notifier") => services::MAX_HANDED_OVER,
+            _ => 0,
+        }
+    }
+
+    /// Whether it takes longer than the others.
+    pub fn is_long(self) -> bool {
+        self == Self::Mail(MailServerFault::AwayLong)
+    }
+
+    /// The stack that it needs, where that is not the usual one.
+    pub fn shape(self) -> Shape {
+        let mut shape = Shape::default();
+        match self {
+            Self::Cluster(_) => shape.broker = Broker::Three,
+            Self::Disk(_) => shape.disks = Disks::Small,
+            Self::ClockSteps => shape.clock = Clock::Stepped,
+            _ => {}
+        }
+        shape
+    }
+
+    /// Does it to the stack.
+    ///
+    /// # Errors
+    ///
+    /// If the fault cannot be made.
+    pub async fn strike(self, stack: &mut Stack, rng: &mut Rng) -> anyhow::Result<Struck> {
+        let away = Duration::from_millis(rng.u64(AWAY_MS));
+        match self {
+            Self::Nothing | Self::VisitorsVanish => sleep(away).await,
+            Self::Service(fault, service) => services::strike(fault, service, stack, away).await?,
+            Self::Broker(fault) => broker::strike(fault, stack, away).await?,
+            Self::Cluster(fault) => return cluster::strike(fault, stack, away, rng).await,
+            Self::Store(fault) => store::strike(fault, stack, away).await?,
+            Self::Mail(fault) => mail::strike(fault, stack, away).await?,
+            Self::Disk(fault) => disks::strike(fault, stack, away).await?,
+            Self::ClockSteps => clocks::step(stack, away, rng).await?,
+            Self::OtherRelease => release::replace_and_restore(stack, rng).await?,
+        }
+        Ok(Struck::over())
+    }
+}
+
+/// The name of its row: `kill-contact`.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Service(fault, service) => write!(f, "{}-{service}", kebab(fault)),
+            Self::Broker(fault) => write!(f, "broker-{}", kebab(fault)),
+            Self::Cluster(fault) => write!(f, "cluster-{}", kebab(fault)),
+            Self::Store(StoreFault::Misbehaves(fault)) => write!(f, "store-{}", kebab(fault)),
+            Self::Store(fault) => write!(f, "store-{}", kebab(fault)),
+            Self::Mail(MailServerFault::Misbehaves(fault)) => write!(f, "mail-{}", kebab(fault)),
+            Self::Mail(fault) => write!(f, "mail-{}", kebab(fault)),
+            Self::Disk(fault) => write!(f, "disk-{}", kebab(fault)),
+            Self::Nothing | Self::ClockSteps | Self::VisitorsVanish | Self::OtherRelease => {
+                f.write_str(&kebab(self))
+            }
+        }
+    }
+}
+
+/// The name of a variant, without its values: `fail-after-storing`.
+fn kebab(variant: &impl fmt::Debug) -> String {
+    let debug = format!("{variant:?}");
+    let name = debug.split('(').next().unwrap_or(&debug);
+    let mut kebab = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !kebab.is_empty() {
+            kebab.push('-');
+        }
+        kebab.push(letter.to_ascii_lowercase());
+    }
+    kebab
+}

@@ -1,0 +1,36 @@
+//! Two releases beside each other.
+
+use std::{env, path::PathBuf, time::Duration};
+
+use anyhow::Context;
+use fastrand::Rng;
+use testkit::Stack;
+use tokio::time::sleep;
+
+use super::services::SERVICES;
+
+/// Environment variable: the folder of the other release's programs.
+const OTHER_RELEASE: &str = "OTHER_RELEASE";
+/// How long services of two releases run beside each other before the next one is replaced.
+const MIXED_TIME: Duration = Duration::from_secs(1);
+
+/// Replaces each service by that of the other release, and then each by ours again, in any order.
+pub(super) async fn replace_and_restore(stack: &mut Stack, rng: &mut Rng) -> anyhow::Result<()> {
+    let ours = stack.programs().to_owned();
+    let theirs = env::var_os(OTHER_RELEASE)
+        .with_context(|| format!("{OTHER_RELEASE} does not say where the other release's programs are"))?;
+    replace(stack, theirs.into(), rng).await?;
+    replace(stack, ours, rng).await
+}
+
+async fn replace(stack: &mut Stack, programs: PathBuf, rng: &mut Rng) -> anyhow::Result<()> {
+    stack.use_programs(programs);
+    let mut services = SERVICES;
+    rng.shuffle(&mut services);
+    for service in services {
+        stack.take_service(service)?.stop().await?;
+        stack.start_service(service)?;
+        sleep(MIXED_TIME).await;
+    }
+    Ok(())
+}

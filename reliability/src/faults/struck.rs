@@ -1,0 +1,42 @@
+//! A fault that was made.
+
+use testkit::Stack;
+use tokio::time::Instant;
+
+/// What was done, and what is still to be done once the site has recovered.
+pub struct Struck {
+    /// The moment from which recovery counts.
+    pub back: Instant,
+    /// A server of the broker that is to be started again.
+    pub(super) stopped: Option<usize>,
+}
+
+impl Struck {
+    /// It is over now.
+    pub(super) fn over() -> Self {
+        Self::began_at(Instant::now())
+    }
+
+    /// It began then, and the site has to go on by itself.
+    pub(super) fn began_at(moment: Instant) -> Self {
+        Self {
+            back: moment,
+            stopped: None,
+        }
+    }
+
+    /// Puts the stack back into its whole shape, for the next fault.
+    ///
+    /// # Errors
+    ///
+    /// If a server of the broker does not start, or not catch up.
+    pub async fn mend(self, stack: &mut Stack) -> anyhow::Result<()> {
+        if let Some(server) = self.stopped {
+            stack.nats.start_server(server).await?;
+        }
+        if stack.nats.servers() > 1 {
+            stack.nats.wait_until_current().await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,15 @@
+//! The promise that nothing is lost, attacked: faults under load, and the books balanced afterwards.
+
+mod books;
+mod faults;
+mod memory;
+mod plan;
+mod run;
+mod submission;
+mod table;
+mod visitors;
+
+pub use books::{Balance, Losses};
+pub use plan::Plan;
+pub use run::{Outcome, run};
+pub use table::{HEAD, broken_promises, row, too_slow};

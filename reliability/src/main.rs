@@ -1,0 +1,78 @@
+//! `chaos`: runs rows of the table.
+
+use std::{
+    io::{Write, stdout},
+    process::ExitCode,
+};
+
+use clap::Parser;
+use reliability::{HEAD, Plan, broken_promises, row, run, too_slow};
+
+/// Makes faults under load, and balances the books: nothing may be lost
+#[derive(Parser)]
+#[command(name = "chaos")]
+struct Cli {
+    /// The rows, by name or part of one; without any, one for each fault
+    rows: Vec<String>,
+    /// What the random choices begin with; without it, another one each time
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Names the rows
+    #[arg(long)]
+    list: bool,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match chaos(&Cli::parse()).await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs the rows; gives whether the promise held in all of them.
+async fn chaos(cli: &Cli) -> anyhow::Result<bool> {
+    let mut out = stdout();
+    let plans: Vec<Plan> = Plan::all()
+        .into_iter()
+        .filter(|plan| is_meant(plan, cli))
+        .collect();
+    anyhow::ensure!(!plans.is_empty(), "no row has such a name; --list names them");
+    if cli.list {
+        for plan in plans {
+            writeln!(out, "{}", plan.name)?;
+        }
+        return Ok(true);
+    }
+    let seed = cli.seed.unwrap_or_else(|| fastrand::u64(..));
+    writeln!(out, "seed {seed}\n\n{HEAD}")?;
+    let mut broken = Vec::new();
+    for plan in &plans {
+        let found = match run(plan, seed).await {
+            Ok(outcome) => {
+                writeln!(out, "{}", row(plan, &outcome))?;
+                [broken_promises(plan, &outcome), too_slow(plan, &outcome)].concat()
+            }
+            Err(error) => {
+                writeln!(out, "| {} | {error:#} |", plan.name)?;
+                vec![format!("{error:#}")]
+            }
+        };
+        broken.extend(found.into_iter().map(|what| format!("{}: {what}", plan.name)));
+    }
+    for what in &broken {
+        writeln!(out, "\n{what}")?;
+    }
+    Ok(broken.is_empty())
+}
+
+fn is_meant(plan: &Plan, cli: &Cli) -> bool {
+    if cli.rows.is_empty() {
+        return cli.list || plan.is_usual();
+    }
+    cli.rows.iter().any(|row| plan.name.contains(row.as_str()))
+}

@@ -1,0 +1,169 @@
+//! One run: load on a stack of its own, faults meanwhile, and the books afterwards.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use fastrand::Rng;
+use testkit::{Keep, Mail, Ports, Shape, Stack, User, eventually};
+use tokio::{
+    process::Command,
+    time::{Instant, sleep},
+};
+
+use crate::{
+    books::{Balance, Holdings, balance},
+    faults::Fault,
+    memory::{Growth, Samples},
+    plan::{Plan, Strikes},
+    visitors::Visitors,
+};
+
+/// Load before the first fault and after the last.
+const MARGIN: Duration = Duration::from_secs(2);
+/// The longest pause between two faults.
+const PAUSE_MS: u64 = 2_000;
+/// After how long the first success must have come, before a run is given up.
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long the backlog may take once the load is over.
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// What came of a run.
+pub struct Outcome {
+    /// The books.
+    pub balance: Balance,
+    /// The longest time without an accepted submission.
+    pub longest_stall: Duration,
+    /// From the last answer to a visitor until everything stored was delivered.
+    pub backlog: Duration,
+    /// What was seen while faults struck.
+    pub seen: Seen,
+}
+
+/// What was seen while faults struck.
+#[derive(Default)]
+pub struct Seen {
+    /// The longest time from the end of a fault to the next accepted submission.
+    pub slowest_recovery: Duration,
+    /// The longest time from the end of a fault to the next mail that is taken.
+    pub slowest_delivery: Duration,
+    /// How many mails and webhooks may be taken twice, after the faults that struck.
+    pub max_repeats: usize,
+    /// Memory of the services, where the run was long enough to speak of growth.
+    pub growth: Vec<Growth>,
+}
+
+/// Runs a row; all choices follow from the seed.
+///
+/// # Errors
+///
+/// If the stack does not start, a fault cannot be made, or nothing is accepted or delivered after one for a minute.
+pub async fn run(plan: &Plan, seed: u64) -> anyhow::Result<Outcome> {
+    // Visitors who insist would meet the limit of an address, which is not what is tried here.
+    let settings = [("LOG", "warn"), ("RATE_BURST", "1000")];
+    let shape = Shape {
+        mail: Mail::Scripted,
+        keep: Keep::Identity,
+        ..plan.shape
+    };
+    let mut stack = Stack::start_as(shape, Ports::free()?, &settings).await?;
+    let visitors = Visitors::start(stack.site(), seed, plan.behaviour)?;
+    sleep(MARGIN).await;
+    let seen = strike(plan, seed, &mut stack, &visitors).await?;
+    sleep(MARGIN).await;
+    let ledger = visitors.leave().await?;
+    let backlog = settle(&stack).await?;
+    sweep(&stack).await?;
+    let holdings = Holdings::count(&stack).await?;
+    stack.stop().await?;
+    Ok(Outcome {
+        balance: balance(&ledger, &holdings),
+        longest_stall: longest_gap(&ledger.accepted_at),
+        backlog,
+        seen,
+    })
+}
+
+/// Makes the faults, and waits after each until the site has recovered.
+async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) -> anyhow::Result<Seen> {
+    let mut rng = Rng::with_seed(seed);
+    let mut memory = Samples::default();
+    let mut seen = Seen::default();
+    let begun = Instant::now();
+    for struck in 0.. {
+        let Some(fault) = next_fault(plan, struck, begun.elapsed(), &mut rng) else {
+            break;
+        };
+        sleep(Duration::from_millis(rng.u64(0..PAUSE_MS))).await;
+        let over = fault.strike(stack, &mut rng).await?;
+        let recovering =
+            async { tokio::try_join!(acceptance(visitors, over.back), delivery(stack, over.back)) };
+        let (accepted, delivered) = recovering.await.with_context(|| format!("after {fault}"))?;
+        seen.slowest_recovery = seen.slowest_recovery.max(accepted);
+        seen.slowest_delivery = seen.slowest_delivery.max(delivered);
+        seen.max_repeats += fault.max_repeats();
+        over.mend(stack).await?;
+        memory.take(stack, begun.elapsed());
+    }
+    seen.growth = memory.growth();
+    Ok(seen)
+}
+
+/// The fault that strikes after so many, or none any more.
+fn next_fault(plan: &Plan, struck: usize, elapsed: Duration, rng: &mut Rng) -> Option<Fault> {
+    match plan.strikes {
+        Strikes::Each(times) => {
+            let more = struck < times * plan.faults.len();
+            more.then(|| plan.faults[struck % plan.faults.len()])
+        }
+        Strikes::For(time) => (elapsed < time).then(|| rng.choice(&plan.faults).copied())?,
+    }
+}
+
+async fn acceptance(visitors: &Visitors, back: Instant) -> anyhow::Result<Duration> {
+    let accepted = eventually("a submission is accepted", RECOVERY_TIMEOUT, async || {
+        visitors.first_accepted_after(back)
+    });
+    Ok(accepted.await? - back)
+}
+
+async fn delivery(stack: &Stack, back: Instant) -> anyhow::Result<Duration> {
+    let mail_server = stack.mail_server()?;
+    let before = mail_server.accepted_count();
+    eventually("a mail is taken", RECOVERY_TIMEOUT, async || {
+        (mail_server.accepted_count() > before).then_some(())
+    })
+    .await?;
+    Ok(back.elapsed())
+}
+
+/// Waits until the broker has nothing more to hand out, and tells how long that took. What was not delivered by then never
+/// will be.
+async fn settle(stack: &Stack) -> anyhow::Result<Duration> {
+    let begun = Instant::now();
+    eventually("the backlog is gone", SETTLE_TIMEOUT, async || {
+        (stack.nats.backlog().await.ok()? == 0).then_some(())
+    })
+    .await?;
+    Ok(begun.elapsed())
+}
+
+/// Removes the orphans, as the job in the cluster does; no upload is under way any more.
+async fn sweep(stack: &Stack) -> anyhow::Result<()> {
+    let mut sweep = Command::new(stack.programs().join("sitectl"));
+    sweep.args(["sweep", "--grace", "0"]);
+    sweep
+        .args(stack.nats.flags(User::Operator))
+        .args(stack.s3.flags());
+    let swept = sweep.output().await?;
+    anyhow::ensure!(
+        swept.status.success(),
+        "sitectl sweep: {}",
+        String::from_utf8_lossy(&swept.stderr)
+    );
+    Ok(())
+}
+
+fn longest_gap(moments: &[Instant]) -> Duration {
+    let gaps = moments.windows(2).map(|pair| pair[1] - pair[0]);
+    gaps.max().unwrap_or_default()
+}

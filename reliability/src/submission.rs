@@ -1,0 +1,136 @@
+//! Submissions with known ids: what each sends, and how it is found again.
+
+use std::{net::Ipv4Addr, time::Duration};
+
+use reqwest::{
+    Body, Client, RequestBuilder,
+    multipart::{Form, Part},
+};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use testkit::measure::pdf;
+use tokio_util::bytes::Bytes;
+use uuid::Uuid;
+
+/// The namespace under which a run's seed and a number become an idempotency key.
+const KEYS: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_6368_616f_7300);
+/// The first address of a visitor.
+const VISITORS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+/// How a résumé comes from a visitor with a slow line.
+const SLOW_CHUNK_BYTES: usize = 8 * 1024;
+const SLOW_PAUSE: Duration = Duration::from_millis(10);
+
+/// Which form is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormKind {
+    /// A contact message.
+    Contact,
+    /// A sign-up to the newsletter.
+    Newsletter,
+    /// An application with a résumé of this size.
+    Application {
+        /// In bytes.
+        resume_bytes: usize,
+    },
+}
+
+/// One form that one visitor sends, however often.
+#[derive(Debug, Clone, Copy)]
+pub struct Submission {
+    /// Unique in its run.
+    pub number: u32,
+    /// What is sent.
+    pub kind: FormKind,
+    /// The browser's name for it.
+    pub key: Uuid,
+}
+
+impl Submission {
+    /// The submission of this number in the run of this seed.
+    pub fn new(seed: u64, number: u32, kind: FormKind) -> Self {
+        let key = Uuid::new_v5(&KEYS, format!("{seed}/{number}").as_bytes());
+        Self { number, kind, key }
+    }
+
+    /// The address of the visitor, who sends nothing else: by it the event is found again.
+    pub fn email(self) -> String {
+        format!("visitor-{}@run.example", self.number)
+    }
+
+    /// Digest of the résumé, where it has one.
+    pub fn resume_digest(self) -> Option<[u8; 32]> {
+        let FormKind::Application { resume_bytes } = self.kind else {
+            return None;
+        };
+        Some(digest(&self.resume(resume_bytes)))
+    }
+
+    /// The request, as the browser of a visitor with an address of their own sends it.
+    pub fn request(self, http: &Client, site: &str) -> RequestBuilder {
+        self.request_with(http, site, Body::from)
+    }
+
+    /// The same over a line on which the résumé takes its time.
+    pub fn slow_request(self, http: &Client, site: &str) -> RequestBuilder {
+        self.request_with(http, site, trickle)
+    }
+
+    fn request_with(self, http: &Client, site: &str, body: impl Fn(Bytes) -> Body) -> RequestBuilder {
+        let email = self.email();
+        let (path, request) = match self.kind {
+            FormKind::Contact => ("contact", None),
+            FormKind::Newsletter => ("newsletter", None),
+            FormKind::Application { resume_bytes } => ("career-application", Some(resume_bytes)),
+        };
+        let visitor = Ipv4Addr::from_bits(VISITORS.to_bits() + self.number);
+        let post = http
+            .post(format!("{site}/api/{path}"))
+            .header("x-forwarded-for", visitor.to_string())
+            .header("idempotency-key", self.key.to_string());
+        match request {
+            None => post.json(&json!({
+                "name": "Ada Lovelace",
+                "email": email,
+                "message": format!("Number {} asks for two cameras.", self.number),
+            })),
+            Some(resume_bytes) => {
+                let resume = Bytes::from(self.resume(resume_bytes));
+                let length = resume.len() as u64;
+                let part = Part::stream_with_length(body(resume), length).file_name("resume.pdf");
+                let form = Form::new()
+                    .text("name", "Ada Lovelace")
+                    .text("email", email)
+                    .text("position", "Backend Intern")
+                    .text("coverLetter", format!("Number {} applies.", self.number))
+                    .part("resume", part);
+                post.multipart(form)
+            }
+        }
+    }
+
+    /// A PDF that no other submission has.
+    fn resume(self, bytes: usize) -> Vec<u8> {
+        let mut file = pdf(bytes);
+        let mark = format!("%{:010}\n", self.number);
+        let at = "%PDF-1.7\n".len();
+        file[at..at + mark.len()].copy_from_slice(mark.as_bytes());
+        file
+    }
+}
+
+/// SHA-256.
+pub fn digest(content: &[u8]) -> [u8; 32] {
+    Sha256::digest(content).into()
+}
+
+fn trickle(content: Bytes) -> Body {
+    let chunks = futures_util::stream::unfold(content, async |mut rest| {
+        if rest.is_empty() {
+            return None;
+        }
+        tokio::time::sleep(SLOW_PAUSE).await;
+        let chunk = rest.split_to(rest.len().min(SLOW_CHUNK_BYTES));
+        Some((Ok::<_, std::io::Error>(chunk), rest))
+    });
+    Body::wrap_stream(chunks)
+}

@@ -1,0 +1,284 @@
+//! Visitors: send forms through the public API at a steady rate, and try again what was not accepted.
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use fastrand::Rng;
+use reqwest::{Client, Response, StatusCode, header};
+use serde_json::Value;
+use tokio::{
+    sync::Semaphore,
+    task::JoinSet,
+    time::{Instant, MissedTickBehavior, interval, sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::submission::{FormKind, Submission};
+
+/// As long as a browser waits that does not wait for ever.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+/// The pause before a visitor tries again.
+const RETRY_PAUSE: Duration = Duration::from_millis(500);
+/// How long a visitor tries.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The most visitors that wait for an answer at a time.
+const MAX_WAITING: usize = 2_048;
+/// The longest a visitor who vanishes stays.
+const MAX_STAY: Duration = Duration::from_millis(600);
+const SMALL_RESUME_BYTES: std::ops::Range<usize> = 2_000..60_000;
+
+/// What the visitors of a run do.
+#[derive(Debug, Clone, Copy)]
+pub struct Behaviour {
+    /// New submissions a second.
+    pub rate: u32,
+    /// One submission in so many is an application.
+    pub application_every: u32,
+    /// One visitor in so many closes the browser at some moment, and does not try again.
+    pub vanish_every: Option<u32>,
+}
+
+/// What became of one submission.
+#[derive(Debug, Clone, Copy)]
+pub struct Record {
+    /// What was sent.
+    pub submission: Submission,
+    /// Whether it was answered that it is accepted.
+    pub accepted: bool,
+    /// Whether the visitor left before there was an answer.
+    pub left: bool,
+}
+
+/// What the visitors have seen.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    /// Every submission.
+    pub records: Vec<Record>,
+    /// When submissions were accepted, in order.
+    pub accepted_at: Vec<Instant>,
+    /// How often one was told that it was not accepted, and can be sent again.
+    pub refused: u64,
+    /// How often there was no answer.
+    pub unanswered: u64,
+    /// Answers that no visitor should get.
+    pub unexpected: Vec<String>,
+}
+
+impl Ledger {
+    /// How many submissions were accepted.
+    pub fn accepted(&self) -> usize {
+        self.records.iter().filter(|record| record.accepted).count()
+    }
+}
+
+/// Visitors who are at it.
+pub struct Visitors {
+    shared: Arc<Shared>,
+    stop: CancellationToken,
+    running: tokio::task::JoinHandle<()>,
+}
+
+struct Shared {
+    http: Client,
+    site: String,
+    seed: u64,
+    behaviour: Behaviour,
+    next: AtomicU32,
+    ledger: Mutex<Ledger>,
+}
+
+impl Visitors {
+    /// They begin to send.
+    ///
+    /// # Errors
+    ///
+    /// If this machine has no TLS or resolver for a client.
+    pub fn start(site: String, seed: u64, behaviour: Behaviour) -> anyhow::Result<Self> {
+        let shared = Arc::new(Shared {
+            // A new visitor is a new connection.
+            http: Client::builder()
+                .timeout(ANSWER_TIMEOUT)
+                .pool_max_idle_per_host(0)
+                .build()?,
+            site,
+            seed,
+            behaviour,
+            next: AtomicU32::new(0),
+            ledger: Mutex::default(),
+        });
+        let stop = CancellationToken::new();
+        let running = tokio::spawn(arrive(shared.clone(), stop.clone()));
+        Ok(Self {
+            shared,
+            stop,
+            running,
+        })
+    }
+
+    /// The first moment after this one at which a submission was accepted.
+    pub fn first_accepted_after(&self, moment: Instant) -> Option<Instant> {
+        self.shared.ledger(|ledger| {
+            let before = ledger.accepted_at.partition_point(|at| *at <= moment);
+            ledger.accepted_at.get(before).copied()
+        })
+    }
+
+    /// No more come; those who are there stay until they were heard, or give up.
+    ///
+    /// # Errors
+    ///
+    /// If one of them panicked.
+    pub async fn leave(self) -> anyhow::Result<Ledger> {
+        self.stop.cancel();
+        self.running.await?;
+        Ok(self.shared.ledger(std::mem::take))
+    }
+}
+
+impl Shared {
+    fn ledger<T>(&self, read: impl FnOnce(&mut Ledger) -> T) -> T {
+        read(&mut self.ledger.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn next_submission(&self) -> (Submission, Rng) {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut rng = Rng::with_seed(self.seed.wrapping_add(u64::from(number)));
+        let kind = if number.is_multiple_of(self.behaviour.application_every) {
+            FormKind::Application {
+                resume_bytes: rng.usize(SMALL_RESUME_BYTES),
+            }
+        } else if rng.u8(0..3) == 0 {
+            FormKind::Newsletter
+        } else {
+            FormKind::Contact
+        };
+        (Submission::new(self.seed, number, kind), rng)
+    }
+
+    async fn visit(&self) {
+        let (submission, mut rng) = self.next_submission();
+        let vanishes = self
+            .behaviour
+            .vanish_every
+            .is_some_and(|every| rng.u32(0..every) == 0);
+        let accepted = if vanishes {
+            self.vanish(submission, &mut rng).await
+        } else {
+            self.insist(submission).await
+        };
+        let record = Record {
+            submission,
+            accepted,
+            left: vanishes,
+        };
+        self.ledger(|ledger| ledger.records.push(record));
+    }
+
+    /// Tries until the submission is accepted.
+    async fn insist(&self, submission: Submission) -> bool {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            let answered = submission.request(&self.http, &self.site).send().await;
+            if self.heard(answered).await {
+                return true;
+            }
+            sleep(RETRY_PAUSE).await;
+        }
+        false
+    }
+
+    /// Sends it over a slow line, and leaves at some moment.
+    async fn vanish(&self, submission: Submission, rng: &mut Rng) -> bool {
+        let stay = MAX_STAY.mul_f64(rng.f64());
+        let request = submission.slow_request(&self.http, &self.site);
+        match timeout(stay, request.send()).await {
+            Ok(answered) => self.heard(answered).await,
+            Err(_) => {
+                self.ledger(|ledger| ledger.unanswered += 1);
+                false
+            }
+        }
+    }
+
+    /// Whether the submission was accepted.
+    async fn heard(&self, answered: reqwest::Result<Response>) -> bool {
+        let verdict = match answered {
+            Ok(response) => verdict_of(response).await,
+            Err(_) => Verdict::Unanswered,
+        };
+        self.ledger(|ledger| match verdict {
+            Verdict::Accepted => {
+                ledger.accepted_at.push(Instant::now());
+                true
+            }
+            Verdict::Refused => {
+                ledger.refused += 1;
+                false
+            }
+            Verdict::Unanswered => {
+                ledger.unanswered += 1;
+                false
+            }
+            Verdict::Unexpected(answer) => {
+                ledger.unexpected.push(answer);
+                false
+            }
+        })
+    }
+}
+
+enum Verdict {
+    Accepted,
+    /// With a sentence, and when to try again.
+    Refused,
+    Unanswered,
+    Unexpected(String),
+}
+
+async fn verdict_of(response: Response) -> Verdict {
+    let status = response.status();
+    let retry_after = response.headers().contains_key(header::RETRY_AFTER);
+    let Ok(body) = response.bytes().await else {
+        return Verdict::Unanswered;
+    };
+    let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
+    if status == StatusCode::OK && answer["success"] == true {
+        return Verdict::Accepted;
+    }
+    let has_sentence = ["error", "message"]
+        .iter()
+        .any(|word| answer[*word].as_str().is_some_and(|words| !words.is_empty()));
+    if status == StatusCode::SERVICE_UNAVAILABLE && retry_after && has_sentence {
+        return Verdict::Refused;
+    }
+    Verdict::Unexpected(format!("{status}: {}", String::from_utf8_lossy(&body)))
+}
+
+/// New visitors come at the run's rate, whether those before them were answered or not.
+async fn arrive(shared: Arc<Shared>, stop: CancellationToken) {
+    let waiting = Arc::new(Semaphore::new(MAX_WAITING));
+    let mut visits = JoinSet::new();
+    let mut ticks = interval(Duration::from_secs(1) / shared.behaviour.rate);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
+    let arriving = async {
+        loop {
+            ticks.tick().await;
+            let Ok(place) = waiting.clone().acquire_owned().await else {
+                return;
+            };
+            while visits.try_join_next().is_some() {}
+            let shared = shared.clone();
+            visits.spawn(async move {
+                shared.visit().await;
+                drop(place);
+            });
+        }
+    };
+    stop.run_until_cancelled(arriving).await;
+    visits.join_all().await;
+}

@@ -1,0 +1,248 @@
+//! The books of one sequence: what was promised, and what was sent; balanced against what is stored.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use anyhow::ensure;
+use serde_json::Value;
+use site_events::{Channel, EventType, subjects};
+use uuid::Uuid;
+use visitor::{EmailAddress, PersonId, PersonKey};
+
+use crate::{
+    parts::PERSON_KEY,
+    snapshot::{Snapshot, Stored},
+    steps::{Form, PEOPLE, Submission},
+};
+
+/// Somebody whom the site hears of.
+pub struct Person {
+    pub email: String,
+    pub id: PersonId,
+    /// All that was held of them was erased, and they sent nothing since.
+    pub is_erased: bool,
+    /// They were mailed the link, of whatever time.
+    pub has_confirmation_link: bool,
+    pub has_unsubscribe_link: bool,
+}
+
+/// What was promised to somebody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Promise {
+    /// This submission is stored under this id.
+    Event(String, Submission),
+    /// A confirmation is asked for, or need not be.
+    SignUp(usize),
+}
+
+/// The books.
+pub struct Books {
+    name: Uuid,
+    pub people: [Person; PEOPLE],
+    pub promises: Vec<Promise>,
+    /// All that was tried, by the event's id.
+    pub tried: HashMap<String, HashSet<Submission>>,
+    /// How often each mail was accepted by the mail server, by its `Message-ID`.
+    pub sent: HashMap<String, u32>,
+    /// Mails whose attempt was cut off: each may be sent once more.
+    pub cut_off: HashSet<String>,
+}
+
+impl Books {
+    pub fn new() -> anyhow::Result<Self> {
+        let name = Uuid::new_v4();
+        let person_key = PersonKey::new(PERSON_KEY)?;
+        let person = |number: usize| -> anyhow::Result<Person> {
+            let email = format!("person{number}-{}@example.org", name.simple());
+            Ok(Person {
+                id: person_key.person(&EmailAddress::parse(&email)?),
+                email,
+                is_erased: false,
+                has_confirmation_link: false,
+                has_unsubscribe_link: false,
+            })
+        };
+        Ok(Self {
+            name,
+            people: [person(0)?, person(1)?],
+            promises: Vec::new(),
+            tried: HashMap::new(),
+            sent: HashMap::new(),
+            cut_off: HashSet::new(),
+        })
+    }
+
+    /// The idempotency key that a submission comes with.
+    pub fn key(&self, submission: Submission) -> Uuid {
+        Uuid::new_v5(&self.name, &[submission.key])
+    }
+
+    /// What the visitor wrote.
+    pub fn text(&self, submission: Submission) -> String {
+        format!("text {} of {}", submission.text, self.name)
+    }
+
+    /// The résumé that came with it.
+    pub fn resume(&self, text: &str) -> Vec<u8> {
+        format!("%PDF-1.4\n{text}\n%%EOF\n").into_bytes()
+    }
+
+    /// The id of the event that it becomes.
+    pub fn event_id(&self, submission: Submission) -> anyhow::Result<String> {
+        let key = self.key(submission);
+        let id = match submission.form {
+            Form::Contact => EventType::ContactReceived.id_for(key),
+            Form::Application => EventType::CareersApplied.id_for(key),
+            Form::SignUp => {
+                let key = PersonKey::new(PERSON_KEY)?.blind_submission_key(key.into_bytes());
+                let key = uuid::Builder::from_custom_bytes(key).into_uuid();
+                EventType::NewsletterRequested.id_for(key)
+            }
+        };
+        Ok(id.to_string())
+    }
+
+    /// Whether this event holds this submission.
+    pub fn holds(&self, stored: &Stored, submission: Submission) -> bool {
+        let data = &stored.event["data"];
+        let text = match submission.form {
+            Form::Contact => &data["message"],
+            Form::Application => cover_letter(data),
+            Form::SignUp => &Value::Null,
+        };
+        let is_same_text = submission.form == Form::SignUp || *text == self.text(submission);
+        is_same_text && stored.person() == self.people[submission.person].id.as_str()
+    }
+
+    /// Compares all that must hold with what is stored.
+    pub fn balance(&self, before: &Snapshot, after: &Snapshot) -> anyhow::Result<()> {
+        self.promises_are_kept(after)?;
+        self.resumes_are_whole(after)?;
+        each_event_is_stored_once(after)?;
+        self.nothing_is_left_of_erased_people(after)?;
+        self.nothing_new_is_for_those_who_left(before, after)
+    }
+
+    fn promises_are_kept(&self, after: &Snapshot) -> anyhow::Result<()> {
+        for promise in &self.promises {
+            let is_kept = match promise {
+                Promise::Event(id, submission) => after
+                    .event(id)
+                    .is_some_and(|stored| self.holds(stored, *submission)),
+                Promise::SignUp(person) => {
+                    let person = self.people[*person].id.as_str();
+                    let is_pending = after.state(person).is_none_or(|state| state == "pending");
+                    !is_pending || after.last(EventType::NewsletterRequested, person).is_some()
+                }
+            };
+            ensure!(is_kept, "what was accepted is not stored: {promise:?}");
+        }
+        Ok(())
+    }
+
+    fn resumes_are_whole(&self, after: &Snapshot) -> anyhow::Result<()> {
+        for stored in after
+            .originals()
+            .filter(|stored| stored.is(EventType::CareersApplied))
+        {
+            let key = stored.resume().unwrap_or_default();
+            let text = cover_letter(&stored.event["data"]).as_str().unwrap_or_default();
+            let content = after.objects.get(key);
+            ensure!(
+                content.is_some(),
+                "an application is stored, and its résumé is gone: {key}"
+            );
+            ensure!(
+                content == Some(&self.resume(text)),
+                "the résumé is not the one that was sent: {key}"
+            );
+        }
+        Ok(())
+    }
+
+    fn nothing_is_left_of_erased_people(&self, after: &Snapshot) -> anyhow::Result<()> {
+        for person in self.people.iter().filter(|person| person.is_erased) {
+            let id = person.id.as_str();
+            let events = after.events.iter().chain(&after.dead_letters);
+            let is_left = events.map(Stored::person).any(|of| of == id)
+                || after.subscribers.contains_key(id)
+                || after.uploads.iter().any(|key| key.starts_with(id))
+                || after.objects.keys().any(|key| key.contains(id));
+            ensure!(!is_left, "something is left of an erased person");
+        }
+        Ok(())
+    }
+
+    /// Whoever is suppressed or unsubscribed gets no mail but what was asked for before, the goodbye, and the question of
+    /// a new sign-up.
+    fn nothing_new_is_for_those_who_left(&self, before: &Snapshot, after: &Snapshot) -> anyhow::Result<()> {
+        let known: BTreeSet<&str> = before.originals().map(Stored::id).collect();
+        for stored in after.originals().filter(|stored| !known.contains(stored.id())) {
+            let is_withheld = match before.state(stored.person()) {
+                Some("suppressed") => {
+                    stored.subject.starts_with("site.newsletter") && !stored.is(EventType::NewsletterBounced)
+                }
+                Some("unsubscribed") => stored.is(EventType::NewsletterConfirmed),
+                _ => false,
+            };
+            ensure!(
+                !is_withheld,
+                "somebody who left is to be mailed: {}",
+                subjects::without_person(&stored.subject)
+            );
+        }
+        Ok(())
+    }
+
+    /// What must hold once nothing is pending any more: each event was told of in each of its channels, or is a dead letter.
+    pub fn all_is_told(&self, after: &Snapshot) -> anyhow::Result<()> {
+        for stored in after.originals() {
+            let channels = Channel::ALL.into_iter();
+            for channel in channels.filter(|channel| stored.is(channel.event_type())) {
+                let is_sent = self
+                    .sent
+                    .contains_key(&format!("{}.{}", stored.id(), channel.name()));
+                let is_dead = after.dead_letters.iter().any(|letter| {
+                    letter.id() == stored.id() && subjects::channel_of(&letter.subject) == channel.name()
+                });
+                ensure!(
+                    is_sent || is_dead,
+                    "an event was stored, and no mail of it was sent: {}",
+                    channel.name()
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// What must hold after a sweep.
+    pub fn no_orphan_is_left(&self, after: &Snapshot) -> anyhow::Result<()> {
+        let stored = after.events.iter().chain(&after.dead_letters);
+        let referenced: BTreeSet<&str> = stored.filter_map(Stored::resume).collect();
+        let orphan = after
+            .objects
+            .keys()
+            .find(|key| !referenced.contains(key.as_str()));
+        ensure!(
+            orphan.is_none(),
+            "a résumé without an event outlived the sweep: {orphan:?}"
+        );
+        ensure!(after.uploads.is_empty(), "an upload's record outlived the sweep");
+        Ok(())
+    }
+}
+
+fn each_event_is_stored_once(after: &Snapshot) -> anyhow::Result<()> {
+    let mut ids = BTreeSet::new();
+    for stored in after.originals() {
+        ensure!(
+            ids.insert(stored.id()),
+            "an event is stored twice: {}",
+            subjects::without_person(&stored.subject)
+        );
+    }
+    Ok(())
+}
+
+fn cover_letter(data: &Value) -> &Value {
+    &data["coverLetter"]
+}

@@ -1,0 +1,135 @@
+//! The model of the path from a form to its mail: whatever people and faults do, in any order, nothing that was accepted is
+//! lost, nothing is sent twice, and nothing is left of whom was erased.
+//!
+//! [`steps`] is what can happen, [`path`] does it to the real services and balances the books after each step, over
+//! the real broker and store of [`parts`]. [`process`] has a service end at any of its awaits.
+
+mod books;
+mod parts;
+mod path;
+mod process;
+mod snapshot;
+mod steps;
+
+use std::{
+    env,
+    io::{Write, stderr},
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
+
+use path::Path;
+use steps::Steps;
+
+/// How many sequences run where `MODEL_SEQUENCES` does not say so.
+const SEQUENCES: u32 = 150;
+/// Each with a broker and a store of its own.
+const THREADS: u32 = 2;
+const STEPS: std::ops::Range<usize> = 1..16;
+/// How long a shorter sequence is looked for, for one that fails.
+const SHRINKING: Duration = Duration::from_secs(25);
+
+#[test]
+fn in_any_order_nothing_is_lost_and_nothing_is_sent_twice() {
+    let run = Run::from_environment();
+    let found = thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS)
+            .map(|thread| {
+                let run = &run;
+                scope.spawn(move || run.thread(thread))
+            })
+            .collect();
+        let found = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("a thread ends"));
+        found.flatten().collect::<Vec<String>>()
+    });
+    let (done, seconds) = (run.done.load(Ordering::Relaxed), run.started.elapsed().as_secs());
+    let said = format!("{done} sequences in {seconds} s, MODEL_SEED={}\n", run.seed);
+    stderr().write_all(said.as_bytes()).expect("somebody reads it");
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// What to run, and how far it is.
+struct Run {
+    sequences: u32,
+    seed: u64,
+    until: Option<Instant>,
+    started: Instant,
+    done: AtomicU32,
+    is_found: AtomicBool,
+}
+
+impl Run {
+    fn from_environment() -> Self {
+        let number = |name| env::var(name).ok().and_then(|value| value.parse().ok());
+        let started = Instant::now();
+        Self {
+            sequences: number("MODEL_SEQUENCES").map_or(SEQUENCES, |sequences: u64| {
+                u32::try_from(sequences).unwrap_or(u32::MAX)
+            }),
+            seed: number("MODEL_SEED").unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0),
+            until: number("MODEL_SECONDS").map(|seconds| started + Duration::from_secs(seconds)),
+            started,
+            done: AtomicU32::new(0),
+            is_found: AtomicBool::new(false),
+        }
+    }
+
+    /// What one thread finds.
+    fn thread(&self, thread: u32) -> Option<String> {
+        let config = Config {
+            cases: self.sequences.div_ceil(THREADS),
+            failure_persistence: None,
+            // The first ends the run: see below.
+            max_global_rejects: 0,
+            max_shrink_time: u32::try_from(SHRINKING.as_millis()).unwrap_or(u32::MAX),
+            ..Config::default()
+        };
+        let seed = self.seed.wrapping_add(thread.into());
+        let seed: Vec<u8> = seed.to_le_bytes().repeat(4);
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+        let mut runner = TestRunner::new_with_rng(config.clone(), rng);
+        let is_shrinking = AtomicBool::new(false);
+        let outcome = runner.run(&Steps::sequential_strategy(STEPS), |(state, steps, seen)| {
+            let is_over = self.until.is_some_and(|until| Instant::now() > until);
+            if !is_shrinking.load(Ordering::Relaxed) && (is_over || self.is_found.load(Ordering::Relaxed)) {
+                return Err(TestCaseError::reject("no more sequences are wanted"));
+            }
+            let reporting = Reporting(self, &is_shrinking);
+            Path::test_sequential(config.clone(), state, steps, seen);
+            std::mem::forget(reporting);
+            self.done.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        });
+        path::drop_parts();
+        match outcome {
+            Ok(()) | Err(TestError::Abort(_)) => None,
+            Err(TestError::Fail(reason, (_, steps, _))) => {
+                let steps: Vec<String> = steps.iter().map(|step| format!("  {step:?}")).collect();
+                Some(format!("The model found: {reason}\n{}", steps.join("\n")))
+            }
+        }
+    }
+}
+
+/// Dropped by a sequence that fails: it says so, and the other threads begin no other.
+struct Reporting<'a>(&'a Run, &'a AtomicBool);
+
+impl Drop for Reporting<'_> {
+    fn drop(&mut self) {
+        self.0.is_found.store(true, Ordering::Relaxed);
+        if !self.1.swap(true, Ordering::Relaxed) {
+            let said = format!(
+                "a sequence failed after {:.1} s; looking for a shorter one (MODEL_SEED={})\n",
+                self.0.started.elapsed().as_secs_f64(),
+                self.0.seed
+            );
+            let _nobody_reads_it = stderr().write_all(said.as_bytes());
+        }
+    }
+}

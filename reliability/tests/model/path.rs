@@ -1,0 +1,571 @@
+//! Takes each step with the real services, and balances the books after it.
+
+use std::{cell::RefCell, panic::resume_unwind, sync::Arc, time::Duration};
+
+use anyhow::{Context, bail, ensure};
+use async_nats::jetstream::{AckKind, Message};
+use futures_util::{FutureExt, future::try_join_all};
+use proptest_state_machine::StateMachineTest;
+use site_events::{Channel, EventType, SUPPRESSION_CONSUMER};
+use site_proto::{
+    careers::v1::{
+        ApplyRequest, Commit, Field, FieldName, ResumeStart, apply_request::Part,
+        careers_service_client::CareersServiceClient,
+    },
+    contact::v1::{SubmitRequest, contact_service_client::ContactServiceClient},
+    newsletter::v1::{
+        ConfirmRequest, SubscribeRequest, UnsubscribeRequest,
+        newsletter_service_client::NewsletterServiceClient,
+    },
+};
+use sitectl::{broker, dead_letters, sweep};
+use time::OffsetDateTime;
+use tokio::time::timeout;
+use tonic::{Code, Status};
+use visitor::token::{Purpose, TokenKey};
+
+use crate::{
+    books::{Books, Promise},
+    parts::{self, Parts, TOKEN_KEY},
+    process::Process,
+    snapshot::{self, Snapshot},
+    steps::{Fate, Form, PEOPLE, Service, Step, Steps, Submission},
+};
+
+/// Longer than any part takes for an answer.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(20);
+/// More rounds than any retry takes.
+const MAX_ROUNDS: usize = 2_000;
+
+thread_local! {
+    /// The parts of this thread, between two sequences.
+    static PARTS: RefCell<Option<(Parts, IsClean)>> = const { RefCell::new(None) };
+}
+
+/// Ends the parts of this thread.
+pub fn drop_parts() {
+    PARTS.take();
+}
+
+/// Whether the last sequence removed all that was stored for it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum IsClean {
+    Yes,
+    No,
+}
+
+/// One sequence.
+pub struct Sequence {
+    parts: Option<Parts>,
+    is_clean: IsClean,
+    books: Books,
+    before: Snapshot,
+}
+
+impl Drop for Sequence {
+    fn drop(&mut self) {
+        let parts = self.parts.take();
+        PARTS.replace(parts.map(|parts| (parts, self.is_clean)));
+    }
+}
+
+/// The path from a form to its mail.
+pub struct Path;
+
+impl StateMachineTest for Path {
+    type SystemUnderTest = Sequence;
+    type Reference = Steps;
+
+    fn init_test((): &()) -> Sequence {
+        or_fail(Sequence::begin())
+    }
+
+    fn apply(mut sequence: Sequence, (): &(), step: Step) -> Sequence {
+        or_fail(sequence.take(&step).with_context(|| format!("after {step:?}")));
+        sequence
+    }
+
+    fn teardown(mut sequence: Sequence, (): ()) {
+        or_fail(sequence.end().context("at the end"));
+    }
+}
+
+/// Ends the sequence as one that failed, without the words of a panic.
+fn or_fail<T>(outcome: anyhow::Result<T>) -> T {
+    outcome.unwrap_or_else(|error| resume_unwind(Box::new(format!("{error:#}"))))
+}
+
+impl Sequence {
+    fn begin() -> anyhow::Result<Self> {
+        let parts = match PARTS.take() {
+            Some((parts, IsClean::Yes)) => parts,
+            Some((mut parts, IsClean::No)) => {
+                parts.kill_all();
+                let runtime = parts.runtime.clone();
+                let cleared = runtime.block_on(async { timeout(ANSWERED_WITHIN, parts.clear()).await });
+                cleared.context("the parts cannot be cleared")??;
+                parts
+            }
+            None => Parts::start()?,
+        };
+        parts.take_all_mails();
+        Ok(Self {
+            parts: Some(parts),
+            is_clean: IsClean::No,
+            books: Books::new()?,
+            before: Snapshot::default(),
+        })
+    }
+
+    fn parts(&mut self) -> &mut Parts {
+        self.parts.as_mut().expect("they are given back at the end only")
+    }
+
+    /// Waits for what is asked of the parts.
+    fn wait<T>(&mut self, ask: impl AsyncFnOnce(&mut Parts) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        let parts = self.parts();
+        let runtime = Arc::clone(&parts.runtime);
+        let asked = runtime.block_on(async { timeout(ANSWERED_WITHIN, ask(parts)).await });
+        asked.context("a part does not answer")?
+    }
+
+    fn take(&mut self, step: &Step) -> anyhow::Result<()> {
+        match *step {
+            Step::Submit(submission, fate) => self.submit(submission, fate)?,
+            Step::Confirm(person, fate) => self.confirm(person, fate)?,
+            Step::Unsubscribe(person, fate) => self.unsubscribe(person, fate)?,
+            Step::Deliver(channel, fate) => drop(self.deliver(Channel::ALL[channel], fate)?),
+            Step::DeliverAll => drop(self.deliver_each()?),
+            Step::Suppress(fate) => drop(self.suppress(fate)?),
+            Step::MailServer(person, reply) => {
+                let email = self.books.people[person].email.clone();
+                self.parts().reply_next(&email, reply);
+            }
+            Step::Erase(person) => self.erase(person)?,
+            Step::ReplayDeadLetters => self.replay_dead_letters()?,
+            Step::Sweep => self.sweep()?,
+            Step::Restart(service) => self.restart(service)?,
+        }
+        ensure!(
+            self.parts().mail.take_accepted().is_empty(),
+            "a mail that nobody asked for"
+        );
+        self.balance()
+    }
+
+    /// Balances the books with what is stored now.
+    fn balance(&mut self) -> anyhow::Result<()> {
+        let after = self.wait(async |parts| Snapshot::read(&parts.client, &parts.s3).await)?;
+        self.books.balance(&self.before, &after)?;
+        self.before = after;
+        Ok(())
+    }
+
+    fn submit(&mut self, submission: Submission, fate: Fate) -> anyhow::Result<()> {
+        let answer = match submission.form {
+            Form::Contact => self.send_message(submission, fate)?,
+            Form::SignUp => self.sign_up(submission, fate)?,
+            Form::Application => self.apply_for(submission, fate)?,
+        };
+        let id = self.books.event_id(submission)?;
+        self.books.people[submission.person].is_erased = false;
+        let was_tried = self.books.tried.contains_key(&id);
+        self.books.tried.entry(id.clone()).or_default().insert(submission);
+        match answer {
+            None => {}
+            Some(Ok(())) => {
+                let promise = match submission.form {
+                    Form::SignUp => Promise::SignUp(submission.person),
+                    Form::Contact | Form::Application => Promise::Event(id, submission),
+                };
+                self.books.promises.push(promise);
+            }
+            Some(Err(status)) if status.code() == Code::AlreadyExists => {
+                ensure!(
+                    was_tried && !self.is_repeated(&id, submission),
+                    "what was not accepted could not be sent again: {status}"
+                );
+            }
+            Some(Err(status)) => bail!("refused, although nothing is wrong: {status}"),
+        }
+        Ok(())
+    }
+
+    /// Whether this submission is stored, as the last of its kind and person.
+    fn is_repeated(&self, id: &str, submission: Submission) -> bool {
+        let event_type = match submission.form {
+            Form::Contact => EventType::ContactReceived,
+            Form::SignUp => EventType::NewsletterRequested,
+            Form::Application => EventType::CareersApplied,
+        };
+        let person = &self.books.people[submission.person].id;
+        let last = self.before.last(event_type, person.as_str());
+        last.is_some_and(|last| last.id() == id && self.books.holds(last, submission))
+    }
+
+    fn send_message(&mut self, submission: Submission, fate: Fate) -> anyhow::Result<Answer> {
+        let request = SubmitRequest {
+            name: "Zoë".to_owned(),
+            email: self.books.people[submission.person].email.clone(),
+            message: self.books.text(submission),
+            idempotency_key: self.books.key(submission).to_string(),
+            ..SubmitRequest::default()
+        };
+        let call =
+            |api| async move { ContactServiceClient::new(api).submit(request).await.map(drop) }.boxed();
+        let answer = self.parts().contact.call(fate, contact::Service::routes, call)?;
+        self.end_of_process(fate, |parts| parts.contact.kill())?;
+        Ok(answer)
+    }
+
+    fn sign_up(&mut self, submission: Submission, fate: Fate) -> anyhow::Result<Answer> {
+        let request = SubscribeRequest {
+            email: self.books.people[submission.person].email.clone(),
+            idempotency_key: self.books.key(submission).to_string(),
+            ..SubscribeRequest::default()
+        };
+        let call = |api| {
+            async move {
+                NewsletterServiceClient::new(api)
+                    .subscribe(request)
+                    .await
+                    .map(drop)
+            }
+            .boxed()
+        };
+        let answer = self
+            .parts()
+            .newsletter
+            .call(fate, newsletter::Service::routes, call)?;
+        self.end_of_process(fate, |parts| parts.newsletter.kill())?;
+        Ok(answer)
+    }
+
+    fn apply_for(&mut self, submission: Submission, fate: Fate) -> anyhow::Result<Answer> {
+        let text = self.books.text(submission);
+        let field = |name: FieldName, value: &str| {
+            Part::Field(Field {
+                name: name.into(),
+                value: value.to_owned(),
+            })
+        };
+        let parts = [
+            field(FieldName::Name, "Zoë"),
+            field(FieldName::Email, &self.books.people[submission.person].email),
+            field(FieldName::Position, "Engineer"),
+            field(FieldName::CoverLetter, &text),
+            Part::ResumeStart(ResumeStart {
+                file_name: "cv.pdf".to_owned(),
+            }),
+            Part::ResumeChunk(self.books.resume(&text).into()),
+            Part::Commit(Commit {
+                idempotency_key: self.books.key(submission).to_string(),
+            }),
+        ];
+        let parts = parts.map(|part| ApplyRequest { part: Some(part) });
+        let call = |api| {
+            let parts = futures_util::stream::iter(parts);
+            async move { CareersServiceClient::new(api).apply(parts).await.map(drop) }.boxed()
+        };
+        let answer = self.parts().careers.call(fate, careers::Service::routes, call)?;
+        self.end_of_process(fate, |parts| parts.careers.kill())?;
+        Ok(answer)
+    }
+
+    fn confirm(&mut self, person: usize, fate: Fate) -> anyhow::Result<()> {
+        if !self.books.people[person].has_confirmation_link {
+            return Ok(());
+        }
+        let token = self.token(person, Purpose::Confirm)?;
+        let request = ConfirmRequest { token };
+        let call =
+            |api| async move { NewsletterServiceClient::new(api).confirm(request).await.map(drop) }.boxed();
+        let answer = self
+            .parts()
+            .newsletter
+            .call(fate, newsletter::Service::routes, call)?;
+        self.end_of_process(fate, |parts| parts.newsletter.kill())?;
+        let id = self.books.people[person].id.clone();
+        let can_be_confirmed = matches!(self.before.state(id.as_str()), Some("pending" | "confirmed"));
+        match answer {
+            Some(Ok(())) => {
+                ensure!(can_be_confirmed, "nothing was to be confirmed, and it was");
+                self.ensure_ended_as(id.as_str(), "confirmed", EventType::NewsletterConfirmed)
+            }
+            Some(Err(status)) => {
+                ensure!(
+                    !can_be_confirmed,
+                    "not confirmed, although nothing is wrong: {status}"
+                );
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn unsubscribe(&mut self, person: usize, fate: Fate) -> anyhow::Result<()> {
+        if !self.books.people[person].has_unsubscribe_link {
+            return Ok(());
+        }
+        let token = self.token(person, Purpose::Unsubscribe)?;
+        let request = UnsubscribeRequest { token };
+        let call = |api| {
+            async move {
+                NewsletterServiceClient::new(api)
+                    .unsubscribe(request)
+                    .await
+                    .map(drop)
+            }
+            .boxed()
+        };
+        let answer = self
+            .parts()
+            .newsletter
+            .call(fate, newsletter::Service::routes, call)?;
+        self.end_of_process(fate, |parts| parts.newsletter.kill())?;
+        let id = self.books.people[person].id.clone();
+        match (answer, self.before.state(id.as_str())) {
+            (Some(Err(status)), _) => bail!("not unsubscribed, although nothing is wrong: {status}"),
+            (Some(Ok(())), Some("pending" | "confirmed" | "unsubscribed")) => {
+                self.ensure_ended_as(id.as_str(), "unsubscribed", EventType::NewsletterUnsubscribed)
+            }
+            (Some(Ok(())) | None, _) => Ok(()),
+        }
+    }
+
+    /// A link was followed and said to have worked: the record says so, and an event of this subscription is stored.
+    fn ensure_ended_as(&mut self, person: &str, state: &str, event_type: EventType) -> anyhow::Result<()> {
+        let after = self.wait(async |parts| Snapshot::read(&parts.client, &parts.s3).await)?;
+        ensure!(
+            after.state(person) == Some(state),
+            "what was said to be {state} is not"
+        );
+        let subscription = after.subscribers[person]["subscription"]
+            .as_str()
+            .unwrap_or_default();
+        let id = event_type.id_for(subscription.parse()?).to_string();
+        ensure!(
+            after.event(&id).is_some(),
+            "what was said to be {state} is in no event"
+        );
+        Ok(())
+    }
+
+    fn token(&self, person: usize, purpose: Purpose) -> anyhow::Result<String> {
+        let expires = OffsetDateTime::now_utc() + Duration::from_secs(60 * 60);
+        Ok(TokenKey::new(TOKEN_KEY)?.sign(purpose, &self.books.people[person].id, expires))
+    }
+
+    /// Delivers the next event of a channel; says whether there was one.
+    fn deliver(&mut self, channel: Channel, fate: Fate) -> anyhow::Result<bool> {
+        let name = channel.name();
+        let Some(message) = self.wait(async |parts| parts.next_message(name).await)? else {
+            return Ok(false);
+        };
+        let event: serde_json::Value = serde_json::from_slice(&message.payload)?;
+        let id = event["id"].as_str().unwrap_or_default();
+        let mail = format!("{id}.{name}");
+        let was_noted = self.is_noted(&mail)?;
+        let done = run(&mut self.parts().notifier, fate, |notifier| {
+            notifier.deliver(channel, &message)
+        })?;
+        self.end_of_process(fate, |parts| parts.notifier.kill())?;
+        self.count_mails(&mail, was_noted)?;
+        if done.is_none() {
+            self.books.cut_off.insert(mail);
+            self.redeliver(&message)?;
+        }
+        Ok(true)
+    }
+
+    fn is_noted(&mut self, mail: &str) -> anyhow::Result<bool> {
+        let deliveries = self.wait(async |parts| snapshot::deliveries(&parts.client).await)?;
+        Ok(deliveries.contains(mail))
+    }
+
+    /// Notes the mails that one delivery sent: at most the one that it was for, and only if it was not noted as sent. A
+    /// second one only if the last attempt was cut off before that was noted.
+    fn count_mails(&mut self, mail: &str, was_noted: bool) -> anyhow::Result<()> {
+        let accepted = self.parts().mail.take_accepted();
+        ensure!(accepted.len() <= 1, "one delivery sent {} mails", accepted.len());
+        let was_cut_off = self.books.cut_off.remove(mail);
+        let Some((recipient, content)) = accepted.first() else {
+            return Ok(());
+        };
+        ensure!(
+            message_id(content) == Some(mail),
+            "a mail of another event or channel was sent"
+        );
+        let sent = self.books.sent.entry(mail.to_owned()).or_default();
+        ensure!(*sent == 0 || (was_cut_off && !was_noted), "a mail was sent twice");
+        *sent += 1;
+        for person in self
+            .books
+            .people
+            .iter_mut()
+            .filter(|person| person.email == *recipient)
+        {
+            person.has_confirmation_link |= mail.ends_with(Channel::NewsletterConfirmation.name());
+            person.has_unsubscribe_link |= mail.ends_with(Channel::NewsletterWelcome.name());
+        }
+        Ok(())
+    }
+
+    /// What nobody acknowledged comes again, here at once.
+    fn redeliver(&mut self, message: &Message) -> anyhow::Result<()> {
+        self.wait(async |_| {
+            let told = message.ack_with(AckKind::Nak(None)).await;
+            told.map_err(|error| anyhow::anyhow!("{error}"))
+        })
+    }
+
+    /// The newsletter service takes the next bounce; says whether there was one.
+    fn suppress(&mut self, fate: Fate) -> anyhow::Result<bool> {
+        let next = self.wait(async |parts| parts.next_message(SUPPRESSION_CONSUMER).await)?;
+        let Some(message) = next else {
+            return Ok(false);
+        };
+        let done = run(&mut self.parts().newsletter, fate, |newsletter| {
+            newsletter.suppress(&message)
+        })?;
+        self.end_of_process(fate, |parts| parts.newsletter.kill())?;
+        if done.is_none() {
+            self.redeliver(&message)?;
+        }
+        Ok(true)
+    }
+
+    /// One event of each channel; says whether there was one.
+    fn deliver_each(&mut self) -> anyhow::Result<bool> {
+        let mut was_one = self.suppress(Fate::Ends)?;
+        for channel in Channel::ALL {
+            while self.deliver(channel, Fate::Ends)? {
+                was_one = true;
+            }
+        }
+        Ok(was_one)
+    }
+
+    fn erase(&mut self, person: usize) -> anyhow::Result<()> {
+        let id = self.books.people[person].id.clone();
+        self.wait(async |parts| {
+            let found = parts.stores.search(&id, &Default::default()).await?;
+            parts.stores.erase(&found).await?;
+            let left = parts.stores.search(&id, &found.event_ids()).await?.counts();
+            ensure!(
+                left.is_nothing(),
+                "something is left of a person who was just erased"
+            );
+            Ok(())
+        })?;
+        self.books.people[person].is_erased = true;
+        self.books.promises.retain(|promise| match promise {
+            Promise::Event(_, submission) => submission.person != person,
+            Promise::SignUp(of) => *of != person,
+        });
+        Ok(())
+    }
+
+    fn replay_dead_letters(&mut self) -> anyhow::Result<()> {
+        self.wait(async |parts| {
+            let stream = parts::dead_letters(&parts.context).await?;
+            let letters = broker::search(&stream, "dead.*.*").await?;
+            let replayed = dead_letters::replay_letters(&parts.context, &stream, &letters).await?;
+            ensure!(
+                replayed.not_replayed.is_empty(),
+                "dead letters that no channel takes"
+            );
+            Ok(())
+        })
+    }
+
+    fn sweep(&mut self) -> anyhow::Result<()> {
+        let after = self.wait(async |parts| {
+            sweep::remove_orphans(parts.client.clone(), parts.resumes.clone(), Duration::ZERO).await?;
+            Snapshot::read(&parts.client, &parts.s3).await
+        })?;
+        self.books.no_orphan_is_left(&after)
+    }
+
+    fn restart(&mut self, service: Service) -> anyhow::Result<()> {
+        self.end_of_process(Fate::EndsAndDies, |parts| match service {
+            Service::Contact => parts.contact.kill(),
+            Service::Newsletter => parts.newsletter.kill(),
+            Service::Careers => parts.careers.kill(),
+            Service::Notifier => parts.notifier.kill(),
+        })
+    }
+
+    /// Kills a process whose fate it is.
+    fn end_of_process(&mut self, fate: Fate, kill: impl FnOnce(&mut Parts)) -> anyhow::Result<()> {
+        if !matches!(fate, Fate::EndsAndDies | Fate::Dies(_)) {
+            return Ok(());
+        }
+        kill(self.parts());
+        self.wait(async |parts| parts.settle().await)
+    }
+
+    /// Delivers all that is pending, and balances the books for the last time; then nothing is left of anybody.
+    fn end(&mut self) -> anyhow::Result<()> {
+        self.parts().take_all_mails();
+        let mut rounds = 0;
+        while self.deliver_each()? || self.is_pending()? {
+            rounds += 1;
+            ensure!(rounds < MAX_ROUNDS, "something is delivered again and again");
+        }
+        self.balance()?;
+        self.books.all_is_told(&self.before)?;
+        let has_applied = |submission: &Submission| submission.form == Form::Application;
+        if self.books.tried.values().flatten().any(has_applied) {
+            self.take(&Step::Sweep)?;
+        }
+        for person in 0..PEOPLE {
+            if self
+                .books
+                .tried
+                .values()
+                .flatten()
+                .any(|submission| submission.person == person)
+            {
+                self.take(&Step::Erase(person))?;
+            }
+        }
+        let left = &self.before;
+        ensure!(
+            left.events.is_empty() && left.objects.is_empty(),
+            "something is left of nobody"
+        );
+        self.is_clean = IsClean::Yes;
+        Ok(())
+    }
+
+    fn is_pending(&mut self) -> anyhow::Result<bool> {
+        self.wait(async |parts| {
+            let consumers = parts.consumers.keys().map(|consumer| parts.is_pending(consumer));
+            let pending = try_join_all(consumers).await?;
+            Ok(pending.contains(&true))
+        })
+    }
+}
+
+/// What a caller is answered; nothing where it left, or the service died.
+type Answer = Option<Result<(), Status>>;
+
+/// Runs what takes a message.
+fn run<'a, S, F>(
+    process: &'a mut Process<S>,
+    fate: Fate,
+    operation: impl FnOnce(&'a S) -> F,
+) -> anyhow::Result<Option<()>>
+where
+    F: Future<Output = ()> + Send + 'a,
+{
+    process.run(fate, |service| operation(service).boxed())
+}
+
+fn message_id(content: &str) -> Option<&str> {
+    let line = content
+        .lines()
+        .find_map(|line| line.strip_prefix("Message-ID: <"))?;
+    Some(line.split_once('@')?.0)
+}

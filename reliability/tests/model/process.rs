@@ -1,0 +1,118 @@
+//! A service as a process: in a runtime of its own, with all of which it ends.
+
+use std::{convert::Infallible, future::poll_fn, pin::pin, task::Poll, time::Duration};
+
+use anyhow::Context as _;
+use futures_util::future::BoxFuture;
+use http::{Request, Response};
+use site_service::{
+    detached_calls::DetachedCalls,
+    drain::{CancellationToken, Drain},
+};
+use tokio::{
+    runtime::{Builder, Runtime},
+    time::timeout,
+};
+use tonic::{body::Body, service::Routes};
+use tower::{Layer, util::BoxService};
+
+use crate::steps::{Cut, Fate};
+
+/// How long what was spawned by a call whose caller left may go on before the next step.
+const AFTERWARDS: Duration = Duration::from_millis(3);
+
+/// Longer than any operation takes.
+const DONE_WITHIN: Duration = Duration::from_secs(30);
+
+type Build<S> = Box<dyn Fn() -> BoxFuture<'static, anyhow::Result<S>>>;
+
+/// A service that is started when it is needed.
+pub struct Process<S> {
+    build: Build<S>,
+    running: Option<(S, Runtime)>,
+}
+
+/// The API of a service in this process.
+pub type Api = BoxService<Request<Body>, Response<Body>, Infallible>;
+
+impl<S> Process<S> {
+    pub fn new(build: Build<S>) -> Self {
+        Self { build, running: None }
+    }
+
+    /// It ends, whatever it is at. Nothing runs any more, not even what would write to a connection what is to be sent.
+    pub fn kill(&mut self) {
+        self.running = None;
+    }
+
+    pub fn is_running(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// Calls the API; gives the answer where the caller got one.
+    pub fn call<T>(
+        &mut self,
+        fate: Fate,
+        routes: impl FnOnce(&S) -> Routes,
+        call: impl FnOnce(Api) -> BoxFuture<'static, T>,
+    ) -> anyhow::Result<Option<T>> {
+        let Fate::CallerLeaves(cut) = fate else {
+            return self.run(fate, |service| call(BoxService::new(routes(service))));
+        };
+        let (service, runtime) = self.started()?;
+        let calls = DetachedCalls::new(Drain::new(CancellationToken::new(), DONE_WITHIN));
+        let api = BoxService::new(calls.layer(routes(service)));
+        runtime.block_on(async {
+            let answer = until(Some(cut), call(api)).await;
+            timeout(DONE_WITHIN, calls.finish())
+                .await
+                .context("a call whose caller left does not end")?;
+            tokio::time::sleep(AFTERWARDS).await;
+            Ok(answer)
+        })
+    }
+
+    /// Runs an operation as far as its fate lets it.
+    pub fn run<'a, T>(
+        &'a mut self,
+        fate: Fate,
+        operation: impl FnOnce(&'a S) -> BoxFuture<'a, T>,
+    ) -> anyhow::Result<Option<T>> {
+        let cut = match fate {
+            Fate::Dies(cut) | Fate::CallerLeaves(cut) => Some(cut),
+            Fate::Ends | Fate::EndsAndDies => None,
+        };
+        let (service, runtime) = self.started()?;
+        let done = runtime.block_on(async { timeout(DONE_WITHIN, until(cut, operation(service))).await });
+        done.context("an operation does not end")
+    }
+
+    fn started(&mut self) -> anyhow::Result<(&S, &Runtime)> {
+        if self.running.is_none() {
+            let runtime = Builder::new_current_thread().enable_all().build()?;
+            let service = runtime.block_on((self.build)())?;
+            self.running = Some((service, runtime));
+        }
+        let (service, runtime) = self.running.as_ref().expect("it was just started");
+        Ok((service, runtime))
+    }
+}
+
+/// Polls an operation until it ends or is cut off.
+async fn until<T>(cut: Option<Cut>, operation: impl Future<Output = T>) -> Option<T> {
+    let mut operation = pin!(operation);
+    let mut polls = 0;
+    poll_fn(|context| {
+        let is_last = |polls| cut.is_some_and(|cut| cut.polls == polls);
+        if is_last(polls) {
+            return Poll::Ready(None);
+        }
+        polls += 1;
+        match operation.as_mut().poll(context) {
+            Poll::Ready(done) => Poll::Ready(Some(done)),
+            Poll::Pending if is_last(polls) && !cut.is_some_and(|cut| cut.is_answered) => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        }
+    })
+    .await
+}
