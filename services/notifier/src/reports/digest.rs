@@ -47,6 +47,13 @@ enum DigestError {
     Smtp(#[from] SmtpError),
 }
 
+impl DigestError {
+    /// Whether the mail server is away, which its circuit breaker logs once.
+    fn is_away(&self) -> bool {
+        matches!(self, Self::Smtp(SmtpError::Away { .. } | SmtpError::NotAsked))
+    }
+}
+
 /// Opens the consumer of dead letters.
 ///
 /// # Errors
@@ -67,16 +74,14 @@ impl DeadLetterDigest {
         let mut pause = tokio::time::interval(self.every);
         while stop.run_until_cancelled(pause.tick()).await.is_some() {
             while let Err(error) = self.send_pending().await {
-                tracing::error!(%error, "the operator was not told of dead letters; will try again");
-                let is_away = matches!(
-                    error,
-                    DigestError::Smtp(SmtpError::Away { .. } | SmtpError::NotAsked)
-                );
-                if !is_away
-                    || stop
-                        .run_until_cancelled(self.smtp.breaker().ready())
-                        .await
-                        .is_none()
+                if !error.is_away() {
+                    tracing::error!(%error, "the operator was not told of dead letters; will try again");
+                    break;
+                }
+                if stop
+                    .run_until_cancelled(self.smtp.breaker().ready())
+                    .await
+                    .is_none()
                 {
                     break;
                 }

@@ -13,7 +13,7 @@ use axum::{Router, body::Bytes, http::StatusCode, routing::post};
 use serde_json::{Value, json};
 use site_broker::{DELIVERIES_BUCKET, RetryPolicy};
 use site_events::Channel;
-use testkit::{MailServer, Nats, Receiver, S3, ScriptedReply, User, eventually};
+use testkit::{MailFault, MailServer, Nats, Receiver, S3, ScriptedReply, User, eventually};
 use tokio::{net::TcpListener, sync::Barrier, time::timeout};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -118,6 +118,41 @@ async fn mails_that_wait_for_the_mail_server_go_out_once_it_is_back() -> anyhow:
         assert_eq!(server.accepted(visitor).len(), 1, "{visitor}");
     }
     assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn mails_wait_for_a_mail_server_that_takes_none_and_go_out_once_it_does() -> anyhow::Result<()> {
+    // Of a mail whose connection ended within its content nobody knows whether it was taken: it keeps its backoff, as
+    // four may that were under way at once, and those that asked afterwards.
+    for (fault, wait_in_place) in [
+        (MailFault::RefuseRecipients, BACKLOG),
+        (MailFault::RefuseContents, BACKLOG),
+        (MailFault::HangUp, BACKLOG - 12),
+    ] {
+        let nats = Nats::start().await?;
+        let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
+        server.fault(fault);
+        let site = Site::on(&nats).await?;
+        let visitors = request_newsletters(&site).await?;
+        let _notifier = Running::start_retrying_after(NEVER, &nats, server.port(), &[]).await?;
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        let asked = server.begun();
+        server.fault(MailFault::None);
+        eventually(
+            &format!("the first mail after {fault:?}"),
+            FIRST_SUCCESS,
+            async || (arrived(&server, &visitors) > 0).then_some(()),
+        )
+        .await?;
+        eventually(
+            &format!("the backlog drains after {fault:?}"),
+            DRAINED,
+            async || (arrived(&server, &visitors) >= wait_in_place).then_some(()),
+        )
+        .await?;
+        assert!(asked <= 12, "{fault:?}: asked {asked} times in six seconds");
+    }
     Ok(())
 }
 
@@ -308,13 +343,13 @@ async fn webhooks_that_wait_for_a_receiver_go_out_once_it_listens() -> anyhow::R
 }
 
 #[tokio::test]
-async fn a_receiver_that_answers_503_is_asked_by_one_webhook_at_a_time_and_gets_all_once_it_recovers()
+async fn a_receiver_that_fails_is_asked_by_one_webhook_at_a_time_and_gets_all_once_it_recovers()
 -> anyhow::Result<()> {
     const MESSAGES: usize = 10;
     /// As many as are under way at once, and one after 5 to 10 s.
     const ASKED: usize = 5;
     let receiver = Receiver::start_at(0).await?;
-    receiver.answer(StatusCode::SERVICE_UNAVAILABLE);
+    receiver.answer(StatusCode::INTERNAL_SERVER_ERROR);
     let endpoint = receiver.endpoint("crm", &["contact.received"]);
     let (nats, site, _mail_server, _running) = sending_to(endpoint, NEVER).await?;
     contact(&site, MESSAGES).await?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use lettre::{address::Envelope, transport::smtp};
 use site_broker::Away;
 
-use super::no_such_address::says_no_such_address;
+use super::{enhanced_status::enhanced_status, no_such_address::says_no_such_address};
 
 /// What stands in logs instead of an address.
 const ADDRESS: &str = "[address]";
@@ -43,6 +43,8 @@ pub enum SmtpError {
 pub enum HandOverError {
     /// The server answered: this is about the message, or it is not known what became of it.
     Message(SmtpError),
+    /// The connection ended within the content: the server may have taken the message.
+    Interrupted(String),
     /// The server is away.
     Away(Away, String),
 }
@@ -86,9 +88,19 @@ pub fn classify(error: &smtp::Error, stage: SmtpStage, envelope: &Envelope) -> H
                 },
             )
         }
-        // A connection that ends within the content: the server may have taken it, and must not get it every second.
-        None if stage != SmtpStage::Content => HandOverError::failing(reason),
-        _ => HandOverError::Message(SmtpError::Temporary(reason)),
+        Some(code) if is_system_failure(code, &reason) => HandOverError::failing(reason),
+        None if stage == SmtpStage::Content => HandOverError::Interrupted(reason),
+        None => HandOverError::failing(reason),
+        Some(_) => HandOverError::Message(SmtpError::Temporary(reason)),
+    }
+}
+
+/// Answers about the server itself, which takes nothing then, whatever it is given: the status of the mail system (RFC 3463,
+/// 3.4), save for 4.3.4, a message that is too big, and a full storage (RFC 5321, 4.2.3).
+fn is_system_failure(code: u16, words: &str) -> bool {
+    match enhanced_status(4, words) {
+        Some((subject, detail)) => subject == 3 && detail != 4,
+        None => code == 452,
     }
 }
 
@@ -137,6 +149,25 @@ mod tests {
             ("421 Too busy", "421 Too busy"),
         ] {
             assert_eq!(without_addresses(said, &envelope()), logged);
+        }
+    }
+
+    #[test]
+    fn what_is_about_the_server_is_told_from_what_is_about_a_message() {
+        for (code, words, about_the_server) in [
+            (
+                450,
+                "transient error (450): 4.3.2 System not accepting messages",
+                true,
+            ),
+            (451, "transient error (451): 4.3.0 Queue file write error", true),
+            (452, "transient error (452): Insufficient system storage", true),
+            (452, "transient error (452): 4.3.4 Message too big", false),
+            (452, "transient error (452): 4.5.3 Too many recipients", false),
+            (450, "transient error (450): 4.2.0 Greylisted", false),
+            (451, "transient error (451): Local error", false),
+        ] {
+            assert_eq!(is_system_failure(code, words), about_the_server, "{words}");
         }
     }
 

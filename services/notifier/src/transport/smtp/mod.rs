@@ -6,12 +6,14 @@
 //! after a message that went through.
 
 mod content;
+mod enhanced_status;
 mod error;
 mod limits;
 mod no_such_address;
 mod settings;
 
 use std::{
+    pin::pin,
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -170,8 +172,11 @@ impl SmtpPool {
                 let message = self.unless_stopped(write).await??;
                 (message.envelope().clone(), Content::new(&message, share))
             };
-            let handed_over = self.hand_over(&mut call, &envelope, content).await;
-            handed_over.map_err(|error| smtp_error(call, error).into())
+            if let Err(error) = self.hand_over(&mut call, &envelope, content).await {
+                return Err(smtp_error(call, error).into());
+            }
+            call.answered();
+            Ok(())
         };
         tokio::select! {
             sent = sending => sent,
@@ -240,8 +245,6 @@ impl SmtpPool {
         let limit = self.settings.smtp_timeout;
         let sending = timeout(limit, self.send_envelope(envelope)).await;
         let mut connection = sending.unwrap_or_else(|_| Err(HandOverError::failing(too_long(limit))))?;
-        // It is there, however long it takes over the content.
-        call.answered();
         // A server that is left alone with the content may have taken it, and would get it again.
         let limit = self.settings.smtp_answer_timeout;
         let sending = timeout(limit, async {
@@ -249,7 +252,7 @@ impl SmtpPool {
             check(&mut connection, answer, SmtpStage::Content, envelope).await
         });
         let late = |_| Err(HandOverError::Message(SmtpError::Temporary(too_long(limit))));
-        sending.await.unwrap_or_else(late)?;
+        answered_if_slow(call, sending).await.unwrap_or_else(late)?;
         self.return_idle(connection);
         Ok(())
     }
@@ -346,6 +349,16 @@ impl SmtpPool {
     }
 }
 
+/// What comes of sending a content. A server that takes long over it is there all the same.
+async fn answered_if_slow<T>(call: &mut Call<'_>, sending: impl Future<Output = T>) -> T {
+    let mut sending = pin!(sending);
+    if let Ok(sent) = timeout(SLOW_AFTER, sending.as_mut()).await {
+        return sent;
+    }
+    call.answered();
+    sending.await
+}
+
 /// What the circuit breaker makes of it: of a server that is away, how long until it is asked again, unless the message
 /// fails alone.
 fn smtp_error(mut call: Call<'_>, error: HandOverError) -> SmtpError {
@@ -358,6 +371,11 @@ fn smtp_error(mut call: Call<'_>, error: HandOverError) -> SmtpError {
             Some(pause) => SmtpError::Away { reason, pause },
             None => SmtpError::Temporary(reason),
         },
+        HandOverError::Interrupted(reason) => {
+            // Others wait until the server takes one to its end; this one may have been taken, and keeps its backoff.
+            call.failed(Away::Failing { retry_after: None }, &reason);
+            SmtpError::Temporary(reason)
+        }
     }
 }
 

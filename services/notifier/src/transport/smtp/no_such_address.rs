@@ -1,5 +1,7 @@
 //! Classifies SMTP rejections: hard bounce (no such address) or anything else, which may be otherwise tomorrow.
 
+use super::enhanced_status::enhanced_status;
+
 /// How a refused address is told without an enhanced status code: mailbox unavailable, user not local, name not
 /// allowed (RFC 5321, 4.2.3).
 const ABOUT_THE_MAILBOX: [u16; 3] = [550, 551, 553];
@@ -40,7 +42,7 @@ const SOMETHING_ELSE: [&str; 16] = [
 /// Whether these words, which came with this code, say that the address does not exist. The words hold no address.
 pub fn says_no_such_address(code: u16, words: &str) -> bool {
     let words = words.to_lowercase();
-    match enhanced_status(&words) {
+    match enhanced_status(5, &words) {
         // Postfix refuses a sender that it does not know by 5.1.0, and in answer to the recipient.
         // Exchange Online says of an unknown recipient that no route leads there.
         Some((4, 1)) => words.contains("recipient address rejected"),
@@ -61,19 +63,6 @@ fn is_no_such_address((subject, detail): (u16, u16)) -> bool {
         2 => detail == 1,
         _ => false,
     }
-}
-
-/// The subject and the detail of the first status code of the class 5 (RFC 3463, 2).
-fn enhanced_status(words: &str) -> Option<(u16, u16)> {
-    words.split_whitespace().find_map(|word| {
-        let mut numbers = word.trim_matches(|c: char| !c.is_ascii_digit()).split('.');
-        let mut next = || numbers.next()?.parse::<u16>().ok();
-        let status = (next()?, next()?, next()?);
-        match (status, next()) {
-            ((5, subject, detail), None) => Some((subject, detail)),
-            _ => None,
-        }
-    })
 }
 
 fn speak_of(words: &str, topics: &[&str]) -> bool {

@@ -89,7 +89,7 @@ impl SendingError {
             Self::Later { status, after } => (status, Some(*after)),
             Self::Gone | Self::Signing => return None,
         };
-        matches!(status, 429 | 502 | 503 | 504).then_some(Away::Failing { retry_after })
+        matches!(status, 429 | 500..=599).then_some(Away::Failing { retry_after })
     }
 }
 
@@ -419,18 +419,15 @@ mod tests {
             (400, None),
             (408, None),
             (429, failing(None)),
-            (500, None),
-            (501, None),
-            (502, failing(None)),
+            (500, failing(None)),
             (503, failing(None)),
-            (504, failing(None)),
         ] {
             assert_eq!(SendingError::Status(status).away(), away, "{status}");
         }
         let after = Duration::from_secs(60);
         let later = |status| SendingError::Later { status, after };
         assert_eq!(later(503).away(), failing(Some(after)));
-        assert_eq!(later(500).away(), None);
+        assert_eq!(later(302).away(), None);
         let reason = || "reset".to_owned();
         assert_eq!(
             SendingError::Unreachable(reason()).away(),
