@@ -4,11 +4,12 @@
 use std::time::Duration;
 
 use async_nats::jetstream::{
-    Context,
+    Context, ErrorCode,
     consumer::{self, PullConsumer},
-    context::GetStreamErrorKind,
-    stream::{Config, DiscardPolicy, StorageType, Stream},
+    context::{CreateStreamError, CreateStreamErrorKind, GetStreamErrorKind},
+    stream::{Config, DiscardPolicy, Info, StorageType, Stream},
 };
+use backon::{ConstantBuilder, Retryable};
 use clap::Args;
 use futures_util::StreamExt;
 
@@ -25,6 +26,12 @@ const DUPLICATE_WINDOW: Duration = Duration::from_secs(60 * 60);
 pub(crate) const ACK_WAIT: Duration = Duration::from_secs(60);
 /// How many events of one channel may be delivered and not acknowledged yet.
 const MAX_ACK_PENDING: i64 = 100_000;
+/// How long servers of a cluster that start together may take until they know each other.
+const CLUSTER_START: ConstantBuilder = ConstantBuilder::new()
+    .with_delay(Duration::from_millis(500))
+    .with_max_times(60);
+/// What a cluster answers meanwhile.
+const CLUSTER_STARTS: [ErrorCode; 2] = [ErrorCode::CLUSTER_NO_PEERS, ErrorCode::CLUSTER_NOT_AVAILABLE];
 /// TTL of delivery records (idempotency): longer than any retry.
 const DELIVERY_RECORD_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
@@ -153,12 +160,12 @@ pub async fn provision(
     }
     for config in wanted.streams {
         let what = format!("stream {}", config.name);
-        map_error(&what, context.create_or_update_stream(config).await)?;
+        map_error(&what, create_stream(context, &config).await)?;
         ready.push(what);
     }
     for config in wanted.buckets {
         let what = format!("bucket {}", bucket_name(&config.name));
-        map_error(&what, context.create_or_update_stream(config).await)?;
+        map_error(&what, create_stream(context, &config).await)?;
         ready.push(what);
     }
     for config in &wanted.consumers {
@@ -188,6 +195,18 @@ pub async fn provision(
         ready,
         orphaned_consumers,
     })
+}
+
+/// Creates a stream or updates it, once the servers of a cluster that has just started know each other.
+async fn create_stream(context: &Context, config: &Config) -> Result<Info, CreateStreamError> {
+    let is_starting = |error: &CreateStreamError| match error.kind() {
+        CreateStreamErrorKind::JetStream(error) => CLUSTER_STARTS.contains(&error.error_code()),
+        _ => false,
+    };
+    (|| context.create_or_update_stream(config.clone()))
+        .retry(CLUSTER_START)
+        .when(is_starting)
+        .await
 }
 
 /// A stream whose limit is below what it holds would refuse every event from then on.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use async_nats::{Client, jetstream};
-use site_broker::provision::stream_names;
+use site_broker::{ProvisionSettings, provision, provision::stream_names};
 use site_events::SITE_STREAM;
 use site_service::nats::jetstream as with_our_timeouts;
 use tempfile::TempDir;
@@ -23,12 +23,16 @@ struct Cluster {
 
 impl Cluster {
     async fn start() -> anyhow::Result<Self> {
+        let cluster = Self::start_without_streams().await?;
+        cluster.nats.provision().await?;
+        Ok(cluster)
+    }
+
+    async fn start_without_streams() -> anyhow::Result<Self> {
         let folder = TempDir::new()?;
         let ports = [Ports::free()?.nats, Ports::free()?.nats, Ports::free()?.nats];
-        let nats = Nats::start_cluster_at(ports, folder.path()).await?;
-        nats.provision().await?;
         Ok(Self {
-            nats,
+            nats: Nats::start_cluster_at(ports, folder.path()).await?,
             _folder: folder,
         })
     }
@@ -55,6 +59,28 @@ async fn each_stream_and_consumer_has_a_copy_on_each_of_three_servers() -> anyho
         assert_eq!(cluster.replicas.len(), 2, "{name}");
     }
     cluster.nats.wait_until_current().await
+}
+
+#[tokio::test]
+async fn a_setup_waits_for_a_server_that_starts_late() -> anyhow::Result<()> {
+    let mut cluster = Cluster::start_without_streams().await?;
+    let nats = &mut cluster.nats;
+    nats.stop_server(2).await?;
+    let context = with_our_timeouts(nats.client(User::Operator).await?);
+    let settings = ProvisionSettings {
+        replicas: nats.servers(),
+        max_age: Duration::from_secs(60 * 60),
+        storage_mb: 100,
+        webhooks: None,
+    };
+    let starting = async {
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        nats.start_server(2).await
+    };
+    let (provisioned, started) = tokio::join!(provision(&context, &settings), starting);
+    started?;
+    assert!(!provisioned?.ready.is_empty());
+    Ok(())
 }
 
 #[tokio::test]
