@@ -36,7 +36,7 @@ pub use otlp::Discard;
 pub use ports::Ports;
 pub use receiver::Receiver;
 pub use s3::{S3, S3Fault};
-pub use shape::{Broker, Clock, Disks, Hosting, Keep, Mail, Shape};
+pub use shape::{Broker, Clock, Disks, Hosting, Keep, Mail, Replicas, Shape};
 pub use small_disk::SmallDisk;
 pub use stack::{SmallDisks, Stack, StackInfo};
 pub use stepped_clock::SteppedClock;

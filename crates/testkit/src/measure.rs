@@ -6,7 +6,8 @@ use anyhow::Context;
 use futures_util::future::try_join_all;
 use reqwest::{Client, StatusCode, multipart};
 use serde_json::json;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
+use tokio_util::bytes::Bytes;
 use tonic::transport::Endpoint;
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
@@ -18,8 +19,10 @@ const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "not
 /// How often each service is started to see how long that takes.
 const STARTS: usize = 3;
 /// How many visitors upload at the same time, and how much each.
-const UPLOADS: u8 = 20;
+const UPLOADS: u8 = 100;
 const UPLOAD_BYTES: usize = 10_000_000;
+/// Before a visitor tries again who was told to come back later.
+const UPLOAD_PAUSE: Duration = Duration::from_secs(1);
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(120);
 const NOTICE_TIMEOUT: Duration = Duration::from_secs(20);
 const BYTES_PER_KB: u64 = 1024;
@@ -232,31 +235,34 @@ async fn until(site: &str, status: StatusCode) -> anyhow::Result<()> {
 async fn upload_all(stack: &Stack) -> anyhow::Result<()> {
     let url = format!("{}/api/career-application", stack.site());
     let http = Client::builder().timeout(UPLOAD_TIMEOUT).build()?;
-    let uploads = (0..UPLOADS).map(|visitor| {
+    let resume = Bytes::from(pdf(UPLOAD_BYTES));
+    let uploads = (0..UPLOADS).map(|visitor| upload(&http, &url, &resume, visitor));
+    try_join_all(uploads).await.map(drop)
+}
+
+/// Sends one application, again and again while it is told to come back later.
+async fn upload(http: &Client, url: &str, resume: &Bytes, visitor: u8) -> anyhow::Result<()> {
+    let begun = Instant::now();
+    loop {
+        let file = multipart::Part::stream_with_length(resume.clone(), resume.len() as u64);
         let form = multipart::Form::new()
             .text("name", "Ada Lovelace")
             .text("email", format!("ada{visitor}@example.org"))
             .text("position", "Backend Intern")
             .text("coverLetter", "Measured.")
-            .part(
-                "resume",
-                multipart::Part::bytes(pdf(UPLOAD_BYTES)).file_name("resume.pdf"),
-            );
+            .part("resume", file.file_name("resume.pdf"));
         let request = http
-            .post(&url)
+            .post(url)
             .header("x-forwarded-for", format!("203.0.113.{visitor}"));
-        async move {
-            let answer = request.multipart(form).send().await?;
-            let status = answer.status();
-            anyhow::ensure!(
-                status.is_success(),
-                "an upload was answered {status}: {}",
-                answer.text().await?
-            );
-            Ok(())
+        let answer = request.multipart(form).send().await?;
+        let status = answer.status();
+        if status != StatusCode::SERVICE_UNAVAILABLE || begun.elapsed() > UPLOAD_TIMEOUT {
+            let words = answer.text().await?;
+            anyhow::ensure!(status.is_success(), "an upload was answered {status}: {words}");
+            return Ok(());
         }
-    });
-    try_join_all(uploads).await.map(drop)
+        sleep(UPLOAD_PAUSE).await;
+    }
 }
 
 /// A file of this size that is a PDF by its content.

@@ -62,6 +62,16 @@ pub enum Disks {
     Small,
 }
 
+/// How many of those services run that take events: the newsletter service and the notifier.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Replicas {
+    /// One of each
+    #[default]
+    One,
+    /// Two of each, which share the events
+    Two,
+}
+
 /// What a stack is made of where there is a choice.
 #[derive(Args, Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
@@ -83,6 +93,9 @@ pub struct Shape {
     /// On which disks the broker and the spool of résumés lie
     #[arg(long, value_enum, default_value_t)]
     pub disks: Disks,
+    /// How many newsletter services and notifiers take events
+    #[arg(long, value_enum, default_value_t)]
+    pub replicas: Replicas,
     /// Shows traces: starts a viewer, which every service sends all of them
     #[arg(long)]
     pub observe: bool,
@@ -97,6 +110,7 @@ impl Shape {
         keep: Keep::Everything,
         clock: Clock::System,
         disks: Disks::System,
+        replicas: Replicas::One,
         observe: false,
     };
 }

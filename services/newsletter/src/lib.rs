@@ -44,6 +44,7 @@ pub struct Service {
     server: GrpcServer,
     context: jetstream::Context,
     newsletter: Arc<newsletter::Newsletter>,
+    subscribers_breaker: CircuitBreaker,
     grace: Duration,
 }
 
@@ -76,6 +77,7 @@ impl Service {
             server: GrpcServer::bind(settings.listen, routes, dependencies).await?,
             context,
             newsletter,
+            subscribers_breaker: CircuitBreaker::new("subscribers-bucket", ProbeInterval::Short),
             grace: settings.grace,
         })
     }
@@ -92,8 +94,7 @@ impl Service {
 
     /// One attempt at one message of the consumer [`SUPPRESSION_CONSUMER`].
     pub async fn suppress(&self, message: &jetstream::Message) {
-        let breaker = subscribers_breaker();
-        let suppress = |delivery| bounces::suppress(&self.newsletter, &breaker, delivery);
+        let suppress = |delivery| bounces::suppress(&self.newsletter, &self.subscribers_breaker, delivery);
         let consumer = SUPPRESSION_CONSUMER.into();
         deliver_one(
             &self.context,
@@ -111,8 +112,7 @@ impl Service {
     ///
     /// If the server or a consumer ends unasked.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
-        let breaker = subscribers_breaker();
-        let suppress = |delivery| bounces::suppress(&self.newsletter, &breaker, delivery);
+        let suppress = |delivery| bounces::suppress(&self.newsletter, &self.subscribers_breaker, delivery);
         let suppressing = consume(
             &self.context,
             SUPPRESSION_CONSUMER.into(),
@@ -130,8 +130,4 @@ impl Service {
         let (served, _in_time) = tokio::join!(serving, drain.within_grace(suppressing));
         served
     }
-}
-
-fn subscribers_breaker() -> CircuitBreaker {
-    CircuitBreaker::new("subscribers-bucket", ProbeInterval::Short)
 }

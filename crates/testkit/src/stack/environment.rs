@@ -1,6 +1,6 @@
 //! The settings of each service of a stack, as environment variables.
 
-use super::{SERVICES, Stack};
+use super::{SERVICES, Stack, service_of};
 use crate::{hosting, root};
 
 type Variables = Vec<(String, String)>;
@@ -15,8 +15,9 @@ fn at(port: u16) -> String {
 }
 
 impl Stack {
-    pub(super) fn env_of(&self, name: &str) -> Variables {
-        let mut env = variables(&[("LISTEN", &format!("127.0.0.1:{}", self.port_of(name)))]);
+    pub(super) fn env_of(&self, part: &str) -> Variables {
+        let name = service_of(part);
+        let mut env = variables(&[("LISTEN", &format!("127.0.0.1:{}", self.port_of(part)))]);
         if let Some(folder) = hosting::folder_of(name) {
             env.extend(variables(&[("SITE_DIR", &folder.to_string_lossy())]));
         }

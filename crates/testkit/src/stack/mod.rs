@@ -16,8 +16,8 @@ use tokio::{net::TcpStream, process::Command};
 use uuid::Uuid;
 
 use crate::{
-    Broker, ChildProcess, Clock, Disks, Hosting, Inbox, MailServer, Nats, Ports, Receiver, S3, Shape,
-    SmallDisk, SteppedClock, TraceViewer, eventually,
+    Broker, ChildProcess, Clock, Disks, Hosting, Inbox, MailServer, Nats, Ports, Receiver, Replicas, S3,
+    Shape, SmallDisk, SteppedClock, TraceViewer, eventually,
     hosting::{self, Ingress, WEB},
     ports::free_ports,
     root,
@@ -54,6 +54,7 @@ pub struct Stack {
     settings: Settings,
     clocks: HashMap<String, SteppedClock>,
     ingress: Option<Ingress>,
+    replicas: Replicas,
 }
 
 /// Disks that can be filled.
@@ -149,6 +150,7 @@ impl Stack {
             settings,
             clocks: HashMap::new(),
             ingress,
+            replicas: shape.replicas,
         };
         for name in stack.names() {
             stack.start_service(name)?;
@@ -172,7 +174,7 @@ impl Stack {
         let folder = hosting::folder_of(name);
         let program = self.settings.programs.join(match folder {
             Some(_) => "web",
-            None => name,
+            None => service_of(name),
         });
         anyhow::ensure!(
             program.exists(),
@@ -308,7 +310,11 @@ impl Stack {
             Some(_) => &WEB,
             None => &[],
         };
-        [&SERVICES, webs].concat()
+        let second: &[&str] = match self.replicas {
+            Replicas::One => &[],
+            Replicas::Two => &SECOND_REPLICAS,
+        };
+        [&SERVICES, second, webs].concat()
     }
 
     /// The port of one of our services, by its name.
@@ -322,6 +328,8 @@ impl Stack {
             "newsletter" => self.ports.newsletter,
             "careers" => self.ports.careers,
             "notifier" => self.ports.notifier,
+            // Nobody calls a second one; it takes any port.
+            _ if SECOND_REPLICAS.contains(&name) => 0,
             _ => self.ports.site,
         }
     }
@@ -352,6 +360,13 @@ fn webhooks_to(receiver: &Receiver) -> String {
 
 /// In the order they are started.
 const SERVICES: [&str; 5] = ["contact", "newsletter", "careers", "notifier", "gateway"];
+/// The second of those that take events, where there are two.
+const SECOND_REPLICAS: [&str; 2] = ["newsletter-2", "notifier-2"];
+
+/// The service that a part is a replica of.
+fn service_of(part: &str) -> &str {
+    part.strip_suffix("-2").unwrap_or(part)
+}
 
 /// A folder for the files of this run; those of old runs are removed.
 fn new_run() -> anyhow::Result<PathBuf> {
