@@ -39,7 +39,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, TestedBy); 92] = [
+pub const COMMANDS: [(&str, TestedBy); 93] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -88,6 +88,7 @@ pub const COMMANDS: [(&str, TestedBy); 92] = [
     ("cargo test -p gateway", AsIs),
     ("cargo test -p newsletter", AsIs),
     ("cargo test -p notifier", AsIs),
+    ("cargo test -p notifier --test it five_hundred -- --ignored", AsIs),
     ("cargo test -p web", AsIs),
     (
         "cargo test -p reliability --test model",

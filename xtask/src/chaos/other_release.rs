@@ -53,7 +53,8 @@ fn check_out(commit: &str, source: &PathBuf) -> anyhow::Result<()> {
         .spawn()?;
     let files = archive.stdout.take().context("git has an output")?;
     let extracted = Command::new("tar")
-        .arg("-x")
+        // Newer than what was built of another release, or cargo would take that for this one's.
+        .args(["-x", "--touch"])
         .current_dir(source)
         .stdin(files)
         .status()?;

@@ -5,7 +5,7 @@ use site_events::{
     Channel,
     event::{CareersApplied, Scan, StoredResume},
 };
-use testkit::{MailServer, Nats, S3, ScriptedReply, eventually, measure};
+use testkit::{MailFault, MailServer, Nats, S3, ScriptedReply, eventually, measure};
 use uuid::Uuid;
 
 use crate::running::{RECRUITERS, Running, SOON, Site, application, person, process};
@@ -37,6 +37,43 @@ pub async fn applied_with_resume(s3: &S3, bytes: usize) -> anyhow::Result<Career
         }),
         ..application(VISITOR)?
     })
+}
+
+/// `cargo test -p notifier --test it five_hundred -- --ignored`
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes a minute and 4 GB"]
+async fn five_hundred_resumes_of_5_mb_that_hang_take_little_memory_and_arrive_in_the_end()
+-> anyhow::Result<()> {
+    const APPLICATIONS: usize = 500;
+    const RESUME_BYTES: usize = 5_000_000;
+    let (nats, s3) = tokio::try_join!(Nats::start(), S3::start())?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
+    server.fault(MailFault::Hang);
+    let site = Site::on(&nats).await?;
+    let applied = applied_with_resume(&s3, RESUME_BYTES).await?;
+    for _ in 0..APPLICATIONS {
+        site.publish(VISITOR, applied.clone()).await?;
+    }
+    let logs = tempfile::TempDir::new()?;
+    let notifier = process(&nats, server.port(), &s3.flags(), logs.path())?;
+    // What is read of a content hangs, and the next is fetched, until no connection is left.
+    eventually("mails hang", SOON, async || {
+        (server.begun() >= CONNECTIONS).then_some(())
+    })
+    .await?;
+    tokio::time::sleep(SOON).await;
+    let hanging = measure::resident_bytes(&notifier, "VmHWM")?;
+    server.fault(MailFault::None);
+    site.until_acked(Channel::RecruiterApplication, 10 * SOON).await?;
+    let peak = measure::resident_bytes(&notifier, "VmHWM")?;
+    eprintln!(
+        "{} MB while they hang, {} MB at peak",
+        hanging / 1_000_000,
+        peak / 1_000_000
+    );
+    assert!(server.accepted_count() >= APPLICATIONS);
+    assert!(peak <= MAX_BYTES, "{} MB at peak", peak / 1_000_000);
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
