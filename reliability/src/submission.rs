@@ -27,11 +27,13 @@ pub enum FormKind {
     Contact,
     /// A sign-up to the newsletter.
     Newsletter,
-    /// An application with a résumé of this size.
-    Application {
-        /// In bytes.
-        resume_bytes: usize,
-    },
+    /// An application with a résumé.
+    Application,
+}
+
+impl FormKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Contact, Self::Newsletter, Self::Application];
 }
 
 /// One form that one visitor sends, however often.
@@ -41,15 +43,21 @@ pub struct Submission {
     pub number: u32,
     /// What is sent.
     pub kind: FormKind,
+    /// The size of an application's résumé.
+    pub resume_bytes: usize,
     /// The browser's name for it.
     pub key: Uuid,
 }
 
 impl Submission {
     /// The submission of this number in the run of this seed.
-    pub fn new(seed: u64, number: u32, kind: FormKind) -> Self {
-        let key = Uuid::new_v5(&KEYS, format!("{seed}/{number}").as_bytes());
-        Self { number, kind, key }
+    pub fn new(seed: u64, number: u32, kind: FormKind, resume_bytes: usize) -> Self {
+        Self {
+            number,
+            kind,
+            resume_bytes,
+            key: Uuid::new_v5(&KEYS, format!("{seed}/{number}").as_bytes()),
+        }
     }
 
     /// The address of the visitor, who sends nothing else: by it the event is found again.
@@ -59,10 +67,7 @@ impl Submission {
 
     /// Digest of the résumé, where it has one.
     pub fn resume_digest(self) -> Option<[u8; 32]> {
-        let FormKind::Application { resume_bytes } = self.kind else {
-            return None;
-        };
-        Some(digest(&self.resume(resume_bytes)))
+        (self.kind == FormKind::Application).then(|| digest(&self.resume()))
     }
 
     /// The request, as the browser of a visitor with an address of their own sends it.
@@ -77,24 +82,24 @@ impl Submission {
 
     fn request_with(self, http: &Client, site: &str, body: impl Fn(Bytes) -> Body) -> RequestBuilder {
         let email = self.email();
-        let (path, request) = match self.kind {
-            FormKind::Contact => ("contact", None),
-            FormKind::Newsletter => ("newsletter", None),
-            FormKind::Application { resume_bytes } => ("career-application", Some(resume_bytes)),
+        let path = match self.kind {
+            FormKind::Contact => "contact",
+            FormKind::Newsletter => "newsletter",
+            FormKind::Application => "career-application",
         };
         let visitor = Ipv4Addr::from_bits(VISITORS.to_bits() + self.number);
         let post = http
             .post(format!("{site}/api/{path}"))
             .header("x-forwarded-for", visitor.to_string())
             .header("idempotency-key", self.key.to_string());
-        match request {
-            None => post.json(&json!({
+        match self.kind {
+            FormKind::Contact | FormKind::Newsletter => post.json(&json!({
                 "name": "Ada Lovelace",
                 "email": email,
                 "message": format!("Number {} asks for two cameras.", self.number),
             })),
-            Some(resume_bytes) => {
-                let resume = Bytes::from(self.resume(resume_bytes));
+            FormKind::Application => {
+                let resume = Bytes::from(self.resume());
                 let length = resume.len() as u64;
                 let part = Part::stream_with_length(body(resume), length).file_name("resume.pdf");
                 let form = Form::new()
@@ -109,8 +114,8 @@ impl Submission {
     }
 
     /// A PDF that no other submission has.
-    fn resume(self, bytes: usize) -> Vec<u8> {
-        let mut file = pdf(bytes);
+    fn resume(self) -> Vec<u8> {
+        let mut file = pdf(self.resume_bytes);
         let mark = format!("%{:010}\n", self.number);
         let at = "%PDF-1.7\n".len();
         file[at..at + mark.len()].copy_from_slice(mark.as_bytes());
