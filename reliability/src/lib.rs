@@ -1,5 +1,6 @@
 //! The promise that nothing is lost, attacked: faults under load, and the books balanced afterwards.
 
+mod acknowledgements;
 mod books;
 mod faults;
 mod memory;

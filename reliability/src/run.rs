@@ -11,6 +11,7 @@ use tokio::{
 };
 
 use crate::{
+    acknowledgements::Acknowledgements,
     books::{Balance, Holdings, balance},
     faults::Fault,
     memory::{Growth, Samples},
@@ -22,8 +23,11 @@ use crate::{
 const MARGIN: Duration = Duration::from_secs(2);
 /// The longest pause between two faults.
 const PAUSE_MS: u64 = 2_000;
-/// After how long the first success of each kind must have come, before a run is given up.
+/// After how long a form of each kind must have been accepted, before a run is given up.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(60);
+/// After how long a mail that was waited for must have been taken: longer than the ack wait, after which an event comes
+/// again that was handed out when the fault struck.
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(90);
 /// How long the backlog may take once the load is over.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -44,7 +48,7 @@ pub struct Outcome {
 pub struct Seen {
     /// The longest time from the end of a fault until each kind of form was accepted again.
     pub slowest_recovery: Duration,
-    /// The longest time from the end of a fault to the next mail that is taken.
+    /// The longest time from the end of a fault until a mail was taken that was waited for by then.
     pub slowest_delivery: Duration,
     /// How many mails and webhooks may be taken twice, after the faults that struck.
     pub max_repeats: usize,
@@ -86,6 +90,7 @@ pub async fn run(plan: &Plan, seed: u64) -> anyhow::Result<Outcome> {
 /// Makes the faults, and waits after each until the site has recovered.
 async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) -> anyhow::Result<Seen> {
     let mut rng = Rng::with_seed(seed);
+    let mut acknowledgements = Acknowledgements::default();
     let mut memory = Samples::default();
     let mut seen = Seen::default();
     let begun = Instant::now();
@@ -95,8 +100,12 @@ async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) 
         };
         sleep(Duration::from_millis(rng.u64(0..PAUSE_MS))).await;
         let over = fault.strike(stack, &mut rng).await?;
-        let recovering =
-            async { tokio::try_join!(acceptance(visitors, over.back), delivery(stack, over.back)) };
+        let recovering = async {
+            tokio::try_join!(
+                acceptance(visitors, over.back),
+                delivery(stack, visitors, &mut acknowledgements, over.back)
+            )
+        };
         let (accepted, delivered) = recovering.await.with_context(|| format!("after {fault}"))?;
         seen.slowest_recovery = seen.slowest_recovery.max(accepted);
         seen.slowest_delivery = seen.slowest_delivery.max(delivered);
@@ -124,14 +133,20 @@ async fn acceptance(visitors: &Visitors, back: Instant) -> anyhow::Result<Durati
     eventually(what, RECOVERY_TIMEOUT, async || visitors.recovery(back)).await
 }
 
-async fn delivery(stack: &Stack, back: Instant) -> anyhow::Result<Duration> {
+async fn delivery(
+    stack: &Stack,
+    visitors: &Visitors,
+    acknowledgements: &mut Acknowledgements,
+    back: Instant,
+) -> anyhow::Result<Duration> {
     let mail_server = stack.mail_server()?;
-    let before = mail_server.accepted_count();
-    eventually("a mail is taken", RECOVERY_TIMEOUT, async || {
-        (mail_server.accepted_count() > before).then_some(())
+    eventually("a mail of the backlog is taken", DELIVERY_TIMEOUT, async || {
+        let acceptances = visitors.acceptances_after(acknowledgements.acceptances);
+        let mails = mail_server.accepted_after(acknowledgements.mails);
+        acknowledgements.read(acceptances, &mails);
+        acknowledgements.first_of_backlog(back)
     })
-    .await?;
-    Ok(back.elapsed())
+    .await
 }
 
 /// Waits until the broker has nothing more to hand out, and tells how long that took. What was not delivered by then never

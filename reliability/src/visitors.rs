@@ -149,6 +149,11 @@ impl Visitors {
         self.shared.ledger(|ledger| ledger.recovery(moment))
     }
 
+    /// What was accepted after the first so many.
+    pub fn acceptances_after(&self, count: usize) -> Vec<Acceptance> {
+        self.shared.ledger(|ledger| ledger.acceptances[count..].to_vec())
+    }
+
     /// No more come; those who are there stay until they were heard, or give up.
     ///
     /// # Errors
