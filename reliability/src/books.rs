@@ -8,9 +8,11 @@ use std::{
 use serde::Deserialize;
 use site_events::{Channel, EventType, SITE_STREAM};
 use testkit::Stack;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::{
+    repeats::{Repeat, repeats},
     submission::digest,
     visitors::{Ledger, Record},
 };
@@ -28,10 +30,10 @@ pub struct Holdings {
     stored_twice: usize,
     /// Objects in the bucket by key: the digest of their content.
     objects: HashMap<String, [u8; 32]>,
-    /// Mails by event and channel: how often each was taken.
-    mails: HashMap<String, u32>,
-    /// Webhooks by event: how often each was taken.
-    webhooks: HashMap<String, u32>,
+    /// Mails by event and channel: when each was taken.
+    mails: HashMap<String, Vec<Instant>>,
+    /// Webhooks by event: when each was taken.
+    webhooks: HashMap<String, Vec<Instant>>,
     dead_letters: usize,
 }
 
@@ -69,6 +71,7 @@ impl Holdings {
             }
         }
         let objects = stack.s3.objects()?;
+        let webhooks = stack.receiver.received_ids();
         Ok(Self {
             events,
             stored_twice,
@@ -76,31 +79,34 @@ impl Holdings {
                 .into_iter()
                 .map(|(key, content)| (key, digest(&content)))
                 .collect(),
-            mails: counted(mail_ids(stack)?),
-            webhooks: counted(
-                stack
-                    .receiver
-                    .received_ids()
-                    .into_iter()
-                    .map(|webhook| webhook.id),
-            ),
+            mails: by_id(mails(stack)?),
+            webhooks: by_id(webhooks.into_iter().map(|webhook| (webhook.id, webhook.at))),
             dead_letters: stack.nats.dead_letters().await?.len(),
         })
     }
 
-    fn times(&self, delivery: &Expected) -> u32 {
-        let times = match delivery {
+    /// When this was taken, in order.
+    fn taken(&self, delivery: &Expected) -> &[Instant] {
+        let taken = match delivery {
             Expected::Mail(id) => self.mails.get(id),
             Expected::Webhook(id) => self.webhooks.get(id),
         };
-        times.copied().unwrap_or_default()
+        taken.map(Vec::as_slice).unwrap_or_default()
     }
 }
 
-#[derive(Debug)]
 enum Expected {
     Mail(String),
     Webhook(String),
+}
+
+impl Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mail(id) => write!(f, "mail {id}"),
+            Self::Webhook(id) => write!(f, "webhook {id}"),
+        }
+    }
 }
 
 fn expected_deliveries(event: &StoredEvent) -> Vec<Expected> {
@@ -116,19 +122,22 @@ fn expected_deliveries(event: &StoredEvent) -> Vec<Expected> {
     mails.chain(webhook).collect()
 }
 
-/// Event and channel of every mail that was taken: what stands before the `@` of its `Message-ID`.
-fn mail_ids(stack: &Stack) -> anyhow::Result<Vec<String>> {
+/// Event and channel of every mail that was taken, which is what stands before the `@` of its `Message-ID`, and when.
+fn mails(stack: &Stack) -> anyhow::Result<Vec<(String, Instant)>> {
     let mails = stack.mail_server()?.accepted_mails();
     let id = |message_id: &str| Some(message_id.trim_matches(['<', '>']).split_once('@')?.0.to_owned());
-    Ok(mails.iter().filter_map(|mail| id(&mail.message_id)).collect())
+    let taken = mails
+        .iter()
+        .filter_map(|mail| Some((id(&mail.message_id)?, mail.at)));
+    Ok(taken.collect())
 }
 
-fn counted(ids: impl IntoIterator<Item = String>) -> HashMap<String, u32> {
-    let mut counts = HashMap::new();
-    for id in ids {
-        *counts.entry(id).or_default() += 1;
+fn by_id<T>(all: impl IntoIterator<Item = (String, T)>) -> HashMap<String, Vec<T>> {
+    let mut by_id: HashMap<String, Vec<T>> = HashMap::new();
+    for (id, one) in all {
+        by_id.entry(id).or_default().push(one);
     }
-    counts
+    by_id
 }
 
 /// The balance: what visitors were told, against what there is.
@@ -145,7 +154,7 @@ pub struct Balance {
     /// Mails and webhooks that were taken, repeats apart.
     pub delivered: usize,
     /// Mails and webhooks that were taken once more.
-    pub repeated: usize,
+    pub repeats: Vec<Repeat>,
     /// Objects that no event names.
     pub orphaned: usize,
     /// What was lost or wrong, in words.
@@ -165,6 +174,12 @@ impl Losses {
     /// Whether nothing was lost.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+impl FromIterator<String> for Losses {
+    fn from_iter<I: IntoIterator<Item = String>>(losses: I) -> Self {
+        Self(losses.into_iter().collect())
     }
 }
 
@@ -189,14 +204,14 @@ pub fn balance(ledger: &Ledger, holdings: &Holdings) -> Balance {
             .iter()
             .filter_map(|record| loss_of(record, holdings)),
     );
-    let (mut delivered, mut repeated) = (0, 0);
+    let (mut delivered, mut repeated) = (0, Vec::new());
     for delivery in holdings.events.values().flat_map(expected_deliveries) {
-        match holdings.times(&delivery) {
-            0 => losses.push(format!("never delivered: {delivery:?}")),
-            times => {
-                delivered += 1;
-                repeated += times as usize - 1;
-            }
+        let taken = holdings.taken(&delivery);
+        if taken.is_empty() {
+            losses.push(format!("never delivered: {delivery}"));
+        } else {
+            delivered += 1;
+            repeated.extend(repeats(&delivery.to_string(), taken));
         }
     }
     let sent: BTreeSet<String> = ledger
@@ -226,7 +241,7 @@ pub fn balance(ledger: &Ledger, holdings: &Holdings) -> Balance {
         unanswered: ledger.unanswered,
         stored: holdings.events.len(),
         delivered,
-        repeated,
+        repeats: repeated,
         orphaned: holdings.objects.keys().filter(is_orphan).count(),
         losses: Losses(losses),
     }

@@ -5,6 +5,7 @@ mod books;
 mod faults;
 mod memory;
 mod plan;
+mod repeats;
 mod run;
 mod submission;
 mod table;

@@ -50,8 +50,8 @@ pub struct Seen {
     pub slowest_recovery: Duration,
     /// The longest time from the end of a fault until a mail was taken that was waited for by then.
     pub slowest_delivery: Duration,
-    /// How many mails and webhooks may be taken twice, after the faults that struck.
-    pub max_repeats: usize,
+    /// When the notifier was killed.
+    pub notifier_kills: Vec<Instant>,
     /// Memory of the services, where the run was long enough to speak of growth.
     pub growth: Vec<Growth>,
 }
@@ -109,7 +109,7 @@ async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) 
         let (accepted, delivered) = recovering.await.with_context(|| format!("after {fault}"))?;
         seen.slowest_recovery = seen.slowest_recovery.max(accepted);
         seen.slowest_delivery = seen.slowest_delivery.max(delivered);
-        seen.max_repeats += fault.max_repeats();
+        seen.notifier_kills.extend(over.notifier_killed);
         over.mend(stack).await?;
         memory.take(stack, begun.elapsed());
     }

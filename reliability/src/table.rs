@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use testkit::Broker;
 
-use crate::{plan::Plan, run::Outcome};
+use crate::{books::Losses, plan::Plan, repeats::unexplained, run::Outcome};
 
 /// Head of the table, as Markdown.
 pub const HEAD: &str = "| fault | accepted | refused | unanswered | stored | delivered | repeated | orphaned | lost | longest stall s | recovery s | first mail s | backlog s |\n\
@@ -28,7 +28,7 @@ pub fn row(plan: &Plan, outcome: &Outcome) -> String {
         balance.unanswered,
         balance.stored,
         balance.delivered,
-        balance.repeated,
+        balance.repeats.len(),
         balance.orphaned,
         balance.losses.len(),
         outcome.longest_stall.as_secs_f64(),
@@ -48,11 +48,10 @@ pub fn broken_promises(plan: &Plan, outcome: &Outcome) -> Vec<String> {
     if balance.orphaned > 0 {
         broken.push(format!("{} résumés that no event names", balance.orphaned));
     }
-    if balance.repeated > outcome.seen.max_repeats {
-        let (repeated, allowed) = (balance.repeated, outcome.seen.max_repeats);
-        broken.push(format!(
-            "{repeated} mails or webhooks came twice, of {allowed} at the most"
-        ));
+    let repeats = unexplained(&balance.repeats, &outcome.seen.notifier_kills);
+    let repeats: Losses = repeats.iter().map(ToString::to_string).collect();
+    if !repeats.is_empty() {
+        broken.push(format!("repeated, and not because of a kill:\n{repeats}"));
     }
     if balance.accepted < plan.min_accepted {
         let (accepted, expected) = (balance.accepted, plan.min_accepted);

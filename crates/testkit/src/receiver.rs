@@ -18,7 +18,10 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Serialize;
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    time::Instant,
+};
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
@@ -55,6 +58,8 @@ pub struct ReceivedId {
     pub event_type: String,
     /// Whether one of its signatures is ours.
     pub verified: bool,
+    /// When.
+    pub at: Instant,
 }
 
 /// A receiver on 127.0.0.1.
@@ -83,6 +88,7 @@ impl Shared {
             id: received.id.clone(),
             event_type: received.body["type"].as_str().unwrap_or_default().to_owned(),
             verified: received.verified,
+            at: Instant::now(),
         });
         if self.keep == Keep::Everything {
             self.received().push(received);

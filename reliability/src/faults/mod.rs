@@ -67,15 +67,6 @@ impl Fault {
             .collect()
     }
 
-    /// How many mails and webhooks may be taken twice: a process that dies between handing one over and recording that
-    /// leaves nobody who knows.
-    pub fn max_repeats(self) -> usize {
-        match self {
-            Self::Service(ServiceFault::Kill, "notifier") => services::MAX_HANDED_OVER,
-            _ => 0,
-        }
-    }
-
     /// Whether it takes longer than the others.
     pub fn is_long(self) -> bool {
         self == Self::Mail(MailServerFault::AwayLong)
@@ -102,7 +93,7 @@ impl Fault {
         let away = Duration::from_millis(rng.u64(AWAY_MS));
         match self {
             Self::Nothing | Self::VisitorsVanish => sleep(away).await,
-            Self::Service(fault, service) => services::strike(fault, service, stack, away).await?,
+            Self::Service(fault, service) => return services::strike(fault, service, stack, away).await,
             Self::Broker(fault) => broker::strike(fault, stack, away).await?,
             Self::Cluster(fault) => return cluster::strike(fault, stack, away, rng).await,
             Self::Store(fault) => store::strike(fault, stack, away).await?,
