@@ -13,7 +13,8 @@ pub const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", 
 /// What befalls a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServiceFault {
-    /// It is killed (SIGKILL) and started anew.
+    /// It is killed (SIGKILL) and started anew after a while: what comes meanwhile is handed to nobody, and is there at once
+    /// for the next process. What the killed one had been handed comes again after the ack wait.
     Kill,
     /// It stands still for a while (SIGSTOP, SIGCONT).
     Freeze,
@@ -38,6 +39,7 @@ pub(super) async fn strike(
         ServiceFault::Kill => {
             notifier_killed = (service == "notifier").then(Instant::now);
             stack.take_service(service)?.kill().await?;
+            sleep(away).await;
             stack.start_service(service)?;
         }
         ServiceFault::Terminate => {
