@@ -13,7 +13,6 @@ use tokio::{
 use crate::{
     acknowledgements::Acknowledgements,
     books::{Balance, Holdings, balance},
-    faults::Fault,
     memory::{Growth, Samples},
     plan::{Plan, Strikes},
     visitors::Visitors,
@@ -52,7 +51,7 @@ pub struct Seen {
     pub slowest_delivery: Duration,
     /// When the notifier was killed.
     pub notifier_kills: Vec<Instant>,
-    /// Memory of the services, where the run was long enough to speak of growth.
+    /// Memory of the services, in a soak.
     pub growth: Vec<Growth>,
 }
 
@@ -95,10 +94,11 @@ async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) 
     let mut seen = Seen::default();
     let begun = Instant::now();
     for struck in 0.. {
-        let Some(fault) = next_fault(plan, struck, begun.elapsed(), &mut rng) else {
+        sleep(Duration::from_millis(rng.u64(0..PAUSE_MS))).await;
+        memory.take(stack, begun.elapsed());
+        let Some(fault) = plan.next_fault(struck, begun.elapsed(), &mut rng) else {
             break;
         };
-        sleep(Duration::from_millis(rng.u64(0..PAUSE_MS))).await;
         let over = fault.strike(stack, &mut rng).await?;
         let recovering = async {
             tokio::try_join!(
@@ -113,19 +113,10 @@ async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) 
         over.mend(stack).await?;
         memory.take(stack, begun.elapsed());
     }
-    seen.growth = memory.growth();
-    Ok(seen)
-}
-
-/// The fault that strikes after so many, or none any more.
-fn next_fault(plan: &Plan, struck: usize, elapsed: Duration, rng: &mut Rng) -> Option<Fault> {
-    match plan.strikes {
-        Strikes::Each(times) => {
-            let more = struck < times * plan.faults.len();
-            more.then(|| plan.faults[struck % plan.faults.len()])
-        }
-        Strikes::For(time) => (elapsed < time).then(|| rng.choice(&plan.faults).copied())?,
+    if matches!(plan.strikes, Strikes::Soak) {
+        seen.growth = memory.growth();
     }
+    Ok(seen)
 }
 
 async fn acceptance(visitors: &Visitors, back: Instant) -> anyhow::Result<Duration> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use testkit::Broker;
 
-use crate::{books::Losses, plan::Plan, repeats::unexplained, run::Outcome};
+use crate::{books::Losses, memory::Growth, plan::Plan, repeats::unexplained, run::Outcome};
 
 /// Head of the table, as Markdown.
 pub const HEAD: &str = "| fault | accepted | refused | unanswered | stored | delivered | repeated | orphaned | lost | longest stall s | recovery s | first mail s | backlog s |\n\
@@ -14,7 +14,7 @@ pub const HEAD: &str = "| fault | accepted | refused | unanswered | stored | del
 const MAX_RECOVERY: Duration = Duration::from_secs(5);
 /// How soon they are after a leader is lost: the others have to find another one.
 const MAX_STALL_OF_THREE: Duration = Duration::from_secs(10);
-/// How much memory may grow from the third minute to the last, in per cent.
+/// How much memory may grow from the third minute of a soak to its fifteenth, in per cent.
 const MAX_GROWTH_PERCENT: u64 = 10;
 
 /// A run's row.
@@ -57,13 +57,16 @@ pub fn broken_promises(plan: &Plan, outcome: &Outcome) -> Vec<String> {
         let (accepted, expected) = (balance.accepted, plan.min_accepted);
         broken.push(format!("{accepted} accepted, of {expected} at the least"));
     }
-    let grown = outcome
-        .seen
-        .growth
-        .iter()
-        .filter(|growth| growth.last_minute * 100 > growth.third_minute * (100 + MAX_GROWTH_PERCENT));
-    broken.extend(grown.map(|growth| format!("memory grows: {growth:?}")));
+    broken.extend(outcome.seen.growth.iter().filter_map(too_much_memory));
     broken
+}
+
+fn too_much_memory(growth: &Growth) -> Option<String> {
+    let (Some(third), Some(fifteenth)) = (growth.third_minute, growth.fifteenth_minute) else {
+        return Some(format!("memory is not known: {growth:?}"));
+    };
+    let grows = fifteenth * 100 > third * (100 + MAX_GROWTH_PERCENT);
+    grows.then(|| format!("memory grows: {growth:?}"))
 }
 
 /// What did not go on soon enough, a sentence each. A machine that is busy with other things says nothing of that.

@@ -67,6 +67,14 @@ impl Fault {
             .collect()
     }
 
+    /// Whether it leaves the processes of our services alive.
+    pub fn spares_services(self) -> bool {
+        !matches!(
+            self,
+            Self::Service(ServiceFault::Kill | ServiceFault::Terminate, _) | Self::OtherRelease
+        )
+    }
+
     /// Whether it takes longer than the others.
     pub fn is_long(self) -> bool {
         self == Self::Mail(MailServerFault::AwayLong)
