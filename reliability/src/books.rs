@@ -141,7 +141,7 @@ fn by_id<T>(all: impl IntoIterator<Item = (String, T)>) -> HashMap<String, Vec<T
 }
 
 /// The balance: what visitors were told, against what there is.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Balance {
     /// Submissions that were answered as accepted.
     pub accepted: usize,

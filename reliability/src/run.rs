@@ -31,6 +31,7 @@ const DELIVERY_TIMEOUT: Duration = Duration::from_secs(90);
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// What came of a run.
+#[derive(Default)]
 pub struct Outcome {
     /// The books.
     pub balance: Balance,
