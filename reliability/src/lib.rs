@@ -3,6 +3,7 @@
 mod acknowledgements;
 mod books;
 mod faults;
+mod holdings;
 mod memory;
 mod plan;
 mod repeats;

@@ -12,7 +12,8 @@ use tokio::{
 
 use crate::{
     acknowledgements::Acknowledgements,
-    books::{Balance, Holdings, balance},
+    books::{Balance, balance},
+    holdings::Holdings,
     memory::{Growth, Samples},
     plan::{Plan, Strikes},
     visitors::Visitors,

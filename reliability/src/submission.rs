@@ -1,12 +1,11 @@
 //! Submissions with known ids: what each sends, and how it is found again.
 
-use std::{net::Ipv4Addr, time::Duration};
+use std::{collections::HashMap, net::Ipv4Addr, time::Duration};
 
 use reqwest::{
     Body, Client, RequestBuilder,
     multipart::{Form, Part},
 };
-use serde_json::json;
 use sha2::{Digest, Sha256};
 use testkit::measure::pdf;
 use tokio_util::bytes::Bytes;
@@ -16,6 +15,8 @@ use uuid::Uuid;
 const KEYS: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_6368_616f_7300);
 /// The first address of a visitor.
 const VISITORS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+/// The names of the visitors, in turns.
+const NAMES: [&str; 3] = ["Ada Lovelace", "Zoë Müller", "Conan O'Brien"];
 /// How a résumé comes from a visitor with a slow line.
 const SLOW_CHUNK_BYTES: usize = 8 * 1024;
 const SLOW_PAUSE: Duration = Duration::from_millis(10);
@@ -65,6 +66,30 @@ impl Submission {
         format!("visitor-{}@run.example", self.number)
     }
 
+    /// What the visitor enters, by the names that the form and its event have for it.
+    pub fn fields(self) -> Vec<(&'static str, String)> {
+        let number = self.number;
+        let name = NAMES[number as usize % NAMES.len()].to_owned();
+        let email = self.email();
+        match self.kind {
+            FormKind::Newsletter => vec![("email", email)],
+            FormKind::Contact => vec![
+                ("name", name),
+                ("email", email),
+                (
+                    "message",
+                    format!("Number {number} asks for two cameras.\n.\nGrüße"),
+                ),
+            ],
+            FormKind::Application => vec![
+                ("name", name),
+                ("email", email),
+                ("position", "Backend Intern".to_owned()),
+                ("coverLetter", format!("Number {number} applies.\n\nMerci à vous")),
+            ],
+        }
+    }
+
     /// Digest of the résumé, where it has one.
     pub fn resume_digest(self) -> Option<[u8; 32]> {
         (self.kind == FormKind::Application).then(|| digest(&self.resume()))
@@ -81,7 +106,6 @@ impl Submission {
     }
 
     fn request_with(self, http: &Client, site: &str, body: impl Fn(Bytes) -> Body) -> RequestBuilder {
-        let email = self.email();
         let path = match self.kind {
             FormKind::Contact => "contact",
             FormKind::Newsletter => "newsletter",
@@ -92,23 +116,15 @@ impl Submission {
             .post(format!("{site}/api/{path}"))
             .header("x-forwarded-for", visitor.to_string())
             .header("idempotency-key", self.key.to_string());
+        let fields = self.fields().into_iter();
         match self.kind {
-            FormKind::Contact | FormKind::Newsletter => post.json(&json!({
-                "name": "Ada Lovelace",
-                "email": email,
-                "message": format!("Number {} asks for two cameras.", self.number),
-            })),
+            FormKind::Contact | FormKind::Newsletter => post.json(&fields.collect::<HashMap<_, _>>()),
             FormKind::Application => {
                 let resume = Bytes::from(self.resume());
                 let length = resume.len() as u64;
                 let part = Part::stream_with_length(body(resume), length).file_name("resume.pdf");
-                let form = Form::new()
-                    .text("name", "Ada Lovelace")
-                    .text("email", email)
-                    .text("position", "Backend Intern")
-                    .text("coverLetter", format!("Number {} applies.", self.number))
-                    .part("resume", part);
-                post.multipart(form)
+                let form = fields.fold(Form::new(), |form, (field, value)| form.text(field, value));
+                post.multipart(form.part("resume", part))
             }
         }
     }
