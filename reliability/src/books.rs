@@ -1,138 +1,21 @@
 //! The books of a run: what visitors were told, against what is stored, delivered and left over.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashSet},
     fmt::{self, Display},
 };
 
-use serde::Deserialize;
-use site_events::{Channel, EventType, SITE_STREAM};
-use testkit::Stack;
-use uuid::Uuid;
-
 use crate::{
-    submission::digest,
+    holdings::{Holdings, StoredEvent},
+    repeats::{Repeat, repeats},
     visitors::{Ledger, Record},
 };
 
-/// The events that the local stack's one webhook endpoint hears of, among those that forms become.
-const HOOKED: [EventType; 2] = [EventType::ContactReceived, EventType::CareersApplied];
 /// How many faults of one kind are told one by one.
 const MAX_TOLD: usize = 5;
 
-/// What there is at one moment, counted.
-pub struct Holdings {
-    /// The stored events, by the address of the visitor who sent the form.
-    events: HashMap<String, StoredEvent>,
-    /// How many are stored beside another of the same visitor, who sends one form.
-    stored_twice: usize,
-    /// Objects in the bucket by key: the digest of their content.
-    objects: HashMap<String, [u8; 32]>,
-    /// Mails by event and channel: how often each was taken.
-    mails: HashMap<String, u32>,
-    /// Webhooks by event: how often each was taken.
-    webhooks: HashMap<String, u32>,
-    dead_letters: usize,
-}
-
-#[derive(Deserialize)]
-struct StoredEvent {
-    id: Uuid,
-    #[serde(rename = "type")]
-    event_type: String,
-    data: EventData,
-}
-
-#[derive(Deserialize)]
-struct EventData {
-    email: String,
-    resume: Option<StoredResume>,
-}
-
-#[derive(Deserialize)]
-struct StoredResume {
-    key: String,
-}
-
-impl Holdings {
-    /// Counts everything.
-    ///
-    /// # Errors
-    ///
-    /// If the broker or the bucket cannot be read.
-    pub async fn count(stack: &Stack) -> anyhow::Result<Self> {
-        let (mut events, mut stored_twice) = (HashMap::new(), 0);
-        for message in stack.nats.messages(SITE_STREAM).await? {
-            let event: StoredEvent = serde_json::from_slice(&message.payload)?;
-            if events.insert(event.data.email.clone(), event).is_some() {
-                stored_twice += 1;
-            }
-        }
-        let objects = stack.s3.objects()?;
-        Ok(Self {
-            events,
-            stored_twice,
-            objects: objects
-                .into_iter()
-                .map(|(key, content)| (key, digest(&content)))
-                .collect(),
-            mails: counted(mail_ids(stack)?),
-            webhooks: counted(
-                stack
-                    .receiver
-                    .received_ids()
-                    .into_iter()
-                    .map(|webhook| webhook.id),
-            ),
-            dead_letters: stack.nats.dead_letters().await?.len(),
-        })
-    }
-
-    fn times(&self, delivery: &Expected) -> u32 {
-        let times = match delivery {
-            Expected::Mail(id) => self.mails.get(id),
-            Expected::Webhook(id) => self.webhooks.get(id),
-        };
-        times.copied().unwrap_or_default()
-    }
-}
-
-#[derive(Debug)]
-enum Expected {
-    Mail(String),
-    Webhook(String),
-}
-
-fn expected_deliveries(event: &StoredEvent) -> Vec<Expected> {
-    let is = |event_type: EventType| event.event_type == event_type.name();
-    let mails = Channel::ALL
-        .into_iter()
-        .filter(|channel| is(channel.event_type()))
-        .map(|channel| Expected::Mail(format!("{}.{}", event.id, channel.name())));
-    let webhook = HOOKED
-        .into_iter()
-        .any(is)
-        .then(|| Expected::Webhook(event.id.to_string()));
-    mails.chain(webhook).collect()
-}
-
-/// Event and channel of every mail that was taken: what stands before the `@` of its `Message-ID`.
-fn mail_ids(stack: &Stack) -> anyhow::Result<Vec<String>> {
-    let mails = stack.mail_server()?.accepted_mails();
-    let id = |message_id: &str| Some(message_id.trim_matches(['<', '>']).split_once('@')?.0.to_owned());
-    Ok(mails.iter().filter_map(|mail| id(&mail.message_id)).collect())
-}
-
-fn counted(ids: impl IntoIterator<Item = String>) -> HashMap<String, u32> {
-    let mut counts = HashMap::new();
-    for id in ids {
-        *counts.entry(id).or_default() += 1;
-    }
-    counts
-}
-
 /// The balance: what visitors were told, against what there is.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Balance {
     /// Submissions that were answered as accepted.
     pub accepted: usize,
@@ -145,7 +28,7 @@ pub struct Balance {
     /// Mails and webhooks that were taken, repeats apart.
     pub delivered: usize,
     /// Mails and webhooks that were taken once more.
-    pub repeated: usize,
+    pub repeats: Vec<Repeat>,
     /// Objects that no event names.
     pub orphaned: usize,
     /// What was lost or wrong, in words.
@@ -168,6 +51,12 @@ impl Losses {
     }
 }
 
+impl FromIterator<String> for Losses {
+    fn from_iter<I: IntoIterator<Item = String>>(losses: I) -> Self {
+        Self(losses.into_iter().collect())
+    }
+}
+
 impl Display for Losses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for loss in self.0.iter().take(MAX_TOLD) {
@@ -182,71 +71,246 @@ impl Display for Losses {
 
 /// Balances the books of a run that has come to rest and been swept.
 pub fn balance(ledger: &Ledger, holdings: &Holdings) -> Balance {
-    let mut losses: Vec<String> = Vec::new();
-    losses.extend(
-        ledger
-            .records
-            .iter()
-            .filter_map(|record| loss_of(record, holdings)),
-    );
-    let (mut delivered, mut repeated) = (0, 0);
-    for delivery in holdings.events.values().flat_map(expected_deliveries) {
-        match holdings.times(&delivery) {
-            0 => losses.push(format!("never delivered: {delivery:?}")),
-            times => {
-                delivered += 1;
-                repeated += times as usize - 1;
-            }
-        }
-    }
-    let sent: BTreeSet<String> = ledger
-        .records
-        .iter()
-        .map(|record| record.submission.email())
+    let deliveries = Deliveries::judged(holdings);
+    let records = ledger.records.iter();
+    let mut losses: Vec<String> = records.filter_map(|record| loss_of(record, holdings)).collect();
+    losses.extend(deliveries.losses);
+    losses.extend(surplus(ledger, holdings));
+    let unexpected = ledger.unexpected.iter();
+    losses.extend(unexpected.map(|answer| format!("answered {answer}")));
+    let named: BTreeSet<&str> = holdings
+        .events
+        .values()
+        .filter_map(StoredEvent::resume_key)
         .collect();
-    let invented = holdings.events.keys().filter(|email| !sent.contains(*email));
-    losses.extend(invented.map(|email| format!("stored, and sent by nobody: {email}")));
-    if holdings.stored_twice > 0 {
-        losses.push(format!("{} events are stored twice", holdings.stored_twice));
-    }
-    if holdings.dead_letters > 0 {
-        losses.push(format!("{} dead letters", holdings.dead_letters));
-    }
-    losses.extend(
-        ledger
-            .unexpected
-            .iter()
-            .map(|answer| format!("answered {answer}")),
-    );
-    let named: BTreeSet<&str> = holdings.events.values().filter_map(resume_key).collect();
     let is_orphan = |key: &&String| !named.contains(key.as_str());
     Balance {
         accepted: ledger.accepted(),
         refused: ledger.refused,
         unanswered: ledger.unanswered,
         stored: holdings.events.len(),
-        delivered,
-        repeated,
+        delivered: deliveries.count,
+        repeats: deliveries.repeats,
         orphaned: holdings.objects.keys().filter(is_orphan).count(),
         losses: Losses(losses),
     }
 }
 
-fn resume_key(event: &StoredEvent) -> Option<&str> {
-    event.data.resume.as_ref().map(|resume| resume.key.as_str())
+/// What came of the mails and webhooks that stored events call for.
+#[derive(Default)]
+struct Deliveries {
+    count: usize,
+    repeats: Vec<Repeat>,
+    losses: Vec<String>,
+}
+
+impl Deliveries {
+    fn judged(holdings: &Holdings) -> Self {
+        let mut judged = Self::default();
+        let mut called_for = HashSet::new();
+        for delivery in holdings.events.values().flat_map(StoredEvent::deliveries) {
+            let (what, taken) = (delivery.to_string(), holdings.taken(&delivery));
+            if taken.is_empty() {
+                judged.losses.push(format!("never delivered: {what}"));
+            } else {
+                judged.count += 1;
+                judged.repeats.extend(repeats(&what, &taken));
+                judged.losses.extend(holdings.fault_of(&delivery));
+            }
+            called_for.insert(what);
+        }
+        let mails = holdings.mails.keys().map(|id| format!("mail {id}"));
+        let webhooks = holdings.webhooks.keys().map(|id| format!("webhook {id}"));
+        let uncalled_for = mails.chain(webhooks).filter(|what| !called_for.contains(what));
+        judged
+            .losses
+            .extend(uncalled_for.map(|what| format!("{what} was sent, and no event calls for it")));
+        judged
+    }
+}
+
+/// What is stored, or given up, and should not be there.
+fn surplus(ledger: &Ledger, holdings: &Holdings) -> Vec<String> {
+    let sent: BTreeSet<String> = ledger
+        .records
+        .iter()
+        .map(|record| record.submission.email())
+        .collect();
+    let invented = holdings.events.keys().filter(|email| !sent.contains(*email));
+    let mut surplus: Vec<String> = invented
+        .map(|email| format!("stored, and sent by nobody: {email}"))
+        .collect();
+    if holdings.stored_twice > 0 {
+        surplus.push(format!("{} events are stored twice", holdings.stored_twice));
+    }
+    if holdings.dead_letters > 0 {
+        surplus.push(format!("{} dead letters", holdings.dead_letters));
+    }
+    surplus
 }
 
 /// What is missing of a submission, or wrong with what is stored of it.
 fn loss_of(record: &Record, holdings: &Holdings) -> Option<String> {
-    let number = record.submission.number;
-    let Some(event) = holdings.events.get(&record.submission.email()) else {
+    let submission = record.submission;
+    let number = submission.number;
+    let Some(event) = holdings.events.get(&submission.email()) else {
         return match record {
             Record { accepted: true, .. } => Some(format!("number {number} was accepted and is not stored")),
             Record { left: false, .. } => Some(format!("number {number} was never accepted, for a minute")),
             _ => None,
         };
     };
-    let expected = record.submission.resume_digest()?;
-    let stored = resume_key(event).and_then(|key| holdings.objects.get(key));
+    let entered = submission.fields().into_iter();
+    let wrong: Vec<&str> = entered
+        .filter(|(field, value)| event.data[*field] != value.as_str())
+        .map(|(field, _)| field)
+        .collect();
+    if !wrong.is_empty() {
+        return Some(format!(
+            "number {number} is stored with another {}",
+            wrong.join(", ")
+        ));
+    }
+    let expected = submission.resume_digest()?;
+    let stored = event.resume_key().and_then(|key| holdings.objects.get(key));
     (stored != Some(&expected)).then(|| format!("number {number} is stored without its whole résumé"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use testkit::{RECRUITERS_TO, mail_server::AcceptedMail, receiver::ReceivedId};
+    use tokio::time::Instant;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::submission::{FormKind, Submission};
+
+    const KEY: &str = "resumes/1";
+
+    fn application() -> Submission {
+        Submission::new(1, 7, FormKind::Application, 2_000)
+    }
+
+    fn ledger() -> Ledger {
+        let record = Record {
+            submission: application(),
+            accepted: true,
+            left: false,
+        };
+        Ledger {
+            records: vec![record],
+            ..Ledger::default()
+        }
+    }
+
+    /// What there is after an application of which nothing was lost.
+    fn holdings() -> Holdings {
+        let submission = application();
+        let mut data = json!({ "resume": { "key": KEY } });
+        for (field, value) in submission.fields() {
+            data[field] = value.into();
+        }
+        let event_type = "site.careers.applied.v1".to_owned();
+        let id = Uuid::from_u128(1);
+        let mut holdings = Holdings::default();
+        let event = StoredEvent {
+            id,
+            event_type: event_type.clone(),
+            data,
+        };
+        holdings.events.insert(submission.email(), event);
+        let digest = submission.resume_digest().expect("it has one");
+        holdings.objects.insert(KEY.to_owned(), digest);
+        for (channel, recipient) in [
+            ("careers-applied-recruiters", RECRUITERS_TO.to_owned()),
+            ("careers-applied-acknowledgement", submission.email()),
+        ] {
+            holdings
+                .mails
+                .insert(format!("{id}.{channel}"), vec![mail_to(recipient)]);
+        }
+        let webhook = ReceivedId {
+            id: id.to_string(),
+            event_type,
+            signed: true,
+            at: Instant::now(),
+        };
+        holdings.webhooks.insert(id.to_string(), vec![webhook]);
+        holdings
+    }
+
+    fn mail_to(recipient: String) -> AcceptedMail {
+        AcceptedMail {
+            recipient,
+            message_id: String::new(),
+            at: Instant::now(),
+        }
+    }
+
+    /// What the books tell of holdings that were changed so.
+    fn told_after(change: impl Fn(&mut Holdings)) -> Vec<String> {
+        let mut holdings = holdings();
+        change(&mut holdings);
+        balance(&ledger(), &holdings).losses.0
+    }
+
+    fn change_event(holdings: &mut Holdings, field: &str) {
+        for event in holdings.events.values_mut() {
+            event.data[field] = "of another visitor".into();
+        }
+    }
+
+    #[test]
+    fn books_of_which_nothing_was_lost_balance() {
+        let balance = balance(&ledger(), &holdings());
+        assert!(balance.losses.is_empty(), "{}", balance.losses);
+        assert_eq!((balance.stored, balance.delivered, balance.orphaned), (1, 3, 0));
+    }
+
+    #[test]
+    fn an_event_that_says_something_else_than_the_visitor_is_told() {
+        for field in ["name", "position", "coverLetter"] {
+            let told = told_after(|holdings| change_event(holdings, field));
+            assert_eq!(told, [format!("number 7 is stored with another {field}")]);
+        }
+        let told = told_after(|holdings| holdings.objects.values_mut().for_each(|digest| digest[0] ^= 1));
+        assert_eq!(told, ["number 7 is stored without its whole résumé"]);
+        let told = told_after(|holdings| holdings.events.clear());
+        assert!(
+            told.contains(&"number 7 was accepted and is not stored".to_owned()),
+            "{told:?}"
+        );
+    }
+
+    #[test]
+    fn a_mail_to_somebody_else_and_one_that_no_event_calls_for_are_told() {
+        let stranger = || mail_to("visitor-8@run.example".to_owned());
+        let told = told_after(|holdings| {
+            for mails in holdings.mails.values_mut() {
+                mails.push(stranger());
+            }
+        });
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(
+            told.iter()
+                .all(|loss| loss.ends_with("and went to visitor-8@run.example")),
+            "{told:?}"
+        );
+        let told = told_after(|holdings| drop(holdings.mails.insert("2.a".to_owned(), vec![stranger()])));
+        assert_eq!(told, ["mail 2.a was sent, and no event calls for it"]);
+    }
+
+    #[test]
+    fn a_webhook_that_is_not_signed_or_tells_of_another_event_is_told() {
+        let changes: [fn(&mut ReceivedId); 2] = [
+            |webhook| webhook.signed = false,
+            |webhook| webhook.event_type = "site.contact.received.v1".to_owned(),
+        ];
+        for change in changes {
+            let told = told_after(|holdings| holdings.webhooks.values_mut().flatten().for_each(change));
+            assert_eq!(told.len(), 1, "{told:?}");
+            assert!(told[0].contains("of site.careers.applied.v1 came as"), "{told:?}");
+        }
+    }
 }

@@ -1,9 +1,12 @@
 //! The promise that nothing is lost, attacked: faults under load, and the books balanced afterwards.
 
+mod acknowledgements;
 mod books;
 mod faults;
+mod holdings;
 mod memory;
 mod plan;
+mod repeats;
 mod run;
 mod submission;
 mod table;

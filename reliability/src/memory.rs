@@ -1,22 +1,24 @@
 //! Memory of the services while a run goes on: whether it grows.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
 use testkit::{Stack, measure::resident_bytes};
+
+use crate::plan::STEADY;
 
 /// The services that are watched.
 const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Resident memory of a service, in bytes: means over a minute.
+/// Resident memory of one process of a service, in bytes: means over a minute, where there are samples.
 #[derive(Debug)]
 pub struct Growth {
     /// Which one.
     pub service: &'static str,
-    /// In the third minute.
-    pub third_minute: u64,
-    /// In the last minute.
-    pub last_minute: u64,
+    /// In the first minute of the steady part of a soak, its third.
+    pub third_minute: Option<u64>,
+    /// In the last minute of the steady part, its fifteenth.
+    pub fifteenth_minute: Option<u64>,
 }
 
 /// What was resident, and when.
@@ -30,7 +32,7 @@ struct Sample {
 }
 
 impl Samples {
-    /// Takes a sample of each service that runs.
+    /// Takes a sample of each service that runs, or stands still.
     pub fn take(&mut self, stack: &Stack, at: Duration) {
         for service in SERVICES {
             let running = stack.service(service);
@@ -41,26 +43,55 @@ impl Samples {
         }
     }
 
-    /// How it grew between the third minute and the last, where there are more than three.
+    /// How it grew in the steady part of a soak.
     pub fn growth(&self) -> Vec<Growth> {
-        let end = self.0.last().map_or(Duration::ZERO, |sample| sample.at);
-        if end < 4 * MINUTE {
-            return Vec::new();
-        }
         let growth = |service| Growth {
             service,
-            third_minute: self.mean(service, 2 * MINUTE, 3 * MINUTE),
-            last_minute: self.mean(service, end - MINUTE, end),
+            third_minute: self.mean(service, STEADY.start..STEADY.start + MINUTE),
+            fifteenth_minute: self.mean(service, STEADY.end - MINUTE..STEADY.end),
         };
         SERVICES.map(growth).into()
     }
 
-    fn mean(&self, service: &str, from: Duration, to: Duration) -> u64 {
+    fn mean(&self, service: &str, minute: Range<Duration>) -> Option<u64> {
         let within = self
             .0
             .iter()
-            .filter(|sample| sample.service == service && (from..=to).contains(&sample.at));
+            .filter(|sample| sample.service == service && minute.contains(&sample.at));
         let bytes: Vec<u64> = within.map(|sample| sample.bytes).collect();
-        bytes.iter().sum::<u64>() / (bytes.len() as u64).max(1)
+        bytes.iter().sum::<u64>().checked_div(bytes.len() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_is_from_the_third_minute_to_the_fifteenth_and_unknown_without_samples() {
+        let sample = |service, seconds, bytes| Sample {
+            service,
+            at: Duration::from_secs(seconds),
+            bytes,
+        };
+        let mut samples = Samples(vec![
+            sample("contact", 119, 900),
+            sample("contact", 120, 10),
+            sample("contact", 179, 20),
+            sample("contact", 180, 900),
+            sample("contact", 845, 30),
+            sample("contact", 901, 900),
+            sample("careers", 130, 10),
+        ]);
+        samples.0.push(sample("newsletter", 850, 10));
+        let growth = samples.growth();
+        let of = |service| {
+            let of_it = growth.iter().find(|growth| growth.service == service);
+            of_it.map(|growth| (growth.third_minute, growth.fifteenth_minute))
+        };
+        assert_eq!(of("contact"), Some((Some(15), Some(30))));
+        assert_eq!(of("careers"), Some((Some(10), None)));
+        assert_eq!(of("newsletter"), Some((None, Some(10))));
+        assert_eq!(of("gateway"), Some((None, None)));
     }
 }

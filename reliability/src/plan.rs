@@ -1,7 +1,8 @@
 //! The rows of the table: which faults strike which stack, under which load, and what must hold.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
+use fastrand::Rng;
 use testkit::{Broker, Shape};
 
 use crate::{faults::Fault, visitors::Behaviour};
@@ -15,7 +16,10 @@ const ROW_LOAD: Behaviour = Behaviour {
     vanish_every: None,
 };
 /// How long a soak takes.
-const SOAK: Duration = Duration::from_secs(15 * 60);
+const SOAK: Duration = Duration::from_secs(17 * 60);
+/// The part of a soak in which the processes of our services stay alive, so that memory tells of a leak: what was started
+/// anew a moment ago has leaked nothing yet.
+pub const STEADY: Range<Duration> = Duration::from_secs(2 * 60)..Duration::from_secs(15 * 60);
 
 /// One row.
 #[derive(Debug, Clone)]
@@ -41,6 +45,8 @@ pub enum Strikes {
     Each(usize),
     /// One of them, by chance, again and again for so long.
     For(Duration),
+    /// The same for as long as a soak takes, and in its [`STEADY`] part only those that spare the processes of our services.
+    Soak,
 }
 
 impl Plan {
@@ -91,13 +97,13 @@ impl Plan {
         }
     }
 
-    /// Faults of every kind for a quarter of an hour, on one broker.
+    /// Faults of every kind for a good quarter of an hour, on one broker.
     fn soak() -> Self {
         Self {
             name: "soak".to_owned(),
             shape: Shape::default(),
             faults: faults_of(Shape::default()),
-            strikes: Strikes::For(SOAK),
+            strikes: Strikes::Soak,
             behaviour: Behaviour {
                 rate: 135,
                 application_every: 50,
@@ -119,10 +125,25 @@ impl Plan {
             faults: faults_of(three),
             behaviour: Behaviour {
                 rate: 30,
+                application_every: 10,
                 ..Self::soak().behaviour
             },
             min_accepted: 20_000,
             ..Self::soak()
+        }
+    }
+
+    /// The fault that strikes after so many, and so long after the first, or none any more.
+    pub fn next_fault(&self, struck: usize, elapsed: Duration, rng: &mut Rng) -> Option<Fault> {
+        let may_strike = |fault: &&Fault| match self.strikes {
+            Strikes::Each(times) => struck < times * self.faults.len(),
+            Strikes::For(time) => elapsed < time,
+            Strikes::Soak => elapsed < SOAK && (fault.spares_services() || !STEADY.contains(&elapsed)),
+        };
+        let mut faults = self.faults.iter().filter(may_strike);
+        match self.strikes {
+            Strikes::Each(_) => faults.nth(struck % self.faults.len()).copied(),
+            Strikes::For(_) | Strikes::Soak => rng.choice(faults.collect::<Vec<_>>()).copied(),
         }
     }
 
@@ -139,4 +160,49 @@ fn faults_of(shape: Shape) -> Vec<Fault> {
         [Shape::default(), shape].contains(&fault.shape()) && *fault != Fault::Nothing && !fault.is_long()
     });
     faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn minutes(minutes: u64) -> Duration {
+        Duration::from_secs(minutes * 60)
+    }
+
+    /// Which of 1,000 choices kill or stop a service at this moment of a soak.
+    fn that_end_processes(elapsed: Duration) -> usize {
+        let mut rng = Rng::with_seed(1);
+        let chosen = (0..1_000).filter_map(|struck| Plan::soak().next_fault(struck, elapsed, &mut rng));
+        chosen.filter(|fault| !fault.spares_services()).count()
+    }
+
+    #[test]
+    fn a_soak_leaves_processes_alive_while_their_memory_is_compared() {
+        for (elapsed, ends_processes) in [
+            (minutes(0), true),
+            (minutes(2), false),
+            (minutes(14), false),
+            (minutes(15), true),
+            (minutes(16), true),
+        ] {
+            assert_eq!(that_end_processes(elapsed) > 0, ends_processes, "{elapsed:?}");
+        }
+        let after = Plan::soak().next_fault(9, minutes(17), &mut Rng::new());
+        assert_eq!(after, None);
+    }
+
+    #[test]
+    fn each_fault_of_a_row_strikes_so_often_in_turns() {
+        let faults = [Fault::Nothing, Fault::VisitorsVanish];
+        let plan = Plan {
+            faults: faults.into(),
+            strikes: Strikes::Each(2),
+            ..Plan::mixed()
+        };
+        let struck = |struck| plan.next_fault(struck, minutes(60), &mut Rng::new());
+        let strikes: Vec<_> = (0..5).map(struck).collect();
+        let [first, second] = faults.map(Some);
+        assert_eq!(strikes, [first, second, first, second, None]);
+    }
 }

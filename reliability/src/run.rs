@@ -11,8 +11,9 @@ use tokio::{
 };
 
 use crate::{
-    books::{Balance, Holdings, balance},
-    faults::Fault,
+    acknowledgements::Acknowledgements,
+    books::{Balance, balance},
+    holdings::Holdings,
     memory::{Growth, Samples},
     plan::{Plan, Strikes},
     visitors::Visitors,
@@ -22,12 +23,16 @@ use crate::{
 const MARGIN: Duration = Duration::from_secs(2);
 /// The longest pause between two faults.
 const PAUSE_MS: u64 = 2_000;
-/// After how long the first success must have come, before a run is given up.
+/// After how long a form of each kind must have been accepted, before a run is given up.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(60);
+/// After how long a mail that was waited for must have been taken: longer than the ack wait, after which an event comes
+/// again that was handed out when the fault struck.
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(90);
 /// How long the backlog may take once the load is over.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// What came of a run.
+#[derive(Default)]
 pub struct Outcome {
     /// The books.
     pub balance: Balance,
@@ -42,13 +47,13 @@ pub struct Outcome {
 /// What was seen while faults struck.
 #[derive(Default)]
 pub struct Seen {
-    /// The longest time from the end of a fault to the next accepted submission.
+    /// The longest time from the end of a fault until each kind of form was accepted again.
     pub slowest_recovery: Duration,
-    /// The longest time from the end of a fault to the next mail that is taken.
+    /// The longest time from the end of a fault until a mail was taken that was waited for by then.
     pub slowest_delivery: Duration,
-    /// How many mails and webhooks may be taken twice, after the faults that struck.
-    pub max_repeats: usize,
-    /// Memory of the services, where the run was long enough to speak of growth.
+    /// When the notifier was killed.
+    pub notifier_kills: Vec<Instant>,
+    /// Memory of the services, in a soak.
     pub growth: Vec<Growth>,
 }
 
@@ -77,7 +82,7 @@ pub async fn run(plan: &Plan, seed: u64) -> anyhow::Result<Outcome> {
     stack.stop().await?;
     Ok(Outcome {
         balance: balance(&ledger, &holdings),
-        longest_stall: longest_gap(&ledger.accepted_at),
+        longest_stall: ledger.longest_stall(),
         backlog,
         seen,
     })
@@ -86,54 +91,55 @@ pub async fn run(plan: &Plan, seed: u64) -> anyhow::Result<Outcome> {
 /// Makes the faults, and waits after each until the site has recovered.
 async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) -> anyhow::Result<Seen> {
     let mut rng = Rng::with_seed(seed);
+    let mut acknowledgements = Acknowledgements::default();
     let mut memory = Samples::default();
     let mut seen = Seen::default();
     let begun = Instant::now();
     for struck in 0.. {
-        let Some(fault) = next_fault(plan, struck, begun.elapsed(), &mut rng) else {
+        sleep(Duration::from_millis(rng.u64(0..PAUSE_MS))).await;
+        memory.take(stack, begun.elapsed());
+        let Some(fault) = plan.next_fault(struck, begun.elapsed(), &mut rng) else {
             break;
         };
-        sleep(Duration::from_millis(rng.u64(0..PAUSE_MS))).await;
         let over = fault.strike(stack, &mut rng).await?;
-        let recovering =
-            async { tokio::try_join!(acceptance(visitors, over.back), delivery(stack, over.back)) };
+        let recovering = async {
+            tokio::try_join!(
+                acceptance(visitors, over.back),
+                delivery(stack, visitors, &mut acknowledgements, over.back)
+            )
+        };
         let (accepted, delivered) = recovering.await.with_context(|| format!("after {fault}"))?;
         seen.slowest_recovery = seen.slowest_recovery.max(accepted);
         seen.slowest_delivery = seen.slowest_delivery.max(delivered);
-        seen.max_repeats += fault.max_repeats();
+        seen.notifier_kills.extend(over.notifier_killed);
         over.mend(stack).await?;
         memory.take(stack, begun.elapsed());
     }
-    seen.growth = memory.growth();
+    if matches!(plan.strikes, Strikes::Soak) {
+        seen.growth = memory.growth();
+    }
     Ok(seen)
 }
 
-/// The fault that strikes after so many, or none any more.
-fn next_fault(plan: &Plan, struck: usize, elapsed: Duration, rng: &mut Rng) -> Option<Fault> {
-    match plan.strikes {
-        Strikes::Each(times) => {
-            let more = struck < times * plan.faults.len();
-            more.then(|| plan.faults[struck % plan.faults.len()])
-        }
-        Strikes::For(time) => (elapsed < time).then(|| rng.choice(&plan.faults).copied())?,
-    }
-}
-
 async fn acceptance(visitors: &Visitors, back: Instant) -> anyhow::Result<Duration> {
-    let accepted = eventually("a submission is accepted", RECOVERY_TIMEOUT, async || {
-        visitors.first_accepted_after(back)
-    });
-    Ok(accepted.await? - back)
+    let what = "a form of each kind is accepted";
+    eventually(what, RECOVERY_TIMEOUT, async || visitors.recovery(back)).await
 }
 
-async fn delivery(stack: &Stack, back: Instant) -> anyhow::Result<Duration> {
+async fn delivery(
+    stack: &Stack,
+    visitors: &Visitors,
+    acknowledgements: &mut Acknowledgements,
+    back: Instant,
+) -> anyhow::Result<Duration> {
     let mail_server = stack.mail_server()?;
-    let before = mail_server.accepted_count();
-    eventually("a mail is taken", RECOVERY_TIMEOUT, async || {
-        (mail_server.accepted_count() > before).then_some(())
+    eventually("a mail of the backlog is taken", DELIVERY_TIMEOUT, async || {
+        let acceptances = visitors.acceptances_after(acknowledgements.acceptances);
+        let mails = mail_server.accepted_after(acknowledgements.mails);
+        acknowledgements.read(acceptances, &mails);
+        acknowledgements.first_of_backlog(back)
     })
-    .await?;
-    Ok(back.elapsed())
+    .await
 }
 
 /// Waits until the broker has nothing more to hand out, and tells how long that took. What was not delivered by then never
@@ -161,9 +167,4 @@ async fn sweep(stack: &Stack) -> anyhow::Result<()> {
         String::from_utf8_lossy(&swept.stderr)
     );
     Ok(())
-}
-
-fn longest_gap(moments: &[Instant]) -> Duration {
-    let gaps = moments.windows(2).map(|pair| pair[1] - pair[0]);
-    gaps.max().unwrap_or_default()
 }

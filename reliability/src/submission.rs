@@ -1,12 +1,11 @@
 //! Submissions with known ids: what each sends, and how it is found again.
 
-use std::{net::Ipv4Addr, time::Duration};
+use std::{collections::HashMap, net::Ipv4Addr, time::Duration};
 
 use reqwest::{
     Body, Client, RequestBuilder,
     multipart::{Form, Part},
 };
-use serde_json::json;
 use sha2::{Digest, Sha256};
 use testkit::measure::pdf;
 use tokio_util::bytes::Bytes;
@@ -16,6 +15,8 @@ use uuid::Uuid;
 const KEYS: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_6368_616f_7300);
 /// The first address of a visitor.
 const VISITORS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+/// The names of the visitors, in turns.
+const NAMES: [&str; 3] = ["Ada Lovelace", "Zoë Müller", "Conan O'Brien"];
 /// How a résumé comes from a visitor with a slow line.
 const SLOW_CHUNK_BYTES: usize = 8 * 1024;
 const SLOW_PAUSE: Duration = Duration::from_millis(10);
@@ -27,11 +28,13 @@ pub enum FormKind {
     Contact,
     /// A sign-up to the newsletter.
     Newsletter,
-    /// An application with a résumé of this size.
-    Application {
-        /// In bytes.
-        resume_bytes: usize,
-    },
+    /// An application with a résumé.
+    Application,
+}
+
+impl FormKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Contact, Self::Newsletter, Self::Application];
 }
 
 /// One form that one visitor sends, however often.
@@ -41,15 +44,21 @@ pub struct Submission {
     pub number: u32,
     /// What is sent.
     pub kind: FormKind,
+    /// The size of an application's résumé.
+    pub resume_bytes: usize,
     /// The browser's name for it.
     pub key: Uuid,
 }
 
 impl Submission {
     /// The submission of this number in the run of this seed.
-    pub fn new(seed: u64, number: u32, kind: FormKind) -> Self {
-        let key = Uuid::new_v5(&KEYS, format!("{seed}/{number}").as_bytes());
-        Self { number, kind, key }
+    pub fn new(seed: u64, number: u32, kind: FormKind, resume_bytes: usize) -> Self {
+        Self {
+            number,
+            kind,
+            resume_bytes,
+            key: Uuid::new_v5(&KEYS, format!("{seed}/{number}").as_bytes()),
+        }
     }
 
     /// The address of the visitor, who sends nothing else: by it the event is found again.
@@ -57,12 +66,33 @@ impl Submission {
         format!("visitor-{}@run.example", self.number)
     }
 
+    /// What the visitor enters, by the names that the form and its event have for it.
+    pub fn fields(self) -> Vec<(&'static str, String)> {
+        let number = self.number;
+        let name = NAMES[number as usize % NAMES.len()].to_owned();
+        let email = self.email();
+        match self.kind {
+            FormKind::Newsletter => vec![("email", email)],
+            FormKind::Contact => vec![
+                ("name", name),
+                ("email", email),
+                (
+                    "message",
+                    format!("Number {number} asks for two cameras.\n.\nGrüße"),
+                ),
+            ],
+            FormKind::Application => vec![
+                ("name", name),
+                ("email", email),
+                ("position", "Backend Intern".to_owned()),
+                ("coverLetter", format!("Number {number} applies.\n\nMerci à vous")),
+            ],
+        }
+    }
+
     /// Digest of the résumé, where it has one.
     pub fn resume_digest(self) -> Option<[u8; 32]> {
-        let FormKind::Application { resume_bytes } = self.kind else {
-            return None;
-        };
-        Some(digest(&self.resume(resume_bytes)))
+        (self.kind == FormKind::Application).then(|| digest(&self.resume()))
     }
 
     /// The request, as the browser of a visitor with an address of their own sends it.
@@ -76,46 +106,43 @@ impl Submission {
     }
 
     fn request_with(self, http: &Client, site: &str, body: impl Fn(Bytes) -> Body) -> RequestBuilder {
-        let email = self.email();
-        let (path, request) = match self.kind {
-            FormKind::Contact => ("contact", None),
-            FormKind::Newsletter => ("newsletter", None),
-            FormKind::Application { resume_bytes } => ("career-application", Some(resume_bytes)),
+        let path = match self.kind {
+            FormKind::Contact => "contact",
+            FormKind::Newsletter => "newsletter",
+            FormKind::Application => "career-application",
         };
         let visitor = Ipv4Addr::from_bits(VISITORS.to_bits() + self.number);
         let post = http
             .post(format!("{site}/api/{path}"))
             .header("x-forwarded-for", visitor.to_string())
             .header("idempotency-key", self.key.to_string());
-        match request {
-            None => post.json(&json!({
-                "name": "Ada Lovelace",
-                "email": email,
-                "message": format!("Number {} asks for two cameras.", self.number),
-            })),
-            Some(resume_bytes) => {
-                let resume = Bytes::from(self.resume(resume_bytes));
+        let fields = self.fields().into_iter();
+        match self.kind {
+            FormKind::Contact | FormKind::Newsletter => post.json(&fields.collect::<HashMap<_, _>>()),
+            FormKind::Application => {
+                let resume = Bytes::from(self.resume());
                 let length = resume.len() as u64;
                 let part = Part::stream_with_length(body(resume), length).file_name("resume.pdf");
-                let form = Form::new()
-                    .text("name", "Ada Lovelace")
-                    .text("email", email)
-                    .text("position", "Backend Intern")
-                    .text("coverLetter", format!("Number {} applies.", self.number))
-                    .part("resume", part);
-                post.multipart(form)
+                let form = fields.fold(Form::new(), |form, (field, value)| form.text(field, value));
+                post.multipart(form.part("resume", part))
             }
         }
     }
 
     /// A PDF that no other submission has.
-    fn resume(self, bytes: usize) -> Vec<u8> {
-        let mut file = pdf(bytes);
+    fn resume(self) -> Vec<u8> {
+        let mut file = pdf(self.resume_bytes);
         let mark = format!("%{:010}\n", self.number);
         let at = "%PDF-1.7\n".len();
         file[at..at + mark.len()].copy_from_slice(mark.as_bytes());
         file
     }
+}
+
+/// The number of the submission whose visitor has this address.
+pub fn visitor_of(email: &str) -> Option<u32> {
+    let number = email.strip_prefix("visitor-")?.strip_suffix("@run.example")?;
+    number.parse().ok()
 }
 
 /// SHA-256.

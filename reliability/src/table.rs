@@ -4,17 +4,21 @@ use std::time::Duration;
 
 use testkit::Broker;
 
-use crate::{plan::Plan, run::Outcome};
+use crate::{books::Losses, memory::Growth, plan::Plan, repeats::unexplained, run::Outcome};
 
 /// Head of the table, as Markdown.
 pub const HEAD: &str = "| fault | accepted | refused | unanswered | stored | delivered | repeated | orphaned | lost | longest stall s | recovery s | first mail s | backlog s |\n\
     |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|";
 
-/// How soon submissions are accepted, and mails delivered, once what was away is back.
+/// How soon forms of each kind are accepted, and mails of the backlog delivered, once what was away is back.
 const MAX_RECOVERY: Duration = Duration::from_secs(5);
-/// How soon they are after a leader is lost: the others have to find another one.
-const MAX_STALL_OF_THREE: Duration = Duration::from_secs(10);
-/// How much memory may grow from the third minute to the last, in per cent.
+/// How soon they are on three brokers, and how long nothing may be accepted meanwhile: after a leader is lost, the others
+/// have to find another one.
+const MAX_RECOVERY_OF_THREE: Duration = Duration::from_secs(10);
+/// How soon everything is delivered: an event that was handed out when the broker went down comes again after its ack
+/// wait, a minute.
+const MAX_BACKLOG: Duration = Duration::from_secs(90);
+/// How much memory may grow from the third minute of a soak to its fifteenth, in per cent.
 const MAX_GROWTH_PERCENT: u64 = 10;
 
 /// A run's row.
@@ -28,7 +32,7 @@ pub fn row(plan: &Plan, outcome: &Outcome) -> String {
         balance.unanswered,
         balance.stored,
         balance.delivered,
-        balance.repeated,
+        balance.repeats.len(),
         balance.orphaned,
         balance.losses.len(),
         outcome.longest_stall.as_secs_f64(),
@@ -48,38 +52,173 @@ pub fn broken_promises(plan: &Plan, outcome: &Outcome) -> Vec<String> {
     if balance.orphaned > 0 {
         broken.push(format!("{} résumés that no event names", balance.orphaned));
     }
-    if balance.repeated > outcome.seen.max_repeats {
-        let (repeated, allowed) = (balance.repeated, outcome.seen.max_repeats);
-        broken.push(format!(
-            "{repeated} mails or webhooks came twice, of {allowed} at the most"
-        ));
+    let repeats = unexplained(&balance.repeats, &outcome.seen.notifier_kills);
+    let repeats: Losses = repeats.iter().map(ToString::to_string).collect();
+    if !repeats.is_empty() {
+        broken.push(format!("repeated, and not because of a kill:\n{repeats}"));
     }
     if balance.accepted < plan.min_accepted {
         let (accepted, expected) = (balance.accepted, plan.min_accepted);
         broken.push(format!("{accepted} accepted, of {expected} at the least"));
     }
-    let grown = outcome
-        .seen
-        .growth
-        .iter()
-        .filter(|growth| growth.last_minute * 100 > growth.third_minute * (100 + MAX_GROWTH_PERCENT));
-    broken.extend(grown.map(|growth| format!("memory grows: {growth:?}")));
+    broken.extend(outcome.seen.growth.iter().filter_map(too_much_memory));
     broken
+}
+
+fn too_much_memory(growth: &Growth) -> Option<String> {
+    let (Some(third), Some(fifteenth)) = (growth.third_minute, growth.fifteenth_minute) else {
+        return Some(format!("memory is not known: {growth:?}"));
+    };
+    let grows = fifteenth * 100 > third * (100 + MAX_GROWTH_PERCENT);
+    grows.then(|| format!("memory grows: {growth:?}"))
 }
 
 /// What did not go on soon enough, a sentence each. A machine that is busy with other things says nothing of that.
 pub fn too_slow(plan: &Plan, outcome: &Outcome) -> Vec<String> {
-    let limits = match plan.shape.broker {
-        Broker::One => vec![
-            ("recovery", outcome.seen.slowest_recovery, MAX_RECOVERY),
-            ("first mail", outcome.seen.slowest_delivery, MAX_RECOVERY),
-        ],
-        Broker::Three => vec![("longest stall", outcome.longest_stall, MAX_STALL_OF_THREE)],
+    let recovery = match plan.shape.broker {
+        Broker::One => MAX_RECOVERY,
+        Broker::Three => MAX_RECOVERY_OF_THREE,
     };
+    let mut limits = vec![
+        ("recovery", outcome.seen.slowest_recovery, recovery),
+        ("first mail", outcome.seen.slowest_delivery, recovery),
+        ("backlog", outcome.backlog, MAX_BACKLOG),
+    ];
+    if plan.shape.broker == Broker::Three {
+        limits.push(("longest stall", outcome.longest_stall, MAX_RECOVERY_OF_THREE));
+    }
     let slow = limits.into_iter().filter(|(_, took, limit)| took > limit);
     slow.map(|(what, took, limit)| {
         let (took, limit) = (took.as_secs_f64(), limit.as_secs_f64());
         format!("{what}: {took:.1} s, of {limit:.0} s at the most")
     })
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::{books::Balance, repeats::repeats, run::Seen};
+
+    fn plan(broker: Broker) -> Plan {
+        let mut plan = Plan::mixed();
+        plan.shape.broker = broker;
+        plan
+    }
+
+    /// What is too slow where all that is measured took so many seconds.
+    fn slow_after(broker: Broker, seconds: u64) -> Vec<String> {
+        let took = Duration::from_secs(seconds);
+        let outcome = Outcome {
+            longest_stall: took,
+            backlog: took,
+            seen: Seen {
+                slowest_recovery: took,
+                slowest_delivery: took,
+                ..Seen::default()
+            },
+            ..Outcome::default()
+        };
+        let told = too_slow(&plan(broker), &outcome);
+        told.iter()
+            .filter_map(|told| Some(told.split_once(':')?.0.to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn recovery_and_the_first_mail_have_a_limit_on_one_broker_and_on_three_and_the_backlog_everywhere() {
+        let (one, three) = (Broker::One, Broker::Three);
+        assert!(slow_after(one, 5).is_empty());
+        assert_eq!(slow_after(one, 6), ["recovery", "first mail"]);
+        assert_eq!(slow_after(one, 90), ["recovery", "first mail"]);
+        assert_eq!(slow_after(one, 91), ["recovery", "first mail", "backlog"]);
+        assert!(slow_after(three, 10).is_empty());
+        assert_eq!(slow_after(three, 11), ["recovery", "first mail", "longest stall"]);
+        assert_eq!(
+            slow_after(three, 91),
+            ["recovery", "first mail", "backlog", "longest stall"]
+        );
+    }
+
+    fn broken(balance: Balance, seen: Seen) -> Vec<String> {
+        let outcome = Outcome {
+            balance,
+            seen,
+            ..Outcome::default()
+        };
+        broken_promises(&plan(Broker::One), &outcome)
+    }
+
+    #[test]
+    fn nothing_is_broken_where_nothing_is_wrong() {
+        assert!(broken(Balance::default(), Seen::default()).is_empty());
+    }
+
+    #[test]
+    fn losses_orphans_and_too_few_submissions_are_told() {
+        let balance = Balance {
+            losses: ["number 7 was accepted and is not stored".to_owned()]
+                .into_iter()
+                .collect(),
+            orphaned: 2,
+            ..Balance::default()
+        };
+        let told = broken(balance, Seen::default());
+        assert_eq!(
+            told,
+            [
+                "lost or wrong:\n  number 7 was accepted and is not stored\n",
+                "2 résumés that no event names"
+            ]
+        );
+        let mut plan = plan(Broker::One);
+        plan.min_accepted = 1;
+        let told = broken_promises(&plan, &Outcome::default());
+        assert_eq!(told, ["0 accepted, of 1 at the least"]);
+    }
+
+    #[test]
+    fn a_repeat_is_told_by_its_id_unless_a_kill_accounts_for_it() {
+        let taken = Instant::now();
+        let balance = || Balance {
+            repeats: repeats("mail 1.a", &[taken, taken + Duration::from_secs(60)]).collect(),
+            ..Balance::default()
+        };
+        let killed = |at| Seen {
+            notifier_kills: vec![at],
+            ..Seen::default()
+        };
+        assert!(broken(balance(), killed(taken + Duration::from_millis(500))).is_empty());
+        let told = broken(balance(), killed(taken + Duration::from_secs(30)));
+        assert_eq!(
+            told,
+            ["repeated, and not because of a kill:\n  mail 1.a was taken again 60.0 s after it was\n"]
+        );
+    }
+
+    #[test]
+    fn memory_that_grows_and_memory_that_is_not_known_are_told() {
+        let growth = |third_minute, fifteenth_minute| Seen {
+            growth: vec![Growth {
+                service: "careers",
+                third_minute,
+                fifteenth_minute,
+            }],
+            ..Seen::default()
+        };
+        for (third, fifteenth, expected) in [
+            (Some(100), Some(110), ""),
+            (Some(100), Some(111), "memory grows"),
+            (None, Some(100), "memory is not known"),
+            (Some(100), None, "memory is not known"),
+            (None, None, "memory is not known"),
+        ] {
+            let told = broken(Balance::default(), growth(third, fifteenth));
+            let told = told.first().map(String::as_str).unwrap_or_default();
+            let begin = told.split_once(':').unwrap_or_default().0;
+            assert_eq!(begin, expected, "{third:?}, {fifteenth:?}");
+        }
+    }
 }

@@ -54,13 +54,22 @@ pub struct Record {
     pub left: bool,
 }
 
+/// A submission that was answered as accepted.
+#[derive(Debug, Clone, Copy)]
+pub struct Acceptance {
+    /// Which one.
+    pub submission: Submission,
+    /// When the visitor was told.
+    pub at: Instant,
+}
+
 /// What the visitors have seen.
 #[derive(Debug, Default)]
 pub struct Ledger {
     /// Every submission.
     pub records: Vec<Record>,
-    /// When submissions were accepted, in order.
-    pub accepted_at: Vec<Instant>,
+    /// What was accepted, in order.
+    pub acceptances: Vec<Acceptance>,
     /// How often one was told that it was not accepted, and can be sent again.
     pub refused: u64,
     /// How often there was no answer.
@@ -72,7 +81,22 @@ pub struct Ledger {
 impl Ledger {
     /// How many submissions were accepted.
     pub fn accepted(&self) -> usize {
-        self.records.iter().filter(|record| record.accepted).count()
+        self.acceptances.len()
+    }
+
+    /// The longest time without an accepted submission, of whatever kind.
+    pub fn longest_stall(&self) -> Duration {
+        let gaps = self.acceptances.windows(2).map(|pair| pair[1].at - pair[0].at);
+        gaps.max().unwrap_or_default()
+    }
+
+    /// How long after this moment each kind of form was accepted again: the slowest of them, once all were.
+    fn recovery(&self, moment: Instant) -> Option<Duration> {
+        let before = self.acceptances.partition_point(|accepted| accepted.at <= moment);
+        let since = &self.acceptances[before..];
+        let first = |kind| since.iter().find(|accepted| accepted.submission.kind == kind);
+        let waits = FormKind::ALL.map(|kind| Some(first(kind)?.at - moment));
+        waits.into_iter().collect::<Option<Vec<_>>>()?.into_iter().max()
     }
 }
 
@@ -120,12 +144,14 @@ impl Visitors {
         })
     }
 
-    /// The first moment after this one at which a submission was accepted.
-    pub fn first_accepted_after(&self, moment: Instant) -> Option<Instant> {
-        self.shared.ledger(|ledger| {
-            let before = ledger.accepted_at.partition_point(|at| *at <= moment);
-            ledger.accepted_at.get(before).copied()
-        })
+    /// How long after this moment each kind of form was accepted again: the slowest of them, once all were.
+    pub fn recovery(&self, moment: Instant) -> Option<Duration> {
+        self.shared.ledger(|ledger| ledger.recovery(moment))
+    }
+
+    /// What was accepted after the first so many.
+    pub fn acceptances_after(&self, count: usize) -> Vec<Acceptance> {
+        self.shared.ledger(|ledger| ledger.acceptances[count..].to_vec())
     }
 
     /// No more come; those who are there stay until they were heard, or give up.
@@ -149,15 +175,14 @@ impl Shared {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let mut rng = Rng::with_seed(self.seed.wrapping_add(u64::from(number)));
         let kind = if number.is_multiple_of(self.behaviour.application_every) {
-            FormKind::Application {
-                resume_bytes: rng.usize(SMALL_RESUME_BYTES),
-            }
+            FormKind::Application
         } else if rng.u8(0..3) == 0 {
             FormKind::Newsletter
         } else {
             FormKind::Contact
         };
-        (Submission::new(self.seed, number, kind), rng)
+        let resume_bytes = rng.usize(SMALL_RESUME_BYTES);
+        (Submission::new(self.seed, number, kind, resume_bytes), rng)
     }
 
     async fn visit(&self) {
@@ -184,7 +209,7 @@ impl Shared {
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
             let answered = submission.request(&self.http, &self.site).send().await;
-            if self.heard(answered).await {
+            if self.heard(submission, answered).await {
                 return true;
             }
             sleep(RETRY_PAUSE).await;
@@ -197,7 +222,7 @@ impl Shared {
         let stay = MAX_STAY.mul_f64(rng.f64());
         let request = submission.slow_request(&self.http, &self.site);
         match timeout(stay, request.send()).await {
-            Ok(answered) => self.heard(answered).await,
+            Ok(answered) => self.heard(submission, answered).await,
             Err(_) => {
                 self.ledger(|ledger| ledger.unanswered += 1);
                 false
@@ -206,14 +231,15 @@ impl Shared {
     }
 
     /// Whether the submission was accepted.
-    async fn heard(&self, answered: reqwest::Result<Response>) -> bool {
+    async fn heard(&self, submission: Submission, answered: reqwest::Result<Response>) -> bool {
         let verdict = match answered {
             Ok(response) => verdict_of(response).await,
             Err(_) => Verdict::Unanswered,
         };
         self.ledger(|ledger| match verdict {
             Verdict::Accepted => {
-                ledger.accepted_at.push(Instant::now());
+                let at = Instant::now();
+                ledger.acceptances.push(Acceptance { submission, at });
                 true
             }
             Verdict::Refused => {
@@ -281,4 +307,43 @@ async fn arrive(shared: Arc<Shared>, stop: CancellationToken) {
     };
     stop.run_until_cancelled(arriving).await;
     visits.join_all().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ledger_of(begun: Instant, acceptances: &[(FormKind, u64)]) -> Ledger {
+        let accepted = |(kind, ms): &(FormKind, u64)| Acceptance {
+            submission: Submission::new(0, 0, *kind, 0),
+            at: begun + Duration::from_millis(*ms),
+        };
+        Ledger {
+            acceptances: acceptances.iter().map(accepted).collect(),
+            ..Ledger::default()
+        }
+    }
+
+    #[test]
+    fn recovery_is_that_of_the_slowest_kind_of_form() {
+        let begun = Instant::now();
+        let (contact, newsletter, application) =
+            (FormKind::Contact, FormKind::Newsletter, FormKind::Application);
+        let mut accepted = vec![
+            (application, 900),
+            (contact, 1_100),
+            (newsletter, 1_200),
+            (contact, 1_300),
+        ];
+        let over = begun + Duration::from_secs(1);
+        assert_eq!(
+            ledger_of(begun, &accepted).recovery(over),
+            None,
+            "no application since"
+        );
+        accepted.extend([(application, 4_000), (application, 9_000)]);
+        let ledger = ledger_of(begun, &accepted);
+        assert_eq!(ledger.recovery(over), Some(Duration::from_secs(3)));
+        assert_eq!(ledger.longest_stall(), Duration::from_secs(5));
+    }
 }

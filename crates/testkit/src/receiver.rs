@@ -18,7 +18,10 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Serialize;
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    time::Instant,
+};
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
@@ -53,8 +56,10 @@ pub struct ReceivedId {
     pub id: String,
     /// The `type` of its body, empty where there was none.
     pub event_type: String,
-    /// Whether one of its signatures is ours.
-    pub verified: bool,
+    /// Whether one of its signatures is ours, whatever time it says: the sender's clock may be wrong.
+    pub signed: bool,
+    /// When.
+    pub at: Instant,
 }
 
 /// A receiver on 127.0.0.1.
@@ -78,11 +83,23 @@ impl Shared {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether one of its signatures is that of its id, time and body with our secret.
+    fn is_signed(&self, received: &Received) -> bool {
+        let timestamp = received.headers.get(standardwebhooks::HEADER_WEBHOOK_TIMESTAMP);
+        let timestamp = timestamp.and_then(|value| value.to_str().ok()?.parse().ok());
+        let webhook = Webhook::new(&self.secret).ok();
+        let expected = webhook
+            .zip(timestamp)
+            .and_then(|(webhook, timestamp)| webhook.sign(&received.id, timestamp, &received.raw_body).ok());
+        expected.is_some_and(|expected| received.signature.split(' ').any(|ours| ours == expected))
+    }
+
     fn note(&self, received: Received) {
         self.ids().push(ReceivedId {
             id: received.id.clone(),
             event_type: received.body["type"].as_str().unwrap_or_default().to_owned(),
-            verified: received.verified,
+            signed: self.is_signed(&received),
+            at: Instant::now(),
         });
         if self.keep == Keep::Everything {
             self.received().push(received);

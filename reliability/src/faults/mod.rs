@@ -67,13 +67,12 @@ impl Fault {
             .collect()
     }
 
-    /// How many mails and webhooks may be taken twice: a process that dies between handing one over and recording that
-    /// leaves nobody who knows.
-    pub fn max_repeats(self) -> usize {
-        match self {
-            Self::Service(ServiceFault::Kill, "notifier") => services::MAX_HANDED_OVER,
-            _ => 0,
-        }
+    /// Whether it leaves the processes of our services alive.
+    pub fn spares_services(self) -> bool {
+        !matches!(
+            self,
+            Self::Service(ServiceFault::Kill | ServiceFault::Terminate, _) | Self::OtherRelease
+        )
     }
 
     /// Whether it takes longer than the others.
@@ -102,7 +101,7 @@ impl Fault {
         let away = Duration::from_millis(rng.u64(AWAY_MS));
         match self {
             Self::Nothing | Self::VisitorsVanish => sleep(away).await,
-            Self::Service(fault, service) => services::strike(fault, service, stack, away).await?,
+            Self::Service(fault, service) => return services::strike(fault, service, stack, away).await,
             Self::Broker(fault) => broker::strike(fault, stack, away).await?,
             Self::Cluster(fault) => return cluster::strike(fault, stack, away, rng).await,
             Self::Store(fault) => store::strike(fault, stack, away).await?,

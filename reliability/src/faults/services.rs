@@ -4,18 +4,17 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use testkit::Stack;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
+
+use super::struck::Struck;
 
 /// Each of them may be hit.
 pub const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
-/// How many mails and webhooks a notifier may be handing over at once: four connections for each of seven channels, and
-/// four for an endpoint.
-pub const MAX_HANDED_OVER: usize = 4 * 7 + 4;
-
 /// What befalls a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServiceFault {
-    /// It is killed (SIGKILL) and started anew.
+    /// It is killed (SIGKILL) and started anew after a while: what comes meanwhile is handed to nobody, and is there at once
+    /// for the next process. What the killed one had been handed comes again after the ack wait.
     Kill,
     /// It stands still for a while (SIGSTOP, SIGCONT).
     Freeze,
@@ -34,15 +33,27 @@ pub(super) async fn strike(
     service: &str,
     stack: &mut Stack,
     away: Duration,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Struck> {
+    let mut notifier_killed = None;
     match fault {
-        ServiceFault::Kill => stack.take_service(service)?.kill().await?,
-        ServiceFault::Terminate => drop(stack.take_service(service)?.stop().await?),
+        ServiceFault::Kill => {
+            notifier_killed = (service == "notifier").then(Instant::now);
+            stack.take_service(service)?.kill().await?;
+            sleep(away).await;
+            stack.start_service(service)?;
+        }
+        ServiceFault::Terminate => {
+            stack.take_service(service)?.stop().await?;
+            stack.start_service(service)?;
+        }
         ServiceFault::Freeze => {
             stack.service(service)?.signal(Signal::SIGSTOP)?;
             sleep(away).await;
-            return stack.service(service)?.signal(Signal::SIGCONT);
+            stack.service(service)?.signal(Signal::SIGCONT)?;
         }
     }
-    stack.start_service(service)
+    Ok(Struck {
+        notifier_killed,
+        ..Struck::over()
+    })
 }

@@ -7,6 +7,8 @@ use tokio::time::Instant;
 pub struct Struck {
     /// The moment from which recovery counts.
     pub back: Instant,
+    /// When the notifier was killed, if it was.
+    pub notifier_killed: Option<Instant>,
     /// A server of the broker that is to be started again.
     pub(super) stopped: Option<usize>,
 }
@@ -21,6 +23,7 @@ impl Struck {
     pub(super) fn began_at(moment: Instant) -> Self {
         Self {
             back: moment,
+            notifier_killed: None,
             stopped: None,
         }
     }

@@ -103,9 +103,9 @@ impl MailServer {
         self.state.records(|records| records.accepted.clone())
     }
 
-    /// How many mails were accepted.
-    pub fn accepted_count(&self) -> usize {
-        self.state.records(|records| records.accepted.len())
+    /// Those that were accepted after the first so many.
+    pub fn accepted_after(&self, count: usize) -> Vec<AcceptedMail> {
+        self.state.records(|records| records.accepted[count..].to_vec())
     }
 
     /// The mails that were accepted for this address; none where only what identifies them is kept.

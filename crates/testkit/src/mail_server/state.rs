@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
 use tokio_rustls::TlsAcceptor;
 
 use crate::Keep;
@@ -72,6 +72,8 @@ pub struct AcceptedMail {
     pub recipient: String,
     /// Its header `Message-ID`, empty where there is none.
     pub message_id: String,
+    /// When.
+    pub at: Instant,
 }
 
 /// Behaviour towards every client.
@@ -155,12 +157,14 @@ impl State {
 
     /// Notes a mail that is accepted.
     pub(super) fn accept(&self, recipient: String, content: String) {
-        let mail = AcceptedMail {
-            recipient: recipient.clone(),
-            message_id: message_id(&content).to_owned(),
-        };
+        let message_id = message_id(&content).to_owned();
         self.records(|records| {
-            records.accepted.push(mail);
+            records.accepted.push(AcceptedMail {
+                recipient: recipient.clone(),
+                message_id,
+                // Under the lock: in the order in which they stand.
+                at: Instant::now(),
+            });
             if self.behaviour.keep == Keep::Everything {
                 records.contents.push((recipient, content));
             }

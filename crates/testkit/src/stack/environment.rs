@@ -3,6 +3,11 @@
 use super::{SERVICES, Stack, service_of};
 use crate::{hosting, root};
 
+/// Whom a stack's mails to sales are for.
+pub const SALES_TO: &str = "sales@oculant.example";
+/// Whom a stack's mails to the recruiters are for.
+pub const RECRUITERS_TO: &str = "recruiters@oculant.example";
+
 type Variables = Vec<(String, String)>;
 
 fn variables(pairs: &[(&str, &str)]) -> Variables {
@@ -63,8 +68,8 @@ impl Stack {
             ("SMTP_TLS", "none"),
             ("SITE_URL", &self.site()),
             ("BRAND_FILE", &root().join("brand.json").to_string_lossy()),
-            ("SALES_TO", "sales@oculant.example"),
-            ("RECRUITERS_TO", "recruiters@oculant.example"),
+            ("SALES_TO", SALES_TO),
+            ("RECRUITERS_TO", RECRUITERS_TO),
             ("MAIL_FROM", "Oculant <hello@oculant.example>"),
         ])
     }

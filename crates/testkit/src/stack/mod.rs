@@ -23,8 +23,11 @@ use crate::{
     root,
 };
 
-pub use self::info::StackInfo;
 use self::mail_sink::MailSink;
+pub use self::{
+    environment::{RECRUITERS_TO, SALES_TO},
+    info::StackInfo,
+};
 
 const READY: Duration = Duration::from_secs(90);
 /// How long the files of earlier runs are kept.

@@ -37,7 +37,7 @@ async fn mails_and_webhooks_of_a_stack_are_told_by_what_identifies_them() -> any
         (!hooks.is_empty()).then_some(hooks)
     })
     .await?;
-    assert!(hooks.iter().all(|hook| hook.verified && !hook.id.is_empty()));
+    assert!(hooks.iter().all(|hook| hook.signed && !hook.id.is_empty()));
     assert_eq!(hooks[0].event_type, "site.contact.received.v1");
     assert!(stack.receiver.received().is_empty(), "bodies are kept");
     stack.stop().await

@@ -3,10 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use testkit::{
-    Keep, MailFault, MailServer, ScriptedReply, eventually,
-    mail_server::{AcceptedMail, Behaviour},
-};
+use testkit::{Keep, MailFault, MailServer, ScriptedReply, eventually, mail_server::Behaviour};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufStream},
     net::TcpStream,
@@ -80,11 +77,14 @@ async fn each_fault_refuses_or_ends_a_mail_and_the_next_is_taken_when_it_is_over
     }
     server.fault(MailFault::None);
     assert_eq!(Client::connect(&server).await?.send("<2@site>").await?, "250");
-    let taken = AcceptedMail {
-        recipient: TO.to_owned(),
-        message_id: "<2@site>".to_owned(),
-    };
-    assert_eq!(server.accepted_mails(), [taken]);
+    let mails = server.accepted_mails();
+    let taken: Vec<_> = mails
+        .iter()
+        .map(|mail| (mail.recipient.as_str(), mail.message_id.as_str()))
+        .collect();
+    assert_eq!(taken, [(TO, "<2@site>")]);
+    assert_eq!(server.accepted_after(0), mails);
+    assert!(server.accepted_after(1).is_empty());
     assert!(server.accepted(TO).is_empty(), "the content is kept");
     Ok(())
 }

@@ -1,0 +1,185 @@
+//! What there is when a run has come to rest: stored events, objects, and what was taken of mails and webhooks.
+
+use std::{
+    collections::HashMap,
+    fmt::{self, Display},
+};
+
+use serde::Deserialize;
+use serde_json::Value;
+use site_events::{Channel, EventType, SITE_STREAM};
+use testkit::{RECRUITERS_TO, SALES_TO, Stack, mail_server::AcceptedMail, receiver::ReceivedId};
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use crate::submission::digest;
+
+/// The events that the local stack's one webhook endpoint hears of, among those that forms become.
+const HOOKED: [EventType; 2] = [EventType::ContactReceived, EventType::CareersApplied];
+
+/// What there is at one moment.
+#[derive(Default)]
+pub struct Holdings {
+    /// The stored events, by the address of the visitor who sent the form.
+    pub events: HashMap<String, StoredEvent>,
+    /// How many are stored beside another of the same visitor, who sends one form.
+    pub stored_twice: usize,
+    /// Objects in the bucket by key: the digest of their content.
+    pub objects: HashMap<String, [u8; 32]>,
+    /// Mails by event and channel, each as often as it was taken.
+    pub mails: HashMap<String, Vec<AcceptedMail>>,
+    /// Webhooks by event, each as often as it was taken.
+    pub webhooks: HashMap<String, Vec<ReceivedId>>,
+    /// How many dead letters there are.
+    pub dead_letters: usize,
+}
+
+/// A stored event.
+#[derive(Deserialize)]
+pub struct StoredEvent {
+    /// Unique.
+    pub id: Uuid,
+    /// `site.<area>.<event>.v1`.
+    #[serde(rename = "type")]
+    pub event_type: String,
+    /// What the form became.
+    pub data: Value,
+}
+
+impl StoredEvent {
+    /// The address of the visitor.
+    pub fn email(&self) -> &str {
+        self.data["email"].as_str().unwrap_or_default()
+    }
+
+    /// The key of the résumé, where there is one.
+    pub fn resume_key(&self) -> Option<&str> {
+        self.data["resume"]["key"].as_str()
+    }
+
+    /// The mails and webhooks that it calls for.
+    pub fn deliveries(&self) -> impl Iterator<Item = Delivery<'_>> {
+        let is = |event_type: &EventType| self.event_type == event_type.name();
+        let channels = Channel::ALL
+            .into_iter()
+            .filter(move |channel| is(&channel.event_type()));
+        let mails = channels.map(|channel| Delivery::Mail {
+            id: format!("{}.{}", self.id, channel.name()),
+            recipient: self.recipient(channel),
+        });
+        let webhook = HOOKED.iter().any(is).then(|| Delivery::Webhook {
+            id: self.id.to_string(),
+            event_type: &self.event_type,
+        });
+        mails.chain(webhook)
+    }
+
+    fn recipient(&self, channel: Channel) -> &str {
+        match channel {
+            Channel::SalesLead => SALES_TO,
+            Channel::RecruiterApplication => RECRUITERS_TO,
+            Channel::ContactAcknowledgement
+            | Channel::NewsletterConfirmation
+            | Channel::NewsletterWelcome
+            | Channel::NewsletterGoodbye
+            | Channel::ApplicationAcknowledgement => self.email(),
+        }
+    }
+}
+
+/// A mail or webhook that an event calls for.
+pub enum Delivery<'a> {
+    /// By event and channel.
+    Mail { id: String, recipient: &'a str },
+    /// By event.
+    Webhook { id: String, event_type: &'a str },
+}
+
+impl Display for Delivery<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mail { id, .. } => write!(f, "mail {id}"),
+            Self::Webhook { id, .. } => write!(f, "webhook {id}"),
+        }
+    }
+}
+
+impl Holdings {
+    /// Counts everything.
+    ///
+    /// # Errors
+    ///
+    /// If the broker or the bucket cannot be read.
+    pub async fn count(stack: &Stack) -> anyhow::Result<Self> {
+        let (mut events, mut stored_twice) = (HashMap::new(), 0);
+        for message in stack.nats.messages(SITE_STREAM).await? {
+            let event: StoredEvent = serde_json::from_slice(&message.payload)?;
+            if events.insert(event.email().to_owned(), event).is_some() {
+                stored_twice += 1;
+            }
+        }
+        let objects = stack.s3.objects()?;
+        let mails = stack.mail_server()?.accepted_mails();
+        let webhooks = stack.receiver.received_ids();
+        Ok(Self {
+            events,
+            stored_twice,
+            objects: objects
+                .into_iter()
+                .map(|(key, content)| (key, digest(&content)))
+                .collect(),
+            mails: by_id(mails, mail_id),
+            webhooks: by_id(webhooks, |webhook| webhook.id.clone()),
+            dead_letters: stack.nats.dead_letters().await?.len(),
+        })
+    }
+
+    /// When this was taken, in order.
+    pub fn taken(&self, delivery: &Delivery<'_>) -> Vec<Instant> {
+        match delivery {
+            Delivery::Mail { id, .. } => self.mails_of(id).iter().map(|mail| mail.at).collect(),
+            Delivery::Webhook { id, .. } => self.webhooks_of(id).iter().map(|webhook| webhook.at).collect(),
+        }
+    }
+
+    /// What is wrong with it as it was taken.
+    pub fn fault_of(&self, delivery: &Delivery<'_>) -> Option<String> {
+        match delivery {
+            Delivery::Mail { id, recipient } => {
+                let mut mails = self.mails_of(id).iter();
+                let other = mails.find(|mail| mail.recipient != *recipient)?;
+                Some(format!(
+                    "{delivery} is for {recipient} and went to {}",
+                    other.recipient
+                ))
+            }
+            Delivery::Webhook { id, event_type } => {
+                let is_right = |webhook: &ReceivedId| webhook.signed && webhook.event_type == *event_type;
+                let wrong = self.webhooks_of(id).iter().find(|webhook| !is_right(webhook))?;
+                Some(format!("{delivery} of {event_type} came as {wrong:?}"))
+            }
+        }
+    }
+
+    fn mails_of(&self, id: &str) -> &[AcceptedMail] {
+        self.mails.get(id).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn webhooks_of(&self, id: &str) -> &[ReceivedId] {
+        self.webhooks.get(id).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// Event and channel of a mail: what stands before the `@` of its `Message-ID`.
+fn mail_id(mail: &AcceptedMail) -> String {
+    let id = mail.message_id.trim_matches(['<', '>']);
+    id.split('@').next().unwrap_or_default().to_owned()
+}
+
+fn by_id<T>(all: Vec<T>, id: impl Fn(&T) -> String) -> HashMap<String, Vec<T>> {
+    let mut by_id: HashMap<String, Vec<T>> = HashMap::new();
+    for one in all {
+        by_id.entry(id(&one)).or_default().push(one);
+    }
+    by_id
+}
