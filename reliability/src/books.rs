@@ -88,7 +88,7 @@ pub fn balance(ledger: &Ledger, holdings: &Holdings) -> Balance {
         accepted: ledger.accepted(),
         refused: ledger.refused,
         unanswered: ledger.unanswered,
-        stored: holdings.events.len(),
+        stored: holdings.all_events().count(),
         delivered: deliveries.count,
         repeats: deliveries.repeats,
         orphaned: holdings.objects.keys().filter(is_orphan).count(),
@@ -108,7 +108,7 @@ impl Deliveries {
     fn judged(holdings: &Holdings) -> Self {
         let mut judged = Self::default();
         let mut called_for = HashSet::new();
-        for delivery in holdings.events.values().flat_map(StoredEvent::deliveries) {
+        for delivery in holdings.all_events().flat_map(StoredEvent::deliveries) {
             let (what, taken) = (delivery.to_string(), holdings.taken(&delivery));
             if taken.is_empty() {
                 judged.losses.push(format!("never delivered: {what}"));
@@ -136,7 +136,8 @@ fn surplus(ledger: &Ledger, holdings: &Holdings) -> Vec<String> {
         .iter()
         .map(|record| record.submission.email())
         .collect();
-    let invented = holdings.events.keys().filter(|email| !sent.contains(*email));
+    let stored = holdings.all_events().map(StoredEvent::email);
+    let invented = stored.filter(|email| !sent.contains(*email));
     let mut surplus: Vec<String> = invented
         .map(|email| format!("stored, and sent by nobody: {email}"))
         .collect();
@@ -171,6 +172,9 @@ fn loss_of(record: &Record, holdings: &Holdings) -> Option<String> {
             wrong.join(", ")
         ));
     }
+    if record.confirmed && !holdings.confirmations.contains_key(&submission.email()) {
+        return Some(format!("number {number} was confirmed, and that is not stored"));
+    }
     let expected = submission.resume_digest()?;
     let stored = event.resume_key().and_then(|key| holdings.objects.get(key));
     (stored != Some(&expected)).then(|| format!("number {number} is stored without its whole résumé"))
@@ -197,6 +201,7 @@ mod tests {
             submission: application(),
             accepted: true,
             left: false,
+            confirmed: false,
         };
         Ledger {
             records: vec![record],

@@ -15,14 +15,20 @@ use uuid::Uuid;
 use crate::submission::digest;
 
 /// The events that the local stack's one webhook endpoint hears of, among those that forms become.
-const HOOKED: [EventType; 2] = [EventType::ContactReceived, EventType::CareersApplied];
+const HOOKED: [EventType; 3] = [
+    EventType::ContactReceived,
+    EventType::NewsletterConfirmed,
+    EventType::CareersApplied,
+];
 
 /// What there is at one moment.
 #[derive(Default)]
 pub struct Holdings {
     /// The stored events, by the address of the visitor who sent the form.
     pub events: HashMap<String, StoredEvent>,
-    /// How many are stored beside another of the same visitor, who sends one form.
+    /// The confirmations of sign-ups, by the same.
+    pub confirmations: HashMap<String, StoredEvent>,
+    /// How many are stored beside another of the same visitor, who sends one form, and confirms once.
     pub stored_twice: usize,
     /// Objects in the bucket by key: the digest of their content.
     pub objects: HashMap<String, [u8; 32]>,
@@ -111,10 +117,15 @@ impl Holdings {
     ///
     /// If the broker or the bucket cannot be read.
     pub async fn count(stack: &Stack) -> anyhow::Result<Self> {
-        let (mut events, mut stored_twice) = (HashMap::new(), 0);
+        let (mut events, mut confirmations, mut stored_twice) = (HashMap::new(), HashMap::new(), 0);
         for message in stack.nats.messages(SITE_STREAM).await? {
             let event: StoredEvent = serde_json::from_slice(&message.payload)?;
-            if events.insert(event.email().to_owned(), event).is_some() {
+            let of_its_kind = if event.event_type == EventType::NewsletterConfirmed.name() {
+                &mut confirmations
+            } else {
+                &mut events
+            };
+            if of_its_kind.insert(event.email().to_owned(), event).is_some() {
                 stored_twice += 1;
             }
         }
@@ -123,6 +134,7 @@ impl Holdings {
         let webhooks = stack.receiver.received_ids();
         Ok(Self {
             events,
+            confirmations,
             stored_twice,
             objects: objects
                 .into_iter()
@@ -132,6 +144,11 @@ impl Holdings {
             webhooks: by_id(webhooks, |webhook| webhook.id.clone()),
             dead_letters: stack.nats.dead_letters().await?.len(),
         })
+    }
+
+    /// Every stored event.
+    pub fn all_events(&self) -> impl Iterator<Item = &StoredEvent> {
+        self.events.values().chain(self.confirmations.values())
     }
 
     /// When this was taken, in order.

@@ -3,6 +3,7 @@
 use std::{
     io::{Write, stdout},
     process::ExitCode,
+    time::Duration,
 };
 
 use clap::Parser;
@@ -20,6 +21,10 @@ struct Cli {
     /// Names the rows
     #[arg(long)]
     list: bool,
+    /// Seconds after which the broker hands out again what was not acknowledged, where not after production's minute: the
+    /// books are balanced sooner
+    #[arg(long)]
+    ack_wait: Option<u64>,
 }
 
 #[tokio::main]
@@ -40,6 +45,10 @@ async fn chaos(cli: &Cli) -> anyhow::Result<bool> {
     let plans: Vec<Plan> = Plan::all()
         .into_iter()
         .filter(|plan| is_meant(plan, cli))
+        .map(|plan| Plan {
+            ack_wait: cli.ack_wait.map(Duration::from_secs),
+            ..plan
+        })
         .collect();
     anyhow::ensure!(!plans.is_empty(), "no row has such a name; --list names them");
     if cli.list {

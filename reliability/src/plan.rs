@@ -3,7 +3,7 @@
 use std::{ops::Range, time::Duration};
 
 use fastrand::Rng;
-use testkit::{Broker, Shape};
+use testkit::{Broker, Replicas, Shape};
 
 use crate::{faults::Fault, visitors::Behaviour};
 
@@ -14,6 +14,11 @@ const ROW_LOAD: Behaviour = Behaviour {
     rate: 40,
     application_every: 10,
     vanish_every: None,
+};
+/// Where faults are mixed, those that take events share them with another.
+const TWO_REPLICAS: Shape = Shape {
+    replicas: Replicas::Two,
+    ..Shape::USUAL
 };
 /// How long a soak takes.
 const SOAK: Duration = Duration::from_secs(17 * 60);
@@ -36,6 +41,8 @@ pub struct Plan {
     pub behaviour: Behaviour,
     /// How many submissions must be accepted.
     pub min_accepted: usize,
+    /// Another ack wait than production's minute: then the books are balanced sooner.
+    pub ack_wait: Option<Duration>,
 }
 
 /// How often faults strike.
@@ -79,6 +86,7 @@ impl Plan {
                 ..ROW_LOAD
             },
             min_accepted: 0,
+            ack_wait: None,
         }
     }
 
@@ -86,14 +94,15 @@ impl Plan {
     pub fn mixed() -> Self {
         Self {
             name: "mixed".to_owned(),
-            shape: Shape::default(),
-            faults: faults_of(Shape::default()),
+            shape: TWO_REPLICAS,
+            faults: faults_of(Broker::One),
             strikes: Strikes::For(Duration::from_secs(30)),
             behaviour: Behaviour {
                 vanish_every: Some(5),
                 ..ROW_LOAD
             },
             min_accepted: 0,
+            ack_wait: None,
         }
     }
 
@@ -101,8 +110,8 @@ impl Plan {
     fn soak() -> Self {
         Self {
             name: "soak".to_owned(),
-            shape: Shape::default(),
-            faults: faults_of(Shape::default()),
+            shape: TWO_REPLICAS,
+            faults: faults_of(Broker::One),
             strikes: Strikes::Soak,
             behaviour: Behaviour {
                 rate: 135,
@@ -110,19 +119,19 @@ impl Plan {
                 vanish_every: Some(20),
             },
             min_accepted: 100_000,
+            ack_wait: None,
         }
     }
 
     /// The same on three, with every write on their disks before it is acknowledged.
     fn soak_of_three() -> Self {
-        let three = Shape {
-            broker: Broker::Three,
-            ..Shape::default()
-        };
         Self {
             name: "cluster-soak".to_owned(),
-            shape: three,
-            faults: faults_of(three),
+            shape: Shape {
+                broker: Broker::Three,
+                ..TWO_REPLICAS
+            },
+            faults: faults_of(Broker::Three),
             behaviour: Behaviour {
                 rate: 30,
                 application_every: 10,
@@ -153,11 +162,15 @@ impl Plan {
     }
 }
 
-/// Every fault that can strike such a stack again and again: those that need nothing special, and its own.
-fn faults_of(shape: Shape) -> Vec<Fault> {
+/// Every fault that can strike again and again where the broker is such: those that need nothing special, and its own.
+fn faults_of(broker: Broker) -> Vec<Fault> {
+    let its_own = Shape {
+        broker,
+        ..Shape::default()
+    };
     let mut faults = Fault::all();
     faults.retain(|fault| {
-        [Shape::default(), shape].contains(&fault.shape()) && *fault != Fault::Nothing && !fault.is_long()
+        [Shape::default(), its_own].contains(&fault.shape()) && *fault != Fault::Nothing && !fault.is_long()
     });
     faults
 }

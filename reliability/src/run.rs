@@ -71,7 +71,13 @@ pub async fn run(plan: &Plan, seed: u64) -> anyhow::Result<Outcome> {
         ..plan.shape
     };
     let mut stack = Stack::start_as(shape, Ports::free()?, &settings).await?;
-    let visitors = Visitors::start(stack.site(), seed, plan.behaviour)?;
+    if let Some(ack_wait) = plan.ack_wait {
+        let notifier = stack.take_service("notifier")?;
+        stack.nats.shorten_the_ack_wait(ack_wait).await?;
+        notifier.stop().await?;
+        stack.start_service("notifier")?;
+    }
+    let visitors = Visitors::start(&stack, seed, plan.behaviour)?;
     sleep(MARGIN).await;
     let seen = strike(plan, seed, &mut stack, &visitors).await?;
     sleep(MARGIN).await;

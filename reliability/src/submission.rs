@@ -6,6 +6,7 @@ use reqwest::{
     Body, Client, RequestBuilder,
     multipart::{Form, Part},
 };
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use testkit::measure::pdf;
 use tokio_util::bytes::Bytes;
@@ -105,16 +106,27 @@ impl Submission {
         self.request_with(http, site, trickle)
     }
 
+    /// The request by which the visitor confirms a sign-up, with what the mailed link carries.
+    pub fn confirmation(self, http: &Client, site: &str, token: &str) -> RequestBuilder {
+        http.post(format!("{site}/api/newsletter/confirm"))
+            .header("x-forwarded-for", self.visitor().to_string())
+            .json(&json!({ "token": token }))
+    }
+
+    /// The network address of the visitor.
+    fn visitor(self) -> Ipv4Addr {
+        Ipv4Addr::from_bits(VISITORS.to_bits() + self.number)
+    }
+
     fn request_with(self, http: &Client, site: &str, body: impl Fn(Bytes) -> Body) -> RequestBuilder {
         let path = match self.kind {
             FormKind::Contact => "contact",
             FormKind::Newsletter => "newsletter",
             FormKind::Application => "career-application",
         };
-        let visitor = Ipv4Addr::from_bits(VISITORS.to_bits() + self.number);
         let post = http
             .post(format!("{site}/api/{path}"))
-            .header("x-forwarded-for", visitor.to_string())
+            .header("x-forwarded-for", self.visitor().to_string())
             .header("idempotency-key", self.key.to_string());
         let fields = self.fields().into_iter();
         match self.kind {

@@ -11,6 +11,7 @@ use std::{
 use fastrand::Rng;
 use reqwest::{Client, Response, StatusCode, header};
 use serde_json::Value;
+use testkit::{LinkKeys, Stack};
 use tokio::{
     sync::Semaphore,
     task::JoinSet,
@@ -52,6 +53,8 @@ pub struct Record {
     pub accepted: bool,
     /// Whether the visitor left before there was an answer.
     pub left: bool,
+    /// Whether it was answered that the sign-up is confirmed.
+    pub confirmed: bool,
 }
 
 /// A submission that was answered as accepted.
@@ -110,6 +113,7 @@ pub struct Visitors {
 struct Shared {
     http: Client,
     site: String,
+    links: LinkKeys,
     seed: u64,
     behaviour: Behaviour,
     next: AtomicU32,
@@ -122,14 +126,15 @@ impl Visitors {
     /// # Errors
     ///
     /// If this machine has no TLS or resolver for a client.
-    pub fn start(site: String, seed: u64, behaviour: Behaviour) -> anyhow::Result<Self> {
+    pub fn start(stack: &Stack, seed: u64, behaviour: Behaviour) -> anyhow::Result<Self> {
         let shared = Arc::new(Shared {
             // A new visitor is a new connection.
             http: Client::builder()
                 .timeout(ANSWER_TIMEOUT)
                 .pool_max_idle_per_host(0)
                 .build()?,
-            site,
+            site: stack.site(),
+            links: stack.link_keys()?,
             seed,
             behaviour,
             next: AtomicU32::new(0),
@@ -196,10 +201,12 @@ impl Shared {
         } else {
             self.insist(submission).await
         };
+        let confirms = accepted && submission.kind == FormKind::Newsletter && rng.bool();
         let record = Record {
             submission,
             accepted,
             left: vanishes,
+            confirmed: confirms && self.confirm(submission).await,
         };
         self.ledger(|ledger| ledger.records.push(record));
     }
@@ -210,6 +217,22 @@ impl Shared {
         while begun.elapsed() < PATIENCE {
             let answered = submission.request(&self.http, &self.site).send().await;
             if self.heard(submission, answered).await {
+                return true;
+            }
+            sleep(RETRY_PAUSE).await;
+        }
+        false
+    }
+
+    /// Follows the link of the mail until the sign-up is confirmed.
+    async fn confirm(&self, submission: Submission) -> bool {
+        let Ok(token) = self.links.confirmation(&submission.email()) else {
+            return false;
+        };
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            let request = submission.confirmation(&self.http, &self.site, &token);
+            if self.is_accepted(request.send().await).await {
                 return true;
             }
             sleep(RETRY_PAUSE).await;
@@ -232,29 +255,27 @@ impl Shared {
 
     /// Whether the submission was accepted.
     async fn heard(&self, submission: Submission, answered: reqwest::Result<Response>) -> bool {
+        let is_accepted = self.is_accepted(answered).await;
+        if is_accepted {
+            let at = Instant::now();
+            self.ledger(|ledger| ledger.acceptances.push(Acceptance { submission, at }));
+        }
+        is_accepted
+    }
+
+    async fn is_accepted(&self, answered: reqwest::Result<Response>) -> bool {
         let verdict = match answered {
             Ok(response) => verdict_of(response).await,
             Err(_) => Verdict::Unanswered,
         };
+        let is_accepted = matches!(verdict, Verdict::Accepted);
         self.ledger(|ledger| match verdict {
-            Verdict::Accepted => {
-                let at = Instant::now();
-                ledger.acceptances.push(Acceptance { submission, at });
-                true
-            }
-            Verdict::Refused => {
-                ledger.refused += 1;
-                false
-            }
-            Verdict::Unanswered => {
-                ledger.unanswered += 1;
-                false
-            }
-            Verdict::Unexpected(answer) => {
-                ledger.unexpected.push(answer);
-                false
-            }
-        })
+            Verdict::Accepted => {}
+            Verdict::Refused => ledger.refused += 1,
+            Verdict::Unanswered => ledger.unanswered += 1,
+            Verdict::Unexpected(answer) => ledger.unexpected.push(answer),
+        });
+        is_accepted
     }
 }
 

@@ -38,7 +38,7 @@ pub use receiver::Receiver;
 pub use s3::{S3, S3Fault};
 pub use shape::{Broker, Clock, Disks, Hosting, Keep, Mail, Replicas, Shape};
 pub use small_disk::SmallDisk;
-pub use stack::{RECRUITERS_TO, SALES_TO, SmallDisks, Stack, StackInfo};
+pub use stack::{LinkKeys, RECRUITERS_TO, SALES_TO, SmallDisks, Stack, StackInfo};
 pub use stepped_clock::SteppedClock;
 pub use trace_viewer::TraceViewer;
 

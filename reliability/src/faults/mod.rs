@@ -13,7 +13,7 @@ mod struck;
 use std::{fmt, ops::Range, time::Duration};
 
 use fastrand::Rng;
-use testkit::{Broker, Clock, Disks, Shape, Stack};
+use testkit::{Broker, Clock, Disks, Replicas, Shape, Stack};
 use tokio::time::sleep;
 
 use self::{
@@ -87,6 +87,7 @@ impl Fault {
             Self::Cluster(_) => shape.broker = Broker::Three,
             Self::Disk(_) => shape.disks = Disks::Small,
             Self::ClockSteps => shape.clock = Clock::Stepped,
+            Self::OtherRelease => shape.replicas = Replicas::Two,
             _ => {}
         }
         shape

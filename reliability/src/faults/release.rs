@@ -7,8 +7,6 @@ use fastrand::Rng;
 use testkit::Stack;
 use tokio::time::sleep;
 
-use super::services::SERVICES;
-
 /// Environment variable: the folder of the other release's programs.
 const OTHER_RELEASE: &str = "OTHER_RELEASE";
 /// How long services of two releases run beside each other before the next one is replaced.
@@ -25,7 +23,7 @@ pub(super) async fn replace_and_restore(stack: &mut Stack, rng: &mut Rng) -> any
 
 async fn replace(stack: &mut Stack, programs: PathBuf, rng: &mut Rng) -> anyhow::Result<()> {
     stack.use_programs(programs);
-    let mut services = SERVICES;
+    let mut services = stack.names();
     rng.shuffle(&mut services);
     for service in services {
         stack.take_service(service)?.stop().await?;

@@ -20,6 +20,8 @@ const SOURCE: &str = "target/broken/source";
 const TARGET: &str = "target/broken/target";
 /// How long it may take until what a broken build loses is reported, the build not counted.
 const NOTICED_WITHIN: Duration = Duration::from_secs(60);
+/// Seconds after which the broker hands out again what was not acknowledged: a broken build is to be found within a minute.
+const ACK_WAIT: &str = "10";
 /// What the model's report begins with.
 const MODEL_REPORT: &str = "The model found";
 /// How many sequences the model tries on the copy before it is broken.
@@ -168,7 +170,11 @@ fn model_limits() -> [(&'static str, String); 2] {
 
 /// The harness, with the broken copy's programs.
 fn harness(row: &str) -> Command {
-    in_the_copy(program(root().join(TARGET).join("debug/chaos"), &[row]))
+    let program = program(
+        root().join(TARGET).join("debug/chaos"),
+        &[row, "--ack-wait", ACK_WAIT],
+    );
+    in_the_copy(program)
 }
 
 /// The model's test, of the broken copy.

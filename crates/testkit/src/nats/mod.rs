@@ -16,7 +16,7 @@ use clap::Parser;
 use futures_util::{StreamExt, TryStreamExt};
 use serde_json::Value;
 use site_broker::ProvisionSettings;
-use site_events::{Channel, DEAD_LETTERS_STREAM, SITE_STREAM};
+use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM};
 use tempfile::TempDir;
 
 pub use self::user::User;
@@ -203,12 +203,12 @@ impl Nats {
     }
 
     /// Has the broker wait only this long for the outcome of a delivery, so that a test need not wait a minute for
-    /// what nobody told the outcome of.
+    /// what nobody told the outcome of. A service that runs already goes on by what it found.
     pub async fn shorten_the_ack_wait(&self, ack_wait: Duration) -> anyhow::Result<()> {
         let context = jetstream::new(self.client(User::Operator).await?);
         let site = context.get_stream(SITE_STREAM).await?;
-        for channel in Channel::ALL {
-            let info = site.consumer_info(channel.name()).await?;
+        let mut consumers = site.consumers();
+        while let Some(info) = consumers.try_next().await? {
             let config = jetstream::consumer::Config {
                 ack_wait,
                 ..info.config

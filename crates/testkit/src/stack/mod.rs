@@ -2,6 +2,7 @@
 
 mod environment;
 mod info;
+mod link_keys;
 mod mail_sink;
 
 use std::{
@@ -27,6 +28,7 @@ use self::mail_sink::MailSink;
 pub use self::{
     environment::{RECRUITERS_TO, SALES_TO},
     info::StackInfo,
+    link_keys::LinkKeys,
 };
 
 const READY: Duration = Duration::from_secs(90);
@@ -274,6 +276,15 @@ impl Stack {
             .chain(self.mail.process_mut())
             .chain(self.viewer.as_mut().map(TraceViewer::process_mut));
         parts.filter_map(ChildProcess::ended).next()
+    }
+
+    /// The keys that sign the links in mails.
+    ///
+    /// # Errors
+    ///
+    /// If they are none.
+    pub fn link_keys(&self) -> anyhow::Result<LinkKeys> {
+        LinkKeys::new(&self.settings.person_key, &self.settings.token_key)
     }
 
     /// Address of the site and its API.
