@@ -134,16 +134,19 @@ impl From<Status> for ApiError {
             }
             Code::AlreadyExists => Self::with_message(StatusCode::UNPROCESSABLE_ENTITY, KEY_REUSED),
             Code::OutOfRange => Self::with_message(StatusCode::PAYLOAD_TOO_LARGE, status.message()),
-            Code::Unavailable | Code::DeadlineExceeded | Code::Cancelled | Code::Unknown => {
-                tracing::warn!(grpc.code = ?status.code(), reason = status.message(), "a service is away");
-                Self::of(StatusCode::SERVICE_UNAVAILABLE).retry_after(status::retry_after(&status))
-            }
+            Code::Unavailable | Code::DeadlineExceeded | Code::Cancelled | Code::Unknown => away(&status),
+            _ if status::is_connection_error(&status) => away(&status),
             code => {
                 tracing::error!(grpc.code = ?code, reason = status.message(), "a service answered what it should not");
                 Self::of(StatusCode::INTERNAL_SERVER_ERROR)
             }
         }
     }
+}
+
+fn away(status: &Status) -> ApiError {
+    tracing::warn!(grpc.code = ?status.code(), reason = status.message(), "a service is away");
+    ApiError::of(StatusCode::SERVICE_UNAVAILABLE).retry_after(status::retry_after(status))
 }
 
 /// Carries the error to [`as_json`], which knows the words of the form, or to what makes a page of it.

@@ -109,7 +109,8 @@ pub fn not_repeatable(status: Status) -> Status {
 
 /// Whether the call failed on its way. A service that cannot do its work says when to come back, and means it.
 fn is_unreached(status: &Status) -> bool {
-    status.code() == Code::Unavailable && status.get_details_retry_info().is_none()
+    status::is_connection_error(status)
+        || status.code() == Code::Unavailable && status.get_details_retry_info().is_none()
 }
 
 /// A channel that connects when it is first used, and again whenever it must.
@@ -142,6 +143,11 @@ mod tests {
     use super::*;
 
     const CALLS: u32 = 100;
+
+    /// What a call comes to that a service's goodbye overtakes.
+    fn connection_error() -> Status {
+        Status::from_error(Box::new(h2::Error::from(h2::Reason::NO_ERROR)))
+    }
 
     fn services() -> Services {
         let nobody = || channel(&Uri::from_static("http://127.0.0.1:9"));
@@ -194,9 +200,13 @@ mod tests {
 
     #[test]
     fn what_may_have_been_sent_is_not_sent_again() {
-        let unreached = Status::unavailable("the connection broke");
-        assert!(is_unreached(&unreached));
-        assert!(!is_unreached(&not_repeatable(unreached)));
+        for unreached in [Status::unavailable("the connection broke"), connection_error()] {
+            assert!(is_unreached(&unreached));
+            let status = not_repeatable(unreached);
+            assert!(!is_unreached(&status));
+            assert_eq!(status.code(), Code::Unavailable);
+        }
+        assert!(!is_unreached(&Status::internal("the service says so")));
         let refused = Status::out_of_range("too large");
         assert_eq!(not_repeatable(refused).code(), Code::OutOfRange);
     }
