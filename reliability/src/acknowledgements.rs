@@ -5,7 +5,7 @@ use std::{collections::HashMap, time::Duration};
 use testkit::mail_server::AcceptedMail;
 use tokio::time::Instant;
 
-use crate::{submission::visitor_of, visitors::Acceptance};
+use crate::{ledger::Acceptance, submission::visitor_of};
 
 /// Who was told that a form is accepted, and whose mail was taken.
 #[derive(Default)]

@@ -7,8 +7,8 @@ use std::{
 
 use crate::{
     holdings::{Holdings, StoredEvent},
+    ledger::{Ledger, Record},
     repeats::{Repeat, repeats},
-    visitors::{Ledger, Record},
 };
 
 /// How many faults of one kind are told one by one.

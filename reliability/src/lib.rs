@@ -4,6 +4,7 @@ mod acknowledgements;
 mod books;
 mod faults;
 mod holdings;
+mod ledger;
 mod memory;
 mod plan;
 mod repeats;

@@ -19,7 +19,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::submission::{FormKind, Submission};
+use crate::{
+    ledger::{Acceptance, Ledger, Record},
+    submission::{FormKind, Submission},
+};
 
 /// As long as a browser waits that does not wait for ever.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
@@ -42,65 +45,6 @@ pub struct Behaviour {
     pub application_every: u32,
     /// One visitor in so many closes the browser at some moment, and does not try again.
     pub vanish_every: Option<u32>,
-}
-
-/// What became of one submission.
-#[derive(Debug, Clone, Copy)]
-pub struct Record {
-    /// What was sent.
-    pub submission: Submission,
-    /// Whether it was answered that it is accepted.
-    pub accepted: bool,
-    /// Whether the visitor left before there was an answer.
-    pub left: bool,
-    /// Whether it was answered that the sign-up is confirmed.
-    pub confirmed: bool,
-}
-
-/// A submission that was answered as accepted.
-#[derive(Debug, Clone, Copy)]
-pub struct Acceptance {
-    /// Which one.
-    pub submission: Submission,
-    /// When the visitor was told.
-    pub at: Instant,
-}
-
-/// What the visitors have seen.
-#[derive(Debug, Default)]
-pub struct Ledger {
-    /// Every submission.
-    pub records: Vec<Record>,
-    /// What was accepted, in order.
-    pub acceptances: Vec<Acceptance>,
-    /// How often one was told that it was not accepted, and can be sent again.
-    pub refused: u64,
-    /// How often there was no answer.
-    pub unanswered: u64,
-    /// Answers that no visitor should get.
-    pub unexpected: Vec<String>,
-}
-
-impl Ledger {
-    /// How many submissions were accepted.
-    pub fn accepted(&self) -> usize {
-        self.acceptances.len()
-    }
-
-    /// The longest time without an accepted submission, of whatever kind.
-    pub fn longest_stall(&self) -> Duration {
-        let gaps = self.acceptances.windows(2).map(|pair| pair[1].at - pair[0].at);
-        gaps.max().unwrap_or_default()
-    }
-
-    /// How long after this moment each kind of form was accepted again: the slowest of them, once all were.
-    fn recovery(&self, moment: Instant) -> Option<Duration> {
-        let before = self.acceptances.partition_point(|accepted| accepted.at <= moment);
-        let since = &self.acceptances[before..];
-        let first = |kind| since.iter().find(|accepted| accepted.submission.kind == kind);
-        let waits = FormKind::ALL.map(|kind| Some(first(kind)?.at - moment));
-        waits.into_iter().collect::<Option<Vec<_>>>()?.into_iter().max()
-    }
 }
 
 /// Visitors who are at it.
@@ -328,43 +272,4 @@ async fn arrive(shared: Arc<Shared>, stop: CancellationToken) {
     };
     stop.run_until_cancelled(arriving).await;
     visits.join_all().await;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ledger_of(begun: Instant, acceptances: &[(FormKind, u64)]) -> Ledger {
-        let accepted = |(kind, ms): &(FormKind, u64)| Acceptance {
-            submission: Submission::new(0, 0, *kind, 0),
-            at: begun + Duration::from_millis(*ms),
-        };
-        Ledger {
-            acceptances: acceptances.iter().map(accepted).collect(),
-            ..Ledger::default()
-        }
-    }
-
-    #[test]
-    fn recovery_is_that_of_the_slowest_kind_of_form() {
-        let begun = Instant::now();
-        let (contact, newsletter, application) =
-            (FormKind::Contact, FormKind::Newsletter, FormKind::Application);
-        let mut accepted = vec![
-            (application, 900),
-            (contact, 1_100),
-            (newsletter, 1_200),
-            (contact, 1_300),
-        ];
-        let over = begun + Duration::from_secs(1);
-        assert_eq!(
-            ledger_of(begun, &accepted).recovery(over),
-            None,
-            "no application since"
-        );
-        accepted.extend([(application, 4_000), (application, 9_000)]);
-        let ledger = ledger_of(begun, &accepted);
-        assert_eq!(ledger.recovery(over), Some(Duration::from_secs(3)));
-        assert_eq!(ledger.longest_stall(), Duration::from_secs(5));
-    }
 }
