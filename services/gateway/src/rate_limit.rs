@@ -3,7 +3,10 @@
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     num::NonZeroU32,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -23,6 +26,8 @@ use crate::{address::visitor_address, api_error::ApiError, settings::Settings};
 /// How many addresses are remembered one by one. Beyond that, neighbours share a limit,
 /// so that a flood from many addresses cannot fill the memory.
 const MAX_TRACKED_ADDRESSES: usize = 50_000;
+/// How many are remembered before those are forgotten that have their whole limit again.
+const MIN_TRACKED_ADDRESSES: usize = 1_000;
 /// Eviction looks at every address, so a flood must not make us do it each time.
 const EVICTION_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -61,6 +66,8 @@ pub async fn enforce(
 /// The limit itself.
 struct RateLimit {
     limiter: DefaultKeyedRateLimiter<IpAddr>,
+    /// At so many addresses the next eviction is due: at twice as many as the last one left.
+    evict_at: AtomicUsize,
     last_eviction: Mutex<Instant>,
 }
 
@@ -70,19 +77,27 @@ impl RateLimit {
         let quota = Quota::per_minute(per_minute).allow_burst(burst);
         Self {
             limiter: RateLimiter::keyed(quota),
+            evict_at: AtomicUsize::new(MIN_TRACKED_ADDRESSES),
             last_eviction: Mutex::new(Instant::now()),
         }
     }
 
     /// Counts one submission, or says how long to wait.
     fn admit(&self, address: IpAddr) -> Result<(), Duration> {
-        if self.limiter.len() >= MAX_TRACKED_ADDRESSES && self.eviction_is_due() {
-            self.limiter.retain_recent();
+        if self.limiter.len() >= self.evict_at.load(Ordering::Relaxed) && self.eviction_is_due() {
+            self.evict();
         }
         let crowded = self.limiter.len() >= MAX_TRACKED_ADDRESSES;
         self.limiter
             .check_key(&rate_limit_key(address, crowded))
             .map_err(|refused| refused.wait_time_from(DefaultClock::default().now()))
+    }
+
+    fn evict(&self) {
+        self.limiter.retain_recent();
+        self.limiter.shrink_to_fit();
+        let next = (2 * self.limiter.len()).clamp(MIN_TRACKED_ADDRESSES, MAX_TRACKED_ADDRESSES);
+        self.evict_at.store(next, Ordering::Relaxed);
     }
 
     fn eviction_is_due(&self) -> bool {
@@ -148,5 +163,18 @@ mod tests {
             "{}",
             limit.limiter.len()
         );
+    }
+
+    #[tokio::test]
+    async fn addresses_with_their_whole_limit_again_are_forgotten() {
+        const VISITORS: u32 = 2_000;
+        let n = |n| NonZeroU32::new(n).expect("not zero");
+        // A submission is made good within a millisecond.
+        let limit = RateLimit::new(n(60_000), n(5));
+        let visit = |n: u32| limit.admit(IpAddr::from(n.to_be_bytes())).expect("the first");
+        (0..VISITORS).for_each(visit);
+        tokio::time::sleep(EVICTION_INTERVAL + Duration::from_millis(100)).await;
+        visit(VISITORS);
+        assert!(limit.limiter.len() < 10, "{}", limit.limiter.len());
     }
 }
