@@ -5,6 +5,7 @@ pub mod consume;
 pub mod dead_letters;
 mod delivery;
 pub mod endpoints;
+pub mod leader_reads;
 mod metrics;
 pub mod provision;
 pub mod publish;

@@ -7,10 +7,10 @@ use std::{fmt::Display, time::Duration};
 
 use async_nats::jetstream::{
     Context,
-    kv::{Operation, PurgeErrorKind, Store, UpdateErrorKind},
+    kv::{PurgeErrorKind, Store, UpdateErrorKind},
     message::StreamMessage,
 };
-use site_broker::UPLOADS_BUCKET;
+use site_broker::{UPLOADS_BUCKET, leader_reads::read_value};
 
 use crate::ResumeKey;
 
@@ -121,8 +121,8 @@ impl UploadRecords {
     ///
     /// If the broker does not say.
     pub async fn is_ended(&self, record: &UploadRecord) -> Result<bool, UploadRecordError> {
-        let entry = self.0.entry(&record.id).await.map_err(away)?;
-        Ok(entry.is_none_or(|entry| entry.operation != Operation::Put))
+        let value = read_value(&self.0, &record.id).await.map_err(away)?;
+        Ok(value.is_none())
     }
 }
 

@@ -4,14 +4,12 @@ use std::time::Duration;
 
 use async_nats::{
     Client,
-    jetstream::{
-        Context,
-        context::PublishErrorKind,
-        kv::{Operation, Store},
-        message::PublishMessage,
-    },
+    jetstream::{Context, context::PublishErrorKind, kv::Store, message::PublishMessage},
 };
-use site_broker::SUBSCRIBERS_BUCKET;
+use site_broker::{
+    SUBSCRIBERS_BUCKET,
+    leader_reads::{BucketEntry, read_entry},
+};
 use site_service::{nats, status};
 use tonic::Status;
 use visitor::PersonId;
@@ -100,25 +98,21 @@ impl Subscribers {
     /// not answer.
     pub async fn read(&self, person: &PersonId) -> Result<SubscriberEntry, SubscriberStoreError> {
         self.connected()?;
-        let entry = self.bucket.entry(person.as_str()).await.map_err(away)?;
-        let Some(entry) = entry else {
+        let entry = read_entry(&self.bucket, person.as_str()).await.map_err(away)?;
+        let Some(BucketEntry { value, revision }) = entry else {
             return Ok(SubscriberEntry {
                 subscriber: None,
                 revision: 0,
             });
         };
-        let subscriber = match entry.operation {
-            Operation::Put => Some(serde_json::from_slice(&entry.value).map_err(|reason| {
-                SubscriberStoreError::Unreadable {
-                    person: person.clone(),
-                    reason,
-                }
-            })?),
-            Operation::Delete | Operation::Purge => None,
+        let unreadable = |reason| SubscriberStoreError::Unreadable {
+            person: person.clone(),
+            reason,
         };
+        let subscriber = value.map(|value| serde_json::from_slice(&value).map_err(unreadable));
         Ok(SubscriberEntry {
-            subscriber,
-            revision: entry.revision,
+            subscriber: subscriber.transpose()?,
+            revision,
         })
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_nats::jetstream::{self, kv};
 use site_broker::SUBSCRIBERS_BUCKET;
 use subscribers::{Retention, Subscriber, SubscriberStoreError, Subscribers};
-use testkit::{Nats, User, eventually};
+use testkit::{Nats, Ports, User, eventually};
 use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId, PersonKey};
@@ -13,7 +13,11 @@ use visitor::{EmailAddress, PersonId, PersonKey};
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 fn signed_up() -> anyhow::Result<(PersonId, Subscriber)> {
-    let email = EmailAddress::parse("ada@example.org")?;
+    signed_up_as("ada@example.org")
+}
+
+fn signed_up_as(email: &str) -> anyhow::Result<(PersonId, Subscriber)> {
+    let email = EmailAddress::parse(email)?;
     let person = PersonKey::new("a person key of thirty-two bytes or more")?.person(&email);
     let now = OffsetDateTime::now_utc();
     let subscriber = Subscriber::signed_up(None, email, None, now, Uuid::new_v4(), Uuid::new_v4());
@@ -105,5 +109,30 @@ async fn a_bucket_whose_records_cannot_expire_is_refused() -> anyhow::Result<()>
              run `sitectl setup`"
         )
     );
+    Ok(())
+}
+
+#[tokio::test]
+async fn whoever_signed_up_is_known_at_once_whichever_server_is_asked() -> anyhow::Result<()> {
+    const SIGN_UPS: usize = 200;
+    let folder = tempfile::TempDir::new()?;
+    let ports = [Ports::free()?.nats, Ports::free()?.nats, Ports::free()?.nats];
+    let nats = Nats::start_cluster_at(ports, folder.path()).await?;
+    nats.provision().await?;
+    nats.wait_until_current().await?;
+    let mut buckets = Vec::new();
+    for server in 0..nats.servers() {
+        buckets.push(Subscribers::open(nats.client_of(server, User::Newsletter).await?).await?);
+    }
+    for number in 0..SIGN_UPS {
+        let (person, subscriber) = signed_up_as(&format!("visitor-{number}@example.org"))?;
+        buckets[0]
+            .write(&person, &subscriber, 0, Retention::Forever)
+            .await?;
+        for (server, bucket) in buckets.iter().enumerate() {
+            let entry = bucket.read(&person).await?;
+            assert!(entry.subscriber.is_some(), "server {server}, sign-up {number}");
+        }
+    }
     Ok(())
 }

@@ -11,7 +11,9 @@ use async_nats::jetstream::{
 };
 use backon::{ExponentialBuilder, Retryable};
 use serde::{Deserialize, Serialize};
-use site_broker::{CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, ProbeInterval};
+use site_broker::{
+    CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, ProbeInterval, leader_reads::read_value,
+};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{unavailable::Unavailable, under_way::UnderWay};
@@ -90,9 +92,7 @@ impl Deliveries {
     /// If the broker does not answer, or the record cannot be read.
     pub async fn last_digest(&self) -> Result<LastDigest, Unavailable> {
         let away = |error: &dyn std::fmt::Display| Unavailable::new(DELIVERIES_BUCKET, error);
-        let noted = self
-            .bucket
-            .get(DIGEST_CONSUMER)
+        let noted = read_value(&self.bucket, DIGEST_CONSUMER)
             .await
             .map_err(|error| away(&error))?;
         noted.map_or(Ok(LastDigest::default()), |noted| {
@@ -115,7 +115,7 @@ impl Deliveries {
 
     /// Whether there is a delivery record.
     async fn contains(&self, key: &str, delivery: &Delivery) -> Result<bool, Unavailable> {
-        let reading = self.bucket.get(key);
+        let reading = read_value(&self.bucket, key);
         let record = self.breaker.call(delivery, reading, |_| true).await;
         record
             .map(|record| record.is_some())

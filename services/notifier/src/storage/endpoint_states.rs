@@ -4,11 +4,15 @@ use std::time::Duration;
 
 use async_nats::jetstream::{
     Context,
-    kv::{Operation, Store, UpdateError, UpdateErrorKind},
+    kv::{Store, UpdateError, UpdateErrorKind},
 };
 use backon::{ExponentialBuilder, Retryable};
 use bytes::Bytes;
-use site_broker::{CircuitBreaker, Delivery, ENDPOINTS_BUCKET, ProbeInterval, endpoints::EndpointState};
+use site_broker::{
+    CircuitBreaker, Delivery, ENDPOINTS_BUCKET, ProbeInterval,
+    endpoints::EndpointState,
+    leader_reads::{read_entry, read_value},
+};
 
 use super::unavailable::Unavailable;
 
@@ -61,7 +65,7 @@ impl EndpointStates {
         delivery: &Delivery,
     ) -> Result<EndpointState, Unavailable> {
         // A record that cannot be read is one endpoint's trouble, and none of the bucket's.
-        let reading = self.bucket.get(endpoint);
+        let reading = read_value(&self.bucket, endpoint);
         let record = self.breaker.call(delivery, reading, |_| true).await;
         parse(record.map_err(|error| Unavailable::of_call(ENDPOINTS_BUCKET, &error))?)
     }
@@ -72,7 +76,7 @@ impl EndpointStates {
     ///
     /// If the broker does not answer, or the record cannot be read.
     pub async fn of(&self, endpoint: &str) -> Result<EndpointState, Unavailable> {
-        let record = self.bucket.get(endpoint).await;
+        let record = read_value(&self.bucket, endpoint).await;
         parse(record.map_err(|error| Unavailable::new(ENDPOINTS_BUCKET, &error))?)
     }
 
@@ -104,14 +108,11 @@ impl EndpointStates {
         let away = |error: &dyn std::fmt::Display| {
             ChangeError::Unavailable(Unavailable::new(ENDPOINTS_BUCKET, error))
         };
-        let entry = self.bucket.entry(endpoint).await.map_err(|error| away(&error))?;
+        let entry = read_entry(&self.bucket, endpoint)
+            .await
+            .map_err(|error| away(&error))?;
         let revision = entry.as_ref().map_or(0, |entry| entry.revision);
-        let before = match entry {
-            Some(entry) if entry.operation == Operation::Put => {
-                serde_json::from_slice(&entry.value).map_err(|error| away(&error))?
-            }
-            _ => EndpointState::default(),
-        };
+        let before = parse(entry.and_then(|entry| entry.value)).map_err(ChangeError::Unavailable)?;
         let after = change(&before);
         if after == before {
             return Ok(None);

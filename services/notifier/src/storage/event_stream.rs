@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_nats::jetstream::{
     Context,
     message::StreamMessage,
-    stream::{DirectGetErrorKind, Stream},
+    stream::{DirectGetErrorKind, RawMessageErrorKind, Stream},
 };
 use site_broker::{Delivery, Outcome};
 use site_events::SITE_STREAM;
@@ -59,9 +59,10 @@ impl EventStream {
     }
 
     async fn is_erased(&self, delivery: &Delivery) -> Result<bool, Unavailable> {
-        match self.0.direct_get(delivery.sequence).await {
+        // Of the leader: a copy that lags behind may not know the event yet, and what is left of it would be dropped.
+        match self.0.get_raw_message(delivery.sequence).await {
             Ok(_) => Ok(false),
-            Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(true),
+            Err(error) if error.kind() == RawMessageErrorKind::NoMessageFound => Ok(true),
             Err(error) => Err(Unavailable::new(SITE_STREAM, &error)),
         }
     }

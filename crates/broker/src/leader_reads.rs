@@ -1,0 +1,59 @@
+//! Reads of buckets by the leader of their stream.
+//!
+//! async-nats reads a bucket that allows it by a direct get, which any copy answers: one that lags behind, or is cut off
+//! from the others, does not know what was stored meanwhile. A sign-up that was accepted would be called unknown, and a mail
+//! that was sent would be sent again.
+
+use async_nats::{
+    HeaderMap,
+    header::NATS_MARKER_REASON,
+    jetstream::{
+        kv::Store,
+        stream::{LastRawMessageErrorKind, RawMessageError},
+    },
+};
+use bytes::Bytes;
+
+/// What a change of a bucket says it does; without it, it puts a value (ADR-8 of NATS).
+const KV_OPERATION: &str = "KV-Operation";
+
+/// The last entry under a key of a bucket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BucketEntry {
+    /// None where the key was deleted.
+    pub value: Option<Bytes>,
+    /// What a change must name.
+    pub revision: u64,
+}
+
+/// The last entry under this key, if there ever was one and it has not expired.
+///
+/// # Errors
+///
+/// If the bucket has no leader that answers.
+pub async fn read_entry(bucket: &Store, key: &str) -> Result<Option<BucketEntry>, RawMessageError> {
+    let subject = format!("{}{key}", bucket.prefix);
+    match bucket.stream.get_last_raw_message_by_subject(&subject).await {
+        Ok(message) => Ok(Some(BucketEntry {
+            value: (!is_deletion(&message.headers)).then_some(message.payload),
+            revision: message.sequence,
+        })),
+        Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The value under this key.
+///
+/// # Errors
+///
+/// If the bucket has no leader that answers.
+pub async fn read_value(bucket: &Store, key: &str) -> Result<Option<Bytes>, RawMessageError> {
+    Ok(read_entry(bucket, key).await?.and_then(|entry| entry.value))
+}
+
+fn is_deletion(headers: &HeaderMap) -> bool {
+    let operation = headers.get(KV_OPERATION);
+    operation.is_some_and(|operation| operation.as_str() != "PUT")
+        || headers.get(NATS_MARKER_REASON).is_some()
+}
