@@ -14,6 +14,9 @@ pub struct Acknowledgements {
     pub acceptances: usize,
     /// How many mails were read.
     pub mails: usize,
+    /// What was accepted until then may have been handed out to somebody who is gone: it comes again after the ack wait, and
+    /// says nothing of how soon deliveries go on.
+    pub orphaned_until: Option<Instant>,
     /// When the first mail to each visitor was taken.
     taken: HashMap<u32, Instant>,
     /// Visitors whose mail was not taken by the moment last asked for.
@@ -33,22 +36,20 @@ impl Acknowledgements {
         }
     }
 
-    /// How long after this moment the first mail of its backlog was taken, once one was: of a form that was accepted by
-    /// then, to a visitor who had no mail by then. Zero where there was no such. Moments are asked for in order.
-    pub fn first_of_backlog(&mut self, moment: Instant) -> Option<Duration> {
+    /// How long after this moment the first mail was taken that was waited for, once one was: of a form that was accepted by
+    /// then, to a visitor who had no mail by then, or where there was no such, of the next form. Moments are asked for in order.
+    pub fn first_taken_after(&mut self, moment: Instant) -> Option<Duration> {
         let taken = &self.taken;
         let taken_at = |accepted: &Acceptance| taken.get(&accepted.submission.number).copied();
         self.waiting
             .retain(|accepted| taken_at(accepted).is_none_or(|at| at > moment));
-        let mut backlog = self
-            .waiting
-            .iter()
-            .filter(|accepted| accepted.at <= moment)
-            .peekable();
-        if backlog.peek().is_none() {
-            return Some(Duration::ZERO);
-        }
-        backlog.filter_map(taken_at).min().map(|first| first - moment)
+        let is_orphaned =
+            |accepted: &&Acceptance| self.orphaned_until.is_some_and(|until| accepted.at <= until);
+        let waiting = || self.waiting.iter().filter(|accepted| !is_orphaned(accepted));
+        let has_backlog = waiting().any(|accepted| accepted.at <= moment);
+        let counts = |accepted: &&Acceptance| !has_backlog || accepted.at <= moment;
+        let first = waiting().filter(counts).filter_map(taken_at).min()?;
+        Some(first - moment)
     }
 }
 
@@ -83,22 +84,41 @@ mod tests {
         let over = at(10);
         let mut acknowledgements = Acknowledgements::default();
         acknowledgements.read(vec![accepted(1, at(1))], &[mail_to(1, at(2))]);
-        assert_eq!(
-            acknowledgements.first_of_backlog(over),
-            Some(Duration::ZERO),
-            "nobody waits"
-        );
         // One before the fault's end, and one after it, whose mail comes at once.
         acknowledgements.read(
             vec![accepted(2, at(9)), accepted(3, at(11))],
             &[mail_to(3, at(11)), mail("sales@run.example", at(11))],
         );
-        assert_eq!(acknowledgements.first_of_backlog(over), None);
+        assert_eq!(acknowledgements.first_taken_after(over), None);
         acknowledgements.read(Vec::new(), &[mail_to(2, at(14)), mail_to(2, at(15))]);
         assert_eq!(
-            acknowledgements.first_of_backlog(over),
+            acknowledgements.first_taken_after(over),
             Some(Duration::from_secs(4))
         );
-        assert_eq!(acknowledgements.first_of_backlog(at(20)), Some(Duration::ZERO));
+        let later = at(20);
+        assert_eq!(acknowledgements.first_taken_after(later), None, "nobody waits");
+        acknowledgements.read(vec![accepted(4, at(21))], &[mail_to(4, at(22))]);
+        assert_eq!(
+            acknowledgements.first_taken_after(later),
+            Some(Duration::from_secs(2))
+        );
+    }
+
+    #[test]
+    fn what_was_handed_out_to_somebody_who_is_gone_does_not_count() {
+        let begun = Instant::now();
+        let at = |second| begun + Duration::from_secs(second);
+        let mut acknowledgements = Acknowledgements {
+            orphaned_until: Some(at(5)),
+            ..Acknowledgements::default()
+        };
+        acknowledgements.read(
+            vec![accepted(1, at(4)), accepted(2, at(6))],
+            &[mail_to(1, at(64)), mail_to(2, at(8))],
+        );
+        assert_eq!(
+            acknowledgements.first_taken_after(at(7)),
+            Some(Duration::from_secs(1))
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Repeats: mails and webhooks that were taken once more, and which of them may have been.
 
-use std::{fmt, time::Duration};
+use std::{fmt, ops::RangeInclusive, time::Duration};
 
 use tokio::time::Instant;
 
@@ -24,10 +24,11 @@ pub struct Repeat {
 }
 
 impl Repeat {
-    /// Whether it was in flight when the notifier was killed.
-    fn may_be_due_to(&self, kill: Instant) -> bool {
-        let in_flight = self.before + MAX_UNRECORDED >= kill && self.before <= kill + MAX_ON_ITS_WAY;
-        in_flight && self.again > kill
+    /// Whether it was in flight when who knew of it was killed.
+    fn may_be_due_to(&self, kill: &RangeInclusive<Instant>) -> bool {
+        let in_flight =
+            self.before + MAX_UNRECORDED >= *kill.start() && self.before <= *kill.end() + MAX_ON_ITS_WAY;
+        in_flight && self.again > *kill.start()
     }
 }
 
@@ -47,14 +48,15 @@ pub fn repeats(what: &str, taken: &[Instant]) -> impl Iterator<Item = Repeat> {
     })
 }
 
-/// The repeats that no kill of the notifier accounts for. One that dies between handing a mail over and recording that
-/// leaves nobody who knows, so what was taken just before a kill may come again, as much as can be in flight.
-pub fn unexplained<'a>(repeats: &'a [Repeat], kills: &[Instant]) -> Vec<&'a Repeat> {
-    let mut left: Vec<(Instant, usize)> = kills.iter().map(|kill| (*kill, MAX_HANDED_OVER)).collect();
+/// The repeats that no kill accounts for. A notifier that dies between handing a mail over and recording that leaves nobody
+/// who knows, and a broker that dies takes no record until it is back, so what was taken just before, or meanwhile, may come
+/// again, as much as can be in flight.
+pub fn unexplained<'a>(repeats: &'a [Repeat], kills: &[RangeInclusive<Instant>]) -> Vec<&'a Repeat> {
+    let mut left: Vec<_> = kills.iter().map(|kill| (kill, MAX_HANDED_OVER)).collect();
     let mut is_unexplained = |repeat: &&Repeat| {
         let cause = left
             .iter_mut()
-            .find(|(kill, left)| *left > 0 && repeat.may_be_due_to(*kill));
+            .find(|(kill, left)| *left > 0 && repeat.may_be_due_to(kill));
         cause.map(|(_, left)| *left -= 1).is_none()
     };
     repeats.iter().filter(|repeat| is_unexplained(repeat)).collect()
@@ -68,7 +70,7 @@ mod tests {
     fn only_what_was_taken_just_before_a_kill_may_be_taken_again() {
         let begun = Instant::now();
         let at = |ms| begun + Duration::from_millis(ms);
-        let kills = [at(5_000), at(60_000)];
+        let kills = [at(5_000)..=at(5_000), at(60_000)..=at(63_000)];
         for (taken, again, expected) in [
             (4_500, 65_000, true),
             (5_200, 65_000, true),
@@ -76,6 +78,8 @@ mod tests {
             (5_400, 65_000, false),
             (30_000, 60_100, false),
             (59_900, 60_100, true),
+            (63_200, 64_000, true),
+            (63_400, 64_000, false),
             (59_800, 59_900, false),
         ] {
             let repeat: Vec<_> = repeats("mail 1", &[at(taken), at(again)]).collect();
@@ -89,7 +93,7 @@ mod tests {
         let begun = Instant::now();
         let at = |second| begun + Duration::from_secs(second);
         let repeats: Vec<_> = repeats("mail 1", &[at(1), at(62), at(63)]).collect();
-        let told: Vec<_> = unexplained(&repeats, &[at(1)])
+        let told: Vec<_> = unexplained(&repeats, &[at(1)..=at(1)])
             .into_iter()
             .map(ToString::to_string)
             .collect();
@@ -103,7 +107,8 @@ mod tests {
         let repeats: Vec<_> = (0..=MAX_HANDED_OVER)
             .flat_map(|number| repeats(&format!("mail {number}"), &[taken, again]).collect::<Vec<_>>())
             .collect();
-        assert_eq!(unexplained(&repeats, &[taken]).len(), 1);
-        assert!(unexplained(&repeats, &[taken, taken]).is_empty());
+        let kill = taken..=taken;
+        assert_eq!(unexplained(&repeats, std::slice::from_ref(&kill)).len(), 1);
+        assert!(unexplained(&repeats, &[kill.clone(), kill]).is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! One run: load on a stack of its own, faults meanwhile, and the books afterwards.
 
-use std::time::Duration;
+use std::{ops::RangeInclusive, time::Duration};
 
 use anyhow::Context;
 use fastrand::Rng;
@@ -51,8 +51,8 @@ pub struct Seen {
     pub slowest_recovery: Duration,
     /// The longest time from the end of a fault until a mail was taken that was waited for by then.
     pub slowest_delivery: Duration,
-    /// When the notifier was killed.
-    pub notifier_kills: Vec<Instant>,
+    /// From when to when somebody was killed who knew what notifiers had handed over.
+    pub kills: Vec<RangeInclusive<Instant>>,
     /// Memory of the services, in a soak.
     pub growth: Vec<Growth>,
 }
@@ -107,6 +107,9 @@ async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) 
         let Some(fault) = plan.next_fault(struck, begun.elapsed(), &mut rng) else {
             break;
         };
+        if fault.orphans_deliveries() {
+            acknowledgements.orphaned_until = Some(Instant::now());
+        }
         let over = fault.strike(stack, &mut rng).await?;
         let recovering = async {
             tokio::try_join!(
@@ -117,7 +120,7 @@ async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) 
         let (accepted, delivered) = recovering.await.with_context(|| format!("after {fault}"))?;
         seen.slowest_recovery = seen.slowest_recovery.max(accepted);
         seen.slowest_delivery = seen.slowest_delivery.max(delivered);
-        seen.notifier_kills.extend(over.notifier_killed);
+        seen.kills.extend(over.killed.clone());
         over.mend(stack).await?;
         memory.take(stack, begun.elapsed());
     }
@@ -139,12 +142,16 @@ async fn delivery(
     back: Instant,
 ) -> anyhow::Result<Duration> {
     let mail_server = stack.mail_server()?;
-    eventually("a mail of the backlog is taken", DELIVERY_TIMEOUT, async || {
-        let acceptances = visitors.acceptances_after(acknowledgements.acceptances);
-        let mails = mail_server.accepted_after(acknowledgements.mails);
-        acknowledgements.read(acceptances, &mails);
-        acknowledgements.first_of_backlog(back)
-    })
+    eventually(
+        "a mail is taken that was waited for",
+        DELIVERY_TIMEOUT,
+        async || {
+            let acceptances = visitors.acceptances_after(acknowledgements.acceptances);
+            let mails = mail_server.accepted_after(acknowledgements.mails);
+            acknowledgements.read(acceptances, &mails);
+            acknowledgements.first_taken_after(back)
+        },
+    )
     .await
 }
 

@@ -52,7 +52,7 @@ pub fn broken_promises(plan: &Plan, outcome: &Outcome) -> Vec<String> {
     if balance.orphaned > 0 {
         broken.push(format!("{} résumés that no event names", balance.orphaned));
     }
-    let repeats = unexplained(&balance.repeats, &outcome.seen.notifier_kills);
+    let repeats = unexplained(&balance.repeats, &outcome.seen.kills);
     let repeats: Losses = repeats.iter().map(ToString::to_string).collect();
     if !repeats.is_empty() {
         broken.push(format!("repeated, and not because of a kill:\n{repeats}"));
@@ -187,7 +187,7 @@ mod tests {
             ..Balance::default()
         };
         let killed = |at| Seen {
-            notifier_kills: vec![at],
+            kills: vec![at..=at],
             ..Seen::default()
         };
         assert!(broken(balance(), killed(taken + Duration::from_millis(500))).is_empty());

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use testkit::Stack;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
+
+use super::struck::Struck;
 
 /// What befalls the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,21 +24,30 @@ impl BrokerFault {
 }
 
 /// Does it to the broker.
-pub(super) async fn strike(fault: BrokerFault, stack: &mut Stack, away: Duration) -> anyhow::Result<()> {
+pub(super) async fn strike(fault: BrokerFault, stack: &mut Stack, away: Duration) -> anyhow::Result<Struck> {
+    let began = Instant::now();
+    let mut killed = None;
     match fault {
         BrokerFault::Away => {
             stack.nats.stop().await?;
             sleep(away).await;
-            stack.nats.resume_from_disk().await
+            stack.nats.resume_from_disk().await?;
         }
         BrokerFault::Kill => {
             stack.nats.kill_server(0).await?;
-            stack.nats.start_server(0).await
+            stack.nats.start_server(0).await?;
+            // It forgets what it had handed out. Where there are two notifiers, the other one may get that.
+            let is_shared = stack.names().contains(&"notifier-2");
+            killed = is_shared.then(|| began..=Instant::now());
         }
         BrokerFault::Freeze => {
             stack.nats.freeze().await?;
             sleep(away).await;
-            stack.nats.thaw()
+            stack.nats.thaw()?;
         }
     }
+    Ok(Struck {
+        killed,
+        ..Struck::over()
+    })
 }

@@ -93,6 +93,22 @@ impl Fault {
         shape
     }
 
+    /// Whether deliveries that were handed out are nobody's afterwards, and come again only after the ack wait.
+    pub fn orphans_deliveries(self) -> bool {
+        match self {
+            Self::Service(fault, service) => fault != ServiceFault::Freeze && service == "notifier",
+            Self::Broker(_) | Self::Cluster(_) | Self::Disk(DiskFault::BrokerFull) | Self::OtherRelease => {
+                true
+            }
+            Self::Nothing
+            | Self::Store(_)
+            | Self::Mail(_)
+            | Self::Disk(DiskFault::SpoolFull)
+            | Self::ClockSteps
+            | Self::VisitorsVanish => false,
+        }
+    }
+
     /// Does it to the stack.
     ///
     /// # Errors
@@ -103,7 +119,7 @@ impl Fault {
         match self {
             Self::Nothing | Self::VisitorsVanish => sleep(away).await,
             Self::Service(fault, service) => return services::strike(fault, service, stack, away).await,
-            Self::Broker(fault) => broker::strike(fault, stack, away).await?,
+            Self::Broker(fault) => return broker::strike(fault, stack, away).await,
             Self::Cluster(fault) => return cluster::strike(fault, stack, away, rng).await,
             Self::Store(fault) => store::strike(fault, stack, away).await?,
             Self::Mail(fault) => mail::strike(fault, stack, away).await?,

@@ -34,10 +34,11 @@ pub(super) async fn strike(
     stack: &mut Stack,
     away: Duration,
 ) -> anyhow::Result<Struck> {
-    let mut notifier_killed = None;
+    let mut killed = None;
     match fault {
         ServiceFault::Kill => {
-            notifier_killed = (service == "notifier").then(Instant::now);
+            let now = Instant::now();
+            killed = (service == "notifier").then_some(now..=now);
             stack.take_service(service)?.kill().await?;
             sleep(away).await;
             stack.start_service(service)?;
@@ -53,7 +54,7 @@ pub(super) async fn strike(
         }
     }
     Ok(Struck {
-        notifier_killed,
+        killed,
         ..Struck::over()
     })
 }

@@ -1,5 +1,7 @@
 //! A fault that was made.
 
+use std::ops::RangeInclusive;
+
 use testkit::Stack;
 use tokio::time::Instant;
 
@@ -7,8 +9,8 @@ use tokio::time::Instant;
 pub struct Struck {
     /// The moment from which recovery counts.
     pub back: Instant,
-    /// When the notifier was killed, if it was.
-    pub notifier_killed: Option<Instant>,
+    /// From when to when somebody was killed who knew what notifiers had handed over, if anybody was.
+    pub killed: Option<RangeInclusive<Instant>>,
     /// A server of the broker that is to be started again.
     pub(super) stopped: Option<usize>,
 }
@@ -23,7 +25,7 @@ impl Struck {
     pub(super) fn began_at(moment: Instant) -> Self {
         Self {
             back: moment,
-            notifier_killed: None,
+            killed: None,
             stopped: None,
         }
     }
