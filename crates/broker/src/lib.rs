@@ -1,11 +1,12 @@
 //! The broker, NATS JetStream: publishing with acknowledgement, durable consumers, retries, dead letters, provisioning.
 
+pub mod buckets;
 mod circuit_breaker;
 pub mod consume;
 pub mod dead_letters;
 mod delivery;
 pub mod endpoints;
-pub mod leader_reads;
+
 mod metrics;
 pub mod provision;
 pub mod publish;

@@ -10,7 +10,10 @@ use async_nats::jetstream::{
     kv::{PurgeErrorKind, Store, UpdateErrorKind},
     message::StreamMessage,
 };
-use site_broker::{UPLOADS_BUCKET, leader_reads::read_value};
+use site_broker::{
+    UPLOADS_BUCKET,
+    buckets::{open_bucket, read_value},
+};
 
 use crate::ResumeKey;
 
@@ -50,10 +53,8 @@ impl UploadRecords {
     ///
     /// If it is away or not there.
     pub async fn open(context: &Context) -> Result<Self, UploadRecordError> {
-        let opened = context.get_key_value(UPLOADS_BUCKET).await;
-        opened
-            .map(Self)
-            .map_err(|error| UploadRecordError::Away(format!("{error}; run `sitectl setup`")))
+        let opened = open_bucket(context, UPLOADS_BUCKET).await;
+        opened.map(Self).map_err(away)
     }
 
     /// Writes the record of an upload that is about to begin.

@@ -8,7 +8,7 @@ use async_nats::{
 };
 use site_broker::{
     SUBSCRIBERS_BUCKET,
-    leader_reads::{BucketEntry, read_entry},
+    buckets::{BucketEntry, open_bucket, read_entry},
 };
 use site_service::{nats, status};
 use tonic::Status;
@@ -73,15 +73,11 @@ impl Subscribers {
     /// If it is away, not there, or its records cannot expire.
     pub async fn open(client: Client) -> Result<Self, SubscriberStoreError> {
         let context = nats::jetstream(client.clone());
-        let unusable = |reason: String| {
-            SubscriberStoreError::Away(format!(
-                "bucket {SUBSCRIBERS_BUCKET} cannot be used ({reason}); run `sitectl setup`"
-            ))
-        };
-        let opened = context.get_key_value(SUBSCRIBERS_BUCKET).await;
-        let bucket = opened.map_err(|error| unusable(error.to_string()))?;
+        let bucket = open_bucket(&context, SUBSCRIBERS_BUCKET).await.map_err(away)?;
         if !bucket.stream.cached_info().config.allow_message_ttl {
-            return Err(unusable("its records cannot expire".to_owned()));
+            return Err(away(format!(
+                "the records of bucket {SUBSCRIBERS_BUCKET} cannot expire; run `sitectl setup`"
+            )));
         }
         Ok(Self {
             client,

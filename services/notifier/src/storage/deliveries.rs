@@ -12,7 +12,8 @@ use async_nats::jetstream::{
 use backon::{ExponentialBuilder, Retryable};
 use serde::{Deserialize, Serialize};
 use site_broker::{
-    CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, ProbeInterval, leader_reads::read_value,
+    CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, ProbeInterval,
+    buckets::{open_bucket, read_value},
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
@@ -51,12 +52,8 @@ impl Deliveries {
     ///
     /// If it is not there, or the broker does not answer.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
-        let opened = context.get_key_value(DELIVERIES_BUCKET).await;
-        let bucket = opened.map_err(|error| {
-            anyhow::anyhow!("bucket {DELIVERIES_BUCKET} cannot be opened ({error}); run `sitectl setup`")
-        })?;
         Ok(Self {
-            bucket,
+            bucket: open_bucket(context, DELIVERIES_BUCKET).await?,
             breaker: Arc::new(CircuitBreaker::new("deliveries-bucket", ProbeInterval::Short)),
             under_way: Arc::default(),
         })

@@ -10,8 +10,8 @@ use backon::{ExponentialBuilder, Retryable};
 use bytes::Bytes;
 use site_broker::{
     CircuitBreaker, Delivery, ENDPOINTS_BUCKET, ProbeInterval,
+    buckets::{open_bucket, read_entry, read_value},
     endpoints::EndpointState,
-    leader_reads::{read_entry, read_value},
 };
 
 use super::unavailable::Unavailable;
@@ -44,12 +44,8 @@ impl EndpointStates {
     ///
     /// If it is not there, or the broker does not answer.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
-        let opened = context.get_key_value(ENDPOINTS_BUCKET).await;
-        let bucket = opened.map_err(|error| {
-            anyhow::anyhow!("bucket {ENDPOINTS_BUCKET} cannot be opened ({error}); run `sitectl setup`")
-        })?;
         Ok(Self {
-            bucket,
+            bucket: open_bucket(context, ENDPOINTS_BUCKET).await?,
             breaker: CircuitBreaker::new("endpoints-bucket", ProbeInterval::Short),
         })
     }

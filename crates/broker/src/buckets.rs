@@ -1,4 +1,4 @@
-//! Reads of buckets by the leader of their stream.
+//! KV buckets: opened where they can be used, and read from the leader of their stream.
 //!
 //! async-nats reads a bucket that allows it by a direct get, which any copy answers: one that lags behind, or is cut off
 //! from the others, does not know what was stored meanwhile. A sign-up that was accepted would be called unknown, and a mail
@@ -8,14 +8,39 @@ use async_nats::{
     HeaderMap,
     header::NATS_MARKER_REASON,
     jetstream::{
+        Context,
         kv::Store,
         stream::{LastRawMessageErrorKind, RawMessageError},
     },
 };
 use bytes::Bytes;
 
+/// A key that no bucket has, to see whether one can be read.
+const NO_KEY: &str = "none";
 /// What a change of a bucket says it does; without it, it puts a value (ADR-8 of NATS).
 const KV_OPERATION: &str = "KV-Operation";
+
+/// A bucket cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("bucket {bucket} cannot be used ({reason}); run `sitectl setup`")]
+pub struct OpenBucketError {
+    bucket: &'static str,
+    reason: String,
+}
+
+/// Opens a bucket.
+///
+/// # Errors
+///
+/// If it is not there, the broker does not answer, or does not let this user read it: its `users.conf` is a former release's.
+pub async fn open_bucket(context: &Context, bucket: &'static str) -> Result<Store, OpenBucketError> {
+    let unusable = |reason: String| OpenBucketError { bucket, reason };
+    let opened = context.get_key_value(bucket).await;
+    let store = opened.map_err(|error| unusable(error.to_string()))?;
+    let read = read_entry(&store, NO_KEY).await;
+    read.map_err(|error| unusable(format!("it is there, and not to be read: {error}")))?;
+    Ok(store)
+}
 
 /// The last entry under a key of a bucket.
 #[derive(Debug, Clone, PartialEq, Eq)]
