@@ -107,10 +107,8 @@ async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) 
         let Some(fault) = plan.next_fault(struck, begun.elapsed(), &mut rng) else {
             break;
         };
-        if fault.orphans_deliveries() {
-            acknowledgements.orphaned_until = Some(Instant::now());
-        }
         let over = fault.strike(stack, &mut rng).await?;
+        acknowledgements.orphaned_until = over.orphaned_until.or(acknowledgements.orphaned_until);
         let recovering = async {
             tokio::try_join!(
                 acceptance(visitors, over.back),

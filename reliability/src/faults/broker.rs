@@ -48,6 +48,6 @@ pub(super) async fn strike(fault: BrokerFault, stack: &mut Stack, away: Duration
     }
     Ok(Struck {
         killed,
-        ..Struck::over()
+        ..Struck::over().orphaning()
     })
 }

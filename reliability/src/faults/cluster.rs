@@ -50,7 +50,7 @@ pub(super) async fn strike(
             stack.nats.kill_server(leader).await?;
             return Ok(Struck {
                 stopped: Some(leader),
-                ..Struck::began_at(began)
+                ..Struck::began_at(began).orphaning()
             });
         }
         ClusterFault::LeaderFreeze => {
@@ -77,5 +77,5 @@ pub(super) async fn strike(
             }
         }
     }
-    Ok(Struck::began_at(began))
+    Ok(Struck::began_at(began).orphaning())
 }

@@ -6,6 +6,8 @@ use anyhow::Context;
 use testkit::Stack;
 use tokio::time::sleep;
 
+use super::struck::Struck;
+
 /// Which disk is full for a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiskFault {
@@ -21,7 +23,7 @@ impl DiskFault {
 }
 
 /// Fills the disk, and gives the room back.
-pub(super) async fn strike(fault: DiskFault, stack: &mut Stack, away: Duration) -> anyhow::Result<()> {
+pub(super) async fn strike(fault: DiskFault, stack: &mut Stack, away: Duration) -> anyhow::Result<Struck> {
     let disks = stack.disks.as_ref().context("there are no small disks")?;
     let disk = match fault {
         DiskFault::BrokerFull => &disks.broker,
@@ -30,10 +32,11 @@ pub(super) async fn strike(fault: DiskFault, stack: &mut Stack, away: Duration) 
     disk.fill(0)?;
     sleep(away).await;
     disk.free()?;
-    if fault == DiskFault::BrokerFull {
-        // It gives up JetStream until it is started anew, which its liveness probe sees to.
-        stack.nats.kill_server(0).await?;
-        stack.nats.start_server(0).await?;
+    if fault == DiskFault::SpoolFull {
+        return Ok(Struck::over());
     }
-    Ok(())
+    // It gives up JetStream until it is started anew, which its liveness probe sees to.
+    stack.nats.kill_server(0).await?;
+    stack.nats.start_server(0).await?;
+    Ok(Struck::over().orphaning())
 }

@@ -93,22 +93,6 @@ impl Fault {
         shape
     }
 
-    /// Whether deliveries that were handed out are nobody's afterwards, and come again only after the ack wait.
-    pub fn orphans_deliveries(self) -> bool {
-        match self {
-            Self::Service(fault, service) => fault != ServiceFault::Freeze && service == "notifier",
-            Self::Broker(_) | Self::Cluster(_) | Self::Disk(DiskFault::BrokerFull) | Self::OtherRelease => {
-                true
-            }
-            Self::Nothing
-            | Self::Store(_)
-            | Self::Mail(_)
-            | Self::Disk(DiskFault::SpoolFull)
-            | Self::ClockSteps
-            | Self::VisitorsVanish => false,
-        }
-    }
-
     /// Does it to the stack.
     ///
     /// # Errors
@@ -123,9 +107,12 @@ impl Fault {
             Self::Cluster(fault) => return cluster::strike(fault, stack, away, rng).await,
             Self::Store(fault) => store::strike(fault, stack, away).await?,
             Self::Mail(fault) => mail::strike(fault, stack, away).await?,
-            Self::Disk(fault) => disks::strike(fault, stack, away).await?,
+            Self::Disk(fault) => return disks::strike(fault, stack, away).await,
             Self::ClockSteps => clocks::step(stack, away, rng).await?,
-            Self::OtherRelease => release::replace_and_restore(stack, rng).await?,
+            Self::OtherRelease => {
+                release::replace_and_restore(stack, rng).await?;
+                return Ok(Struck::over().orphaning());
+            }
         }
         Ok(Struck::over())
     }

@@ -34,17 +34,19 @@ pub(super) async fn strike(
     stack: &mut Stack,
     away: Duration,
 ) -> anyhow::Result<Struck> {
-    let mut killed = None;
+    let (mut killed, mut gone) = (None, None);
     match fault {
         ServiceFault::Kill => {
             let now = Instant::now();
             killed = (service == "notifier").then_some(now..=now);
             stack.take_service(service)?.kill().await?;
+            gone = Some(Instant::now());
             sleep(away).await;
             stack.start_service(service)?;
         }
         ServiceFault::Terminate => {
             stack.take_service(service)?.stop().await?;
+            gone = Some(Instant::now());
             stack.start_service(service)?;
         }
         ServiceFault::Freeze => {
@@ -55,6 +57,7 @@ pub(super) async fn strike(
     }
     Ok(Struck {
         killed,
+        orphaned_until: gone.filter(|_| service == "notifier"),
         ..Struck::over()
     })
 }

@@ -11,6 +11,9 @@ pub struct Struck {
     pub back: Instant,
     /// From when to when somebody was killed who knew what notifiers had handed over, if anybody was.
     pub killed: Option<RangeInclusive<Instant>>,
+    /// What was accepted until then may have been handed out to, or by, somebody who is gone: it comes again after the ack
+    /// wait.
+    pub orphaned_until: Option<Instant>,
     /// A server of the broker that is to be started again.
     pub(super) stopped: Option<usize>,
 }
@@ -26,7 +29,16 @@ impl Struck {
         Self {
             back: moment,
             killed: None,
+            orphaned_until: None,
             stopped: None,
+        }
+    }
+
+    /// Whatever was handed out until the moment from which recovery counts may be nobody's.
+    pub(super) fn orphaning(self) -> Self {
+        Self {
+            orphaned_until: Some(self.back),
+            ..self
         }
     }
 
