@@ -17,16 +17,17 @@ COPY services services
 COPY xtask xtask
 RUN cargo chef prepare --recipe-path /recipe.json
 
-# The compiler's version is that of the base image's distribution.
+# The compiler's version is that of the base image's distribution. The allocator is built by make.
 FROM tools AS compiler
 ARG BUILDARCH
 ARG TARGETARCH
 # hadolint ignore=DL3008
-RUN if [ "$BUILDARCH" != "$TARGETARCH" ]; then \
-      apt-get update && \
-      apt-get install --yes --no-install-recommends "crossbuild-essential-$TARGETARCH" && \
-      rm -rf /var/lib/apt/lists/*; \
-    fi
+RUN apt-get update && \
+    apt-get install --yes --no-install-recommends make && \
+    if [ "$BUILDARCH" != "$TARGETARCH" ]; then \
+      apt-get install --yes --no-install-recommends "crossbuild-essential-$TARGETARCH"; \
+    fi && \
+    rm -rf /var/lib/apt/lists/*
 
 FROM compiler AS for-amd64
 ENV CARGO_BUILD_TARGET=x86_64-unknown-linux-gnu
@@ -38,6 +39,8 @@ FROM compiler AS for-arm64
 ENV CARGO_BUILD_TARGET=aarch64-unknown-linux-gnu
 ENV LINKER=aarch64-linux-gnu-gcc
 ENV CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=$LINKER
+# Pages of 64 kB, the largest of any kernel: the allocator ends a program whose kernel has larger ones than it was built for.
+ENV JEMALLOC_SYS_WITH_LG_PAGE=16
 RUN rustup target add "$CARGO_BUILD_TARGET"
 
 # The dependencies, a layer that is kept until the recipe changes; then our code.

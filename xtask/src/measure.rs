@@ -15,7 +15,7 @@ const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "not
 pub enum What {
     /// A release build of all services from nothing
     Build,
-    /// Memory of each service, idle and during 20 simultaneous uploads of 10 MB
+    /// Memory of each service, idle and during 100 simultaneous uploads of 10 MB
     Memory,
     /// How fast /readyz notices that NATS goes and comes
     Readiness,

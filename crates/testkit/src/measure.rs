@@ -96,7 +96,7 @@ async fn until_ready(stack: &Stack, service: &str) -> anyhow::Result<()> {
     .await
 }
 
-/// Memory of every service, idle and while 20 visitors upload 10 MB each.
+/// Memory of every service, idle and while [`UPLOADS`] visitors upload 10 MB each.
 pub async fn memory(stack: &Stack) -> anyhow::Result<Vec<Memory>> {
     let mut idle = Vec::new();
     for service in SERVICES {

@@ -47,9 +47,10 @@ fn none_missing(packages: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Debian's packages that tools need and that are not installed.
+/// Debian's packages that tools and the allocator's build need and that are not installed.
 fn missing_packages(tools: &[Tool]) -> Vec<String> {
     let mut missing: Vec<String> = tools.iter().flat_map(|tool| tool.packages()).collect();
+    missing.extend(make());
     missing.sort();
     missing.dedup();
     missing
@@ -64,13 +65,19 @@ pub fn print_missing_packages(tools: &[Tool]) -> anyhow::Result<()> {
     Ok(writeln!(stdout(), "{}", missing_packages(tools).join(" "))?)
 }
 
+/// What builds the allocator, for whoever compiles a service.
+fn make() -> Vec<String> {
+    unless(runs("make", &["--version"]), &["make"])
+}
+
+fn unless(is_there: bool, names: &[&str]) -> Vec<String> {
+    let missing = if is_there { &[] } else { names };
+    missing.iter().map(ToString::to_string).collect()
+}
+
 impl Tool {
     /// The packages that are missing for it.
     fn packages(self) -> Vec<String> {
-        let unless = |is_there: bool, names: &[&str]| {
-            let missing = if is_there { &[] } else { names };
-            missing.iter().map(ToString::to_string).collect()
-        };
         match self {
             Self::NatsServer => unless(
                 self.is_fetched() || runs("python3", &["-m", "pip", "--version"]),
@@ -167,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn to_run_the_site_nothing_of_the_system_is_needed_but_pip() {
+    fn to_run_the_site_no_tool_needs_anything_of_the_system_but_pip() {
         for tool in [Tool::NatsServer, Tool::SitePackages, Tool::TraceViewer] {
             let packages = tool.packages();
             assert!(packages.iter().all(|name| name == "python3-pip"), "{packages:?}");

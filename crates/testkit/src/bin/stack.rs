@@ -71,7 +71,7 @@ struct Up {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Measure {
-    /// Memory idle and during 20 simultaneous uploads of 10 MB
+    /// Memory idle and during 100 simultaneous uploads of 10 MB
     Memory,
     /// How fast /readyz notices that NATS goes and comes
     Readiness,

@@ -4,6 +4,7 @@ mod answers;
 mod collector;
 mod dashboards;
 mod documented;
+mod memory;
 mod metrics;
 mod openapi;
 mod published;
