@@ -46,7 +46,7 @@ async fn chaos(cli: &Cli) -> anyhow::Result<bool> {
         .into_iter()
         .filter(|plan| is_meant(plan, cli))
         .map(|plan| Plan {
-            ack_wait: cli.ack_wait.map(Duration::from_secs),
+            ack_wait: cli.ack_wait.map(Duration::from_secs).or(plan.ack_wait),
             ..plan
         })
         .collect();

@@ -15,6 +15,8 @@ const ROW_LOAD: Behaviour = Behaviour {
     application_every: 10,
     vanish_every: None,
 };
+/// The short form may not take longer than a minute, of which production's ack wait would be the whole.
+const MIXED_ACK_WAIT: Duration = Duration::from_secs(8);
 /// Where faults are mixed, those that take events share them with another.
 const TWO_REPLICAS: Shape = Shape {
     replicas: Replicas::Two,
@@ -102,7 +104,7 @@ impl Plan {
                 ..ROW_LOAD
             },
             min_accepted: 0,
-            ack_wait: None,
+            ack_wait: Some(MIXED_ACK_WAIT),
         }
     }
 

@@ -72,10 +72,7 @@ pub async fn run(plan: &Plan, seed: u64) -> anyhow::Result<Outcome> {
     };
     let mut stack = Stack::start_as(shape, Ports::free()?, &settings).await?;
     if let Some(ack_wait) = plan.ack_wait {
-        let notifier = stack.take_service("notifier")?;
-        stack.nats.shorten_the_ack_wait(ack_wait).await?;
-        notifier.stop().await?;
-        stack.start_service("notifier")?;
+        shorten_the_ack_wait(&mut stack, ack_wait).await?;
     }
     let visitors = Visitors::start(&stack, seed, plan.behaviour)?;
     sleep(MARGIN).await;
@@ -92,6 +89,18 @@ pub async fn run(plan: &Plan, seed: u64) -> anyhow::Result<Outcome> {
         backlog,
         seen,
     })
+}
+
+/// Those that take events are started anew: they go by the ack wait that they find.
+async fn shorten_the_ack_wait(stack: &mut Stack, ack_wait: Duration) -> anyhow::Result<()> {
+    stack.nats.shorten_the_ack_wait(ack_wait).await?;
+    for name in stack.names() {
+        if name.starts_with("notifier") {
+            stack.take_service(name)?.stop().await?;
+            stack.start_service(name)?;
+        }
+    }
+    Ok(())
 }
 
 /// Makes the faults, and waits after each until the site has recovered.

@@ -88,7 +88,10 @@ pub const COMMANDS: [(&str, TestedBy); 93] = [
     ("cargo test -p gateway", AsIs),
     ("cargo test -p newsletter", AsIs),
     ("cargo test -p notifier", AsIs),
-    ("cargo test -p notifier --test it five_hundred -- --ignored", AsIs),
+    (
+        "cargo test -p notifier --test it queue_while -- --nocapture",
+        As("QUEUED_APPLICATIONS=500 cargo test -p notifier --test it queue_while -- --nocapture"),
+    ),
     ("cargo test -p web", AsIs),
     (
         "cargo test -p reliability --test model",

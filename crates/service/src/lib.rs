@@ -1,6 +1,6 @@
 //! How every binary starts, tells how it is, and stops: settings, telemetry, health, drain.
 
-mod allocator;
+pub mod allocator;
 pub mod detached_calls;
 pub mod drain;
 pub mod grpc;
