@@ -122,8 +122,21 @@ impl UploadRecords {
     ///
     /// If the broker does not say.
     pub async fn is_ended(&self, record: &UploadRecord) -> Result<bool, UploadRecordError> {
-        let value = read_value(&self.0, &record.id).await.map_err(away)?;
-        Ok(value.is_none())
+        Ok(!self.is_there(&record.id).await?)
+    }
+
+    /// Whether the résumé still has a record: it is provisional, and its event may be stored in the next moment.
+    ///
+    /// # Errors
+    ///
+    /// If the broker does not say.
+    pub async fn is_provisional(&self, key: &ResumeKey) -> Result<bool, UploadRecordError> {
+        self.is_there(&key.upload_id()).await
+    }
+
+    async fn is_there(&self, id: &str) -> Result<bool, UploadRecordError> {
+        let value = read_value(&self.0, id).await.map_err(away)?;
+        Ok(value.is_some())
     }
 }
 

@@ -7,7 +7,11 @@ use std::time::Duration;
 use anyhow::Context as _;
 use async_nats::{
     Client,
-    jetstream::{self, kv::Store as Bucket, stream::Stream},
+    jetstream::{
+        self,
+        kv::Store as Bucket,
+        stream::{self, Stream},
+    },
 };
 use clap::Args;
 use resumes::{ResumeKey, ResumeStore, S3Settings, UploadRecord, UploadRecordError, UploadRecords};
@@ -18,6 +22,9 @@ use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use time::OffsetDateTime;
 
 use crate::{broker, common_args::CommonArgs, output::print_output};
+
+/// What the sweep writes at a time, many times over.
+const ROOM_BYTES: i64 = 64 * 1024;
 
 /// What the sweep needs to know.
 #[derive(Args)]
@@ -79,18 +86,40 @@ pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
 pub async fn remove_orphans(client: Client, store: ResumeStore, grace: Duration) -> anyhow::Result<Swept> {
     let now = broker::time(&client).await;
     let context = jetstream::new(client);
+    let uploads = broker::bucket(&context, UPLOADS_BUCKET).await?;
+    let usual = uploads.stream.cached_info().config.clone();
     let sweep = Sweep {
         now: now.context("the broker did not tell its time (setting NATS_URL); repeat it")?,
         records: UploadRecords::open(&context).await?,
-        uploads: broker::bucket(&context, UPLOADS_BUCKET).await?,
+        uploads,
         site: broker::stream(&context, SITE_STREAM).await?,
         dead_letters: broker::stream(&context, DEAD_LETTERS_STREAM).await?,
         store,
     };
-    let mut swept = Swept::default();
-    sweep.uploads(grace, &mut swept).await?;
-    sweep.expired(grace, &mut swept).await?;
-    Ok(swept)
+    let is_raised = make_room(&context, &sweep.uploads.stream).await?;
+    let swept = sweep.run(grace).await;
+    if is_raised {
+        let lowered = context.update_stream(&usual).await;
+        lowered.context("the share of bucket uploads stays raised; `sitectl setup` lowers it")?;
+    }
+    swept
+}
+
+/// Raises the share of upload records if there is no room for what the sweep writes: three brokers refuse that in a full bucket
+/// although it leaves less there, and nothing could empty it any more.
+async fn make_room(context: &jetstream::Context, uploads: &Stream) -> anyhow::Result<bool> {
+    let info = uploads.cached_info();
+    let needed = i64::try_from(info.state.bytes)? + ROOM_BYTES;
+    if needed <= info.config.max_bytes {
+        return Ok(false);
+    }
+    let raised = stream::Config {
+        max_bytes: needed,
+        ..info.config.clone()
+    };
+    let raising = context.update_stream(&raised).await;
+    raising.context("bucket uploads is full, and its share cannot be raised (setting STREAM_STORAGE_MB)")?;
+    Ok(true)
 }
 
 struct Sweep {
@@ -103,6 +132,13 @@ struct Sweep {
 }
 
 impl Sweep {
+    async fn run(&self, grace: Duration) -> anyhow::Result<Swept> {
+        let mut swept = Swept::default();
+        self.uploads(grace, &mut swept).await?;
+        self.expired(grace, &mut swept).await?;
+        Ok(swept)
+    }
+
     /// The uploads that left a record.
     async fn uploads(&self, grace: Duration, swept: &mut Swept) -> anyhow::Result<()> {
         let everyone = format!("{}*.*", self.uploads.prefix);
@@ -135,6 +171,9 @@ impl Sweep {
     }
 
     /// Résumés that were stored before any event that is still kept. `grace` goes to uploads of that moment.
+    ///
+    /// How old one is, only the clock of its careers service has said. So what has a record is left alone here: its event may
+    /// be stored any moment. The record is removed after that, so that it is asked for before the event is.
     async fn expired(&self, grace: Duration, swept: &mut Swept) -> anyhow::Result<()> {
         let max_age = self.site.cached_info().config.max_age;
         if max_age.is_zero() {
@@ -144,7 +183,7 @@ impl Sweep {
         while let Some(page) = keys.next().await? {
             for key in page.into_iter().map(ResumeKey::known) {
                 let is_old = key.uploaded().is_some_and(|at| at + max_age + grace < self.now);
-                if is_old && !self.is_referenced(&key).await? {
+                if is_old && !self.records.is_provisional(&key).await? && !self.is_referenced(&key).await? {
                     self.store.delete(&key).await?;
                     swept.expired += 1;
                 }

@@ -10,10 +10,11 @@ use visitor::PersonId;
 
 use crate::{resume::ResumeKind, spool::Spooled};
 
-/// How long a sweep may take over one record.
+/// How long a sweep is waited for that has claimed a record: longer than the store may take to remove the résumé, which is
+/// 40 s.
 const SWEEP_CHECKS: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_secs(1))
-    .with_max_times(30);
+    .with_max_times(45);
 
 /// Why a résumé could not be stored.
 #[derive(Debug, thiserror::Error)]
@@ -105,12 +106,11 @@ impl Uploads {
             let is_ended = self.records.is_ended(&upload.record).await?;
             is_ended.then_some(()).ok_or(UploadRecordError::Conflict)
         };
-        let swept = is_swept.retry(SWEEP_CHECKS).await;
-        let stored = match swept {
-            Ok(()) => self.put(upload).await.map_err(UploadError::from),
-            Err(error) => Err(error.into()),
-        };
-        if let Err(error) = stored {
+        if let Err(error) = is_swept.retry(SWEEP_CHECKS).await {
+            // It ended in the middle, and may have removed the résumé before: the next one will find the event, and keep it.
+            tracing::warn!(%error, "a sweep did not end; the résumé is stored again");
+        }
+        if let Err(error) = self.put(upload).await {
             tracing::error!(%error, key = %upload.record.key, "a swept résumé could not be stored again");
         }
     }

@@ -24,7 +24,11 @@ struct Site {
 
 impl Site {
     async fn start() -> anyhow::Result<Self> {
-        let (nats, s3) = (Nats::start().await?, S3::start().await?);
+        Self::start_with(Nats::start().await?).await
+    }
+
+    async fn start_with(nats: Nats) -> anyhow::Result<Self> {
+        let s3 = S3::start().await?;
         let context = jetstream::new(nats.client(User::Operator).await?);
         let records = UploadRecords::open(&context).await?;
         Ok(Self { nats, s3, records })
@@ -143,6 +147,23 @@ async fn a_resume_goes_when_its_event_has_expired_and_not_before() -> anyhow::Re
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_upload_under_way_stays_whatever_the_clock_said_that_named_it() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let under_way = site.store(400 * DAY).await?;
+    let record = site.records.begin(&under_way).await?;
+
+    assert_eq!(
+        site.sweep("--grace=60")?,
+        json!({ "orphans": 0, "expired": 0, "kept": 0, "underWay": 1 })
+    );
+    site.publish_event_of(&under_way).await?;
+    site.records.end(&record).await?;
+    assert_eq!(site.sweep("--grace=60")?["expired"], 0);
+    assert_eq!(site.keys()?, [under_way.to_string()]);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_upload_that_goes_on_after_its_sweep_hears_of_it() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let record = site.records.begin(&site.store(Duration::ZERO).await?).await?;
@@ -153,5 +174,28 @@ async fn an_upload_that_goes_on_after_its_sweep_hears_of_it() -> anyhow::Result<
         "{ended:?}"
     );
     assert!(site.records.is_ended(&record).await?);
+    Ok(())
+}
+
+/// One that is full is refused what would empty it, by a cluster more strictly than by one server.
+#[tokio::test(flavor = "multi_thread")]
+async fn uploads_go_on_once_a_full_bucket_of_three_brokers_is_swept() -> anyhow::Result<()> {
+    let nats = Nats::start_cluster().await?;
+    nats.provision_with(&["--storage-mb=16"]).await?;
+    let site = Site::start_with(nats).await?;
+    let begin = async || {
+        let key = ResumeKey::new(&person(EMAIL)?, Uuid::now_v7(), "cv.pdf");
+        anyhow::Ok(site.records.begin(&key).await.is_ok())
+    };
+    while begin().await? {}
+    assert!(site.records_left().await? > 100);
+
+    site.sweep("--grace=0")?;
+    assert_eq!(site.records_left().await?, 0);
+    assert!(begin().await?);
+    let context = jetstream::new(site.nats.client(User::Operator).await?);
+    let uploads = context.get_stream("KV_uploads").await?;
+    let max_bytes = uploads.cached_info().config.max_bytes;
+    assert_eq!(max_bytes, 160_000, "its share is the usual one again");
     Ok(())
 }

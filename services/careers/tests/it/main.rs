@@ -82,6 +82,16 @@ impl Running {
         self.ensure_spool_is_empty().await
     }
 
+    /// No upload is provisional any more.
+    async fn ensure_no_record_is_left(&self) -> anyhow::Result<()> {
+        let records = self.nats.messages("KV_uploads").await?;
+        assert!(
+            records.iter().all(|record| record.payload.is_empty()),
+            "{records:?}"
+        );
+        Ok(())
+    }
+
     /// Applies, and goes away as soon as the résumé is stored.
     async fn apply_until_stored(&self) -> anyhow::Result<()> {
         let parts = application(&pdf(MEGABYTE), Uuid::new_v4());
@@ -286,11 +296,7 @@ async fn a_kill_during_the_upload_leaves_its_record_and_the_next_start_removes_t
 async fn the_record_of_an_upload_is_gone_with_its_answer() -> anyhow::Result<()> {
     let mut running = running().await?;
     running.apply(application(&pdf(MEGABYTE), Uuid::new_v4())).await?;
-    let records = running.nats.messages("KV_uploads").await?;
-    assert!(
-        records.iter().all(|record| record.payload.is_empty()),
-        "{records:?}"
-    );
+    running.ensure_no_record_is_left().await?;
     Ok(())
 }
 

@@ -50,6 +50,21 @@ async fn where_the_event_is_not_acknowledged_the_resume_and_its_record_are_left_
 
 #[tokio::test]
 async fn a_resume_that_was_swept_before_its_event_was_stored_is_stored_again() -> anyhow::Result<()> {
+    is_stored_again_after(Sweep::Ends).await
+}
+
+#[tokio::test]
+async fn a_resume_is_stored_again_where_its_sweep_died_after_it_had_removed_it() -> anyhow::Result<()> {
+    is_stored_again_after(Sweep::Dies).await
+}
+
+#[derive(PartialEq)]
+enum Sweep {
+    Ends,
+    Dies,
+}
+
+async fn is_stored_again_after(sweep: Sweep) -> anyhow::Result<()> {
     let running = running().await?;
     running.s3.fault(S3Fault::HoldAnswers);
     let mut applicant = running.careers.clone();
@@ -74,7 +89,10 @@ async fn a_resume_that_was_swept_before_its_event_was_stored_is_stored_again() -
     })
     .await?;
     running.s3.fault(S3Fault::None);
-    records.end(&deleting.await??).await?;
+    let claimed = deleting.await??;
+    if sweep == Sweep::Ends {
+        records.end(&claimed).await?;
+    }
 
     applying.await??;
     let (events, objects) = (running.nats.events().await?, running.s3.objects()?);
