@@ -152,10 +152,7 @@ where
             Ok(envelope) => {
                 let delivery = self.start_delivery(&span, attempt, backoff, envelope, message);
                 let work = (self.deliver)(delivery).instrument(span.clone());
-                with_progress(work, pulled.ack_wait / PROGRESS_SHARE, || {
-                    report_progress(message)
-                })
-                .await
+                with_progress(work, pulled.ack_wait, || report_progress(message)).await
             }
             // The reader's own words may repeat what a visitor wrote.
             Err(error) => Outcome::Refused(format!(
@@ -298,15 +295,15 @@ async fn report_progress(message: &Message) {
     }
 }
 
-/// Does the work, and reports progress again and again until it is done. The work goes on while a report is under way.
-async fn with_progress<T, Fut: Future<Output = ()>>(
+/// Does the work, and reports progress several times in each ack wait until it is done. The work goes on while a report is under way.
+pub async fn with_progress<T, Fut: Future<Output = ()>>(
     work: impl Future<Output = T>,
-    every: Duration,
+    ack_wait: Duration,
     mut tell: impl FnMut() -> Fut,
 ) -> T {
     let telling = async {
         loop {
-            tokio::time::sleep(every).await;
+            tokio::time::sleep(ack_wait / PROGRESS_SHARE).await;
             tell().await;
         }
     };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_nats::jetstream::{
     Context, ErrorCode,
     consumer::{self, PullConsumer},
-    context::{CreateStreamError, CreateStreamErrorKind, GetStreamErrorKind},
+    context::{CreateStreamError, CreateStreamErrorKind, GetStreamError, GetStreamErrorKind},
     stream::{Config, DiscardPolicy, Info, StorageType, Stream},
 };
 use backon::{ConstantBuilder, Retryable};
@@ -30,6 +30,11 @@ const MAX_ACK_PENDING: i64 = 100_000;
 const CLUSTER_START: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_millis(500))
     .with_max_times(60);
+/// How long a cluster that has lost its leader may take until another one answers: requests that time out in the meantime are
+/// not counted.
+const ELECTION: ConstantBuilder = ConstantBuilder::new()
+    .with_delay(Duration::from_millis(500))
+    .with_max_times(10);
 /// What a cluster answers meanwhile.
 const CLUSTER_STARTS: [ErrorCode; 2] = [ErrorCode::CLUSTER_NO_PEERS, ErrorCode::CLUSTER_NOT_AVAILABLE];
 /// TTL of delivery records (idempotency): longer than any retry.
@@ -238,7 +243,14 @@ async fn ensure_share_is_enough(
 }
 
 async fn existing_stream(context: &Context, name: &str) -> Result<Option<Stream>, ProvisionError> {
-    match context.get_stream(name).await {
+    let is_starting = |error: &GetStreamError| match error.kind() {
+        // Whoever would answer is not elected yet.
+        GetStreamErrorKind::Request => true,
+        GetStreamErrorKind::JetStream(error) => CLUSTER_STARTS.contains(&error.error_code()),
+        _ => false,
+    };
+    let found = (|| context.get_stream(name)).retry(ELECTION).when(is_starting);
+    match found.await {
         Ok(stream) => Ok(Some(stream)),
         Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(ref error) if error.code() == 404) => {
             Ok(None)

@@ -1,6 +1,7 @@
 //! Publishing with a durable acknowledgement.
 
 use std::{
+    error::Error,
     fmt::Display,
     time::{Duration, Instant},
 };
@@ -8,9 +9,10 @@ use std::{
 use async_nats::{
     Client,
     jetstream::{
-        self,
+        self, ErrorCode,
         context::{self, PublishErrorKind},
-        message::PublishMessage,
+        message::{PublishMessage, StreamMessage},
+        publish::PublishAck,
         stream::DirectGetErrorKind,
     },
 };
@@ -32,10 +34,10 @@ use tracing::{Instrument, field};
 use uuid::Uuid;
 use visitor::PersonId;
 
-/// How long a replica of the stream may be behind its leader.
+/// How long a replica of the stream may be behind its leader: three seconds, as after a pause of its server.
 const REPLICA_LAG: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_millis(100))
-    .with_max_times(5);
+    .with_max_times(30);
 
 /// Whether the broker had the event already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +46,12 @@ pub enum Stored {
     New,
     /// A repeated submission: it was stored before, this one changed nothing.
     Duplicate,
+}
+
+impl From<PublishAck> for Stored {
+    fn from(ack: PublishAck) -> Self {
+        if ack.duplicate { Self::Duplicate } else { Self::New }
+    }
 }
 
 /// Why an event is not known to be stored.
@@ -92,9 +100,18 @@ impl From<context::PublishError> for PublishError {
     fn from(error: context::PublishError) -> Self {
         match error.kind() {
             PublishErrorKind::TimedOut | PublishErrorKind::BrokenPipe => Self::NotAcknowledged(error),
+            _ if is_being_stored(&error) => Self::NotAcknowledged(error),
             _ => Self::Refused(error),
         }
     }
+}
+
+/// Whether a cluster says that it has just been handed the same event by somebody else, and has not stored it yet.
+fn is_being_stored(error: &context::PublishError) -> bool {
+    let answer = error
+        .source()
+        .and_then(|source| source.downcast_ref::<jetstream::Error>());
+    answer.is_some_and(|answer| answer.error_code() == ErrorCode::STREAM_DUPLICATE_MESSAGE_CONFLICT)
 }
 
 impl From<PublishError> for Status {
@@ -144,6 +161,17 @@ impl Publisher {
         person: &PersonId,
         data: D,
     ) -> Result<Stored, PublishError> {
+        let ack = self.acknowledged(request_id, id, person, data).await?;
+        Ok(Stored::from(ack))
+    }
+
+    async fn acknowledged<D: EventData>(
+        &self,
+        request_id: &RequestId,
+        id: Uuid,
+        person: &PersonId,
+        data: D,
+    ) -> Result<PublishAck, PublishError> {
         let destination = D::TYPE.subject_prefix();
         let span = tracing::info_span!(
             "publish",
@@ -158,12 +186,12 @@ impl Publisher {
         );
         let started = Instant::now();
         let storing = self.store(request_id, id, person, data);
-        let stored = storing.instrument(span.clone()).await;
-        if stored.is_err() {
+        let acknowledged = storing.instrument(span.clone()).await;
+        if acknowledged.is_err() {
             span.record("otel.status_code", "ERROR");
         }
-        self.measure(destination, &stored, started);
-        stored
+        self.measure(destination, &acknowledged, started);
+        acknowledged
     }
 
     /// Publishes what a visitor submitted. Its id comes from an idempotency key, which stands for one submission only.
@@ -178,45 +206,66 @@ impl Publisher {
         person: &PersonId,
         submission: D,
     ) -> Result<Stored, PublishError> {
-        let stored = self.publish(request_id, id, person, submission.clone()).await?;
-        if stored == Stored::Duplicate && !submission.repeats(&self.stored_event::<D>(id, person).await?.data)
-        {
-            return Err(PublishError::KeyReused);
+        let ack = self
+            .acknowledged(request_id, id, person, submission.clone())
+            .await?;
+        if ack.duplicate {
+            let stored = self.stored_event::<D>(ack.sequence, person).await?;
+            if !submission.repeats(&stored.data) {
+                return Err(PublishError::KeyReused);
+            }
         }
-        Ok(stored)
+        Ok(Stored::from(ack))
     }
 
-    /// The event of this id, if it is the person's last of its type: a service may read no more of the stream than that. It
-    /// is enough, because whoever has sent something else since does not repeat what was before.
+    /// The event of this sequence, if it is the person's last of its type: a service may read no more of the stream than that.
+    /// It is enough, because whoever has sent something else since does not repeat what was before.
     async fn stored_event<D: EventData>(
         &self,
-        id: Uuid,
+        sequence: u64,
         person: &PersonId,
     ) -> Result<Event<D>, PublishError> {
+        let subject = D::TYPE.subject(person);
         let read = || async {
-            let site = self.context.get_stream_no_info(SITE_STREAM).await;
-            let site = site.map_err(not_compared)?;
-            let last = match site.direct_get_last_for_subject(D::TYPE.subject(person)).await {
-                Ok(last) => last,
-                Err(error) if error.kind() == DirectGetErrorKind::NotFound => {
-                    return Err(PublishError::KeyReused);
-                }
-                Err(error) => return Err(not_compared(error)),
-            };
-            let event: Event<D> = serde_json::from_slice(&last.payload).map_err(not_compared)?;
-            (event.id == id).then_some(event).ok_or(PublishError::KeyReused)
+            match self.last_of(&subject).await? {
+                Some(last) if last.sequence >= sequence => Ok(last),
+                // If it stays so, it is another person's, or this one was erased meanwhile.
+                _ => Err(PublishError::KeyReused),
+            }
         };
-        // The replica that answers may hear of an event a moment after its leader.
-        read.retry(REPLICA_LAG).await
+        // The replica that answers may hear of an event a moment after its leader. A broker that does not answer is not asked
+        // again: each time may take as long as a request.
+        let may_lag = |error: &PublishError| matches!(error, PublishError::KeyReused);
+        let last = read.retry(REPLICA_LAG).when(may_lag).await?;
+        if last.sequence > sequence {
+            return Err(PublishError::KeyReused);
+        }
+        serde_json::from_slice(&last.payload).map_err(not_compared)
     }
 
-    fn measure(&self, destination: &'static str, stored: &Result<Stored, PublishError>, started: Instant) {
+    /// The last message of this subject, as any replica has it.
+    async fn last_of(&self, subject: &str) -> Result<Option<StreamMessage>, PublishError> {
+        let site = self.context.get_stream_no_info(SITE_STREAM).await;
+        let site = site.map_err(not_compared)?;
+        match site.direct_get_last_for_subject(subject).await {
+            Ok(last) => Ok(Some(last)),
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
+            Err(error) => Err(not_compared(error)),
+        }
+    }
+
+    fn measure(
+        &self,
+        destination: &'static str,
+        acknowledged: &Result<PublishAck, PublishError>,
+        started: Instant,
+    ) {
         let mut labels = vec![
             KeyValue::new("messaging.system", "nats"),
             KeyValue::new("messaging.operation.name", "publish"),
             KeyValue::new("messaging.destination.name", destination),
         ];
-        if let Err(error) = stored {
+        if let Err(error) = acknowledged {
             labels.push(KeyValue::new("error.type", error.kind()));
         }
         self.duration.record(started.elapsed().as_secs_f64(), &labels);
@@ -228,7 +277,7 @@ impl Publisher {
         id: Uuid,
         person: &PersonId,
         data: D,
-    ) -> Result<Stored, PublishError> {
+    ) -> Result<PublishAck, PublishError> {
         // The client would keep the message and send it after we had said that it failed.
         if !nats::is_connected(&self.client) {
             return Err(PublishError::NotConnected);
@@ -252,11 +301,7 @@ impl Publisher {
         let subject = D::TYPE.subject(person);
         let ack = self.context.send_publish(subject, message).await?.await?;
         tracing::info!(event.id = %id, event.kind = event.event_type, event.duplicate = ack.duplicate, %person, "event stored");
-        Ok(if ack.duplicate {
-            Stored::Duplicate
-        } else {
-            Stored::New
-        })
+        Ok(ack)
     }
 }
 
@@ -271,5 +316,22 @@ mod tests {
         assert_eq!(kind(PublishErrorKind::BrokenPipe), "not_acknowledged");
         assert_eq!(kind(PublishErrorKind::StreamNotFound), "refused");
         assert_eq!(PublishError::NotConnected.kind(), "not_connected");
+    }
+
+    #[test]
+    fn what_a_cluster_is_storing_for_somebody_else_may_be_stored() {
+        let refused = |code: u64| {
+            let answer = format!(r#"{{ "code": 409, "err_code": {code}, "description": "" }}"#);
+            let answer: jetstream::Error = serde_json::from_str(&answer).expect("an answer of the server");
+            PublishError::from(context::PublishError::with_source(
+                PublishErrorKind::Other,
+                answer,
+            ))
+        };
+        assert!(
+            !refused(10_158).is_not_stored(),
+            "duplicate message id is in process"
+        );
+        assert!(refused(10_077).is_not_stored(), "maximum bytes exceeded");
     }
 }

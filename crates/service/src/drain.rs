@@ -6,12 +6,27 @@ use std::{
     time::Duration,
 };
 
+use clap::{Args, builder::TypedValueParser as _};
 use http::Extensions;
 use tokio::{
     signal::unix::{SignalKind, signal},
     time::{Instant, sleep_until, timeout},
 };
 pub use tokio_util::sync::CancellationToken;
+
+/// The setting of a process whose work in flight takes no longer than any request.
+#[derive(Args, Debug, Clone)]
+pub struct DrainSettings {
+    /// Seconds that what is in flight at a stop may take
+    #[arg(
+        long = "grace-seconds",
+        value_name = "GRACE_SECONDS",
+        env = "GRACE_SECONDS",
+        default_value = "25",
+        value_parser = clap::value_parser!(u64).range(1..).map(Duration::from_secs)
+    )]
+    pub grace: Duration,
+}
 
 /// How long a task may take to end that has nothing to finish.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(5);

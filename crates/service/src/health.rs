@@ -1,8 +1,16 @@
 //! gRPC health checks (liveness, readiness): SERVING only while all dependencies are reachable.
 
-use std::{future::Future, pin::Pin, time::Duration};
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
 
-use async_nats::jetstream;
+use async_nats::{
+    Client, ServerInfo, jetstream,
+    jetstream::stream::{ClusterInfo, PeerInfo},
+};
 use tokio::time::{Instant, sleep, timeout};
 use tonic_health::{ServingStatus, server::HealthReporter};
 
@@ -14,11 +22,19 @@ pub const LIVE: &str = "live";
 
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+/// After how many failed probes in a row another server of a cluster is tried.
+const PROBES_PER_SERVER: u32 = 2;
+/// Replicas report to their leader every second. One that has heard of none for so long still says that it leads, and stores
+/// nothing.
+const SILENT_AFTER: Duration = Duration::from_secs(2);
+/// How often it is looked whether the client is connected again.
+const RECONNECTED_CHECK: Duration = Duration::from_millis(20);
 
 /// Something a service cannot work without.
 pub struct Dependency {
     name: &'static str,
     probe: Box<dyn Fn() -> Probe + Send + Sync>,
+    connection: Option<Connection>,
 }
 
 type Probe = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
@@ -33,40 +49,116 @@ impl Dependency {
         Self {
             name,
             probe: Box::new(move || Box::pin(probe())),
+            connection: None,
         }
     }
 
-    /// A JetStream stream that must be reachable and have a leader.
-    pub fn stream(client: async_nats::Client, stream: &str) -> Self {
+    /// A JetStream stream that must be reachable and have a leader with a majority. A server of a cluster that cannot say so is
+    /// left for another one.
+    pub fn stream(client: Client, stream: &str) -> Self {
         Self::backed_by(client, stream.to_owned())
     }
 
-    /// A KV bucket that must be reachable.
-    pub fn bucket(client: async_nats::Client, bucket: &'static str) -> Self {
+    /// A KV bucket that must be reachable, as [`Self::stream`].
+    pub fn bucket(client: Client, bucket: &'static str) -> Self {
         Self::backed_by(client, format!("KV_{bucket}"))
     }
 
-    fn backed_by(client: async_nats::Client, stream: String) -> Self {
+    fn backed_by(client: Client, stream: String) -> Self {
         let context = jetstream::new(client.clone());
-        Self::new("nats", move || {
-            let (client, context, stream) = (client.clone(), context.clone(), stream.clone());
+        let asked = client.clone();
+        let probe = move || {
+            let (client, context, stream) = (asked.clone(), context.clone(), stream.clone());
             async move {
                 if !nats::is_connected(&client) {
                     return Err("not connected".to_owned());
                 }
                 let found = context.get_stream(&stream).await;
-                found
-                    .map(drop)
-                    .map_err(|error| format!("stream {stream}: {error}"))
+                let found = found.map_err(|error| format!("stream {stream}: {error}"))?;
+                match &found.cached_info().cluster {
+                    Some(cluster) if is_leader_alone(cluster) => Err(format!(
+                        "stream {stream}: its leader hears no majority of its replicas"
+                    )),
+                    _ => Ok(()),
+                }
             }
-        })
+        };
+        Self {
+            connection: Some(Connection::new(client)),
+            ..Self::new("nats", probe)
+        }
     }
 
     async fn check(&self) -> Result<(), String> {
-        timeout(PROBE_TIMEOUT, (self.probe)())
+        let found = timeout(PROBE_TIMEOUT, (self.probe)())
             .await
-            .unwrap_or_else(|_| Err(format!("no answer within {} s", PROBE_TIMEOUT.as_secs())))
+            .unwrap_or_else(|_| Err(format!("no answer within {} s", PROBE_TIMEOUT.as_secs())));
+        if let Some(connection) = &self.connection {
+            connection.keep_or_leave(found.is_ok()).await;
+        }
+        found
     }
+}
+
+/// The connection that a broker is probed over.
+///
+/// A server that is cut off from the others answers the client's pings all the same, so that the client would stay.
+struct Connection {
+    client: Client,
+    /// Probes in a row.
+    failed: AtomicU32,
+}
+
+impl Connection {
+    fn new(client: Client) -> Self {
+        Self {
+            client,
+            failed: AtomicU32::new(0),
+        }
+    }
+
+    async fn keep_or_leave(&self, is_well: bool) {
+        let server = self.client.server_info();
+        if is_well || server.cluster.is_none() || !nats::is_connected(&self.client) {
+            self.failed.store(0, Ordering::Relaxed);
+            return;
+        }
+        let failed = 1 + self.failed.fetch_add(1, Ordering::Relaxed);
+        if failed < PROBES_PER_SERVER {
+            return;
+        }
+        self.failed.store(0, Ordering::Relaxed);
+        tracing::warn!(server = server.server_name, "trying another server of NATS");
+        if timeout(PROBE_INTERVAL, self.leave(&server.server_name))
+            .await
+            .is_err()
+        {
+            tracing::warn!("no other server of NATS was found");
+        }
+    }
+
+    /// Connects until it is to another server: the client takes any of those that it knows.
+    async fn leave(&self, server_name: &str) {
+        let is_new = |left: &ServerInfo, now: &ServerInfo| {
+            (left.client_id, &left.server_id) != (now.client_id, &now.server_id)
+        };
+        while self.client.server_info().server_name == server_name {
+            let left = self.client.server_info();
+            if self.client.force_reconnect().await.is_err() {
+                return;
+            }
+            while !(nats::is_connected(&self.client) && is_new(&left, &self.client.server_info())) {
+                sleep(RECONNECTED_CHECK).await;
+            }
+        }
+    }
+}
+
+/// Whether a leader that answers has lost the others, and stores nothing.
+fn is_leader_alone(cluster: &ClusterInfo) -> bool {
+    let is_heard = |replica: &&PeerInfo| !replica.offline && replica.active < SILENT_AFTER;
+    let heard = 1 + cluster.replicas.iter().filter(is_heard).count();
+    2 * heard <= 1 + cluster.replicas.len()
 }
 
 /// Health-check loop: probes every dependency once a second and reports the sum, until told to stop.

@@ -1,13 +1,18 @@
 //! The connection to the broker.
 
-use std::time::Duration;
+use std::{
+    future::{Ready, ready},
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
 
 use async_nats::{
-    Client, ConnectOptions,
+    Client, ConnectOptions, ReconnectToServer, Server, ServerInfo,
     connection::State,
     jetstream::{self, context::ContextBuilder},
 };
 use clap::Args;
+use uuid::Uuid;
 
 use crate::settings::{ExposeSecret, Secret};
 
@@ -19,6 +24,11 @@ const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a stored write or a request to the broker may take.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a server may take to greet us: one that stands still takes connections all the same, and others may go on.
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(2);
+/// A server that answers no third ping is taken for gone. One of several is left before that, by [`crate::health`]; one that is
+/// alone and stands still for some seconds keeps its clients, and what it hands to them.
+const PING_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Where the broker is and who we are there.
 #[derive(Args, Debug, Clone)]
@@ -119,18 +129,34 @@ fn is_final(error: &async_nats::ConnectError) -> bool {
 fn options(settings: &NatsSettings, service: &str) -> ConnectOptions {
     let options = ConnectOptions::new()
         .name(service)
-        .connection_timeout(REQUEST_TIMEOUT)
+        .connection_timeout(CONNECTION_TIMEOUT)
         .request_timeout(Some(REQUEST_TIMEOUT))
-        .ping_interval(Duration::from_secs(5))
+        .ping_interval(PING_INTERVAL)
         // A user may read only its own inbox, so that no service can listen to another's answers.
         .custom_inbox_prefix(format!("_INBOX_{service}"))
         .reconnect_delay_callback(pause_before)
+        .reconnect_to_server_callback(in_turns())
         .max_reconnects(None);
     match (&settings.nats_user, &settings.nats_password) {
         (Some(user), Some(password)) => {
             options.user_and_password(user.clone(), password.expose_secret().to_owned())
         }
         _ => options,
+    }
+}
+
+/// Which server to try: one after the other, from any of them on. By itself the client prefers those that it never failed to
+/// connect to, and would come back to one that it leaves because that is cut off from the others.
+fn in_turns() -> impl Fn(Vec<Server>, ServerInfo) -> Ready<Option<ReconnectToServer>> {
+    let turn = AtomicUsize::new(usize::from(Uuid::new_v4().as_bytes()[0]));
+    move |known, _| {
+        let turn = turn.fetch_add(1, Ordering::Relaxed);
+        let chosen = turn.checked_rem(known.len());
+        let server = chosen.and_then(|chosen| known.into_iter().nth(chosen));
+        ready(server.map(|server| ReconnectToServer {
+            addr: server.addr,
+            delay: None,
+        }))
     }
 }
 
@@ -167,6 +193,25 @@ mod tests {
     fn the_first_attempt_to_connect_waits_for_nothing() {
         let pauses = [1, 2, 3, 4, 100].map(|attempt| pause_before(attempt).as_millis());
         assert_eq!(pauses, [0, 400, 800, 1600, 1600]);
+    }
+
+    #[tokio::test]
+    async fn every_server_has_its_turn_whatever_failed_before() {
+        let known = ["nats://a:4222", "nats://b:4222", "nats://c:4222"].map(|address| Server {
+            addr: address.parse().expect("an address"),
+            failed_attempts: usize::from(!address.contains('a')),
+            did_connect: true,
+            is_discovered: false,
+            last_error: None,
+        });
+        let next = in_turns();
+        let mut tried = Vec::new();
+        for _ in &known {
+            let chosen = next(known.to_vec(), ServerInfo::default()).await;
+            tried.push(chosen.expect("one of them").addr.host().to_owned());
+        }
+        tried.sort();
+        assert_eq!(tried, ["a", "b", "c"]);
     }
 
     #[test]

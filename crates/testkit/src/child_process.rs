@@ -17,8 +17,12 @@ use tokio::{
     time::timeout,
 };
 
+use crate::eventually;
+
 /// As long as the longest grace period of a service, the notifier's, and some.
 const STOP_TIMEOUT: Duration = Duration::from_secs(645);
+/// How long a program may take until it handles signals.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 const LOG_TAIL: usize = 5;
 
 /// A running process. Dropping it kills it.
@@ -101,15 +105,50 @@ impl ChildProcess {
     }
 
     /// Stops it: SIGTERM, and SIGKILL where that is not obeyed.
-    pub async fn stop(mut self) -> anyhow::Result<ExitStatus> {
+    pub async fn stop(self) -> anyhow::Result<ExitStatus> {
+        self.terminate(STOP_TIMEOUT).await
+    }
+
+    /// The same, and fails unless it ends within this grace period, and with status 0: whatever is left undone then was to be
+    /// done.
+    pub async fn stop_within(mut self, grace: Duration) -> anyhow::Result<()> {
+        let (name, log) = (self.name.clone(), self.log.clone());
+        // One that was started a moment ago would end by the signal itself.
+        eventually("it can be asked to stop", START_TIMEOUT, async || {
+            (self.ended().is_some() || self.catches(Signal::SIGTERM)).then_some(())
+        })
+        .await
+        .with_context(|| name.clone())?;
+        let status = self.terminate(grace).await?;
+        anyhow::ensure!(
+            status.success(),
+            "{name} was to stop, and ended with {status}; see {}",
+            log.display()
+        );
+        Ok(())
+    }
+
+    /// Whether it handles a signal itself by now (proc(5)).
+    fn catches(&self, signal: Signal) -> bool {
+        let status = self
+            .pid()
+            .and_then(|pid| fs::read_to_string(format!("/proc/{pid}/status")).ok());
+        let caught = status.as_deref().and_then(|status| {
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
+            u64::from_str_radix(mask.trim(), 16).ok()
+        });
+        caught.is_some_and(|caught| caught & (1 << (signal as u64 - 1)) != 0)
+    }
+
+    async fn terminate(mut self, grace: Duration) -> anyhow::Result<ExitStatus> {
         if self.child.try_wait()?.is_none() {
             self.signal(Signal::SIGTERM)?;
         }
-        match timeout(STOP_TIMEOUT, self.child.wait()).await {
+        match timeout(grace, self.child.wait()).await {
             Ok(status) => Ok(status?),
             Err(_) => {
                 self.child.kill().await?;
-                anyhow::bail!("{} did not stop within {} s", self.name, STOP_TIMEOUT.as_secs())
+                anyhow::bail!("{} did not stop within {} s", self.name, grace.as_secs_f32())
             }
         }
     }
@@ -117,5 +156,35 @@ impl ChildProcess {
     /// Ends it at once, as a crash would.
     pub async fn kill(mut self) -> anyhow::Result<()> {
         Ok(self.child.kill().await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is told of a shell that does this when it is asked to stop, and has 2 s for it.
+    async fn told_of(on_stop: &str) -> anyhow::Result<String> {
+        let logs = tempfile::tempdir()?;
+        let mut shell = Command::new("sh");
+        shell.args([
+            "-c",
+            &format!("trap '{on_stop}' TERM; while :; do sleep 0.05; done"),
+        ]);
+        let shell = ChildProcess::start("shell", logs.path(), shell)?;
+        let stopped = shell.stop_within(Duration::from_secs(2)).await;
+        Ok(stopped.err().map(|error| error.to_string()).unwrap_or_default())
+    }
+
+    #[tokio::test]
+    async fn a_process_that_stops_with_an_error_or_too_late_is_told() -> anyhow::Result<()> {
+        assert_eq!(told_of("exit 0").await?, "");
+        let told = told_of("exit 3").await?;
+        assert!(
+            told.starts_with("shell was to stop, and ended with exit status: 3"),
+            "{told}"
+        );
+        assert_eq!(told_of(":").await?, "shell did not stop within 2 s");
+        Ok(())
     }
 }

@@ -40,6 +40,7 @@ pub use shape::{Broker, Clock, Disks, Hosting, Keep, Mail, Replicas, Shape};
 pub use small_disk::SmallDisk;
 pub use stack::{LinkKeys, RECRUITERS_TO, SALES_TO, SmallDisks, Stack, StackInfo};
 pub use stepped_clock::SteppedClock;
+pub use tcp_proxy::TcpProxy;
 pub use trace_viewer::TraceViewer;
 
 use std::{

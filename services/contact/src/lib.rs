@@ -44,7 +44,7 @@ impl Service {
         let dependencies = vec![Dependency::stream(client, SITE_STREAM)];
         Ok(Self {
             server: GrpcServer::bind(settings.listen, routes, dependencies).await?,
-            grace: settings.grace,
+            grace: settings.drain.grace,
         })
     }
 

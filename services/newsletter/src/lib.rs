@@ -78,7 +78,7 @@ impl Service {
             context,
             newsletter,
             subscribers_breaker: CircuitBreaker::new("subscribers-bucket", ProbeInterval::Short),
-            grace: settings.grace,
+            grace: settings.drain.grace,
         })
     }
 

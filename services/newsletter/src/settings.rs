@@ -2,8 +2,8 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use clap::{Parser, builder::TypedValueParser as _};
-use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
+use clap::Parser;
+use site_service::{drain::DrainSettings, nats::NatsSettings, telemetry::TelemetrySettings};
 use visitor::{PersonKey, token::TokenKey};
 
 /// The longest that a sign-up may await its confirmation: nobody's address is kept for a month on a guess.
@@ -31,15 +31,9 @@ pub struct Settings {
     /// The broker
     #[command(flatten)]
     pub nats: NatsSettings,
-    /// Seconds that what is in flight at a stop may take
-    #[arg(
-        long = "grace-seconds",
-        value_name = "GRACE_SECONDS",
-        env = "GRACE_SECONDS",
-        default_value = "25",
-        value_parser = clap::value_parser!(u64).range(1..).map(Duration::from_secs)
-    )]
-    pub grace: Duration,
+    /// A stop
+    #[command(flatten)]
+    pub drain: DrainSettings,
     /// Logs and traces
     #[command(flatten)]
     pub telemetry: TelemetrySettings,

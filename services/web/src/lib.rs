@@ -42,7 +42,7 @@ impl Service {
         Ok(Self {
             server,
             router: router(site),
-            grace: settings.grace,
+            grace: settings.drain.grace,
         })
     }
 

@@ -1,9 +1,9 @@
 //! Settings of a web server: from flags, environment variables or files.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, path::PathBuf};
 
-use clap::{Parser, builder::TypedValueParser as _};
-use site_service::telemetry::TelemetrySettings;
+use clap::Parser;
+use site_service::{drain::DrainSettings, telemetry::TelemetrySettings};
 
 /// Serves one front end's files.
 #[derive(Parser)]
@@ -15,15 +15,9 @@ pub struct Settings {
     /// Folder of the front end
     #[arg(long, env = "SITE_DIR")]
     pub site_dir: PathBuf,
-    /// Seconds that what is in flight at a stop may take
-    #[arg(
-        long = "grace-seconds",
-        value_name = "GRACE_SECONDS",
-        env = "GRACE_SECONDS",
-        default_value = "25",
-        value_parser = clap::value_parser!(u64).range(1..).map(Duration::from_secs)
-    )]
-    pub grace: Duration,
+    /// A stop
+    #[command(flatten)]
+    pub drain: DrainSettings,
     /// Logs and traces
     #[command(flatten)]
     pub telemetry: TelemetrySettings,

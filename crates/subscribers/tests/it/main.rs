@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_nats::jetstream::{self, kv};
 use site_broker::SUBSCRIBERS_BUCKET;
 use subscribers::{Retention, Subscriber, SubscriberStoreError, Subscribers};
-use testkit::{Nats, Ports, User, eventually};
+use testkit::{Nats, User, eventually};
 use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId, PersonKey};
@@ -114,9 +114,7 @@ async fn a_bucket_whose_records_cannot_expire_is_refused() -> anyhow::Result<()>
 #[tokio::test]
 async fn whoever_signed_up_is_known_at_once_whichever_server_is_asked() -> anyhow::Result<()> {
     const SIGN_UPS: usize = 200;
-    let folder = tempfile::TempDir::new()?;
-    let ports = [Ports::free()?.nats, Ports::free()?.nats, Ports::free()?.nats];
-    let nats = Nats::start_cluster_at(ports, folder.path()).await?;
+    let nats = Nats::start_cluster().await?;
     nats.provision().await?;
     nats.wait_until_current().await?;
     let mut buckets = Vec::new();

@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+use base64::{Engine, prelude::BASE64_STANDARD};
+use sha2::{Digest, Sha256};
 use tokio::{sync::watch, time::Instant};
 use tokio_rustls::TlsAcceptor;
 
@@ -72,6 +74,8 @@ pub struct AcceptedMail {
     pub recipient: String,
     /// Its header `Message-ID`, empty where there is none.
     pub message_id: String,
+    /// SHA-256 of each attachment's content, where only what identifies mails is kept.
+    pub attachments: Vec<[u8; 32]>,
     /// When.
     pub at: Instant,
 }
@@ -158,10 +162,15 @@ impl State {
     /// Notes a mail that is accepted.
     pub(super) fn accept(&self, recipient: String, content: String) {
         let message_id = message_id(&content).to_owned();
+        let attachments = match self.behaviour.keep {
+            Keep::Everything => Vec::new(),
+            Keep::Identity => attachments(&content).collect(),
+        };
         self.records(|records| {
             records.accepted.push(AcceptedMail {
                 recipient: recipient.clone(),
                 message_id,
+                attachments,
                 // Under the lock: in the order in which they stand.
                 at: Instant::now(),
             });
@@ -192,6 +201,23 @@ fn message_id(content: &str) -> &str {
     }
 }
 
+/// SHA-256 of what each attachment holds (RFC 2183). It is expected in base64, as all that is no text is.
+fn attachments(content: &str) -> impl Iterator<Item = [u8; 32]> {
+    content.split("\n--").filter_map(|part| {
+        let (headers, body) = part.split_once("\n\n")?;
+        let is_attachment = |line: &str| {
+            line.to_ascii_lowercase()
+                .starts_with("content-disposition: attachment")
+        };
+        let encoded: String = headers
+            .lines()
+            .any(is_attachment)
+            .then(|| body.lines().collect())?;
+        let held = BASE64_STANDARD.decode(&encoded);
+        Some(Sha256::digest(held.unwrap_or_else(|_| encoded.into_bytes())).into())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,5 +231,19 @@ mod tests {
         ] {
             assert_eq!(message_id(content), expected, "{content}");
         }
+    }
+    #[test]
+    fn each_attachment_is_known_by_its_content() {
+        let part = |disposition, body| format!("--a\nContent-Disposition: {disposition}\n\n{body}\n");
+        let mail = format!(
+            "Subject: a\n\n{}{}{}--a--\n",
+            part("inline", "eA=="),
+            part("attachment; filename=\"cv.pdf\"", "AP8A\n/w=="),
+            part("attachment", ""),
+        );
+        let told: Vec<_> = attachments(&mail).collect();
+        let expected: [&[u8]; 2] = [&[0, 255, 0, 255], &[]];
+        let expected: Vec<[u8; 32]> = expected.map(|content| Sha256::digest(content).into()).into();
+        assert_eq!(told, expected);
     }
 }

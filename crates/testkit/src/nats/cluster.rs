@@ -8,6 +8,7 @@ use async_nats::{
     jetstream::{self, stream},
 };
 use futures_util::TryStreamExt;
+use tempfile::TempDir;
 use tokio::time::timeout;
 
 use super::{
@@ -18,12 +19,21 @@ use super::{
 };
 use crate::{eventually, ports::free_ports};
 
-/// How long a cluster may take to find itself, or a server to catch up, on a machine that does other things, too.
-const CURRENT_TIMEOUT: Duration = Duration::from_secs(120);
+/// How long a cluster may take to find itself, or a server to catch up, on a machine that does other things, too. One that
+/// was cut off may have to wait for its leader's next snapshot, which it takes every two minutes.
+const CURRENT_TIMEOUT: Duration = Duration::from_secs(240);
 /// Longer than a cluster needs for an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Nats {
+    /// Starts a cluster of three on free ports, without streams, on disks that go away with it.
+    pub async fn start_cluster() -> anyhow::Result<Self> {
+        let folder = TempDir::new()?;
+        let mut nats = Self::start_cluster_at(free_ports()?, folder.path()).await?;
+        nats._temporary = Some(folder);
+        Ok(nats)
+    }
+
     /// Starts a cluster of three at these ports, without streams, with their files and logs in this folder: by production's
     /// configuration, every write on the disks of two before it is acknowledged.
     pub async fn start_cluster_at(ports: [u16; CLUSTER_SIZE], folder: &Path) -> anyhow::Result<Self> {
@@ -159,7 +169,8 @@ impl Nats {
         Ok(context.get_stream(stream).await?.cached_info().clone())
     }
 
-    fn number_of(&self, name: &str) -> Option<usize> {
+    /// The number of the server of this name.
+    pub fn number_of(&self, name: &str) -> Option<usize> {
         self.servers.iter().position(|server| server.name == name)
     }
 

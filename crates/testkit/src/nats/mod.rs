@@ -11,11 +11,14 @@ use std::{
     time::Duration,
 };
 
-use async_nats::{Client, ConnectOptions, jetstream};
+use async_nats::{
+    Client, ConnectOptions,
+    jetstream::{self, stream::LastRawMessageErrorKind},
+};
 use clap::Parser;
 use futures_util::{StreamExt, TryStreamExt};
 use serde_json::Value;
-use site_broker::ProvisionSettings;
+use site_broker::{ProvisionSettings, UPLOADS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM};
 use tempfile::TempDir;
 
@@ -206,14 +209,16 @@ impl Nats {
     /// what nobody told the outcome of. A service that runs already goes on by what it found.
     pub async fn shorten_the_ack_wait(&self, ack_wait: Duration) -> anyhow::Result<()> {
         let context = jetstream::new(self.client(User::Operator).await?);
-        let site = context.get_stream(SITE_STREAM).await?;
-        let mut consumers = site.consumers();
-        while let Some(info) = consumers.try_next().await? {
-            let config = jetstream::consumer::Config {
-                ack_wait,
-                ..info.config
-            };
-            context.create_consumer_on_stream(config, SITE_STREAM).await?;
+        for name in [SITE_STREAM, DEAD_LETTERS_STREAM] {
+            let stream = context.get_stream(name).await?;
+            let mut consumers = stream.consumers();
+            while let Some(info) = consumers.try_next().await? {
+                let config = jetstream::consumer::Config {
+                    ack_wait,
+                    ..info.config
+                };
+                context.create_consumer_on_stream(config, name).await?;
+            }
         }
         Ok(())
     }
@@ -243,6 +248,28 @@ impl Nats {
         self.messages(DEAD_LETTERS_STREAM).await
     }
 
+    /// The keys of the résumés that are provisional: what the records of uploads say.
+    pub async fn upload_records(&self) -> anyhow::Result<Vec<String>> {
+        let context = jetstream::new(self.client(User::Operator).await?);
+        let bucket = context.get_key_value(UPLOADS_BUCKET).await?;
+        let everyone = format!("{}>", bucket.prefix);
+        let (mut keys, mut from) = (Vec::new(), 1);
+        loop {
+            let next = bucket.stream.get_first_raw_message_by_subject(&everyone, from);
+            match next.await {
+                Ok(message) => {
+                    from = message.sequence + 1;
+                    keys.push(String::from_utf8(message.payload.to_vec())?);
+                }
+                Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // The marker of a record that was removed is empty.
+        keys.retain(|key| !key.is_empty());
+        Ok(keys)
+    }
+
     /// All that a stream holds, oldest first, as it is stored.
     pub async fn messages(&self, stream: &str) -> anyhow::Result<Vec<async_nats::Message>> {
         let context = jetstream::new(self.client(User::Operator).await?);
@@ -264,4 +291,25 @@ impl Nats {
 struct ProvisionFlags {
     #[command(flatten)]
     provision: ProvisionSettings,
+}
+
+#[cfg(test)]
+mod tests {
+    use resumes::{ResumeKey, UploadRecords};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_record_of_an_upload_is_told_until_it_is_removed() -> anyhow::Result<()> {
+        let nats = Nats::start().await?;
+        let context = jetstream::new(nats.client(User::Operator).await?);
+        let records = UploadRecords::open(&context).await?;
+        let keys = ["resumes/a/1/cv.pdf", "resumes/b/2/cv.pdf"];
+        let [ended, cut_off] = keys.map(|key| ResumeKey::known(key.to_owned()));
+        let ended = records.begin(&ended).await?;
+        records.begin(&cut_off).await?;
+        records.end(&ended).await?;
+        assert_eq!(nats.upload_records().await?, [cut_off.as_str()]);
+        Ok(())
+    }
 }

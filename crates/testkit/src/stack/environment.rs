@@ -35,8 +35,8 @@ impl Stack {
         if name == "careers" || name == "notifier" {
             env.extend(self.s3.env().map(|(name, value)| (name.to_owned(), value)));
         }
-        if let (Some(disks), "careers") = (&self.disks, name) {
-            env.extend(variables(&[("SPOOL_DIR", &disks.spool.path().to_string_lossy())]));
+        if name == "careers" {
+            env.extend(variables(&[("SPOOL_DIR", &self.spool().to_string_lossy())]));
         }
         match name {
             "notifier" => env.extend(self.env_of_the_notifier()),

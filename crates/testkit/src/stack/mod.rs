@@ -86,6 +86,7 @@ impl SmallDisks {
 struct Settings {
     programs: PathBuf,
     logs: PathBuf,
+    spool: PathBuf,
     person_key: String,
     token_key: String,
     webhooks: String,
@@ -94,11 +95,18 @@ struct Settings {
 }
 
 impl Settings {
-    fn new(clock: Clock, logs: PathBuf, webhooks: String, extra: &[(&str, &str)]) -> anyhow::Result<Self> {
+    fn new(
+        clock: Clock,
+        logs: PathBuf,
+        spool: PathBuf,
+        webhooks: String,
+        extra: &[(&str, &str)],
+    ) -> anyhow::Result<Self> {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         Ok(Self {
             programs: programs()?,
             logs,
+            spool,
             person_key: Uuid::new_v4().to_string(),
             token_key: Uuid::new_v4().to_string(),
             webhooks,
@@ -138,7 +146,8 @@ impl Stack {
         } else {
             None
         };
-        let settings = Settings::new(shape.clock, run.join("logs"), webhooks, settings)?;
+        let spool = spool_of(&run, disks.as_ref())?;
+        let settings = Settings::new(shape.clock, run.join("logs"), spool, webhooks, settings)?;
         let ingress = match shape.hosting {
             Hosting::Gateway => None,
             Hosting::Cluster => Some(Ingress::open(ports.site).await?),
@@ -223,6 +232,16 @@ impl Stack {
         Ok(self.services.swap_remove(index))
     }
 
+    /// Stops a service as its pod would be stopped.
+    ///
+    /// # Errors
+    ///
+    /// If it ends with another status than 0, or not within the time that its pod has.
+    pub async fn stop_service(&mut self, name: &str) -> anyhow::Result<()> {
+        let grace = grace_of(name)?;
+        self.take_service(name)?.stop_within(grace).await
+    }
+
     /// A service's process.
     pub fn service(&self, name: &str) -> anyhow::Result<&ChildProcess> {
         let part = self.services.iter().find(|part| part.name() == name);
@@ -297,6 +316,11 @@ impl Stack {
         &self.settings.logs
     }
 
+    /// Where résumés lie while they arrive.
+    pub fn spool(&self) -> &Path {
+        &self.settings.spool
+    }
+
     /// The ports in use.
     pub fn ports(&self) -> &Ports {
         &self.ports
@@ -308,7 +332,8 @@ impl Stack {
             ingress.close().await?;
         }
         for part in self.services.drain(..).rev() {
-            part.stop().await?;
+            let grace = grace_of(part.name())?;
+            part.stop_within(grace).await?;
         }
         if let Some(viewer) = self.viewer {
             viewer.stop().await?;
@@ -380,6 +405,27 @@ const SECOND_REPLICAS: [&str; 2] = ["newsletter-2", "notifier-2"];
 /// The service that a part is a replica of.
 fn service_of(part: &str) -> &str {
     part.strip_suffix("-2").unwrap_or(part)
+}
+
+/// A folder for résumés while they arrive, of this run alone.
+fn spool_of(run: &Path, disks: Option<&SmallDisks>) -> anyhow::Result<PathBuf> {
+    if let Some(disks) = disks {
+        return Ok(disks.spool.path().to_owned());
+    }
+    let spool = run.join("spool");
+    fs::create_dir_all(&spool)?;
+    Ok(spool)
+}
+
+/// How long the pod of a part may take to stop, as its manifest has it.
+fn grace_of(part: &str) -> anyhow::Result<Duration> {
+    let manifest = format!("k8s/base/{}/deployment.yaml", service_of(part));
+    let text = fs::read_to_string(root().join(&manifest)).with_context(|| manifest.clone())?;
+    let value = text
+        .lines()
+        .find_map(|line| line.trim_start().strip_prefix("terminationGracePeriodSeconds:"));
+    let seconds = value.with_context(|| format!("{manifest} has no grace period"))?;
+    Ok(Duration::from_secs(seconds.trim().parse()?))
 }
 
 /// A folder for the files of this run; those of old runs are removed.

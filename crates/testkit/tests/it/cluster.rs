@@ -6,8 +6,11 @@ use anyhow::Context;
 use async_nats::{Client, jetstream};
 use site_broker::{ProvisionSettings, provision, provision::stream_names};
 use site_events::SITE_STREAM;
-use site_service::nats::jetstream as with_our_timeouts;
-use tempfile::TempDir;
+use site_service::{
+    drain::CancellationToken,
+    health::{self, Dependency},
+    nats::{NatsSettings, connect, jetstream as with_our_timeouts},
+};
 use testkit::{Broker, Nats, Ports, Shape, Stack, User, eventually};
 use tokio::time::Instant;
 
@@ -16,26 +19,11 @@ use crate::publishing::publish_over;
 /// What the issue allows after a leader was lost.
 const NEW_LEADER: Duration = Duration::from_secs(10);
 
-struct Cluster {
-    nats: Nats,
-    _folder: TempDir,
-}
-
-impl Cluster {
-    async fn start() -> anyhow::Result<Self> {
-        let cluster = Self::start_without_streams().await?;
-        cluster.nats.provision().await?;
-        Ok(cluster)
-    }
-
-    async fn start_without_streams() -> anyhow::Result<Self> {
-        let folder = TempDir::new()?;
-        let ports = [Ports::free()?.nats, Ports::free()?.nats, Ports::free()?.nats];
-        Ok(Self {
-            nats: Nats::start_cluster_at(ports, folder.path()).await?,
-            _folder: folder,
-        })
-    }
+/// A cluster with its streams.
+async fn cluster() -> anyhow::Result<Nats> {
+    let nats = Nats::start_cluster().await?;
+    nats.provision().await?;
+    Ok(nats)
 }
 
 /// Publishes as a service does, by a connection that lasts: tries until it is stored.
@@ -50,21 +38,20 @@ async fn publish_until_stored(client: &Client) -> anyhow::Result<Duration> {
 
 #[tokio::test]
 async fn each_stream_and_consumer_has_a_copy_on_each_of_three_servers() -> anyhow::Result<()> {
-    let cluster = Cluster::start().await?;
-    let context = with_our_timeouts(cluster.nats.client(User::Operator).await?);
+    let nats = cluster().await?;
+    let context = with_our_timeouts(nats.client(User::Operator).await?);
     for name in stream_names() {
         let info = context.get_stream(&name).await?.cached_info().clone();
         let cluster = info.cluster.context("a stream of a cluster")?;
         assert_eq!(info.config.num_replicas, 3, "{name}");
         assert_eq!(cluster.replicas.len(), 2, "{name}");
     }
-    cluster.nats.wait_until_current().await
+    nats.wait_until_current().await
 }
 
 #[tokio::test]
 async fn a_setup_waits_for_a_server_that_starts_late() -> anyhow::Result<()> {
-    let mut cluster = Cluster::start_without_streams().await?;
-    let nats = &mut cluster.nats;
+    let mut nats = Nats::start_cluster().await?;
     nats.stop_server(2).await?;
     let context = with_our_timeouts(nats.client(User::Operator).await?);
     let settings = ProvisionSettings {
@@ -85,8 +72,7 @@ async fn a_setup_waits_for_a_server_that_starts_late() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn what_was_stored_outlives_the_kill_of_its_leader_and_publishing_goes_on() -> anyhow::Result<()> {
-    let mut cluster = Cluster::start().await?;
-    let nats = &mut cluster.nats;
+    let mut nats = cluster().await?;
     let services = nats.client(User::Contact).await?;
     publish_over(&services).await??;
     let leader = nats.leader_of(SITE_STREAM).await?;
@@ -102,8 +88,7 @@ async fn what_was_stored_outlives_the_kill_of_its_leader_and_publishing_goes_on(
 
 #[tokio::test]
 async fn a_server_whose_disk_is_lost_gets_everything_from_the_others() -> anyhow::Result<()> {
-    let mut cluster = Cluster::start().await?;
-    let nats = &mut cluster.nats;
+    let mut nats = cluster().await?;
     publish_over(&nats.client(User::Contact).await?).await??;
     let lost = nats.leader_of(SITE_STREAM).await?;
     assert!(nats.wipe_server(lost).is_err(), "it runs");
@@ -126,8 +111,7 @@ async fn a_server_whose_disk_is_lost_gets_everything_from_the_others() -> anyhow
 
 #[tokio::test]
 async fn a_minority_that_is_cut_off_acknowledges_nothing_until_it_is_back() -> anyhow::Result<()> {
-    let cluster = Cluster::start().await?;
-    let nats = &cluster.nats;
+    let nats = cluster().await?;
     // The leader: it would acknowledge alone, if any did.
     let alone = nats.leader_of(SITE_STREAM).await?;
     let its_client = nats.client_of(alone, User::Contact).await?;
@@ -145,9 +129,34 @@ async fn a_minority_that_is_cut_off_acknowledges_nothing_until_it_is_back() -> a
 }
 
 #[tokio::test]
+async fn a_service_leaves_a_server_that_is_cut_off_from_the_others() -> anyhow::Result<()> {
+    let nats = cluster().await?;
+    let settings = NatsSettings {
+        nats_url: nats.url(),
+        nats_user: Some(User::Contact.name().to_owned()),
+        nats_password: Some(nats.password().to_owned().into()),
+    };
+    let services = connect(&settings, "contact").await?;
+    let (reporter, _) = tonic_health::server::health_reporter();
+    let dependencies = vec![Dependency::stream(services.clone(), SITE_STREAM)];
+    let watching = tokio::spawn(health::watch(reporter, dependencies, CancellationToken::new()));
+    publish_over(&services).await??;
+    for _ in 0..2 {
+        let alone = nats.number_of(&services.server_info().server_name);
+        let alone = alone.context("the server that the service is connected to")?;
+        nats.cut_off(alone)?;
+        let stalled = publish_until_stored(&services).await?;
+        assert!(stalled < NEW_LEADER, "{stalled:?}");
+        nats.reconnect(alone)?;
+        nats.wait_until_current().await?;
+    }
+    watching.abort();
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_server_that_stands_still_holds_nobody_up() -> anyhow::Result<()> {
-    let cluster = Cluster::start().await?;
-    let nats = &cluster.nats;
+    let nats = cluster().await?;
     let leader = nats.leader_of(SITE_STREAM).await?;
     nats.freeze_server(leader).await?;
     publish_until_stored(&nats.client(User::Contact).await?).await?;
