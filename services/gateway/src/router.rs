@@ -40,6 +40,9 @@ const MULTIPART_BYTES: usize = 64 * 1024 * 1024;
 const REPORT_BYTES: usize = 1024;
 /// How long a form without a file may take, from its headers to its answer.
 const FORM_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
+/// How much longer a request may take than its calls to the services: of one that a service may still do it is said that it is
+/// not known to be done. After 408 a browser takes the form for one that did not arrive, and sends it under another key.
+const ANSWER_MARGIN: Duration = Duration::from_millis(500);
 
 /// Everything the gateway serves.
 ///
@@ -190,7 +193,7 @@ async fn with_timeout(timeout: Duration, mut request: Request, next: Next) -> Re
     request.extensions_mut().insert(Deadline::after(timeout));
     tokio::select! {
         answer = next.run(request) => answer,
-        () = tokio::time::sleep(timeout) => ApiError::of(StatusCode::REQUEST_TIMEOUT).into_response(),
+        () = tokio::time::sleep(timeout + ANSWER_MARGIN) => ApiError::of(StatusCode::REQUEST_TIMEOUT).into_response(),
         () = drain.left(ANSWERING_ENDS) => stopping().into_response(),
     }
 }
@@ -214,4 +217,37 @@ fn cors(origins: &[HeaderValue]) -> CorsLayer {
             HeaderName::from_static(request_id::HEADER),
         ])
         .expose_headers([header::RETRY_AFTER, HeaderName::from_static(request_id::HEADER)])
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use futures_util::future::join_all;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    /// What a call does whose service says nothing until its deadline.
+    async fn unanswered(deadline: Deadline) -> ApiError {
+        tokio::time::sleep(deadline.left(FORM_REQUEST_TIMEOUT)).await;
+        ApiError::of(StatusCode::SERVICE_UNAVAILABLE)
+    }
+
+    #[tokio::test]
+    async fn a_call_that_its_service_may_still_do_is_never_told_as_a_request_that_did_not_arrive() {
+        const LIMIT: Duration = Duration::from_millis(200);
+        let router: Router = Router::new()
+            .route("/", post(unanswered))
+            .layer(from_fn(|request, next| with_timeout(LIMIT, request, next)));
+        let requests = (0..50).map(|_| {
+            let request = Request::post("/").body(Body::empty()).expect("a request");
+            router.clone().oneshot(request)
+        });
+        let statuses = join_all(requests).await;
+        let statuses = statuses
+            .into_iter()
+            .map(|answer| answer.map(|answer| answer.status()));
+        let told_otherwise = statuses.filter(|status| *status != Ok(StatusCode::SERVICE_UNAVAILABLE));
+        assert_eq!(told_otherwise.count(), 0);
+    }
 }

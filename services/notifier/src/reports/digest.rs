@@ -6,10 +6,11 @@ use std::{sync::Arc, time::Duration};
 
 use async_nats::jetstream::{self, AckKind, Context, consumer::PullConsumer};
 use futures_util::StreamExt;
-use site_broker::{DIGEST_CONSUMER, dead_letters::DeadLetterSummary};
+use site_broker::{DIGEST_CONSUMER, consume::with_progress, dead_letters::DeadLetterSummary};
 use site_events::DEAD_LETTERS_STREAM;
 use site_service::drain::CancellationToken;
 use time::OffsetDateTime;
+use tokio::time::timeout;
 
 use crate::{
     mail::{self, DigestContent, MailContext, MailError},
@@ -19,6 +20,8 @@ use crate::{
 
 /// The most dead letters that one mail tells of.
 const MAX_DEAD_LETTERS: usize = 1_000;
+/// How long the broker may take over each dead letter that it is asked for. One that goes down answers a request never.
+const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Tells the operator what could not be delivered.
 pub struct DeadLetterDigest {
@@ -94,6 +97,13 @@ impl DeadLetterDigest {
         if fetched.is_empty() {
             return Ok(());
         }
+        // Held until they are told of: another notifier that was handed them would read that their mail is still to be sent.
+        let held = fetched.clone();
+        let ack_wait = self.consumer.cached_info().config.ack_wait;
+        with_progress(self.send_fetched(fetched), ack_wait, || report_progress(&held)).await
+    }
+
+    async fn send_fetched(&mut self, fetched: Vec<jetstream::Message>) -> Result<(), DigestError> {
         let last = self.deliveries.last_digest().await?;
         let (again, new): (Vec<_>, Vec<_>) = fetched
             .into_iter()
@@ -121,7 +131,7 @@ impl DeadLetterDigest {
             return Err(error);
         }
         digest.sent = true;
-        self.deliveries.record_digest(&digest).await?;
+        self.deliveries.record_sent_digest(&digest).await?;
         acknowledge(letters).await
     }
 
@@ -150,7 +160,7 @@ impl DeadLetterDigest {
             .messages()
             .await?;
         let mut fetched = Vec::new();
-        while let Some(message) = messages.next().await {
+        while let Some(message) = timeout(FETCH_TIMEOUT, messages.next()).await? {
             fetched.push(message?);
         }
         Ok(fetched)
@@ -185,6 +195,15 @@ async fn acknowledge_as(kind: AckKind, letters: Vec<jetstream::Message>) -> Resu
         letter.ack_with(kind).await.map_err(DigestError::Broker)?;
     }
     Ok(())
+}
+
+async fn report_progress(letters: &[jetstream::Message]) {
+    for letter in letters {
+        if let Err(error) = letter.ack_with(AckKind::Progress).await {
+            tracing::debug!(%error, "the broker was not told that the mail to the operator goes on");
+            return;
+        }
+    }
 }
 
 fn sequence(message: &jetstream::Message) -> u64 {

@@ -10,6 +10,7 @@ use async_nats::jetstream::{
     kv::{PutError, Store},
 };
 use backon::{ExponentialBuilder, Retryable};
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use site_broker::{
     CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, ProbeInterval,
@@ -43,6 +44,12 @@ pub struct LastDigest {
     pub numbers: Vec<u64>,
     /// Whether the mail server has it; without that it may or may not.
     pub sent: bool,
+}
+
+impl LastDigest {
+    fn to_json(&self) -> Bytes {
+        serde_json::to_vec(self).expect("numbers are plain values").into()
+    }
 }
 
 impl Deliveries {
@@ -97,17 +104,25 @@ impl Deliveries {
         })
     }
 
-    /// Records the operator's mail before it is sent, and again once it is.
+    /// Records the operator's mail before it is sent.
     ///
     /// # Errors
     ///
     /// If the broker did not store it.
     pub async fn record_digest(&self, digest: &LastDigest) -> Result<(), Unavailable> {
-        let value = serde_json::to_vec(digest).expect("numbers are plain values");
-        let noted = self.bucket.put(DIGEST_CONSUMER, value.into()).await;
+        let noted = self.bucket.put(DIGEST_CONSUMER, digest.to_json()).await;
         noted
             .map(drop)
             .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
+    }
+
+    /// Records that the operator's mail was sent. Ends when it is written: until then only this process knows.
+    ///
+    /// # Errors
+    ///
+    /// None that is known: it is tried again without end.
+    pub async fn record_sent_digest(&self, digest: &LastDigest) -> Result<(), Unavailable> {
+        self.put_until_written(DIGEST_CONSUMER, digest.to_json()).await
     }
 
     /// Whether there is a delivery record.
@@ -122,8 +137,12 @@ impl Deliveries {
     /// Writes the delivery record: that the receiver has it, and when. Ends when it is written.
     async fn record(&self, key: &str, now: OffsetDateTime) -> Result<(), Unavailable> {
         let time = now.format(&Rfc3339).unwrap_or_default();
+        self.put_until_written(key, time.into()).await
+    }
+
+    async fn put_until_written(&self, key: &str, value: Bytes) -> Result<(), Unavailable> {
         let mut told: Option<Instant> = None;
-        let put = || self.bucket.put(key, time.clone().into());
+        let put = || self.bucket.put(key, value.clone());
         let written = put
             .retry(RECORD_RETRIES)
             .notify(|error: &PutError, _pause| {

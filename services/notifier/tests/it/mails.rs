@@ -1,8 +1,11 @@
 //! Each event, and the mails that arrive because of it.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use anyhow::Context;
@@ -422,7 +425,6 @@ async fn give_up(nats: &Nats, site: &Site, count: usize) -> anyhow::Result<()> {
 #[tokio::test]
 async fn a_dead_letter_that_was_dropped_after_its_mail_failed_is_told_no_more_and_others_are()
 -> anyhow::Result<()> {
-    const OPERATOR: &str = "admin@oculant.example";
     let nats = Nats::start().await?;
     let refusing = Arc::new(AtomicBool::new(true));
     let refuses = refusing.clone();
@@ -471,6 +473,63 @@ async fn a_dead_letter_that_was_dropped_after_its_mail_failed_is_told_no_more_an
         told[1]
     );
     Ok(())
+}
+
+const OPERATOR: &str = "admin@oculant.example";
+
+/// A notifier that tells the operator every second.
+async fn telling(nats: &Nats, server: &MailServer) -> anyhow::Result<Running> {
+    let mut settings = settings(nats, server.port(), &[])?;
+    settings.digest_every = HURRY;
+    Running::start_with(settings).await
+}
+
+#[tokio::test]
+async fn a_mail_to_the_operator_is_sent_once_however_long_it_and_its_record_take() -> anyhow::Result<()> {
+    const ACK_WAIT: Duration = Duration::from_secs(2);
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|to, attempt| match (to, attempt) {
+        (OPERATOR, 1) => ScriptedReply::Hold,
+        _ => ScriptedReply::Take,
+    })
+    .await?;
+    let site = Site::on(&nats).await?;
+    nats.shorten_the_ack_wait(ACK_WAIT).await?;
+    let (_one, _other) = (telling(&nats, &server).await?, telling(&nats, &server).await?);
+    give_up(&nats, &site, 1).await?;
+    eventually("its mail is under way", SOON, async || {
+        (server.held() == 1).then_some(())
+    })
+    .await?;
+    tokio::time::sleep(3 * ACK_WAIT).await;
+    assert_eq!(server.attempts(OPERATOR), 1, "the other notifier told it as well");
+
+    site.refuse_delivery_records().await?;
+    server.release_held();
+    tokio::time::sleep(3 * ACK_WAIT).await;
+    site.take_delivery_records().await?;
+    tokio::time::sleep(3 * ACK_WAIT).await;
+    assert_eq!(server.attempts(OPERATOR), 1, "it was told again");
+    assert_eq!(server.accepted(OPERATOR).len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_broker_that_is_killed_before_it_gives_the_dead_letters_is_asked_again() -> anyhow::Result<()> {
+    let mut nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
+    let _notifier = telling(&nats, &server).await?;
+    nats.freeze().await?;
+    // It is asked meanwhile, and never answers.
+    tokio::time::sleep(3 * HURRY).await;
+    nats.kill_server(0).await?;
+    nats.resume_from_disk().await?;
+    let site = Site::on(&nats).await?;
+    give_up(&nats, &site, 1).await?;
+    eventually("the operator is told", SOON, async || {
+        (!server.accepted(OPERATOR).is_empty()).then_some(())
+    })
+    .await
 }
 
 #[tokio::test]
