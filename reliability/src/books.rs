@@ -21,7 +21,9 @@ pub struct Balance {
     pub accepted: usize,
     /// Answers that said that it was not accepted, with a sentence and when to try again.
     pub refused: u64,
-    /// Requests that got no answer.
+    /// Requests whose visitor left before there was an answer.
+    pub left: u64,
+    /// Requests whose visitor waited, and got none.
     pub unanswered: u64,
     /// Stored events.
     pub stored: usize,
@@ -29,8 +31,8 @@ pub struct Balance {
     pub delivered: usize,
     /// Mails and webhooks that were taken once more.
     pub repeats: Vec<Repeat>,
-    /// Objects that no event names.
-    pub orphaned: usize,
+    /// What was left behind, and the sweep left there, in words.
+    pub orphaned: Losses,
     /// What was lost or wrong, in words.
     pub losses: Losses,
 }
@@ -78,22 +80,33 @@ pub fn balance(ledger: &Ledger, holdings: &Holdings) -> Balance {
     losses.extend(surplus(ledger, holdings));
     let unexpected = ledger.unexpected.iter();
     losses.extend(unexpected.map(|answer| format!("answered {answer}")));
-    let named: BTreeSet<&str> = holdings
-        .events
-        .values()
-        .filter_map(StoredEvent::resume_key)
-        .collect();
-    let is_orphan = |key: &&String| !named.contains(key.as_str());
     Balance {
         accepted: ledger.accepted(),
         refused: ledger.refused,
+        left: ledger.left,
         unanswered: ledger.unanswered,
         stored: holdings.all_events().count(),
         delivered: deliveries.count,
         repeats: deliveries.repeats,
-        orphaned: holdings.objects.keys().filter(is_orphan).count(),
+        orphaned: orphans(holdings).collect(),
         losses: Losses(losses),
     }
+}
+
+/// What is there of uploads that were cut off.
+fn orphans(holdings: &Holdings) -> impl Iterator<Item = String> {
+    let events = holdings.events.values();
+    let named: BTreeSet<&str> = events.filter_map(StoredEvent::resume_key).collect();
+    let objects = holdings
+        .objects
+        .keys()
+        .filter(move |key| !named.contains(key.as_str()));
+    let objects = objects.map(|key| format!("résumé {key}, which no event names"));
+    let records = holdings.upload_records.iter();
+    let records = records.map(|key| format!("the record of the upload {key}"));
+    let files = holdings.spool_files.iter();
+    let files = files.map(|path| format!("the spool's file {}", path.display()));
+    objects.chain(records).chain(files)
 }
 
 /// What came of the mails and webhooks that stored events call for.
@@ -172,8 +185,13 @@ fn loss_of(record: &Record, holdings: &Holdings) -> Option<String> {
             wrong.join(", ")
         ));
     }
-    if record.confirmed && !holdings.confirmations.contains_key(&submission.email()) {
-        return Some(format!("number {number} was confirmed, and that is not stored"));
+    let is_stored = holdings.confirmations.contains_key(&submission.email());
+    match record.confirmed {
+        Some(false) => return Some(format!("number {number} could not be confirmed, for a minute")),
+        Some(true) if !is_stored => {
+            return Some(format!("number {number} was confirmed, and that is not stored"));
+        }
+        _ => {}
     }
     let expected = submission.resume_digest()?;
     let stored = event.resume_key().and_then(|key| holdings.objects.get(key));
@@ -201,7 +219,7 @@ mod tests {
             submission: application(),
             accepted: true,
             left: false,
-            confirmed: false,
+            confirmed: None,
         };
         Ledger {
             records: vec![record],
@@ -231,9 +249,11 @@ mod tests {
             ("careers-applied-recruiters", RECRUITERS_TO.to_owned()),
             ("careers-applied-acknowledgement", submission.email()),
         ] {
-            holdings
-                .mails
-                .insert(format!("{id}.{channel}"), vec![mail_to(recipient)]);
+            let mut mail = mail_to(recipient);
+            if mail.recipient == RECRUITERS_TO {
+                mail.attachments.push(digest);
+            }
+            holdings.mails.insert(format!("{id}.{channel}"), vec![mail]);
         }
         let webhook = ReceivedId {
             id: id.to_string(),
@@ -249,6 +269,7 @@ mod tests {
         AcceptedMail {
             recipient,
             message_id: String::new(),
+            attachments: Vec::new(),
             at: Instant::now(),
         }
     }
@@ -270,7 +291,10 @@ mod tests {
     fn books_of_which_nothing_was_lost_balance() {
         let balance = balance(&ledger(), &holdings());
         assert!(balance.losses.is_empty(), "{}", balance.losses);
-        assert_eq!((balance.stored, balance.delivered, balance.orphaned), (1, 3, 0));
+        assert_eq!(
+            (balance.stored, balance.delivered, balance.orphaned.len()),
+            (1, 3, 0)
+        );
     }
 
     #[test]
@@ -280,11 +304,43 @@ mod tests {
             assert_eq!(told, [format!("number 7 is stored with another {field}")]);
         }
         let told = told_after(|holdings| holdings.objects.values_mut().for_each(|digest| digest[0] ^= 1));
-        assert_eq!(told, ["number 7 is stored without its whole résumé"]);
+        assert_eq!(told[0], "number 7 is stored without its whole résumé");
         let told = told_after(|holdings| holdings.events.clear());
         assert!(
             told.contains(&"number 7 was accepted and is not stored".to_owned()),
             "{told:?}"
+        );
+    }
+
+    #[test]
+    fn a_confirmation_that_is_never_accepted_or_not_stored_is_told() {
+        for (confirmed, expected) in [
+            (None, None),
+            (Some(false), Some("number 7 could not be confirmed, for a minute")),
+            (Some(true), Some("number 7 was confirmed, and that is not stored")),
+        ] {
+            let mut ledger = ledger();
+            ledger.records[0].confirmed = confirmed;
+            let losses = balance(&ledger, &holdings()).losses.0;
+            assert_eq!(losses.first().map(String::as_str), expected);
+        }
+    }
+
+    #[test]
+    fn what_an_upload_left_behind_is_orphaned() {
+        let mut holdings = holdings();
+        holdings.objects.insert("resumes/2".to_owned(), [0; 32]);
+        holdings.upload_records.push("resumes/3".to_owned());
+        holdings.spool_files.push("spool/4".into());
+        let balance = balance(&ledger(), &holdings);
+        assert!(balance.losses.is_empty(), "{}", balance.losses);
+        assert_eq!(
+            balance.orphaned.0,
+            [
+                "résumé resumes/2, which no event names",
+                "the record of the upload resumes/3",
+                "the spool's file spool/4"
+            ]
         );
     }
 
@@ -304,6 +360,27 @@ mod tests {
         );
         let told = told_after(|holdings| drop(holdings.mails.insert("2.a".to_owned(), vec![stranger()])));
         assert_eq!(told, ["mail 2.a was sent, and no event calls for it"]);
+    }
+
+    #[test]
+    fn a_mail_with_another_attachment_than_the_resume_is_told() {
+        let changes: [fn(&mut AcceptedMail); 3] = [
+            |mail| mail.attachments.iter_mut().for_each(|digest| digest[0] ^= 1),
+            |mail| mail.attachments.clear(),
+            |mail| mail.attachments.extend(mail.attachments.clone()),
+        ];
+        for change in changes {
+            let told = told_after(|holdings| holdings.mails.values_mut().flatten().for_each(change));
+            assert_eq!(told.len(), 1, "{told:?}");
+            assert!(
+                told[0].ends_with("does not hold the whole résumé and nothing else"),
+                "{told:?}"
+            );
+        }
+        let everywhere = |mail: &mut AcceptedMail| mail.attachments.push([0; 32]);
+        let told = told_after(|holdings| holdings.mails.values_mut().flatten().for_each(everywhere));
+        let to_visitor = told.iter().filter(|loss| loss.ends_with("that nobody asked for"));
+        assert_eq!((told.len(), to_visitor.count()), (2, 1), "{told:?}");
     }
 
     #[test]

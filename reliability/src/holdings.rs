@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     fmt::{self, Display},
+    path::PathBuf,
 };
 
 use serde::Deserialize;
@@ -12,7 +13,7 @@ use testkit::{RECRUITERS_TO, SALES_TO, Stack, mail_server::AcceptedMail, receive
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::submission::digest;
+use crate::{spool::files_in, submission::digest};
 
 /// The events that the local stack's one webhook endpoint hears of, among those that forms become.
 const HOOKED: [EventType; 3] = [
@@ -32,6 +33,10 @@ pub struct Holdings {
     pub stored_twice: usize,
     /// Objects in the bucket by key: the digest of their content.
     pub objects: HashMap<String, [u8; 32]>,
+    /// Keys of résumés whose upload still has a record.
+    pub upload_records: Vec<String>,
+    /// Files of the spool that nobody needs.
+    pub spool_files: Vec<PathBuf>,
     /// Mails by event and channel, each as often as it was taken.
     pub mails: HashMap<String, Vec<AcceptedMail>>,
     /// Webhooks by event, each as often as it was taken.
@@ -72,6 +77,9 @@ impl StoredEvent {
         let mails = channels.map(|channel| Delivery::Mail {
             id: format!("{}.{}", self.id, channel.name()),
             recipient: self.recipient(channel),
+            resume_key: self
+                .resume_key()
+                .filter(|_| channel == Channel::RecruiterApplication),
         });
         let webhook = HOOKED.iter().any(is).then(|| Delivery::Webhook {
             id: self.id.to_string(),
@@ -96,7 +104,12 @@ impl StoredEvent {
 /// A mail or webhook that an event calls for.
 pub enum Delivery<'a> {
     /// By event and channel.
-    Mail { id: String, recipient: &'a str },
+    Mail {
+        id: String,
+        recipient: &'a str,
+        /// Of the résumé that is to be attached.
+        resume_key: Option<&'a str>,
+    },
     /// By event.
     Webhook { id: String, event_type: &'a str },
 }
@@ -140,6 +153,8 @@ impl Holdings {
                 .into_iter()
                 .map(|(key, content)| (key, digest(&content)))
                 .collect(),
+            upload_records: stack.nats.upload_records().await?,
+            spool_files: files_in(stack.spool())?,
             mails: by_id(mails, mail_id),
             webhooks: by_id(webhooks, |webhook| webhook.id.clone()),
             dead_letters: stack.nats.dead_letters().await?.len(),
@@ -162,13 +177,24 @@ impl Holdings {
     /// What is wrong with it as it was taken.
     pub fn fault_of(&self, delivery: &Delivery<'_>) -> Option<String> {
         match delivery {
-            Delivery::Mail { id, recipient } => {
-                let mut mails = self.mails_of(id).iter();
-                let other = mails.find(|mail| mail.recipient != *recipient)?;
-                Some(format!(
-                    "{delivery} is for {recipient} and went to {}",
-                    other.recipient
-                ))
+            Delivery::Mail {
+                id,
+                recipient,
+                resume_key,
+            } => {
+                let mails = self.mails_of(id).iter();
+                if let Some(other) = mails.clone().find(|mail| mail.recipient != *recipient) {
+                    let other = &other.recipient;
+                    return Some(format!("{delivery} is for {recipient} and went to {other}"));
+                }
+                // The object, in its turn, is compared with what the visitor sent.
+                let resume = resume_key.and_then(|key| self.objects.get(key));
+                let mut wrong = mails.filter(|mail| !mail.attachments.iter().eq(resume));
+                let what = match resume_key {
+                    Some(_) => "does not hold the whole résumé and nothing else",
+                    None => "holds an attachment that nobody asked for",
+                };
+                wrong.next().map(|_| format!("{delivery} {what}"))
             }
             Delivery::Webhook { id, event_type } => {
                 let is_right = |webhook: &ReceivedId| webhook.signed && webhook.event_type == *event_type;
@@ -188,7 +214,7 @@ impl Holdings {
 }
 
 /// Event and channel of a mail: what stands before the `@` of its `Message-ID`.
-fn mail_id(mail: &AcceptedMail) -> String {
+pub fn mail_id(mail: &AcceptedMail) -> String {
     let id = mail.message_id.trim_matches(['<', '>']);
     id.split('@').next().unwrap_or_default().to_owned()
 }

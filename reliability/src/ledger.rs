@@ -15,8 +15,8 @@ pub struct Record {
     pub accepted: bool,
     /// Whether the visitor left before there was an answer.
     pub left: bool,
-    /// Whether it was answered that the sign-up is confirmed.
-    pub confirmed: bool,
+    /// Whether it was answered that the sign-up is confirmed, where its visitor asked for that, for a minute.
+    pub confirmed: Option<bool>,
 }
 
 /// A submission that was answered as accepted.
@@ -37,7 +37,9 @@ pub struct Ledger {
     pub acceptances: Vec<Acceptance>,
     /// How often one was told that it was not accepted, and can be sent again.
     pub refused: u64,
-    /// How often there was no answer.
+    /// How often a visitor left before there was an answer.
+    pub left: u64,
+    /// How often a visitor waited, and there was none.
     pub unanswered: u64,
     /// Answers that no visitor should get.
     pub unexpected: Vec<String>,
@@ -49,9 +51,16 @@ impl Ledger {
         self.acceptances.len()
     }
 
-    /// The longest time without an accepted submission, of whatever kind.
+    /// The longest time without an accepted submission of one kind, whatever became of the others.
     pub fn longest_stall(&self) -> Duration {
-        let gaps = self.acceptances.windows(2).map(|pair| pair[1].at - pair[0].at);
+        let stalls = FormKind::ALL.map(|kind| self.longest_stall_of(kind));
+        stalls.into_iter().max().unwrap_or_default()
+    }
+
+    fn longest_stall_of(&self, kind: FormKind) -> Duration {
+        let of_kind = self.acceptances.iter().filter(|it| it.submission.kind == kind);
+        let moments: Vec<_> = of_kind.map(|accepted| accepted.at).collect();
+        let gaps = moments.windows(2).map(|pair| pair[1] - pair[0]);
         gaps.max().unwrap_or_default()
     }
 
@@ -101,5 +110,15 @@ mod tests {
         let ledger = ledger_of(begun, &accepted);
         assert_eq!(ledger.recovery(over), Some(Duration::from_secs(3)));
         assert_eq!(ledger.longest_stall(), Duration::from_secs(5));
+    }
+
+    #[test]
+    fn a_kind_of_form_that_stalls_while_others_are_accepted_stalls() {
+        let others = (0..20).map(|second| (FormKind::Contact, second * 1_000));
+        let mut accepted: Vec<_> = others.collect();
+        accepted.insert(3, (FormKind::Newsletter, 2_500));
+        accepted.push((FormKind::Newsletter, 19_500));
+        let ledger = ledger_of(Instant::now(), &accepted);
+        assert_eq!(ledger.longest_stall(), Duration::from_secs(17));
     }
 }

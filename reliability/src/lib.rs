@@ -1,6 +1,6 @@
 //! The promise that nothing is lost, attacked: faults under load, and the books balanced afterwards.
 
-mod acknowledgements;
+mod awaited_mails;
 mod books;
 mod faults;
 mod holdings;
@@ -9,6 +9,7 @@ mod memory;
 mod plan;
 mod repeats;
 mod run;
+mod spool;
 mod submission;
 mod table;
 mod visitors;

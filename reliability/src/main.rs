@@ -13,7 +13,7 @@ use reliability::{HEAD, Plan, broken_promises, row, run, too_slow};
 #[derive(Parser)]
 #[command(name = "chaos")]
 struct Cli {
-    /// The rows, by name or part of one; without any, one for each fault
+    /// The rows, by name or part of one, a soak by its whole name; without any, one for each fault
     rows: Vec<String>,
     /// What the random choices begin with; without it, another one each time
     #[arg(long)]
@@ -83,5 +83,5 @@ fn is_meant(plan: &Plan, cli: &Cli) -> bool {
     if cli.rows.is_empty() {
         return cli.list || plan.is_usual();
     }
-    cli.rows.iter().any(|row| plan.name.contains(row.as_str()))
+    cli.rows.iter().any(|row| plan.is_named_by(row))
 }

@@ -144,6 +144,14 @@ impl Plan {
         }
     }
 
+    /// Whether this word names it, or is a part of its name. A soak takes a quarter of an hour: it is named in full only.
+    pub fn is_named_by(&self, word: &str) -> bool {
+        match self.strikes {
+            Strikes::Soak => self.name == word,
+            Strikes::Each(_) | Strikes::For(_) => self.name.contains(word),
+        }
+    }
+
     /// The fault that strikes after so many, and so long after the first, or none any more.
     pub fn next_fault(&self, struck: usize, elapsed: Duration, rng: &mut Rng) -> Option<Fault> {
         let may_strike = |fault: &&Fault| match self.strikes {
@@ -180,9 +188,23 @@ fn faults_of(broker: Broker) -> Vec<Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::faults::ClusterFault;
 
     fn minutes(minutes: u64) -> Duration {
         Duration::from_secs(minutes * 60)
+    }
+
+    #[test]
+    fn a_soak_is_named_in_full_only() {
+        let named = |word: &str| {
+            let plans = Plan::all().into_iter().filter(|plan| plan.is_named_by(word));
+            plans.map(|plan| plan.name).collect::<Vec<_>>()
+        };
+        let of_three = ClusterFault::ALL.map(|fault| Fault::Cluster(fault).to_string());
+        assert_eq!(named("cluster"), of_three);
+        assert_eq!(named("cluster-"), of_three);
+        assert_eq!(named("soak"), ["soak"]);
+        assert_eq!(named("cluster-soak"), ["cluster-soak"]);
     }
 
     /// Which of 1,000 choices kill or stop a service at this moment of a soak.

@@ -11,11 +11,13 @@ use tokio::{
 };
 
 use crate::{
-    acknowledgements::Acknowledgements,
+    awaited_mails::AwaitedMails,
     books::{Balance, balance},
+    faults::Fault,
     holdings::Holdings,
     memory::{Growth, Samples},
     plan::{Plan, Strikes},
+    spool::files_in,
     visitors::Visitors,
 };
 
@@ -28,6 +30,8 @@ const RECOVERY_TIMEOUT: Duration = Duration::from_secs(60);
 /// After how long a mail that was waited for must have been taken: longer than the ack wait, after which an event comes
 /// again that was handed out when the fault struck.
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(90);
+/// How long the last upload may take after the last answer: longer than a store may take over one.
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long the backlog may take once the load is over.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -36,7 +40,7 @@ const SETTLE_TIMEOUT: Duration = Duration::from_secs(300);
 pub struct Outcome {
     /// The books.
     pub balance: Balance,
-    /// The longest time without an accepted submission.
+    /// The longest time without an accepted submission of one kind.
     pub longest_stall: Duration,
     /// From the last answer to a visitor until everything stored was delivered.
     pub backlog: Duration,
@@ -48,13 +52,33 @@ pub struct Outcome {
 #[derive(Default)]
 pub struct Seen {
     /// The longest time from the end of a fault until each kind of form was accepted again.
-    pub slowest_recovery: Duration,
+    pub slowest_recovery: Slowest,
     /// The longest time from the end of a fault until a mail was taken that was waited for by then.
-    pub slowest_delivery: Duration,
+    pub slowest_delivery: Slowest,
     /// From when to when somebody was killed who knew what notifiers had handed over.
     pub kills: Vec<RangeInclusive<Instant>>,
     /// Memory of the services, in a soak.
     pub growth: Vec<Growth>,
+}
+
+/// What took the longest, and after which fault.
+#[derive(Default)]
+pub struct Slowest {
+    /// How long.
+    pub took: Duration,
+    /// The fault's name.
+    pub after: String,
+}
+
+impl Slowest {
+    fn note(&mut self, took: Duration, fault: Fault) {
+        if took > self.took {
+            *self = Self {
+                took,
+                after: fault.to_string(),
+            };
+        }
+    }
 }
 
 /// Runs a row; all choices follow from the seed.
@@ -80,6 +104,7 @@ pub async fn run(plan: &Plan, seed: u64) -> anyhow::Result<Outcome> {
     sleep(MARGIN).await;
     let ledger = visitors.leave().await?;
     let backlog = settle(&stack).await?;
+    all_run(&mut stack)?;
     sweep(&stack).await?;
     let holdings = Holdings::count(&stack).await?;
     stack.stop().await?;
@@ -96,7 +121,7 @@ async fn shorten_the_ack_wait(stack: &mut Stack, ack_wait: Duration) -> anyhow::
     stack.nats.shorten_the_ack_wait(ack_wait).await?;
     for name in stack.names() {
         if name.starts_with("notifier") {
-            stack.take_service(name)?.stop().await?;
+            stack.stop_service(name).await?;
             stack.start_service(name)?;
         }
     }
@@ -106,7 +131,7 @@ async fn shorten_the_ack_wait(stack: &mut Stack, ack_wait: Duration) -> anyhow::
 /// Makes the faults, and waits after each until the site has recovered.
 async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) -> anyhow::Result<Seen> {
     let mut rng = Rng::with_seed(seed);
-    let mut acknowledgements = Acknowledgements::default();
+    let mut mails = AwaitedMails::default();
     let mut memory = Samples::default();
     let mut seen = Seen::default();
     let begun = Instant::now();
@@ -116,25 +141,36 @@ async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) 
         let Some(fault) = plan.next_fault(struck, begun.elapsed(), &mut rng) else {
             break;
         };
+        all_run(stack)?;
         let over = fault.strike(stack, &mut rng).await?;
-        acknowledgements.orphaned_until = over.orphaned_until.or(acknowledgements.orphaned_until);
+        mails.orphaned_until = over.orphaned_until.or(mails.orphaned_until);
         let recovering = async {
             tokio::try_join!(
                 acceptance(visitors, over.back),
-                delivery(stack, visitors, &mut acknowledgements, over.back)
+                delivery(stack, visitors, &mut mails, fault, over.back)
             )
         };
         let (accepted, delivered) = recovering.await.with_context(|| format!("after {fault}"))?;
-        seen.slowest_recovery = seen.slowest_recovery.max(accepted);
-        seen.slowest_delivery = seen.slowest_delivery.max(delivered);
+        seen.slowest_recovery.note(accepted, fault);
+        seen.slowest_delivery.note(delivered, fault);
         seen.kills.extend(over.killed.clone());
         over.mend(stack).await?;
+        if matches!(fault, Fault::Cluster(_)) {
+            // Until its servers agree again, one that leads no more may have handed out anything.
+            mails.orphaned_until = Some(Instant::now());
+        }
         memory.take(stack, begun.elapsed());
     }
     if matches!(plan.strikes, Strikes::Soak) {
         seen.growth = memory.growth();
     }
     Ok(seen)
+}
+
+/// Nothing ends but by a fault: where two share the work, nobody would miss the one that did, and the next fault might start it
+/// again.
+fn all_run(stack: &mut Stack) -> anyhow::Result<()> {
+    stack.ended().map_or(Ok(()), |ended| Err(anyhow::anyhow!(ended)))
 }
 
 async fn acceptance(visitors: &Visitors, back: Instant) -> anyhow::Result<Duration> {
@@ -145,7 +181,8 @@ async fn acceptance(visitors: &Visitors, back: Instant) -> anyhow::Result<Durati
 async fn delivery(
     stack: &Stack,
     visitors: &Visitors,
-    acknowledgements: &mut Acknowledgements,
+    mails: &mut AwaitedMails,
+    fault: Fault,
     back: Instant,
 ) -> anyhow::Result<Duration> {
     let mail_server = stack.mail_server()?;
@@ -153,10 +190,9 @@ async fn delivery(
         "a mail is taken that was waited for",
         DELIVERY_TIMEOUT,
         async || {
-            let acceptances = visitors.acceptances_after(acknowledgements.acceptances);
-            let mails = mail_server.accepted_after(acknowledgements.mails);
-            acknowledgements.read(acceptances, &mails);
-            acknowledgements.first_taken_after(back)
+            let acceptances = visitors.acceptances_after(mails.acceptances);
+            mails.read(&acceptances, &mail_server.accepted_after(mails.mails));
+            mails.first_taken_after(back, |mail| fault.shows_in(mail))
         },
     )
     .await
@@ -166,11 +202,23 @@ async fn delivery(
 /// will be.
 async fn settle(stack: &Stack) -> anyhow::Result<Duration> {
     let begun = Instant::now();
+    uploads_end(stack).await;
     eventually("the backlog is gone", SETTLE_TIMEOUT, async || {
         (stack.nats.backlog().await.ok()? == 0).then_some(())
     })
     .await?;
     Ok(begun.elapsed())
+}
+
+/// Waits until no résumé is on its way any more: those of visitors who left, too, are stored or given up. What lies in the spool
+/// afterwards was left behind.
+async fn uploads_end(stack: &Stack) {
+    let ended = eventually("uploads end", UPLOAD_TIMEOUT, async || {
+        // A file may go while they are listed.
+        let files = files_in(stack.spool()).ok()?;
+        files.is_empty().then_some(())
+    });
+    let _told_by_the_books = ended.await;
 }
 
 /// Removes the orphans, as the job in the cluster does; no upload is under way any more.
@@ -187,4 +235,26 @@ async fn sweep(stack: &Stack) -> anyhow::Result<()> {
         String::from_utf8_lossy(&swept.stderr)
     );
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use nix::sys::signal::Signal;
+
+    use super::*;
+
+    /// The second of two, whose work the first goes on with.
+    #[tokio::test]
+    async fn a_process_that_ends_by_itself_is_told() -> anyhow::Result<()> {
+        let shape = Shape {
+            mail: Mail::Scripted,
+            ..Plan::mixed().shape
+        };
+        let mut stack = Stack::start_as(shape, Ports::free()?, &[]).await?;
+        all_run(&mut stack)?;
+        stack.service("notifier-2")?.signal(Signal::SIGKILL)?;
+        let told = eventually("it is told", RECOVERY_TIMEOUT, async || all_run(&mut stack).err()).await?;
+        assert!(told.to_string().starts_with("notifier-2 ended"), "{told}");
+        Ok(())
+    }
 }

@@ -141,12 +141,16 @@ impl Submission {
         }
     }
 
-    /// A PDF that no other submission has.
+    /// A PDF that no other submission has, and as any other no text (ISO 32000-1, 7.5.2): mails hold it in base64.
     fn resume(self) -> Vec<u8> {
         let mut file = pdf(self.resume_bytes);
-        let mark = format!("%{:010}\n", self.number);
+        let mark = [
+            b"%\xe2\xe3\xcf\xd3\n%",
+            format!("{:010}\n", self.number).as_bytes(),
+        ]
+        .concat();
         let at = "%PDF-1.7\n".len();
-        file[at..at + mark.len()].copy_from_slice(mark.as_bytes());
+        file[at..at + mark.len()].copy_from_slice(&mark);
         file
     }
 }

@@ -4,7 +4,13 @@ use std::time::Duration;
 
 use testkit::Broker;
 
-use crate::{books::Losses, memory::Growth, plan::Plan, repeats::unexplained, run::Outcome};
+use crate::{
+    books::Losses,
+    memory::Growth,
+    plan::Plan,
+    repeats::unexplained,
+    run::{Outcome, Seen, Slowest},
+};
 
 /// Head of the table, as Markdown.
 pub const HEAD: &str = "| fault | accepted | refused | unanswered | stored | delivered | repeated | orphaned | lost | longest stall s | recovery s | first mail s | backlog s |\n\
@@ -29,15 +35,15 @@ pub fn row(plan: &Plan, outcome: &Outcome) -> String {
         plan.name,
         balance.accepted,
         balance.refused,
-        balance.unanswered,
+        balance.left + balance.unanswered,
         balance.stored,
         balance.delivered,
         balance.repeats.len(),
-        balance.orphaned,
+        balance.orphaned.len(),
         balance.losses.len(),
         outcome.longest_stall.as_secs_f64(),
-        outcome.seen.slowest_recovery.as_secs_f64(),
-        outcome.seen.slowest_delivery.as_secs_f64(),
+        outcome.seen.slowest_recovery.took.as_secs_f64(),
+        outcome.seen.slowest_delivery.took.as_secs_f64(),
         outcome.backlog.as_secs_f64(),
     )
 }
@@ -49,13 +55,19 @@ pub fn broken_promises(plan: &Plan, outcome: &Outcome) -> Vec<String> {
     if !balance.losses.is_empty() {
         broken.push(format!("lost or wrong:\n{}", balance.losses));
     }
-    if balance.orphaned > 0 {
-        broken.push(format!("{} résumés that no event names", balance.orphaned));
+    if !balance.orphaned.is_empty() {
+        broken.push(format!("left behind by the sweep:\n{}", balance.orphaned));
     }
     let repeats = unexplained(&balance.repeats, &outcome.seen.kills);
     let repeats: Losses = repeats.iter().map(ToString::to_string).collect();
     if !repeats.is_empty() {
         broken.push(format!("repeated, and not because of a kill:\n{repeats}"));
+    }
+    if balance.unanswered > 0 && !plan.faults.iter().any(|fault| fault.silences()) {
+        broken.push(format!(
+            "{} got no answer, and nobody silenced the gateway",
+            balance.unanswered
+        ));
     }
     if balance.accepted < plan.min_accepted {
         let (accepted, expected) = (balance.accepted, plan.min_accepted);
@@ -79,18 +91,29 @@ pub fn too_slow(plan: &Plan, outcome: &Outcome) -> Vec<String> {
         Broker::One => MAX_RECOVERY,
         Broker::Three => MAX_RECOVERY_OF_THREE,
     };
+    let after = |slowest: &Slowest| format!(" after {}", slowest.after);
+    let Seen {
+        slowest_recovery: recovered,
+        slowest_delivery: delivered,
+        ..
+    } = &outcome.seen;
     let mut limits = vec![
-        ("recovery", outcome.seen.slowest_recovery, recovery),
-        ("first mail", outcome.seen.slowest_delivery, recovery),
-        ("backlog", outcome.backlog, MAX_BACKLOG),
+        ("recovery", recovered.took, after(recovered), recovery),
+        ("first mail", delivered.took, after(delivered), recovery),
+        ("backlog", outcome.backlog, String::new(), MAX_BACKLOG),
     ];
     if plan.shape.broker == Broker::Three {
-        limits.push(("longest stall", outcome.longest_stall, MAX_RECOVERY_OF_THREE));
+        limits.push((
+            "longest stall",
+            outcome.longest_stall,
+            String::new(),
+            MAX_RECOVERY_OF_THREE,
+        ));
     }
-    let slow = limits.into_iter().filter(|(_, took, limit)| took > limit);
-    slow.map(|(what, took, limit)| {
+    let slow = limits.into_iter().filter(|(_, took, _, limit)| took > limit);
+    slow.map(|(what, took, after, limit)| {
         let (took, limit) = (took.as_secs_f64(), limit.as_secs_f64());
-        format!("{what}: {took:.1} s, of {limit:.0} s at the most")
+        format!("{what}: {took:.1} s{after}, of {limit:.0} s at the most")
     })
     .collect()
 }
@@ -100,7 +123,7 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
-    use crate::{books::Balance, repeats::repeats, run::Seen};
+    use crate::{books::Balance, repeats::repeats};
 
     fn plan(broker: Broker) -> Plan {
         let mut plan = Plan::mixed();
@@ -111,12 +134,16 @@ mod tests {
     /// What is too slow where all that is measured took so many seconds.
     fn slow_after(broker: Broker, seconds: u64) -> Vec<String> {
         let took = Duration::from_secs(seconds);
+        let slowest = || Slowest {
+            took,
+            after: "a fault".to_owned(),
+        };
         let outcome = Outcome {
             longest_stall: took,
             backlog: took,
             seen: Seen {
-                slowest_recovery: took,
-                slowest_delivery: took,
+                slowest_recovery: slowest(),
+                slowest_delivery: slowest(),
                 ..Seen::default()
             },
             ..Outcome::default()
@@ -162,7 +189,7 @@ mod tests {
             losses: ["number 7 was accepted and is not stored".to_owned()]
                 .into_iter()
                 .collect(),
-            orphaned: 2,
+            orphaned: ["the spool's file 4".to_owned()].into_iter().collect(),
             ..Balance::default()
         };
         let told = broken(balance, Seen::default());
@@ -170,13 +197,43 @@ mod tests {
             told,
             [
                 "lost or wrong:\n  number 7 was accepted and is not stored\n",
-                "2 résumés that no event names"
+                "left behind by the sweep:\n  the spool's file 4\n"
             ]
         );
         let mut plan = plan(Broker::One);
         plan.min_accepted = 1;
         let told = broken_promises(&plan, &Outcome::default());
         assert_eq!(told, ["0 accepted, of 1 at the least"]);
+    }
+
+    #[test]
+    fn whoever_waits_is_answered_unless_the_gateway_is_silenced() {
+        let outcome = |left, unanswered| Outcome {
+            balance: Balance {
+                left,
+                unanswered,
+                ..Balance::default()
+            },
+            ..Outcome::default()
+        };
+        let row = |name| {
+            Plan::all()
+                .into_iter()
+                .find(|plan| plan.name == name)
+                .expect(name)
+        };
+        for (name, left, unanswered, expected) in [
+            ("kill-contact", 0, 1, false),
+            ("kill-contact", 1, 0, true),
+            ("broker-freeze", 5, 0, true),
+            ("broker-freeze", 5, 1, false),
+            ("kill-gateway", 0, 1, true),
+            ("soak", 0, 1, true),
+        ] {
+            let broken = broken_promises(&row(name), &outcome(left, unanswered));
+            let is_fine = broken.iter().all(|what| !what.contains("no answer"));
+            assert_eq!(is_fine, expected, "{name}: {broken:?}");
+        }
     }
 
     #[test]

@@ -146,11 +146,16 @@ impl Shared {
             self.insist(submission).await
         };
         let confirms = accepted && submission.kind == FormKind::Newsletter && rng.bool();
+        let confirmed = if confirms {
+            Some(self.confirm(submission).await)
+        } else {
+            None
+        };
         let record = Record {
             submission,
             accepted,
             left: vanishes,
-            confirmed: confirms && self.confirm(submission).await,
+            confirmed,
         };
         self.ledger(|ledger| ledger.records.push(record));
     }
@@ -191,7 +196,7 @@ impl Shared {
         match timeout(stay, request.send()).await {
             Ok(answered) => self.heard(submission, answered).await,
             Err(_) => {
-                self.ledger(|ledger| ledger.unanswered += 1);
+                self.ledger(|ledger| ledger.left += 1);
                 false
             }
         }

@@ -76,7 +76,7 @@ pub const COMMANDS: [(&str, TestedBy); 93] = [
     ("cargo xtask chaos --model", AsIs),
     ("cargo xtask chaos --broken", AsIs),
     ("cargo xtask chaos other-release", AsIs),
-    ("cargo xtask chaos soak", AsIs),
+    ("cargo xtask chaos soak cluster-soak", AsIs),
     ("cargo xtask commands", ByCi),
     (
         "cargo install --path crates/sitectl",

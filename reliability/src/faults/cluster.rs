@@ -9,14 +9,18 @@ use tokio::time::{Instant, sleep};
 
 use super::struck::Struck;
 
+/// How long a leader is out of reach: longer than the others wait for a word of it before they elect another one, nine
+/// seconds at the most. In less time it is the leader still, and nothing was tried.
+const OUT_OF_REACH: Duration = Duration::from_secs(12);
+
 /// What befalls a broker of three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClusterFault {
     /// The one that leads the stream of events is killed, and started anew once the others go on.
     LeaderKill,
-    /// The one that leads the stream of events stands still for a while.
+    /// The one that leads the stream of events stands still until long after another one leads.
     LeaderFreeze,
-    /// One is cut off from the others for a while, whatever it leads; clients still reach it.
+    /// The same one is cut off from the others for as long; clients still reach it.
     MinorityCutOff,
     /// One loses its disk and joins again.
     DiskWiped,
@@ -36,12 +40,7 @@ impl ClusterFault {
 }
 
 /// Does it to one of the servers, or to each. The others have to go on from the moment on at which it begins.
-pub(super) async fn strike(
-    fault: ClusterFault,
-    stack: &mut Stack,
-    away: Duration,
-    rng: &mut Rng,
-) -> anyhow::Result<Struck> {
+pub(super) async fn strike(fault: ClusterFault, stack: &mut Stack, rng: &mut Rng) -> anyhow::Result<Struck> {
     let leader = stack.nats.leader_of(SITE_STREAM).await?;
     let any = rng.usize(0..stack.nats.servers());
     let began = Instant::now();
@@ -55,18 +54,19 @@ pub(super) async fn strike(
         }
         ClusterFault::LeaderFreeze => {
             stack.nats.freeze_server(leader).await?;
-            sleep(away).await;
+            sleep(OUT_OF_REACH).await;
             stack.nats.thaw_server(leader)?;
         }
         ClusterFault::MinorityCutOff => {
-            stack.nats.cut_off(any)?;
-            sleep(away).await;
-            stack.nats.reconnect(any)?;
+            stack.nats.cut_off(leader)?;
+            sleep(OUT_OF_REACH).await;
+            stack.nats.reconnect(leader)?;
         }
         ClusterFault::DiskWiped => {
             stack.nats.kill_server(any).await?;
             stack.nats.wipe_server(any)?;
-            sleep(away).await;
+            // Nobody has another disk within seconds, and one that came back empty would hold up the election.
+            sleep(OUT_OF_REACH).await;
             stack.nats.start_server(any).await?;
         }
         ClusterFault::RollingRestart => {

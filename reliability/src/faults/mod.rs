@@ -17,9 +17,11 @@ use testkit::{Broker, Clock, Disks, Replicas, Shape, Stack};
 use tokio::time::sleep;
 
 use self::{
-    broker::BrokerFault, cluster::ClusterFault, disks::DiskFault, mail::MailServerFault, services::SERVICES,
-    services::ServiceFault, store::StoreFault, struck::Struck,
+    broker::BrokerFault, disks::DiskFault, mail::MailServerFault, services::SERVICES, services::ServiceFault,
+    struck::Struck,
 };
+pub use self::{cluster::ClusterFault, store::StoreFault};
+use crate::awaited_mails::Awaited;
 
 /// How long what is away stays away, in milliseconds.
 const AWAY_MS: Range<u64> = 500..4_000;
@@ -75,6 +77,16 @@ impl Fault {
         )
     }
 
+    /// Whether it may keep a visitor who waits from an answer: whatever else is away, the gateway has one.
+    pub fn silences(self) -> bool {
+        matches!(self, Self::Service(_, "gateway") | Self::OtherRelease)
+    }
+
+    /// Whether this is a mail that it may hold up: of the store's faults only that which carries a résumé.
+    pub fn shows_in(self, mail: Awaited) -> bool {
+        matches!(self, Self::Store(_)) == matches!(mail, Awaited::ToRecruiters(_))
+    }
+
     /// Whether it takes longer than the others.
     pub fn is_long(self) -> bool {
         self == Self::Mail(MailServerFault::AwayLong)
@@ -104,7 +116,7 @@ impl Fault {
             Self::Nothing | Self::VisitorsVanish => sleep(away).await,
             Self::Service(fault, service) => return services::strike(fault, service, stack, away).await,
             Self::Broker(fault) => return broker::strike(fault, stack, away).await,
-            Self::Cluster(fault) => return cluster::strike(fault, stack, away, rng).await,
+            Self::Cluster(fault) => return cluster::strike(fault, stack, rng).await,
             Self::Store(fault) => store::strike(fault, stack, away).await?,
             Self::Mail(fault) => mail::strike(fault, stack, away).await?,
             Self::Disk(fault) => return disks::strike(fault, stack, away).await,

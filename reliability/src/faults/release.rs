@@ -26,7 +26,7 @@ async fn replace(stack: &mut Stack, programs: PathBuf, rng: &mut Rng) -> anyhow:
     let mut services = stack.names();
     rng.shuffle(&mut services);
     for service in services {
-        stack.take_service(service)?.stop().await?;
+        stack.stop_service(service).await?;
         stack.start_service(service)?;
         sleep(MIXED_TIME).await;
     }

@@ -18,7 +18,7 @@ pub enum ServiceFault {
     Kill,
     /// It stands still for a while (SIGSTOP, SIGCONT).
     Freeze,
-    /// It is asked to stop (SIGTERM) and started anew.
+    /// It is asked to stop (SIGTERM), which it has to do without an error and in time, and started anew.
     Terminate,
 }
 
@@ -45,7 +45,7 @@ pub(super) async fn strike(
             stack.start_service(service)?;
         }
         ServiceFault::Terminate => {
-            stack.take_service(service)?.stop().await?;
+            stack.stop_service(service).await?;
             gone = Some(Instant::now());
             stack.start_service(service)?;
         }
@@ -60,4 +60,29 @@ pub(super) async fn strike(
         orphaned_until: gone.filter(|_| service == "notifier"),
         ..Struck::over()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::{Mail, Ports, Shape};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_service_that_ends_otherwise_than_by_stopping_is_told() -> anyhow::Result<()> {
+        let shape = Shape {
+            mail: Mail::Scripted,
+            ..Shape::USUAL
+        };
+        let mut stack = Stack::start_as(shape, Ports::free()?, &[]).await?;
+        strike(ServiceFault::Terminate, "contact", &mut stack, Duration::ZERO).await?;
+        stack.service("contact")?.signal(Signal::SIGABRT)?;
+        let struck = strike(ServiceFault::Terminate, "contact", &mut stack, Duration::ZERO).await;
+        let told = struck.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(
+            told.starts_with("contact was to stop, and ended with signal: 6"),
+            "{told}"
+        );
+        Ok(())
+    }
 }

@@ -27,10 +27,12 @@ use visitor::token::{Purpose, TokenKey};
 use crate::{
     books::{Books, Promise},
     parts::{self, Parts, TOKEN_KEY},
-    process::Process,
+    process::{Api, Process},
     snapshot::{self, Snapshot},
     steps::{Fate, Form, PEOPLE, Service, Step, Steps, Submission},
 };
+
+type NewsletterClient = NewsletterServiceClient<Api>;
 
 /// Longer than any part takes for an answer.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(20);
@@ -218,27 +220,32 @@ impl Sequence {
         Ok(answer)
     }
 
-    fn sign_up(&mut self, submission: Submission, fate: Fate) -> anyhow::Result<Answer> {
-        let request = SubscribeRequest {
-            email: self.books.people[submission.person].email.clone(),
-            idempotency_key: self.books.key(submission).to_string(),
-            ..SubscribeRequest::default()
-        };
-        let call = |api| {
-            async move {
-                NewsletterServiceClient::new(api)
-                    .subscribe(request)
-                    .await
-                    .map(drop)
-            }
-            .boxed()
-        };
+    fn call_newsletter<Fut>(
+        &mut self,
+        fate: Fate,
+        call: impl FnOnce(NewsletterClient) -> Fut,
+    ) -> anyhow::Result<Answer>
+    where
+        Fut: Future<Output = Result<(), Status>> + Send + 'static,
+    {
+        let call = |api| call(NewsletterServiceClient::new(api)).boxed();
         let answer = self
             .parts()
             .newsletter
             .call(fate, newsletter::Service::routes, call)?;
         self.end_of_process(fate, |parts| parts.newsletter.kill())?;
         Ok(answer)
+    }
+
+    fn sign_up(&mut self, submission: Submission, fate: Fate) -> anyhow::Result<Answer> {
+        let request = SubscribeRequest {
+            email: self.books.people[submission.person].email.clone(),
+            idempotency_key: self.books.key(submission).to_string(),
+            ..SubscribeRequest::default()
+        };
+        let call =
+            |mut newsletter: NewsletterClient| async move { newsletter.subscribe(request).await.map(drop) };
+        self.call_newsletter(fate, call)
     }
 
     fn apply_for(&mut self, submission: Submission, fate: Fate) -> anyhow::Result<Answer> {
@@ -279,12 +286,8 @@ impl Sequence {
         let token = self.token(person, Purpose::Confirm)?;
         let request = ConfirmRequest { token };
         let call =
-            |api| async move { NewsletterServiceClient::new(api).confirm(request).await.map(drop) }.boxed();
-        let answer = self
-            .parts()
-            .newsletter
-            .call(fate, newsletter::Service::routes, call)?;
-        self.end_of_process(fate, |parts| parts.newsletter.kill())?;
+            |mut newsletter: NewsletterClient| async move { newsletter.confirm(request).await.map(drop) };
+        let answer = self.call_newsletter(fate, call)?;
         let id = self.books.people[person].id.clone();
         let can_be_confirmed = matches!(self.before.state(id.as_str()), Some("pending" | "confirmed"));
         match answer {
@@ -309,20 +312,9 @@ impl Sequence {
         }
         let token = self.token(person, Purpose::Unsubscribe)?;
         let request = UnsubscribeRequest { token };
-        let call = |api| {
-            async move {
-                NewsletterServiceClient::new(api)
-                    .unsubscribe(request)
-                    .await
-                    .map(drop)
-            }
-            .boxed()
-        };
-        let answer = self
-            .parts()
-            .newsletter
-            .call(fate, newsletter::Service::routes, call)?;
-        self.end_of_process(fate, |parts| parts.newsletter.kill())?;
+        let call =
+            |mut newsletter: NewsletterClient| async move { newsletter.unsubscribe(request).await.map(drop) };
+        let answer = self.call_newsletter(fate, call)?;
         let id = self.books.people[person].id.clone();
         match (answer, self.before.state(id.as_str())) {
             (Some(Err(status)), _) => bail!("not unsubscribed, although nothing is wrong: {status}"),

@@ -1,0 +1,217 @@
+//! Awaited mails: what each accepted form has to be mailed, and what of it is still waited for.
+
+use std::{collections::HashMap, time::Duration};
+
+use site_events::{Channel, EventType};
+use testkit::mail_server::AcceptedMail;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use crate::{
+    holdings::mail_id,
+    ledger::Acceptance,
+    submission::{FormKind, Submission, visitor_of},
+};
+
+/// A mail that tells whether deliveries go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Awaited {
+    /// The first one to the visitor of this number.
+    ToVisitor(u32),
+    /// The recruiters' mail of the application whose event has this id.
+    ToRecruiters(Uuid),
+}
+
+impl Awaited {
+    /// What an accepted form has to be mailed: the recruiters' mail, too, as it alone needs the store.
+    fn of(submission: Submission) -> impl Iterator<Item = Self> {
+        let is_application = submission.kind == FormKind::Application;
+        let event_id = EventType::CareersApplied.id_for(submission.key);
+        let to_recruiters = is_application.then_some(Self::ToRecruiters(event_id));
+        [Self::ToVisitor(submission.number)]
+            .into_iter()
+            .chain(to_recruiters)
+    }
+
+    /// Which one this is.
+    fn taken_as(mail: &AcceptedMail) -> Option<Self> {
+        if let Some(visitor) = visitor_of(&mail.recipient) {
+            return Some(Self::ToVisitor(visitor));
+        }
+        let id = mail_id(mail);
+        let (event_id, channel) = id.split_once('.')?;
+        let is_to_recruiters = channel == Channel::RecruiterApplication.name();
+        let event_id = event_id.parse().ok().filter(|_| is_to_recruiters)?;
+        Some(Self::ToRecruiters(event_id))
+    }
+}
+
+/// What has to be mailed, and when it was taken.
+#[derive(Default)]
+pub struct AwaitedMails {
+    /// How many acceptances were read.
+    pub acceptances: usize,
+    /// How many mails were read.
+    pub mails: usize,
+    /// What was accepted until then may have been handed out to somebody who is gone: it comes again after the ack wait, and
+    /// says nothing of how soon deliveries go on.
+    pub orphaned_until: Option<Instant>,
+    /// When each was taken first.
+    taken: HashMap<Awaited, Instant>,
+    /// What was not taken by the moment last asked for, and when its form was accepted.
+    waiting: Vec<(Awaited, Instant)>,
+}
+
+impl AwaitedMails {
+    /// Reads on: what came after all that was read before.
+    pub fn read(&mut self, acceptances: &[Acceptance], mails: &[AcceptedMail]) {
+        self.acceptances += acceptances.len();
+        self.mails += mails.len();
+        for accepted in acceptances {
+            let called_for = Awaited::of(accepted.submission);
+            self.waiting.extend(called_for.map(|mail| (mail, accepted.at)));
+        }
+        for mail in mails {
+            if let Some(awaited) = Awaited::taken_as(mail) {
+                self.taken.entry(awaited).or_insert(mail.at);
+            }
+        }
+    }
+
+    /// How long after this moment the first of these mails was taken that was waited for, once one was: of a form that was
+    /// accepted by then, and not taken by then, or where there was no such, of the next form. Moments are asked for in order.
+    pub fn first_taken_after(
+        &mut self,
+        moment: Instant,
+        is_meant: impl Fn(Awaited) -> bool,
+    ) -> Option<Duration> {
+        let taken = &self.taken;
+        let taken_at = |mail: &Awaited| taken.get(mail).copied();
+        self.waiting
+            .retain(|(mail, _)| taken_at(mail).is_none_or(|at| at > moment));
+        let is_orphaned = |accepted: Instant| self.orphaned_until.is_some_and(|until| accepted <= until);
+        let meant = self.waiting.iter().filter(|(mail, _)| is_meant(*mail));
+        let waiting = meant.filter(|(_, accepted)| !is_orphaned(*accepted));
+        let has_backlog = waiting.clone().any(|(_, accepted)| *accepted <= moment);
+        let counts = waiting.filter(|(_, accepted)| !has_backlog || *accepted <= moment);
+        let first = counts.filter_map(|(mail, _)| taken_at(mail)).min()?;
+        Some(first - moment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::faults::{Fault, StoreFault};
+
+    fn accepted(number: u32, at: Instant) -> Acceptance {
+        Acceptance {
+            submission: Submission::new(0, number, FormKind::Contact, 0),
+            at,
+        }
+    }
+
+    fn mail(recipient: &str, at: Instant) -> AcceptedMail {
+        AcceptedMail {
+            recipient: recipient.to_owned(),
+            message_id: String::new(),
+            attachments: Vec::new(),
+            at,
+        }
+    }
+
+    fn mail_to(number: u32, at: Instant) -> AcceptedMail {
+        mail(&accepted(number, at).submission.email(), at)
+    }
+
+    fn to_visitors(mail: Awaited) -> bool {
+        matches!(mail, Awaited::ToVisitor(_))
+    }
+
+    #[test]
+    fn the_first_mail_is_one_that_was_waited_for_when_the_fault_was_over() {
+        let begun = Instant::now();
+        let at = |second| begun + Duration::from_secs(second);
+        let over = at(10);
+        let mut mails = AwaitedMails::default();
+        mails.read(&[accepted(1, at(1))], &[mail_to(1, at(2))]);
+        // One before the fault's end, and one after it, whose mail comes at once.
+        mails.read(
+            &[accepted(2, at(9)), accepted(3, at(11))],
+            &[mail_to(3, at(11)), mail("sales@run.example", at(11))],
+        );
+        assert_eq!(mails.first_taken_after(over, to_visitors), None);
+        mails.read(&[], &[mail_to(2, at(14)), mail_to(2, at(15))]);
+        assert_eq!(
+            mails.first_taken_after(over, to_visitors),
+            Some(Duration::from_secs(4))
+        );
+        let later = at(20);
+        assert_eq!(mails.first_taken_after(later, to_visitors), None, "nobody waits");
+        mails.read(&[accepted(4, at(21))], &[mail_to(4, at(22))]);
+        assert_eq!(
+            mails.first_taken_after(later, to_visitors),
+            Some(Duration::from_secs(2))
+        );
+    }
+
+    #[test]
+    fn after_a_fault_of_the_store_it_is_a_recruiters_mail() {
+        let begun = Instant::now();
+        let at = |second| begun + Duration::from_secs(second);
+        let over = at(10);
+        let submission = Submission::new(0, 1, FormKind::Application, 0);
+        let event_id = EventType::CareersApplied.id_for(submission.key);
+        let with_id = |id: String, second| AcceptedMail {
+            message_id: format!("<{event_id}.{id}@oculant.example>"),
+            ..mail("recruiters@oculant.example", at(second))
+        };
+        let (store, other) = (Fault::Store(StoreFault::Away), Fault::ClockSteps);
+        let mut mails = AwaitedMails::default();
+        let application = Acceptance {
+            submission,
+            at: at(9),
+        };
+        // None of these needs the store.
+        let others = [
+            mail_to(1, at(12)),
+            mail_to(2, at(12)),
+            with_id("a".to_owned(), 13),
+        ];
+        mails.read(&[application, accepted(2, at(9))], &others);
+        let of = |fault: Fault| move |mail| fault.shows_in(mail);
+        assert_eq!(mails.first_taken_after(over, of(store)), None);
+        assert_eq!(
+            mails.first_taken_after(over, of(other)),
+            Some(Duration::from_secs(2))
+        );
+        let channel = Channel::RecruiterApplication.name().to_owned();
+        mails.read(&[], &[with_id(channel, 17)]);
+        assert_eq!(
+            mails.first_taken_after(over, of(store)),
+            Some(Duration::from_secs(7))
+        );
+        assert_eq!(
+            mails.first_taken_after(over, of(other)),
+            Some(Duration::from_secs(2))
+        );
+    }
+
+    #[test]
+    fn what_was_handed_out_to_somebody_who_is_gone_does_not_count() {
+        let begun = Instant::now();
+        let at = |second| begun + Duration::from_secs(second);
+        let mut mails = AwaitedMails {
+            orphaned_until: Some(at(5)),
+            ..AwaitedMails::default()
+        };
+        mails.read(
+            &[accepted(1, at(4)), accepted(2, at(6))],
+            &[mail_to(1, at(64)), mail_to(2, at(8))],
+        );
+        assert_eq!(
+            mails.first_taken_after(at(7), to_visitors),
+            Some(Duration::from_secs(1))
+        );
+    }
+}
