@@ -10,7 +10,7 @@ use tokio::{
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// A proxy on a port of 127.0.0.1 that the system chose. Dropping it ends all connections.
+/// A proxy on a port of 127.0.0.1. Dropping it ends all connections.
 pub struct TcpProxy {
     port: u16,
     cut: watch::Sender<bool>,
@@ -18,9 +18,14 @@ pub struct TcpProxy {
 }
 
 impl TcpProxy {
-    /// Starts one that leads to this port.
+    /// Starts one that leads to this port, on a port that the system chooses.
     pub async fn start(to: u16) -> anyhow::Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        Self::start_on(0, to).await
+    }
+
+    /// Starts one on this port that leads to another.
+    pub async fn start_on(port: u16, to: u16) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", port)).await?;
         let port = listener.local_addr()?.port();
         let (cut, is_cut) = watch::channel(false);
         let stop = CancellationToken::new();
