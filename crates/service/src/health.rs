@@ -197,3 +197,35 @@ async fn first_missing(dependencies: &[Dependency]) -> Option<String> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_leader_is_alone_without_a_majority() {
+        let heard = PeerInfo::default();
+        let offline = PeerInfo {
+            offline: true,
+            ..PeerInfo::default()
+        };
+        let silent = PeerInfo {
+            active: SILENT_AFTER,
+            ..PeerInfo::default()
+        };
+        let is_alone = |replicas: &[&PeerInfo]| {
+            is_leader_alone(&ClusterInfo {
+                replicas: replicas.iter().copied().cloned().collect(),
+                ..ClusterInfo::default()
+            })
+        };
+        assert!(!is_alone(&[]), "one broker is its own majority");
+        assert!(!is_alone(&[&heard, &heard]));
+        assert!(!is_alone(&[&heard, &silent]), "two of three");
+        assert!(is_alone(&[&silent, &offline]));
+        assert!(
+            is_alone(&[&heard, &silent, &offline]),
+            "two of four are no majority"
+        );
+    }
+}
