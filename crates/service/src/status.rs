@@ -64,7 +64,8 @@ pub fn retry_after(status: &Status) -> Duration {
 }
 
 /// Whether the connection ended under a call, as it may when the other side stops: nobody answered this status, which was
-/// made on this side, of a cause.
+/// made on this side, of a cause. Its code tells only what ended the connection; that of a call whose own time is over is
+/// another matter.
 pub fn is_connection_error(status: &Status) -> bool {
-    status.code() == Code::Internal && status.source().is_some()
+    status.source().is_some() && !matches!(status.code(), Code::Cancelled | Code::DeadlineExceeded)
 }

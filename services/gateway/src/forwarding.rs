@@ -144,9 +144,9 @@ mod tests {
 
     const CALLS: u32 = 100;
 
-    /// What a call comes to that a service's goodbye overtakes.
-    fn connection_error() -> Status {
-        Status::from_error(Box::new(h2::Error::from(h2::Reason::NO_ERROR)))
+    /// What a call comes to whose connection a service ends for this reason.
+    fn connection_error(reason: h2::Reason) -> Status {
+        Status::from_error(Box::new(h2::Error::from(reason)))
     }
 
     fn services() -> Services {
@@ -200,13 +200,26 @@ mod tests {
 
     #[test]
     fn what_may_have_been_sent_is_not_sent_again() {
-        for unreached in [Status::unavailable("the connection broke"), connection_error()] {
+        for unreached in [
+            Status::unavailable("the connection broke"),
+            connection_error(h2::Reason::NO_ERROR),
+            connection_error(h2::Reason::ENHANCE_YOUR_CALM),
+        ] {
             assert!(is_unreached(&unreached));
             let status = not_repeatable(unreached);
             assert!(!is_unreached(&status));
             assert_eq!(status.code(), Code::Unavailable);
         }
-        assert!(!is_unreached(&Status::internal("the service says so")));
+        assert!(
+            !is_unreached(&connection_error(h2::Reason::CANCEL)),
+            "its own time is over"
+        );
+        for answered in [
+            Status::internal("the service says so"),
+            Status::resource_exhausted("it says so"),
+        ] {
+            assert!(!is_unreached(&answered));
+        }
         let refused = Status::out_of_range("too large");
         assert_eq!(not_repeatable(refused).code(), Code::OutOfRange);
     }

@@ -3,12 +3,13 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use futures_util::future::{join_all, try_join_all};
 use nix::sys::signal::Signal;
 use reqwest::{Client, Response, StatusCode, header, multipart};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use testkit::{Clamd, Ports, Stack, TcpProxy, eventually, measure::pdf};
-use tokio::{io::AsyncWriteExt, net::TcpStream};
+use tokio::{io::AsyncWriteExt, net::TcpStream, time::timeout};
 
 use crate::collector::Collector;
 
@@ -436,6 +437,29 @@ async fn a_service_that_refuses_connections_for_a_second_costs_no_form() -> anyh
         );
         let _proxy = TcpProxy::start_on(port, service).await?;
         assert_eq!(sending.await??.status(), StatusCode::OK, "{path}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn visitors_who_leave_while_a_service_stands_still_cost_nobody_else_their_form() -> anyhow::Result<()> {
+    const WHO_LEAVE: usize = 200;
+    const WHO_STAY: usize = 20;
+    let site = site_with(&[("RATE_BURST", "1000")]).await?;
+    let contact = site.stack.service("contact")?;
+    contact.signal(Signal::SIGSTOP)?;
+    let form = message();
+    let send = || site.post("/api/contact", &form);
+    let leaving = (0..WHO_LEAVE).map(|_| timeout(Duration::from_secs(1), send()));
+    let staying = (0..WHO_STAY).map(|_| send());
+    let thawing = async {
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        contact.signal(Signal::SIGCONT)
+    };
+    let (_left, answers, thawed) = tokio::join!(join_all(leaving), try_join_all(staying), thawing);
+    thawed?;
+    for answer in answers? {
+        assert_eq!(answer.status(), StatusCode::OK);
     }
     Ok(())
 }
