@@ -13,6 +13,9 @@ use crate::{
     submission::{FormKind, Submission, visitor_of},
 };
 
+/// A backlog is more than what is under way at any moment: of one or two, each may be what a fault before this one left.
+const UNDER_WAY: usize = 3;
+
 /// A mail that tells whether deliveries go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Awaited {
@@ -79,7 +82,7 @@ impl AwaitedMails {
     }
 
     /// How long after this moment the first of these mails was taken that was waited for, once one was: of a form that was
-    /// accepted by then, and not taken by then, or where there was no such, of the next form. Moments are asked for in order.
+    /// accepted by then, and not taken by then, or where there was no backlog of such, of the next form, too. Moments are asked for in order.
     pub fn first_taken_after(
         &mut self,
         moment: Instant,
@@ -92,7 +95,11 @@ impl AwaitedMails {
         let is_orphaned = |accepted: Instant| self.orphaned_until.is_some_and(|until| accepted <= until);
         let meant = self.waiting.iter().filter(|(mail, _)| is_meant(*mail));
         let waiting = meant.filter(|(_, accepted)| !is_orphaned(*accepted));
-        let has_backlog = waiting.clone().any(|(_, accepted)| *accepted <= moment);
+        let has_backlog = waiting
+            .clone()
+            .filter(|(_, accepted)| *accepted <= moment)
+            .count()
+            > UNDER_WAY;
         let counts = waiting.filter(|(_, accepted)| !has_backlog || *accepted <= moment);
         let first = counts.filter_map(|(mail, _)| taken_at(mail)).min()?;
         Some(first - moment)
@@ -107,6 +114,7 @@ mod tests {
     fn accepted(number: u32, at: Instant) -> Acceptance {
         Acceptance {
             submission: Submission::new(0, number, FormKind::Contact, 0),
+            tried: at,
             at,
         }
     }
@@ -135,23 +143,38 @@ mod tests {
         let over = at(10);
         let mut mails = AwaitedMails::default();
         mails.read(&[accepted(1, at(1))], &[mail_to(1, at(2))]);
-        // One before the fault's end, and one after it, whose mail comes at once.
+        // Some before the fault's end, and one after it, whose mail comes at once.
+        mails.read(&[2, 4, 5, 6].map(|number| accepted(number, at(9))), &[]);
         mails.read(
-            &[accepted(2, at(9)), accepted(3, at(11))],
+            &[accepted(3, at(11))],
             &[mail_to(3, at(11)), mail("sales@run.example", at(11))],
         );
         assert_eq!(mails.first_taken_after(over, to_visitors), None);
-        mails.read(&[], &[mail_to(2, at(14)), mail_to(2, at(15))]);
+        mails.read(&[], &[2, 2, 4, 5, 6].map(|number| mail_to(number, at(14))));
         assert_eq!(
             mails.first_taken_after(over, to_visitors),
             Some(Duration::from_secs(4))
         );
         let later = at(20);
         assert_eq!(mails.first_taken_after(later, to_visitors), None, "nobody waits");
-        mails.read(&[accepted(4, at(21))], &[mail_to(4, at(22))]);
+        mails.read(&[accepted(7, at(21))], &[mail_to(7, at(22))]);
         assert_eq!(
             mails.first_taken_after(later, to_visitors),
             Some(Duration::from_secs(2))
+        );
+    }
+
+    #[test]
+    fn of_the_few_that_are_under_way_at_any_moment_none_is_waited_for() {
+        let begun = Instant::now();
+        let at = |second| begun + Duration::from_secs(second);
+        let mut mails = AwaitedMails::default();
+        let few = [1, 2, 3].map(|number| accepted(number, at(9)));
+        mails.read(&few, &[]);
+        mails.read(&[accepted(4, at(11))], &[mail_to(4, at(11))]);
+        assert_eq!(
+            mails.first_taken_after(at(10), to_visitors),
+            Some(Duration::from_secs(1))
         );
     }
 
@@ -170,6 +193,7 @@ mod tests {
         let mut mails = AwaitedMails::default();
         let application = Acceptance {
             submission,
+            tried: at(9),
             at: at(9),
         };
         // None of these needs the store.

@@ -24,8 +24,21 @@ pub struct Record {
 pub struct Acceptance {
     /// Which one.
     pub submission: Submission,
+    /// Since when its visitor had tried.
+    pub tried: Instant,
     /// When the visitor was told.
     pub at: Instant,
+}
+
+/// A time in which forms of one kind were sent, and none was accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stall {
+    /// Which kind.
+    pub kind: FormKind,
+    /// Its beginning.
+    pub since: Instant,
+    /// How long it took.
+    pub took: Duration,
 }
 
 /// What the visitors have seen.
@@ -51,17 +64,31 @@ impl Ledger {
         self.acceptances.len()
     }
 
-    /// The longest time without an accepted submission of one kind, whatever became of the others.
-    pub fn longest_stall(&self) -> Duration {
-        let stalls = FormKind::ALL.map(|kind| self.longest_stall_of(kind));
-        stalls.into_iter().max().unwrap_or_default()
+    /// The longest time in which somebody tried and nothing of that kind was accepted, whatever became of the others.
+    pub fn longest_stall(&self) -> Option<Stall> {
+        let stalls = FormKind::ALL.into_iter().flat_map(|kind| self.stalls_of(kind));
+        stalls.max_by_key(|stall| stall.took)
     }
 
-    fn longest_stall_of(&self, kind: FormKind) -> Duration {
+    /// One before each acceptance but the first.
+    fn stalls_of(&self, kind: FormKind) -> Vec<Stall> {
         let of_kind = self.acceptances.iter().filter(|it| it.submission.kind == kind);
-        let moments: Vec<_> = of_kind.map(|accepted| accepted.at).collect();
-        let gaps = moments.windows(2).map(|pair| pair[1] - pair[0]);
-        gaps.max().unwrap_or_default()
+        let accepted: Vec<&Acceptance> = of_kind.collect();
+        let Some(last) = accepted.last() else {
+            return Vec::new();
+        };
+        let mut tried = last.tried;
+        let backwards = accepted.windows(2).rev().map(|pair| {
+            // The first try of those who were accepted then or later: who was in vain until then is among them.
+            tried = tried.min(pair[1].tried);
+            let since = tried.max(pair[0].at);
+            Stall {
+                kind,
+                since,
+                took: pair[1].at - since,
+            }
+        });
+        backwards.collect()
     }
 
     /// How long after this moment each kind of form was accepted again: the slowest of them, once all were.
@@ -78,15 +105,24 @@ impl Ledger {
 mod tests {
     use super::*;
 
-    fn ledger_of(begun: Instant, acceptances: &[(FormKind, u64)]) -> Ledger {
-        let accepted = |(kind, ms): &(FormKind, u64)| Acceptance {
+    /// Each with the milliseconds of its first try and of its acceptance.
+    fn ledger_of(begun: Instant, acceptances: &[(FormKind, u64, u64)]) -> Ledger {
+        let at = |ms| begun + Duration::from_millis(ms);
+        let accepted = |(kind, tried, accepted): &(FormKind, u64, u64)| Acceptance {
             submission: Submission::new(0, 0, *kind, 0),
-            at: begun + Duration::from_millis(*ms),
+            tried: at(*tried),
+            at: at(*accepted),
         };
         Ledger {
             acceptances: acceptances.iter().map(accepted).collect(),
             ..Ledger::default()
         }
+    }
+
+    fn longest_stall_of(acceptances: &[(FormKind, u64, u64)]) -> Option<(u64, u64)> {
+        let begun = Instant::now();
+        let stall = ledger_of(begun, acceptances).longest_stall()?;
+        Some(((stall.since - begun).as_secs(), stall.took.as_secs()))
     }
 
     #[test]
@@ -95,10 +131,10 @@ mod tests {
         let (contact, newsletter, application) =
             (FormKind::Contact, FormKind::Newsletter, FormKind::Application);
         let mut accepted = vec![
-            (application, 900),
-            (contact, 1_100),
-            (newsletter, 1_200),
-            (contact, 1_300),
+            (application, 800, 900),
+            (contact, 1_000, 1_100),
+            (newsletter, 1_100, 1_200),
+            (contact, 1_200, 1_300),
         ];
         let over = begun + Duration::from_secs(1);
         assert_eq!(
@@ -106,19 +142,36 @@ mod tests {
             None,
             "no application since"
         );
-        accepted.extend([(application, 4_000), (application, 9_000)]);
-        let ledger = ledger_of(begun, &accepted);
-        assert_eq!(ledger.recovery(over), Some(Duration::from_secs(3)));
-        assert_eq!(ledger.longest_stall(), Duration::from_secs(5));
+        accepted.extend([(application, 1_000, 4_000), (application, 8_900, 9_000)]);
+        assert_eq!(
+            ledger_of(begun, &accepted).recovery(over),
+            Some(Duration::from_secs(3))
+        );
     }
 
     #[test]
     fn a_kind_of_form_that_stalls_while_others_are_accepted_stalls() {
-        let others = (0..20).map(|second| (FormKind::Contact, second * 1_000));
+        let others = (0..20).map(|second| (FormKind::Contact, second * 1_000, second * 1_000 + 10));
         let mut accepted: Vec<_> = others.collect();
-        accepted.insert(3, (FormKind::Newsletter, 2_500));
-        accepted.push((FormKind::Newsletter, 19_500));
-        let ledger = ledger_of(Instant::now(), &accepted);
-        assert_eq!(ledger.longest_stall(), Duration::from_secs(17));
+        accepted.push((FormKind::Newsletter, 1_000, 2_000));
+        accepted.push((FormKind::Newsletter, 3_000, 19_000));
+        assert_eq!(longest_stall_of(&accepted), Some((3, 16)));
+    }
+
+    #[test]
+    fn a_time_in_which_nobody_tries_is_no_stall() {
+        const KIND: FormKind = FormKind::Application;
+        let accepted = [
+            (KIND, 0, 1_000),
+            (KIND, 7_000, 9_000),
+            (KIND, 2_000, 10_000),
+            (KIND, 30_000, 31_000),
+        ];
+        assert_eq!(
+            longest_stall_of(&accepted),
+            Some((2, 7)),
+            "the one who tried first was accepted later"
+        );
+        assert_eq!(longest_stall_of(&accepted[..1]), None);
     }
 }

@@ -8,6 +8,7 @@ use std::{
 
 use clap::Parser;
 use reliability::{HEAD, Plan, broken_promises, row, run, too_slow};
+use site_service::drain;
 
 /// Makes faults under load, and balances the books: nothing may be lost
 #[derive(Parser)]
@@ -29,7 +30,7 @@ struct Cli {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match chaos(&Cli::parse()).await {
+    match chaos_until_signal(&Cli::parse()).await {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -37,6 +38,13 @@ async fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs the rows, or ends with all that was started for them when it is asked to stop.
+async fn chaos_until_signal(cli: &Cli) -> anyhow::Result<bool> {
+    let stop = drain::on_signal()?;
+    let ran = stop.run_until_cancelled(chaos(cli)).await;
+    ran.unwrap_or_else(|| Err(anyhow::anyhow!("asked to stop; the row was cut off")))
 }
 
 /// Runs the rows; gives whether the promise held in all of them.

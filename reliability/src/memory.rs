@@ -1,16 +1,25 @@
 //! Memory of the services while a run goes on: whether it grows.
 
-use std::{ops::Range, time::Duration};
+use std::{
+    collections::HashMap,
+    ops::Range,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
-use testkit::{Stack, measure::resident_bytes};
+use testkit::{Stack, measure::resident_bytes_of};
+use tokio::time::{Instant, interval};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::plan::STEADY;
 
 /// The services that are watched.
 const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
 const MINUTE: Duration = Duration::from_secs(60);
+const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Resident memory of one process of a service, in bytes: means over a minute, where there are samples.
+/// Resident memory of one process of a service, in bytes: medians of a minute's samples, where there are any. What a fault makes
+/// pile up for some seconds is no growth.
 #[derive(Debug)]
 pub struct Growth {
     /// Which one.
@@ -21,9 +30,17 @@ pub struct Growth {
     pub fifteenth_minute: Option<u64>,
 }
 
-/// What was resident, and when.
+/// Samples the memory of the services, until it is dropped.
+pub struct MemoryWatch {
+    shared: Arc<Mutex<Watched>>,
+    _sampling: DropGuard,
+}
+
 #[derive(Default)]
-pub struct Samples(Vec<Sample>);
+struct Watched {
+    processes: HashMap<&'static str, u32>,
+    samples: Vec<Sample>,
+}
 
 struct Sample {
     service: &'static str,
@@ -31,36 +48,67 @@ struct Sample {
     bytes: u64,
 }
 
-impl Samples {
-    /// Takes a sample of each service that runs, or stands still.
-    pub fn take(&mut self, stack: &Stack, at: Duration) {
-        for service in SERVICES {
-            let running = stack.service(service);
-            // One that has just been killed has none.
-            if let Ok(bytes) = running.and_then(|part| resident_bytes(part, "VmRSS")) {
-                self.0.push(Sample { service, at, bytes });
-            }
+impl MemoryWatch {
+    /// Begins to.
+    pub fn start() -> Self {
+        let shared = Arc::<Mutex<Watched>>::default();
+        let stop = CancellationToken::new();
+        tokio::spawn(stop.clone().run_until_cancelled_owned(sample(shared.clone())));
+        Self {
+            shared,
+            _sampling: stop.drop_guard(),
         }
+    }
+
+    /// Goes on with the processes that run now: a fault may have replaced some.
+    pub fn follow(&self, stack: &Stack) {
+        let pid = |service| Some((service, stack.service(service).ok()?.pid()?));
+        locked(&self.shared).processes = SERVICES.into_iter().filter_map(pid).collect();
     }
 
     /// How it grew in the steady part of a soak.
     pub fn growth(&self) -> Vec<Growth> {
-        let growth = |service| Growth {
-            service,
-            third_minute: self.mean(service, STEADY.start..STEADY.start + MINUTE),
-            fifteenth_minute: self.mean(service, STEADY.end - MINUTE..STEADY.end),
-        };
-        SERVICES.map(growth).into()
+        growth(&locked(&self.shared).samples)
     }
+}
 
-    fn mean(&self, service: &str, minute: Range<Duration>) -> Option<u64> {
-        let within = self
-            .0
-            .iter()
-            .filter(|sample| sample.service == service && minute.contains(&sample.at));
-        let bytes: Vec<u64> = within.map(|sample| sample.bytes).collect();
-        bytes.iter().sum::<u64>().checked_div(bytes.len() as u64)
+async fn sample(shared: Arc<Mutex<Watched>>) {
+    let begun = Instant::now();
+    let mut ticks = interval(SAMPLE_INTERVAL);
+    loop {
+        ticks.tick().await;
+        let mut watched = locked(&shared);
+        let at = begun.elapsed();
+        // One that has just been killed has none.
+        let sample = |(service, pid): (&&'static str, &u32)| {
+            let bytes = resident_bytes_of(*pid, "VmRSS").ok()?;
+            Some(Sample { service, at, bytes })
+        };
+        let samples: Vec<Sample> = watched.processes.iter().filter_map(sample).collect();
+        watched.samples.extend(samples);
     }
+}
+
+fn locked(shared: &Mutex<Watched>) -> MutexGuard<'_, Watched> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn growth(samples: &[Sample]) -> Vec<Growth> {
+    let growth = |service| Growth {
+        service,
+        third_minute: median(samples, service, STEADY.start..STEADY.start + MINUTE),
+        fifteenth_minute: median(samples, service, STEADY.end - MINUTE..STEADY.end),
+    };
+    SERVICES.map(growth).into()
+}
+
+fn median(samples: &[Sample], service: &str, minute: Range<Duration>) -> Option<u64> {
+    let within = samples
+        .iter()
+        .filter(|sample| sample.service == service && minute.contains(&sample.at));
+    let mut bytes: Vec<u64> = within.map(|sample| sample.bytes).collect();
+    bytes.sort_unstable();
+    bytes.get(bytes.len() / 2).copied()
 }
 
 #[cfg(test)]
@@ -74,22 +122,23 @@ mod tests {
             at: Duration::from_secs(seconds),
             bytes,
         };
-        let mut samples = Samples(vec![
+        let samples = [
             sample("contact", 119, 900),
             sample("contact", 120, 10),
+            sample("contact", 121, 500),
             sample("contact", 179, 20),
             sample("contact", 180, 900),
             sample("contact", 845, 30),
             sample("contact", 901, 900),
             sample("careers", 130, 10),
-        ]);
-        samples.0.push(sample("newsletter", 850, 10));
-        let growth = samples.growth();
+            sample("newsletter", 850, 10),
+        ];
+        let growth = growth(&samples);
         let of = |service| {
             let of_it = growth.iter().find(|growth| growth.service == service);
             of_it.map(|growth| (growth.third_minute, growth.fifteenth_minute))
         };
-        assert_eq!(of("contact"), Some((Some(15), Some(30))));
+        assert_eq!(of("contact"), Some((Some(20), Some(30))));
         assert_eq!(of("careers"), Some((Some(10), None)));
         assert_eq!(of("newsletter"), Some((None, Some(10))));
         assert_eq!(of("gateway"), Some((None, None)));

@@ -15,7 +15,8 @@ use crate::{
     books::{Balance, balance},
     faults::Fault,
     holdings::Holdings,
-    memory::{Growth, Samples},
+    ledger::Stall,
+    memory::{Growth, MemoryWatch},
     plan::{Plan, Strikes},
     spool::files_in,
     visitors::Visitors,
@@ -40,8 +41,8 @@ const SETTLE_TIMEOUT: Duration = Duration::from_secs(300);
 pub struct Outcome {
     /// The books.
     pub balance: Balance,
-    /// The longest time without an accepted submission of one kind.
-    pub longest_stall: Duration,
+    /// The longest time in which somebody tried and no submission of that kind was accepted.
+    pub longest_stall: Slowest,
     /// From the last answer to a visitor until everything stored was delivered.
     pub backlog: Duration,
     /// What was seen while faults struck.
@@ -55,10 +56,27 @@ pub struct Seen {
     pub slowest_recovery: Slowest,
     /// The longest time from the end of a fault until a mail was taken that was waited for by then.
     pub slowest_delivery: Slowest,
+    /// When each fault began.
+    pub strikes: Vec<(Instant, Fault)>,
     /// From when to when somebody was killed who knew what notifiers had handed over.
     pub kills: Vec<RangeInclusive<Instant>>,
     /// Memory of the services, in a soak.
     pub growth: Vec<Growth>,
+}
+
+impl Seen {
+    /// A stall, with the last fault that began before its end.
+    fn told(&self, stall: Stall) -> Slowest {
+        let began = self
+            .strikes
+            .partition_point(|(at, _)| *at < stall.since + stall.took);
+        let fault = self.strikes[..began].last();
+        let fault = fault.map(|(_, fault)| fault.to_string()).unwrap_or_default();
+        Slowest {
+            took: stall.took,
+            after: format!("{fault} ({:?})", stall.kind),
+        }
+    }
 }
 
 /// What took the longest, and after which fault.
@@ -110,7 +128,10 @@ pub async fn run(plan: &Plan, seed: u64) -> anyhow::Result<Outcome> {
     stack.stop().await?;
     Ok(Outcome {
         balance: balance(&ledger, &holdings),
-        longest_stall: ledger.longest_stall(),
+        longest_stall: ledger
+            .longest_stall()
+            .map(|stall| seen.told(stall))
+            .unwrap_or_default(),
         backlog,
         seen,
     })
@@ -132,16 +153,17 @@ async fn shorten_the_ack_wait(stack: &mut Stack, ack_wait: Duration) -> anyhow::
 async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) -> anyhow::Result<Seen> {
     let mut rng = Rng::with_seed(seed);
     let mut mails = AwaitedMails::default();
-    let mut memory = Samples::default();
+    let memory = MemoryWatch::start();
     let mut seen = Seen::default();
     let begun = Instant::now();
     for struck in 0.. {
+        memory.follow(stack);
         sleep(Duration::from_millis(rng.u64(0..PAUSE_MS))).await;
-        memory.take(stack, begun.elapsed());
         let Some(fault) = plan.next_fault(struck, begun.elapsed(), &mut rng) else {
             break;
         };
         all_run(stack)?;
+        seen.strikes.push((Instant::now(), fault));
         let over = fault.strike(stack, &mut rng).await?;
         mails.orphaned_until = over.orphaned_until.or(mails.orphaned_until);
         let recovering = async {
@@ -159,7 +181,6 @@ async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) 
             // Until its servers agree again, one that leads no more may have handed out anything.
             mails.orphaned_until = Some(Instant::now());
         }
-        memory.take(stack, begun.elapsed());
     }
     if matches!(plan.strikes, Strikes::Soak) {
         seen.growth = memory.growth();

@@ -41,7 +41,7 @@ pub fn row(plan: &Plan, outcome: &Outcome) -> String {
         balance.repeats.len(),
         balance.orphaned.len(),
         balance.losses.len(),
-        outcome.longest_stall.as_secs_f64(),
+        outcome.longest_stall.took.as_secs_f64(),
         outcome.seen.slowest_recovery.took.as_secs_f64(),
         outcome.seen.slowest_delivery.took.as_secs_f64(),
         outcome.backlog.as_secs_f64(),
@@ -103,12 +103,8 @@ pub fn too_slow(plan: &Plan, outcome: &Outcome) -> Vec<String> {
         ("backlog", outcome.backlog, String::new(), MAX_BACKLOG),
     ];
     if plan.shape.broker == Broker::Three {
-        limits.push((
-            "longest stall",
-            outcome.longest_stall,
-            String::new(),
-            MAX_RECOVERY_OF_THREE,
-        ));
+        let stall = &outcome.longest_stall;
+        limits.push(("longest stall", stall.took, after(stall), MAX_RECOVERY_OF_THREE));
     }
     let slow = limits.into_iter().filter(|(_, took, _, limit)| took > limit);
     slow.map(|(what, took, after, limit)| {
@@ -139,7 +135,7 @@ mod tests {
             after: "a fault".to_owned(),
         };
         let outcome = Outcome {
-            longest_stall: took,
+            longest_stall: slowest(),
             backlog: took,
             seen: Seen {
                 slowest_recovery: slowest(),

@@ -165,7 +165,7 @@ impl Shared {
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
             let answered = submission.request(&self.http, &self.site).send().await;
-            if self.heard(submission, answered).await {
+            if self.heard(submission, begun, answered).await {
                 return true;
             }
             sleep(RETRY_PAUSE).await;
@@ -191,10 +191,11 @@ impl Shared {
 
     /// Sends it over a slow line, and leaves at some moment.
     async fn vanish(&self, submission: Submission, rng: &mut Rng) -> bool {
+        let begun = Instant::now();
         let stay = MAX_STAY.mul_f64(rng.f64());
         let request = submission.slow_request(&self.http, &self.site);
         match timeout(stay, request.send()).await {
-            Ok(answered) => self.heard(submission, answered).await,
+            Ok(answered) => self.heard(submission, begun, answered).await,
             Err(_) => {
                 self.ledger(|ledger| ledger.left += 1);
                 false
@@ -203,11 +204,20 @@ impl Shared {
     }
 
     /// Whether the submission was accepted.
-    async fn heard(&self, submission: Submission, answered: reqwest::Result<Response>) -> bool {
+    async fn heard(
+        &self,
+        submission: Submission,
+        tried: Instant,
+        answered: reqwest::Result<Response>,
+    ) -> bool {
         let is_accepted = self.is_accepted(answered).await;
         if is_accepted {
-            let at = Instant::now();
-            self.ledger(|ledger| ledger.acceptances.push(Acceptance { submission, at }));
+            let accepted = Acceptance {
+                submission,
+                tried,
+                at: Instant::now(),
+            };
+            self.ledger(|ledger| ledger.acceptances.push(accepted));
         }
         is_accepted
     }

@@ -70,7 +70,7 @@ pub async fn footprints(stack: &mut Stack) -> anyhow::Result<Vec<Footprint>> {
             until_ready(stack, service).await?;
             start = start.max(started.elapsed());
         }
-        let program = proc_file(stack.service(service)?, "exe")?;
+        let program = proc_file(pid_of(stack.service(service)?)?, "exe");
         all.push(Footprint {
             service,
             start,
@@ -103,7 +103,7 @@ pub async fn memory(stack: &Stack) -> anyhow::Result<Vec<Memory>> {
         let part = stack.service(service)?;
         idle.push(resident_bytes(part, "VmRSS")?);
         // 5 resets the peak (proc(5)).
-        fs::write(proc_file(part, "clear_refs")?, "5")?;
+        fs::write(proc_file(pid_of(part)?, "clear_refs"), "5")?;
     }
     upload_all(stack).await?;
     SERVICES
@@ -276,7 +276,12 @@ pub fn pdf(bytes: usize) -> Vec<u8> {
 
 /// Resident memory of a process: `VmRSS` as it is, `VmHWM` at its peak (proc(5)).
 pub fn resident_bytes(part: &ChildProcess, what: &str) -> anyhow::Result<u64> {
-    let status = fs::read_to_string(proc_file(part, "status")?)?;
+    resident_bytes_of(pid_of(part)?, what)
+}
+
+/// The same of the process with this id.
+pub fn resident_bytes_of(pid: u32, what: &str) -> anyhow::Result<u64> {
+    let status = fs::read_to_string(proc_file(pid, "status"))?;
     let line = status
         .lines()
         .find_map(|line| line.strip_prefix(what)?.strip_prefix(':'));
@@ -287,9 +292,11 @@ pub fn resident_bytes(part: &ChildProcess, what: &str) -> anyhow::Result<u64> {
     Ok(kilobytes * BYTES_PER_KB)
 }
 
-fn proc_file(part: &ChildProcess, file: &str) -> anyhow::Result<String> {
-    let pid = part
-        .pid()
-        .with_context(|| format!("{} does not run", part.name()))?;
-    Ok(format!("/proc/{pid}/{file}"))
+fn pid_of(part: &ChildProcess) -> anyhow::Result<u32> {
+    part.pid()
+        .with_context(|| format!("{} does not run", part.name()))
+}
+
+fn proc_file(pid: u32, file: &str) -> String {
+    format!("/proc/{pid}/{file}")
 }
