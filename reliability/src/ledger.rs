@@ -33,8 +33,6 @@ pub struct Acceptance {
 /// A time in which forms of one kind were sent, and none was accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stall {
-    /// Which kind.
-    pub kind: FormKind,
     /// Its beginning.
     pub since: Instant,
     /// How long it took.
@@ -64,10 +62,9 @@ impl Ledger {
         self.acceptances.len()
     }
 
-    /// The longest time in which somebody tried and nothing of that kind was accepted, whatever became of the others.
-    pub fn longest_stall(&self) -> Option<Stall> {
-        let stalls = FormKind::ALL.into_iter().flat_map(|kind| self.stalls_of(kind));
-        stalls.max_by_key(|stall| stall.took)
+    /// Each time in which somebody tried and nothing of that kind was accepted, whatever became of the others.
+    pub fn stalls(&self) -> impl Iterator<Item = Stall> {
+        FormKind::ALL.into_iter().flat_map(|kind| self.stalls_of(kind))
     }
 
     /// One before each acceptance but the first.
@@ -83,7 +80,6 @@ impl Ledger {
             tried = tried.min(pair[1].tried);
             let since = tried.max(pair[0].at);
             Stall {
-                kind,
                 since,
                 took: pair[1].at - since,
             }
@@ -121,7 +117,8 @@ mod tests {
 
     fn longest_stall_of(acceptances: &[(FormKind, u64, u64)]) -> Option<(u64, u64)> {
         let begun = Instant::now();
-        let stall = ledger_of(begun, acceptances).longest_stall()?;
+        let stalls = ledger_of(begun, acceptances);
+        let stall = stalls.stalls().max_by_key(|stall| stall.took)?;
         Some(((stall.since - begun).as_secs(), stall.took.as_secs()))
     }
 

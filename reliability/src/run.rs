@@ -15,7 +15,7 @@ use crate::{
     books::{Balance, balance},
     faults::Fault,
     holdings::Holdings,
-    ledger::Stall,
+    ledger::Ledger,
     memory::{Growth, MemoryWatch},
     plan::{Plan, Strikes},
     spool::files_in,
@@ -43,6 +43,8 @@ pub struct Outcome {
     pub balance: Balance,
     /// The longest time in which somebody tried and no submission of that kind was accepted.
     pub longest_stall: Slowest,
+    /// The same of those times that a fault of the cluster's began: others are as long as the fault.
+    pub longest_stall_of_cluster: Slowest,
     /// From the last answer to a visitor until everything stored was delivered.
     pub backlog: Duration,
     /// What was seen while faults struck.
@@ -65,17 +67,24 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// A stall, with the last fault that began before its end.
-    fn told(&self, stall: Stall) -> Slowest {
-        let began = self
-            .strikes
-            .partition_point(|(at, _)| *at < stall.since + stall.took);
-        let fault = self.strikes[..began].last();
-        let fault = fault.map(|(_, fault)| fault.to_string()).unwrap_or_default();
-        Slowest {
-            took: stall.took,
-            after: format!("{fault} ({:?})", stall.kind),
+    /// The longest stall of those whose fault is meant.
+    fn longest_stall(&self, ledger: &Ledger, is_meant: impl Fn(Fault) -> bool) -> Slowest {
+        let mut longest = Slowest::default();
+        for stall in ledger.stalls() {
+            if let Some(fault) = self
+                .fault_before(stall.since + stall.took)
+                .filter(|fault| is_meant(*fault))
+            {
+                longest.note(stall.took, fault);
+            }
         }
+        longest
+    }
+
+    /// The last fault that had begun by then.
+    fn fault_before(&self, moment: Instant) -> Option<Fault> {
+        let began = self.strikes.partition_point(|(at, _)| *at < moment);
+        Some(self.strikes[..began].last()?.1)
     }
 }
 
@@ -128,10 +137,8 @@ pub async fn run(plan: &Plan, seed: u64) -> anyhow::Result<Outcome> {
     stack.stop().await?;
     Ok(Outcome {
         balance: balance(&ledger, &holdings),
-        longest_stall: ledger
-            .longest_stall()
-            .map(|stall| seen.told(stall))
-            .unwrap_or_default(),
+        longest_stall: seen.longest_stall(&ledger, |_| true),
+        longest_stall_of_cluster: seen.longest_stall(&ledger, |fault| matches!(fault, Fault::Cluster(_))),
         backlog,
         seen,
     })

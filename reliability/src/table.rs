@@ -103,7 +103,7 @@ pub fn too_slow(plan: &Plan, outcome: &Outcome) -> Vec<String> {
         ("backlog", outcome.backlog, String::new(), MAX_BACKLOG),
     ];
     if plan.shape.broker == Broker::Three {
-        let stall = &outcome.longest_stall;
+        let stall = &outcome.longest_stall_of_cluster;
         limits.push(("longest stall", stall.took, after(stall), MAX_RECOVERY_OF_THREE));
     }
     let slow = limits.into_iter().filter(|(_, took, _, limit)| took > limit);
@@ -135,7 +135,7 @@ mod tests {
             after: "a fault".to_owned(),
         };
         let outcome = Outcome {
-            longest_stall: slowest(),
+            longest_stall_of_cluster: slowest(),
             backlog: took,
             seen: Seen {
                 slowest_recovery: slowest(),
