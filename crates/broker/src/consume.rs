@@ -295,7 +295,8 @@ async fn report_progress(message: &Message) {
     }
 }
 
-/// Does the work, and reports progress several times in each ack wait until it is done. The work goes on while a report is under way.
+/// Does the work, and reports progress several times in each ack wait until it is done. The work goes on while a report is
+/// under way.
 pub async fn with_progress<T, Fut: Future<Output = ()>>(
     work: impl Future<Output = T>,
     ack_wait: Duration,

@@ -22,9 +22,9 @@ const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 /// Per-connection window: wide, because all of the gateway's calls share a connection.
 const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 
-/// How many calls may be given up before this server looks at them, as all of a gateway's visitors may while it stands still. Beyond
-/// that it ends the connection, and every other call on it (`http2_max_pending_accept_reset_streams`, 20 by default, against
-/// clients who do so on purpose).
+/// How many calls may be given up before this server looks at them, as all of a gateway's visitors may while it stands still.
+/// Beyond that it ends the connection, and every other call on it (`http2_max_pending_accept_reset_streams`, 20 by default,
+/// against clients who do so on purpose).
 const MAX_UNSEEN_RESETS: usize = 4_096;
 
 /// A gRPC server that has its port but does not answer yet.

@@ -130,12 +130,9 @@ impl ChildProcess {
 
     /// Whether it handles a signal itself by now (proc(5)).
     fn catches(&self, signal: Signal) -> bool {
-        let status = self
-            .pid()
-            .and_then(|pid| fs::read_to_string(format!("/proc/{pid}/status")).ok());
-        let caught = status.as_deref().and_then(|status| {
-            let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
-            u64::from_str_radix(mask.trim(), 16).ok()
+        let caught = self.pid().and_then(|pid| {
+            let mask = status_field(pid, "SigCgt").ok()?;
+            u64::from_str_radix(&mask, 16).ok()
         });
         caught.is_some_and(|caught| caught & (1 << (signal as u64 - 1)) != 0)
     }
@@ -157,6 +154,15 @@ impl ChildProcess {
     pub async fn kill(mut self) -> anyhow::Result<()> {
         Ok(self.child.kill().await?)
     }
+}
+
+/// A field of a process's status (proc(5)).
+pub(crate) fn status_field(pid: u32, name: &str) -> anyhow::Result<String> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let mut lines = status.lines();
+    let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let value = value.with_context(|| format!("no {name} in the status of process {pid}"))?;
+    Ok(value.trim().to_owned())
 }
 
 #[cfg(test)]

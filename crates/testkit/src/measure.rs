@@ -13,7 +13,7 @@ use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use crate::{ChildProcess, Discard, Ports, Stack, eventually};
+use crate::{ChildProcess, Discard, Ports, Stack, child_process::status_field, eventually};
 
 const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
 /// How often each service is started to see how long that takes.
@@ -281,14 +281,9 @@ pub fn resident_bytes(part: &ChildProcess, what: &str) -> anyhow::Result<u64> {
 
 /// The same of the process with this id.
 pub fn resident_bytes_of(pid: u32, what: &str) -> anyhow::Result<u64> {
-    let status = fs::read_to_string(proc_file(pid, "status"))?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix(what)?.strip_prefix(':'));
-    let kilobytes = line.and_then(|line| line.split_whitespace().next());
-    let kilobytes: u64 = kilobytes
-        .context("no such line in the process's status")?
-        .parse()?;
+    let field = status_field(pid, what)?;
+    let kilobytes = field.split_whitespace().next().unwrap_or_default();
+    let kilobytes: u64 = kilobytes.parse()?;
     Ok(kilobytes * BYTES_PER_KB)
 }
 
