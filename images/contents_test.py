@@ -16,6 +16,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 import urllib.error
@@ -338,6 +339,19 @@ class Contents(unittest.TestCase):
                 sources = shlex.split(value)[:-1]
                 if instruction == "COPY" and not sources[0].startswith("--from="):
                     self.assertLessEqual({Path(source).parts[0] for source in sources}, sent())
+
+    def test_the_builder_has_every_package_of_the_workspace(self):
+        for stage in ("recipe", "build"):
+            with self.subTest(stage=stage), tempfile.TemporaryDirectory() as folder:
+                for instruction, value in RUST[stage][1]:
+                    *sources, target = shlex.split(value)
+                    if instruction == "COPY" and not sources[0].startswith("--from="):
+                        for source in sources:
+                            link = Path(folder) / target / (source if target == "./" else "")
+                            link.symlink_to(ROOT / source)
+                asked = ["cargo", "metadata", "--no-deps", "--offline", "--locked", "--format-version", "1"]
+                told = subprocess.run(asked, cwd=folder, capture_output=True, text=True)
+                self.assertEqual(told.returncode, 0, told.stderr)
 
     def test_the_builder_is_sent_nothing_that_git_does_not_keep(self):
         kept_back = set((ROOT / ".dockerignore").read_text().splitlines())

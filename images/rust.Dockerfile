@@ -13,6 +13,7 @@ WORKDIR /src
 FROM tools AS recipe
 COPY Cargo.toml Cargo.lock ./
 COPY crates crates
+COPY reliability reliability
 COPY services services
 COPY xtask xtask
 RUN cargo chef prepare --recipe-path /recipe.json
@@ -48,10 +49,12 @@ RUN rustup target add "$CARGO_BUILD_TARGET"
 FROM for-$TARGETARCH AS build
 WORKDIR /src
 COPY --from=recipe /recipe.json /recipe.json
+COPY .cargo .cargo
 RUN cargo chef cook --release --locked --recipe-path /recipe.json \
       --package gateway --package contact --package newsletter --package careers --package notifier --package sitectl --package web
 COPY Cargo.toml Cargo.lock ./
 COPY crates crates
+COPY reliability reliability
 COPY services services
 COPY xtask xtask
 # Auditable: the list of dependencies is a section of each program, where scanners and the image's SBOM find it.

@@ -83,8 +83,21 @@ impl Seen {
 
     /// The last fault that had begun by then.
     fn fault_before(&self, moment: Instant) -> Option<Fault> {
+        Some(self.strike_before(moment)?.1)
+    }
+
+    fn strike_before(&self, moment: Instant) -> Option<(Instant, Fault)> {
         let began = self.strikes.partition_point(|(at, _)| *at < moment);
-        Some(self.strikes[..began].last()?.1)
+        self.strikes[..began].last().copied()
+    }
+
+    /// How long after which fault began that was, in words for the end of a sentence.
+    pub fn since_fault(&self, moment: Instant) -> String {
+        self.strike_before(moment)
+            .map_or(String::new(), |(began, fault)| {
+                let later = (moment - began).as_secs_f64();
+                format!(", {later:.1} s after {fault} began")
+            })
     }
 }
 

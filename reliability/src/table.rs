@@ -8,7 +8,7 @@ use crate::{
     books::Losses,
     memory::Growth,
     plan::Plan,
-    repeats::unexplained,
+    repeats::{Repeat, unexplained},
     run::{Outcome, Seen, Slowest},
 };
 
@@ -59,7 +59,8 @@ pub fn broken_promises(plan: &Plan, outcome: &Outcome) -> Vec<String> {
         broken.push(format!("left behind by the sweep:\n{}", balance.orphaned));
     }
     let repeats = unexplained(&balance.repeats, &outcome.seen.kills);
-    let repeats: Losses = repeats.iter().map(ToString::to_string).collect();
+    let told = |repeat: &&Repeat| format!("{repeat}{}", outcome.seen.since_fault(repeat.again));
+    let repeats: Losses = repeats.iter().map(told).collect();
     if !repeats.is_empty() {
         broken.push(format!("repeated, and not because of a kill:\n{repeats}"));
     }

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use crate::{
     mail::{self, MailContext, MailError, RecruiterExtrasLoader},
     reports::bounces,
-    storage::{Deliveries, EventStream, Unavailable},
+    storage::{Deliveries, EventStream, Handover, Unavailable, Unsent},
     transport::smtp::{ChannelLimit, SmtpError, SmtpPool},
 };
 
@@ -57,8 +57,8 @@ impl Notifier {
     /// One attempt at one event.
     pub async fn deliver(&self, channel: Channel, limit: &ChannelLimit, delivery: Delivery) -> Outcome {
         // Boxed: the compiler gives up on futures that are nested as deep as this would be.
-        let sending = Box::pin(self.send(channel, limit, &delivery));
-        match self.deliveries.deliver_once(&delivery, sending).await {
+        let send = |unsent| Box::pin(self.send(channel, limit, &delivery, unsent));
+        match self.deliveries.deliver_once(&delivery, send).await {
             Ok(()) => Outcome::Delivered,
             Err(error) => self.handle_failure(channel, &delivery, error).await,
         }
@@ -85,12 +85,13 @@ impl Notifier {
         channel: Channel,
         limit: &ChannelLimit,
         delivery: &Delivery,
-    ) -> Result<(), DeliveryError> {
+        unsent: Unsent<'_>,
+    ) -> Result<Handover, DeliveryError> {
         loop {
             self.smtp.breaker().wait(delivery).await?;
-            match self.try_to_send(channel, limit, delivery).await {
+            match self.try_to_send(channel, limit, delivery, &unsent).await {
                 Err(DeliveryError::Smtp(SmtpError::NotAsked)) => {}
-                sent => return sent,
+                handed_over => return handed_over,
             }
         }
     }
@@ -100,7 +101,8 @@ impl Notifier {
         channel: Channel,
         limit: &ChannelLimit,
         delivery: &Delivery,
-    ) -> Result<(), DeliveryError> {
+        unsent: &Unsent<'_>,
+    ) -> Result<Handover, DeliveryError> {
         let extras = &self.recruiter_extras;
         let attachment_bytes = mail::attachment_bytes(extras, channel, delivery)?;
         if attachment_bytes > 0 {
@@ -108,7 +110,8 @@ impl Notifier {
         }
         let message = async {
             let now = OffsetDateTime::now_utc();
-            Ok(mail::write(&self.mail_context, extras, channel, delivery, now).await?)
+            let message = mail::write(&self.mail_context, extras, channel, delivery, now).await?;
+            Ok(unsent.is_still().await?.then_some(message))
         };
         self.smtp
             .send(&delivery.key(), limit, attachment_bytes, message)

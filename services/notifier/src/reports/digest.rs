@@ -143,7 +143,7 @@ impl DeadLetterDigest {
         };
         let mail = mail::dead_letters(&self.mail_context, &content);
         let message = mail.into_message(&self.mail_context, OffsetDateTime::now_utc())?;
-        let message = std::future::ready(Ok::<_, SmtpError>(message));
+        let message = std::future::ready(Ok::<_, SmtpError>(Some(message)));
         self.smtp.send(DIGEST_CONSUMER, &self.limit, 0, message).await?;
         tracing::info!(
             dead_letters = letters.len(),

@@ -26,6 +26,8 @@ const RECORD_RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_max_delay(Duration::from_millis(2500))
     .with_jitter()
     .without_max_times();
+/// How long it holds what was read of a record: no broker is started anew within it, and hands the event to another notifier.
+const READ_HOLDS: Duration = Duration::from_millis(50);
 /// How long until a record that still cannot be written is spoken of again.
 const REMINDER_INTERVAL: Duration = Duration::from_secs(15 * 60);
 
@@ -35,6 +37,41 @@ pub struct Deliveries {
     bucket: Store,
     breaker: Arc<CircuitBreaker>,
     under_way: Arc<UnderWay>,
+}
+
+/// What came of sending.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Handover {
+    /// The receiver has it now.
+    Sent,
+    /// Another notifier had delivered it before.
+    Before,
+}
+
+/// A delivery without a record. Whoever sends it asks again after everything that he waited for: a broker that was killed
+/// meanwhile forgot whom it had handed the event to, and another notifier may have delivered it.
+pub struct Unsent<'a> {
+    deliveries: &'a Deliveries,
+    delivery: &'a Delivery,
+    read_at: Instant,
+}
+
+impl Unsent<'_> {
+    /// Whether there is still no record.
+    ///
+    /// # Errors
+    ///
+    /// If the record cannot be read.
+    pub async fn is_still(&self) -> Result<bool, Unavailable> {
+        if self.read_at.elapsed() < READ_HOLDS {
+            return Ok(true);
+        }
+        let is_delivered = self
+            .deliveries
+            .contains(&self.delivery.key(), self.delivery)
+            .await?;
+        Ok(!is_delivered)
+    }
 }
 
 /// The operator's last mail.
@@ -73,18 +110,28 @@ impl Deliveries {
     /// # Errors
     ///
     /// If `send` fails, or the record cannot be read.
-    pub async fn deliver_once<E: From<Unavailable>>(
-        &self,
-        delivery: &Delivery,
-        send: impl Future<Output = Result<(), E>>,
+    pub async fn deliver_once<'a, E: From<Unavailable>, Sending: Future<Output = Result<Handover, E>>>(
+        &'a self,
+        delivery: &'a Delivery,
+        send: impl FnOnce(Unsent<'a>) -> Sending,
     ) -> Result<(), E> {
         let key = delivery.key();
         let _turn = self.under_way.turn(&key).await;
-        if self.contains(&key, delivery).await? {
+        let read_at = Instant::now();
+        let handover = if self.contains(&key, delivery).await? {
+            Handover::Before
+        } else {
+            let unsent = Unsent {
+                deliveries: self,
+                delivery,
+                read_at,
+            };
+            send(unsent).await?
+        };
+        if handover == Handover::Before {
             tracing::info!("delivered before; nothing sent");
             return Ok(());
         }
-        send.await?;
         tracing::info!("sent");
         Ok(self.record(&key, OffsetDateTime::now_utc()).await?)
     }

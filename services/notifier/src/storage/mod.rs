@@ -8,7 +8,7 @@ mod unavailable;
 mod under_way;
 
 pub use self::{
-    deliveries::{Deliveries, LastDigest},
+    deliveries::{Deliveries, Handover, LastDigest, Unsent},
     endpoint_states::EndpointStates,
     event_stream::EventStream,
     unavailable::Unavailable,

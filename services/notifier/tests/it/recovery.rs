@@ -28,6 +28,11 @@ const BACKLOG: usize = 50;
 const FIRST_SUCCESS: Duration = Duration::from_secs(5);
 /// Within this all that waited has arrived, on a machine that does much else.
 const DRAINED: Duration = Duration::from_secs(15);
+/// Events that wait for what is away, and that another notifier delivered meanwhile: the broker forgot, when it was killed,
+/// whom it had handed them to.
+const WAITING: usize = 10;
+/// How long they may take to reach the place where they wait.
+const UNTIL_THEY_WAIT: Duration = Duration::from_secs(3);
 
 /// A port whose connections end at once: a mail server that is away, and says how often it was asked.
 struct Away {
@@ -118,6 +123,29 @@ async fn mails_that_wait_for_the_mail_server_go_out_once_it_is_back() -> anyhow:
         assert_eq!(server.accepted(visitor).len(), 1, "{visitor}");
     }
     assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn mails_that_another_notifier_sent_while_they_waited_are_not_sent_again() -> anyhow::Result<()> {
+    let (nats, away) = (Nats::start().await?, Away::start().await?);
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start_retrying_after(NEVER, &nats, away.port, &[]).await?;
+    let channel = Channel::NewsletterConfirmation;
+    let mut events = Vec::new();
+    for number in 0..WAITING {
+        events.push(
+            site.request_newsletter(&format!("visitor-{number}@example.org"))
+                .await?,
+        );
+    }
+    tokio::time::sleep(UNTIL_THEY_WAIT).await;
+    for event in events {
+        site.note_delivered(event, channel).await?;
+    }
+    let server = away.recover().await?;
+    site.until_acked(channel, SOON).await?;
+    assert_eq!(server.accepted_mails().len(), 0);
     Ok(())
 }
 
@@ -312,26 +340,40 @@ async fn contact(site: &Site, messages: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A receiver that does not listen yet.
+struct AbsentReceiver {
+    port: u16,
+    endpoint: Value,
+}
+
+impl AbsentReceiver {
+    async fn choose() -> anyhow::Result<Self> {
+        let receiver = Receiver::start_at(0).await?;
+        Ok(Self {
+            port: url::Url::parse(&receiver.url())?.port().unwrap_or_default(),
+            endpoint: receiver.endpoint("crm", &["contact.received"]),
+        })
+    }
+
+    async fn appear(self) -> anyhow::Result<Receiver> {
+        eventually("the port is free again", SOON, async || {
+            Receiver::start_at(self.port).await.ok()
+        })
+        .await
+    }
+}
+
 #[tokio::test]
 async fn webhooks_that_wait_for_a_receiver_go_out_once_it_listens() -> anyhow::Result<()> {
     const MESSAGES: usize = 10;
-    let receiver = Receiver::start_at(0).await?;
-    let (url, endpoint) = (
-        url::Url::parse(&receiver.url())?,
-        receiver.endpoint("crm", &["contact.received"]),
-    );
-    let port = url.port().unwrap_or_default();
-    drop(receiver);
-    let (_nats, site, _mail_server, _running) = sending_to(endpoint, NEVER).await?;
+    let absent = AbsentReceiver::choose().await?;
+    let (_nats, site, _mail_server, _running) = sending_to(absent.endpoint.clone(), NEVER).await?;
     contact(&site, MESSAGES).await?;
     // All mails went out, so the webhooks were tried, too.
     site.until_acked(Channel::SalesLead, SOON).await?;
     tokio::time::sleep(Duration::from_secs(3)).await;
 
-    let receiver = eventually("the port is free again", SOON, async || {
-        Receiver::start_at(port).await.ok()
-    })
-    .await?;
+    let receiver = absent.appear().await?;
     eventually("the first webhook", FIRST_SUCCESS, async || {
         (!receiver.received().is_empty()).then_some(())
     })
@@ -340,6 +382,32 @@ async fn webhooks_that_wait_for_a_receiver_go_out_once_it_listens() -> anyhow::R
         (receiver.received().len() == MESSAGES).then_some(())
     })
     .await
+}
+
+#[tokio::test]
+async fn webhooks_that_another_notifier_sent_while_they_waited_are_not_sent_again() -> anyhow::Result<()> {
+    let absent = AbsentReceiver::choose().await?;
+    let (nats, site, _mail_server, _running) = sending_to(absent.endpoint.clone(), NEVER).await?;
+    let mut events = Vec::new();
+    for number in 0..WAITING {
+        events.push(site.contact(&format!("visitor-{number}@example.org")).await?);
+    }
+    tokio::time::sleep(UNTIL_THEY_WAIT).await;
+    for event in events {
+        site.note(
+            DELIVERIES_BUCKET,
+            &format!("{event}.webhook-crm"),
+            "2026-11-20T12:00:00Z",
+        )
+        .await?;
+    }
+    let receiver = absent.appear().await?;
+    eventually("every event has its outcome", SOON, async || {
+        (nats.backlog().await.ok()? == 0).then_some(())
+    })
+    .await?;
+    assert_eq!(receiver.received().len(), 0);
+    Ok(())
 }
 
 #[tokio::test]

@@ -50,6 +50,7 @@ pub use self::{
     limits::ChannelLimit,
     settings::{SmtpSettings, TlsMode},
 };
+use crate::storage::Handover;
 
 /// Servers close idle connections after minutes; we let go well before.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -134,8 +135,8 @@ impl SmtpPool {
         &self.breaker
     }
 
-    /// Sends the message that `write` makes over a pooled connection, within its channel's connection limit. One that is
-    /// slow leaves the limit and goes on, so that a few that hang do not stop the channel.
+    /// Sends the message that `write` makes, unless there is none to be sent any more, over a pooled connection, within its
+    /// channel's connection limit. One that is slow leaves the limit and goes on, so that a few that hang do not stop the channel.
     ///
     /// It is written only when it can be sent, and there is room for its attachment of this size: a message that waited
     /// would be held in memory, and there may be hundreds. `key` tells its delivery from others.
@@ -150,8 +151,8 @@ impl SmtpPool {
         key: &str,
         limit: &ChannelLimit,
         attachment_bytes: u64,
-        write: impl Future<Output = Result<Message, E>>,
-    ) -> Result<(), E> {
+        write: impl Future<Output = Result<Option<Message>, E>>,
+    ) -> Result<Handover, E> {
         let waiting = CounterGuard::new(&self.waiting, &[]);
         let permits = async {
             // First the room: what waits for that must not take a connection from mails without attachments.
@@ -169,14 +170,16 @@ impl SmtpPool {
         };
         let sending = async {
             let (envelope, content) = {
-                let message = self.unless_stopped(write).await??;
+                let Some(message) = self.unless_stopped(write).await?? else {
+                    return Ok(Handover::Before);
+                };
                 (message.envelope().clone(), Content::new(&message, share))
             };
             if let Err(error) = self.hand_over(&mut call, &envelope, content).await {
                 return Err(smtp_error(call, error).into());
             }
             call.answered();
-            Ok(())
+            Ok(Handover::Sent)
         };
         tokio::select! {
             sent = sending => sent,

@@ -22,7 +22,7 @@ use self::{
     disabling::next_state,
     sending::{Body, SendingError},
 };
-use crate::storage::{Deliveries, EndpointStates, EventStream, Unavailable};
+use crate::storage::{Deliveries, EndpointStates, EventStream, Handover, Unavailable, Unsent};
 
 /// One endpoint, and what its deliveries work with.
 pub struct Webhook {
@@ -90,17 +90,14 @@ impl Webhook {
 
     /// One attempt at one event.
     pub async fn deliver(&self, delivery: Delivery) -> Outcome {
-        match self
-            .deliveries
-            .deliver_once(&delivery, self.send(&delivery))
-            .await
-        {
+        let send = |unsent| self.send(&delivery, unsent);
+        match self.deliveries.deliver_once(&delivery, send).await {
             Ok(()) => Outcome::Delivered,
             Err(error) => self.events.unless_erased(&delivery, error.into()).await,
         }
     }
 
-    async fn send(&self, delivery: &Delivery) -> Result<(), WebhookError> {
+    async fn send(&self, delivery: &Delivery, unsent: Unsent<'_>) -> Result<Handover, WebhookError> {
         let body = self.body(delivery)?;
         let mut call = loop {
             // It may be switched off while this waits.
@@ -112,9 +109,12 @@ impl Webhook {
                 None => self.breaker.wait(delivery).await?,
             }
         };
+        if !unsent.is_still().await? {
+            return Ok(Handover::Before);
+        }
         let Err(error) = self.send_now(delivery, body).await else {
             call.answered();
-            return Ok(());
+            return Ok(Handover::Sent);
         };
         let Some(away) = error.away() else {
             call.answered();
