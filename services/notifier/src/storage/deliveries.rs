@@ -1,13 +1,16 @@
 //! Idempotent delivery: KV bucket of delivery records, so that a redelivered event is sent once.
 
 use std::{
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
-use async_nats::jetstream::{
-    Context,
-    kv::{PutError, Store},
+use async_nats::{
+    Statistics,
+    jetstream::{
+        Context,
+        kv::{PutError, Store},
+    },
 };
 use backon::{ExponentialBuilder, Retryable};
 use bytes::Bytes;
@@ -28,6 +31,8 @@ const RECORD_RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .without_max_times();
 /// How long it holds what was read of a record: no broker is started anew within it, and hands the event to another notifier.
 const READ_HOLDS: Duration = Duration::from_millis(50);
+/// How long whoever had an event before the broker was reached anew leaves it to whoever got it afterwards.
+const HEAD_START: Duration = Duration::from_secs(1);
 /// How long until a record that still cannot be written is spoken of again.
 const REMINDER_INTERVAL: Duration = Duration::from_secs(15 * 60);
 
@@ -35,6 +40,7 @@ const REMINDER_INTERVAL: Duration = Duration::from_secs(15 * 60);
 #[derive(Clone)]
 pub struct Deliveries {
     bucket: Store,
+    statistics: Arc<Statistics>,
     breaker: Arc<CircuitBreaker>,
     under_way: Arc<UnderWay>,
 }
@@ -54,6 +60,7 @@ pub struct Unsent<'a> {
     deliveries: &'a Deliveries,
     delivery: &'a Delivery,
     read_at: Instant,
+    connection: u64,
 }
 
 impl Unsent<'_> {
@@ -63,14 +70,16 @@ impl Unsent<'_> {
     ///
     /// If the record cannot be read.
     pub async fn is_still(&self) -> Result<bool, Unavailable> {
-        if self.read_at.elapsed() < READ_HOLDS {
+        let key = self.delivery.key();
+        let is_recent = self.read_at.elapsed() < READ_HOLDS;
+        if !is_recent && self.deliveries.contains(&key, self.delivery).await? {
+            return Ok(false);
+        }
+        if self.connection == self.deliveries.connection() {
             return Ok(true);
         }
-        let is_delivered = self
-            .deliveries
-            .contains(&self.delivery.key(), self.delivery)
-            .await?;
-        Ok(!is_delivered)
+        tokio::time::sleep(HEAD_START).await;
+        Ok(!self.deliveries.contains(&key, self.delivery).await?)
     }
 }
 
@@ -98,6 +107,7 @@ impl Deliveries {
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
         Ok(Self {
             bucket: open_bucket(context, DELIVERIES_BUCKET).await?,
+            statistics: context.client().statistics(),
             breaker: Arc::new(CircuitBreaker::new("deliveries-bucket", ProbeInterval::Short)),
             under_way: Arc::default(),
         })
@@ -117,7 +127,7 @@ impl Deliveries {
     ) -> Result<(), E> {
         let key = delivery.key();
         let _turn = self.under_way.turn(&key).await;
-        let read_at = Instant::now();
+        let (read_at, connection) = (Instant::now(), self.connection());
         let handover = if self.contains(&key, delivery).await? {
             Handover::Before
         } else {
@@ -125,6 +135,7 @@ impl Deliveries {
                 deliveries: self,
                 delivery,
                 read_at,
+                connection,
             };
             send(unsent).await?
         };
@@ -170,6 +181,11 @@ impl Deliveries {
     /// None that is known: it is tried again without end.
     pub async fn record_sent_digest(&self, digest: &LastDigest) -> Result<(), Unavailable> {
         self.put_until_written(DIGEST_CONSUMER, digest.to_json()).await
+    }
+
+    /// Which connection to the broker this is: the first, or a later one.
+    fn connection(&self) -> u64 {
+        self.statistics.connects.load(Ordering::Relaxed)
     }
 
     /// Whether there is a delivery record.

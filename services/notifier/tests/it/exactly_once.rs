@@ -6,9 +6,12 @@ use std::time::Duration;
 use anyhow::Context;
 use site_broker::RetryPolicy;
 use site_events::Channel;
-use testkit::{MailServer, Nats, ScriptedReply, eventually};
+use testkit::{MailServer, Nats, S3, S3Fault, ScriptedReply, eventually};
 
-use crate::running::{Running, SALES, SOON, Site, process, settings};
+use crate::{
+    memory::applied_with_resume,
+    running::{RECRUITERS, Running, SALES, SOON, Site, process, settings},
+};
 
 const VISITOR: &str = "zoe@example.org";
 /// Shorter than the usual minute, so that what a dead notifier had taken comes back soon.
@@ -259,6 +262,39 @@ async fn two_notifiers_share_the_mails_and_double_none() -> anyhow::Result<()> {
     assert_eq!(count(SALES), visitors.len());
     let shares = [&one, &other].map(|server| server.accepted(SALES).len());
     assert!(shares.iter().all(|&share| share > 0), "{shares:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_it_had_before_the_broker_was_killed_it_leaves_for_a_moment_to_whoever_has_it_since()
+-> anyhow::Result<()> {
+    let (mut nats, s3) = tokio::try_join!(Nats::start(), S3::start())?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
+    let site = Site::on(&nats).await?;
+    nats.shorten_the_ack_wait(ACK_WAIT).await?;
+    let applied = applied_with_resume(&s3, 100_000).await?;
+    s3.fault(S3Fault::HoldAnswers);
+    let _notifier = Running::start(&nats, server.port(), &s3.flags()).await?;
+    let before = s3.open_connections();
+    let event = site.publish(VISITOR, applied).await?;
+    eventually("the résumé is fetched", SOON, async || {
+        (s3.open_connections() > before).then_some(())
+    })
+    .await?;
+    nats.kill_server(0).await?;
+    nats.start_server(0).await?;
+    let site = Site::on(&nats).await?;
+    // Until it has its connection again.
+    site.until_acked(Channel::ApplicationAcknowledgement, SOON)
+        .await?;
+    tokio::time::sleep(ACK_WAIT).await;
+
+    s3.fault(S3Fault::None);
+    // By now it has read that there is no record, and goes by that or not.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    site.note_delivered(event, Channel::RecruiterApplication).await?;
+    site.until_acked(Channel::RecruiterApplication, SOON).await?;
+    assert_eq!(server.attempts(RECRUITERS), 0);
     Ok(())
 }
 
