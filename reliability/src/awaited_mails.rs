@@ -1,6 +1,6 @@
 //! Awaited mails: what each accepted form has to be mailed, and what of it is still waited for.
 
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, ops::RangeInclusive, time::Duration};
 
 use site_events::{Channel, EventType};
 use testkit::mail_server::AcceptedMail;
@@ -13,7 +13,7 @@ use crate::{
     submission::{FormKind, Submission, visitor_of},
 };
 
-/// A backlog is more than what is under way at any moment: of one or two, each may be what a fault before this one left.
+/// A backlog is more than what is under way at any moment.
 const UNDER_WAY: usize = 3;
 
 /// A mail that tells whether deliveries go on.
@@ -81,28 +81,26 @@ impl AwaitedMails {
         }
     }
 
-    /// How long after this moment the first of these mails was taken that was waited for, once one was: of a form that was
-    /// accepted by then, and not taken by then, or where there was no backlog of such, of the next form, too. Moments are asked for in order.
+    /// How long after the end of a fault the first of these mails was taken that was waited for, once one was: of a form that was
+    /// accepted during the fault, and not taken by its end, or where there was no backlog of such, of the next form, too. What
+    /// earlier faults left waits for its turn to be tried again, and does not count. Faults are asked for in order.
     pub fn first_taken_after(
         &mut self,
-        moment: Instant,
+        fault: RangeInclusive<Instant>,
         is_meant: impl Fn(Awaited) -> bool,
     ) -> Option<Duration> {
+        let (began, over) = fault.into_inner();
         let taken = &self.taken;
         let taken_at = |mail: &Awaited| taken.get(mail).copied();
         self.waiting
-            .retain(|(mail, _)| taken_at(mail).is_none_or(|at| at > moment));
+            .retain(|(mail, accepted)| *accepted >= began && taken_at(mail).is_none_or(|taken| taken > over));
         let is_orphaned = |accepted: Instant| self.orphaned_until.is_some_and(|until| accepted <= until);
         let meant = self.waiting.iter().filter(|(mail, _)| is_meant(*mail));
         let waiting = meant.filter(|(_, accepted)| !is_orphaned(*accepted));
-        let has_backlog = waiting
-            .clone()
-            .filter(|(_, accepted)| *accepted <= moment)
-            .count()
-            > UNDER_WAY;
-        let counts = waiting.filter(|(_, accepted)| !has_backlog || *accepted <= moment);
+        let has_backlog = waiting.clone().filter(|(_, accepted)| *accepted <= over).count() > UNDER_WAY;
+        let counts = waiting.filter(|(_, accepted)| !has_backlog || *accepted <= over);
         let first = counts.filter_map(|(mail, _)| taken_at(mail)).min()?;
-        Some(first - moment)
+        Some(first - over)
     }
 }
 
@@ -149,17 +147,21 @@ mod tests {
             &[accepted(3, at(11))],
             &[mail_to(3, at(11)), mail("sales@run.example", at(11))],
         );
-        assert_eq!(mails.first_taken_after(over, to_visitors), None);
+        assert_eq!(mails.first_taken_after(begun..=over, to_visitors), None);
         mails.read(&[], &[2, 2, 4, 5, 6].map(|number| mail_to(number, at(14))));
         assert_eq!(
-            mails.first_taken_after(over, to_visitors),
+            mails.first_taken_after(begun..=over, to_visitors),
             Some(Duration::from_secs(4))
         );
         let later = at(20);
-        assert_eq!(mails.first_taken_after(later, to_visitors), None, "nobody waits");
+        assert_eq!(
+            mails.first_taken_after(over..=later, to_visitors),
+            None,
+            "nobody waits"
+        );
         mails.read(&[accepted(7, at(21))], &[mail_to(7, at(22))]);
         assert_eq!(
-            mails.first_taken_after(later, to_visitors),
+            mails.first_taken_after(over..=later, to_visitors),
             Some(Duration::from_secs(2))
         );
     }
@@ -173,7 +175,20 @@ mod tests {
         mails.read(&few, &[]);
         mails.read(&[accepted(4, at(11))], &[mail_to(4, at(11))]);
         assert_eq!(
-            mails.first_taken_after(at(10), to_visitors),
+            mails.first_taken_after(begun..=at(10), to_visitors),
+            Some(Duration::from_secs(1))
+        );
+    }
+
+    #[test]
+    fn what_an_earlier_fault_left_does_not_count() {
+        let begun = Instant::now();
+        let at = |second| begun + Duration::from_secs(second);
+        let mut mails = AwaitedMails::default();
+        mails.read(&[1, 2, 3, 4].map(|number| accepted(number, at(4))), &[]);
+        mails.read(&[accepted(5, at(11))], &[mail_to(5, at(11)), mail_to(1, at(60))]);
+        assert_eq!(
+            mails.first_taken_after(at(8)..=at(10), to_visitors),
             Some(Duration::from_secs(1))
         );
     }
@@ -204,19 +219,19 @@ mod tests {
         ];
         mails.read(&[application, accepted(2, at(9))], &others);
         let of = |fault: Fault| move |mail| fault.shows_in(mail);
-        assert_eq!(mails.first_taken_after(over, of(store)), None);
+        assert_eq!(mails.first_taken_after(begun..=over, of(store)), None);
         assert_eq!(
-            mails.first_taken_after(over, of(other)),
+            mails.first_taken_after(begun..=over, of(other)),
             Some(Duration::from_secs(2))
         );
         let channel = Channel::RecruiterApplication.name().to_owned();
         mails.read(&[], &[with_id(channel, 17)]);
         assert_eq!(
-            mails.first_taken_after(over, of(store)),
+            mails.first_taken_after(begun..=over, of(store)),
             Some(Duration::from_secs(7))
         );
         assert_eq!(
-            mails.first_taken_after(over, of(other)),
+            mails.first_taken_after(begun..=over, of(other)),
             Some(Duration::from_secs(2))
         );
     }
@@ -234,7 +249,7 @@ mod tests {
             &[mail_to(1, at(64)), mail_to(2, at(8))],
         );
         assert_eq!(
-            mails.first_taken_after(at(7), to_visitors),
+            mails.first_taken_after(begun..=at(7), to_visitors),
             Some(Duration::from_secs(1))
         );
     }

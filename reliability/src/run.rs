@@ -56,7 +56,7 @@ pub struct Outcome {
 pub struct Seen {
     /// The longest time from the end of a fault until each kind of form was accepted again.
     pub slowest_recovery: Slowest,
-    /// The longest time from the end of a fault until a mail was taken that was waited for by then.
+    /// The longest time from the end of a fault until a mail was taken that it had kept back.
     pub slowest_delivery: Slowest,
     /// When each fault began.
     pub strikes: Vec<(Instant, Fault)>,
@@ -183,13 +183,14 @@ async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) 
             break;
         };
         all_run(stack)?;
-        seen.strikes.push((Instant::now(), fault));
+        let began = Instant::now();
+        seen.strikes.push((began, fault));
         let over = fault.strike(stack, &mut rng).await?;
         mails.orphaned_until = over.orphaned_until.or(mails.orphaned_until);
         let recovering = async {
             tokio::try_join!(
                 acceptance(visitors, over.back),
-                delivery(stack, visitors, &mut mails, fault, over.back)
+                delivery(stack, visitors, &mut mails, fault, began..=over.back)
             )
         };
         let (accepted, delivered) = recovering.await.with_context(|| format!("after {fault}"))?;
@@ -224,7 +225,7 @@ async fn delivery(
     visitors: &Visitors,
     mails: &mut AwaitedMails,
     fault: Fault,
-    back: Instant,
+    lasted: RangeInclusive<Instant>,
 ) -> anyhow::Result<Duration> {
     let mail_server = stack.mail_server()?;
     eventually(
@@ -233,7 +234,7 @@ async fn delivery(
         async || {
             let acceptances = visitors.acceptances_after(mails.acceptances);
             mails.read(&acceptances, &mail_server.accepted_after(mails.mails));
-            mails.first_taken_after(back, |mail| fault.shows_in(mail))
+            mails.first_taken_after(lasted.clone(), |mail| fault.shows_in(mail))
         },
     )
     .await
