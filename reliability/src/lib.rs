@@ -5,6 +5,7 @@ mod books;
 mod faults;
 mod holdings;
 mod ledger;
+mod limits;
 mod memory;
 mod plan;
 mod repeats;

@@ -72,10 +72,10 @@ impl Plan {
     }
 
     fn of_fault(fault: Fault) -> Self {
-        // An await that a broker makes long is where a caller who leaves does harm.
+        // An await that a broker or the store makes long is where a caller who leaves does harm.
         let vanish_every = match fault {
             Fault::VisitorsVanish => Some(2),
-            Fault::Broker(_) => Some(3),
+            Fault::Broker(_) | Fault::Cluster(_) | Fault::Store(_) => Some(3),
             _ => None,
         };
         Self {

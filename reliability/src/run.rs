@@ -16,6 +16,7 @@ use crate::{
     faults::Fault,
     holdings::Holdings,
     ledger::Ledger,
+    limits::max_recovery,
     memory::{Growth, MemoryWatch},
     plan::{Plan, Strikes},
     spool::files_in,
@@ -58,8 +59,8 @@ pub struct Seen {
     pub slowest_recovery: Slowest,
     /// The longest time from the end of a fault until a mail was taken that it had kept back.
     pub slowest_delivery: Slowest,
-    /// When each fault began.
-    pub strikes: Vec<(Instant, Fault)>,
+    /// The faults, in the order of time.
+    pub strikes: Vec<Strike>,
     /// From when to when somebody was killed who knew what notifiers had handed over.
     pub kills: Vec<RangeInclusive<Instant>>,
     /// Memory of the services, in a soak.
@@ -71,52 +72,66 @@ impl Seen {
     fn longest_stall(&self, ledger: &Ledger, is_meant: impl Fn(Fault) -> bool) -> Slowest {
         let mut longest = Slowest::default();
         for stall in ledger.stalls() {
-            if let Some(fault) = self
-                .fault_before(stall.since + stall.took)
-                .filter(|fault| is_meant(*fault))
-            {
-                longest.note(stall.took, fault);
+            let strike = self.strike_before(stall.since + stall.took);
+            if let Some(strike) = strike.filter(|strike| is_meant(strike.fault)) {
+                longest.note(stall.took, strike);
             }
         }
         longest
     }
 
     /// The last fault that had begun by then.
-    fn fault_before(&self, moment: Instant) -> Option<Fault> {
-        Some(self.strike_before(moment)?.1)
-    }
-
-    fn strike_before(&self, moment: Instant) -> Option<(Instant, Fault)> {
-        let began = self.strikes.partition_point(|(at, _)| *at < moment);
-        self.strikes[..began].last().copied()
+    fn strike_before(&self, moment: Instant) -> Option<&Strike> {
+        let began = self.strikes.partition_point(|strike| strike.began < moment);
+        self.strikes[..began].last()
     }
 
     /// How long after which fault began that was, in words for the end of a sentence.
     pub fn since_fault(&self, moment: Instant) -> String {
-        self.strike_before(moment)
-            .map_or(String::new(), |(began, fault)| {
-                let later = (moment - began).as_secs_f64();
-                format!(", {later:.1} s after {fault} began")
-            })
+        self.strike_before(moment).map_or(String::new(), |strike| {
+            let later = (moment - strike.began).as_secs_f64();
+            format!(", {later:.1} s after {} began", strike.fault)
+        })
     }
 }
 
-/// What took the longest, and after which fault.
-#[derive(Default)]
+/// A fault that was made.
+#[derive(Debug, Clone, Copy)]
+pub struct Strike {
+    /// When it began.
+    pub began: Instant,
+    /// What it was.
+    pub fault: Fault,
+    /// How long everything may take to go on after it.
+    pub limit: Duration,
+}
+
+/// What took the longest.
+#[derive(Debug, Default)]
 pub struct Slowest {
     /// How long.
     pub took: Duration,
-    /// The fault's name.
-    pub after: String,
+    /// What was over its limit by the most, if anything was.
+    pub late: Option<Late>,
+}
+
+/// What took longer than it may.
+#[derive(Debug)]
+pub struct Late {
+    /// How long.
+    pub took: Duration,
+    /// After what.
+    pub after: Strike,
 }
 
 impl Slowest {
-    fn note(&mut self, took: Duration, fault: Fault) {
-        if took > self.took {
-            *self = Self {
-                took,
-                after: fault.to_string(),
-            };
+    /// Something took so long after this fault.
+    pub fn note(&mut self, took: Duration, after: &Strike) {
+        self.took = self.took.max(took);
+        let excess = |late: &Late| late.took - late.after.limit;
+        if took > after.limit {
+            let late = Late { took, after: *after };
+            self.late = self.late.take().into_iter().chain([late]).max_by_key(excess);
         }
     }
 }
@@ -184,8 +199,10 @@ async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) 
         };
         all_run(stack)?;
         let began = Instant::now();
-        seen.strikes.push((began, fault));
         let over = fault.strike(stack, &mut rng).await?;
+        let limit = max_recovery(plan.shape.broker, over.election);
+        let strike = Strike { began, fault, limit };
+        seen.strikes.push(strike);
         mails.orphaned_until = over.orphaned_until.or(mails.orphaned_until);
         let recovering = async {
             tokio::try_join!(
@@ -194,8 +211,8 @@ async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) 
             )
         };
         let (accepted, delivered) = recovering.await.with_context(|| format!("after {fault}"))?;
-        seen.slowest_recovery.note(accepted, fault);
-        seen.slowest_delivery.note(delivered, fault);
+        seen.slowest_recovery.note(accepted, &strike);
+        seen.slowest_delivery.note(delivered, &strike);
         seen.kills.extend(over.killed.clone());
         over.mend(stack).await?;
         if matches!(fault, Fault::Cluster(_)) {

@@ -24,6 +24,7 @@ use site_events::{
 };
 use site_service::{
     RequestId,
+    idempotency::KeyBinding,
     metrics::{self, FAST_BUCKETS_SECONDS},
     nats, status,
     trace::{self, TRACEPARENT},
@@ -194,7 +195,8 @@ impl Publisher {
         acknowledged
     }
 
-    /// Publishes what a visitor submitted. Its id comes from an idempotency key, which stands for one submission only.
+    /// Publishes what a visitor submitted. Its id comes from an idempotency key, which stands for one submission only. Of a
+    /// repeated one it can be compared only while the person has sent no other: afterwards the key's word is taken.
     ///
     /// # Errors
     ///
@@ -205,26 +207,30 @@ impl Publisher {
         id: Uuid,
         person: &PersonId,
         submission: D,
+        key: KeyBinding,
     ) -> Result<Stored, PublishError> {
         let ack = self
             .acknowledged(request_id, id, person, submission.clone())
             .await?;
-        if ack.duplicate {
-            let stored = self.stored_event::<D>(ack.sequence, person).await?;
-            if !submission.repeats(&stored.data) {
-                return Err(PublishError::KeyReused);
-            }
+        if !ack.duplicate {
+            return Ok(Stored::New);
         }
-        Ok(Stored::from(ack))
+        let is_repeated = match self.stored_event::<D>(ack.sequence, person).await? {
+            Some(stored) => submission.repeats(&stored.data),
+            None => key == KeyBinding::Content,
+        };
+        is_repeated
+            .then_some(Stored::Duplicate)
+            .ok_or(PublishError::KeyReused)
     }
 
     /// The event of this sequence, if it is the person's last of its type: a service may read no more of the stream than that.
-    /// It is enough, because whoever has sent something else since does not repeat what was before.
+    /// None if there is a later one.
     async fn stored_event<D: EventData>(
         &self,
         sequence: u64,
         person: &PersonId,
-    ) -> Result<Event<D>, PublishError> {
+    ) -> Result<Option<Event<D>>, PublishError> {
         let subject = D::TYPE.subject(person);
         let read = || async {
             match self.last_of(&subject).await? {
@@ -238,9 +244,11 @@ impl Publisher {
         let may_lag = |error: &PublishError| matches!(error, PublishError::KeyReused);
         let last = read.retry(REPLICA_LAG).when(may_lag).await?;
         if last.sequence > sequence {
-            return Err(PublishError::KeyReused);
+            return Ok(None);
         }
-        serde_json::from_slice(&last.payload).map_err(not_compared)
+        serde_json::from_slice(&last.payload)
+            .map(Some)
+            .map_err(not_compared)
     }
 
     /// The last message of this subject, as any replica has it.

@@ -22,6 +22,25 @@ pub fn parse(raw: &str) -> Result<Uuid, InvalidIdempotencyKey> {
     }
 }
 
+/// What a key stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyBinding {
+    /// One content: its sender makes another key for any other, and says so by version 8 (RFC 9562, section 5.8).
+    Content,
+    /// What its sender sends under it.
+    Unknown,
+}
+
+impl KeyBinding {
+    /// What this key says of itself.
+    pub fn of(key: Uuid) -> Self {
+        match key.get_version_num() {
+            8 => Self::Content,
+            _ => Self::Unknown,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

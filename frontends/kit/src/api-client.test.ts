@@ -290,10 +290,10 @@ test('what the visitor calls off between two attempts ends at once', async () =>
   expect(xhr.sent).toHaveLength(1);
 });
 
-test('a key is a random UUID also where the page came over plain HTTP', () => {
+test('a key says by its version that it stands for one content alone, over plain HTTP as well', () => {
   vi.stubGlobal('crypto', { getRandomValues: crypto.getRandomValues.bind(crypto) });
   send();
   expect(keysOf(xhr)[0]).toMatch(
-    /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
   );
 });

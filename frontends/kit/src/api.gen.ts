@@ -299,7 +299,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key within an hour has one effect, and with another content it is refused; without one, the same fields and the same résumé within an hour of the clock (UTC) have */
+                /** @description The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields and the same résumé within an hour of the clock (UTC) have */
                 "Idempotency-Key"?: string | null;
             };
             path?: never;
@@ -351,7 +351,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key within an hour has one effect, and with another content it is refused; without one, the same fields within an hour of the clock (UTC) have */
+                /** @description The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields within an hour of the clock (UTC) have */
                 "Idempotency-Key"?: string | null;
             };
             path?: never;
@@ -404,7 +404,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key within an hour has one effect, and with another content it is refused; without one, the same fields within an hour of the clock (UTC) have */
+                /** @description The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields within an hour of the clock (UTC) have */
                 "Idempotency-Key"?: string | null;
             };
             path?: never;

@@ -13,14 +13,11 @@ export function forgetIdempotencyKey(content: string): void {
   pending.delete(content);
 }
 
-/** A random UUID, also where the page came over plain HTTP and `randomUUID` is missing. */
+/** A random UUID of version 8 (RFC 9562, section 5.8): so a key says that it stands for one content alone. */
 function newIdempotencyKey(): string {
-  if (typeof crypto.randomUUID === 'function') {
-    return crypto.randomUUID();
-  }
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const hex = Array.from(bytes, (byte, at) => {
-    const marked = at === 6 ? (byte & 0x0f) | 0x40 : at === 8 ? (byte & 0x3f) | 0x80 : byte;
+    const marked = at === 6 ? (byte & 0x0f) | 0x80 : at === 8 ? (byte & 0x3f) | 0x80 : byte;
     return marked.toString(16).padStart(2, '0');
   }).join('');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');

@@ -9,8 +9,8 @@ use tokio::time::{Instant, sleep};
 
 use super::struck::Struck;
 
-/// How long a leader is out of reach: longer than the others wait for a word of it before they elect another one, nine
-/// seconds at the most. In less time it is the leader still, and nothing was tried.
+/// How long a leader is out of reach, at the least: longer than the others wait for a word of it before one of them stands for
+/// election, nine seconds at the most. In less time it is the leader still, and nothing was tried.
 const OUT_OF_REACH: Duration = Duration::from_secs(12);
 
 /// What befalls a broker of three.
@@ -44,23 +44,24 @@ pub(super) async fn strike(fault: ClusterFault, stack: &mut Stack, rng: &mut Rng
     let leader = stack.nats.leader_of(SITE_STREAM).await?;
     let any = rng.usize(0..stack.nats.servers());
     let began = Instant::now();
+    let mut struck = Struck::began_at(began).orphaning();
     match fault {
         ClusterFault::LeaderKill => {
             stack.nats.kill_server(leader).await?;
-            return Ok(Struck {
-                stopped: Some(leader),
-                ..Struck::began_at(began).orphaning()
-            });
+            struck.stopped = Some(leader);
+            struck.election = stack.nats.another_leads(SITE_STREAM, leader).await? - began;
         }
         ClusterFault::LeaderFreeze => {
             stack.nats.freeze_server(leader).await?;
-            sleep(OUT_OF_REACH).await;
+            let elected = out_of_reach(stack, leader).await?;
             stack.nats.thaw_server(leader)?;
+            struck.election = elected - began;
         }
         ClusterFault::MinorityCutOff => {
             stack.nats.cut_off(leader)?;
-            sleep(OUT_OF_REACH).await;
+            let elected = out_of_reach(stack, leader).await?;
             stack.nats.reconnect(leader)?;
+            struck.election = elected - began;
         }
         ClusterFault::DiskWiped => {
             stack.nats.kill_server(any).await?;
@@ -77,5 +78,11 @@ pub(super) async fn strike(fault: ClusterFault, stack: &mut Stack, rng: &mut Rng
             }
         }
     }
-    Ok(Struck::began_at(began).orphaning())
+    Ok(struck)
+}
+
+/// The moment at which another one leads than the one that is out of reach, for as long as it has to be.
+async fn out_of_reach(stack: &Stack, leader: usize) -> anyhow::Result<Instant> {
+    let (elected, ()) = tokio::join!(stack.nats.another_leads(SITE_STREAM, leader), sleep(OUT_OF_REACH));
+    elected
 }

@@ -19,9 +19,10 @@ pub enum MailServerFault {
 
 impl MailServerFault {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Misbehaves(MailFault::RefuseRecipients),
         Self::Misbehaves(MailFault::RefuseContents),
+        Self::Misbehaves(MailFault::LocalError),
         Self::Misbehaves(MailFault::Hang),
         Self::Misbehaves(MailFault::HangUp),
         Self::Misbehaves(MailFault::Away),

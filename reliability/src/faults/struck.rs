@@ -1,6 +1,6 @@
 //! A fault that was made.
 
-use std::ops::RangeInclusive;
+use std::{ops::RangeInclusive, time::Duration};
 
 use testkit::Stack;
 use tokio::time::Instant;
@@ -14,6 +14,8 @@ pub struct Struck {
     /// What was accepted until then may have been handed out to, or by, somebody who is gone: it comes again after the ack
     /// wait.
     pub orphaned_until: Option<Instant>,
+    /// How long the cluster took to elect another leader, where it had to.
+    pub election: Duration,
     /// A server of the broker that is to be started again.
     pub(super) stopped: Option<usize>,
 }
@@ -30,6 +32,7 @@ impl Struck {
             back: moment,
             killed: None,
             orphaned_until: None,
+            election: Duration::ZERO,
             stopped: None,
         }
     }

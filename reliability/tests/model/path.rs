@@ -18,6 +18,7 @@ use site_proto::{
         newsletter_service_client::NewsletterServiceClient,
     },
 };
+use site_service::idempotency::KeyBinding;
 use sitectl::{broker, dead_letters, sweep};
 use time::OffsetDateTime;
 use tokio::time::timeout;
@@ -183,8 +184,10 @@ impl Sequence {
                 self.books.promises.push(promise);
             }
             Some(Err(status)) if status.code() == Code::AlreadyExists => {
+                let is_bound = submission.form != Form::SignUp
+                    && KeyBinding::of(self.books.key(submission)) == KeyBinding::Content;
                 ensure!(
-                    was_tried && !self.is_repeated(&id, submission),
+                    was_tried && !is_bound && !self.is_repeated(&id, submission),
                     "what was not accepted could not be sent again: {status}"
                 );
             }

@@ -12,7 +12,7 @@ use site_proto::careers::v1::{ApplyRequest, FieldName, apply_request::Part};
 use site_service::{
     RequestId,
     drain::Drain,
-    idempotency::{self, InvalidIdempotencyKey},
+    idempotency::{self, InvalidIdempotencyKey, KeyBinding},
     status::{self, Violations},
 };
 use tonic::{Status, Streaming};
@@ -142,7 +142,7 @@ pub async fn apply(
     };
     let published = careers
         .publisher
-        .publish_submission(request_id, event_id, &person, applied)
+        .publish_submission(request_id, event_id, &person, applied, KeyBinding::of(key))
         .await;
     if let Some(upload) = upload {
         finish(&careers.uploads, upload, &published).await;

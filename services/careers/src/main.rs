@@ -4,7 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use careers::{Service, Settings};
-use site_service::{drain, settings, telemetry};
+use site_service::{allocator::Jemalloc, drain, settings, telemetry};
+
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
 
 #[tokio::main]
 async fn main() -> anyhow::Result<ExitCode> {

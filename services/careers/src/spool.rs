@@ -1,6 +1,6 @@
 //! The résumé on its way in: a temporary file that goes with its owner, in a folder that goes with its process.
 
-use std::{io, path::Path};
+use std::{io, path::Path, time::Duration};
 
 use sha2::{Digest, Sha256};
 use tempfile::{TempDir, TempPath};
@@ -26,8 +26,10 @@ pub enum SpoolError {
 
 /// What every folder of a spool is called, and a number of its own.
 const FOLDER_PREFIX: &str = "careers-spool-";
-/// The file in it that its process holds a lock on, for as long as it lives.
+/// The file in it that its process holds a lock on, for as long as it lives. Of all files it is made first, and goes last.
 const LOCK: &str = "lock";
+/// A folder without a lock is one that is being made, unless it is older than this: then its process was killed over that.
+const MADE_WITHIN: Duration = Duration::from_secs(60);
 
 /// The folder of one process's temporary files. It goes with the process, or with the next one that starts.
 pub struct SpoolFolder {
@@ -63,25 +65,50 @@ impl SpoolFolder {
     }
 }
 
+impl Drop for SpoolFolder {
+    fn drop(&mut self) {
+        if let Err(error) = remove_files(self.path()) {
+            tracing::warn!(%error, "the spool was not emptied; the next process that starts will");
+        }
+    }
+}
+
 fn remove_abandoned(parent: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(parent)? {
-        let entry = entry?;
-        let is_ours = entry.file_name().to_string_lossy().starts_with(FOLDER_PREFIX);
-        // One without a lock was just made.
-        let Some(lock) = std::fs::File::open(entry.path().join(LOCK))
-            .ok()
-            .filter(|_| is_ours)
-        else {
+        let folder = entry?.path();
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        if !name.starts_with(FOLDER_PREFIX) {
             continue;
-        };
+        }
         // Held until the folder is gone.
-        if lock.try_lock().is_ok()
-            && let Err(error) = std::fs::remove_dir_all(entry.path())
+        let lock = std::fs::File::open(folder.join(LOCK));
+        let is_abandoned = match &lock {
+            Ok(lock) => lock.try_lock().is_ok(),
+            Err(_) => is_older_than(MADE_WITHIN, &folder),
+        };
+        if is_abandoned
+            && let Err(error) = remove_files(&folder).and_then(|()| std::fs::remove_dir_all(&folder))
         {
-            tracing::warn!(%error, folder = %entry.path().display(), "the spool of a process that ended was not removed");
+            tracing::warn!(%error, folder = %folder.display(), "the spool of a process that ended was not removed");
         }
     }
     Ok(())
+}
+
+/// All but the lock: a process that is killed meanwhile leaves a folder that still tells what it is.
+fn remove_files(folder: &Path) -> io::Result<()> {
+    for file in std::fs::read_dir(folder)? {
+        let file = file?;
+        if file.file_name() != LOCK {
+            std::fs::remove_file(file.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn is_older_than(age: Duration, folder: &Path) -> bool {
+    let modified = folder.metadata().and_then(|metadata| metadata.modified());
+    modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|passed| passed > age))
 }
 
 /// A résumé that is still arriving.
@@ -175,6 +202,8 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use super::*;
 
     #[test]
@@ -198,6 +227,27 @@ mod tests {
             assert!(spool.path().join(LOCK).exists());
         }
         assert_eq!(std::fs::read_dir(parent.path())?.count(), spools.len());
+        Ok(())
+    }
+
+    #[test]
+    fn what_a_kill_left_without_a_lock_is_removed_once_it_is_old() -> io::Result<()> {
+        let parent = tempfile::tempdir()?;
+        let folder = |name: &str, age: Duration| {
+            let folder = parent.path().join(format!("{FOLDER_PREFIX}{name}"));
+            std::fs::create_dir(&folder)?;
+            std::fs::write(folder.join("resume"), "a resume")?;
+            std::fs::File::open(&folder)?.set_modified(SystemTime::now() - age)?;
+            io::Result::Ok(folder)
+        };
+        let left = folder("left", MADE_WITHIN + Duration::from_secs(1))?;
+        let young = folder("young", Duration::ZERO)?;
+        let own = SpoolFolder::create(parent.path())?;
+        assert!(!left.exists() && young.exists());
+        std::fs::write(own.path().join("resume"), "another")?;
+        let path = own.path().to_owned();
+        drop(own);
+        assert!(!path.exists());
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use site_events::{Attribution, EventData, event::ContactReceived};
 use site_proto::contact::v1::{SubmitRequest, SubmitResponse};
 use site_service::{
     RequestId,
-    idempotency::{self, InvalidIdempotencyKey},
+    idempotency::{self, InvalidIdempotencyKey, KeyBinding},
     status::Violations,
 };
 use tonic::Status;
@@ -55,7 +55,7 @@ pub async fn submit(
         attribution: Attribution::of(form.attribution),
     };
     publisher
-        .publish_submission(request_id, event_id, &person, received)
+        .publish_submission(request_id, event_id, &person, received, KeyBinding::of(key))
         .await
         .map_err(SubmitError::Publish)?;
     Ok(SubmitResponse {

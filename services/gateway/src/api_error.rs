@@ -18,8 +18,8 @@ const API: &str = "/api";
 const CONTACT: &str = "/api/contact";
 
 /// What a submission is told whose idempotency key stands for another one.
-const KEY_REUSED: &str = "Another message was sent under this Idempotency-Key. Nothing of this one was stored: please send it \
-                          again, under a key of its own.";
+const KEY_REUSED: &str = "This Idempotency-Key was used before, and not certainly for this message. Please send it again, under a \
+                          key of its own.";
 
 /// Why a request was not accepted, in the visitor's words.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use site_events::{Attribution, EventData, event::NewsletterRequested};
 use site_proto::newsletter::v1::SubscribeRequest;
 use site_service::{
     RequestId,
-    idempotency::{self, InvalidIdempotencyKey},
+    idempotency::{self, InvalidIdempotencyKey, KeyBinding},
     status::Violations,
 };
 use subscribers::{Subscriber, SubscriberEntry, SubscriberStoreError};
@@ -80,7 +80,7 @@ pub async fn sign_up(
     let id = NewsletterRequested::TYPE.id_for(asking);
     let published = newsletter
         .publisher
-        .publish_submission(request_id, id, &person, requested)
+        .publish_submission(request_id, id, &person, requested, KeyBinding::Unknown)
         .await;
     let after = match &published {
         // Only now: a sign-up whose event failed must be mailed when it is repeated. If this

@@ -2,7 +2,7 @@
 
 use async_nats::jetstream;
 use site_broker::{DELIVERIES_BUCKET, PublishError, Publisher, SUBSCRIBERS_BUCKET};
-use site_events::{Channel, EventData, event::ContactReceived, subjects};
+use site_events::{Channel, EventData, SITE_STREAM, event::ContactReceived, subjects};
 use site_service::{RequestId, status::unavailable};
 use testkit::{Nats, User};
 use tonic::Status;
@@ -32,6 +32,47 @@ async fn flood(nats: &Nats) -> anyhow::Result<Result<(), PublishError>> {
         }
     }
     Ok(Ok(()))
+}
+
+/// How much of its share a stream takes, in one of ten thousand.
+async fn filled(nats: &Nats, stream: &str) -> anyhow::Result<u64> {
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    let info = context.get_stream(stream).await?.cached_info().clone();
+    Ok(info.state.bytes * 10_000 / u64::try_from(info.config.max_bytes)?)
+}
+
+#[tokio::test]
+async fn of_the_shortest_form_events_fill_their_share_before_its_deliveries_do() -> anyhow::Result<()> {
+    const FORMS: usize = 300;
+    let nats = Nats::start().await?;
+    nats.provision_with(&["--storage-mb=16"]).await?;
+    let publisher = Publisher::new(nats.client(User::Contact).await?);
+    let notifier = jetstream::new(nats.client(User::Notifier).await?);
+    let deliveries = notifier.get_key_value(DELIVERIES_BUCKET).await?;
+    let shortest = ContactReceived {
+        name: "Z".to_owned(),
+        email: EmailAddress::parse("z@x.io")?,
+        message: "x".to_owned(),
+        attribution: None,
+    };
+    for _ in 0..FORMS {
+        let id = ContactReceived::TYPE.id_for(Uuid::new_v4());
+        let request = RequestId::accept(Some("v"));
+        publisher
+            .publish(&request, id, &person()?, shortest.clone())
+            .await?;
+        for to in ["sales-lead", "contact-acknowledgement", "webhook-customers"] {
+            let delivered = "2026-11-24T03:38:00.123456789Z";
+            deliveries.put(format!("{id}.{to}"), delivered.into()).await?;
+        }
+    }
+    let events = filled(&nats, SITE_STREAM).await?;
+    let records = filled(&nats, &format!("KV_{DELIVERIES_BUCKET}")).await?;
+    assert!(
+        records < events,
+        "{records} of the deliveries' share, {events} of the events'"
+    );
+    Ok(())
 }
 
 #[tokio::test]

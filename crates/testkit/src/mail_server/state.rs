@@ -46,6 +46,8 @@ pub enum MailFault {
     RefuseRecipients,
     /// Every mail is refused after its content, for now (451).
     RefuseContents,
+    /// The same without a word that says whether it is due to the mail or to the server (451, RFC 5321, section 4.2.3).
+    LocalError,
     /// Nothing is said after the content; the connection ends when the fault does.
     Hang,
     /// The connection ends within the content.
@@ -61,6 +63,7 @@ impl MailFault {
             Self::None | Self::Away => planned,
             Self::RefuseRecipients => ScriptedReply::ToRecipient("450 4.3.2 Not now"),
             Self::RefuseContents => ScriptedReply::ToContent("451 4.3.0 Not now"),
+            Self::LocalError => ScriptedReply::ToContent("451 Local error in processing"),
             Self::Hang => ScriptedReply::HangWhileFaulty,
             Self::HangUp => ScriptedReply::HangUp,
         }

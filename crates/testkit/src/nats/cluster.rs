@@ -9,7 +9,7 @@ use async_nats::{
 };
 use futures_util::TryStreamExt;
 use tempfile::TempDir;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::{
     Nats, User,
@@ -111,6 +111,18 @@ impl Nats {
         eventually(&format!("a leader of {stream}"), CURRENT_TIMEOUT, async || {
             let info = self.stream_info(stream).await.ok()?;
             self.number_of(&info.cluster?.leader?)
+        })
+        .await
+    }
+
+    /// The moment from which on another server leads a stream than this one, as those others say.
+    pub async fn another_leads(&self, stream: &str, former: usize) -> anyhow::Result<Instant> {
+        let other = (former + 1) % self.servers();
+        let context = jetstream::new(self.client_of(other, User::Operator).await?);
+        eventually("another leader", CURRENT_TIMEOUT, async || {
+            let asked = timeout(ANSWER_TIMEOUT, context.get_stream(stream));
+            let leader = asked.await.ok()?.ok()?.cached_info().cluster.clone()?.leader?;
+            (self.number_of(&leader)? != former).then(Instant::now)
         })
         .await
     }

@@ -69,6 +69,7 @@ async fn each_fault_refuses_or_ends_a_mail_and_the_next_is_taken_when_it_is_over
     for (fault, expected) in [
         (MailFault::RefuseRecipients, Some("450")),
         (MailFault::RefuseContents, Some("451")),
+        (MailFault::LocalError, Some("451")),
         (MailFault::HangUp, None),
     ] {
         server.fault(fault);

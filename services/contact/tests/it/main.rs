@@ -16,7 +16,7 @@ use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 use tonic_types::StatusExt as _;
-use uuid::Uuid;
+use uuid::{Builder, Uuid};
 
 const PERSON_KEY: &str = "--person-key=a key for tests, of thirty-two bytes";
 
@@ -98,6 +98,27 @@ async fn a_repeated_submission_is_stored_once() -> anyhow::Result<()> {
     let second = running.contact.submit(once).await?.into_inner();
     assert_eq!(first.event_id, second.event_id);
     assert_eq!(running.nats.events().await?.len(), 1);
+    Ok(())
+}
+
+/// The first answer was lost, its visitor wrote something else, and then the first again.
+#[tokio::test]
+async fn a_message_that_is_repeated_after_another_one_is_stored_once_where_its_key_stands_for_it()
+-> anyhow::Result<()> {
+    let mut running = running().await?;
+    let bound = Builder::from_custom_bytes(*Uuid::new_v4().as_bytes()).into_uuid();
+    for (key, expected) in [(bound, Ok(())), (Uuid::new_v4(), Err(Code::AlreadyExists))] {
+        let first = SubmitRequest {
+            idempotency_key: key.to_string(),
+            ..message()
+        };
+        running.contact.submit(first.clone()).await?;
+        running.contact.submit(message()).await?;
+        let stored = running.nats.events().await?.len();
+        let again = running.contact.submit(first).await;
+        assert_eq!(again.map(drop).map_err(|status| status.code()), expected, "{key}");
+        assert_eq!(running.nats.events().await?.len(), stored);
+    }
     Ok(())
 }
 

@@ -68,7 +68,7 @@ pub struct ApplicationForm {
     post,
     path = "/api/career-application",
     description = "Success is answered only after the résumé and the application are durably stored.",
-    params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect, and with another content it is refused; without one, the same fields and the same résumé within an hour of the clock (UTC) have")),
+    params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields and the same résumé within an hour of the clock (UTC) have")),
     request_body(content = ApplicationForm, content_type = "multipart/form-data"),
     responses(
         (status = 200, description = "The application is stored", body = Accepted),

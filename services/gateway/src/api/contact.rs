@@ -56,7 +56,7 @@ const RECEIVED: Json<ContactAnswer> = Json(ContactAnswer {
     post,
     path = "/api/contact",
     description = "Success is answered only after the message is durably stored.",
-    params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect, and with another content it is refused; without one, the same fields within an hour of the clock (UTC) have")),
+    params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields within an hour of the clock (UTC) have")),
     request_body(content((ContactForm = "application/json"), (ContactForm = "application/x-www-form-urlencoded"))),
     responses(
         (status = 200, description = "The message is stored", body = ContactAnswer),

@@ -73,7 +73,7 @@ impl LinkBody {
     post,
     path = "/api/newsletter",
     description = "The answer never tells whether the address was known.",
-    params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect, and with another content it is refused; without one, the same fields within an hour of the clock (UTC) have")),
+    params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields within an hour of the clock (UTC) have")),
     request_body(content((NewsletterForm = "application/json"), (NewsletterForm = "application/x-www-form-urlencoded"))),
     responses(
         (status = 200, description = "The sign-up is stored", body = Accepted),

@@ -43,6 +43,8 @@ pub enum SmtpError {
 pub enum HandOverError {
     /// The server answered: this is about the message, or it is not known what became of it.
     Message(SmtpError),
+    /// The server answered that it does not take the message now (4yz), whoever it is for, and not whose fault that is.
+    Deferred(String),
     /// The connection ended within the content: the server may have taken the message.
     Interrupted(String),
     /// The server is away.
@@ -91,6 +93,8 @@ pub fn classify(error: &smtp::Error, stage: SmtpStage, envelope: &Envelope) -> H
         Some(code) if is_system_failure(code, &reason) => HandOverError::failing(reason),
         None if stage == SmtpStage::Content => HandOverError::Interrupted(reason),
         None => HandOverError::failing(reason),
+        // Of a recipient it may be that one's own: greylisting.
+        Some(_) if stage != SmtpStage::Recipient => HandOverError::Deferred(reason),
         Some(_) => HandOverError::Message(SmtpError::Temporary(reason)),
     }
 }

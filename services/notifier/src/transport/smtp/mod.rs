@@ -13,8 +13,9 @@ mod no_such_address;
 mod settings;
 
 use std::{
+    collections::HashSet,
     pin::pin,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -63,6 +64,10 @@ const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long a message may take before its connection no longer counts among its channel's.
 const SLOW_AFTER: Duration = Duration::from_secs(2);
 
+/// So many messages that are deferred one after the other, and none taken between, are no matter of each of them: the server is
+/// away.
+const MAX_DEFERRED: usize = 5;
+
 /// Pool of connections to the mail server.
 pub struct SmtpPool {
     settings: SmtpSettings,
@@ -72,6 +77,8 @@ pub struct SmtpPool {
     idle: Mutex<Vec<IdleConnection>>,
     max_idle: usize,
     slow: Semaphore,
+    /// The messages that were deferred since one was taken.
+    deferred: Mutex<HashSet<String>>,
     /// Cancelled when no message may be begun any more.
     stop: CancellationToken,
     attachments: AttachmentBudget,
@@ -114,6 +121,7 @@ impl SmtpPool {
             idle: Mutex::default(),
             max_idle: MAX_CONNECTIONS * channels,
             slow: Semaphore::new(MAX_SLOW),
+            deferred: Mutex::default(),
             stop: CancellationToken::new(),
             attachments: AttachmentBudget::new(),
             breaker: CircuitBreaker::new("mail-server", ProbeInterval::Short),
@@ -176,8 +184,9 @@ impl SmtpPool {
                 (message.envelope().clone(), Content::new(&message, share))
             };
             if let Err(error) = self.hand_over(&mut call, &envelope, content).await {
-                return Err(smtp_error(call, error).into());
+                return Err(self.smtp_error(call, key, error).into());
             }
+            self.deferred().clear();
             call.answered();
             Ok(Handover::Sent)
         };
@@ -347,8 +356,48 @@ impl SmtpPool {
         self.connections.add(change, &[KeyValue::new("state", "idle")]);
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<IdleConnection>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<IdleConnection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn deferred(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether this message is one more of those that were deferred, each after the other.
+    fn is_one_of_many_deferred(&self, key: &str) -> bool {
+        let mut deferred = self.deferred();
+        if deferred.len() < MAX_DEFERRED {
+            deferred.insert(key.to_owned());
+        }
+        deferred.len() >= MAX_DEFERRED
+    }
+
+    /// What the circuit breaker makes of it: of a server that is away, how long until it is asked again, unless the message
+    /// fails alone.
+    fn smtp_error(&self, mut call: Call<'_>, key: &str, error: HandOverError) -> SmtpError {
+        let failing = Away::Failing { retry_after: None };
+        let (away, reason) = match error {
+            HandOverError::Deferred(reason) if self.is_one_of_many_deferred(key) => (failing, reason),
+            HandOverError::Deferred(reason) => {
+                call.answered();
+                return SmtpError::Temporary(reason);
+            }
+            HandOverError::Message(error) => {
+                call.answered();
+                return error;
+            }
+            HandOverError::Interrupted(reason) => {
+                // Others wait until the server takes one to its end; this one may have been taken, and keeps its backoff.
+                call.failed(failing, &reason);
+                return SmtpError::Temporary(reason);
+            }
+            HandOverError::Away(away, reason) => (away, reason),
+        };
+        match call.failed(away, &reason) {
+            Some(pause) => SmtpError::Away { reason, pause },
+            None => SmtpError::Temporary(reason),
+        }
     }
 }
 
@@ -360,26 +409,6 @@ async fn answered_if_slow<T>(call: &mut Call<'_>, sending: impl Future<Output = 
     }
     call.answered();
     sending.await
-}
-
-/// What the circuit breaker makes of it: of a server that is away, how long until it is asked again, unless the message
-/// fails alone.
-fn smtp_error(mut call: Call<'_>, error: HandOverError) -> SmtpError {
-    match error {
-        HandOverError::Message(error) => {
-            call.answered();
-            error
-        }
-        HandOverError::Away(away, reason) => match call.failed(away, &reason) {
-            Some(pause) => SmtpError::Away { reason, pause },
-            None => SmtpError::Temporary(reason),
-        },
-        HandOverError::Interrupted(reason) => {
-            // Others wait until the server takes one to its end; this one may have been taken, and keeps its backoff.
-            call.failed(Away::Failing { retry_after: None }, &reason);
-            SmtpError::Temporary(reason)
-        }
-    }
 }
 
 fn too_long(limit: Duration) -> String {
