@@ -2,7 +2,7 @@
 
 use lettre::transport::smtp::client::Certificate;
 use tokio_rustls::rustls::{
-    RootCertStore,
+    ClientConfig, RootCertStore,
     pki_types::{CertificateDer, pem::PemObject},
 };
 
@@ -21,17 +21,28 @@ impl RootCertificates {
             .ok_or_else(|| "it holds no certificates as PEM".to_owned())
     }
 
-    /// As an SMTP connection takes them.
+    /// As an SMTP connection takes them that is encrypted later.
     pub(super) fn for_smtp(&self) -> impl Iterator<Item = Certificate> {
         self.0
             .iter()
             .filter_map(|certificate| Certificate::from_der(certificate.to_vec()).ok())
     }
+}
 
-    /// As an HTTPS client takes them.
-    pub(super) fn for_https(&self) -> impl Iterator<Item = CertificateDer<'static>> {
-        self.0.iter().cloned()
-    }
+/// What a client trusts: the system's authorities, and these.
+///
+/// # Errors
+///
+/// If there is none.
+pub(super) fn tls_config(trusted: Option<&RootCertificates>) -> anyhow::Result<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    // What cannot be read of the system's is missed where it is needed.
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    roots.add_parsable_certificates(trusted.into_iter().flat_map(|trusted| trusted.0.iter().cloned()));
+    anyhow::ensure!(!roots.is_empty(), "there is no usable root certificate");
+    Ok(ClientConfig::builder()
+        .with_root_certificates(roots)
+        .with_no_client_auth())
 }
 
 fn are_usable(certificates: &[CertificateDer<'static>]) -> bool {

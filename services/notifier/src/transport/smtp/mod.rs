@@ -11,11 +11,12 @@ mod error;
 mod limits;
 mod no_such_address;
 mod settings;
+mod stream;
 
 use std::{
     collections::HashSet,
     pin::pin,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -39,6 +40,7 @@ use site_service::{
     settings::ExposeSecret,
 };
 use tokio::{sync::Semaphore, time::timeout};
+use tokio_rustls::rustls::ClientConfig;
 use tracing::{Instrument, field};
 
 use self::{
@@ -51,7 +53,7 @@ pub use self::{
     limits::ChannelLimit,
     settings::{SmtpSettings, TlsMode},
 };
-use crate::storage::Handover;
+use crate::{storage::Handover, transport::root_certificates::tls_config};
 
 /// Servers close idle connections after minutes; we let go well before.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -71,7 +73,7 @@ const MAX_DEFERRED: usize = 5;
 /// Pool of connections to the mail server.
 pub struct SmtpPool {
     settings: SmtpSettings,
-    tls: Option<TlsParameters>,
+    tls: Tls,
     hello: ClientId,
     /// Connections between two messages, the latest last.
     idle: Mutex<Vec<IdleConnection>>,
@@ -87,6 +89,15 @@ pub struct SmtpPool {
     connections: UpDownCounter<i64>,
 }
 
+/// How connections are encrypted.
+enum Tls {
+    None,
+    /// After the greeting (RFC 3207).
+    Starttls(TlsParameters),
+    /// From the start.
+    Implicit(Arc<ClientConfig>),
+}
+
 struct IdleConnection {
     connection: AsyncSmtpConnection,
     since: Instant,
@@ -99,20 +110,18 @@ impl SmtpPool {
     ///
     /// If the connections are to be encrypted, and there is no usable root certificate.
     pub fn new(settings: &SmtpSettings, channels: usize) -> anyhow::Result<Self> {
+        let unusable = "The setting SMTP_TLS cannot be met: there is no usable root certificate";
+        let roots = settings.smtp_root_certificates.as_ref();
         let tls = match settings.smtp_tls {
-            TlsMode::None => None,
-            TlsMode::Starttls | TlsMode::Implicit => {
+            TlsMode::None => Tls::None,
+            TlsMode::Starttls => {
                 let mut tls = TlsParameters::builder(settings.smtp_host.clone());
-                for certificate in settings
-                    .smtp_root_certificates
-                    .iter()
-                    .flat_map(|roots| roots.for_smtp())
-                {
+                for certificate in roots.into_iter().flat_map(|roots| roots.for_smtp()) {
                     tls = tls.add_root_certificate(certificate);
                 }
-                let tls = tls.build();
-                Some(tls.context("The setting SMTP_TLS cannot be met: there is no usable root certificate")?)
+                Tls::Starttls(tls.build().context(unusable)?)
             }
+            TlsMode::Implicit => Tls::Implicit(Arc::new(tls_config(roots).context(unusable)?)),
         };
         Ok(Self {
             settings: settings.clone(),
@@ -305,21 +314,16 @@ impl SmtpPool {
         Ok(connection)
     }
 
-    async fn connect(&self) -> Result<AsyncSmtpConnection, Error> {
+    async fn connect(&self) -> Result<AsyncSmtpConnection, Box<dyn std::error::Error + Send + Sync>> {
         let settings = &self.settings;
-        let from_the_start = self
-            .tls
-            .clone()
-            .filter(|_| settings.smtp_tls == TlsMode::Implicit);
-        let mut connection = AsyncSmtpConnection::connect_tokio1(
-            (settings.smtp_host.as_str(), settings.smtp_port),
-            Some(CONNECT_TIMEOUT.min(settings.smtp_timeout)),
-            &self.hello,
-            from_the_start,
-            None,
-        )
-        .await?;
-        if let (TlsMode::Starttls, Some(tls)) = (settings.smtp_tls, &self.tls) {
+        let from_the_start = match &self.tls {
+            Tls::Implicit(config) => Some(config.clone()),
+            Tls::None | Tls::Starttls(_) => None,
+        };
+        let within = CONNECT_TIMEOUT.min(settings.smtp_timeout);
+        let stream = stream::connect(&settings.smtp_host, settings.smtp_port, within, from_the_start).await?;
+        let mut connection = AsyncSmtpConnection::connect_with_transport(stream, &self.hello).await?;
+        if let Tls::Starttls(tls) = &self.tls {
             connection.starttls(tls.clone(), &self.hello).await?;
         }
         if let (Some(user), Some(password)) = (&settings.smtp_user, &settings.smtp_password) {

@@ -2,6 +2,7 @@
 
 use std::{net::IpAddr, time::Duration};
 
+use anyhow::Context;
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode, header};
 use http_body_util::Full;
@@ -16,13 +17,12 @@ use site_service::settings::ExposeSecret;
 use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP};
 use time::OffsetDateTime;
 use tokio::time::timeout;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use tracing::Span;
 use url::Url;
 use uuid::Uuid;
 
 use super::addresses::{FilteringResolver, PrivateAddresses, is_public};
-use crate::RootCertificates;
+use crate::{RootCertificates, transport::root_certificates::tls_config};
 
 type Http = legacy::Client<HttpsConnector<HttpConnector<FilteringResolver>>, Full<Bytes>>;
 
@@ -134,7 +134,8 @@ impl WebhookClient {
         let mut tcp = HttpConnector::new_with_resolver(FilteringResolver(private));
         tcp.enforce_http(false);
         tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
-        let tls = HttpsConnectorBuilder::new().with_tls_config(tls_config(trusted)?);
+        let tls = HttpsConnectorBuilder::new()
+            .with_tls_config(tls_config(trusted).context("webhooks cannot be sent")?);
         let connector = match private {
             PrivateAddresses::Allowed => tls.https_or_http(),
             PrivateAddresses::Refused => tls.https_only(),
@@ -145,20 +146,6 @@ impl WebhookClient {
             private,
         })
     }
-}
-
-fn tls_config(trusted: Option<&RootCertificates>) -> anyhow::Result<ClientConfig> {
-    let mut roots = RootCertStore::empty();
-    // What cannot be read of the system's is missed where it is needed.
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    roots.add_parsable_certificates(trusted.into_iter().flat_map(RootCertificates::for_https));
-    anyhow::ensure!(
-        !roots.is_empty(),
-        "webhooks cannot be sent: there is no usable root certificate"
-    );
-    Ok(ClientConfig::builder()
-        .with_root_certificates(roots)
-        .with_no_client_auth())
 }
 
 /// Sends to one endpoint.
