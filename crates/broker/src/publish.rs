@@ -217,7 +217,7 @@ impl Publisher {
         }
         let is_repeated = match self.stored_event::<D>(ack.sequence, person).await? {
             Some(stored) => submission.repeats(&stored.data),
-            None => key == KeyBinding::Content,
+            None => key == KeyBinding::Content && self.is_kept(ack.sequence).await?,
         };
         is_repeated
             .then_some(Stored::Duplicate)
@@ -249,6 +249,16 @@ impl Publisher {
         serde_json::from_slice(&last.payload)
             .map(Some)
             .map_err(not_compared)
+    }
+
+    /// Whether the event of this sequence was neither erased nor outlived its time, of which the stream knows the numbers.
+    async fn is_kept(&self, sequence: u64) -> Result<bool, PublishError> {
+        let site = self.context.get_stream_no_info(SITE_STREAM).await;
+        let site = site.map_err(not_compared)?;
+        let asked = site.info_builder().with_deleted(true).fetch().await;
+        let state = asked.map_err(not_compared)?.info.state;
+        let is_deleted = state.deleted.is_some_and(|deleted| deleted.contains(&sequence));
+        Ok(sequence >= state.first_sequence && !is_deleted)
     }
 
     /// The last message of this subject, as any replica has it.

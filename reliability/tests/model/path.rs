@@ -184,7 +184,9 @@ impl Sequence {
                 self.books.promises.push(promise);
             }
             Some(Err(status)) if status.code() == Code::AlreadyExists => {
+                // Of one that was erased nothing is left to compare.
                 let is_bound = submission.form != Form::SignUp
+                    && self.before.event(&id).is_some()
                     && KeyBinding::of(self.books.key(submission)) == KeyBinding::Content;
                 ensure!(
                     was_tried && !is_bound && !self.is_repeated(&id, submission),

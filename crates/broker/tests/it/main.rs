@@ -3,4 +3,5 @@
 mod consuming;
 mod full;
 mod readers;
+mod repeats;
 mod snapshots;
