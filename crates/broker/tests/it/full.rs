@@ -55,15 +55,19 @@ async fn of_the_shortest_form_events_fill_their_share_before_its_deliveries_do()
         message: "x".to_owned(),
         attribution: None,
     };
+    let [sales, visitor] = [Channel::SalesLead, Channel::ContactAcknowledgement];
+    let consumers = [sales.name(), visitor.name(), "webhook-customers"];
     for _ in 0..FORMS {
         let id = ContactReceived::TYPE.id_for(Uuid::new_v4());
         let request = RequestId::accept(Some("v"));
         publisher
             .publish(&request, id, &person()?, shortest.clone())
             .await?;
-        for to in ["sales-lead", "contact-acknowledgement", "webhook-customers"] {
+        for consumer in consumers {
             let delivered = "2026-11-24T03:38:00.123456789Z";
-            deliveries.put(format!("{id}.{to}"), delivered.into()).await?;
+            deliveries
+                .put(format!("{id}.{consumer}"), delivered.into())
+                .await?;
         }
     }
     let events = filled(&nats, SITE_STREAM).await?;
