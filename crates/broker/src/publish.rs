@@ -196,11 +196,11 @@ impl Publisher {
     }
 
     /// Publishes what a visitor submitted. Its id comes from an idempotency key, which stands for one submission only. Of a
-    /// repeated one it can be compared only while the person has sent no other: afterwards the key's word is taken.
+    /// repeated one it can be compared only while the person has sent no other: afterwards the key's word is taken, as long as the event is kept.
     ///
     /// # Errors
     ///
-    /// [`PublishError::KeyReused`] if another submission is stored under this id; otherwise as [`Self::publish`].
+    /// [`PublishError::KeyReused`] if another submission is stored under this id, or may be; otherwise as [`Self::publish`].
     pub async fn publish_submission<D: Submission>(
         &self,
         request_id: &RequestId,
@@ -251,11 +251,14 @@ impl Publisher {
             .map_err(not_compared)
     }
 
+    async fn site(&self) -> Result<jetstream::stream::Stream<()>, PublishError> {
+        let site = self.context.get_stream_no_info(SITE_STREAM).await;
+        site.map_err(not_compared)
+    }
+
     /// Whether the event of this sequence was neither erased nor outlived its time, of which the stream knows the numbers.
     async fn is_kept(&self, sequence: u64) -> Result<bool, PublishError> {
-        let site = self.context.get_stream_no_info(SITE_STREAM).await;
-        let site = site.map_err(not_compared)?;
-        let asked = site.info_builder().with_deleted(true).fetch().await;
+        let asked = self.site().await?.info_builder().with_deleted(true).fetch().await;
         let state = asked.map_err(not_compared)?.info.state;
         let is_deleted = state.deleted.is_some_and(|deleted| deleted.contains(&sequence));
         Ok(sequence >= state.first_sequence && !is_deleted)
@@ -263,9 +266,7 @@ impl Publisher {
 
     /// The last message of this subject, as any replica has it.
     async fn last_of(&self, subject: &str) -> Result<Option<StreamMessage>, PublishError> {
-        let site = self.context.get_stream_no_info(SITE_STREAM).await;
-        let site = site.map_err(not_compared)?;
-        match site.direct_get_last_for_subject(subject).await {
+        match self.site().await?.direct_get_last_for_subject(subject).await {
             Ok(last) => Ok(Some(last)),
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
             Err(error) => Err(not_compared(error)),

@@ -368,13 +368,13 @@ impl SmtpPool {
         self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether this message is one more of those that were deferred, each after the other.
-    fn is_one_of_many_deferred(&self, key: &str) -> bool {
+    /// How many messages were deferred since one was taken, this one included; no more are told apart than it takes.
+    fn count_deferred(&self, key: &str) -> usize {
         let mut deferred = self.deferred();
         if deferred.len() < MAX_DEFERRED {
             deferred.insert(key.to_owned());
         }
-        deferred.len() >= MAX_DEFERRED
+        deferred.len()
     }
 
     /// What the circuit breaker makes of it: of a server that is away, how long until it is asked again, unless the message
@@ -382,10 +382,12 @@ impl SmtpPool {
     fn smtp_error(&self, mut call: Call<'_>, key: &str, error: HandOverError) -> SmtpError {
         let failing = Away::Failing { retry_after: None };
         let (away, reason) = match error {
-            HandOverError::Deferred(reason) if self.is_one_of_many_deferred(key) => (failing, reason),
             HandOverError::Deferred(reason) => {
-                call.answered();
-                return SmtpError::Temporary(reason);
+                if self.count_deferred(key) < MAX_DEFERRED {
+                    call.answered();
+                    return SmtpError::Temporary(reason);
+                }
+                (failing, reason)
             }
             HandOverError::Message(error) => {
                 call.answered();

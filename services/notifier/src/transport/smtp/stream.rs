@@ -29,8 +29,8 @@ const KEEPALIVE: TcpKeepalive = TcpKeepalive::new()
     .with_interval(Duration::from_secs(10))
     .with_retries(3);
 
-/// Connects to the first of the host's addresses that is reached, each within this time; encrypted from the start where there
-/// is a configuration for that (RFC 8314).
+/// Connects to the first of the host's addresses that is reached, each within this time, and encrypts from the start where
+/// there is a configuration for that (RFC 8314), in whatever time the caller has.
 ///
 /// # Errors
 ///
@@ -47,8 +47,9 @@ pub async fn connect(
         return Ok(Box::new(tcp));
     };
     let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
-    let encrypted = timeout(within, TlsConnector::from(tls).connect(name, tcp)).await??;
-    Ok(Box::new(Encrypted(encrypted)))
+    Ok(Box::new(Encrypted(
+        TlsConnector::from(tls).connect(name, tcp).await?,
+    )))
 }
 
 async fn connect_tcp(host: &str, port: u16, within: Duration) -> io::Result<TcpStream> {
