@@ -40,6 +40,9 @@ const REPLICA_LAG: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_millis(100))
     .with_max_times(30);
 
+/// How the server says that a stream is full (`ErrMaxBytes`).
+const MAX_BYTES_EXCEEDED: &str = "maximum bytes exceeded";
+
 /// Whether the broker had the event already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stored {
@@ -61,7 +64,7 @@ pub enum PublishError {
     /// There is no connection; nothing was sent.
     #[error("the broker is not connected")]
     NotConnected,
-    /// The broker answered that it did not store the event.
+    /// The event is not stored: nobody took it, or the stream is full.
     #[error("the broker refused the event: {0}")]
     Refused(context::PublishError),
     /// The event of this id is another submission's: nothing was stored.
@@ -70,7 +73,7 @@ pub enum PublishError {
     /// The broker has an event of this id, and did not give it to compare.
     #[error("the event that is stored under this id cannot be read: {0}")]
     NotCompared(String),
-    /// It was sent, but no acknowledgement came: it may be stored. Repeating it under
+    /// It was sent, but not acknowledged: it may be stored. Repeating it under
     /// the same id is safe.
     #[error("the broker did not acknowledge the event: {0}")]
     NotAcknowledged(context::PublishError),
@@ -99,20 +102,39 @@ impl PublishError {
 
 impl From<context::PublishError> for PublishError {
     fn from(error: context::PublishError) -> Self {
-        match error.kind() {
-            PublishErrorKind::TimedOut | PublishErrorKind::BrokenPipe => Self::NotAcknowledged(error),
-            _ if is_being_stored(&error) => Self::NotAcknowledged(error),
-            _ => Self::Refused(error),
+        if is_refusal(&error) {
+            Self::Refused(error)
+        } else {
+            Self::NotAcknowledged(error)
         }
     }
 }
 
-/// Whether a cluster says that it has just been handed the same event by somebody else, and has not stored it yet.
-fn is_being_stored(error: &context::PublishError) -> bool {
+/// Whether nobody took the event, or it was refused before it was written. After any other error it may be stored: a write that
+/// failed may be on disk, the others of a cluster may have what its leader could not write, and somebody else may just have
+/// handed over the same event.
+fn is_refusal(error: &context::PublishError) -> bool {
+    match error.kind() {
+        PublishErrorKind::StreamNotFound
+        | PublishErrorKind::WrongLastMessageId
+        | PublishErrorKind::WrongLastSequence
+        | PublishErrorKind::MaxAckPending
+        | PublishErrorKind::MaxPayloadExceeded => true,
+        PublishErrorKind::TimedOut | PublishErrorKind::BrokenPipe => false,
+        PublishErrorKind::Other => is_stream_full(error),
+    }
+}
+
+/// Whether the stream has its share. The server says so under the code of every write that fails, and tells them apart by its
+/// words.
+fn is_stream_full(error: &context::PublishError) -> bool {
     let answer = error
         .source()
         .and_then(|source| source.downcast_ref::<jetstream::Error>());
-    answer.is_some_and(|answer| answer.error_code() == ErrorCode::STREAM_DUPLICATE_MESSAGE_CONFLICT)
+    answer.is_some_and(|answer| {
+        answer.error_code() == ErrorCode::STREAM_STORE_FAILED
+            && answer.to_string().contains(MAX_BYTES_EXCEEDED)
+    })
 }
 
 impl From<PublishError> for Status {
@@ -338,19 +360,17 @@ mod tests {
     }
 
     #[test]
-    fn what_a_cluster_is_storing_for_somebody_else_may_be_stored() {
-        let refused = |code: u64| {
-            let answer = format!(r#"{{ "code": 409, "err_code": {code}, "description": "" }}"#);
+    fn of_what_the_broker_refuses_only_the_full_streams_is_certainly_not_stored() {
+        for (code, words, expected) in [
+            (10_077, "maximum bytes exceeded", true),
+            (10_077, "write /data/1.blk: no space left on device", false),
+            (10_023, "insufficient resources", false),
+            (10_158, "duplicate message id is in process", false),
+        ] {
+            let answer = format!(r#"{{ "code": 503, "err_code": {code}, "description": "{words}" }}"#);
             let answer: jetstream::Error = serde_json::from_str(&answer).expect("an answer of the server");
-            PublishError::from(context::PublishError::with_source(
-                PublishErrorKind::Other,
-                answer,
-            ))
-        };
-        assert!(
-            !refused(10_158).is_not_stored(),
-            "duplicate message id is in process"
-        );
-        assert!(refused(10_077).is_not_stored(), "maximum bytes exceeded");
+            let refused = context::PublishError::with_source(PublishErrorKind::Other, answer);
+            assert_eq!(PublishError::from(refused).is_not_stored(), expected, "{words}");
+        }
     }
 }
