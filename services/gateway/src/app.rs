@@ -7,7 +7,7 @@ use site_service::metrics;
 use tokio::sync::Semaphore;
 
 use crate::{
-    forwarding::{Services, channel, retry_budget},
+    forwarding::{Remote, Services},
     settings::Settings,
 };
 
@@ -54,10 +54,9 @@ impl AppState {
     pub fn new(settings: &Settings) -> Self {
         Self {
             services: Services {
-                retry_budget: retry_budget(),
-                contact: channel(&settings.contact_url),
-                newsletter: channel(&settings.newsletter_url),
-                careers: channel(&settings.careers_url),
+                contact: Remote::new(&settings.contact_url),
+                newsletter: Remote::new(&settings.newsletter_url),
+                careers: Remote::new(&settings.careers_url),
             },
             uploads: UploadLimit::new(settings.uploads_at_once, settings.upload_timeout),
         }

@@ -46,22 +46,46 @@ const RETRIES_PER_CALL: f32 = 0.2;
 /// The services behind the gateway.
 #[derive(Clone)]
 pub struct Services {
-    pub retry_budget: Arc<TpsBudget>,
-    pub contact: ServiceChannel,
-    pub newsletter: ServiceChannel,
-    pub careers: ServiceChannel,
+    pub contact: Remote,
+    pub newsletter: Remote,
+    pub careers: Remote,
 }
 
 impl Services {
     pub fn contact(&self) -> ContactServiceClient<ServiceChannel> {
-        ContactServiceClient::new(self.contact.clone())
+        ContactServiceClient::new(self.contact.channel.clone())
     }
 
     pub fn newsletter(&self) -> NewsletterServiceClient<ServiceChannel> {
-        NewsletterServiceClient::new(self.newsletter.clone())
+        NewsletterServiceClient::new(self.newsletter.channel.clone())
     }
 
-    /// Calls a service, and again where it is not reached; `call` is given what is left of `limit` each time, as the deadline
+    pub fn careers(&self) -> CareersServiceClient<ServiceChannel> {
+        CareersServiceClient::new(self.careers.channel.clone())
+    }
+}
+
+/// One service: its channel, and the budget of calls that are repeated to it. Another one's repetitions cost it nothing.
+#[derive(Clone)]
+pub struct Remote {
+    pub channel: ServiceChannel,
+    retry_budget: Arc<TpsBudget>,
+}
+
+impl Remote {
+    /// The service at this address; nothing is connected yet.
+    pub fn new(uri: &Uri) -> Self {
+        Self {
+            channel: channel(uri),
+            retry_budget: Arc::new(TpsBudget::new(
+                RETRY_BUDGET_WINDOW,
+                RETRIES_PER_SECOND,
+                RETRIES_PER_CALL,
+            )),
+        }
+    }
+
+    /// Calls the service, and again where it is not reached; `call` is given what is left of `limit` each time, as the deadline
     /// that goes with it. For calls that may be made twice: under an idempotency key, or of the same effect.
     ///
     /// # Errors
@@ -83,19 +107,6 @@ impl Services {
         let called = timeout(limit, calling).await;
         called.unwrap_or_else(|_| Err(Status::deadline_exceeded("the service was not reached in time")))
     }
-
-    pub fn careers(&self) -> CareersServiceClient<ServiceChannel> {
-        CareersServiceClient::new(self.careers.clone())
-    }
-}
-
-/// The budget of repeated calls to all services.
-pub fn retry_budget() -> Arc<TpsBudget> {
-    Arc::new(TpsBudget::new(
-        RETRY_BUDGET_WINDOW,
-        RETRIES_PER_SECOND,
-        RETRIES_PER_CALL,
-    ))
 }
 
 /// The status of a call that must not be made again, because some of it may have been sent.
@@ -114,7 +125,7 @@ fn is_unreached(status: &Status) -> bool {
 }
 
 /// A channel that connects when it is first used, and again whenever it must.
-pub fn channel(uri: &Uri) -> ServiceChannel {
+fn channel(uri: &Uri) -> ServiceChannel {
     let channel = Endpoint::from(uri.clone())
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)
@@ -138,9 +149,11 @@ pub fn call<T>(message: T, request_id: &RequestId, deadline: Duration) -> Reques
 mod tests {
     use std::cell::{Cell, RefCell};
 
+    use clap::Parser;
     use futures_util::future::join_all;
 
     use super::*;
+    use crate::{app::AppState, settings::Settings};
 
     const CALLS: u32 = 100;
 
@@ -149,38 +162,45 @@ mod tests {
         Status::from_error(Box::new(h2::Error::from(reason)))
     }
 
-    fn services() -> Services {
-        let nobody = || channel(&Uri::from_static("http://127.0.0.1:9"));
-        Services {
-            retry_budget: retry_budget(),
-            contact: nobody(),
-            newsletter: nobody(),
-            careers: nobody(),
-        }
+    fn nobody() -> Remote {
+        Remote::new(&Uri::from_static("http://127.0.0.1:9"))
     }
 
-    #[tokio::test]
-    async fn a_service_that_is_away_is_asked_little_more_than_one_that_is_there() {
-        let (services, asked) = (services(), Cell::new(0));
+    /// How often a service that is not reached is asked again, for a hundred calls at once.
+    async fn repetitions(service: &Remote) -> u32 {
+        let asked = Cell::new(0);
         let calls = (0..CALLS).map(|_| {
-            services.repeated(FORM_CALL_TIMEOUT, |_| {
+            service.repeated(FORM_CALL_TIMEOUT, |_| {
                 asked.set(asked.get() + 1);
                 std::future::ready(Err::<(), _>(Status::unavailable("nobody listens")))
             })
         });
         assert!(join_all(calls).await.iter().all(Result::is_err));
-        let repeated = asked.get() - CALLS;
+        asked.get() - CALLS
+    }
+
+    #[tokio::test]
+    async fn a_service_that_is_away_is_asked_little_more_than_one_that_is_there() {
+        let repeated = repetitions(&nobody()).await;
         let window = u32::try_from(RETRY_BUDGET_WINDOW.as_secs()).expect("seconds");
         let most = RETRIES_PER_SECOND * window + (f64::from(CALLS) * f64::from(RETRIES_PER_CALL)) as u32;
         assert!((1..=most).contains(&repeated), "{repeated} repetitions");
     }
 
     #[tokio::test]
+    async fn a_service_that_is_away_costs_another_none_of_its_repetitions() {
+        let services = AppState::new(&Settings::parse_from(["gateway"])).services;
+        let before = repetitions(&services.contact).await;
+        let after = repetitions(&services.newsletter).await;
+        assert_eq!(before, after);
+    }
+
+    #[tokio::test]
     async fn all_attempts_together_have_the_time_of_one_and_each_is_told_what_is_left() {
-        let (services, times) = (services(), RefCell::new(Vec::new()));
+        let (service, times) = (nobody(), RefCell::new(Vec::new()));
         let limit = Duration::from_millis(500);
         let started = Instant::now();
-        let called = services.repeated(limit, |time| {
+        let called = service.repeated(limit, |time| {
             times.borrow_mut().push(time);
             async {
                 tokio::time::sleep(Duration::from_millis(150)).await;

@@ -22,9 +22,9 @@ pub async fn livez() -> Json<Value> {
 /// Every service says that it can store what it is given; else names those that cannot.
 pub async fn readyz(State(AppState { services, .. }): State<AppState>) -> (StatusCode, Json<Value>) {
     let (contact, newsletter, careers) = tokio::join!(
-        is_serving(services.contact),
-        is_serving(services.newsletter),
-        is_serving(services.careers),
+        is_serving(services.contact.channel),
+        is_serving(services.newsletter.channel),
+        is_serving(services.careers.channel),
     );
     let missing: Vec<&str> = [
         ("contact", contact),

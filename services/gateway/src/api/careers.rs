@@ -105,7 +105,10 @@ pub async fn apply(
             })
         }
     };
-    let applied = app.services.repeated(deadline.left(app.uploads.timeout), apply);
+    let applied = app
+        .services
+        .careers
+        .repeated(deadline.left(app.uploads.timeout), apply);
     tokio::pin!(applied);
     tokio::select! {
         forwarded = parts::forward(form, submission, parts) => match forwarded? {

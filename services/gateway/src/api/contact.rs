@@ -90,6 +90,6 @@ pub async fn submit(
         async move { service.submit(request).await }
     };
     let time = submission.deadline.left(FORM_CALL_TIMEOUT);
-    app.services.repeated(time, submit).await?;
+    app.services.contact.repeated(time, submit).await?;
     Ok(RECEIVED.into_response())
 }

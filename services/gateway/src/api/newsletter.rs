@@ -103,7 +103,7 @@ pub async fn subscribe(
         async move { service.subscribe(request).await }
     };
     let time = submission.deadline.left(FORM_CALL_TIMEOUT);
-    app.services.repeated(time, subscribe).await?;
+    app.services.newsletter.repeated(time, subscribe).await?;
     Ok(Accepted::YES.into_response())
 }
 
@@ -141,7 +141,7 @@ pub async fn confirm(
         async move { service.confirm(request).await }
     };
     let time = deadline.left(FORM_CALL_TIMEOUT);
-    app.services.repeated(time, confirm).await?;
+    app.services.newsletter.repeated(time, confirm).await?;
     Ok(Accepted::YES)
 }
 
@@ -179,7 +179,7 @@ pub async fn unsubscribe(
         async move { service.unsubscribe(request).await }
     };
     let time = deadline.left(FORM_CALL_TIMEOUT);
-    app.services.repeated(time, unsubscribe).await?;
+    app.services.newsletter.repeated(time, unsubscribe).await?;
     Ok(Accepted::YES)
 }
 
