@@ -20,21 +20,15 @@ use crate::{
     retries::MAX_ASKED_PAUSE,
 };
 
-/// Between two probes of what is not reached, or costs us alone: with jitter from half a second to four.
-const SHORT_INTERVALS: ExponentialBuilder = intervals(Duration::from_millis(500), Duration::from_secs(2));
-/// Between two probes of what answers that it cannot: with jitter from five seconds to sixty.
-const LONG_INTERVALS: ExponentialBuilder = intervals(Duration::from_secs(5), Duration::from_secs(30));
+/// Between two probes: from half a second to two, and with jitter up to twice as long. What waits goes on within five seconds
+/// once the dependency is back.
+const PROBE_INTERVALS: ExponentialBuilder = ExponentialBuilder::new()
+    .with_min_delay(Duration::from_millis(500))
+    .with_max_delay(Duration::from_secs(2))
+    .with_jitter()
+    .without_max_times();
 /// The most deliveries whose failures are remembered.
 const MAX_FAILED: usize = 1024;
-
-/// Jitter makes each longer, up to twice as long.
-const fn intervals(min: Duration, max: Duration) -> ExponentialBuilder {
-    ExponentialBuilder::new()
-        .with_min_delay(min)
-        .with_max_delay(max)
-        .with_jitter()
-        .without_max_times()
-}
 
 /// How a dependency is away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,15 +40,6 @@ pub enum Away {
         /// For how long it wants to be left alone.
         retry_after: Option<Duration>,
     },
-}
-
-/// How often a dependency is asked that was reached and is away all the same ([`Away::Failing`]).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProbeInterval {
-    /// From half a second to four: it is our own.
-    Short,
-    /// From five seconds to sixty: it is somebody else's.
-    Long,
 }
 
 /// A delivery waited for a dependency as long as it may, or until the service stops. It is to be given back, comes again at
@@ -109,7 +94,6 @@ impl<E> CallError<E> {
 /// Circuit breaker of one dependency. While that answers the circuit is closed, and costs nothing.
 pub struct CircuitBreaker {
     name: String,
-    if_failing: ExponentialBuilder,
     state: watch::Sender<State>,
     open: UpDownCounter<i64>,
     labels: [KeyValue; 1],
@@ -132,8 +116,7 @@ struct OpenCircuit {
     reason: String,
     next_probe: Instant,
     is_probed: bool,
-    if_unreachable: ExponentialBackoff,
-    if_failing: ExponentialBackoff,
+    intervals: ExponentialBackoff,
 }
 
 impl OpenCircuit {
@@ -143,12 +126,9 @@ impl OpenCircuit {
 
     /// Puts the next probe off, by what the last one found.
     fn postpone(&mut self, away: Away, now: Instant) {
-        let interval = match away {
-            Away::Unreachable => self.if_unreachable.next(),
-            Away::Failing { .. } => self.if_failing.next(),
-        };
         // The intervals are without end.
-        self.put_off_until(now + interval.unwrap_or_default().max(asked_pause(away)));
+        let interval = self.intervals.next().unwrap_or_default();
+        self.put_off_until(now + interval.max(asked_pause(away)));
     }
 
     fn put_off_until(&mut self, next_probe: Instant) {
@@ -167,15 +147,11 @@ fn asked_pause(away: Away) -> Duration {
 
 impl CircuitBreaker {
     /// A closed one for the dependency of this name, which logs and metrics call it by.
-    pub fn new(name: impl Into<String>, if_failing: ProbeInterval) -> Self {
+    pub fn new(name: impl Into<String>) -> Self {
         let name = name.into();
         let breaker = Self {
             labels: [KeyValue::new("dependency", name.clone())],
             name,
-            if_failing: match if_failing {
-                ProbeInterval::Short => SHORT_INTERVALS,
-                ProbeInterval::Long => LONG_INTERVALS,
-            },
             state: watch::Sender::default(),
             open: metrics::meter()
                 .i64_up_down_counter("site.circuit.open")
@@ -305,8 +281,7 @@ impl CircuitBreaker {
             reason,
             next_probe: now,
             is_probed: false,
-            if_unreachable: SHORT_INTERVALS.build(),
-            if_failing: self.if_failing.build(),
+            intervals: PROBE_INTERVALS.build(),
         };
         open.postpone(away, now);
         let next_probe = open.next_probe;
@@ -435,7 +410,7 @@ mod tests {
     impl Scene {
         fn new() -> Self {
             Self {
-                breaker: CircuitBreaker::new("test", ProbeInterval::Long),
+                breaker: CircuitBreaker::new("test"),
                 now: Instant::now(),
             }
         }
@@ -476,7 +451,7 @@ mod tests {
 
     #[tokio::test]
     async fn while_it_is_away_one_at_a_time_asks_and_an_answer_wakes_all() {
-        let breaker = CircuitBreaker::new("test", ProbeInterval::Long);
+        let breaker = CircuitBreaker::new("test");
         let call = |key| breaker.try_call(key);
         assert!(
             call("first")
@@ -496,7 +471,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_probe_that_tells_nothing_leaves_it_to_another() {
-        let breaker = CircuitBreaker::new("test", ProbeInterval::Long);
+        let breaker = CircuitBreaker::new("test");
         let call = |key| breaker.try_call(key);
         assert!(
             call("first")
@@ -510,15 +485,15 @@ mod tests {
     }
 
     #[test]
-    fn probes_slow_down_to_four_seconds_or_to_sixty() {
-        for (away, first, last) in [(Away::Unreachable, 0.5, 4.0), (FAILING, 5.0, 60.0)] {
+    fn probes_slow_down_to_four_seconds() {
+        for away in [Away::Unreachable, FAILING] {
             let mut scene = Scene::new();
             let seconds: Vec<f64> = (0..20)
                 .map(|number| scene.fail_and_wait(&number.to_string(), away).as_secs_f64())
                 .collect();
-            assert!((first..=2.0 * first).contains(&seconds[0]), "{seconds:?}");
+            assert!((0.5..=1.0).contains(&seconds[0]), "{seconds:?}");
             for pause in &seconds[10..] {
-                assert!((last / 2.0..=last).contains(pause), "{seconds:?}");
+                assert!((2.0..=4.0).contains(pause), "{seconds:?}");
             }
         }
     }

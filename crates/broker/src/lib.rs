@@ -13,7 +13,7 @@ pub mod publish;
 mod pull;
 mod retries;
 
-pub use circuit_breaker::{Away, Call, CallError, CircuitBreaker, GivenBack, ProbeInterval};
+pub use circuit_breaker::{Away, Call, CallError, CircuitBreaker, GivenBack};
 pub use delivery::{Delivery, Outcome, Pause};
 pub use endpoints::{Endpoint, Endpoints};
 pub use provision::{Desired, ProvisionSettings, provision};

@@ -16,7 +16,7 @@ use std::{sync::Arc, time::Duration};
 
 use async_nats::jetstream;
 use site_broker::{
-    CircuitBreaker, ProbeInterval, Publisher, RetryPolicy, SUBSCRIBERS_BUCKET,
+    CircuitBreaker, Publisher, RetryPolicy, SUBSCRIBERS_BUCKET,
     consume::{ConsumerOptions, consume, deliver_one, ensure_consumer_exists},
 };
 use site_events::{SITE_STREAM, SUPPRESSION_CONSUMER};
@@ -77,7 +77,7 @@ impl Service {
             server: GrpcServer::bind(settings.listen, routes, dependencies).await?,
             context,
             newsletter,
-            subscribers_breaker: CircuitBreaker::new("subscribers-bucket", ProbeInterval::Short),
+            subscribers_breaker: CircuitBreaker::new("subscribers-bucket"),
             grace: settings.drain.grace,
         })
     }

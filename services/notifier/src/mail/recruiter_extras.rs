@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use resumes::{ResumeKey, ResumeStore, ResumeStoreError};
-use site_broker::{Away, CircuitBreaker, Delivery, ProbeInterval};
+use site_broker::{Away, CircuitBreaker, Delivery};
 use site_events::{
     Event, EventType,
     event::{CareersApplied, StoredResume},
@@ -69,7 +69,7 @@ impl RecruiterExtrasLoader {
         Self {
             events,
             resumes,
-            store_breaker: CircuitBreaker::new("resume-store", ProbeInterval::Short),
+            store_breaker: CircuitBreaker::new("resume-store"),
             max_attachment_bytes,
         }
     }

@@ -16,7 +16,7 @@ use backon::{ExponentialBuilder, Retryable};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use site_broker::{
-    CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, ProbeInterval,
+    CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery,
     buckets::{open_bucket, read_value},
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -108,7 +108,7 @@ impl Deliveries {
         Ok(Self {
             bucket: open_bucket(context, DELIVERIES_BUCKET).await?,
             statistics: context.client().statistics(),
-            breaker: Arc::new(CircuitBreaker::new("deliveries-bucket", ProbeInterval::Short)),
+            breaker: Arc::new(CircuitBreaker::new("deliveries-bucket")),
             under_way: Arc::default(),
         })
     }

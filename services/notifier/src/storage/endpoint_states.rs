@@ -9,7 +9,7 @@ use async_nats::jetstream::{
 use backon::{ExponentialBuilder, Retryable};
 use bytes::Bytes;
 use site_broker::{
-    CircuitBreaker, Delivery, ENDPOINTS_BUCKET, ProbeInterval,
+    CircuitBreaker, Delivery, ENDPOINTS_BUCKET,
     buckets::{open_bucket, read_entry, read_value},
     endpoints::EndpointState,
 };
@@ -46,7 +46,7 @@ impl EndpointStates {
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
         Ok(Self {
             bucket: open_bucket(context, ENDPOINTS_BUCKET).await?,
-            breaker: CircuitBreaker::new("endpoints-bucket", ProbeInterval::Short),
+            breaker: CircuitBreaker::new("endpoints-bucket"),
         })
     }
 

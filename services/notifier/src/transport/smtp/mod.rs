@@ -33,7 +33,7 @@ use lettre::{
     },
 };
 use opentelemetry::{KeyValue, metrics::UpDownCounter};
-use site_broker::{Away, Call, CircuitBreaker, ProbeInterval};
+use site_broker::{Away, Call, CircuitBreaker};
 use site_service::{
     drain::CancellationToken,
     metrics::{self, CounterGuard},
@@ -133,7 +133,7 @@ impl SmtpPool {
             deferred: Mutex::default(),
             stop: CancellationToken::new(),
             attachments: AttachmentBudget::new(),
-            breaker: CircuitBreaker::new("mail-server", ProbeInterval::Short),
+            breaker: CircuitBreaker::new("mail-server"),
             waiting: metrics::meter()
                 .i64_up_down_counter("site.smtp.waiting")
                 .with_unit("{mail}")

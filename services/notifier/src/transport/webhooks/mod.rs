@@ -9,7 +9,7 @@ mod slack;
 use std::{sync::Arc, time::Duration};
 
 use site_broker::{
-    CircuitBreaker, Delivery, Endpoint, GivenBack, Outcome, Pause, ProbeInterval,
+    CircuitBreaker, Delivery, Endpoint, GivenBack, Outcome, Pause,
     endpoints::{EndpointState, Format},
 };
 use time::OffsetDateTime;
@@ -79,7 +79,7 @@ impl Webhook {
     ) -> Self {
         Self {
             sender,
-            breaker: CircuitBreaker::new(endpoint.consumer(), ProbeInterval::Long),
+            breaker: CircuitBreaker::new(endpoint.consumer()),
             format: endpoint.format,
             name: endpoint.name.to_string(),
             states,
