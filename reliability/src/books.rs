@@ -23,6 +23,8 @@ pub struct Balance {
     pub refused: u64,
     /// Requests whose visitor left before there was an answer.
     pub left: u64,
+    /// How many of them were applications.
+    pub left_applications: usize,
     /// Requests whose visitor waited, and got none.
     pub unanswered: u64,
     /// Stored events.
@@ -84,6 +86,7 @@ pub fn balance(ledger: &Ledger, holdings: &Holdings) -> Balance {
         accepted: ledger.accepted(),
         refused: ledger.refused,
         left: ledger.left,
+        left_applications: ledger.left_applications(),
         unanswered: ledger.unanswered,
         stored: holdings.all_events().count(),
         delivered: deliveries.count,

@@ -144,7 +144,7 @@ impl Holdings {
         }
         let objects = stack.s3.objects()?;
         let mails = stack.mail_server()?.accepted_mails();
-        let webhooks = stack.receiver.received_ids();
+        let webhooks = stack.receiver.taken_after(0);
         Ok(Self {
             events,
             confirmations,

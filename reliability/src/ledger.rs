@@ -62,6 +62,14 @@ impl Ledger {
         self.acceptances.len()
     }
 
+    /// How many visitors left before their application was answered.
+    pub fn left_applications(&self) -> usize {
+        let left = |record: &&Record| {
+            record.left && !record.accepted && record.submission.kind == FormKind::Application
+        };
+        self.records.iter().filter(left).count()
+    }
+
     /// Each time in which somebody tried and nothing of that kind was accepted, whatever became of the others.
     pub fn stalls(&self) -> impl Iterator<Item = Stall> {
         FormKind::ALL.into_iter().flat_map(|kind| self.stalls_of(kind))

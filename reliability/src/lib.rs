@@ -1,6 +1,6 @@
 //! The promise that nothing is lost, attacked: faults under load, and the books balanced afterwards.
 
-mod awaited_mails;
+mod awaited_deliveries;
 mod books;
 mod faults;
 mod holdings;
@@ -18,4 +18,4 @@ mod visitors;
 pub use books::{Balance, Losses};
 pub use plan::Plan;
 pub use run::{Outcome, run};
-pub use table::{HEAD, broken_promises, row, too_slow};
+pub use table::{HEAD, broken_promises, long_elections, row, too_slow};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use testkit::Broker;
 
 /// How soon forms of each kind are accepted, and mails of the backlog delivered, once what was away is back.
-const MAX_RECOVERY: Duration = Duration::from_secs(5);
+pub const MAX_RECOVERY: Duration = Duration::from_secs(5);
 /// How soon they are on three brokers, and how long nothing may be accepted meanwhile: after a leader is lost, the others
 /// have to elect another one. Where that alone takes longer, it is [`MAX_RECOVERY`] from then on.
 const MAX_RECOVERY_OF_THREE: Duration = Duration::from_secs(10);

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Parser;
-use reliability::{HEAD, Plan, broken_promises, row, run, too_slow};
+use reliability::{HEAD, Plan, broken_promises, long_elections, row, run, too_slow};
 use site_service::drain;
 
 /// Makes faults under load, and balances the books: nothing may be lost
@@ -67,11 +67,12 @@ async fn chaos(cli: &Cli) -> anyhow::Result<bool> {
     }
     let seed = cli.seed.unwrap_or_else(|| fastrand::u64(..));
     writeln!(out, "seed {seed}\n\n{HEAD}")?;
-    let mut broken = Vec::new();
+    let (mut broken, mut elections) = (Vec::new(), Vec::new());
     for plan in &plans {
         let found = match run(plan, seed).await {
             Ok(outcome) => {
                 writeln!(out, "{}", row(plan, &outcome))?;
+                elections.extend(long_elections(&outcome).map(|what| format!("{}: {what}", plan.name)));
                 [broken_promises(plan, &outcome), too_slow(plan, &outcome)].concat()
             }
             Err(error) => {
@@ -81,7 +82,7 @@ async fn chaos(cli: &Cli) -> anyhow::Result<bool> {
         };
         broken.extend(found.into_iter().map(|what| format!("{}: {what}", plan.name)));
     }
-    for what in &broken {
+    for what in elections.iter().chain(&broken) {
         writeln!(out, "\n{what}")?;
     }
     Ok(broken.is_empty())

@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use crate::{
-    awaited_mails::AwaitedMails,
+    awaited_deliveries::AwaitedDeliveries,
     books::{Balance, balance},
     faults::Fault,
     holdings::Holdings,
@@ -102,6 +102,8 @@ pub struct Strike {
     pub began: Instant,
     /// What it was.
     pub fault: Fault,
+    /// How long the cluster took to elect another leader, where it had to.
+    pub election: Duration,
     /// How long everything may take to go on after it.
     pub limit: Duration,
 }
@@ -187,7 +189,7 @@ async fn shorten_the_ack_wait(stack: &mut Stack, ack_wait: Duration) -> anyhow::
 /// Makes the faults, and waits after each until the site has recovered.
 async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) -> anyhow::Result<Seen> {
     let mut rng = Rng::with_seed(seed);
-    let mut mails = AwaitedMails::default();
+    let mut deliveries = AwaitedDeliveries::default();
     let memory = MemoryWatch::start();
     let mut seen = Seen::default();
     let begun = Instant::now();
@@ -201,13 +203,18 @@ async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) 
         let began = Instant::now();
         let over = fault.strike(stack, &mut rng).await?;
         let limit = max_recovery(plan.shape.broker, over.election);
-        let strike = Strike { began, fault, limit };
+        let strike = Strike {
+            began,
+            fault,
+            election: over.election,
+            limit,
+        };
         seen.strikes.push(strike);
-        mails.orphaned_until = over.orphaned_until.or(mails.orphaned_until);
+        deliveries.orphaned_until = over.orphaned_until.or(deliveries.orphaned_until);
         let recovering = async {
             tokio::try_join!(
                 acceptance(visitors, over.back),
-                delivery(stack, visitors, &mut mails, fault, began..=over.back)
+                delivery(stack, visitors, &mut deliveries, fault, began..=over.back)
             )
         };
         let (accepted, delivered) = recovering.await.with_context(|| format!("after {fault}"))?;
@@ -217,7 +224,7 @@ async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) 
         over.mend(stack).await?;
         if matches!(fault, Fault::Cluster(_)) {
             // Until its servers agree again, one that leads no more may have handed out anything.
-            mails.orphaned_until = Some(Instant::now());
+            deliveries.orphaned_until = Some(Instant::now());
         }
     }
     if matches!(plan.strikes, Strikes::Soak) {
@@ -240,18 +247,19 @@ async fn acceptance(visitors: &Visitors, back: Instant) -> anyhow::Result<Durati
 async fn delivery(
     stack: &Stack,
     visitors: &Visitors,
-    mails: &mut AwaitedMails,
+    deliveries: &mut AwaitedDeliveries,
     fault: Fault,
     lasted: RangeInclusive<Instant>,
 ) -> anyhow::Result<Duration> {
     let mail_server = stack.mail_server()?;
     eventually(
-        "a mail is taken that was waited for",
+        "a mail or webhook is taken that was waited for",
         DELIVERY_TIMEOUT,
         async || {
-            let acceptances = visitors.acceptances_after(mails.acceptances);
-            mails.read(&acceptances, &mail_server.accepted_after(mails.mails));
-            mails.first_taken_after(lasted.clone(), |mail| fault.shows_in(mail))
+            let acceptances = visitors.acceptances_after(deliveries.acceptances);
+            deliveries.read(&acceptances, &mail_server.accepted_after(deliveries.mails));
+            deliveries.read_webhooks(&stack.receiver.taken_after(deliveries.webhooks));
+            deliveries.first_taken_after(lasted.clone(), |delivery| fault.shows_in(delivery))
         },
     )
     .await

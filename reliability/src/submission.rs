@@ -18,9 +18,9 @@ const KEYS: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_6368_616f_7300);
 const VISITORS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 /// The names of the visitors, in turns.
 const NAMES: [&str; 3] = ["Ada Lovelace", "Zoë Müller", "Conan O'Brien"];
-/// How a résumé comes from a visitor with a slow line.
+/// How a résumé comes from a visitor with a slow line: in up to half a second.
 const SLOW_CHUNK_BYTES: usize = 8 * 1024;
-const SLOW_PAUSE: Duration = Duration::from_millis(10);
+const SLOW_PAUSE: Duration = Duration::from_millis(50);
 
 /// Which form is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

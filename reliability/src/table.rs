@@ -5,7 +5,9 @@ use std::time::Duration;
 use testkit::Broker;
 
 use crate::{
-    books::Losses,
+    books::{Balance, Losses},
+    faults::Fault,
+    limits::MAX_RECOVERY,
     memory::Growth,
     plan::Plan,
     repeats::{Repeat, unexplained},
@@ -70,7 +72,19 @@ pub fn broken_promises(plan: &Plan, outcome: &Outcome) -> Vec<String> {
         broken.push(format!("{accepted} accepted, of {expected} at the least"));
     }
     broken.extend(outcome.seen.growth.iter().filter_map(too_much_memory));
+    broken.extend(not_made(&plan.faults, balance).map(str::to_owned));
     broken
+}
+
+/// Why a row says nothing: its fault did not do what it must.
+fn not_made(faults: &[Fault], balance: &Balance) -> Option<&'static str> {
+    match faults {
+        [fault] if fault.refuses() && balance.refused == 0 => Some("no form was refused"),
+        [Fault::VisitorsVanish] if balance.left_applications == 0 => {
+            Some("nobody left in the middle of an application")
+        }
+        _ => None,
+    }
 }
 
 fn too_much_memory(growth: &Growth) -> Option<String> {
@@ -79,6 +93,16 @@ fn too_much_memory(growth: &Growth) -> Option<String> {
     };
     let grows = fifteenth * 100 > third * (100 + MAX_GROWTH_PERCENT);
     grows.then(|| format!("memory grows: {growth:?}"))
+}
+
+/// How long the elections took that took longer than a fault of one broker may, if any did: what follows them has longer, too.
+pub fn long_elections(outcome: &Outcome) -> Option<String> {
+    let elections = outcome.seen.strikes.iter().map(|strike| strike.election);
+    let long: Vec<String> = elections
+        .filter(|election| *election > MAX_RECOVERY)
+        .map(|election| format!("{:.1} s", election.as_secs_f64()))
+        .collect();
+    (!long.is_empty()).then(|| format!("elections of another leader: {}", long.join(", ")))
 }
 
 /// What did not go on soon enough, a sentence each. A machine that is busy with other things says nothing of that.
@@ -110,8 +134,6 @@ mod tests {
 
     use super::*;
     use crate::{
-        books::Balance,
-        faults::Fault,
         limits::max_recovery,
         repeats::repeats,
         run::{Seen, Slowest, Strike},
@@ -127,6 +149,7 @@ mod tests {
         Strike {
             began: Instant::now(),
             fault: Fault::Nothing,
+            election: Duration::ZERO,
             limit,
         }
     }
@@ -224,6 +247,42 @@ mod tests {
         plan.min_accepted = 1;
         let told = broken_promises(&plan, &Outcome::default());
         assert_eq!(told, ["0 accepted, of 1 at the least"]);
+    }
+
+    #[test]
+    fn a_fault_that_was_not_made_is_told() {
+        let told = |fault: &str, refused, left_applications| {
+            let row = Plan::all().into_iter().find(|plan| plan.name == fault);
+            let balance = Balance {
+                refused,
+                left_applications,
+                ..Balance::default()
+            };
+            not_made(&row.expect(fault).faults, &balance).is_some()
+        };
+        assert!(told("disk-spool-full", 0, 1) && !told("disk-spool-full", 1, 0));
+        assert!(told("visitors-vanish", 1, 0) && !told("visitors-vanish", 0, 1));
+        assert!(!told("nothing", 0, 0) && !told("soak", 0, 0));
+    }
+
+    #[test]
+    fn only_long_elections_are_told() {
+        let seen = Seen {
+            strikes: [4_000, 7_100, 9_000]
+                .map(|ms| Strike {
+                    election: Duration::from_millis(ms),
+                    ..strike(Duration::ZERO)
+                })
+                .into(),
+            ..Seen::default()
+        };
+        let outcome = Outcome {
+            seen,
+            ..Outcome::default()
+        };
+        let told = long_elections(&outcome);
+        assert_eq!(told.as_deref(), Some("elections of another leader: 7.1 s, 9.0 s"));
+        assert_eq!(long_elections(&Outcome::default()), None);
     }
 
     #[test]

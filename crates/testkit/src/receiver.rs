@@ -49,7 +49,7 @@ pub struct Received {
     pub raw_body: Bytes,
 }
 
-/// What identifies a webhook that came.
+/// What identifies a webhook that was taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceivedId {
     /// The `webhook-id`, empty where there was none.
@@ -72,6 +72,7 @@ pub struct Receiver {
 struct Shared {
     secret: String,
     keep: Keep,
+    /// Of what was answered with a success.
     ids: Mutex<Vec<ReceivedId>>,
     /// Empty where only what identifies them is kept.
     received: Mutex<Vec<Received>>,
@@ -94,13 +95,15 @@ impl Shared {
         expected.is_some_and(|expected| received.signature.split(' ').any(|ours| ours == expected))
     }
 
-    fn note(&self, received: Received) {
-        self.ids().push(ReceivedId {
-            id: received.id.clone(),
-            event_type: received.body["type"].as_str().unwrap_or_default().to_owned(),
-            signed: self.is_signed(&received),
-            at: Instant::now(),
-        });
+    fn note(&self, received: Received, status: StatusCode) {
+        if status.is_success() {
+            self.ids().push(ReceivedId {
+                id: received.id.clone(),
+                event_type: received.body["type"].as_str().unwrap_or_default().to_owned(),
+                signed: self.is_signed(&received),
+                at: Instant::now(),
+            });
+        }
         if self.keep == Keep::Everything {
             self.received().push(received);
         }
@@ -192,9 +195,9 @@ impl Receiver {
         *self.shared.answer() = (status, Some(HeaderValue::from_static(retry_after)));
     }
 
-    /// All that came, by what identifies it, whatever was answered.
-    pub fn received_ids(&self) -> Vec<ReceivedId> {
-        self.shared.ids().clone()
+    /// All that was taken after the first so many, by what identifies it.
+    pub fn taken_after(&self, count: usize) -> Vec<ReceivedId> {
+        self.shared.ids().iter().skip(count).cloned().collect()
     }
 
     /// What came, whatever was answered; nothing where only what identifies it is kept.
@@ -238,8 +241,9 @@ async fn receive(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: By
         let value = headers.get(name).and_then(|value| value.to_str().ok());
         value.unwrap_or_default().to_owned()
     };
+    let (status, retry_after) = shared.answer().clone();
     let verified = Webhook::new(&shared.secret).is_ok_and(|webhook| webhook.verify(&body, &headers).is_ok());
-    shared.note(Received {
+    let received = Received {
         id: text(standardwebhooks::HEADER_WEBHOOK_ID),
         signature: text(standardwebhooks::HEADER_WEBHOOK_SIGNATURE),
         verified,
@@ -247,8 +251,8 @@ async fn receive(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: By
         body: serde_json::from_slice(&body).unwrap_or_default(),
         headers,
         raw_body: body,
-    });
-    let (status, retry_after) = shared.answer().clone();
+    };
+    shared.note(received, status);
     // It sends elsewhere, where it sends elsewhere: to itself.
     let mut answer = (status, [(header::LOCATION, "/hooks")]).into_response();
     answer

@@ -7,8 +7,6 @@ use fastrand::Rng;
 use testkit::Stack;
 use tokio::time::sleep;
 
-use super::services::SERVICES;
-
 /// How far: an unsynchronised one, a time zone's mistake, more than retries go on.
 const STEPS: [Duration; 3] = [
     Duration::from_secs(10),
@@ -16,9 +14,8 @@ const STEPS: [Duration; 3] = [
     Duration::from_secs(26 * 60 * 60),
 ];
 
-/// Steps the clock of one service forth or back, and sets it right after a while.
-pub(super) async fn step(stack: &Stack, away: Duration, rng: &mut Rng) -> anyhow::Result<()> {
-    let service = rng.choice(SERVICES).context("there are services")?;
+/// Steps the clock of this service forth or back, and sets it right after a while.
+pub(super) async fn step(service: &str, stack: &Stack, away: Duration, rng: &mut Rng) -> anyhow::Result<()> {
     let step = rng.choice(STEPS).context("there are steps")?;
     let clock = stack.clock_of(service)?;
     if rng.bool() {

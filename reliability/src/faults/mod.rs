@@ -13,6 +13,7 @@ mod struck;
 use std::{fmt, ops::Range, time::Duration};
 
 use fastrand::Rng;
+use reqwest::StatusCode;
 use testkit::{Broker, Clock, Disks, Replicas, Shape, Stack};
 use tokio::time::sleep;
 
@@ -21,10 +22,10 @@ use self::{
     struck::Struck,
 };
 pub use self::{cluster::ClusterFault, store::StoreFault};
-use crate::awaited_mails::Awaited;
+use crate::awaited_deliveries::Awaited;
 
-/// How long what is away stays away, in milliseconds.
-const AWAY_MS: Range<u64> = 500..4_000;
+/// How long what is away stays away, in milliseconds: up to longer than a form may take.
+const AWAY_MS: Range<u64> = 500..8_000;
 
 /// What is done to the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,10 +42,12 @@ pub enum Fault {
     Store(StoreFault),
     /// To the mail server.
     Mail(MailServerFault),
+    /// The receiver of webhooks answers for a while that it cannot take any.
+    Receiver,
     /// A disk is full for a while.
     Disk(DiskFault),
-    /// The clock of a service steps forth or back for a while.
-    ClockSteps,
+    /// The clock of this service steps forth or back for a while.
+    ClockSteps(&'static str),
     /// Visitors leave at any moment of their request.
     VisitorsVanish,
     /// Each service is replaced by that of another release, one after another, and then back again.
@@ -63,8 +66,10 @@ impl Fault {
             .chain(BrokerFault::ALL.map(Self::Broker))
             .chain(StoreFault::ALL.map(Self::Store))
             .chain(MailServerFault::ALL.map(Self::Mail))
+            .chain([Self::Receiver])
             .chain(DiskFault::ALL.map(Self::Disk))
-            .chain([Self::ClockSteps, Self::VisitorsVanish])
+            .chain(SERVICES.map(Self::ClockSteps))
+            .chain([Self::VisitorsVanish])
             .chain(ClusterFault::ALL.map(Self::Cluster))
             .collect()
     }
@@ -82,9 +87,21 @@ impl Fault {
         matches!(self, Self::Service(_, "gateway") | Self::OtherRelease)
     }
 
-    /// Whether this is a mail that it may hold up: of the store's faults only that which carries a résumé.
-    pub fn shows_in(self, mail: Awaited) -> bool {
-        matches!(self, Self::Store(_)) == matches!(mail, Awaited::ToRecruiters(_))
+    /// Whether forms must have been refused while it lasted: otherwise it was not made.
+    pub fn refuses(self) -> bool {
+        matches!(
+            self,
+            Self::Disk(_) | Self::Store(StoreFault::Away) | Self::Broker(BrokerFault::Away)
+        )
+    }
+
+    /// Whether this is a delivery that it may hold up: of the store's faults only the mail that carries a résumé.
+    pub fn shows_in(self, delivery: Awaited) -> bool {
+        match self {
+            Self::Store(_) => matches!(delivery, Awaited::Recruiters(_)),
+            Self::Receiver => matches!(delivery, Awaited::SalesTool(_)),
+            _ => matches!(delivery, Awaited::Visitor(_)),
+        }
     }
 
     /// Whether it takes longer than the others.
@@ -98,7 +115,7 @@ impl Fault {
         match self {
             Self::Cluster(_) => shape.broker = Broker::Three,
             Self::Disk(_) => shape.disks = Disks::Small,
-            Self::ClockSteps => shape.clock = Clock::Stepped,
+            Self::ClockSteps(_) => shape.clock = Clock::Stepped,
             Self::OtherRelease => shape.replicas = Replicas::Two,
             _ => {}
         }
@@ -119,8 +136,13 @@ impl Fault {
             Self::Cluster(fault) => return cluster::strike(fault, stack, rng).await,
             Self::Store(fault) => store::strike(fault, stack, away).await?,
             Self::Mail(fault) => mail::strike(fault, stack, away).await?,
+            Self::Receiver => {
+                stack.receiver.answer(StatusCode::SERVICE_UNAVAILABLE);
+                sleep(away).await;
+                stack.receiver.answer(StatusCode::NO_CONTENT);
+            }
             Self::Disk(fault) => return disks::strike(fault, stack, away).await,
-            Self::ClockSteps => clocks::step(stack, away, rng).await?,
+            Self::ClockSteps(service) => clocks::step(service, stack, away, rng).await?,
             Self::OtherRelease => {
                 release::replace_and_restore(stack, rng).await?;
                 return Ok(Struck::over().orphaning());
@@ -142,9 +164,9 @@ impl fmt::Display for Fault {
             Self::Mail(MailServerFault::Misbehaves(fault)) => write!(f, "mail-{}", kebab(fault)),
             Self::Mail(fault) => write!(f, "mail-{}", kebab(fault)),
             Self::Disk(fault) => write!(f, "disk-{}", kebab(fault)),
-            Self::Nothing | Self::ClockSteps | Self::VisitorsVanish | Self::OtherRelease => {
-                f.write_str(&kebab(self))
-            }
+            Self::ClockSteps(service) => write!(f, "clock-steps-{service}"),
+            Self::Receiver => f.write_str("receiver-unavailable"),
+            Self::Nothing | Self::VisitorsVanish | Self::OtherRelease => f.write_str(&kebab(self)),
         }
     }
 }

@@ -18,8 +18,8 @@ const SOAKS: [&str; 2] = ["soak", "cluster-soak"];
 /// What is to be attacked, and how.
 #[derive(Args)]
 pub struct ChaosArgs {
-    /// Rows of the table, by name or part of one, a soak (17 minutes) by its whole name; without any, one for each fault, in half
-    /// an hour
+    /// Rows of the table, by name or part of one, a soak (17 minutes) by its whole name; without any, one for each fault, in three
+    /// quarters of an hour
     rows: Vec<String>,
     /// What the random choices begin with; without it, another one each time
     #[arg(long)]

@@ -1,9 +1,9 @@
-//! Awaited mails: what each accepted form has to be mailed, and what of it is still waited for.
+//! Awaited deliveries: what each accepted form has to be mailed, or sent as a webhook, and what of it is still waited for.
 
 use std::{collections::HashMap, ops::RangeInclusive, time::Duration};
 
 use site_events::{Channel, EventType};
-use testkit::mail_server::AcceptedMail;
+use testkit::{mail_server::AcceptedMail, receiver::ReceivedId};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -16,46 +16,51 @@ use crate::{
 /// A backlog is more than what is under way at any moment.
 const UNDER_WAY: usize = 3;
 
-/// A mail that tells whether deliveries go on.
+/// Whom a delivery is for that tells whether they go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Awaited {
-    /// The first one to the visitor of this number.
-    ToVisitor(u32),
-    /// The recruiters' mail of the application whose event has this id.
-    ToRecruiters(Uuid),
+    /// The visitor of this number: the first mail.
+    Visitor(u32),
+    /// The recruiters: the mail of the application whose event has this id.
+    Recruiters(Uuid),
+    /// The sales tool: the webhook of the contact form whose event has this id.
+    SalesTool(Uuid),
 }
 
 impl Awaited {
-    /// What an accepted form has to be mailed: the recruiters' mail, too, as it alone needs the store.
+    /// What an accepted form calls for: the recruiters' mail, too, as it alone needs the store, and a webhook.
     fn of(submission: Submission) -> impl Iterator<Item = Self> {
-        let is_application = submission.kind == FormKind::Application;
-        let event_id = EventType::CareersApplied.id_for(submission.key);
-        let to_recruiters = is_application.then_some(Self::ToRecruiters(event_id));
-        [Self::ToVisitor(submission.number)]
-            .into_iter()
-            .chain(to_recruiters)
+        let id = |event_type: EventType| event_type.id_for(submission.key);
+        let to_staff = match submission.kind {
+            FormKind::Contact => Some(Self::SalesTool(id(EventType::ContactReceived))),
+            FormKind::Newsletter => None,
+            FormKind::Application => Some(Self::Recruiters(id(EventType::CareersApplied))),
+        };
+        [Self::Visitor(submission.number)].into_iter().chain(to_staff)
     }
 
-    /// Which one this is.
-    fn taken_as(mail: &AcceptedMail) -> Option<Self> {
+    /// Which one this mail is.
+    fn mailed_as(mail: &AcceptedMail) -> Option<Self> {
         if let Some(visitor) = visitor_of(&mail.recipient) {
-            return Some(Self::ToVisitor(visitor));
+            return Some(Self::Visitor(visitor));
         }
         let id = mail_id(mail);
         let (event_id, channel) = id.split_once('.')?;
         let is_to_recruiters = channel == Channel::RecruiterApplication.name();
         let event_id = event_id.parse().ok().filter(|_| is_to_recruiters)?;
-        Some(Self::ToRecruiters(event_id))
+        Some(Self::Recruiters(event_id))
     }
 }
 
-/// What has to be mailed, and when it was taken.
+/// What has to be delivered, and when it was taken.
 #[derive(Default)]
-pub struct AwaitedMails {
+pub struct AwaitedDeliveries {
     /// How many acceptances were read.
     pub acceptances: usize,
     /// How many mails were read.
     pub mails: usize,
+    /// How many webhooks were read.
+    pub webhooks: usize,
     /// What was accepted until then may have been handed out to somebody who is gone: it comes again after the ack wait, and
     /// says nothing of how soon deliveries go on.
     pub orphaned_until: Option<Instant>,
@@ -65,7 +70,7 @@ pub struct AwaitedMails {
     waiting: Vec<(Awaited, Instant)>,
 }
 
-impl AwaitedMails {
+impl AwaitedDeliveries {
     /// Reads on: what came after all that was read before.
     pub fn read(&mut self, acceptances: &[Acceptance], mails: &[AcceptedMail]) {
         self.acceptances += acceptances.len();
@@ -75,13 +80,24 @@ impl AwaitedMails {
             self.waiting.extend(called_for.map(|mail| (mail, accepted.at)));
         }
         for mail in mails {
-            if let Some(awaited) = Awaited::taken_as(mail) {
+            if let Some(awaited) = Awaited::mailed_as(mail) {
                 self.taken.entry(awaited).or_insert(mail.at);
             }
         }
     }
 
-    /// How long after the end of a fault the first of these mails was taken that was waited for, once one was: of a form that was
+    /// The same of webhooks.
+    pub fn read_webhooks(&mut self, webhooks: &[ReceivedId]) {
+        self.webhooks += webhooks.len();
+        for webhook in webhooks {
+            if let Ok(event_id) = webhook.id.parse() {
+                let taken = self.taken.entry(Awaited::SalesTool(event_id));
+                taken.or_insert(webhook.at);
+            }
+        }
+    }
+
+    /// How long after the end of a fault the first of these deliveries was taken that was waited for, once one was: of a form that was
     /// accepted during the fault, and not taken by its end, or where there was no backlog of such, of the next form, too. What
     /// earlier faults left waits for its turn to be tried again, and does not count. Faults are asked for in order.
     pub fn first_taken_after(
@@ -131,7 +147,7 @@ mod tests {
     }
 
     fn to_visitors(mail: Awaited) -> bool {
-        matches!(mail, Awaited::ToVisitor(_))
+        matches!(mail, Awaited::Visitor(_))
     }
 
     #[test]
@@ -139,7 +155,7 @@ mod tests {
         let begun = Instant::now();
         let at = |second| begun + Duration::from_secs(second);
         let over = at(10);
-        let mut mails = AwaitedMails::default();
+        let mut mails = AwaitedDeliveries::default();
         mails.read(&[accepted(1, at(1))], &[mail_to(1, at(2))]);
         // Some before the fault's end, and one after it, whose mail comes at once.
         mails.read(&[2, 4, 5, 6].map(|number| accepted(number, at(9))), &[]);
@@ -170,7 +186,7 @@ mod tests {
     fn of_the_few_that_are_under_way_at_any_moment_none_is_waited_for() {
         let begun = Instant::now();
         let at = |second| begun + Duration::from_secs(second);
-        let mut mails = AwaitedMails::default();
+        let mut mails = AwaitedDeliveries::default();
         let few = [1, 2, 3].map(|number| accepted(number, at(9)));
         mails.read(&few, &[]);
         mails.read(&[accepted(4, at(11))], &[mail_to(4, at(11))]);
@@ -184,7 +200,7 @@ mod tests {
     fn what_an_earlier_fault_left_does_not_count() {
         let begun = Instant::now();
         let at = |second| begun + Duration::from_secs(second);
-        let mut mails = AwaitedMails::default();
+        let mut mails = AwaitedDeliveries::default();
         mails.read(&[1, 2, 3, 4].map(|number| accepted(number, at(4))), &[]);
         mails.read(&[accepted(5, at(11))], &[mail_to(5, at(11)), mail_to(1, at(60))]);
         assert_eq!(
@@ -204,8 +220,8 @@ mod tests {
             message_id: format!("<{event_id}.{id}@oculant.example>"),
             ..mail("recruiters@oculant.example", at(second))
         };
-        let (store, other) = (Fault::Store(StoreFault::Away), Fault::ClockSteps);
-        let mut mails = AwaitedMails::default();
+        let (store, other) = (Fault::Store(StoreFault::Away), Fault::Nothing);
+        let mut mails = AwaitedDeliveries::default();
         let application = Acceptance {
             submission,
             tried: at(9),
@@ -237,12 +253,33 @@ mod tests {
     }
 
     #[test]
+    fn after_a_fault_of_the_receiver_it_is_a_webhook() {
+        let begun = Instant::now();
+        let at = |second| begun + Duration::from_secs(second);
+        let of_receiver = |mail| Fault::Receiver.shows_in(mail);
+        let mut deliveries = AwaitedDeliveries::default();
+        let contact = accepted(1, at(9));
+        deliveries.read(&[contact], &[mail_to(1, at(12))]);
+        let first =
+            |deliveries: &mut AwaitedDeliveries| deliveries.first_taken_after(begun..=at(10), of_receiver);
+        assert_eq!(first(&mut deliveries), None);
+        let event_id = EventType::ContactReceived.id_for(contact.submission.key);
+        deliveries.read_webhooks(&[ReceivedId {
+            id: event_id.to_string(),
+            event_type: String::new(),
+            signed: true,
+            at: at(13),
+        }]);
+        assert_eq!(first(&mut deliveries), Some(Duration::from_secs(3)));
+    }
+
+    #[test]
     fn what_was_handed_out_to_somebody_who_is_gone_does_not_count() {
         let begun = Instant::now();
         let at = |second| begun + Duration::from_secs(second);
-        let mut mails = AwaitedMails {
+        let mut mails = AwaitedDeliveries {
             orphaned_until: Some(at(5)),
-            ..AwaitedMails::default()
+            ..AwaitedDeliveries::default()
         };
         mails.read(
             &[accepted(1, at(4)), accepted(2, at(6))],
