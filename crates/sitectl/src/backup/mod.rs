@@ -44,6 +44,9 @@ pub struct RestoreArgs {
     /// Copies of every stream and bucket; without this as many as there were
     #[arg(long, env = "STREAM_REPLICAS")]
     replicas: Option<usize>,
+    /// Restores the broker and leaves the bucket as it is
+    #[arg(long)]
+    broker_only: bool,
     /// Does it; without this it is a dry run
     #[arg(long)]
     yes: bool,

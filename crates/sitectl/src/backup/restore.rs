@@ -27,15 +27,21 @@ const PARTIAL_RESTORE_HINT: &str =
 /// the message says whether a part is restored.
 pub async fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
     let connections = &args.connections;
-    let folder = VerifiedBackup::open(&args.folder).await?;
+    let mut folder = VerifiedBackup::open(&args.folder).await?;
     let context = jetstream(broker::client(&connections.nats).await?);
     let store = ResumeStore::new(&connections.store);
     ensure_free(&context, &folder.manifest.contents).await?;
-    ensure_empty(&store, connections).await?;
+    if args.broker_only {
+        folder.manifest.contents.objects = 0;
+    } else {
+        ensure_empty(&store, connections).await?;
+    }
     if !args.yes {
         return print_dry_run(args, &folder);
     }
-    store.ensure_bucket().await?;
+    if !args.broker_only {
+        store.ensure_bucket().await?;
+    }
     restore_objects(&store, &folder)
         .await
         .context(PARTIAL_RESTORE_HINT)?;

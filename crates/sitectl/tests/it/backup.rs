@@ -398,7 +398,15 @@ async fn nothing_is_written_over() -> anyhow::Result<()> {
     assert!(said.contains("holds objects"), "{said}");
     assert!(site.streams().await?.is_empty());
 
+    // Where only the broker was lost, the bucket stays as it is.
+    let kept = former.s3.objects()?;
+    assert!(!kept.is_empty());
+    told(&["restore", &from, "--broker-only", "--yes"], &flags)?;
+    assert_eq!(site.streams().await?.len(), 6);
+    assert_eq!(former.s3.objects()?, kept);
+
     // A bucket that is not there is made.
+    let site = Parts::fresh().await?;
     let mut flags = site.flags.clone();
     flags.retain(|flag| !flag.starts_with("--s3-bucket"));
     flags.push("--s3-bucket=another".to_owned());
