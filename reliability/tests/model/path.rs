@@ -381,14 +381,15 @@ impl Sequence {
     }
 
     /// Notes the mails that one delivery sent: at most the one that it was for, and only if it was not noted as sent. A
-    /// second one only if the last attempt was cut off before that was noted.
+    /// second one only if an attempt since the first was cut off before that was noted.
     fn count_mails(&mut self, mail: &str, was_noted: bool) -> anyhow::Result<()> {
         let accepted = self.parts().mail.take_accepted();
         ensure!(accepted.len() <= 1, "one delivery sent {} mails", accepted.len());
-        let was_cut_off = self.books.cut_off.remove(mail);
+        // An attempt in between that the mail server put off changes nothing: nobody knows of the first.
         let Some((recipient, content)) = accepted.first() else {
             return Ok(());
         };
+        let was_cut_off = self.books.cut_off.remove(mail);
         ensure!(
             message_id(content) == Some(mail),
             "a mail of another event or channel was sent"
