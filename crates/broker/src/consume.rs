@@ -92,8 +92,7 @@ pub async fn consume<F, Fut>(
         deliver: &deliver,
         stop: &stop,
     };
-    messages(context, &consumer, options.max_in_flight)
-        .take_until(stop.cancelled())
+    messages(context, &consumer, options.max_in_flight, &stop)
         .for_each_concurrent(None, async |pulled| processor.process(pulled).await)
         .await;
 }

@@ -8,13 +8,17 @@ use std::{
 use async_nats::{
     Statistics,
     jetstream::{
-        Context, Message,
+        AckKind, Context, Message,
         consumer::{PullConsumer, pull::Batch},
     },
 };
 use futures_util::{Stream, StreamExt, stream};
 use site_events::SITE_STREAM;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use site_service::drain::CancellationToken;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
 
 /// How long a pull that failed is left before the next.
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
@@ -23,11 +27,12 @@ const PULL_EXPIRES: Duration = Duration::from_secs(5);
 /// How often it is looked whether the connection is another one: a broker that was started anew knows of no request.
 const CONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Pulls the consumer's messages without end: a pull that fails is begun anew, beside the deliveries under way.
+/// Pulls the consumer's messages until `stop`: a pull that fails is begun anew, beside the deliveries under way.
 pub fn messages<'a>(
     context: &'a Context,
     consumer: &'a str,
     max_in_flight: usize,
+    stop: &'a CancellationToken,
 ) -> impl Stream<Item = Pulled> + Send + 'a {
     let pull = Pull {
         context,
@@ -38,8 +43,12 @@ pub fn messages<'a>(
         connection: Connection::of(context),
         opened: None,
         batch: None,
+        stop,
     };
-    stream::unfold(pull, async |mut pull| Some((pull.next().await, pull)))
+    stream::unfold(pull, async |mut pull| {
+        let pulled = pull.next().await?;
+        Some((pulled, pull))
+    })
 }
 
 /// A message, and what its delivery needs.
@@ -61,10 +70,38 @@ struct Pull<'a> {
     opened: Option<PullConsumer>,
     /// The batch that was requested, and the permits held for it.
     batch: Option<(Batch, OwnedSemaphorePermit)>,
+    stop: &'a CancellationToken,
 }
 
 impl Pull<'_> {
-    async fn next(&mut self) -> Pulled {
+    /// The next message, unless the process stops.
+    async fn next(&mut self) -> Option<Pulled> {
+        let pulled = self.stop.run_until_cancelled(self.pull()).await;
+        if pulled.is_none() {
+            // It ends by itself when the request does.
+            let _ = timeout(PULL_EXPIRES, self.give_back()).await;
+        }
+        pulled
+    }
+
+    /// Gives back what still comes for the request that is open when the process stops. In a cluster its leader does not hear
+    /// that nobody waits for it any more: the request came from another account by way of another server. It would hand out
+    /// messages to nobody, and they would come again after the ack wait.
+    async fn give_back(&mut self) {
+        if self.context.client().server_info().cluster.is_none() {
+            return;
+        }
+        while let Some((batch, _)) = &mut self.batch
+            && let Some(Ok(message)) = batch.next().await
+        {
+            // For somebody else, not for this request.
+            if let Err(error) = message.ack_with(AckKind::Nak(Some(PULL_EXPIRES))).await {
+                tracing::warn!(%error, "an event was not given back; it will come again");
+            }
+        }
+    }
+
+    async fn pull(&mut self) -> Pulled {
         loop {
             match self.try_next().await {
                 Ok(pulled) => return pulled,

@@ -5,7 +5,8 @@ use std::{
     time::Duration,
 };
 
-use async_nats::jetstream;
+use anyhow::Context as _;
+use async_nats::{Client, jetstream};
 use site_broker::{
     Delivery, Outcome, Pause, RetryPolicy,
     consume::{ConsumerOptions, consume, ensure_consumer_exists},
@@ -64,17 +65,22 @@ impl Consumer {
         retries: RetryPolicy,
         outcome: impl Fn(usize) -> Outcome + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
-        Self::start_hanging_on(None, nats, retries, outcome).await
+        Ok(Self::start_over(
+            nats.client(User::Notifier).await?,
+            None,
+            retries,
+            outcome,
+        ))
     }
 
-    /// The same, but the event with this number in the stream is under way for ever.
-    async fn start_hanging_on(
+    /// The same over this connection, but the event with this number in the stream, if any, is under way for ever.
+    fn start_over(
+        client: Client,
         hanging: Option<u64>,
-        nats: &Nats,
         retries: RetryPolicy,
         outcome: impl Fn(usize) -> Outcome + Send + Sync + 'static,
-    ) -> anyhow::Result<Self> {
-        let context = jetstream::new(nats.client(User::Notifier).await?);
+    ) -> Self {
+        let context = jetstream::new(client);
         let taken = Arc::new(Mutex::new(Vec::new()));
         let stop = CancellationToken::new();
         let (deliveries, stopped) = (taken.clone(), stop.clone());
@@ -97,7 +103,7 @@ impl Consumer {
             };
             consume(&context, CHANNEL.name().into(), options, deliver, stopped).await;
         });
-        Ok(Self { taken, stop, task })
+        Self { taken, stop, task }
     }
 
     fn attempts(&self) -> Vec<u32> {
@@ -256,8 +262,8 @@ async fn what_is_refused_or_is_no_event_is_a_dead_letter_at_once() -> anyhow::Re
 async fn a_pull_that_the_broker_ends_is_begun_anew_while_a_delivery_hangs() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     published(&nats).await?;
-    let consumer =
-        Consumer::start_hanging_on(Some(1), &nats, RetryPolicy::DEFAULT, |_| Outcome::Delivered).await?;
+    let client = nats.client(User::Notifier).await?;
+    let consumer = Consumer::start_over(client, Some(1), RetryPolicy::DEFAULT, |_| Outcome::Delivered);
     eventually("the first event is under way", SOON, async || {
         (consumer.sequences() == [1]).then_some(())
     })
@@ -278,6 +284,52 @@ async fn a_pull_that_the_broker_ends_is_begun_anew_while_a_delivery_hangs() -> a
     assert!(!consumer.task.is_finished());
     consumer.task.abort();
     Ok(())
+}
+
+/// The server of a cluster that hands out the channel's events.
+async fn leader(nats: &Nats) -> anyhow::Result<usize> {
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    let site = context.get_stream(SITE_STREAM).await?;
+    eventually("a leader of the consumer", SOON, async || {
+        let cluster = site.consumer_info(CHANNEL.name()).await.ok()?.cluster?;
+        nats.number_of(&cluster.leader?)
+    })
+    .await
+}
+
+async fn requests(nats: &Nats) -> anyhow::Result<usize> {
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    let site = context.get_stream(SITE_STREAM).await?;
+    Ok(site.consumer_info(CHANNEL.name()).await?.num_waiting)
+}
+
+#[tokio::test]
+async fn what_comes_while_one_of_two_stops_is_handed_to_the_other_before_the_ack_wait() -> anyhow::Result<()>
+{
+    let nats = Nats::start_cluster().await?;
+    nats.provision().await?;
+    let elsewhere = (leader(&nats).await? + 1) % nats.servers();
+    let start = async || {
+        let client = nats.client_of(elsewhere, User::Notifier).await?;
+        anyhow::Ok(Consumer::start_over(client, None, RetryPolicy::DEFAULT, |_| {
+            Outcome::Delivered
+        }))
+    };
+    let stopping = start().await?;
+    eventually("its request is there", SOON, async || {
+        (requests(&nats).await.ok()? > 0).then_some(())
+    })
+    .await?;
+    stopping.stop.cancel();
+    published(&nats).await?;
+    let other = start().await?;
+    eventually("the other takes it", SOON, async || {
+        (other.sequences() == [1]).then_some(())
+    })
+    .await?;
+    assert!(stopping.sequences().is_empty(), "it takes nothing new");
+    stopping.task.await.context("it stops")?;
+    other.stop().await
 }
 
 #[tokio::test]
