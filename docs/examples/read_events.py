@@ -15,7 +15,7 @@ import os
 import nats
 from cloudevents.core.formats.json import JSONFormat
 
-# The user, its durable consumer and its inbox have one name: that is all that this user may use.
+# The user and its durable consumer have one name.
 READER = os.environ.get("NATS_USER", "reader")
 
 
@@ -29,7 +29,6 @@ async def read(until_nothing_is_left):
         os.environ.get("NATS_URL", "nats://127.0.0.1:4222"),
         user=READER,
         password=os.environ["NATS_PASSWORD"],
-        inbox_prefix=f"_INBOX_{READER}".encode(),
     )
     consumer = await client.jetstream().pull_subscribe_bind(READER, stream="SITE")
     while True:

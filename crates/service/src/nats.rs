@@ -132,7 +132,7 @@ fn options(settings: &NatsSettings, service: &str) -> ConnectOptions {
         .connection_timeout(CONNECTION_TIMEOUT)
         .request_timeout(Some(REQUEST_TIMEOUT))
         .ping_interval(PING_INTERVAL)
-        // A user may read only its own inbox, so that no service can listen to another's answers.
+        // A broker that runs the release before lets a user read no other inbox.
         .custom_inbox_prefix(format!("_INBOX_{service}"))
         .reconnect_delay_callback(pause_before)
         .reconnect_to_server_callback(in_turns())

@@ -4,4 +4,5 @@ mod consuming;
 mod full;
 mod readers;
 mod repeats;
+mod rights;
 mod snapshots;

@@ -30,7 +30,7 @@ const SOON: Duration = Duration::from_secs(45);
 const NO_ANSWER: Duration = Duration::from_secs(3);
 
 /// What the operator does for a reader, as docs/events.md says.
-async fn create_the_consumer(nats: &Nats) -> anyhow::Result<()> {
+pub async fn create_the_consumer(nats: &Nats) -> anyhow::Result<()> {
     let context = jetstream::new(nats.client(User::Operator).await?);
     let config = pull::Config {
         durable_name: Some("reader".to_owned()),

@@ -21,7 +21,7 @@ fn with_triggers(file: &str) -> String {
             "    - type: nats-jetstream
       metadata:
         natsServerMonitoringEndpoint: nats-nodes.site.svc.cluster.local:8222
-        account: $G
+        account: SITE
         stream: SITE
         consumer: {}
         lagThreshold: \"100\"

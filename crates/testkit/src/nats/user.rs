@@ -17,17 +17,20 @@ pub enum User {
     Reader,
     /// `sitectl`.
     Operator,
+    /// Whoever watches the servers.
+    Monitor,
 }
 
 impl User {
     /// Every user there is.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Contact,
         Self::Newsletter,
         Self::Careers,
         Self::Notifier,
         Self::Reader,
         Self::Operator,
+        Self::Monitor,
     ];
 
     /// The name to log in with.
@@ -39,6 +42,7 @@ impl User {
             Self::Notifier => "notifier",
             Self::Reader => "reader",
             Self::Operator => "operator",
+            Self::Monitor => "monitor",
         }
     }
 }
@@ -79,6 +83,6 @@ impl Passwords {
 
 /// It begins with a letter and has no other characters than letters and digits: the server reads its variables as
 /// configuration.
-fn new_password() -> String {
+pub(super) fn new_password() -> String {
     format!("p{}", uuid::Uuid::new_v4().simple())
 }

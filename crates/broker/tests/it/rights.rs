@@ -1,0 +1,263 @@
+//! What a user of the broker can cause: by the subject that it has an answer sent to, and by what it asks.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context as _;
+use async_nats::{
+    Client, HeaderMap,
+    jetstream::{self, consumer::PullConsumer},
+};
+use futures_util::{FutureExt, StreamExt, TryStreamExt, future::try_join_all};
+use serde_json::{Value, json};
+use site_broker::provision::stream_names;
+use site_events::{SITE_STREAM, event::ContactReceived};
+use testkit::{Nats, User};
+use visitor::EmailAddress;
+
+use crate::readers::{create_the_consumer, is_answered, publish_data};
+
+const CHANNEL: &str = "contact-received-sales";
+/// Where the broker tells of the way that a message took.
+const TRACE_DESTINATION: &str = "Nats-Trace-Dest";
+/// An event that the contact service may publish.
+const OWN_EVENT: &str = "site.contact.received.0123456789abcdef0123456789abcdef";
+
+/// What each may ask, and is answered.
+fn permitted() -> Vec<(User, String, Value)> {
+    let info = |user| (user, "$JS.API.STREAM.INFO.SITE".to_owned(), json!({}));
+    let next = |user, consumer: &str| {
+        let subject = format!("$JS.API.CONSUMER.MSG.NEXT.SITE.{consumer}");
+        (user, subject, json!({ "batch": 1, "no_wait": true }))
+    };
+    let get = |user, stream: &str| {
+        let subject = format!("$JS.API.STREAM.MSG.GET.{stream}");
+        (user, subject, json!({ "seq": 1 }))
+    };
+    let last = format!("$JS.API.DIRECT.GET.SITE.{OWN_EVENT}");
+    vec![
+        info(User::Contact),
+        (User::Contact, OWN_EVENT.to_owned(), json!({ "id": "own" })),
+        (User::Contact, last, json!(null)),
+        info(User::Newsletter),
+        get(User::Newsletter, "KV_subscribers"),
+        next(User::Newsletter, "newsletter-bounced-suppression"),
+        info(User::Careers),
+        get(User::Careers, "KV_uploads"),
+        info(User::Notifier),
+        get(User::Notifier, SITE_STREAM),
+        next(User::Notifier, CHANNEL),
+        info(User::Reader),
+        get(User::Reader, SITE_STREAM),
+        next(User::Reader, "reader"),
+    ]
+}
+
+/// Where an answer would be stored, taken for somebody else's, or obeyed. None of those who ask may publish to any.
+fn destinations(asking: User) -> impl Iterator<Item = String> {
+    let stored = [
+        "site.other.event.x",
+        "replay.contact-received-sales.x",
+        "$KV.subscribers.x.y",
+        "$KV.uploads.x",
+        "$KV.endpoints.x.y",
+        "$JS.API.STREAM.PURGE.SITE",
+        "$JS.API.STREAM.DELETE.KV_endpoints",
+    ];
+    // The notifier may publish any.
+    let dead_letter = (asking != User::Notifier).then_some("dead.contact-received-sales.x");
+    let others = User::ALL.into_iter().filter(move |user| *user != asking);
+    let stored = stored.into_iter().chain(dead_letter).map(str::to_owned);
+    stored.chain(others.map(stolen_inbox))
+}
+
+fn stolen_inbox(user: User) -> String {
+    format!("_INBOX_{}.stolen", user.name())
+}
+
+/// How many messages each stream holds of each subject, without those that the contact service may publish.
+async fn stored(nats: &Nats) -> anyhow::Result<BTreeMap<String, usize>> {
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    let mut stored = BTreeMap::new();
+    for name in stream_names() {
+        let stream = context.get_stream(&name).await?;
+        let subjects: Vec<_> = stream.info_with_subjects(">").await?.try_collect().await?;
+        let named = subjects
+            .into_iter()
+            .map(|(subject, count)| (format!("{name} {subject}"), count));
+        stored.extend(named.filter(|(subject, _)| !subject.ends_with(OWN_EVENT)));
+        stored.insert(name, 0);
+    }
+    Ok(stored)
+}
+
+async fn publish_an_event(nats: &Nats) -> anyhow::Result<()> {
+    let event = ContactReceived {
+        name: "Zoë Müller".to_owned(),
+        email: EmailAddress::parse("zoe@example.org")?,
+        message: "Two cameras.".to_owned(),
+        attribution: None,
+    };
+    publish_data(nats, event).await.map(drop)
+}
+
+/// Asks with each destination: for the answer, and for the trace of the question.
+async fn ask_with_each_destination(
+    client: &Client,
+    user: User,
+    subject: &str,
+    body: &Value,
+) -> anyhow::Result<()> {
+    for destination in destinations(user) {
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        client
+            .publish_with_reply(subject.to_owned(), destination.clone(), body.clone().into())
+            .await?;
+        let mut headers = HeaderMap::new();
+        headers.insert(TRACE_DESTINATION, destination);
+        let inbox = client.new_inbox();
+        client
+            .publish_with_reply_and_headers(subject.to_owned(), inbox, headers, body.into())
+            .await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_answer_reaches_nothing_but_whoever_asked_whatever_subject_it_is_asked_for_under()
+-> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    create_the_consumer(&nats).await?;
+    publish_an_event(&nats).await?;
+    let mut inboxes = Vec::new();
+    for user in User::ALL {
+        let client = nats.client(user).await?;
+        let inbox = client.subscribe(stolen_inbox(user)).await?;
+        client.flush().await?;
+        inboxes.push((user, client, inbox));
+    }
+    let before = stored(&nats).await?;
+    for (user, subject, body) in permitted() {
+        let client = nats.client(user).await?;
+        ask_with_each_destination(&client, user, &subject, &body).await?;
+        // One after another: once this is answered, so are those before it.
+        client.request("$JS.API.STREAM.INFO.SITE", "".into()).await?;
+        for (owner, watching, inbox) in inboxes.iter_mut().filter(|(owner, ..)| *owner != user) {
+            watching.flush().await?;
+            let stolen = inbox.next().now_or_never();
+            assert!(
+                stolen.is_none(),
+                "{} asked {subject}: {stolen:?} came to {}",
+                user.name(),
+                owner.name()
+            );
+        }
+        assert_eq!(stored(&nats).await?, before, "{} asked {subject}", user.name());
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn nobody_has_another_service_s_delivery_acknowledged_by_an_answer() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    publish_an_event(&nats).await?;
+    let notifier = jetstream::new(nats.client(User::Notifier).await?);
+    let consumer: PullConsumer = notifier.get_consumer_from_stream(CHANNEL, SITE_STREAM).await?;
+    let delivered = consumer.fetch().max_messages(1).messages().await?.next().await;
+    let delivered = delivered.context("a delivery")?.map_err(anyhow::Error::msg)?;
+    let ack = delivered.reply.clone().context("where it is acknowledged")?;
+
+    let contact = nats.client(User::Contact).await?;
+    let context = jetstream::new(contact.clone());
+    // What the broker answers with is what was stored.
+    context.publish(OWN_EVENT, "+TERM".into()).await?.await?;
+    let last = format!("$JS.API.DIRECT.GET.SITE.{OWN_EVENT}");
+    contact
+        .publish_with_reply(last.clone(), ack.clone(), "".into())
+        .await?;
+    contact.publish(ack, "+TERM".into()).await?;
+    contact.request(last, "".into()).await?;
+    let mut consumer = consumer;
+    assert_eq!(consumer.info().await?.num_ack_pending, 1);
+    Ok(())
+}
+
+/// The streams that each may look at.
+fn streams_of(user: User) -> Vec<String> {
+    let own: &[&str] = match user {
+        User::Contact | User::Reader => &["SITE"],
+        User::Newsletter => &["SITE", "KV_subscribers"],
+        User::Careers => &["SITE", "KV_uploads"],
+        User::Notifier | User::Operator => return stream_names().collect(),
+        User::Monitor => &[],
+    };
+    own.iter().map(|&name| name.to_owned()).collect()
+}
+
+#[tokio::test]
+async fn each_user_is_answered_about_its_own_streams_and_may_change_none() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let mut asked = Vec::new();
+    for (user, stream) in User::ALL
+        .into_iter()
+        .flat_map(|user| stream_names().map(move |stream| (user, stream)))
+    {
+        let is_own = streams_of(user).contains(&stream);
+        asked.push((user, format!("$JS.API.STREAM.INFO.{stream}"), is_own));
+        if user != User::Operator {
+            let changes = [
+                "STREAM.PURGE",
+                "STREAM.DELETE",
+                "STREAM.UPDATE",
+                "STREAM.MSG.DELETE",
+                "CONSUMER.CREATE",
+            ];
+            let changes = changes.map(|change| (user, format!("$JS.API.{change}.{stream}"), false));
+            asked.extend(changes);
+        }
+    }
+    let none = json!({});
+    let answers = asked
+        .iter()
+        .map(|(user, subject, is_allowed)| is_answered(&nats, *user, (subject, &none), *is_allowed));
+    for ((user, subject, is_allowed), is_answered) in asked.iter().zip(try_join_all(answers).await?) {
+        assert_eq!(is_answered, *is_allowed, "{} {subject}", user.name());
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn nobody_is_let_in_without_a_login() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    assert!(async_nats::connect(nats.url()).await.is_err());
+    let login =
+        async_nats::ConnectOptions::with_user_and_password("route".to_owned(), nats.password().to_owned());
+    assert!(login.connect(nats.url()).await.is_err());
+    Ok(())
+}
+
+#[tokio::test]
+async fn whoever_monitors_the_servers_may_look_and_command_nothing() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = nats.client(User::Monitor).await?.server_info().server_id;
+    let of_server = |what: &str| format!("$SYS.REQ.SERVER.{server}.{what}");
+    let none = json!({});
+    for (subject, is_allowed) in [
+        ("$SYS.REQ.SERVER.PING".to_owned(), true),
+        ("$SYS.REQ.SERVER.PING.JSZ".to_owned(), true),
+        ("$SYS.REQ.SERVER.PING.HEALTHZ".to_owned(), true),
+        ("$SYS.REQ.SERVER.PING.PROFILEZ".to_owned(), false),
+        (of_server("RELOAD"), false),
+        (of_server("KICK"), false),
+        (of_server("LDM"), false),
+        ("$JS.API.SERVER.REMOVE".to_owned(), false),
+        ("$JS.API.ACCOUNT.PURGE.SITE".to_owned(), false),
+    ] {
+        let is_answered = is_answered(&nats, User::Monitor, (&subject, &none), is_allowed).await?;
+        assert_eq!(is_answered, is_allowed, "{subject}");
+    }
+    Ok(())
+}
