@@ -154,6 +154,10 @@ def keys_read(pod):
         elif name.endswith("_FILE"):
             folder, _, key = value.rpartition("/")
             yield pod.secret_files().get(folder, f"no secret in {folder}"), key
+    # The broker's configuration names its files.
+    text = "".join(pod.configuration.values())
+    for folder, secret in pod.secret_files().items():
+        yield from ((secret, key) for key in re.findall(rf"_file: {folder}/([^/\n]+)\n", text))
 
 
 @pytest.mark.parametrize("folder", OVERLAYS)
@@ -333,9 +337,9 @@ def test_keda_asks_the_broker_of_our_namespace():
 @pytest.mark.parametrize("folder", OVERLAYS)
 def test_every_user_of_the_broker_has_a_password(folder):
     broker = next(pod for pod in workloads(render(folder)) if pod.name == "nats")
-    wanted = source(r"\$(NATS_[A-Z]+_PASSWORD)", "crates/broker/nats/users.conf")
+    wanted = re.findall(r"\$(NATS_[A-Z0-9_]+)", "\n".join(broker.configuration.values()))
     assert {name for name in broker.settings if name.startswith("NATS_")} == set(wanted)
-    users = source(r"user: (\w+)", "crates/broker/nats/users.conf")
+    users = source(r"user: (\w+),", "crates/broker/nats/users.conf")
     for pod in ours(folder):
         assert pod.settings.get("NATS_USER", "operator") in users
 

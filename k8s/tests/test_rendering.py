@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import time
+from itertools import product
 
 import kubernetes_validate
 import pytest
@@ -79,26 +80,54 @@ def test_a_local_demo_says_of_each_image_why_it_has_no_digest():
 @pytest.mark.parametrize("folder", ["overlays/local", "overlays/production"])
 def test_the_broker_takes_its_configuration_and_syncs_every_write(folder, tmp_path):
     objects = render(folder)
-    broker = named(objects, "StatefulSet")["nats"]["spec"]["template"]["spec"]
-    config = next(volume["projected"] for volume in broker["volumes"] if volume["name"] == "config")
-    maps = named(objects, "ConfigMap")
-    for source in config["sources"]:
-        for name, text in maps[source["configMap"]["name"]]["data"].items():
-            (tmp_path / name).write_text(text)
-    [container] = broker["containers"]
-    environment = {variable["name"]: "nats-0" for variable in container["env"]}
+    broker = named(objects, "StatefulSet")["nats"]
+    texts = Workload(broker, objects).configuration
+    routes = route_certificates(tmp_path / "routes")
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text.replace("/etc/nats-routes/", f"{routes}/"))
+    container = Workload(broker, objects).container
+    password = "p0123"
+    environment = {
+        variable["name"]: variable.get("value", password).replace("$(NATS_ROUTES_PASSWORD)", password)
+        for variable in container["env"]
+    }
     command = [nats_server(), "-t", "--config", tmp_path / "nats.conf"]
     tested = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=20)
     assert tested.returncode == 0, tested.stderr
-    assert "\n  sync_interval: always\n" in (tmp_path / "nats.conf").read_text()
+    assert "\n  sync_interval: always\n" in texts["nats.conf"]
     if folder == "overlays/production":
         # What crates/testkit runs a cluster of, by these very files.
         for path in ["k8s/components/nats/nats.conf", "k8s/components/nats/cluster.conf", "crates/broker/nats/users.conf"]:
             file = ROOT / path
-            assert (tmp_path / file.name).read_text() == file.read_text()
+            assert texts[file.name] == file.read_text()
     # A local demo's one server must not wait for two others.
-    servers = named(objects, "StatefulSet")["nats"]["spec"]["replicas"]
-    assert (tmp_path / "cluster.conf").read_text().count("nats://nats-") == (servers if servers > 1 else 0)
+    servers = broker["spec"]["replicas"]
+    assert texts["cluster.conf"].count("$NATS_ROUTE_") == (servers if servers > 1 else 0)
+
+
+def route_certificates(folder):
+    """What the broker's servers prove themselves to each other with, as an operator makes it."""
+    script = K8S / "components/nats/route-certificates.sh"
+    subprocess.run(["sh", script, folder], check=True, capture_output=True, timeout=60)
+    return folder
+
+
+def test_each_server_of_the_broker_is_found_under_a_name_that_its_certificate_has(tmp_path):
+    broker = named(render("overlays/production"), "StatefulSet")["nats"]["spec"]
+    [container] = broker["template"]["spec"]["containers"]
+    routes = [variable["value"] for variable in container["env"] if variable["name"].startswith("NATS_ROUTE_")]
+    hosts = [f"nats-{number}.{broker['serviceName']}" for number in range(broker["replicas"])]
+    assert routes == [f"nats://route:$(NATS_ROUTES_PASSWORD)@{host}:6222" for host in hosts]
+    cluster = (K8S / "components/nats/cluster.conf").read_text()
+    assert "\n    user: route\n" in cluster and "\n    verify: true\n" in cluster
+    folder = route_certificates(tmp_path)
+    authority = (folder / "ca.crt").read_text()
+    # A second run renews the certificate, and leaves the authority.
+    route_certificates(folder)
+    assert (folder / "ca.crt").read_text() == authority
+    for host, purpose in product(hosts, ["sslserver", "sslclient"]):
+        proven = ["openssl", "verify", "-purpose", purpose, "-verify_hostname", host, "-CAfile", "ca.crt", "tls.crt"]
+        subprocess.run(proven, cwd=folder, check=True, capture_output=True, timeout=60)
 
 
 def test_the_scanner_takes_its_configuration_and_finds_what_it_is_told(tmp_path):

@@ -102,11 +102,21 @@ class Workload:
     def probes(self):
         return [probe for name, probe in self.container.items() if name.endswith("Probe")]
 
+    @property
+    def configuration(self):
+        """The text of the files that it has from ConfigMaps, by name."""
+        found = {}
+        for volume in self.pod.get("volumes", []):
+            for source in [volume, *volume.get("projected", {}).get("sources", [])]:
+                if "configMap" in source:
+                    found |= self._maps[source["configMap"]["name"]]["data"]
+        return found
+
     def secret_files(self):
         """The Secrets it has as files, by the folder they are in."""
         volumes = {volume["name"]: volume for volume in self.pod.get("volumes", [])}
         mounts = self.container.get("volumeMounts", [])
-        secrets = {mount["mountPath"]: volumes[mount["name"]].get("secret") for mount in mounts}
+        secrets = {mount["mountPath"]: volumes.get(mount["name"], {}).get("secret") for mount in mounts}
         return {folder: secret["secretName"] for folder, secret in secrets.items() if secret}
 
 

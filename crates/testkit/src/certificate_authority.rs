@@ -2,7 +2,10 @@
 
 use std::{path::Path, sync::Arc};
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    date_time_ymd,
+};
 use tempfile::NamedTempFile;
 use tokio_rustls::{
     TlsAcceptor,
@@ -37,6 +40,18 @@ impl CertificateAuthority {
     /// Its certificate as PEM.
     pub fn file(&self) -> &Path {
         self.file.path()
+    }
+
+    /// Certificate and key, as PEM, of servers that are called `host`, a name or an IP address, and call each other.
+    pub fn issue_to_peers(&self, host: &str) -> anyhow::Result<[String; 2]> {
+        let mut params = CertificateParams::new([host.to_owned()])?;
+        params.extended_key_usages = vec![
+            ExtendedKeyUsagePurpose::ServerAuth,
+            ExtendedKeyUsagePurpose::ClientAuth,
+        ];
+        let key = KeyPair::generate()?;
+        let certificate = params.signed_by(&key, &self.issuer)?;
+        Ok([certificate.pem(), key.serialize_pem()])
     }
 
     /// What a server answers TLS with that is called `host`, a name or an IP address.

@@ -31,7 +31,7 @@ pub use child_process::ChildProcess;
 pub use clamd::Clamd;
 pub use inbox::Inbox;
 pub use mail_server::{MailFault, MailServer, ScriptedReply};
-pub use nats::{Nats, User};
+pub use nats::{Nats, RouteCredentials, Stranger, User};
 pub use otlp::Discard;
 pub use ports::Ports;
 pub use receiver::Receiver;

@@ -42,7 +42,8 @@ impl Nats {
         let mut servers = Vec::new();
         for (number, (clients, monitor)) in ports.into_iter().zip(monitors).enumerate() {
             let name = format!("nats-{number}");
-            let server = Server::new(&name, clients, monitor, &folder.join(&name));
+            let mut server = Server::new(&name, clients, monitor, &folder.join(&name));
+            server.env = routes.env_of(number);
             configuration::write_clustered(&server.folder, number, Listens { clients, monitor }, &routes)?;
             servers.push(server);
         }
@@ -186,7 +187,7 @@ impl Nats {
         self.servers.iter().position(|server| server.name == name)
     }
 
-    fn routes(&self) -> anyhow::Result<&Routes> {
+    pub(super) fn routes(&self) -> anyhow::Result<&Routes> {
         self.routes.as_ref().context("this broker is no cluster")
     }
 

@@ -2,10 +2,10 @@
 
 use std::{fs, path::Path};
 
-use super::routes::Routes;
+use super::routes::{Routes, write_certificate};
 
 /// Who may do what; the same file that a cluster uses.
-const USERS: &str = include_str!("../../../broker/nats/users.conf");
+pub(super) const USERS: &str = include_str!("../../../broker/nats/users.conf");
 /// What each server of production reads, as its pod mounts it.
 const PRODUCTION: &str = include_str!("../../../../k8s/components/nats/nats.conf");
 const PRODUCTION_CLUSTER: &str = include_str!("../../../../k8s/components/nats/cluster.conf");
@@ -62,14 +62,17 @@ pub(super) fn write_clustered(
         "listen: 127.0.0.1:{}\n  advertise: {NOWHERE}",
         routes.port(server)
     );
-    let names = (0..routes.len()).map(|other| format!("nats-{other}.nats-nodes:6222"));
-    let names: Vec<String> = names.collect();
-    let addresses = names.iter().enumerate().map(|(other, name)| {
-        let port = routes.port_to(server, other);
-        (name.as_str(), format!("127.0.0.1:{port}"))
-    });
-    let changes: Vec<_> = addresses.chain([("listen: 0.0.0.0:6222", listen)]).collect();
-    let cluster = changed(PRODUCTION_CLUSTER, &changes)?;
+    let tls = |key: &str, name: &str| format!("{key}: \"{}\"", folder.join(name).display());
+    let cluster = changed(
+        PRODUCTION_CLUSTER,
+        &[
+            ("listen: 0.0.0.0:6222", listen),
+            ("cert_file: /etc/nats-routes/tls.crt", tls("cert_file", "tls.crt")),
+            ("key_file: /etc/nats-routes/tls.key", tls("key_file", "tls.key")),
+            ("ca_file: /etc/nats-routes/ca.crt", tls("ca_file", "ca.crt")),
+        ],
+    )?;
+    write_certificate(folder, routes.authority(), routes.authority())?;
     let files = [
         ("nats.conf", settings),
         ("cluster.conf", cluster),

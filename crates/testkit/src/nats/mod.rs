@@ -4,6 +4,7 @@ mod cluster;
 mod configuration;
 mod routes;
 mod server;
+mod stranger;
 mod user;
 
 use std::{
@@ -22,8 +23,11 @@ use site_broker::{ProvisionSettings, UPLOADS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM};
 use tempfile::TempDir;
 
-pub use self::user::User;
 use self::{configuration::Listens, routes::Routes, server::Server, user::Passwords};
+pub use self::{
+    stranger::{RouteCredentials, Stranger},
+    user::User,
+};
 use crate::{child_process::ChildProcess, ports::free_ports};
 
 /// A broker on 127.0.0.1: one server, or three ([`Self::start_cluster_at`]). Its disk outlives its stops.

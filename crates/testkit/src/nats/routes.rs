@@ -1,13 +1,21 @@
 //! Routes of a cluster: each server reaches each other one through a proxy of its own, which can be cut.
 
-use crate::{ports::free_ports, tcp_proxy::TcpProxy};
+use std::{fs, path::Path};
+
+use super::user::new_password;
+use crate::{CertificateAuthority, ports::free_ports, tcp_proxy::TcpProxy};
 
 /// How many servers production has.
 pub(super) const CLUSTER_SIZE: usize = 3;
 
-/// The ports and proxies of all routes.
+/// The user that routes log in as, which k8s/components/nats names, too.
+const ROUTE_USER: &str = "route";
+
+/// The ports and proxies of all routes, and what a server needs to be let in.
 pub(super) struct Routes {
     ports: [u16; CLUSTER_SIZE],
+    authority: CertificateAuthority,
+    password: String,
     proxies: Vec<Directed>,
 }
 
@@ -28,11 +36,32 @@ impl Routes {
                 proxies.push(Directed { from, to, proxy });
             }
         }
-        Ok(Self { ports, proxies })
+        Ok(Self {
+            ports,
+            authority: CertificateAuthority::new()?,
+            password: new_password(),
+            proxies,
+        })
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.ports.len()
+    /// Who signs the servers' certificates.
+    pub(super) fn authority(&self) -> &CertificateAuthority {
+        &self.authority
+    }
+
+    /// The password of routes.
+    pub(super) fn password(&self) -> &str {
+        &self.password
+    }
+
+    /// What this server's configuration takes from the environment.
+    pub(super) fn env_of(&self, server: usize) -> Vec<(String, String)> {
+        let login = ("NATS_ROUTES_PASSWORD".to_owned(), self.password.clone());
+        let addresses = (0..CLUSTER_SIZE).map(|other| {
+            let address = route_url(&self.password, self.port_to(server, other));
+            (format!("NATS_ROUTE_{other}"), address)
+        });
+        addresses.chain([login]).collect()
     }
 
     /// Where this server listens for the others.
@@ -65,4 +94,22 @@ impl Routes {
         let of_server = move |it: &&Directed| it.from == server || it.to == server;
         self.proxies.iter().filter(of_server).map(|it| &it.proxy)
     }
+}
+
+/// The address of a server of this port, and the login there.
+pub(super) fn route_url(password: &str, port: u16) -> String {
+    format!("nats://{ROUTE_USER}:{password}@127.0.0.1:{port}")
+}
+
+/// Writes what a server proves itself to others with, `tls.crt` and `tls.key`, and `ca.crt`, which says whom it believes.
+pub(super) fn write_certificate(
+    folder: &Path,
+    issuer: &CertificateAuthority,
+    trusted: &CertificateAuthority,
+) -> anyhow::Result<()> {
+    let [certificate, key] = issuer.issue_to_peers("127.0.0.1")?;
+    fs::write(folder.join("tls.crt"), certificate)?;
+    fs::write(folder.join("tls.key"), key)?;
+    fs::copy(trusted.file(), folder.join("ca.crt"))?;
+    Ok(())
 }

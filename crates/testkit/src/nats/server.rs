@@ -23,6 +23,8 @@ pub(super) struct Server {
     /// Where it tells how it is.
     pub(super) monitor: u16,
     pub(super) folder: PathBuf,
+    /// What its configuration takes from the environment, besides passwords of users.
+    pub(super) env: Vec<(String, String)>,
     pub(super) running: Option<ChildProcess>,
 }
 
@@ -34,6 +36,7 @@ impl Server {
             port,
             monitor,
             folder: folder.to_owned(),
+            env: Vec::new(),
             running: None,
         }
     }
@@ -49,6 +52,7 @@ impl Server {
             .arg("-c")
             .arg(self.folder.join("nats.conf"))
             .env("POD_NAME", &self.name)
+            .envs(self.env.iter().cloned())
             .envs(passwords.env());
         self.running = Some(ChildProcess::start(&self.name, &self.folder, command)?);
         Ok(())

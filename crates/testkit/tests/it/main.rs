@@ -7,3 +7,4 @@ mod mail_server;
 mod publishing;
 mod s3;
 mod small_disk;
+mod strangers;
