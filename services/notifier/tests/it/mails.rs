@@ -248,7 +248,7 @@ const RESUME: &[u8] = b"%PDF-1.7 a life in one page";
 
 /// An application whose résumé lies in the store.
 async fn applied_with_resume(s3: &S3) -> anyhow::Result<CareersApplied> {
-    let key = ResumeKey::new(&person(VISITOR)?, Uuid::new_v4(), "Résumé Zoë.pdf");
+    let key = ResumeKey::new(&person(VISITOR)?, Uuid::new_v4());
     let file = tempfile::NamedTempFile::new()?;
     std::fs::write(file.path(), RESUME)?;
     let store = ResumeStore::new(&s3.settings()?);
