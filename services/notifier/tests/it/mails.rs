@@ -229,7 +229,7 @@ async fn an_application_reaches_the_recruiters_with_a_link_to_its_resume() -> an
     assert_eq!(attachment["fileName"], "Résumé Zoë.pdf", "{attachment}");
     assert_eq!(attachment["contentType"], "application/pdf");
     assert_eq!(attachment["length"], RESUME.len());
-    for said in ["no earlier application", "and is attached, too", "not scanned"] {
+    for said in ["no earlier application", "It is attached, too.", "not scanned"] {
         assert!(text.contains(said), "no \"{said}\" in:\n{text}");
     }
 
