@@ -1,4 +1,4 @@
-//! Keys in the bucket: one prefix per person, one folder per application.
+//! Keys in the bucket: one prefix per person, one object per attempt.
 
 use std::fmt;
 
@@ -6,24 +6,21 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::PersonId;
 
-/// The longest file name kept, in bytes: well inside S3's limit of 1,024 for a key.
-const MAX_NAME_BYTES: usize = 120;
-/// What a file without a name is called.
-const NAMELESS: &str = "resume";
+use crate::file_name::{NAMELESS, safe_file_name};
 
-/// `resumes/<person>/<application id>/<file name made safe>`.
+/// What every key begins with.
+const FOLDER: &str = "resumes/";
+
+/// `resumes/<person>/<attempt>`: of one length, and with no word of the visitor's in it. Keys of former releases go on with
+/// `/<file name made safe>`, and are read all the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResumeKey(String);
 
 impl ResumeKey {
-    /// The key of a new upload. The application id is unique per attempt, so that two
-    /// uploads never share a key, not even under one idempotency key.
-    pub fn new(person: &PersonId, application: Uuid, file_name: &str) -> Self {
-        Self(format!(
-            "{}{application}/{}",
-            Self::prefix(person),
-            safe_file_name(file_name)
-        ))
+    /// The key of a new upload. The id is unique per attempt, so that two uploads never share a key, not even under
+    /// one idempotency key.
+    pub fn new(person: &PersonId, attempt: Uuid) -> Self {
+        Self(format!("{}{attempt}", Self::prefix(person)))
     }
 
     /// A key as the bucket lists it, or as an event tells it.
@@ -33,40 +30,52 @@ impl ResumeKey {
 
     /// What all keys of one person begin with.
     pub(crate) fn prefix(person: &PersonId) -> String {
-        format!("resumes/{person}/")
+        format!("{FOLDER}{person}/")
     }
 
-    /// The application and the file's name, both safe to name a folder and a file.
-    pub fn application_and_file_name(&self) -> (String, String) {
-        let mut parts = self.0.rsplitn(3, '/').map(safe_file_name);
-        let file_name = parts.next().unwrap_or_else(|| NAMELESS.to_owned());
-        (parts.next().unwrap_or_else(|| NAMELESS.to_owned()), file_name)
+    /// The attempt that uploaded it, safe to name a folder.
+    pub fn attempt(&self) -> String {
+        let [_, attempt, _] = self.parts();
+        attempt.map_or_else(|| NAMELESS.to_owned(), safe_file_name)
+    }
+
+    /// The file's name, safe to name a file, where the key is of a release that put it there; since then events alone
+    /// tell it.
+    pub fn file_name(&self) -> Option<String> {
+        let [_, _, file_name] = self.parts();
+        file_name.map(safe_file_name)
     }
 
     /// The person in it; `None` where it is none of ours.
     pub fn person(&self) -> Option<PersonId> {
-        let mut parts = self.0.strip_prefix("resumes/")?.split('/');
-        parts.next()?.to_owned().try_into().ok()
+        let [person, ..] = self.parts();
+        person?.to_owned().try_into().ok()
     }
 
-    /// When its upload began: the application id is of version 7 (RFC 9562, 5.7).
+    /// When its upload began: the attempt's id is of version 7 (RFC 9562, 5.7).
     pub fn uploaded(&self) -> Option<OffsetDateTime> {
-        let (application, _) = self.application_and_file_name();
-        let application: Uuid = application.parse().ok()?;
-        let (seconds, _) = application.get_timestamp()?.to_unix();
+        let attempt: Uuid = self.attempt().parse().ok()?;
+        let (seconds, _) = attempt.get_timestamp()?.to_unix();
         OffsetDateTime::from_unix_timestamp(seconds.try_into().ok()?).ok()
     }
 
-    /// What the upload's record is called: `<person>.<application id>`.
+    /// What the upload's record is called: `<person>.<attempt>`.
     pub(crate) fn upload_id(&self) -> String {
-        let mut parts = self.0.split('/').skip(1);
-        let mut next = || parts.next().unwrap_or("unknown");
-        format!("{}.{}", next(), next())
+        let [person, attempt, _] = self.parts();
+        let or_unknown = |part: Option<&str>| part.unwrap_or("unknown").to_owned();
+        format!("{}.{}", or_unknown(person), or_unknown(attempt))
     }
 
     /// The key as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Person, attempt, and what former releases put behind them.
+    fn parts(&self) -> [Option<&str>; 3] {
+        let mut parts = self.0.strip_prefix(FOLDER).unwrap_or_default().splitn(3, '/');
+        let mut next = || parts.next().filter(|part| !part.is_empty());
+        [next(), next(), next()]
     }
 }
 
@@ -76,81 +85,66 @@ impl fmt::Display for ResumeKey {
     }
 }
 
-/// The last part of a file name as its owner calls it, for people to read: without
-/// characters that nobody sees, which could make it read as another name.
-pub fn readable_file_name(raw: &str) -> String {
-    let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
-    let visible: Vec<char> = last.chars().filter(|c| !is_invisible(*c)).collect();
-    let tail = visible.len().saturating_sub(MAX_NAME_BYTES);
-    match visible[tail..].iter().collect::<String>().trim() {
-        "" => NAMELESS.to_owned(),
-        name => name.to_owned(),
-    }
-}
-
-/// Control characters and those that turn the direction of text (UAX #9).
-fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-}
-
-/// The last part of a file name with nothing in it that a key, a header or a file
-/// system could take for something else.
-pub fn safe_file_name(raw: &str) -> String {
-    let plain: String = readable_file_name(raw)
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') {
-                c
-            } else {
-                '_'
-            }
-        })
-        .collect();
-    let plain = plain.trim_matches('.');
-    let tail = plain.len().saturating_sub(MAX_NAME_BYTES);
-    match &plain[tail..] {
-        "" => NAMELESS.to_owned(),
-        name => name.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
-    #[test]
-    fn a_file_name_cannot_leave_its_folder_or_its_header() {
-        assert_eq!(safe_file_name("../../etc/passwd"), "passwd");
-        assert_eq!(safe_file_name("C:\\cv\\Asha Rao.pdf"), "Asha_Rao.pdf");
-        assert_eq!(safe_file_name("a\"; filename=\"b.pdf"), "a___filename__b.pdf");
-        assert_eq!(safe_file_name(".."), "resume");
-        assert_eq!(safe_file_name("résumé.pdf"), "r_sum_.pdf");
+    const PERSON: &str = "0123456789abcdef0123456789abcdef";
+    const ATTEMPT: &str = "0199c3a4-7b1e-7000-8000-000000000001";
+
+    fn new() -> ResumeKey {
+        let person = PERSON.to_owned().try_into().expect("it is an id");
+        ResumeKey::new(&person, ATTEMPT.parse().expect("it is an id"))
     }
 
     #[test]
-    fn people_read_the_name_that_they_gave() {
-        assert_eq!(
-            readable_file_name("/home/zoë/Résumé – Zoë.pdf"),
-            "Résumé – Zoë.pdf"
-        );
-        assert_eq!(readable_file_name("cv\u{202e}fdp.exe\r\n"), "cvfdp.exe");
-        assert_eq!(readable_file_name("\u{200b}"), "resume");
+    fn a_key_holds_who_and_which_attempt_and_nothing_else() {
+        let key = new();
+        assert_eq!(key.as_str(), format!("resumes/{PERSON}/{ATTEMPT}"));
+        assert_eq!(key.person().as_ref().map(PersonId::as_str), Some(PERSON));
+        assert_eq!(key.attempt(), ATTEMPT);
+        assert_eq!(key.file_name(), None);
+        assert_eq!(key.upload_id(), format!("{PERSON}.{ATTEMPT}"));
+    }
+
+    #[test]
+    fn a_key_of_a_former_release_is_read_with_the_name_at_its_end() {
+        let former = ResumeKey::known(format!("{}/cv.pdf", new()));
+        assert_eq!(former.file_name().as_deref(), Some("cv.pdf"));
+        assert_eq!(former.person(), new().person());
+        assert_eq!(former.attempt(), new().attempt());
+        assert_eq!(former.upload_id(), new().upload_id());
+        assert!(former.uploaded().is_some());
+        assert_eq!(former.uploaded(), new().uploaded());
     }
 
     #[test]
     fn a_listed_key_cannot_leave_the_folder_it_is_exported_to() {
-        let parts = |key: &str| ResumeKey::known(key.to_owned()).application_and_file_name();
-        let (application, file_name) = parts("resumes/0123/4567/cv.pdf");
-        assert_eq!((application.as_str(), file_name.as_str()), ("4567", "cv.pdf"));
-        let (application, file_name) = parts("resumes/0123/../..");
-        assert_eq!((application.as_str(), file_name.as_str()), (NAMELESS, NAMELESS));
+        let parts = |key: &str| {
+            let key = ResumeKey::known(key.to_owned());
+            (key.attempt(), key.file_name())
+        };
+        let nameless = || NAMELESS.to_owned();
+        assert_eq!(parts("resumes/0123/../.."), (nameless(), Some(nameless())));
+        assert_eq!(parts("resumes/0123/.."), (nameless(), None));
+        assert_eq!(
+            parts("resumes/0123/4567/../../a"),
+            ("4567".to_owned(), Some("a".to_owned()))
+        );
+        assert_eq!(parts("elsewhere"), (nameless(), None));
     }
 
-    #[test]
-    fn a_long_name_keeps_its_end() {
-        let name = safe_file_name(&format!("{}.pdf", "x".repeat(500)));
-        assert_eq!(name.len(), MAX_NAME_BYTES);
-        assert!(name.ends_with(".pdf"));
+    proptest! {
+        #[test]
+        fn whatever_a_bucket_lists_names_no_other_folder(key in "(resumes/)?.{0,60}") {
+            let key = ResumeKey::known(key);
+            for part in [Some(key.attempt()), key.file_name()].into_iter().flatten() {
+                prop_assert!(!part.is_empty() && part != "." && part != "..", "{part}");
+                prop_assert!(!part.contains(['/', '\\', '\0']), "{part}");
+            }
+            let _read = (key.person(), key.uploaded(), key.upload_id());
+        }
     }
 }

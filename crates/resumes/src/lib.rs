@@ -2,6 +2,7 @@
 //!
 //! Careers writes, the notifier reads and links, `sitectl` sets up, exports, erases, backs up and restores.
 
+mod file_name;
 mod key;
 mod objects;
 mod presigned_url;
@@ -35,7 +36,8 @@ use site_service::{
 use tracing::{Instrument, Span, field};
 use visitor::PersonId;
 
-pub use key::{ResumeKey, readable_file_name};
+pub use file_name::{readable_file_name, safe_file_name};
+pub use key::ResumeKey;
 pub use objects::{Keys, Object, ObjectInfo};
 pub use upload_records::{UploadRecord, UploadRecordError, UploadRecords};
 

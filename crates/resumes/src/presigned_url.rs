@@ -5,7 +5,7 @@ use std::time::Duration;
 use aws_sdk_s3::presigning::PresigningConfig;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::{ResumeStore, ResumeStoreError, key::safe_file_name, readable_file_name};
+use crate::{ResumeStore, ResumeStoreError, readable_file_name, safe_file_name};
 
 impl ResumeStore {
     /// Presigned URL that downloads the résumé under its name until `lifetime` is over

@@ -154,8 +154,8 @@ async fn write(to: &Path, stores: &PersonalDataStores, found: &PersonalData) -> 
         private_folder::write(&to.join("subscriber.json"), &subscriber)?;
     }
     for key in &found.resumes {
-        let (application, file_name) = key.application_and_file_name();
-        let folder = to.join("resumes").join(application);
+        let folder = to.join("resumes").join(key.attempt());
+        let file_name = found.file_name_of(key);
         private_folder::create(&folder)?;
         private_folder::write(&folder.join(file_name), &stores.resume(key).await?)?;
     }

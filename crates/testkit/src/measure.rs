@@ -265,13 +265,13 @@ async fn upload(http: &Client, url: &str, resume: &Bytes, visitor: u8) -> anyhow
     }
 }
 
-/// A file of this size that is a PDF by its content.
+/// A file of this size, at least of its head and its end, that is a PDF by its content.
 pub fn pdf(bytes: usize) -> Vec<u8> {
-    let mut file = b"%PDF-1.7\n".to_vec();
-    file.extend((0..bytes).map(|n| b"0123456789abcdef"[n * 7 % 16]));
-    file.truncate(bytes.saturating_sub(6));
-    file.extend(b"\n%%EOF");
-    file
+    const HEAD: &[u8] = b"%PDF-1.7\n";
+    const END: &[u8] = b"\nstartxref\n0\n%%EOF";
+    let filling = bytes.saturating_sub(HEAD.len() + END.len());
+    let filling: Vec<u8> = (0..filling).map(|n| b"0123456789abcdef"[n * 7 % 16]).collect();
+    [HEAD, &filling, END].concat()
 }
 
 /// Resident memory of a process: `VmRSS` as it is, `VmHWM` at its peak (proc(5)).

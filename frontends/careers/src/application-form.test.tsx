@@ -10,7 +10,7 @@ import { setupUser } from '../../kit/testing/setup-user.ts';
 import { ApplicationForm } from './application-form.tsx';
 
 const FAILED = 'Failed to submit application. Please try again.';
-const RESUME = 'Choose a PDF, DOC or DOCX file.';
+const RESUME = 'The file is called a PDF, but it is none, or is damaged. Choose another one.';
 
 let xhr: FakeXhr;
 let applicants = 0;

@@ -1,18 +1,23 @@
 import { expect, test } from 'vitest';
 import { formatBytes, MAX_RESUME_BYTES, resumeErrorOf } from './resume.ts';
 
-const pdf = (size: number) => new Blob(['%PDF-1.7\n', new Uint8Array(size - 9)]);
+const file = (name: string, ...content: BlobPart[]) => new File(content, name);
+
+const pdf = (size: number) => file('cv.pdf', '%PDF-1.7\n', new Uint8Array(size - 9));
 
 const compound = (stream: string) =>
-  new Blob([
+  file(
+    'cv.doc',
     new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]),
     Array.from(stream).join('\0'),
-  ]);
-const archive = (entry: string) => new Blob(['PK\x03\x04', entry]);
+  );
+const archive = (entry: string) => file('cv.docx', 'PK\x03\x04', entry);
 
 test.each([
-  ['a PDF', new Blob(['%PDF-1.4 …'])],
-  ['a PDF that begins a little later', new Blob(['\n\n%PDF-1.4 …'])],
+  ['a PDF', file('cv.pdf', '%PDF-1.4 …')],
+  ['a PDF whose ending is large', file('Résumé (final).v2.PDF', '%PDF-1.4 …')],
+  ['a PDF behind a byte order mark and a line', file('cv.pdf', '\ufeff\r\n%PDF-1.4 …')],
+  ['a PDF with unseen characters behind its name', file('cv.pdf\u200e ', '%PDF-1.4 …')],
   ['a DOC', compound('WordDocument')],
   ['a DOCX', archive('word/document.xml')],
   ['the largest', pdf(MAX_RESUME_BYTES)],
@@ -22,11 +27,15 @@ test.each([
 
 test.each([
   ['one byte too many', pdf(MAX_RESUME_BYTES + 1), 'larger than 10 MiB'],
-  ['nothing in it', new Blob([]), 'empty'],
-  ['a text that is called a PDF', new File(['Dear all'], 'resume.pdf'), 'PDF, DOC or DOCX'],
-  ['a workbook', archive('xl/workbook.xml'), 'PDF, DOC or DOCX'],
-  ['an old workbook', compound('Workbook'), 'PDF, DOC or DOCX'],
-  ['fewer bytes than a type has', new Blob(['%P']), 'PDF, DOC or DOCX'],
+  ['nothing in it', file('cv.pdf'), 'empty'],
+  ['a text that is called a PDF', file('resume.pdf', 'Dear all'), 'called a PDF'],
+  ['a script that mentions a PDF', file('cv.pdf', '@echo off\nrem %PDF-1.4'), 'called a PDF'],
+  ['a PDF that is called a program', file('cv.pdf.exe', '%PDF-1.4 …'), 'ends in .pdf'],
+  ['a PDF without an ending', file('cv', '%PDF-1.4 …'), 'ends in .pdf'],
+  ['a PDF that is called a DOC', file('cv.doc', '%PDF-1.4 …'), 'called a DOC,'],
+  ['a workbook', archive('xl/workbook.xml'), 'called a DOCX'],
+  ['an old workbook', compound('Workbook'), 'called a DOC,'],
+  ['fewer bytes than a type has', file('cv.pdf', '%P'), 'called a PDF'],
 ])('%s is refused with a sentence', async (_, file, sentence) => {
   expect(await resumeErrorOf(file)).toContain(sentence);
 });

@@ -148,7 +148,7 @@ export interface components {
             position: string;
             /**
              * Format: binary
-             * @description A PDF, DOC or DOCX by content, at most 10 MiB
+             * @description A PDF, DOC or DOCX by its name's ending and its content, at most 10 MiB
              */
             resume?: string | null;
             /** @description Hidden from people: leave it empty */

@@ -94,7 +94,7 @@ impl Books {
 
     /// The résumé that came with it.
     pub fn resume(&self, text: &str) -> Vec<u8> {
-        format!("%PDF-1.4\n{text}\n%%EOF\n").into_bytes()
+        format!("%PDF-1.4\n{text}\nstartxref\n0\n%%EOF\n").into_bytes()
     }
 
     /// The id of the event that it becomes.

@@ -21,7 +21,7 @@ use visitor::PersonKey;
 
 use crate::{
     application::{Application, RawForm},
-    resume::ResumeKind,
+    resume::{ResumeError, ResumeKind, Verdict, Verification},
     scanner::{Infected, Scanner},
     settings::STORING_TIME,
     spool::{Spool, SpoolError, SpoolFolder, Spooled},
@@ -38,6 +38,7 @@ pub struct Careers {
     pub uploads: Uploads,
     pub person_key: PersonKey,
     pub spool: SpoolFolder,
+    pub verification: Verification,
     pub scanner: Option<Scanner>,
     pub upload_metrics: UploadMetrics,
 }
@@ -46,6 +47,8 @@ pub struct Careers {
 pub enum ApplyError {
     /// Fields that are not right.
     Invalid(Violations),
+    /// A résumé that is refused whatever the fields hold.
+    Resume(ResumeError),
     /// The résumé holds a virus.
     Infected(Infected),
     /// The idempotency key is not one.
@@ -68,11 +71,8 @@ impl From<ApplyError> for Status {
     fn from(error: ApplyError) -> Self {
         match error {
             ApplyError::Invalid(violations) => violations.into_status(),
-            ApplyError::Infected(infected) => {
-                let mut violations = Violations::default();
-                violations.check::<()>(RESUME, Err(infected));
-                violations.into_status()
-            }
+            ApplyError::Resume(error) => refused_resume(error),
+            ApplyError::Infected(infected) => refused_resume(infected),
             ApplyError::Key(error) => Self::invalid_argument(error.to_string()),
             ApplyError::Protocol(reason) => Self::failed_precondition(reason),
             ApplyError::Stream(status) => status,
@@ -91,6 +91,12 @@ impl From<ApplyError> for Status {
             ApplyError::Publish(error) => error.into(),
         }
     }
+}
+
+fn refused_resume(sentence: impl ToString) -> Status {
+    let mut violations = Violations::default();
+    violations.check::<()>(RESUME, Err(sentence));
+    violations.into_status()
 }
 
 /// The stream's parts up to the commit.
@@ -118,7 +124,11 @@ pub async fn apply(
         () = drain.left(STORING_TIME) => return Err(ApplyError::Stopping),
     };
     let key = idempotency::parse(&committed.idempotency_key).map_err(ApplyError::Key)?;
-    let (application, resume) = validate(committed.form, committed.resume)?;
+    let resume = match committed.resume {
+        Some(spooled) => Some(checked(careers, spooled).await?),
+        None => None,
+    };
+    let (application, resume) = validate(&committed.form, resume)?;
 
     let event_id = CareersApplied::TYPE.id_for(key);
     let person = careers.person_key.person(&application.email);
@@ -173,7 +183,7 @@ async fn receive(careers: &Careers, mut parts: Streaming<ApplyRequest>) -> Resul
             }
             Some(Part::Attribution(told)) => attribution = Attribution::of(Some(told)),
             Some(Part::ResumeStart(_)) if spool.is_some() => {
-                return Err(ApplyError::Protocol("an application has one résumé"));
+                return Err(ApplyError::Resume(ResumeError::Several));
             }
             Some(Part::ResumeStart(start)) => {
                 let opened = Spool::open(&careers.spool, start.file_name).await;
@@ -212,13 +222,13 @@ async fn receive(careers: &Careers, mut parts: Streaming<ApplyRequest>) -> Resul
 type CheckedResume = (Spooled, ResumeKind);
 
 fn validate(
-    form: RawForm,
-    resume: Option<Spooled>,
+    form: &RawForm,
+    resume: Option<Result<CheckedResume, ResumeError>>,
 ) -> Result<(Application, Option<CheckedResume>), ApplyError> {
     let mut violations = Violations::default();
-    let application = Application::parse(&form, &mut violations);
+    let application = Application::parse(form, &mut violations);
     let resume = match resume {
-        Some(spooled) => violations.check(RESUME, checked(spooled)).map(Some),
+        Some(checked) => violations.check(RESUME, checked).map(Some),
         None => Some(None),
     };
     match (application, resume) {
@@ -227,12 +237,23 @@ fn validate(
     }
 }
 
-fn checked(spooled: Spooled) -> Result<CheckedResume, &'static str> {
-    match spooled.kind {
-        _ if spooled.size_bytes == 0 => Err("This file is empty. Please choose your résumé again."),
-        Some(kind) => Ok((spooled, kind)),
-        None => Err("Send your résumé as a PDF, DOC or DOCX file."),
+/// What the file's name says it is, and its content is, too; or the sentence for the visitor.
+async fn checked(
+    careers: &Careers,
+    spooled: Spooled,
+) -> Result<Result<CheckedResume, ResumeError>, ApplyError> {
+    if spooled.size_bytes == 0 {
+        return Ok(Err(ResumeError::Empty));
     }
+    let Some(kind) = ResumeKind::of_name(&spooled.file_name) else {
+        return Ok(Err(ResumeError::Ending));
+    };
+    let verdict = careers.verification.verify(kind, spooled.path()).await;
+    Ok(match verdict.map_err(|error| ApplyError::Spool(error.into()))? {
+        Verdict::Agrees => Ok((spooled, kind)),
+        Verdict::Differs => Err(ResumeError::Content(kind)),
+        Verdict::Crowded => Err(ResumeError::Crowded),
+    })
 }
 
 async fn scan(careers: &Careers, resume: &Spooled) -> Result<Scan, ApplyError> {

@@ -1,7 +1,7 @@
 //! The careers service: takes applications and stores their résumés.
 //!
-//! The résumé is spooled to a temporary file while it arrives ([`spool`]), its type is
-//! read from its content ([`resume`]), a virus scanner has its say where there is one
+//! The résumé is spooled to a temporary file while it arrives ([`spool`]), its content must be
+//! what its name says ([`resume`]), a virus scanner has its say where there is one
 //! ([`scanner`]), and only a committed application is stored and published ([`apply`]).
 
 mod api;
@@ -29,6 +29,7 @@ use site_service::{
 };
 use tonic::service::Routes;
 
+use resume::Verification;
 use scanner::Scanner;
 pub use settings::Settings;
 use spool::SpoolFolder;
@@ -64,6 +65,7 @@ impl Service {
             uploads: Uploads::new(store.clone(), records),
             person_key: settings.person_key,
             spool,
+            verification: Verification::new(),
             scanner: clamd.map(|address| Scanner::new(address, scan_timeout)),
             upload_metrics: UploadMetrics::new(),
         };

@@ -9,8 +9,8 @@ use visitor::PersonKey;
 
 /// The longest timeout of a scan.
 const MAX_SCAN_SECONDS: u64 = 20;
-/// How long an application may take from its commit to its answer: the scan, at most 40 s in which the bucket takes the
-/// résumé, and four times the 3 s in which the broker answers. So much of the grace period is left when a stop ends the
+/// How long an application may take from its commit to its answer: a moment for the look into the résumé, the scan, at most 40 s
+/// in which the bucket takes the résumé, and four times the 3 s in which the broker answers. So much of the grace period is left when a stop ends the
 /// receiving of what is not committed.
 pub const STORING_TIME: Duration = Duration::from_secs(STORING_SECONDS);
 const STORING_SECONDS: u64 = 75;

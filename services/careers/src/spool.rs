@@ -9,7 +9,7 @@ use tokio::{
     io::{AsyncWriteExt, BufWriter},
 };
 
-use crate::resume::{MAX_BYTES, ResumeKind};
+use crate::resume::MAX_BYTES;
 
 const BUFFER_BYTES: usize = 64 * 1024;
 
@@ -126,8 +126,6 @@ pub struct Spooled {
     pub file_name: String,
     pub size_bytes: u64,
     pub sha256: String,
-    /// What its content says it is.
-    pub kind: Option<ResumeKind>,
 }
 
 impl Spool {
@@ -164,15 +162,13 @@ impl Spool {
         Ok(())
     }
 
-    /// Ends it, and reads its kind.
+    /// Ends it.
     ///
     /// # Errors
     ///
-    /// If the disk does not take what is left, or the file cannot be read.
+    /// If the disk does not take what is left.
     pub async fn finish(mut self) -> Result<Spooled, SpoolError> {
         self.file.flush().await?;
-        let path = self.path.to_path_buf();
-        let kind = blocking(move || ResumeKind::of_content(&mut std::fs::File::open(path)?)).await?;
         Ok(Spooled {
             path: self.path,
             file_name: self.file_name,
@@ -183,7 +179,6 @@ impl Spool {
                 .iter()
                 .map(|byte| format!("{byte:02x}"))
                 .collect(),
-            kind,
         })
     }
 }

@@ -56,7 +56,7 @@ impl Uploads {
         scan: Scan,
     ) -> Result<Upload, UploadError> {
         // Each attempt owns its object: removing it can never take another attempt's.
-        let key = ResumeKey::new(person, Uuid::now_v7(), &spooled.file_name);
+        let key = ResumeKey::new(person, Uuid::now_v7());
         let upload = Upload {
             record: self.records.begin(&key).await?,
             stored: StoredResume {

@@ -119,7 +119,7 @@ impl Parts {
         let folder = TempDir::new()?;
         let file = folder.path().join("cv.pdf");
         fs::write(&file, RESUME)?;
-        let key = ResumeKey::new(&person(WAITING)?, Uuid::new_v4(), "cv.pdf");
+        let key = ResumeKey::new(&person(WAITING)?, Uuid::new_v4());
         let store = ResumeStore::new(&self.s3.settings()?);
         store.put(&key, &file, "application/pdf").await?;
         let application = CareersApplied {

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET};
 use site_events::{
     Channel,
-    event::{CareersApplied, NewsletterRequested},
+    event::{CareersApplied, NewsletterRequested, Scan, StoredResume},
     headers::{DEAD_LETTER_ATTEMPTS, DEAD_LETTER_ERROR},
     subjects,
 };
@@ -89,7 +89,8 @@ impl Site {
         let context = jetstream::new(self.nats.client(User::Operator).await?);
         let contact = publish(&self.nats, email, message(somebody.name, email)?).await?;
         let request = publish(&self.nats, email, requested(email)?).await?;
-        publish(&self.nats, email, applied(somebody)?).await?;
+        let resume = self.store_resumes(somebody).await?;
+        publish(&self.nats, email, applied(somebody, &resume)?).await?;
 
         let event = json!({ "id": contact, "data": { "name": somebody.name, "email": email } });
         let replay = subjects::replay(Channel::SalesLead.name(), id.as_str());
@@ -119,22 +120,24 @@ impl Site {
             let key = format!("{event}.{}", channel.name());
             deliveries.put(key, "2026-11-20T12:00:00Z".into()).await?;
         }
-        self.store_resumes(somebody).await
+        Ok(())
     }
 
-    async fn store_resumes(&self, somebody: &Somebody) -> anyhow::Result<()> {
+    /// Stores two, one of them as a former release did. Gives the key of the other.
+    async fn store_resumes(&self, somebody: &Somebody) -> anyhow::Result<ResumeKey> {
         let store = ResumeStore::new(&self.s3.settings()?);
         let context = jetstream::new(self.nats.client(User::Operator).await?);
         let records = UploadRecords::open(&context).await?;
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("cv.pdf");
         fs::write(&file, format!("%PDF-1.7 {} {}", somebody.name, somebody.email))?;
-        for _ in 0..2 {
-            let key = ResumeKey::new(&person(somebody.email)?, Uuid::new_v4(), "cv.pdf");
-            records.begin(&key).await?;
-            store.put(&key, &file, "application/pdf").await?;
+        let new = || anyhow::Ok(ResumeKey::new(&person(somebody.email)?, Uuid::new_v4()));
+        let (key, former) = (new()?, ResumeKey::known(format!("{}/cv.pdf", new()?)));
+        for key in [&key, &former] {
+            records.begin(key).await?;
+            store.put(key, &file, "application/pdf").await?;
         }
-        Ok(())
+        Ok(key)
     }
 
     /// Everything that is stored anywhere, as the bytes of names and contents.
@@ -211,7 +214,7 @@ fn requested(email: &str) -> anyhow::Result<NewsletterRequested> {
     })
 }
 
-fn applied(somebody: &Somebody) -> anyhow::Result<CareersApplied> {
+fn applied(somebody: &Somebody, resume: &ResumeKey) -> anyhow::Result<CareersApplied> {
     Ok(CareersApplied {
         name: somebody.name.to_owned(),
         email: EmailAddress::stored(somebody.email)?,
@@ -219,7 +222,14 @@ fn applied(somebody: &Somebody) -> anyhow::Result<CareersApplied> {
         position: "Backend Intern".to_owned(),
         experience: None,
         cover_letter: "I would like to.".to_owned(),
-        resume: None,
+        resume: Some(StoredResume {
+            key: resume.to_string(),
+            file_name: "my résumé.pdf".to_owned(),
+            content_type: "application/pdf".to_owned(),
+            size_bytes: 8,
+            sha256: String::new(),
+            scan: Scan::NotScanned,
+        }),
         attribution: None,
     })
 }
@@ -274,13 +284,18 @@ async fn all_that_is_held_of_a_person_is_exported_and_nothing_of_another() -> an
         read(to.join("deliveries.json"))?.as_array().map(Vec::len),
         Some(3)
     );
-    let mut resumes = 0;
-    for application in fs::read_dir(to.join("resumes"))? {
-        let content = fs::read_to_string(application?.path().join("cv.pdf"))?;
-        assert_eq!(content, format!("%PDF-1.7 {} {}", ASHA.name, ASHA.email));
-        resumes += 1;
+    let mut names = Vec::new();
+    for attempt in fs::read_dir(to.join("resumes"))? {
+        for resume in fs::read_dir(attempt?.path())? {
+            let resume = resume?;
+            let content = fs::read_to_string(resume.path())?;
+            assert_eq!(content, format!("%PDF-1.7 {} {}", ASHA.name, ASHA.email));
+            names.push(resume.file_name().to_string_lossy().into_owned());
+        }
     }
-    assert_eq!(resumes, 2);
+    names.sort();
+    // As a former release's key tells it, and as an event does.
+    assert_eq!(names, ["cv.pdf", "my_r_sum_.pdf"]);
     for needle in [ZOE.name, ZOE.email, person(ZOE.email)?.as_str()] {
         assert_eq!(files_with(&to, needle)?, [""; 0]);
     }

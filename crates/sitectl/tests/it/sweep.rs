@@ -40,9 +40,16 @@ impl Site {
 
     /// A résumé that was stored this long ago.
     async fn store(&self, age: Duration) -> anyhow::Result<ResumeKey> {
-        let uploaded = u64::try_from((OffsetDateTime::now_utc() - age).unix_timestamp())?;
-        let application = Uuid::new_v7(Timestamp::from_unix(NoContext, uploaded, 0));
-        let key = ResumeKey::new(&person(EMAIL)?, application, "cv.pdf");
+        self.store_as(key_of(age)?).await
+    }
+
+    /// A résumé that a former release stored this long ago.
+    async fn store_formerly(&self, age: Duration) -> anyhow::Result<ResumeKey> {
+        self.store_as(ResumeKey::known(format!("{}/cv.pdf", key_of(age)?)))
+            .await
+    }
+
+    async fn store_as(&self, key: ResumeKey) -> anyhow::Result<ResumeKey> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("cv.pdf");
         fs::write(&file, "%PDF-1.7")?;
@@ -88,6 +95,13 @@ impl Site {
     fn sweep(&self, grace: &str) -> anyhow::Result<Value> {
         told_json(&["sweep", grace], &self.flags())
     }
+}
+
+/// The key of an upload that began this long ago.
+fn key_of(age: Duration) -> anyhow::Result<ResumeKey> {
+    let uploaded = u64::try_from((OffsetDateTime::now_utc() - age).unix_timestamp())?;
+    let attempt = Uuid::new_v7(Timestamp::from_unix(NoContext, uploaded, 0));
+    Ok(ResumeKey::new(&person(EMAIL)?, attempt))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -147,6 +161,25 @@ async fn a_resume_goes_when_its_event_has_expired_and_not_before() -> anyhow::Re
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn resumes_that_a_former_release_stored_are_swept_by_the_same_rules() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let _expired = site.store_formerly(366 * DAY).await?;
+    let (named, orphan) = (
+        site.store_formerly(400 * DAY).await?,
+        site.store_formerly(DAY).await?,
+    );
+    site.publish_event_of(&named).await?;
+    site.records.begin(&orphan).await?;
+    let said = site.sweep("--grace=0")?;
+    assert_eq!(
+        said,
+        json!({ "orphans": 1, "expired": 1, "kept": 0, "underWay": 0 })
+    );
+    assert_eq!(site.keys()?, [named.to_string()]);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_upload_under_way_stays_whatever_the_clock_said_that_named_it() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let under_way = site.store(400 * DAY).await?;
@@ -184,7 +217,7 @@ async fn uploads_go_on_once_a_full_bucket_of_three_brokers_is_swept() -> anyhow:
     nats.provision_with(&["--storage-mb=16"]).await?;
     let site = Site::start_with(nats).await?;
     let begin = async || {
-        let key = ResumeKey::new(&person(EMAIL)?, Uuid::now_v7(), "cv.pdf");
+        let key = ResumeKey::new(&person(EMAIL)?, Uuid::now_v7());
         anyhow::Ok(site.records.begin(&key).await.is_ok())
     };
     while begin().await? {}

@@ -29,7 +29,7 @@ impl Scene {
         let person = person.person(&EmailAddress::parse("zoe@example.org")?);
         Ok(Self {
             store: ResumeStore::new(&s3.settings()?),
-            key: ResumeKey::new(&person, Uuid::now_v7(), "cv.pdf"),
+            key: ResumeKey::new(&person, Uuid::now_v7()),
             s3,
             file,
             _folder: folder,

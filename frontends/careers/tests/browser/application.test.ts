@@ -218,7 +218,7 @@ async function slowUpload(page: Page): Promise<() => Promise<unknown>> {
 
 /** A file of that size which is a PDF as far as its first bytes tell. */
 function pdf(size: number): Buffer {
-  const [start, end] = [Buffer.from('%PDF-1.7\n'), Buffer.from('\n%%EOF\n')];
+  const [start, end] = [Buffer.from('%PDF-1.7\n'), Buffer.from('\nstartxref\n0\n%%EOF\n')];
   return Buffer.concat([start, randomBytes(size - start.length - end.length), end]);
 }
 

@@ -127,7 +127,7 @@ test('an application: its window is all there is, its file a button that says wh
   await page.getByLabel('Resume/CV').setInputFiles({
     name: 'Ravi.pdf',
     mimeType: 'application/pdf',
-    buffer: Buffer.from('%PDF-1.7\nRavi\n%%EOF\n'),
+    buffer: Buffer.from('%PDF-1.7\nRavi\nstartxref\n0\n%%EOF\n'),
   });
   await press(page, 'button', 'Submit Application');
   await expect

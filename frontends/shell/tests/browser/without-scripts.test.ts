@@ -187,7 +187,9 @@ test.describe('where none runs', () => {
     await expect(page.getByLabel('Position')).toHaveValue('Computer Vision Intern');
     expect(consoleMessages.splice(0)).toEqual([expect.stringContaining('422')]);
 
-    await page.getByLabel('Resume/CV').setInputFiles({ name, ...pdf('%PDF-1.7\n%%EOF\n') });
+    await page
+      .getByLabel('Resume/CV')
+      .setInputFiles({ name, ...pdf('%PDF-1.7\nstartxref\n0\n%%EOF\n') });
     await page.getByRole('button', { name: 'Submit Application' }).click();
     await expect(page).toHaveURL('/careers/applied');
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Application Submitted!');

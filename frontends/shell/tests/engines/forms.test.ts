@@ -71,7 +71,7 @@ describe.each(ENGINES)('$name', engine => {
     const resume = Buffer.concat([
       Buffer.from('%PDF-1.7\n'),
       randomBytes(1024 * 1024),
-      Buffer.from('\n%%EOF\n'),
+      Buffer.from('\nstartxref\n0\n%%EOF\n'),
     ]);
     const folder = mkdtempSync(join(tmpdir(), 'resume-'));
     const file = join(folder, 'Ravi – résumé.pdf');

@@ -49,7 +49,7 @@ pub struct ApplicationForm {
     /// 1–20,000 characters
     #[schema(rename = "coverLetter")]
     cover_letter: String,
-    /// A PDF, DOC or DOCX by content, at most 10 MiB
+    /// A PDF, DOC or DOCX by its name's ending and its content, at most 10 MiB
     #[schema(format = Binary, value_type = Option<String>)]
     resume: Option<Bytes>,
     /// Where the visitor came from, as JSON

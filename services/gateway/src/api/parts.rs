@@ -20,6 +20,8 @@ use crate::{api_error::ApiError, derived_key::SubmissionDigest};
 const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 /// The most bytes of one text field that are taken in; the service's limits are lower.
 const FIELD_BYTES: usize = 128 * 1024;
+/// The most bytes of a file's name that go on: its end, where the ending is. The service keeps less.
+const FILE_NAME_BYTES: usize = 1024;
 const RESUME: &str = "resume";
 const ATTRIBUTION: &str = "attribution";
 
@@ -80,7 +82,9 @@ async fn forward_resume(
     digest: &mut SubmissionDigest,
     to: &mpsc::Sender<ApplyRequest>,
 ) -> Result<(), ApiError> {
-    let file_name = part.file_name().unwrap_or_default().to_owned();
+    let file_name = part.file_name().unwrap_or_default();
+    let kept_from = file_name.ceil_char_boundary(file_name.len().saturating_sub(FILE_NAME_BYTES));
+    let file_name = file_name[kept_from..].to_owned();
     let first = chunk(part).await?;
     if file_name.is_empty() && first.is_none() {
         return Ok(());
@@ -117,9 +121,18 @@ async fn chunk(part: &mut FormPart<'_>) -> Result<Option<Bytes>, ApiError> {
 
 async fn arriving<T>(read: impl Future<Output = Result<T, MultipartError>>) -> Result<T, ApiError> {
     match timeout(IDLE_TIMEOUT, read).await {
-        Ok(read) => read.map_err(|error| ApiError::of(error.status())),
+        Ok(read) => read.map_err(|error| unreadable(error.status())),
         Err(_) => Err(ApiError::of(StatusCode::REQUEST_TIMEOUT)),
     }
+}
+
+/// A body that breaks off or is framed wrongly is the sender's, whatever the reader of parts calls it.
+fn unreadable(status: StatusCode) -> ApiError {
+    ApiError::of(if status.is_server_error() {
+        StatusCode::BAD_REQUEST
+    } else {
+        status
+    })
 }
 
 fn read_attribution(raw: &str) -> Result<Attribution, ApiError> {

@@ -6,6 +6,7 @@ mod dashboards;
 mod documented;
 mod memory;
 mod metrics;
+mod odd_uploads;
 mod openapi;
 mod published;
 mod remote_failures;

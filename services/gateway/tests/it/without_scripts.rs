@@ -394,7 +394,7 @@ async fn an_application_that_is_refused_comes_back_without_its_file() -> anyhow:
         (
             apply("zoe@", b"MZ".into()).await?,
             StatusCode::UNPROCESSABLE_ENTITY,
-            "Send your résumé as a PDF, DOC or DOCX file.",
+            "This file is called a PDF, but it is none, or is damaged.",
         ),
         (
             apply("zoe@example.org", pdf(12_000_000)).await?,

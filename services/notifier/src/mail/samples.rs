@@ -146,8 +146,7 @@ fn came_by_an_advertisement() -> Attribution {
 
 fn resume() -> StoredResume {
     StoredResume {
-        key: "resumes/0123456789abcdef0123456789abcdef/0199c3a4-7b1e-7000-8000-000000000001/asha-rao.pdf"
-            .to_owned(),
+        key: "resumes/0123456789abcdef0123456789abcdef/0199c3a4-7b1e-7000-8000-000000000001".to_owned(),
         file_name: "asha-rao.pdf".to_owned(),
         content_type: "application/pdf".to_owned(),
         size_bytes: 184_320,

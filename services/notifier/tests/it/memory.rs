@@ -23,7 +23,7 @@ const HANGING: Duration = Duration::from_secs(3);
 
 /// An application whose résumé of this size lies in the store.
 pub async fn applied_with_resume(s3: &S3, bytes: usize) -> anyhow::Result<CareersApplied> {
-    let key = ResumeKey::new(&person(VISITOR)?, Uuid::now_v7(), "cv.pdf");
+    let key = ResumeKey::new(&person(VISITOR)?, Uuid::now_v7());
     let file = tempfile::NamedTempFile::new()?;
     // Not text, which would be put into the mail as it is: it must become base64, as what a PDF holds does.
     let content: Vec<u8> = (0..=u8::MAX).rev().cycle().take(bytes).collect();

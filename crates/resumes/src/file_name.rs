@@ -1,0 +1,97 @@
+//! File names, made fit to be read by people, and to be put into headers and file systems.
+
+/// The longest file name kept, in characters.
+const MAX_CHARACTERS: usize = 120;
+/// What a file without a name is called.
+pub(crate) const NAMELESS: &str = "resume";
+
+/// The last part of a file name as its owner calls it, for people to read: without characters that nobody sees, which
+/// could make it read as another name, and without the dots and spaces at its ends, which file systems drop or hide files by.
+pub fn readable_file_name(raw: &str) -> String {
+    let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
+    let visible: Vec<char> = last.chars().filter(|c| !is_invisible(*c)).collect();
+    let tail = visible.len().saturating_sub(MAX_CHARACTERS);
+    let name: String = visible[tail..].iter().collect();
+    match name.trim_matches(|c: char| c == '.' || c.is_whitespace()) {
+        "" => NAMELESS.to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// Control characters, those that turn the direction of text (UAX #9), and those that take no room.
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The last part of a file name with nothing in it that a header or a file system could take for something else.
+pub fn safe_file_name(raw: &str) -> String {
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let readable = readable_file_name(raw);
+    readable
+        .chars()
+        .map(|c| if is_safe(c) { c } else { '_' })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_file_name_cannot_leave_its_folder_or_its_header() {
+        assert_eq!(safe_file_name("../../etc/passwd"), "passwd");
+        assert_eq!(safe_file_name("C:\\cv\\Asha Rao.pdf"), "Asha_Rao.pdf");
+        assert_eq!(safe_file_name("a\"; filename=\"b.pdf"), "a___filename__b.pdf");
+        assert_eq!(safe_file_name(".."), "resume");
+        assert_eq!(safe_file_name("résumé.pdf"), "r_sum_.pdf");
+    }
+
+    #[test]
+    fn people_read_the_name_that_they_gave() {
+        assert_eq!(
+            readable_file_name("/home/zoë/Résumé – Zoë.pdf"),
+            "Résumé – Zoë.pdf"
+        );
+        assert_eq!(readable_file_name("cv\u{202e}fdp.exe\r\n"), "cvfdp.exe");
+        assert_eq!(readable_file_name("cv.exe\u{ad} .\u{feff}. "), "cv.exe");
+        assert_eq!(readable_file_name("\u{200b}"), "resume");
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_end() {
+        for letter in ["x", "ஆ", "🙂"] {
+            let name = readable_file_name(&format!("{}.pdf", letter.repeat(500)));
+            assert_eq!(name.chars().count(), MAX_CHARACTERS);
+            assert!(name.ends_with(".pdf"));
+        }
+    }
+
+    fn ending(name: &str) -> Option<&str> {
+        name.rsplit_once('.').map(|(_, ending)| ending)
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_that_was_made_readable_or_safe_stays_as_it_is(raw in any::<String>()) {
+            let (readable, safe) = (readable_file_name(&raw), safe_file_name(&raw));
+            prop_assert_eq!(&readable_file_name(&readable), &readable);
+            prop_assert_eq!(&safe_file_name(&safe), &safe);
+            prop_assert_eq!(&safe_file_name(&readable), &safe);
+        }
+
+        #[test]
+        fn whatever_a_file_was_called_its_names_are_short_and_of_one_ending(raw in "(\\PC|[\\x00-\\x20./\\u{202e}]|\\.pdf){0,200}") {
+            let (readable, safe) = (readable_file_name(&raw), safe_file_name(&raw));
+            prop_assert!((1..=MAX_CHARACTERS).contains(&readable.chars().count()));
+            prop_assert!(!readable.contains(|c| is_invisible(c) || matches!(c, '/' | '\\')));
+            prop_assert!((1..=MAX_CHARACTERS).contains(&safe.len()) && safe.is_ascii());
+            let is_plain = |ending: &&str| ending.bytes().all(|b| b.is_ascii_alphanumeric());
+            prop_assert_eq!(ending(&readable).filter(is_plain), ending(&safe).filter(is_plain));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The kinds of file that a résumé may be, as their names tell them.
+
+use std::fmt;
+
+/// The kinds of file that recruiters can open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResumeKind {
+    Pdf,
+    Doc,
+    Docx,
+}
+
+impl ResumeKind {
+    /// Reads the kind from the last ending of a file's name, as people see it; `None` for any other.
+    pub fn of_name(file_name: &str) -> Option<Self> {
+        let name = resumes::readable_file_name(file_name);
+        let (_, ending) = name.rsplit_once('.')?;
+        let kinds = [Self::Pdf, Self::Doc, Self::Docx];
+        kinds
+            .into_iter()
+            .find(|kind| ending.eq_ignore_ascii_case(kind.name()))
+    }
+
+    /// The registered media type.
+    pub fn content_type(self) -> &'static str {
+        match self {
+            Self::Pdf => "application/pdf",
+            Self::Doc => "application/msword",
+            Self::Docx => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pdf => "PDF",
+            Self::Doc => "DOC",
+            Self::Docx => "DOCX",
+        }
+    }
+}
+
+impl fmt::Display for ResumeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,140 @@
+//! Files for the tests of this module, and the look into them.
+
+use std::{
+    io::{self, Cursor, Read, Seek, SeekFrom, Write},
+    time::{Duration, Instant},
+};
+
+use rawzip::{CompressionMethod, ZipArchiveWriter};
+
+use super::{kind::ResumeKind, verdict::Verdict, verification};
+
+pub const KINDS: [ResumeKind; 3] = [ResumeKind::Pdf, ResumeKind::Doc, ResumeKind::Docx];
+
+const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml";
+
+pub fn pdf() -> Vec<u8> {
+    b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\nxref\n0 1\n0000000000 65535 f \n\
+      trailer\n<< /Root 1 0 R /Size 2 >>\nstartxref\n48\n%%EOF\n"
+        .to_vec()
+}
+
+/// An archive of these files, the first of them packed.
+pub fn archive<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<u8> {
+    let mut archive = ZipArchiveWriter::new(Vec::new());
+    for (number, (name, content)) in files.into_iter().enumerate() {
+        let method = if number == 0 {
+            CompressionMethod::DEFLATE
+        } else {
+            CompressionMethod::STORE
+        };
+        write(&mut archive, name, content, method).expect("writing memory works");
+    }
+    archive.finish().expect("writing memory works")
+}
+
+fn write(
+    archive: &mut ZipArchiveWriter<Vec<u8>>,
+    name: &str,
+    content: &str,
+    method: CompressionMethod,
+) -> Result<(), rawzip::Error> {
+    let (mut entry, config) = archive.new_file(name).compression_method(method).start()?;
+    let written = if method == CompressionMethod::DEFLATE {
+        let packing = flate2::write::DeflateEncoder::new(&mut entry, flate2::Compression::fast());
+        let mut writer = config.wrap(packing);
+        writer.write_all(content.as_bytes())?;
+        let (packing, written) = writer.finish()?;
+        packing.finish()?;
+        written
+    } else {
+        let mut writer = config.wrap(&mut entry);
+        writer.write_all(content.as_bytes())?;
+        writer.finish()?.1
+    };
+    entry.finish(written)?;
+    Ok(())
+}
+
+/// A list of content types that names this part as the document.
+pub fn content_types(part: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\"?><Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\">\
+         <Default Extension=\"xml\" ContentType=\"application/xml\"/>\
+         <Override PartName=\"{part}\" ContentType=\"{WORD}\"/></Types>"
+    )
+}
+
+/// A DOCX with so many empty files besides.
+pub fn docx_with(empty: &[String]) -> Vec<u8> {
+    let types = content_types("/word/document.xml");
+    let document = [
+        ("[Content_Types].xml", types.as_str()),
+        ("word/document.xml", "<w/>"),
+    ];
+    archive(
+        document
+            .into_iter()
+            .chain(empty.iter().map(|name| (name.as_str(), ""))),
+    )
+}
+
+pub fn docx() -> Vec<u8> {
+    docx_with(&["_rels/.rels".to_owned()])
+}
+
+/// A compound file with this stream, and so many empty ones.
+pub fn compound(stream: &str, content: &[u8], others: usize) -> Vec<u8> {
+    let mut file = cfb::CompoundFile::create(Cursor::new(Vec::new())).expect("writing memory works");
+    for other in 0..others {
+        file.create_stream(format!("/{other}"))
+            .expect("writing memory works");
+    }
+    let mut stream = file.create_stream(stream).expect("writing memory works");
+    stream.write_all(content).expect("writing memory works");
+    drop(stream);
+    file.into_inner().into_inner()
+}
+
+pub fn doc() -> Vec<u8> {
+    compound("/WordDocument", &[0xec, 0xa5, 0xc1, 0], 3)
+}
+
+/// What no look into a file may take, on a machine that has much else to do.
+const LONG: Duration = Duration::from_secs(5);
+
+/// Counts what is read of it.
+struct Counted<'a> {
+    file: Cursor<&'a [u8]>,
+    read_bytes: u64,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.read_bytes += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for Counted<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// The verdict, and how many bytes were read for it.
+pub fn looked(kind: ResumeKind, content: &[u8]) -> (Verdict, u64) {
+    let mut file = Counted {
+        file: Cursor::new(content),
+        read_bytes: 0,
+    };
+    let started = Instant::now();
+    let verdict = verification::verify(kind, &mut file).expect("reading memory works");
+    assert!(started.elapsed() < LONG, "{:?}", started.elapsed());
+    (verdict, file.read_bytes)
+}
+
+pub fn verdict(kind: ResumeKind, content: &[u8]) -> Verdict {
+    looked(kind, content).0
+}

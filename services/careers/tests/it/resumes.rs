@@ -1,0 +1,227 @@
+//! Which files are taken, under which names and keys, and what the look into them costs.
+
+use std::time::{Duration, Instant};
+
+use futures_util::future::try_join_all;
+use site_proto::careers::v1::careers_service_client::CareersServiceClient;
+use site_service::{drain::CancellationToken, status};
+use tempfile::TempDir;
+use testkit::{
+    ChildProcess, Nats, S3,
+    measure::{pdf, resident_bytes},
+};
+use tokio::net::TcpListener;
+use tonic::Status;
+use uuid::Uuid;
+
+use crate::{MEGABYTE, Running, commit, default_flags, fields, process, resume, running};
+
+/// As many as the gateway lets in at once, nearly.
+const AT_ONCE: usize = 8;
+const LARGEST: usize = 10 * 1024 * 1024;
+/// What so many looks may take beyond what honest files of this size do: one after the other, each a few buffers.
+const LOOKS_BYTES: u64 = 16 * 1024 * 1024;
+/// For all of them, on a machine that has much else to do.
+const SOON: Duration = Duration::from_secs(30);
+
+/// The sentence under the résumé's field, where that is all that is wrong.
+fn sentence(refused: Result<String, Status>) -> Option<String> {
+    let mut violations = status::violations(&refused.err()?);
+    let sentence = violations.remove("resume");
+    sentence.filter(|_| violations.is_empty())
+}
+
+fn application_with(file_name: &str, content: &[u8]) -> Vec<site_proto::careers::v1::apply_request::Part> {
+    [fields(), resume(file_name, content), commit(Uuid::new_v4())].concat()
+}
+
+#[tokio::test]
+async fn two_resumes_are_refused_at_their_field_and_leave_nothing_behind() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let one = || resume("cv.pdf", &pdf(MEGABYTE));
+    let several = [fields(), one(), one(), commit(Uuid::new_v4())].concat();
+    assert_eq!(
+        sentence(running.apply(several).await).as_deref(),
+        Some("Send one résumé only. If you have several files, please make one of them.")
+    );
+    running.ensure_nothing_is_left().await
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_what_its_name_says_is_refused_at_its_field() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let ending = "Send your résumé as a PDF, DOC or DOCX file whose name ends in .pdf, .doc or .docx.";
+    let content = |kind: &str| {
+        format!(
+            "This file is called a {kind}, but it is none, or is damaged. Please save your résumé as a PDF, DOC or \
+             DOCX file again."
+        )
+    };
+    let script = [b"@echo off\r\nrem ", &pdf(1000)[..]].concat();
+    for (file_name, file, expected) in [
+        ("run.bat", script.clone(), ending.to_owned()),
+        ("cv.html", pdf(1000), ending.to_owned()),
+        ("cv.svg", pdf(1000), ending.to_owned()),
+        ("a.lnk", pdf(1000), ending.to_owned()),
+        ("cv.pdf.exe", pdf(1000), ending.to_owned()),
+        ("cv", pdf(1000), ending.to_owned()),
+        ("", pdf(1000), ending.to_owned()),
+        ("cv.pdf", script, content("PDF")),
+        ("cv.pdf", b"%PDF-1.4".into(), content("PDF")),
+        ("cv.doc", pdf(1000), content("DOC")),
+        ("cv.docx", pdf(1000), content("DOCX")),
+        (
+            "cv.pdf",
+            Vec::new(),
+            "This file is empty. Please choose your résumé again.".to_owned(),
+        ),
+    ] {
+        let refused = running.apply(application_with(file_name, &file)).await;
+        assert_eq!(sentence(refused), Some(expected), "{file_name}");
+    }
+    running.ensure_nothing_is_left().await
+}
+
+#[tokio::test]
+async fn a_name_of_any_length_is_kept_in_the_event_and_out_of_the_key() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let names = [
+        format!("{}.pdf", "x".repeat(76)),
+        format!("{}.PDF", "x".repeat(251)),
+        format!("{}.pdf", "ஆ".repeat(83)),
+        format!("{}.pdf", "🙂".repeat(300)),
+    ];
+    for name in &names {
+        running.apply(application_with(name, &pdf(1000))).await?;
+    }
+    let events = running.nats.events().await?;
+    let mut keys: Vec<String> = running.s3.objects()?.into_iter().map(|(key, _)| key).collect();
+    assert_eq!((events.len(), keys.len()), (names.len(), names.len()));
+    for (name, event) in names.iter().zip(&events) {
+        let resume = &event["data"]["resume"];
+        let told = resume["fileName"].as_str().unwrap_or_default();
+        assert!(name.ends_with(told) && told.chars().count() >= 80, "{told}");
+        let key = resume["key"].as_str().unwrap_or_default();
+        let person = event["subject"].as_str().unwrap_or_default();
+        let attempt = key
+            .strip_prefix(&format!("resumes/{person}/"))
+            .unwrap_or_default();
+        assert!(attempt.parse::<Uuid>().is_ok(), "{key}");
+        keys.retain(|stored| stored != key);
+    }
+    assert_eq!(keys, [""; 0], "what no event names");
+    Ok(())
+}
+
+/// An archive of nearly the largest size whose directory lists 207,000 entries, most of them nothing but their line there;
+/// among them those of a DOCX.
+fn crowded_archive() -> Vec<u8> {
+    const ENTRIES: usize = 207_000;
+    const END_BYTES: usize = 22;
+    let mut file = docx();
+    let end = file.split_off(file.len() - END_BYTES);
+    let number = |at: usize| u32::from_le_bytes([end[at], end[at + 1], end[at + 2], end[at + 3]]);
+    let (count, start) = (usize::from(end[10]), u64::from(number(16)));
+
+    let mut line = [0; 46];
+    line[..4].copy_from_slice(b"PK\x01\x02");
+    line[28] = 4;
+    for entry in count..ENTRIES {
+        file.extend(line);
+        file.extend(format!("{entry:04x}").bytes().rev().take(4));
+    }
+
+    let (entries, ends) = ((ENTRIES as u64).to_le_bytes(), file.len() as u64);
+    file.extend(b"PK\x06\x06");
+    file.extend(44_u64.to_le_bytes());
+    file.extend([45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    for number in [
+        entries,
+        entries,
+        (ends - start).to_le_bytes(),
+        start.to_le_bytes(),
+    ] {
+        file.extend(number);
+    }
+    file.extend(b"PK\x06\x07\0\0\0\0");
+    file.extend(ends.to_le_bytes());
+    file.extend(1_u32.to_le_bytes());
+    file.extend(b"PK\x05\x06\0\0\0\0");
+    file.extend([0xff; 12]);
+    file.extend([0, 0]);
+    assert!(file.len() < LARGEST, "{}", file.len());
+    file
+}
+
+/// A DOCX with nothing in it.
+fn docx() -> Vec<u8> {
+    let types = "<Types><Override PartName=\"/word/document.xml\" ContentType=\"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml\"/></Types>";
+    let mut archive = rawzip::ZipArchiveWriter::new(Vec::new());
+    for (name, content) in [("[Content_Types].xml", types), ("word/document.xml", "<w/>")] {
+        let file = archive.new_file(name).start();
+        let (mut entry, config) = file.expect("writing memory works");
+        let mut writer = config.wrap(&mut entry);
+        std::io::Write::write_all(&mut writer, content.as_bytes()).expect("writing memory works");
+        let (_, written) = writer.finish().expect("writing memory works");
+        entry.finish(written).expect("writing memory works");
+    }
+    archive.finish().expect("writing memory works")
+}
+
+/// The service as a process of its own, whose memory can be measured.
+async fn site() -> anyhow::Result<(Running, ChildProcess, TempDir)> {
+    let (nats, s3, spool) = (Nats::start().await?, S3::start().await?, TempDir::new()?);
+    let logs = TempDir::new()?;
+    let port = TcpListener::bind("127.0.0.1:0").await?.local_addr()?.port();
+    let careers = process(&default_flags(&nats, &s3, spool.path(), port), logs.path(), port).await?;
+    let running = Running {
+        careers: CareersServiceClient::connect(format!("http://127.0.0.1:{port}")).await?,
+        nats,
+        s3,
+        spool,
+        _stop: CancellationToken::new().drop_guard(),
+    };
+    Ok((running, careers, logs))
+}
+
+#[tokio::test]
+async fn a_docx_is_taken() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    running.apply(application_with("cv.docx", &docx())).await?;
+    let events = running.nats.events().await?;
+    let content_type = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+    assert_eq!(events[0]["data"]["resume"]["contentType"], content_type);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn crowded_archives_are_refused_soon_and_in_the_memory_of_honest_files() -> anyhow::Result<()> {
+    let (running, careers, _logs) = site().await?;
+    let send = |file_name: &'static str, content: Vec<u8>| {
+        let parts = application_with(file_name, &content).into_iter();
+        let parts = parts.map(|part| site_proto::careers::v1::ApplyRequest { part: Some(part) });
+        let mut careers = running.careers.clone();
+        async move { careers.apply(tokio_stream::iter(parts)).await }
+    };
+    try_join_all((0..AT_ONCE).map(|_| send("cv.pdf", pdf(LARGEST)))).await?;
+    let honest = resident_bytes(&careers, "VmHWM")?;
+
+    let crowded = crowded_archive();
+    let started = Instant::now();
+    let answers = (0..AT_ONCE).map(|_| send("cv.docx", crowded.clone()));
+    for answer in futures_util::future::join_all(answers).await {
+        assert_eq!(
+            sentence(answer.map(|answer| answer.into_inner().event_id)).as_deref(),
+            Some(
+                "This file is made of more parts than a résumé needs. Please save it as a PDF, and send that."
+            )
+        );
+    }
+    assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
+    let peak = resident_bytes(&careers, "VmHWM")?;
+    assert!(
+        peak < honest + LOOKS_BYTES,
+        "{honest} bytes with honest files, {peak} with crowded ones"
+    );
+    Ok(())
+}
