@@ -287,6 +287,11 @@ pub fn resident_bytes_of(pid: u32, what: &str) -> anyhow::Result<u64> {
     Ok(kilobytes * BYTES_PER_KB)
 }
 
+/// How many threads a process has.
+pub fn threads(part: &ChildProcess) -> anyhow::Result<usize> {
+    Ok(status_field(pid_of(part)?, "Threads")?.parse()?)
+}
+
 fn pid_of(part: &ChildProcess) -> anyhow::Result<u32> {
     part.pid()
         .with_context(|| format!("{} does not run", part.name()))

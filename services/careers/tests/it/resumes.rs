@@ -8,7 +8,7 @@ use site_service::{drain::CancellationToken, status};
 use tempfile::TempDir;
 use testkit::{
     ChildProcess, Nats, S3,
-    measure::{pdf, resident_bytes},
+    measure::{pdf, resident_bytes, threads},
 };
 use tokio::net::TcpListener;
 use tonic::Status;
@@ -223,5 +223,22 @@ async fn crowded_archives_are_refused_soon_and_in_the_memory_of_honest_files() -
         peak < honest + LOOKS_BYTES,
         "{honest} bytes with honest files, {peak} with crowded ones"
     );
+    Ok(())
+}
+
+#[tokio::test]
+async fn however_many_resumes_arrive_few_threads_work_on_files() -> anyhow::Result<()> {
+    const FILE_THREADS: usize = 8;
+    let (running, careers, _logs) = site().await?;
+    let before = threads(&careers)?;
+    let applied = (0..8 * FILE_THREADS).map(|_| {
+        let parts = application_with("cv.pdf", &pdf(MEGABYTE)).into_iter();
+        let parts = parts.map(|part| site_proto::careers::v1::ApplyRequest { part: Some(part) });
+        let mut careers = running.careers.clone();
+        async move { careers.apply(tokio_stream::iter(parts)).await }
+    });
+    try_join_all(applied).await?;
+    let added = threads(&careers)?.saturating_sub(before);
+    assert!(added <= FILE_THREADS, "{added} threads more than at rest");
     Ok(())
 }
