@@ -10,6 +10,7 @@ mod refusals;
 mod running;
 mod snapshots;
 mod spam;
+mod spoofing;
 mod start;
 mod tls;
 mod webhooks;
