@@ -13,5 +13,6 @@ mod spam;
 mod spoofing;
 mod start;
 mod tls;
+mod visitor_mails;
 mod webhooks;
 mod wire;
