@@ -7,6 +7,7 @@ mod documented;
 mod memory;
 mod metrics;
 mod openapi;
+mod personal_data;
 mod published;
 mod remote_failures;
 mod site;
