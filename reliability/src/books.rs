@@ -31,6 +31,8 @@ pub struct Balance {
     pub stored: usize,
     /// Mails and webhooks that were taken, repeats apart.
     pub delivered: usize,
+    /// Mails that were withheld from visitors who had as many as one may get.
+    pub withheld: usize,
     /// Mails and webhooks that were taken once more.
     pub repeats: Vec<Repeat>,
     /// What was left behind, and the sweep left there, in words.
@@ -90,6 +92,7 @@ pub fn balance(ledger: &Ledger, holdings: &Holdings) -> Balance {
         unanswered: ledger.unanswered,
         stored: holdings.all_events().count(),
         delivered: deliveries.count,
+        withheld: deliveries.withheld,
         repeats: deliveries.repeats,
         orphaned: orphans(holdings).collect(),
         losses: Losses(losses),
@@ -116,6 +119,7 @@ fn orphans(holdings: &Holdings) -> impl Iterator<Item = String> {
 #[derive(Default)]
 struct Deliveries {
     count: usize,
+    withheld: usize,
     repeats: Vec<Repeat>,
     losses: Vec<String>,
 }
@@ -126,7 +130,9 @@ impl Deliveries {
         let mut called_for = HashSet::new();
         for delivery in holdings.all_events().flat_map(StoredEvent::deliveries) {
             let (what, taken) = (delivery.to_string(), holdings.taken(&delivery));
-            if taken.is_empty() {
+            if holdings.is_withheld(&delivery) && taken.is_empty() {
+                judged.withheld += 1;
+            } else if taken.is_empty() {
                 judged.losses.push(format!("never delivered: {what}"));
             } else {
                 judged.count += 1;
@@ -363,6 +369,28 @@ mod tests {
         );
         let told = told_after(|holdings| drop(holdings.mails.insert("2.a".to_owned(), vec![stranger()])));
         assert_eq!(told, ["mail 2.a was sent, and no event calls for it"]);
+    }
+
+    #[test]
+    fn a_mail_that_was_withheld_is_no_loss_where_its_visitor_had_enough() {
+        let withhold = |channel: &str, others: u32| {
+            let mut holdings = holdings();
+            let id = format!("{}.{channel}", Uuid::from_u128(1));
+            let mails = holdings.mails.remove(&id).expect("it was sent");
+            holdings.withheld.insert(id);
+            let before = holdings.mails.len();
+            for number in 0..others {
+                let mut mail = mail_to(mails[0].recipient.clone());
+                mail.message_id = format!("<{number}.a@x>");
+                holdings.mails.insert(format!("{number}.a"), vec![mail]);
+            }
+            let balance = balance(&ledger(), &holdings);
+            let surplus = holdings.mails.len() - before;
+            (balance.withheld, balance.losses.len() - surplus)
+        };
+        assert_eq!(withhold("careers-applied-acknowledgement", 10), (1, 0));
+        assert_eq!(withhold("careers-applied-acknowledgement", 9), (0, 1));
+        assert_eq!(withhold("careers-applied-recruiters", 0), (0, 1));
     }
 
     #[test]

@@ -28,5 +28,9 @@ pub const SUBSCRIBERS_BUCKET: &str = "subscribers";
 pub const ENDPOINTS_BUCKET: &str = "endpoints";
 /// The KV bucket of what was already delivered, by `<event id>.<channel>`.
 pub const DELIVERIES_BUCKET: &str = "deliveries";
+/// How the record of a mail begins that was withheld: the visitor got too many within a day.
+pub const WITHHELD: &str = "withheld";
+/// The KV bucket of the mails that each visitor got within a day, by person.
+pub const VISITOR_MAILS_BUCKET: &str = "visitor-mails";
 /// The KV bucket of résumés whose event is not stored yet, by `<person>.<application>`.
 pub const UPLOADS_BUCKET: &str = "uploads";

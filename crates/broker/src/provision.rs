@@ -17,7 +17,7 @@ use site_events::{Channel, DEAD_LETTERS_STREAM, EventType, SITE_STREAM, SUPPRESS
 
 use crate::{
     DELIVERIES_BUCKET, DIGEST_CONSUMER, ENDPOINTS_BUCKET, Endpoint, Endpoints, SUBSCRIBERS_BUCKET,
-    UPLOADS_BUCKET,
+    UPLOADS_BUCKET, VISITOR_MAILS_BUCKET,
 };
 
 /// Deduplication window: how long a repeated submission is recognised.
@@ -39,6 +39,9 @@ const ELECTION: ConstantBuilder = ConstantBuilder::new()
 const CLUSTER_STARTS: [ErrorCode; 2] = [ErrorCode::CLUSTER_NO_PEERS, ErrorCode::CLUSTER_NOT_AVAILABLE];
 /// TTL of delivery records (idempotency): longer than any retry.
 const DELIVERY_RECORD_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// TTL of the records of mails to visitors: none of them counts any more by then.
+const VISITOR_MAILS_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Settings of provisioning.
 #[derive(Args, Clone)]
@@ -66,13 +69,14 @@ fn days(raw: &str) -> Result<Duration, std::num::ParseIntError> {
 /// The share that each stream and bucket has of the storage, in percent: so that a flood of forms leaves room for dead letters
 /// and for what was delivered: of the shortest form, too, with two mails and a webhook, it is the stream of events that fills
 /// first. A little is left to what the broker keeps beside them.
-const STORAGE_SHARES: [(&str, i64); 6] = [
+const STORAGE_SHARES: [(&str, i64); 7] = [
     (SITE_STREAM, 39),
     (DEAD_LETTERS_STREAM, 16),
     (SUBSCRIBERS_BUCKET, 10),
     (DELIVERIES_BUCKET, 29),
     (ENDPOINTS_BUCKET, 1),
     (UPLOADS_BUCKET, 1),
+    (VISITOR_MAILS_BUCKET, 1),
 ];
 
 impl ProvisionSettings {
@@ -115,7 +119,7 @@ pub struct Desired {
     /// Events and dead letters.
     pub streams: [Config; 2],
     /// Buckets, as the streams that they are.
-    pub buckets: [Config; 4],
+    pub buckets: [Config; 5],
     /// The durable consumers of `SITE`; where each begins is decided when it is made.
     pub consumers: Vec<consumer::pull::Config>,
     /// The durable consumer of `DEAD_LETTERS`.
@@ -344,7 +348,7 @@ fn streams(settings: &ProvisionSettings) -> [Config; 2] {
 }
 
 /// Buckets, as the streams that they are: so is all said here that a bucket is set to.
-fn buckets(settings: &ProvisionSettings) -> [Config; 4] {
+fn buckets(settings: &ProvisionSettings) -> [Config; 5] {
     let bucket = |name: &str| Config {
         name: format!("KV_{name}"),
         subjects: vec![format!("$KV.{name}.>")],
@@ -374,6 +378,12 @@ fn buckets(settings: &ProvisionSettings) -> [Config; 4] {
         Config {
             allow_message_ttl: true,
             ..bucket(UPLOADS_BUCKET)
+        },
+        // Full, it forgets the oldest: a flood of addresses may make it lenient, and never holds back anybody's mail.
+        Config {
+            max_age: VISITOR_MAILS_TTL,
+            discard: DiscardPolicy::Old,
+            ..bucket(VISITOR_MAILS_BUCKET)
         },
     ]
 }

@@ -3,6 +3,7 @@
 #[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use visitor::invisible::is_invisible;
 
 /// The most characters that are kept of a value.
 const MAX_VALUE_CHARACTERS: usize = 300;
@@ -68,7 +69,7 @@ impl Attribution {
 }
 
 fn kept(told: &str) -> Option<String> {
-    let printable = told.chars().filter(|c| !c.is_control());
+    let printable = told.chars().filter(|c| !c.is_control() && !is_invisible(*c));
     let kept: String = printable.take(MAX_VALUE_CHARACTERS).collect();
     let kept = kept.trim();
     (!kept.is_empty()).then(|| kept.to_owned())
@@ -83,7 +84,7 @@ mod tests {
         let told = Attribution {
             page: Some("/contact".into()),
             referrer: Some("x".repeat(301)),
-            utm_source: Some(" news\r\npaper ".into()),
+            utm_source: Some(" news\r\npa\u{202e}per ".into()),
             utm_medium: Some("\u{0}".into()),
             ..Attribution::default()
         };

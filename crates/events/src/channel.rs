@@ -45,6 +45,18 @@ impl Channel {
         }
     }
 
+    /// Whether it writes to an address that anyone may have typed, rather than to our own people.
+    pub fn is_to_visitor(self) -> bool {
+        match self {
+            Self::SalesLead | Self::RecruiterApplication => false,
+            Self::ContactAcknowledgement
+            | Self::NewsletterConfirmation
+            | Self::NewsletterWelcome
+            | Self::NewsletterGoodbye
+            | Self::ApplicationAcknowledgement => true,
+        }
+    }
+
     /// Its name: the durable consumer, the token in the subjects of dead letters and
     /// replays, and the suffix of delivery records.
     pub fn name(self) -> &'static str {

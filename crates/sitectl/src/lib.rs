@@ -42,7 +42,7 @@ enum Command {
     Backup(backup::BackupArgs),
     /// Brings back what a backup holds, into an empty broker and an empty bucket
     Restore(backup::RestoreArgs),
-    /// Removes résumés without an event: of uploads that were cut off, and of events that expired
+    /// Removes what nothing needs any more: résumés without an event, addresses of people who left the newsletter
     Sweep(Box<sweep::SweepArgs>),
     /// Looks at everything and says what is wrong
     Doctor(Box<doctor::DoctorArgs>),

@@ -149,6 +149,10 @@ async fn write(to: &Path, stores: &PersonalDataStores, found: &PersonalData) -> 
     let letters = found.dead_letters.iter().map(dead_letters::document);
     write_json(&to.join("dead-letters.json"), letters)?;
     write_json(&to.join("deliveries.json"), found.deliveries.iter().map(record))?;
+    write_json(
+        &to.join("visitor-mails.json"),
+        found.visitor_mails.iter().map(record),
+    )?;
     if let Some(subscriber) = found.subscriber.last() {
         let subscriber = serde_json::to_vec_pretty(&record(subscriber))?;
         private_folder::write(&to.join("subscriber.json"), &subscriber)?;

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use async_nats::jetstream::{kv::Store as Bucket, message::StreamMessage, stream::Stream};
 use resumes::{ResumeKey, ResumeStore, S3Settings};
 use serde::Serialize;
-use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET, UPLOADS_BUCKET};
+use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET, UPLOADS_BUCKET, VISITOR_MAILS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use site_service::nats::NatsSettings;
 use uuid::Uuid;
@@ -21,6 +21,7 @@ pub struct PersonalDataStores {
     subscribers: Bucket,
     deliveries: Bucket,
     uploads: Bucket,
+    visitor_mails: Bucket,
     resumes: ResumeStore,
     resumes_name: String,
 }
@@ -37,6 +38,8 @@ pub struct PersonalData {
     pub deliveries: Vec<StreamMessage>,
     /// The records of their uploads that were cut off.
     pub uploads: Vec<StreamMessage>,
+    /// The record of the mails that they got within a day.
+    pub visitor_mails: Vec<StreamMessage>,
     /// Their résumés.
     pub resumes: Vec<ResumeKey>,
 }
@@ -50,6 +53,7 @@ pub struct Counts {
     subscriber: usize,
     deliveries: usize,
     uploads: usize,
+    visitor_mails: usize,
     resumes: usize,
 }
 
@@ -67,6 +71,7 @@ impl PersonalDataStores {
             subscribers: broker::bucket(&context, SUBSCRIBERS_BUCKET).await?,
             deliveries: broker::bucket(&context, DELIVERIES_BUCKET).await?,
             uploads: broker::bucket(&context, UPLOADS_BUCKET).await?,
+            visitor_mails: broker::bucket(&context, VISITOR_MAILS_BUCKET).await?,
             resumes: ResumeStore::new(store),
             resumes_name: store.s3_bucket.clone(),
         })
@@ -102,6 +107,8 @@ impl PersonalDataStores {
         }
         let subject = format!("{}{person}.*", self.uploads.prefix);
         let uploads = broker::search(&self.uploads.stream, &subject).await?;
+        let subject = format!("{}{person}", self.visitor_mails.prefix);
+        let visitor_mails = broker::search(&self.visitor_mails.stream, &subject).await?;
         let resumes = self.resumes.keys_of_person(person).await;
         let resumes =
             resumes.context("S3 cannot be used (settings S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID)")?;
@@ -111,6 +118,7 @@ impl PersonalDataStores {
             subscriber,
             deliveries,
             uploads,
+            visitor_mails,
             resumes,
         })
     }
@@ -128,6 +136,7 @@ impl PersonalDataStores {
         purge(&self.subscribers, &data.subscriber).await?;
         purge(&self.deliveries, &data.deliveries).await?;
         purge(&self.uploads, &data.uploads).await?;
+        purge(&self.visitor_mails, &data.visitor_mails).await?;
         broker::secure_delete(&self.dead_letters, &data.dead_letters).await?;
         broker::secure_delete(&self.events, &data.events).await
     }
@@ -142,7 +151,7 @@ impl PersonalDataStores {
     }
 
     /// Summary of the counts: a line for each store.
-    pub fn summary(&self, counts: &Counts) -> [String; 6] {
+    pub fn summary(&self, counts: &Counts) -> [String; 7] {
         [
             format!("events: {} (stream {SITE_STREAM})", counts.events),
             format!(
@@ -158,6 +167,10 @@ impl PersonalDataStores {
                 counts.deliveries
             ),
             format!("upload records: {} (bucket {UPLOADS_BUCKET})", counts.uploads),
+            format!(
+                "records of a day's mails: {} (bucket {VISITOR_MAILS_BUCKET})",
+                counts.visitor_mails
+            ),
             format!("résumés: {} (S3 bucket {})", counts.resumes, self.resumes_name),
         ]
     }
@@ -182,6 +195,7 @@ impl PersonalData {
             subscriber: self.subscriber.len(),
             deliveries: self.deliveries.len(),
             uploads: self.uploads.len(),
+            visitor_mails: self.visitor_mails.len(),
             resumes: self.resumes.len(),
         }
     }
@@ -216,6 +230,7 @@ impl Counts {
         [
             (self.subscriber, SUBSCRIBERS_BUCKET),
             (self.uploads, UPLOADS_BUCKET),
+            (self.visitor_mails, VISITOR_MAILS_BUCKET),
         ]
         .into_iter()
         .filter_map(|(count, bucket)| (count > 0).then_some(bucket))
@@ -231,6 +246,7 @@ impl Counts {
                 subscriber: 0,
                 deliveries: 0,
                 uploads: 0,
+                visitor_mails: 0,
                 resumes: 0,
             }
     }

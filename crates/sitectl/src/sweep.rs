@@ -1,4 +1,5 @@
-//! `sitectl sweep`: removes résumés that have no event: orphans of uploads that were cut off, and those of events that expired.
+//! `sitectl sweep`: removes résumés that have no event: orphans of uploads that were cut off, and those of events that expired;
+//! and the addresses of people who left the newsletter.
 //!
 //! Whatever is asked of time is asked of the broker's clock, and nothing that an event or a dead letter names is removed.
 
@@ -21,10 +22,11 @@ use site_broker::UPLOADS_BUCKET;
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use time::OffsetDateTime;
 
-use crate::{broker, common_args::CommonArgs, output::print_output};
+use crate::{broker, common_args::CommonArgs, output::print_output, subscribers::forget::forget_addresses};
 
 /// What the sweep writes at a time, many times over.
 const ROOM_BYTES: i64 = 64 * 1024;
+const NO_TIME: &str = "the broker did not tell its time (setting NATS_URL); repeat it";
 
 /// What the sweep needs to know.
 #[derive(Args)]
@@ -56,16 +58,20 @@ pub struct Swept {
     pub kept: u64,
     /// Uploads that may be under way.
     pub under_way: u64,
+    /// Addresses of people who left the newsletter: removed from their records.
+    pub addresses: u64,
 }
 
-/// Removes the résumés of uploads that were cut off and of events that expired.
+/// Removes the résumés of uploads that were cut off and of events that expired, and the addresses of people who left.
 ///
 /// # Errors
 ///
-/// If the broker or the store did not answer. What was removed by then had no event; repeating it goes on from there.
+/// If the broker or the store did not answer. What was removed by then nothing needed; repeating it goes on from there.
 pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     let client = broker::client(&args.common.nats).await?;
-    let swept = remove_orphans(client, ResumeStore::new(&args.store), args.grace).await?;
+    let mut swept = remove_orphans(client.clone(), ResumeStore::new(&args.store), args.grace).await?;
+    let now = broker::time(&client).await.context(NO_TIME)?;
+    swept.addresses = forget_addresses(client, now).await?;
     let lines = [
         format!("removed: {} of uploads that were cut off", swept.orphans),
         format!("removed: {} whose event expired", swept.expired),
@@ -74,6 +80,10 @@ pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
             swept.kept
         ),
         format!("left alone: {} uploads that may be under way", swept.under_way),
+        format!(
+            "removed: {} addresses of people who left the newsletter",
+            swept.addresses
+        ),
     ];
     print_output(args.common.json, &json!(swept), lines)
 }
@@ -89,7 +99,7 @@ pub async fn remove_orphans(client: Client, store: ResumeStore, grace: Duration)
     let uploads = broker::bucket(&context, UPLOADS_BUCKET).await?;
     let usual = uploads.stream.cached_info().config.clone();
     let sweep = Sweep {
-        now: now.context("the broker did not tell its time (setting NATS_URL); repeat it")?,
+        now: now.context(NO_TIME)?,
         records: UploadRecords::open(&context).await?,
         uploads,
         site: broker::stream(&context, SITE_STREAM).await?,

@@ -16,12 +16,17 @@ const CONFIRMATION_LEASE: Duration = Duration::seconds(30);
 /// TTL of the suppression of an address that never confirmed and whose mail bounced.
 const UNCONFIRMED_SUPPRESSION_TTL: std::time::Duration = std::time::Duration::from_secs(90 * 24 * 60 * 60);
 
+/// The longest that a sign-up may await its confirmation: nobody's address is kept for longer on a guess.
+pub const MAX_CONFIRM_WITHIN: std::time::Duration = std::time::Duration::from_secs(30 * 24 * 60 * 60);
+/// For how long a step that failed half-way is completed by repeating it: as long as the broker knows a repetition.
+const COMPLETED_WITHIN: Duration = Duration::HOUR;
+
 /// One person's subscription.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Record", into = "Record")]
 pub struct Subscriber {
-    /// The address as last signed up.
-    pub email: EmailAddress,
+    /// The address as last signed up; `None` once nothing needs it any more ([`Self::forgotten`]).
+    pub email: Option<EmailAddress>,
     /// Names this subscription in the events it causes, so that repeating a step
     /// repeats no event.
     pub subscription: Uuid,
@@ -74,7 +79,7 @@ impl Subscriber {
             _ => {}
         }
         Some(Self {
-            email,
+            email: Some(email),
             subscription: known
                 .filter(|known| known.is_pending())
                 .map_or(new_subscription_id, |known| known.subscription),
@@ -127,6 +132,7 @@ impl Subscriber {
     /// The subscription that a confirmation makes; `None` where there is nothing to
     /// confirm any more.
     pub fn confirmed(self, now: OffsetDateTime) -> Option<Self> {
+        self.email.as_ref()?;
         match self.state {
             State::Pending { .. } => Some(Self {
                 confirmed: None,
@@ -169,6 +175,40 @@ impl Subscriber {
                 ..self
             },
         }
+    }
+
+    /// The same without its address where nothing needs that any more: the record is found by its key, the keyed hash
+    /// of an address, and says all the same that this person left, and when they had consented.
+    pub fn forgotten(self) -> Self {
+        Self {
+            email: match self.state {
+                State::Unsubscribed { .. } => None,
+                State::Suppressed { .. } => self.email.filter(|_| self.ended.is_none()),
+                State::Pending { .. } | State::Confirmed { .. } | State::Unknown => self.email,
+            },
+            ..self
+        }
+    }
+
+    /// What it is after a time in which nobody touched it: whoever left before and never confirmed a further sign-up is
+    /// who left, and nobody's address stays for its own sake.
+    pub fn swept(self, now: OffsetDateTime) -> Self {
+        match (&self.state, self.ended) {
+            (State::Unsubscribed { .. }, _) if !self.is_told(now) => self,
+            (State::Pending { .. }, Some(since)) if now - self.requested > MAX_CONFIRM_WITHIN => Self {
+                ended: None,
+                state: State::Unsubscribed { since },
+                ..self
+            }
+            .forgotten(),
+            _ => self.forgotten(),
+        }
+    }
+
+    /// Whether whoever should hear that this person left has heard, or will hear no more.
+    pub fn is_told(&self, now: OffsetDateTime) -> bool {
+        self.unsubscribed_at()
+            .is_some_and(|since| now - since > COMPLETED_WITHIN)
     }
 
     /// What a suppressed subscription is once that was lifted: what it was before the mail came back. `None` for a
@@ -268,7 +308,7 @@ impl Subscriber {
         new_subscription_id: Uuid,
     ) -> Self {
         Self {
-            email,
+            email: Some(email),
             subscription: new_subscription_id,
             requested: confirmed,
             source,
@@ -589,9 +629,81 @@ mod tests {
         Ok(())
     }
 
+    #[test]
+    fn whoever_left_leaves_no_address_behind_and_is_known_all_the_same() -> serde_json::Result<()> {
+        let confirmed = pending().confirmed(NOW).expect("pending");
+        for kept in [pending(), confirmed.clone(), confirmed.clone().suppressed(NOW)] {
+            assert_eq!(kept.clone().forgotten(), kept);
+        }
+        let left = confirmed.clone().unsubscribed(NOW);
+        for gone in [
+            left.clone(),
+            left.clone().suppressed(NOW),
+            confirmed.suppressed(NOW).unsubscribed(NOW),
+        ] {
+            let gone = gone.forgotten();
+            assert_eq!(gone.email, None);
+            assert_eq!(
+                (gone.consented_at(), gone.unsubscribed_at()),
+                (Some(NOW), Some(NOW))
+            );
+            let stored = serde_json::to_string(&gone)?;
+            assert!(!stored.contains("asha"), "{stored}");
+            assert_eq!(serde_json::from_str::<Subscriber>(&stored)?, gone);
+        }
+        let again = sign_up(Some(&left.forgotten()), NOW, SECOND).expect("another sign-up");
+        assert!(again.email.is_some() && again.confirmed(NOW).is_some());
+        Ok(())
+    }
+
+    #[test]
+    fn a_record_without_an_address_is_one_to_the_release_that_wants_one() -> serde_json::Result<()> {
+        let stored = serde_json::to_value(pending().unsubscribed(NOW).forgotten())?;
+        let email: EmailAddress = serde_json::from_value(stored["email"].clone())?;
+        assert_eq!(email.as_str(), crate::record::NO_ADDRESS);
+        let mut of_a_later_release = stored.clone();
+        for none in [None, Some(Value::Null)] {
+            let fields = of_a_later_release.as_object_mut().expect("an object");
+            let _: Option<Value> = match none {
+                None => fields.remove("email"),
+                Some(null) => fields.insert("email".to_owned(), null),
+            };
+            let read: Subscriber = serde_json::from_value(of_a_later_release.clone())?;
+            assert_eq!(serde_json::to_value(read)?, stored);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_sweep_forgets_who_left_once_that_is_told_and_who_never_confirmed_anew() {
+        let left = pending().unsubscribed(NOW);
+        assert_eq!(left.clone().swept(NOW + Duration::HOUR), left);
+        let forgotten = left.clone().forgotten();
+        assert_eq!(
+            left.clone().swept(NOW + Duration::HOUR + Duration::SECOND),
+            forgotten
+        );
+
+        let again = sign_up(Some(&left), NOW, SECOND).expect("another sign-up");
+        let month = Duration::days(30);
+        assert_eq!(again.clone().swept(NOW + month), again);
+        let swept = again.swept(NOW + month + Duration::SECOND);
+        assert_eq!(
+            (swept.email.clone(), swept.state.clone()),
+            (None, forgotten.state)
+        );
+        assert_eq!((swept.ended, swept.unsubscribed_at()), (None, Some(NOW)));
+        assert_eq!(swept.clone().swept(NOW + month * 2), swept);
+        for kept in [pending(), pending().confirmed(NOW).expect("pending")] {
+            assert_eq!(kept.clone().swept(NOW + month * 2), kept);
+        }
+    }
+
     /// All that can happen to a subscription.
     #[derive(Debug, Clone, Copy)]
     enum Happening {
+        Forget,
+        Sweep,
         SignUp,
         Mail,
         Confirm,
@@ -601,8 +713,17 @@ mod tests {
     }
 
     fn happenings() -> impl Strategy<Value = Vec<(Happening, i64)>> {
-        use Happening::{Bounce, Confirm, Lift, Mail, SignUp, Unsubscribe};
-        let what = prop::sample::select(vec![SignUp, Mail, Confirm, Unsubscribe, Bounce, Lift]);
+        use Happening::{Bounce, Confirm, Forget, Lift, Mail, SignUp, Sweep, Unsubscribe};
+        let what = prop::sample::select(vec![
+            SignUp,
+            Mail,
+            Confirm,
+            Unsubscribe,
+            Bounce,
+            Lift,
+            Forget,
+            Sweep,
+        ]);
         prop::collection::vec((what, 0i64..2000), 0..40)
     }
 
@@ -619,6 +740,8 @@ mod tests {
             (Happening::Unsubscribe, Some(known)) => Some(known.unsubscribed(now)),
             (Happening::Bounce, Some(known)) => Some(known.suppressed(now)),
             (Happening::Lift, Some(known)) => known.lifted(),
+            (Happening::Forget, Some(known)) => Some(known.forgotten()),
+            (Happening::Sweep, Some(known)) => Some(known.swept(now)),
         }
     }
 
@@ -652,6 +775,10 @@ mod tests {
                     }
                     let stored = serde_json::to_string(known).expect("plain values");
                     prop_assert_eq!(&serde_json::from_str::<Subscriber>(&stored).expect("JSON"), known);
+                }
+                if let Some(known) = &known {
+                    let is_wanted = known.is_pending() || is_confirmed(&Some(known.clone()));
+                    prop_assert!(known.email.is_some() || !is_wanted, "{what:?} of {before:?}");
                 }
                 if let (Happening::Unsubscribe, Some(known)) = (what, &known) {
                     prop_assert!(known.unsubscribed_at().is_some());

@@ -4,6 +4,7 @@
 //! checked again. No I/O.
 
 pub mod email;
+pub mod invisible;
 pub mod links;
 pub mod person;
 pub mod text;

@@ -1,6 +1,9 @@
 //! Names and longer texts with their limits.
 
-use crate::InvalidInput;
+use crate::{
+    InvalidInput,
+    invisible::{shapes_others, without_invisible},
+};
 
 /// Whether a text may run over several lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +15,7 @@ pub enum LineMode {
 }
 
 /// The limit of one text field, counted in characters (Unicode scalar values) after
-/// surrounding white space is cut and line breaks are made `\n`.
+/// line breaks are made `\n`, and invisible characters and surrounding white space are cut.
 #[derive(Debug, Clone, Copy)]
 pub struct TextRule {
     /// What the visitor calls the field, as in "Enter your {what}."
@@ -40,8 +43,12 @@ impl TextRule {
     ///
     /// If it is too long or unprintable, with the sentence for the visitor.
     pub fn optional(&self, raw: &str) -> Result<Option<String>, InvalidInput> {
-        let text = raw.trim().replace("\r\n", "\n").replace('\r', "\n");
-        if text.is_empty() {
+        let lines = raw
+            .replace("\r\n", "\n")
+            .replace(['\r', '\u{2028}', '\u{2029}'], "\n");
+        let visible = without_invisible(&lines);
+        let text = visible.trim();
+        if text.chars().all(|c| c.is_whitespace() || shapes_others(c)) {
             return Ok(None);
         }
         if text.chars().count() > self.max_characters {
@@ -57,7 +64,7 @@ impl TextRule {
                 self.what
             )));
         }
-        Ok(Some(text))
+        Ok(Some(text.to_owned()))
     }
 
     fn allows(&self, c: char) -> bool {
@@ -131,6 +138,26 @@ mod tests {
     #[test]
     fn a_name_cannot_carry_a_header_into_a_mail() {
         assert!(PersonName::parse("Asha\r\nBcc: all@example.com").is_err());
+    }
+
+    #[test]
+    fn a_name_cannot_turn_round_what_stands_beside_it_nor_be_unseen() {
+        let name = PersonName::parse("\u{202e}oaR\u{2066} ahsA\u{200b}").map(String::from);
+        assert_eq!(name, Ok("oaR ahsA".to_owned()));
+        for unseen in ["\u{200b}", "\u{202e} \u{2069}", "\u{200d}\u{fe0f}", "\u{3164}"] {
+            assert_eq!(
+                PersonName::parse(unseen).map(String::from),
+                Err(InvalidInput::new("Enter your name.")),
+                "{unseen:?}"
+            );
+        }
+        assert!(PersonName::parse("Asha\u{2028}Bcc: all@example.com").is_err());
+    }
+
+    #[test]
+    fn a_letter_turns_round_nothing_and_its_lines_are_lines_everywhere() {
+        let letter = LETTER.required("one\u{202e}\u{2028}two\u{2029}\u{2067}three");
+        assert_eq!(letter, Ok("one\ntwo\nthree".to_owned()));
     }
 
     #[test]

@@ -214,6 +214,8 @@ fn notifier(nats: &Nats, s3: &S3, smtp_port: u16) -> Process<notifier::Service> 
         token_key(),
         format!("--brand-file={}", brand.display()),
         format!("--smtp-port={smtp_port}"),
+        // Two people get all the mails of a sequence.
+        "--visitor-mails-per-day=1000".to_owned(),
     ];
     let flags = [nats.flags(User::Notifier), s3.flags(), own].concat();
     process(flags, |mut settings: notifier::Settings| {

@@ -11,7 +11,7 @@ use crate::{newsletter::Newsletter, update::update};
 pub async fn suppress(newsletter: &Newsletter, breaker: &CircuitBreaker, delivery: Delivery) -> Outcome {
     let now = OffsetDateTime::now_utc();
     let updating = update(newsletter, &delivery.person, |subscriber| {
-        Some(subscriber.suppressed(now))
+        Some(subscriber.suppressed(now).forgotten())
     });
     let is_away = |error: &SubscriberStoreError| matches!(error, SubscriberStoreError::Away(_));
     match breaker.call(&delivery, updating, is_away).await {

@@ -9,7 +9,11 @@ use site_service::{RequestId, status::Violations};
 use subscribers::SubscriberStoreError;
 use time::OffsetDateTime;
 use tonic::Status;
-use visitor::token::{Purpose, TokenError};
+use uuid::Uuid;
+use visitor::{
+    PersonId,
+    token::{Purpose, TokenError},
+};
 
 use crate::{newsletter::Newsletter, update::update};
 
@@ -22,9 +26,6 @@ pub enum LinkError {
     /// The event could not be stored.
     Publish(PublishError),
 }
-
-/// For how long a step that failed half-way is completed by repeating it: as long as the broker knows a repetition.
-const COMPLETED_WITHIN: time::Duration = time::Duration::HOUR;
 
 const STALE_CONFIRMATION: &str =
     "This confirmation link is not valid any more. Please sign up again and use the link in the newest mail.";
@@ -67,9 +68,8 @@ pub async fn confirm(
         .map_err(LinkError::Store)?
         .ok_or(LinkError::Refused(STALE_CONFIRMATION))?;
     let id = NewsletterConfirmed::TYPE.id_for(confirmed.subscription);
-    let event = NewsletterConfirmed {
-        email: confirmed.email,
-    };
+    let email = confirmed.email.ok_or(LinkError::Refused(STALE_CONFIRMATION))?;
+    let event = NewsletterConfirmed { email };
     let published = newsletter.publisher.publish(request_id, id, &person, event).await;
     published.map(drop).map_err(LinkError::Publish)
 }
@@ -99,14 +99,25 @@ pub async fn unsubscribe(
         return Ok(());
     };
     // It was noted. To tell of it would send a mail to where none may go, or once more to somebody who left long ago.
-    let is_told = left
-        .unsubscribed_at()
-        .is_some_and(|since| now - since > COMPLETED_WITHIN);
-    if !left.may_be_mailed() || is_told {
-        return Ok(());
+    let is_to_be_told = left.may_be_mailed() && !left.is_told(now);
+    let subscription = left.subscription;
+    if let Some(email) = left.email.filter(|_| is_to_be_told) {
+        let id = NewsletterUnsubscribed::TYPE.id_for(subscription);
+        let event = NewsletterUnsubscribed { email };
+        let published = newsletter.publisher.publish(request_id, id, &person, event).await;
+        published.map_err(LinkError::Publish)?;
     }
-    let id = NewsletterUnsubscribed::TYPE.id_for(left.subscription);
-    let event = NewsletterUnsubscribed { email: left.email };
-    let published = newsletter.publisher.publish(request_id, id, &person, event).await;
-    published.map(drop).map_err(LinkError::Publish)
+    forget(newsletter, &person, subscription).await;
+    Ok(())
+}
+
+/// Takes the address out of the record of a subscription that ended, after the event that needs it was stored: whatever
+/// fails before that is completed by following the link again.
+async fn forget(newsletter: &Newsletter, person: &PersonId, subscription: Uuid) {
+    let forgetting = update(newsletter, person, |subscriber| {
+        (subscriber.subscription == subscription).then(|| subscriber.forgotten())
+    });
+    if let Err(error) = forgetting.await {
+        tracing::warn!(%error, %person, "the record of somebody who left still holds the address; the sweep removes it");
+    }
 }

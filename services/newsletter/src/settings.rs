@@ -4,10 +4,10 @@ use std::{net::SocketAddr, time::Duration};
 
 use clap::Parser;
 use site_service::{drain::DrainSettings, nats::NatsSettings, telemetry::TelemetrySettings};
+use subscribers::subscriber::MAX_CONFIRM_WITHIN;
 use visitor::{PersonKey, token::TokenKey};
 
-/// The longest that a sign-up may await its confirmation: nobody's address is kept for a month on a guess.
-const MAX_CONFIRM_WITHIN_HOURS: u64 = 30 * 24;
+const MAX_CONFIRM_WITHIN_HOURS: u64 = MAX_CONFIRM_WITHIN.as_secs() / (60 * 60);
 
 /// Takes newsletter sign-ups over gRPC and keeps the subscribers.
 #[derive(Parser)]

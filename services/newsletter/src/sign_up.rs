@@ -73,7 +73,7 @@ pub async fn sign_up(
     };
     // Of another sign-up's mail, as that one asks for it: whoever comes first, there is one event.
     let requested = NewsletterRequested {
-        email: pending.email.clone(),
+        email: pending.email.clone().unwrap_or(requested.email),
         ..requested
     };
     let asking = pending.asking().unwrap_or(key);

@@ -10,13 +10,14 @@ use time::OffsetDateTime;
 use crate::{
     mail::{self, MailContext, MailError, RecruiterExtrasLoader},
     reports::bounces,
-    storage::{Deliveries, EventStream, Handover, Unavailable, Unsent},
+    storage::{Allowance, Deliveries, EventStream, Handover, Unavailable, Unsent, VisitorMails},
     transport::smtp::{ChannelLimit, SmtpError, SmtpPool},
 };
 
 /// What a delivery works with.
 pub struct Notifier {
     pub deliveries: Deliveries,
+    pub visitor_mails: VisitorMails,
     pub events: EventStream,
     pub recruiter_extras: RecruiterExtrasLoader,
     pub mail_context: Arc<MailContext>,
@@ -87,6 +88,10 @@ impl Notifier {
         delivery: &Delivery,
         unsent: Unsent<'_>,
     ) -> Result<Handover, DeliveryError> {
+        let now = OffsetDateTime::now_utc();
+        if self.visitor_mails.allow(channel, delivery, now).await? == Allowance::Withheld {
+            return Ok(Handover::Withheld);
+        }
         loop {
             self.smtp.breaker().wait(delivery).await?;
             match self.try_to_send(channel, limit, delivery, &unsent).await {

@@ -17,7 +17,7 @@ use anyhow::Context as _;
 use async_nats::jetstream;
 use resumes::ResumeStore;
 use site_broker::{
-    DELIVERIES_BUCKET, ENDPOINTS_BUCKET, Endpoint, Endpoints, Publisher, RetryPolicy,
+    DELIVERIES_BUCKET, ENDPOINTS_BUCKET, Endpoint, Endpoints, Publisher, RetryPolicy, VISITOR_MAILS_BUCKET,
     consume::{ConsumerOptions, consume, deliver_one, ensure_consumer_exists},
 };
 use site_events::{Channel, SITE_STREAM, channel};
@@ -43,7 +43,7 @@ use self::{
     deliver::Notifier,
     mail::RecruiterExtrasLoader,
     reports::{Backlog, DeadLetterDigest, digest_consumer},
-    storage::{Deliveries, EndpointStates, EventStream},
+    storage::{Deliveries, EndpointStates, EventStream, VisitorMails},
     transport::{
         smtp::{ChannelLimit, SmtpPool},
         webhooks::{PrivateAddresses, Webhook, WebhookClient, WebhookSender},
@@ -100,6 +100,7 @@ impl Service {
         };
         let notifier = Arc::new(Notifier {
             deliveries,
+            visitor_mails: VisitorMails::open(&context, settings.max_visitor_mails_per_day).await?,
             recruiter_extras: RecruiterExtrasLoader::new(
                 events.clone(),
                 ResumeStore::new(&settings.store),
@@ -198,6 +199,7 @@ fn dependencies(client: &async_nats::Client) -> Vec<Dependency> {
         Dependency::stream(client.clone(), SITE_STREAM),
         Dependency::bucket(client.clone(), DELIVERIES_BUCKET),
         Dependency::bucket(client.clone(), ENDPOINTS_BUCKET),
+        Dependency::bucket(client.clone(), VISITOR_MAILS_BUCKET),
     ]
 }
 

@@ -63,6 +63,15 @@ pub struct Settings {
         value_parser = clap::value_parser!(u64).range(..=MAX_ATTACHMENT_KB).map(|kilobytes| kilobytes * 1_000)
     )]
     pub max_attachment_bytes: u64,
+    /// How many mails may go to one visitor within a day, at most 1000: what is beyond is stored, and not mailed
+    #[arg(
+        long = "visitor-mails-per-day",
+        value_name = "VISITOR_MAILS_PER_DAY",
+        env = "VISITOR_MAILS_PER_DAY",
+        default_value = "10",
+        value_parser = clap::value_parser!(u16).range(1..=1000).map(usize::from)
+    )]
+    pub max_visitor_mails_per_day: usize,
     /// Address under which recruiters reach the store, where it differs from S3_ENDPOINT
     #[arg(long, env = "S3_PUBLIC_ENDPOINT")]
     pub s3_public_endpoint: Option<String>,
@@ -184,6 +193,7 @@ mod tests {
             ("--mail-from=<>", "--mail-from"),
             ("--resume-link-hours=169", "--resume-link-hours"),
             ("--resume-attachment-kb=10487", "--resume-attachment-kb"),
+            ("--visitor-mails-per-day=0", "--visitor-mails-per-day"),
             ("--operator-to=nobody", "--operator-to"),
             ("--digest-minutes=0", "--digest-minutes"),
             ("--smtp-tls=perhaps", "--smtp-tls"),

@@ -122,6 +122,9 @@ impl Import<'_> {
             }
             ImportRecord::Unsubscribe { email, ended } => self.end(line.number, email, *ended).await,
             ImportRecord::Other { state } => Ok(LineOutcome::LeftAlone(format!("the table says {state}"))),
+            ImportRecord::Forgotten => Ok(LineOutcome::LeftAlone(
+                "the table says unsubscribed, and no address".to_owned(),
+            )),
         }
     }
 
@@ -203,8 +206,9 @@ impl Import<'_> {
             return Ok(LineOutcome::LeftAlone("they signed up anew since".to_owned()));
         }
         if self.mode == Mode::Apply {
+            // No event is published that would need the address.
             self.subscribers
-                .write(person, &left, known.revision, Retention::Forever)
+                .write(person, &left.forgotten(), known.revision, Retention::Forever)
                 .await?;
         }
         Ok(LineOutcome::Unsubscribed)

@@ -36,6 +36,8 @@ pub enum ImportRecord {
     },
     /// Somebody is in a state that changes nothing here.
     Other { state: &'static str },
+    /// Somebody left, of whom an export of ours has no address any more.
+    Forgotten,
 }
 
 /// All lines, or what is wrong with those that are.
@@ -146,6 +148,9 @@ impl Columns {
                 state: state_name.name(),
             });
         }
+        if state_name == StateName::Unsubscribed && cell(self.email).is_empty() {
+            return Ok(ImportRecord::Forgotten);
+        }
         let email = EmailAddress::parse(cell(self.email)).map_err(|_| "email is no e-mail address")?;
         if state_name == StateName::Unsubscribed {
             let ended = match named(self.ended) {
@@ -255,6 +260,21 @@ mod tests {
             !refusal.contains("nobody") && !refusal.contains("line 2"),
             "{refusal}"
         );
+    }
+
+    #[test]
+    fn whoever_left_an_export_without_an_address_is_no_mistake_and_whoever_stayed_is() {
+        let table = "email,state,confirmed,source\n,unsubscribed,,\n";
+        let lines = read(table.as_bytes(), NOW).expect("a table");
+        assert!(matches!(
+            &lines[..],
+            [Line {
+                record: ImportRecord::Forgotten,
+                ..
+            }]
+        ));
+        let stayed = "email,state,confirmed,source\n,confirmed,2026-11-01T10:00:00Z,fair\n";
+        assert!(refusal(stayed).contains("line 2: email"));
     }
 
     #[test]

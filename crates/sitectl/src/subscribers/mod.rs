@@ -2,6 +2,7 @@
 
 mod args;
 mod export;
+pub mod forget;
 mod import;
 mod lift;
 mod lines;

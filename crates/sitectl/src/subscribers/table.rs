@@ -26,7 +26,8 @@ pub const COLUMNS_WITH_LINKS: &[&str] = &[
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Row {
-    email: String,
+    /// None of whoever left: see [`Subscriber::forgotten`].
+    email: Option<String>,
     state: String,
     requested: Option<String>,
     confirmed: Option<String>,
@@ -44,7 +45,7 @@ impl Row {
         let time = |time: OffsetDateTime| time.format(&Rfc3339).ok();
         let (unsubscribe, one_click) = unsubscribe_links.map(|ways| (ways.page, ways.one_click)).unzip();
         Self {
-            email: subscriber.email.as_str().to_owned(),
+            email: subscriber.email.as_ref().map(|email| email.as_str().to_owned()),
             state: subscriber.state_name().to_owned(),
             requested: time(subscriber.requested),
             confirmed: subscriber.consented_at().and_then(time),
@@ -59,7 +60,7 @@ impl Row {
     fn cells(&self) -> [Cow<'_, str>; 8] {
         let plain = |cell: &'_ Option<String>| Cow::Owned(cell.clone().unwrap_or_default());
         [
-            escape_formula(&self.email),
+            escape_formula(self.email.as_deref().unwrap_or_default()),
             escape_formula(&self.state),
             plain(&self.requested),
             plain(&self.confirmed),

@@ -459,7 +459,7 @@ async fn a_restore_that_breaks_off_says_how_to_go_on() -> anyhow::Result<()> {
     // A broker of one server makes no three copies, which it says when the objects are there already.
     let said = refused(&["restore", &from, "--yes", "--replicas=3"], &site.flags)?;
     assert!(
-        said.contains("a part") && said.contains("stream KV_uploads") && said.contains("replicas"),
+        said.contains("a part") && said.contains("stream KV_visitor-mails") && said.contains("replicas"),
         "{said}"
     );
     let said = refused(&["restore", &from, "--yes"], &site.flags)?;
@@ -491,8 +491,8 @@ async fn nobody_else_can_read_a_backup() -> anyhow::Result<()> {
         }
     }
     assert_eq!(
-        files, 15,
-        "two of each of six streams, two of the object, the manifest"
+        files, 17,
+        "two of each of seven streams, two of the object, the manifest"
     );
     Ok(())
 }

@@ -17,7 +17,7 @@ use async_nats::{
 use futures_util::TryStreamExt as _;
 use resumes::{ResumeKey, ResumeStore, UploadRecords};
 use serde_json::{Value, json};
-use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET};
+use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET, VISITOR_MAILS_BUCKET};
 use site_events::{
     Channel,
     event::{CareersApplied, NewsletterRequested, Scan, StoredResume},
@@ -57,12 +57,13 @@ const OF_OLD: Somebody = Somebody {
 };
 
 /// What [`Site::remember`] leaves of each person.
-const HELD: [(&str, u64); 6] = [
+const HELD: [(&str, u64); 7] = [
     ("events", 4),
     ("deadLetters", 1),
     ("subscriber", 1),
     ("deliveries", 3),
     ("uploads", 2),
+    ("visitorMails", 1),
     ("resumes", 2),
 ];
 
@@ -120,6 +121,9 @@ impl Site {
             let key = format!("{event}.{}", channel.name());
             deliveries.put(key, "2026-11-20T12:00:00Z".into()).await?;
         }
+        let visitor_mails = context.get_key_value(VISITOR_MAILS_BUCKET).await?;
+        let counted = json!({ "mails": { format!("{contact}.{}", Channel::ContactAcknowledgement.name()): 1_795_176_000 } });
+        visitor_mails.put(id.as_str(), counted.to_string().into()).await?;
         Ok(())
     }
 
@@ -173,6 +177,7 @@ impl Site {
                 "KV_deliveries",
                 "KV_subscribers",
                 "KV_uploads",
+                "KV_visitor-mails",
                 "SITE"
             ]
         );
@@ -284,6 +289,8 @@ async fn all_that_is_held_of_a_person_is_exported_and_nothing_of_another() -> an
         read(to.join("deliveries.json"))?.as_array().map(Vec::len),
         Some(3)
     );
+    let counted = read(to.join("visitor-mails.json"))?;
+    assert_eq!(counted.as_array().map(Vec::len), Some(1), "{counted}");
     let mut names = Vec::new();
     for attempt in fs::read_dir(to.join("resumes"))? {
         for resume in fs::read_dir(attempt?.path())? {
@@ -299,7 +306,7 @@ async fn all_that_is_held_of_a_person_is_exported_and_nothing_of_another() -> an
     for needle in [ZOE.name, ZOE.email, person(ZOE.email)?.as_str()] {
         assert_eq!(files_with(&to, needle)?, [""; 0]);
     }
-    assert_eq!(site.everything().await?.len(), 26, "an export takes nothing away");
+    assert_eq!(site.everything().await?.len(), 28, "an export takes nothing away");
     Ok(())
 }
 
@@ -308,7 +315,7 @@ async fn nothing_is_left_of_an_erased_person_and_all_of_the_other() -> anyhow::R
     let mut site = Site::start().await?;
     let all: Vec<_> = site.everything().await?;
     let of_zoe = site.traces_of(&ZOE).await?;
-    assert_eq!(all.len(), 26);
+    assert_eq!(all.len(), 28);
 
     let rehearsed = told_json(&["person", "erase", ASHA.otherwise], &site.flags)?;
     assert_all_held(&rehearsed["wouldErase"]);
@@ -316,11 +323,14 @@ async fn nothing_is_left_of_an_erased_person_and_all_of_the_other() -> anyhow::R
 
     let done = told_json(&["person", "erase", ASHA.otherwise, "--yes"], &site.flags)?;
     assert_all_held(&done["erased"]);
-    assert_eq!(done["awaitsCompaction"], json!(["subscribers", "uploads"]));
+    assert_eq!(
+        done["awaitsCompaction"],
+        json!(["subscribers", "uploads", "visitor-mails"])
+    );
     assert_eq!(site.traces_of(&ASHA).await?, [""; 0]);
     assert_eq!(site.traces_of(&ZOE).await?, of_zoe);
     let left = site.everything().await?;
-    assert_eq!(left.len(), 13);
+    assert_eq!(left.len(), 14);
     assert!(
         left.iter().all(|thing| all.contains(thing)),
         "what is left is unchanged"
@@ -332,7 +342,8 @@ async fn nothing_is_left_of_an_erased_person_and_all_of_the_other() -> anyhow::R
     for known in [ASHA.email, ASHA.name, person(ASHA.email)?.as_str()] {
         let mut files = files_with(&site.nats.disk(), known)?;
         // The broker lets nobody overwrite a bucket's records; it frees them.
-        files.retain(|file| !file.contains("KV_subscribers") && !file.contains("KV_uploads"));
+        let freed = ["KV_subscribers", "KV_uploads", "KV_visitor-mails"];
+        files.retain(|file| !freed.iter().any(|bucket| file.contains(bucket)));
         assert_eq!(files, [""; 0], "{known}");
     }
     assert!(
@@ -347,7 +358,7 @@ async fn a_person_of_whom_nothing_is_held_is_no_error() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let done = told(&["person", "erase", "nobody@example.net", "--yes"], &site.flags)?;
     assert!(done.contains("events: 0 (stream SITE)"), "{done}");
-    assert_eq!(site.everything().await?.len(), 26);
+    assert_eq!(site.everything().await?.len(), 28);
 
     let folder = tempfile::tempdir()?;
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755))?;
@@ -411,7 +422,7 @@ async fn what_cannot_be_done_is_said_in_a_sentence_before_anything_is_done() -> 
     let said = refused(&["person", "erase", ASHA.email, "--yes"], &site.flags)?;
     assert!(said.contains("S3_ENDPOINT"), "{said}");
     site.s3.resume_from_disk().await?;
-    assert_eq!(site.everything().await?.len(), 26);
+    assert_eq!(site.everything().await?.len(), 28);
 
     site.nats.stop().await?;
     let said = refused(&["person", "erase", ASHA.email, "--yes"], &site.flags)?;

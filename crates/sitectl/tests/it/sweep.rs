@@ -5,9 +5,10 @@ use std::{fs, time::Duration};
 use async_nats::jetstream;
 use resumes::{ResumeKey, ResumeStore, UploadRecords};
 use serde_json::{Value, json};
+use site_broker::SUBSCRIBERS_BUCKET;
 use site_events::event::{CareersApplied, Scan, StoredResume};
 use testkit::{Nats, S3, User};
-use time::OffsetDateTime;
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::{NoContext, Timestamp, Uuid};
 use visitor::EmailAddress;
 
@@ -112,7 +113,7 @@ async fn an_upload_that_was_cut_off_leaves_nothing_once_it_is_swept() -> anyhow:
 
     assert_eq!(
         site.sweep("--grace=60")?,
-        json!({ "orphans": 0, "expired": 0, "kept": 0, "underWay": 1 })
+        json!({ "orphans": 0, "expired": 0, "kept": 0, "underWay": 1, "addresses": 0 })
     );
     assert_eq!(
         (site.keys()?, site.records_left().await?),
@@ -121,7 +122,7 @@ async fn an_upload_that_was_cut_off_leaves_nothing_once_it_is_swept() -> anyhow:
 
     assert_eq!(
         site.sweep("--grace=0")?,
-        json!({ "orphans": 1, "expired": 0, "kept": 0, "underWay": 0 })
+        json!({ "orphans": 1, "expired": 0, "kept": 0, "underWay": 0, "addresses": 0 })
     );
     assert_eq!((site.keys()?, site.records_left().await?), (Vec::new(), 0));
     Ok(())
@@ -187,7 +188,7 @@ async fn an_upload_under_way_stays_whatever_the_clock_said_that_named_it() -> an
 
     assert_eq!(
         site.sweep("--grace=60")?,
-        json!({ "orphans": 0, "expired": 0, "kept": 0, "underWay": 1 })
+        json!({ "orphans": 0, "expired": 0, "kept": 0, "underWay": 1, "addresses": 0 })
     );
     site.publish_event_of(&under_way).await?;
     site.records.end(&record).await?;
@@ -230,5 +231,58 @@ async fn uploads_go_on_once_a_full_bucket_of_three_brokers_is_swept() -> anyhow:
     let uploads = context.get_stream("KV_uploads").await?;
     let max_bytes = uploads.cached_info().config.max_bytes;
     assert_eq!(max_bytes, 160_000, "its share is the usual one again");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_addresses_of_people_who_left_are_removed_and_they_stay_known() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let context = jetstream::new(site.nats.client(User::Operator).await?);
+    let bucket = context.get_key_value(SUBSCRIBERS_BUCKET).await?;
+    let ago = |age: Duration| (OffsetDateTime::now_utc() - age).format(&Rfc3339);
+    let (long_ago, now) = (ago(40 * DAY)?, ago(Duration::ZERO)?);
+    for (email, more) in [
+        (
+            "left@example.com",
+            json!({ "state": "unsubscribed", "since": long_ago }),
+        ),
+        (
+            "leaves@example.com",
+            json!({ "state": "unsubscribed", "since": now }),
+        ),
+        (
+            "typed@example.com",
+            json!({ "state": "pending", "mailed": long_ago, "ended": long_ago }),
+        ),
+        (
+            "stays@example.com",
+            json!({ "state": "confirmed", "since": long_ago }),
+        ),
+    ] {
+        let mut record = json!({ "email": email, "subscription": Uuid::new_v4(), "requested": long_ago });
+        for (name, value) in more.as_object().into_iter().flatten() {
+            record[name] = value.clone();
+        }
+        bucket
+            .put(person(email)?.as_str(), record.to_string().into())
+            .await?;
+    }
+    bucket
+        .put(person(EMAIL)?.as_str(), "no subscriber's".into())
+        .await?;
+
+    assert_eq!(told_json(&["sweep"], &site.flags())?["addresses"], 2);
+    for (email, state, is_kept) in [
+        ("left@example.com", "unsubscribed", false),
+        ("leaves@example.com", "unsubscribed", true),
+        ("typed@example.com", "unsubscribed", false),
+        ("stays@example.com", "confirmed", true),
+    ] {
+        let record = bucket.get(person(email)?.as_str()).await?.unwrap_or_default();
+        let record: Value = serde_json::from_slice(&record)?;
+        assert_eq!(record["state"], state, "{record}");
+        assert_eq!(record.to_string().contains(email), is_kept, "{record}");
+    }
+    assert_eq!(told_json(&["sweep"], &site.flags())?["addresses"], 0);
     Ok(())
 }

@@ -30,8 +30,21 @@ impl LinkKeys {
     ///
     /// If it is no address.
     pub fn confirmation(&self, email: &str) -> anyhow::Result<String> {
+        self.token(Purpose::Confirm, email)
+    }
+
+    /// What the link carries by which this address leaves the newsletter.
+    ///
+    /// # Errors
+    ///
+    /// If it is no address.
+    pub fn unsubscribing(&self, email: &str) -> anyhow::Result<String> {
+        self.token(Purpose::Unsubscribe, email)
+    }
+
+    fn token(&self, purpose: Purpose, email: &str) -> anyhow::Result<String> {
         let person = self.person.person(&EmailAddress::parse(email)?);
         let expires = OffsetDateTime::now_utc() + LIFETIME;
-        Ok(self.token.sign(Purpose::Confirm, &person, expires))
+        Ok(self.token.sign(purpose, &person, expires))
     }
 }

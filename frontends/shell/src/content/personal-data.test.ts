@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import {
   BACKUPS_KEPT_DAYS,
   collectedFields,
+  FORMER_READERS_DAYS,
   NEVER_CONFIRMED_DAYS,
   recipients,
   retention,
@@ -91,5 +92,12 @@ test('an address that nobody confirmed is kept as long as the policy says', () =
   const rules = readFileSync('crates/subscribers/src/subscriber.rs', 'utf8');
   expect(rules).toContain(
     `UNCONFIRMED_SUPPRESSION_TTL: std::time::Duration = std::time::Duration::from_secs(${NEVER_CONFIRMED_DAYS} * 24 * 60 * 60)`,
+  );
+});
+
+test('the address of somebody who had left is kept unconfirmed as long as the policy says', () => {
+  const rules = readFileSync('crates/subscribers/src/subscriber.rs', 'utf8');
+  expect(rules).toContain(
+    `MAX_CONFIRM_WITHIN: std::time::Duration = std::time::Duration::from_secs(${FORMER_READERS_DAYS} * 24 * 60 * 60)`,
   );
 });

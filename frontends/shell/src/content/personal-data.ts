@@ -61,3 +61,6 @@ export const BACKUPS_KEPT_DAYS = 30;
 
 /** Retention period of an address that does not exist and that nobody confirmed (`crates/subscribers`). */
 export const NEVER_CONFIRMED_DAYS = 90;
+
+/** Retention period of the address of somebody who had left and was signed up again, unconfirmed (`crates/subscribers`). */
+export const FORMER_READERS_DAYS = 30;

@@ -63,6 +63,11 @@ impl Collector {
         lock(&self.spans).clone()
     }
 
+    /// Every log record.
+    pub fn logs(&self) -> Vec<(String, LogRecord)> {
+        lock(&self.logs).clone()
+    }
+
     /// The trace of a request, in hexadecimal digits, once a span of it was sent.
     pub fn trace_of(&self, request_id: &str) -> Option<String> {
         let spans = lock(&self.spans);

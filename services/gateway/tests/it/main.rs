@@ -8,6 +8,7 @@ mod memory;
 mod metrics;
 mod odd_uploads;
 mod openapi;
+mod personal_data;
 mod published;
 mod remote_failures;
 mod site;

@@ -149,7 +149,7 @@ async fn a_message_reaches_sales_and_is_acknowledged() -> anyhow::Result<()> {
     assert_eq!(answer.json::<Value>().await?["success"], json!(true));
 
     let lead = site.stack.inbox()?.mails_to(SALES, 1, MAIL).await?.remove(0);
-    assert!(text(&lead).contains("Two cameras,\none question."), "{lead}");
+    assert!(text(&lead).contains("> Two cameras,\n> one question."), "{lead}");
     assert_eq!(
         lead["headers"]["reply-to"]
             .as_str()

@@ -437,7 +437,7 @@ async fn a_message_sent_twice_is_one_and_sales_learn_what_led_to_it() -> anyhow:
     assert_eq!(site.stack.nats.events().await?.len(), 1);
     let lead = site.stack.inbox()?.mails_to(SALES, 1, MAIL).await?.remove(0);
     let text = lead["text"].as_str().unwrap_or_default();
-    for told in ["Two cameras,\none question.", "/contact\n", "newspaper"] {
+    for told in ["> Two cameras,\n> one question.", "/contact\n", "newspaper"] {
         assert!(text.contains(told), "no {told:?} in:\n{text}");
     }
     assert!(!text.contains("gclid"), "{text}");

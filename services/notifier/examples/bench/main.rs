@@ -220,7 +220,8 @@ async fn publish(nats: &Nats) -> anyhow::Result<()> {
 }
 
 async fn publish_one(publisher: &Publisher) -> anyhow::Result<()> {
-    let person = PersonId::try_from("0123456789abcdef0123456789abcdef".to_owned());
+    // Somebody else each time: one visitor gets only so many mails.
+    let person = PersonId::try_from(Uuid::new_v4().simple().to_string());
     let person = person.map_err(|_| anyhow::anyhow!("that is no person"))?;
     let requested = NewsletterRequested {
         email: EmailAddress::parse("asha@example.com")?,

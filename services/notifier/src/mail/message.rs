@@ -2,10 +2,7 @@
 
 use lettre::{
     Message,
-    message::{
-        Attachment, Mailbox, MultiPart, SinglePart,
-        header::{ContentType, HeaderName, HeaderValue},
-    },
+    message::{Attachment, Mailbox, MultiPart, SinglePart, header::ContentType},
 };
 use minijinja::Value;
 use site_events::{Channel, Event, EventData};
@@ -15,6 +12,7 @@ use uuid::Uuid;
 use super::{
     context::MailContext,
     error::MailError,
+    headers,
     templates::{Kind, Rendered},
     wording,
 };
@@ -99,20 +97,19 @@ impl Mail {
             .date(now.into())
             .from(context.from.clone())
             .to(self.to)
-            .subject(words.subject);
+            .raw_header(headers::text("Subject", words.subject));
         for (name, value) in self.headers {
-            message = message.raw_header(header(name, value));
+            message = message.raw_header(headers::text(name, value));
         }
         if let Some(reply_to) = self.reply_to {
-            message = message.reply_to(reply_to);
+            message = message.raw_header(headers::reply_to(reply_to));
         }
-        if is_automatic(self.kind) {
-            message = message.raw_header(header("Auto-Submitted", "auto-generated".into()));
-        }
+        // An out-of-office note would answer the visitor, of whom sales and recruiters hear by it, too (RFC 3834, 5).
+        message = message.raw_header(headers::text("Auto-Submitted", "auto-generated".into()));
         if let Some(link) = self.unsubscribe {
             message = message
-                .raw_header(header("List-Unsubscribe", format!("<{link}>")))
-                .raw_header(header(
+                .raw_header(headers::text("List-Unsubscribe", format!("<{link}>")))
+                .raw_header(headers::text(
                     "List-Unsubscribe-Post",
                     "List-Unsubscribe=One-Click".into(),
                 ));
@@ -142,7 +139,7 @@ impl Mail {
 
 fn attached(file: File) -> Result<SinglePart, MailError> {
     let content_type = ContentType::parse(&file.content_type).map_err(|_| MailError::Attachment)?;
-    Ok(Attachment::new(wording::one_line(&file.name)).body(file.content, content_type))
+    Ok(Attachment::new(headers::file_name(&file.name)).body(file.content, content_type))
 }
 
 /// Among whom a mail is talked about. All mails of one person and one conversation refer to the same first mail,
@@ -157,17 +154,4 @@ fn conversation(channel: Channel) -> &'static str {
             "newsletter"
         }
     }
-}
-
-/// Whether a mail is written by a machine for whoever caused it (RFC 3834, 5): nobody's out-of-office note shall
-/// answer it. What visitors tell our own people is for those to answer.
-fn is_automatic(kind: Kind) -> bool {
-    !matches!(
-        kind,
-        Kind::Event(Channel::SalesLead | Channel::RecruiterApplication)
-    )
-}
-
-fn header(name: &'static str, value: String) -> HeaderValue {
-    HeaderValue::new(HeaderName::new_from_ascii_str(name), value)
 }

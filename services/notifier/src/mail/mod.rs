@@ -6,6 +6,7 @@ mod contact;
 mod context;
 mod dkim;
 mod error;
+mod headers;
 mod message;
 mod newsletter;
 mod operator;

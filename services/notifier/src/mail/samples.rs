@@ -50,7 +50,7 @@ pub async fn mails(context: &MailContext) -> Result<Vec<Named>, MailError> {
 
 fn contact_mails(context: &MailContext) -> Result<Vec<Named>, MailError> {
     let message = event(written("Asha Rao", MESSAGE));
-    let hard = event(written("ஆஷா <b>ராவ்</b>", &HARD_MESSAGE.repeat(2)));
+    let hard = event(written("ஆஷா <b>ராவ்</b> =?utf-8?B?Q0VP?=", &HARD_MESSAGE.repeat(2)));
     let answer = contact::acknowledgement(context, &message)?;
     let hard_answer = contact::acknowledgement(context, &hard)?;
     Ok(vec![

@@ -1,8 +1,13 @@
 //! The templates: a folder per mail (`subject.txt.j2`, `body.txt.j2`, `body.html.j2`)
 //! on a common base, built into the program.
 
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, syntax::SyntaxConfig, value::Serde};
+use std::borrow::Cow;
+
+use minijinja::{
+    AutoEscape, Environment, UndefinedBehavior, Value, escape_formatter, syntax::SyntaxConfig, value::Serde,
+};
 use site_events::Channel;
+use visitor::invisible::without_invisible;
 
 use super::brand::Brand;
 
@@ -106,6 +111,13 @@ impl Templates {
                 AutoEscape::None
             } else {
                 AutoEscape::Html
+            }
+        });
+        // Whatever a value holds, also one of an event from before names were read so: it turns none of our words round.
+        environment.set_formatter(|out, state, value| {
+            match value.as_str().filter(|_| !value.is_safe()).map(without_invisible) {
+                Some(Cow::Owned(visible)) => escape_formatter(out, state, &Value::from(visible)),
+                Some(Cow::Borrowed(_)) | None => escape_formatter(out, state, value),
             }
         });
         environment.add_global("brand", Serde(brand.clone()));

@@ -3,6 +3,7 @@
 use time::{
     OffsetDateTime, UtcOffset, format_description::StaticFormatDescription, macros::format_description,
 };
+use visitor::invisible::without_invisible;
 
 const TIME: StaticFormatDescription =
     format_description!("[day padding:none] [month repr:long] [year], [hour]:[minute] UTC");
@@ -54,11 +55,11 @@ pub fn repeatable(text: &str) -> Option<&str> {
     (text.chars().count() <= MAX_REPEATED_CHARACTERS && !like_a_link(text)).then_some(text)
 }
 
-/// The text on a single line, fit for a header: no control characters, no runs of
+/// The text on a single line, fit for a header: no control or invisible characters, no runs of
 /// white space, not longer than a reader's screen is wide.
 pub fn one_line(text: &str) -> String {
     const MAX_LINE_CHARACTERS: usize = 160;
-    let visible = text.replace(char::is_control, " ");
+    let visible = without_invisible(text).replace(char::is_control, " ");
     let mut line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((end, _)) = line.char_indices().nth(MAX_LINE_CHARACTERS) {
         line.truncate(end);
@@ -133,6 +134,7 @@ mod tests {
         fn a_line_never_breaks(text in any::<String>()) {
             let line = one_line(&text);
             prop_assert!(!line.contains(char::is_control));
+            prop_assert!(!line.contains(visitor::invisible::is_invisible));
             prop_assert!(line.chars().count() <= 161);
         }
     }

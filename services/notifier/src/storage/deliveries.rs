@@ -16,7 +16,7 @@ use backon::{ExponentialBuilder, Retryable};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use site_broker::{
-    CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery,
+    CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, WITHHELD,
     buckets::{open_bucket, read_value},
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -52,6 +52,8 @@ pub enum Handover {
     Sent,
     /// Another notifier had delivered it before.
     Before,
+    /// The receiver is not to have it: too many went there within a day.
+    Withheld,
 }
 
 /// A delivery without a record. Whoever sends it asks again after everything that he waited for: a broker that was killed
@@ -139,12 +141,21 @@ impl Deliveries {
             };
             send(unsent).await?
         };
-        if handover == Handover::Before {
-            tracing::info!("delivered before; nothing sent");
-            return Ok(());
-        }
-        tracing::info!("sent");
-        Ok(self.record(&key, OffsetDateTime::now_utc()).await?)
+        let state = match handover {
+            Handover::Before => {
+                tracing::info!("delivered before; nothing sent");
+                return Ok(());
+            }
+            Handover::Sent => {
+                tracing::info!("sent");
+                None
+            }
+            Handover::Withheld => {
+                tracing::info!("withheld: this visitor got as many mails within a day as one may get");
+                Some(WITHHELD)
+            }
+        };
+        Ok(self.record(&key, state, OffsetDateTime::now_utc()).await?)
     }
 
     /// The operator's last mail.
@@ -197,10 +208,11 @@ impl Deliveries {
             .map_err(|error| Unavailable::of_call(DELIVERIES_BUCKET, &error))
     }
 
-    /// Writes the delivery record: that the receiver has it, and when. Ends when it is written.
-    async fn record(&self, key: &str, now: OffsetDateTime) -> Result<(), Unavailable> {
+    /// Writes the delivery record: when the receiver got it, or when it was decided otherwise. Ends when it is written.
+    async fn record(&self, key: &str, state: Option<&str>, now: OffsetDateTime) -> Result<(), Unavailable> {
         let time = now.format(&Rfc3339).unwrap_or_default();
-        self.put_until_written(key, time.into()).await
+        let record = state.map_or_else(|| time.clone(), |state| format!("{state} {time}"));
+        self.put_until_written(key, record.into()).await
     }
 
     async fn put_until_written(&self, key: &str, value: Bytes) -> Result<(), Unavailable> {

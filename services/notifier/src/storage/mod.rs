@@ -1,15 +1,18 @@
-//! Storage in the broker's KV buckets and its stream: deliveries, the state of webhook endpoints, and the events
+//! Storage in the broker's KV buckets and its stream: deliveries, how many mails each visitor got, the state of webhook endpoints, and the events
 //! themselves.
 
+mod counted_mails;
 mod deliveries;
 mod endpoint_states;
 mod event_stream;
 mod unavailable;
 mod under_way;
+mod visitor_mails;
 
 pub use self::{
     deliveries::{Deliveries, Handover, LastDigest, Unsent},
     endpoint_states::EndpointStates,
     event_stream::EventStream,
     unavailable::Unavailable,
+    visitor_mails::{Allowance, VisitorMails},
 };

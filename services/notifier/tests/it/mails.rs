@@ -97,9 +97,9 @@ async fn a_contact_message_reaches_sales_and_is_acknowledged() -> anyhow::Result
     ensure_it_tells_its_event(&lead, event, Channel::SalesLead);
     assert_eq!(lead["replyTo"][0]["address"], VISITOR);
     assert_eq!(lead["replyTo"][0]["name"], "Zoë Müller");
-    assert_eq!(header(&lead, "auto-submitted"), None);
+    assert_eq!(header(&lead, "auto-submitted"), Some("auto-generated"));
     let text = lead["text"].as_str().unwrap_or_default();
-    assert!(text.contains("Two cameras,\none question."), "{text}");
+    assert!(text.contains("\n> Two cameras,\n> one question.\n"), "{text}");
 
     let acknowledgement = scene.mail(VISITOR).await?;
     ensure_it_tells_its_event(&acknowledgement, event, Channel::ContactAcknowledgement);
@@ -197,13 +197,13 @@ async fn a_subscriber_is_welcomed_with_a_way_out_in_one_click() -> anyhow::Resul
 async fn an_application_reaches_the_recruiters_with_a_link_to_its_resume() -> anyhow::Result<()> {
     let s3 = S3::start().await?;
     let scene = scene(&s3.flags()).await?;
-    let applied = applied_with_resume(&s3).await?;
+    let applied = applied_with_resume(&s3, "Résumé Zoë.pdf").await?;
     let event = scene.site.publish(VISITOR, applied).await?;
 
     let mail = scene.mail(RECRUITERS).await?;
     ensure_it_tells_its_event(&mail, event, Channel::RecruiterApplication);
     assert_eq!(mail["replyTo"][0]["address"], VISITOR);
-    assert_eq!(header(&mail, "auto-submitted"), None);
+    assert_eq!(header(&mail, "auto-submitted"), Some("auto-generated"));
     let text = mail["text"].as_str().unwrap_or_default();
     for field in [
         "Zoë Müller",
@@ -246,8 +246,8 @@ async fn an_application_reaches_the_recruiters_with_a_link_to_its_resume() -> an
 
 const RESUME: &[u8] = b"%PDF-1.7 a life in one page";
 
-/// An application whose résumé lies in the store.
-async fn applied_with_resume(s3: &S3) -> anyhow::Result<CareersApplied> {
+/// An application whose résumé lies in the store, under a name that its owner gave it.
+pub async fn applied_with_resume(s3: &S3, file_name: &str) -> anyhow::Result<CareersApplied> {
     let key = ResumeKey::new(&person(VISITOR)?, Uuid::new_v4());
     let file = tempfile::NamedTempFile::new()?;
     std::fs::write(file.path(), RESUME)?;
@@ -256,7 +256,7 @@ async fn applied_with_resume(s3: &S3) -> anyhow::Result<CareersApplied> {
     Ok(CareersApplied {
         resume: Some(StoredResume {
             key: key.to_string(),
-            file_name: "Résumé Zoë.pdf".to_owned(),
+            file_name: file_name.to_owned(),
             content_type: "application/pdf".to_owned(),
             size_bytes: RESUME.len() as u64,
             sha256: "0f".repeat(32),
@@ -271,7 +271,7 @@ async fn a_resume_larger_than_the_setting_is_a_link_only() -> anyhow::Result<()>
     let s3 = S3::start().await?;
     let flags = [s3.flags(), vec!["--resume-attachment-kb=0".to_owned()]].concat();
     let scene = scene(&flags).await?;
-    let applied = applied_with_resume(&s3).await?;
+    let applied = applied_with_resume(&s3, "Résumé Zoë.pdf").await?;
     scene.site.publish(VISITOR, applied).await?;
     let mail = scene.mail(RECRUITERS).await?;
     assert_eq!(
@@ -285,7 +285,7 @@ async fn a_resume_larger_than_the_setting_is_a_link_only() -> anyhow::Result<()>
 #[tokio::test]
 async fn recruiters_hear_of_an_application_while_the_store_is_away() -> anyhow::Result<()> {
     let s3 = S3::start().await?;
-    let applied = applied_with_resume(&s3).await?;
+    let applied = applied_with_resume(&s3, "Résumé Zoë.pdf").await?;
     let flags = s3.flags();
     drop(s3);
     let scene = scene(&flags).await?;

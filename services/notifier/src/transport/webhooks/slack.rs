@@ -5,6 +5,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use site_events::{Attribution, EventType};
+use visitor::invisible::without_invisible;
 
 /// Slack cuts messages off at 40,000 characters; nobody reads that far in a channel.
 const MAX_QUOTED_CHARACTERS: usize = 3_000;
@@ -27,7 +28,8 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
     let text = |field: &str| data.get(field).and_then(Value::as_str).map(escaped);
     let who = [
         text("name"),
-        text("email").map(|email| format!("<mailto:{email}|{email}>")),
+        // What stands before the first bar is where the link leads, what stands behind it is shown.
+        text("email").map(|email| format!("<mailto:{}|{email}>", email.replace('|', "%7C"))),
     ]
     .into_iter()
     .flatten()
@@ -87,9 +89,11 @@ fn origin(data: &Value) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// What is a visitor's is no markup: https://docs.slack.dev/messaging/formatting-message-text#escaping
+/// What is a visitor's is no markup (https://docs.slack.dev/messaging/formatting-message-text#escaping), and turns no
+/// words of ours round.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
+    without_invisible(text)
+        .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
 }
@@ -126,6 +130,32 @@ mod tests {
             text(&event),
             "*New application: AI Intern* from Asha, <mailto:asha@example.com|asha@example.com>\
              \n+91 98400 00000 · 1 year · résumé in the mail\n>Hello\n_0199_"
+        );
+    }
+
+    #[test]
+    fn a_visitor_turns_none_of_our_words_round() {
+        let event = json!({
+            "type": "site.contact.received.v1",
+            "id": "0199",
+            "data": { "name": "\u{202e}ahsA", "email": "asha@example.com", "message": "\u{2067}one\u{2028}two" },
+        });
+        assert_eq!(
+            text(&event),
+            "*New contact message* from ahsA, <mailto:asha@example.com|asha@example.com>\n>onetwo\n_0199_"
+        );
+    }
+
+    #[test]
+    fn an_address_with_a_bar_is_shown_whole() {
+        let event = json!({
+            "type": "site.newsletter.confirmed.v1",
+            "id": "0199",
+            "data": { "email": "ceo|x@example.com" },
+        });
+        assert_eq!(
+            text(&event),
+            "*New newsletter subscriber* from <mailto:ceo%7Cx@example.com|ceo|x@example.com>\n_0199_"
         );
     }
 

@@ -1,0 +1,60 @@
+//! The part of `sitectl sweep` that removes addresses of people who left the newsletter.
+
+use ::subscribers::{Retention, SubscriberStoreError, Subscribers};
+use anyhow::Context as _;
+use async_nats::{Client, jetstream};
+use site_broker::SUBSCRIBERS_BUCKET;
+use site_events::subjects;
+use time::OffsetDateTime;
+use visitor::PersonId;
+
+use crate::broker;
+
+/// Takes the address out of every record that needs none any more; gives how many. The newsletter service does so itself
+/// when somebody leaves: these are records of before that, and of what it did not come to.
+///
+/// # Errors
+///
+/// If the broker does not answer; repeating it goes on from there. A record that is no subscriber's is left alone.
+pub async fn forget_addresses(client: Client, now: OffsetDateTime) -> anyhow::Result<u64> {
+    let context = jetstream::new(client.clone());
+    let bucket = broker::bucket(&context, SUBSCRIBERS_BUCKET).await?;
+    let subscribers = Subscribers::open(client).await?;
+    let everybody = format!("{}*", bucket.prefix);
+    let (mut forgotten, mut from) = (0, 1);
+    while let Some(message) = broker::next(&bucket.stream, &everybody, from).await? {
+        from = message.sequence + 1;
+        let person = subjects::person_of(&message.subject).to_owned();
+        if let Ok(person) = PersonId::try_from(person)
+            && forget(&subscribers, &person, now).await?
+        {
+            forgotten += 1;
+        }
+    }
+    Ok(forgotten)
+}
+
+async fn forget(subscribers: &Subscribers, person: &PersonId, now: OffsetDateTime) -> anyhow::Result<bool> {
+    let entry = match subscribers.read(person).await {
+        Ok(entry) => entry,
+        // The newsletter service tells of it when it meets it.
+        Err(SubscriberStoreError::Unreadable { .. }) => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
+    let Some(known) = entry.subscriber else {
+        return Ok(false);
+    };
+    let swept = known.clone().swept(now);
+    if swept == known {
+        return Ok(false);
+    }
+    match subscribers
+        .write(person, &swept, entry.revision, Retention::Forever)
+        .await
+    {
+        Ok(_) => Ok(true),
+        // They came back, or left, in this moment; the next sweep looks again.
+        Err(SubscriberStoreError::Conflict) => Ok(false),
+        Err(error) => Err(error).context("not every address was removed; repeat it"),
+    }
+}

@@ -1,0 +1,70 @@
+//! Characters that nobody sees: they make a name read as another, or turn round the words that stand beside them.
+
+use std::borrow::Cow;
+
+/// Whether a character shows nothing and only changes how others are shown: those that set the direction of text
+/// (UAX #9), and whatever else a reader ignores (Unicode's `Default_Ignorable_Code_Point`, separators of lines and
+/// paragraphs, annotations). Not among them: what words are written with, such as the joiners of Persian and Malayalam
+/// and the variants of ideographs and pictures ([`shapes_others`]).
+pub fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
+        | '\u{200b}' | '\u{200e}' | '\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
+}
+
+/// Whether a character has no look of its own and gives others theirs: alone it shows nothing.
+pub fn shapes_others(c: char) -> bool {
+    matches!(c,
+        '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// The text without its invisible characters.
+pub fn without_invisible(text: &str) -> Cow<'_, str> {
+    if text.contains(is_invisible) {
+        Cow::Owned(text.chars().filter(|c| !is_invisible(*c)).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_turns_text_round_is_left_out() {
+        for c in
+            "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}"
+                .chars()
+        {
+            assert_eq!(without_invisible(&format!("Asha{c} Rao")), "Asha Rao", "{c:?}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_sees_is_left_out() {
+        for c in "\u{ad}\u{200b}\u{2028}\u{2029}\u{2060}\u{2063}\u{3164}\u{feff}\u{fff9}\u{e0041}".chars() {
+            assert_eq!(without_invisible(&format!("As{c}ha")), "Asha", "{c:?}");
+        }
+    }
+
+    #[test]
+    fn what_names_are_written_with_stays() {
+        for name in [
+            "ആശ ജോൺ\u{200d}",
+            "می\u{200c}خواهم",
+            "葛\u{e0100}城",
+            "❤\u{fe0f}",
+            "👩\u{200d}💻",
+            "אשה",
+            "عائشة",
+        ] {
+            assert_eq!(without_invisible(name), name);
+        }
+    }
+}

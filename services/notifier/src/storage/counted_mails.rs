@@ -1,0 +1,128 @@
+//! The mails of a day to one visitor: what counts, and how many are too many.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use time::{Duration, OffsetDateTime};
+
+/// For how long a mail counts.
+const COUNTED_FOR: Duration = Duration::DAY;
+
+/// The mails that went, or are to go, to one visitor: each by event and channel, with the time (Unix) at which it was counted.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountedMails {
+    mails: BTreeMap<String, i64>,
+    /// What a later release notes beside.
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// What comes of counting a mail.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Count {
+    /// It was counted before.
+    Before,
+    /// It is one too many.
+    TooMany,
+    /// It counts: this is to be stored.
+    Now(CountedMails),
+}
+
+impl CountedMails {
+    /// What a record says. One that cannot be read says nothing: no mail is held back by that.
+    pub fn read(record: Option<Bytes>) -> Self {
+        let read = record.and_then(|record| serde_json::from_slice(&record).ok());
+        read.unwrap_or_default()
+    }
+
+    /// The record.
+    pub fn to_json(&self) -> Bytes {
+        serde_json::to_vec(self)
+            .expect("counted mails are plain values")
+            .into()
+    }
+
+    /// Counts a mail of which so many may go out within a day.
+    pub fn count(mut self, mail: &str, now: OffsetDateTime, max_per_day: usize) -> Count {
+        let since = (now - COUNTED_FOR).unix_timestamp();
+        self.mails.retain(|_, counted| *counted > since);
+        if self.mails.contains_key(mail) {
+            return Count::Before;
+        }
+        if self.mails.len() >= max_per_day {
+            return Count::TooMany;
+        }
+        self.mails.insert(mail.to_owned(), now.unix_timestamp());
+        Count::Now(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use time::macros::datetime;
+
+    use super::*;
+
+    const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
+
+    fn counted(known: CountedMails, mail: &str, now: OffsetDateTime) -> CountedMails {
+        match known.clone().count(mail, now, 2) {
+            Count::Now(next) => next,
+            Count::Before | Count::TooMany => known,
+        }
+    }
+
+    #[test]
+    fn a_mail_that_is_tried_again_counts_once_and_one_too_many_does_not() {
+        let one = counted(CountedMails::default(), "1.a", NOW);
+        assert_eq!(one.clone().count("1.a", NOW, 2), Count::Before);
+        let two = counted(one, "1.b", NOW);
+        assert_eq!(two.clone().count("2.a", NOW, 2), Count::TooMany);
+        assert_eq!(two.count("1.b", NOW, 2), Count::Before);
+    }
+
+    #[test]
+    fn a_day_later_it_counts_no_more() {
+        let two = counted(
+            counted(CountedMails::default(), "1.a", NOW),
+            "1.b",
+            NOW + Duration::HOUR,
+        );
+        assert_eq!(
+            two.clone()
+                .count("2.a", NOW + Duration::DAY - Duration::SECOND, 2),
+            Count::TooMany
+        );
+        let later = counted(two, "2.a", NOW + Duration::DAY);
+        assert_eq!(later.mails.len(), 2, "the first made room");
+    }
+
+    #[test]
+    fn a_record_reads_back_with_what_a_later_release_noted_and_an_unreadable_one_as_none() {
+        let record = r#"{"mails":{"1.a":1795176000},"muted":true}"#;
+        let read = CountedMails::read(Some(record.into()));
+        assert_eq!(read.to_json(), record);
+        assert_eq!(CountedMails::read(Some("[]".into())), CountedMails::default());
+        assert_eq!(CountedMails::read(None), CountedMails::default());
+    }
+
+    proptest! {
+        #[test]
+        fn within_any_day_there_are_never_more_than_may_be(steps in prop::collection::vec((0u8..30, 0i64..40_000), 0..80)) {
+            let (mut known, mut now, mut sent) = (CountedMails::default(), NOW, BTreeMap::new());
+            for (mail, seconds) in steps {
+                now += Duration::seconds(seconds);
+                let mail = format!("{mail}.a");
+                if let Count::Now(next) = known.clone().count(&mail, now, 3) {
+                    known = next;
+                    sent.insert(mail, now);
+                }
+                let of_the_day = sent.values().filter(|at| now - **at < Duration::DAY).count();
+                prop_assert!(of_the_day <= 3);
+            }
+        }
+    }
+}

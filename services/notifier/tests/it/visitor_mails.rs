@@ -1,0 +1,152 @@
+//! How many mails one visitor gets within a day, whatever is typed into our forms.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use async_nats::jetstream;
+use site_broker::{DELIVERIES_BUCKET, VISITOR_MAILS_BUCKET};
+use site_events::Channel;
+use testkit::{MailServer, Nats, ScriptedReply, User, eventually};
+use uuid::Uuid;
+
+use crate::running::{Running, SALES, SOON, Site, person, request};
+
+const VISITOR: &str = "zoe@example.org";
+
+fn at_most(mails: u32) -> [String; 1] {
+    [format!("--visitor-mails-per-day={mails}")]
+}
+
+/// Waits until every event has its outcome.
+async fn until_all_is_done(nats: &Nats) -> anyhow::Result<()> {
+    eventually("every event has its outcome", SOON, async || {
+        (nats.backlog().await.ok()? == 0).then_some(())
+    })
+    .await
+}
+
+/// The events of a channel whose mail is recorded as withheld.
+async fn withheld(nats: &Nats, channel: Channel, events: &[Uuid]) -> anyhow::Result<usize> {
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    let deliveries = context.get_key_value(DELIVERIES_BUCKET).await?;
+    let mut withheld = 0;
+    for event in events {
+        let record = deliveries.get(format!("{event}.{}", channel.name())).await?;
+        let record = String::from_utf8(record.unwrap_or_default().to_vec())?;
+        assert!(!record.is_empty(), "{channel:?} of {event} has no record");
+        withheld += usize::from(record.starts_with("withheld 2"));
+    }
+    Ok(withheld)
+}
+
+#[tokio::test]
+async fn beyond_the_cap_a_visitor_gets_no_mail_and_sales_hear_of_every_message() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
+    let site = Site::on(&nats).await?;
+    let notifier = Running::start(&nats, server.port(), &at_most(2)).await?;
+    let mut events = Vec::new();
+    for spelled in [VISITOR, "Zoe@example.org", "ZOE@EXAMPLE.ORG", VISITOR] {
+        events.push(site.contact(spelled).await?);
+    }
+    site.contact("asha@example.org").await?;
+    let sign_up = site.publish(VISITOR, request(VISITOR)?).await?;
+    until_all_is_done(&nats).await?;
+
+    assert_eq!(server.accepted(SALES).len(), 5);
+    assert_eq!(server.accepted("asha@example.org").len(), 1);
+    let acknowledgements = withheld(&nats, Channel::ContactAcknowledgement, &events).await?;
+    let confirmations = withheld(&nats, Channel::NewsletterConfirmation, &[sign_up]).await?;
+    assert_eq!(
+        acknowledgements + confirmations,
+        3,
+        "five mails to one visitor, of whom two may go"
+    );
+    assert_eq!(withheld(&nats, Channel::SalesLead, &events).await?, 0);
+    assert_eq!(nats.events().await?.len(), 6, "each event is stored");
+    assert!(nats.dead_letters().await?.is_empty());
+
+    // What was withheld stays so, also for a notifier that would have let it out.
+    drop(notifier);
+    let _other = Running::start(&nats, server.port(), &[]).await?;
+    for event in &events {
+        site.publish_again(&nats, *event).await?;
+    }
+    until_all_is_done(&nats).await?;
+    assert_eq!(
+        withheld(&nats, Channel::ContactAcknowledgement, &events).await?,
+        acknowledgements
+    );
+    assert_eq!(server.accepted(SALES).len(), 5);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_mail_that_is_tried_again_counts_once() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let refusing = Arc::new(AtomicBool::new(true));
+    let refuses = refusing.clone();
+    let server = MailServer::start(move |_, _| match refuses.load(Ordering::Relaxed) {
+        true => ScriptedReply::ToContent("451 4.7.1 Greylisted, try again later"),
+        false => ScriptedReply::Take,
+    })
+    .await?;
+    let site = Site::on(&nats).await?;
+    let mut notifier = Running::start(&nats, server.port(), &at_most(2)).await?;
+    let events = [site.contact(VISITOR).await?, site.contact(VISITOR).await?];
+    eventually("both mails fail twice", SOON, async || {
+        (server.attempts(VISITOR) >= 4).then_some(())
+    })
+    .await?;
+    // As after a crash, another process goes on with them.
+    notifier.tell_to_stop();
+    notifier.stopped().await?;
+    refusing.store(false, Ordering::Relaxed);
+    let _notifier = Running::start(&nats, server.port(), &at_most(2)).await?;
+    until_all_is_done(&nats).await?;
+    assert_eq!(
+        withheld(&nats, Channel::ContactAcknowledgement, &events).await?,
+        0
+    );
+    assert_eq!(server.accepted(VISITOR).len(), 2);
+    Ok(())
+}
+
+#[tokio::test]
+async fn notifiers_beside_each_other_count_together() -> anyhow::Result<()> {
+    const MESSAGES: usize = 30;
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
+    let site = Site::on(&nats).await?;
+    let mut events = Vec::new();
+    for _ in 0..MESSAGES {
+        events.push(site.contact(VISITOR).await?);
+    }
+    let flags = at_most(3);
+    let _both = tokio::try_join!(
+        Running::start(&nats, server.port(), &flags),
+        Running::start(&nats, server.port(), &flags),
+    )?;
+    until_all_is_done(&nats).await?;
+    assert_eq!(server.accepted(VISITOR).len(), 3);
+    assert_eq!(server.accepted(SALES).len(), MESSAGES);
+    let withheld = withheld(&nats, Channel::ContactAcknowledgement, &events).await?;
+    assert_eq!(withheld, MESSAGES - 3);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_record_that_nobody_can_read_holds_back_no_mail() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
+    let site = Site::on(&nats).await?;
+    site.note(VISITOR_MAILS_BUCKET, person(VISITOR)?.as_str(), "broken")
+        .await?;
+    let _notifier = Running::start(&nats, server.port(), &at_most(1)).await?;
+    site.contact(VISITOR).await?;
+    until_all_is_done(&nats).await?;
+    assert_eq!(server.accepted(VISITOR).len(), 1);
+    Ok(())
+}
