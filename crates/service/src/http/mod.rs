@@ -1,53 +1,110 @@
-//! HTTP/1.1 and HTTP/2 connections: accepted up to a limit, cut when they are slow, drained at the end.
+//! HTTP/1.1 and HTTP/2 connections: accepted up to a limit, cut when they stand still, drained at the end.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+mod activity;
+mod addresses;
+mod connection;
+mod open_files;
+mod stalled_answers;
+
+use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use anyhow::Context;
-use axum::{Router, extract::ConnectInfo};
-use hyper::body::Incoming;
-use hyper_util::{
-    rt::{TokioExecutor, TokioIo, TokioTimer},
-    server::{conn::auto, graceful::GracefulShutdown},
-    service::TowerToHyperService,
-};
+use axum::Router;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
 };
-use tower::{ServiceBuilder, ServiceExt};
+use tokio_util::task::TaskTracker;
 
+use self::{
+    addresses::{Addresses, Admitted},
+    connection::Connections,
+};
 use crate::drain::Drain;
 
 /// How many connections may be open at the same time where no setting says otherwise.
 pub const DEFAULT_MAX_CONNECTIONS: usize = 4096;
-/// How long a client may take over its request line and headers.
-const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often an HTTP/2 client is asked whether it is still there.
-const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(10);
-/// The most one connection may make us buffer.
-const BUFFER_BYTES: usize = 64 * 1024;
 /// How long to wait when the system has no socket to give.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Limits of a server's connections.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Open at the same time; others wait.
+    pub connections: usize,
+    /// Open at the same time from one address; others are closed at once. For a server that visitors reach without a proxy:
+    /// to one behind a proxy all of them come from its address.
+    pub per_address: Option<NonZeroUsize>,
+    /// How long a connection may stand still.
+    pub deadlines: Deadlines,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: DEFAULT_MAX_CONNECTIONS,
+            per_address: None,
+            deadlines: Deadlines::default(),
+        }
+    }
+}
+
+/// How long a connection may stand still. How long a body may take is its handler's to limit, who knows what is sent.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadlines {
+    /// From a connection's first moment to its first request, and for each request line with its headers. Over HTTP/1.1 this is
+    /// also how long it may be idle.
+    pub head: Duration,
+    /// From one answer to the next request.
+    pub idle: Duration,
+    /// For the client to take some more of its answer.
+    pub write: Duration,
+    /// For an idle client to let go (over HTTP/2, to heed GOAWAY).
+    pub closing: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self {
+            head: Duration::from_secs(10),
+            idle: Duration::from_secs(60),
+            write: Duration::from_secs(60),
+            closing: Duration::from_secs(30),
+        }
+    }
+}
 
 /// A listener that has its port but does not answer yet.
 pub struct HttpServer {
     listener: TcpListener,
     connections: Arc<Semaphore>,
+    addresses: Addresses,
+    deadlines: Deadlines,
+}
+
+/// A connection that counts, until this is dropped.
+struct Counted {
+    peer: SocketAddr,
+    _permit: OwnedSemaphorePermit,
+    _admitted: Admitted,
 }
 
 impl HttpServer {
-    /// Takes the port. Port 0 takes any free one.
+    /// Takes the port. Port 0 takes any free one. `setting` is the one that the address comes from.
     ///
     /// # Errors
     ///
     /// If the address cannot be listened on.
-    pub async fn bind(address: SocketAddr, max_connections: usize) -> anyhow::Result<Self> {
-        let listener = TcpListener::bind(address)
-            .await
-            .with_context(|| format!("The setting LISTEN is wrong: {address} cannot be listened on"))?;
+    pub async fn bind(setting: &str, address: SocketAddr, limits: Limits) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind(address).await;
+        let listener = listener
+            .with_context(|| format!("The setting {setting} is wrong: {address} cannot be listened on"))?;
+        open_files::allow(limits.connections);
         Ok(Self {
             listener,
-            connections: Arc::new(Semaphore::new(max_connections)),
+            connections: Arc::new(Semaphore::new(limits.connections)),
+            addresses: Addresses::new(limits.per_address),
+            deadlines: limits.deadlines,
         })
     }
 
@@ -59,51 +116,34 @@ impl HttpServer {
     /// Answers until the drain begins, then finishes what is in flight. What one connection does wrong ends that connection
     /// alone. Each request finds the drain among its extensions ([`Drain::of`]).
     pub async fn run(self, router: Router, drain: Drain) {
-        let graceful = GracefulShutdown::new();
-        let protocol = protocol();
-        loop {
-            let accepting = drain.stop().run_until_cancelled(self.accept());
-            let Some((stream, peer, permit)) = accepting.await else {
-                break;
-            };
-            let drain = drain.clone();
-            let service = ServiceBuilder::new()
-                .map_request(move |mut request: http::Request<Incoming>| {
-                    request.extensions_mut().insert(ConnectInfo(peer));
-                    request.extensions_mut().insert(drain.clone());
-                    request
-                })
-                .service(router.clone().into_service::<Incoming>());
-            let connection = protocol
-                .serve_connection_with_upgrades(
-                    TokioIo::new(stream),
-                    TowerToHyperService::new(service.boxed_clone()),
-                )
-                .into_owned();
-            let watched = graceful.watch(connection);
-            tokio::spawn(async move {
-                // A connection that its client broke is the client's matter.
-                if let Err(error) = watched.await {
-                    tracing::debug!(%error, "connection ended");
-                }
-                drop(permit);
+        let serving = TaskTracker::new();
+        let connections = Arc::new(Connections::new(router, drain.clone(), self.deadlines));
+        while let Some(accepted) = drain.stop().run_until_cancelled(self.accept()).await {
+            let connections = Arc::clone(&connections);
+            serving.spawn(async move {
+                let (stream, counted) = accepted;
+                connections.serve(stream, counted.peer).await;
             });
         }
         drop(self.listener);
-        drain.within_grace(graceful.shutdown()).await;
+        serving.close();
+        drain.within_grace(serving.wait()).await;
     }
 
-    async fn accept(&self) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
+    async fn accept(&self) -> (TcpStream, Counted) {
         loop {
             let permit = Arc::clone(&self.connections).acquire_owned().await;
-            let accepted = self.listener.accept().await;
-            match (accepted, permit) {
+            match (self.listener.accept().await, permit) {
                 (Ok((stream, peer)), Ok(permit)) => {
-                    // Answers are small and whole: waiting to fill a packet only delays them.
-                    if let Err(error) = stream.set_nodelay(true) {
-                        tracing::debug!(%error, "nodelay was refused");
+                    if let Some(admitted) = self.addresses.admit(peer.ip()) {
+                        let counted = Counted {
+                            peer,
+                            _permit: permit,
+                            _admitted: admitted,
+                        };
+                        return (stream, counted);
                     }
-                    return (stream, peer, permit);
+                    tracing::debug!("an address has its share of the connections");
                 }
                 (Err(error), _) => {
                     tracing::warn!(%error, "a connection could not be accepted");
@@ -113,19 +153,4 @@ impl HttpServer {
             }
         }
     }
-}
-
-fn protocol() -> auto::Builder<TokioExecutor> {
-    let mut protocol = auto::Builder::new(TokioExecutor::new());
-    protocol
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_READ_TIMEOUT)
-        .max_buf_size(BUFFER_BYTES);
-    protocol
-        .http2()
-        .timer(TokioTimer::new())
-        .keep_alive_interval(KEEP_ALIVE_INTERVAL)
-        .initial_stream_window_size(u32::try_from(BUFFER_BYTES).unwrap_or(u32::MAX));
-    protocol
 }

@@ -1,0 +1,6 @@
+//! What every server does, as its clients meet it.
+
+mod clients;
+mod http1;
+mod http2;
+mod http_server;
