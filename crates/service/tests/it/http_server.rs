@@ -24,7 +24,7 @@ pub const DEADLINES: Deadlines = Deadlines {
 /// Longer than anything may take here on a busy machine.
 pub const SOON: Duration = Duration::from_secs(20);
 /// The size of the answer at `/large`: more than all buffers hold.
-pub const LARGE_BYTES: usize = CHUNK_BYTES * 1024;
+pub const LARGE_BYTES: usize = CHUNK_BYTES * 128;
 const CHUNK_BYTES: usize = 64 * 1024;
 
 pub struct Server {
