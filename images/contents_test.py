@@ -52,8 +52,6 @@ ASKS_FOR = {
 }
 # What sitectl is asked to do; the others are not asked.
 TASK = {"sitectl": ["setup"]}
-# What is a program's word and no file.
-ALIVE = [(path, 200, {"content-type": "application/json"}) for path in ("/livez", "/readyz")]
 COMPRESSED = {"content-encoding": "br", "vary": "accept-encoding"}
 PAGE = COMPRESSED | {"content-type": "text/html", "cache-control": "no-cache"}
 ENTRY = COMPRESSED | {"content-type": "text/javascript", "cache-control": "no-cache"}
@@ -61,9 +59,8 @@ FOR_EVER = ENTRY | {"cache-control": "public, max-age=31536000, immutable"}
 # What an image answers that runs without being told anything: the address, where `*` stands for one of its files, the
 # status, and headers.
 ANSWERS = {
-    "gateway": [("/livez", 200, {"content-type": "application/json"}), ("/nothing-here", 404, {})],
+    "gateway": [("/api/openapi.json", 200, {"content-type": "application/json"}), ("/nothing-here", 404, {})],
     "web-shell": [
-        *ALIVE,
         ("/", 200, PAGE),
         ("/about", 200, PAGE),
         ("/favicon.svg", 200, COMPRESSED | {"content-type": "image/svg+xml"}),
@@ -73,13 +70,11 @@ ANSWERS = {
         ("/remotes/blog/remoteEntry.js", 404, {}),
     ],
     "web-blog": [
-        *ALIVE,
         ("/remotes/blog/remoteEntry.js", 200, ENTRY),
         ("/remotes/blog/assets/*.js", 200, FOR_EVER),
         ("/nothing-here", 404, {"content-length": "0"}),
     ],
     "web-careers": [
-        *ALIVE,
         ("/remotes/careers/remoteEntry.js", 200, ENTRY),
         ("/remotes/careers/assets/*.js", 200, FOR_EVER),
         ("/nothing-here", 404, {"content-length": "0"}),
@@ -124,7 +119,7 @@ class Image:
     def __init__(self, name, folder):
         self.folder = folder
         self.variables = dict(BASE_VARIABLES)
-        self.user, self.port, self.entrypoint, self.program = None, None, None, None
+        self.user, self.ports, self.entrypoint, self.program = None, [], None, None
         assemble_base(folder)
         for instruction, value in layers(name):
             # Anything else, RUN above all, would need an engine: there is no shell in the image.
@@ -157,7 +152,7 @@ class Image:
         assert value == "/", value
 
     def on_expose(self, value):
-        self.port = value
+        self.ports = value.split()
 
     def on_entrypoint(self, value):
         self.entrypoint = json.loads(value)
@@ -259,12 +254,12 @@ def ask(address):
             return error.code, error.headers
 
 
-def await_answers(site):
-    """Returns once something answers there."""
+def await_health(health):
+    """What is answered once something answers there."""
     deadline = time.monotonic() + 15
     while True:
         try:
-            return ask(f"{site}/livez")
+            return ask(f"{health}/livez")
         except OSError:
             if time.monotonic() > deadline:
                 raise
@@ -291,10 +286,10 @@ class Contents(unittest.TestCase):
     def test_what_is_exposed_is_what_is_listened_on(self):
         for name, image in self.images.items():
             with self.subTest(image=name):
-                listen = image.variables.get("LISTEN")
-                self.assertEqual(listen, image.port and f"0.0.0.0:{image.port}")
-                if listen:
-                    self.assertIn(f"[env: LISTEN={listen}]", image.answer("--help")[1])
+                names = [name for name in ("LISTEN", "HEALTH_LISTEN") if name in image.variables]
+                self.assertEqual([image.variables[name] for name in names], [f"0.0.0.0:{port}" for port in image.ports])
+                for name in names:
+                    self.assertIn(f"[env: {name}={image.variables[name]}]", image.answer("--help")[1])
 
     def test_what_is_not_told_is_asked_for_by_name(self):
         for name, image in self.images.items():
@@ -309,10 +304,11 @@ class Contents(unittest.TestCase):
         for name, image in self.images.items():
             with self.subTest(image=name):
                 if name not in ASKS_FOR:
-                    site = f"127.0.0.1:{free_port()}"
-                    program = image.start([], LISTEN=site)
+                    site, health = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
+                    program = image.start([], LISTEN=site, HEALTH_LISTEN=health)
                     try:
-                        await_answers(f"http://{site}")
+                        status, said = await_health(f"http://{health}")
+                        self.assertEqual((status, said["content-type"]), (200, "application/json"))
                         for path, status, headers in ANSWERS[name]:
                             expected = headers | (ALWAYS if name.startswith("web-") else {})
                             answered, said = ask(f"http://{site}{image.address(path)}")

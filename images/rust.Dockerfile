@@ -71,7 +71,8 @@ WORKDIR /
 FROM runtime AS gateway
 COPY --from=build /src/target/*/release/gateway /usr/local/bin/
 ENV LISTEN=0.0.0.0:8080
-EXPOSE 8080
+ENV HEALTH_LISTEN=0.0.0.0:8090
+EXPOSE 8080 8090
 ENTRYPOINT ["/usr/local/bin/gateway"]
 
 FROM runtime AS contact
@@ -108,6 +109,7 @@ ENTRYPOINT ["/usr/local/bin/sitectl"]
 FROM runtime AS web
 COPY --from=build /src/target/*/release/web /usr/local/bin/
 ENV LISTEN=0.0.0.0:8080
+ENV HEALTH_LISTEN=0.0.0.0:8090
 ENV SITE_DIR=/site
-EXPOSE 8080
+EXPOSE 8080 8090
 ENTRYPOINT ["/usr/local/bin/web"]

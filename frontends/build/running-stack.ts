@@ -6,6 +6,8 @@ import { root } from './file-paths.ts';
 export interface RunningStack {
   /** Address of the site. */
   site: string;
+  /** Address at which the gateway answers for its health. */
+  health: string;
   inbox: { web: string };
   pids: Record<string, number>;
 }

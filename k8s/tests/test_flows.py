@@ -47,6 +47,7 @@ PRODUCTION = designed(
     | {(client, "collector", "4317/TCP") for client in TELLING}
     # Traces, and logs.
     | {("collector", MONITORING, port) for port in ("4317/TCP", "3100/TCP")}
+    | {(MONITORING, "gateway", "8090/TCP")}
     | {(MONITORING, "collector", port) for port in ("8888/TCP", "8889/TCP")}
     | {(KEDA, "nats", "8222/TCP")},
 )

@@ -3,18 +3,20 @@
 use std::net::SocketAddr;
 
 use anyhow::Context;
+use http::{HeaderValue, Response};
 use tokio::net::TcpListener;
 use tonic::{
+    Code, Status,
     service::Routes,
     transport::{Server, server::TcpIncoming},
 };
-use tonic_health::ServingStatus;
+use tower::util::MapResponseLayer;
 
 use crate::{
     detached_calls::DetachedCalls,
     drain::{self, Drain},
     grpc_middleware,
-    health::{self, Dependency},
+    health::{self, Dependency, HealthStatus},
 };
 
 /// Per-stream flow control window: what one slow reader can make us hold.
@@ -27,21 +29,27 @@ const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 /// against clients who do so on purpose).
 const MAX_UNSEEN_RESETS: usize = 4_096;
 
+const BROKEN: &str = "the descriptor set is broken";
+/// How a status begins that was made of bytes which are no message.
+const UNDECODABLE: &str = "failed to decode Protobuf message";
+
 /// A gRPC server that has its port but does not answer yet.
 pub struct GrpcServer {
     listener: TcpListener,
+    names: &'static [&'static str],
     routes: Routes,
     dependencies: Vec<Dependency>,
 }
 
 impl GrpcServer {
-    /// Takes the port. Port 0 takes any free one.
+    /// Takes the port. Port 0 takes any free one. `names` are those of the services that the routes lead to.
     ///
     /// # Errors
     ///
     /// If the address cannot be listened on.
     pub async fn bind(
         address: SocketAddr,
+        names: &'static [&'static str],
         routes: Routes,
         dependencies: Vec<Dependency>,
     ) -> anyhow::Result<Self> {
@@ -50,6 +58,7 @@ impl GrpcServer {
             .with_context(|| format!("The setting LISTEN is wrong: {address} cannot be listened on"))?;
         Ok(Self {
             listener,
+            names,
             routes,
             dependencies,
         })
@@ -74,17 +83,8 @@ impl GrpcServer {
     pub async fn run(self, drain: Drain) -> anyhow::Result<()> {
         let stop = drain.stop().clone();
         let (reporter, health) = tonic_health::server::health_reporter();
-        reporter.set_service_status("", ServingStatus::NotServing).await;
-        reporter
-            .set_service_status(health::LIVE, ServingStatus::Serving)
-            .await;
-        let watching = tokio::spawn(health::watch(reporter, self.dependencies, stop.clone()));
-
-        let reflection = tonic_reflection::server::Builder::configure()
-            .register_encoded_file_descriptor_set(site_proto::DESCRIPTORS)
-            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-            .build_v1()
-            .context("the descriptor set is broken")?;
+        let health_status = HealthStatus::new(reporter, self.names).await;
+        let watching = tokio::spawn(health::watch(health_status, self.dependencies, stop.clone()));
         let calls = DetachedCalls::new(drain.clone());
         let serving = Server::builder()
             .initial_stream_window_size(STREAM_WINDOW_BYTES)
@@ -92,9 +92,11 @@ impl GrpcServer {
             .http2_max_pending_accept_reset_streams(Some(MAX_UNSEEN_RESETS))
             .layer(calls.clone())
             .layer(grpc_middleware::ServerLayer::new())
+            .layer(MapResponseLayer::new(undecodable_is_invalid))
             .add_routes(self.routes)
             .add_service(health)
-            .add_service(reflection)
+            .add_service(reflection().build_v1().context(BROKEN)?)
+            .add_service(reflection().build_v1alpha().context(BROKEN)?)
             .serve_with_incoming_shutdown(
                 TcpIncoming::from(self.listener).with_nodelay(Some(true)),
                 stop.clone().cancelled_owned(),
@@ -109,4 +111,23 @@ impl GrpcServer {
         drain::join("health", watching).await;
         served.unwrap_or(Ok(())).context("the gRPC server failed")
     }
+}
+
+/// Reflection, of which some tools speak the older version only.
+fn reflection() -> tonic_reflection::server::Builder<'static> {
+    tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(site_proto::DESCRIPTORS)
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+}
+
+/// Bytes that are no message are the caller's fault, not ours: `INVALID_ARGUMENT` for what tonic's codec calls `INTERNAL`.
+fn undecodable_is_invalid<B>(mut answer: Response<B>) -> Response<B> {
+    let status = Status::from_header_map(answer.headers());
+    if status
+        .is_some_and(|status| status.code() == Code::Internal && status.message().starts_with(UNDECODABLE))
+    {
+        let code = HeaderValue::from(Code::InvalidArgument as i32);
+        answer.headers_mut().insert(Status::GRPC_STATUS, code);
+    }
+    answer
 }

@@ -161,9 +161,31 @@ fn is_leader_alone(cluster: &ClusterInfo) -> bool {
     2 * heard <= 1 + cluster.replicas.len()
 }
 
+/// What is said of the services of a server: of the overall one (the empty name, what probes and the gateway ask for) and of
+/// each by its own name the same.
+pub struct HealthStatus {
+    reporter: HealthReporter,
+    names: &'static [&'static str],
+}
+
+impl HealthStatus {
+    /// Alive, and not serving yet.
+    pub async fn new(reporter: HealthReporter, names: &'static [&'static str]) -> Self {
+        reporter.set_service_status(LIVE, ServingStatus::Serving).await;
+        let status = Self { reporter, names };
+        status.set(ServingStatus::NotServing).await;
+        status
+    }
+
+    async fn set(&self, status: ServingStatus) {
+        for name in [""].iter().chain(self.names) {
+            self.reporter.set_service_status(*name, status).await;
+        }
+    }
+}
+
 /// Health-check loop: probes every dependency once a second and reports the sum, until told to stop.
-/// The overall service (the empty name) is what probes and the gateway ask for.
-pub async fn watch(reporter: HealthReporter, dependencies: Vec<Dependency>, stop: CancellationToken) {
+pub async fn watch(health: HealthStatus, dependencies: Vec<Dependency>, stop: CancellationToken) {
     let mut missing = Some(String::new());
     loop {
         let started = Instant::now();
@@ -178,12 +200,12 @@ pub async fn watch(reporter: HealthReporter, dependencies: Vec<Dependency>, stop
             } else {
                 ServingStatus::NotServing
             };
-            reporter.set_service_status("", status).await;
+            health.set(status).await;
             missing = found;
         }
         let pause = sleep(PROBE_INTERVAL.saturating_sub(started.elapsed()));
         if stop.run_until_cancelled(pause).await.is_none() {
-            reporter.set_service_status("", ServingStatus::NotServing).await;
+            health.set(ServingStatus::NotServing).await;
             return;
         }
     }

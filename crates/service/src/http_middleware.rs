@@ -8,9 +8,9 @@ use axum::{
     Router,
     extract::{MatchedPath, Request, State},
     middleware::{Next, from_fn, from_fn_with_state},
-    response::Response,
+    response::{IntoResponse, Response},
 };
-use http::{HeaderName, HeaderValue};
+use http::{HeaderName, HeaderValue, StatusCode, Version, header, uri::Authority};
 use opentelemetry::{KeyValue, metrics::Histogram};
 use tower_http::trace::TraceLayer;
 
@@ -41,6 +41,24 @@ pub fn with_middleware(router: Router) -> Router {
 /// The route that takes a request; a page of the site has none.
 fn route(request: &Request) -> Option<&str> {
     request.extensions().get::<MatchedPath>().map(MatchedPath::as_str)
+}
+
+/// Middleware that refuses a request over HTTP/1.1 that does not name one host (RFC 9112, 3.2), of which a proxy before us may
+/// understand another one than we.
+pub async fn require_host(request: Request, next: Next) -> Response {
+    if request.version() == Version::HTTP_11 && !names_one_host(&request) {
+        return StatusCode::BAD_REQUEST.into_response();
+    }
+    next.run(request).await
+}
+
+fn names_one_host(request: &Request) -> bool {
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        // Empty where the target has no authority.
+        (Some(host), None) => host.is_empty() || Authority::try_from(host.as_bytes()).is_ok(),
+        _ => false,
+    }
 }
 
 async fn measure(State(duration): State<Histogram<f64>>, request: Request, next: Next) -> Response {

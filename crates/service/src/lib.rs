@@ -7,6 +7,7 @@ pub mod grpc;
 pub mod grpc_middleware;
 pub mod health;
 pub mod http;
+pub mod http_health;
 pub mod http_middleware;
 pub mod idempotency;
 pub mod metrics;

@@ -16,6 +16,8 @@ use serde::Deserialize;
 use tower::ServiceExt;
 use tower_http::services::{ServeDir, ServeFile};
 
+use crate::ranges;
+
 /// What the front ends' build says of the site it made.
 const ROUTES: &str = "_routes.json";
 /// Where remotes lie, each in a folder of its name. The shell's pages know nothing of them, nor they of the pages.
@@ -24,6 +26,9 @@ const REMOTES: &str = "/remotes/";
 const CACHE_IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 /// `Cache-Control` of everything else.
 const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
+
+/// Every file may lie there compressed, too.
+const VARY_BY_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding");
 
 /// Below the remotes no page is asked for: a script that a page wanted needs no other page instead.
 const NO_SUCH_FILE: &str = "There is nothing at this address.\n";
@@ -138,13 +143,7 @@ impl Site {
         let (method, headers) = (parts.method.clone(), parts.headers.clone());
         let found = match path.strip_prefix('/') {
             Some(ROUTES) => None,
-            _ => Some(
-                self.files
-                    .clone()
-                    .oneshot(Request::from_parts(parts, body))
-                    .await
-                    .into_response(),
-            ),
+            _ => Some(ranges::serve(&self.files, Request::from_parts(parts, body)).await),
         };
         match found {
             Some(found) if found.status() != StatusCode::NOT_FOUND => found,
@@ -164,7 +163,7 @@ impl Site {
     fn redirect_target(&self, uri: &Uri) -> Option<String> {
         let path = uri.path();
         let page = path.strip_suffix(".html").unwrap_or(path).trim_end_matches('/');
-        let page = if page == "/index" { "" } else { page };
+        let page = page.strip_suffix("/index").unwrap_or(page);
         let mut parameters: Vec<&str> = uri
             .query()
             .map_or_else(Vec::new, |query| query.split('&').collect());
@@ -238,7 +237,12 @@ async fn serve(State(site): State<Arc<Site>>, request: Request) -> Response {
     } else {
         REVALIDATE
     };
+    let is_not_modified = response.status() == StatusCode::NOT_MODIFIED;
     let headers = response.headers_mut();
+    if is_not_modified {
+        // As the answer has it that the browser kept (RFC 9110, 15.4.5).
+        headers.insert(header::VARY, VARY_BY_ENCODING);
+    }
     headers.insert(header::CACHE_CONTROL, keep);
     // Whatever its type: "not modified" has none, yet its headers replace those of the page kept.
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);

@@ -12,6 +12,8 @@ use crate::{
 pub(crate) struct Ingress {
     /// Name and port of each part behind the router.
     parts: [(&'static str, u16); 4],
+    /// Where each front end's server answers for its health.
+    healths: [(&'static str, u16); 3],
     router: PathRouter,
 }
 
@@ -22,10 +24,9 @@ impl Ingress {
     /// Starts the router at the site's port. The parts behind it get free ones.
     pub async fn open(site: u16) -> anyhow::Result<Self> {
         let [gateway, shell, blog, careers] = free_ports()?;
-        let rules: [Rule; 6] = [
+        let [shell_health, blog_health, careers_health] = free_ports()?;
+        let rules: [Rule; 4] = [
             ("/api", gateway),
-            ("/livez", gateway),
-            ("/readyz", gateway),
             ("/remotes/blog", blog),
             ("/remotes/careers", careers),
             ("/", shell),
@@ -38,6 +39,11 @@ impl Ingress {
                 (web_blog, blog),
                 (web_careers, careers),
             ],
+            healths: [
+                (web_shell, shell_health),
+                (web_blog, blog_health),
+                (web_careers, careers_health),
+            ],
             router: PathRouter::start_at(site, rules.into()).await?,
         })
     }
@@ -45,6 +51,12 @@ impl Ingress {
     /// The port of a part behind it.
     pub fn port_of(&self, name: &str) -> Option<u16> {
         let part = self.parts.iter().find(|(part, _)| *part == name);
+        part.map(|(_, port)| *port)
+    }
+
+    /// The port at which a front end's server answers for its health.
+    pub fn health_port_of(&self, name: &str) -> Option<u16> {
+        let part = self.healths.iter().find(|(part, _)| *part == name);
         part.map(|(_, port)| *port)
     }
 

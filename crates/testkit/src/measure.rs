@@ -132,11 +132,11 @@ pub struct Noticed {
 pub async fn readiness(stack: &mut Stack) -> anyhow::Result<Noticed> {
     stack.nats.stop().await?;
     let stopped = Instant::now();
-    until(&stack.site(), StatusCode::SERVICE_UNAVAILABLE).await?;
+    until(&stack.health(), StatusCode::SERVICE_UNAVAILABLE).await?;
     let away = stopped.elapsed();
     stack.nats.resume_from_disk().await?;
     let answering = Instant::now();
-    until(&stack.site(), StatusCode::OK).await?;
+    until(&stack.health(), StatusCode::OK).await?;
     Ok(Noticed {
         away,
         back: answering.elapsed(),
@@ -222,8 +222,8 @@ async fn send_forms(http: &Client, stack: &Stack, first: u32, end: Instant) -> a
     Ok(accepted)
 }
 
-async fn until(site: &str, status: StatusCode) -> anyhow::Result<()> {
-    let readyz = format!("{site}/readyz");
+async fn until(health: &str, status: StatusCode) -> anyhow::Result<()> {
+    let readyz = format!("{health}/readyz");
     let http = Client::new();
     eventually(&format!("/readyz says {status}"), NOTICE_TIMEOUT, async || {
         let answer = http.get(&readyz).send().await.ok()?;

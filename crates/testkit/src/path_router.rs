@@ -23,7 +23,7 @@ use hyper_util::{
 };
 use site_service::{
     drain::{CancellationToken, Drain},
-    http::{DEFAULT_MAX_CONNECTIONS, HttpServer},
+    http::{HttpServer, Limits},
 };
 use tokio::{task::JoinHandle, time::timeout};
 
@@ -53,7 +53,7 @@ pub struct PathRouter {
 impl PathRouter {
     /// Starts one at this port. Of several rules that fit, the first counts.
     pub async fn start_at(port: u16, rules: Vec<Rule>) -> anyhow::Result<Self> {
-        let server = HttpServer::bind((Ipv4Addr::LOCALHOST, port).into(), DEFAULT_MAX_CONNECTIONS).await?;
+        let server = HttpServer::bind("site", (Ipv4Addr::LOCALHOST, port).into(), Limits::default()).await?;
         let mut connector = HttpConnector::new();
         // Small messages leave at once, as on the visitors' side.
         connector.set_nodelay(true);

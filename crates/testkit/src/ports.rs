@@ -25,6 +25,9 @@ pub struct Ports {
     /// Port of the site and its API
     #[arg(long, env = "SITE_PORT", default_value_t = 8080)]
     pub site: u16,
+    /// Port at which the gateway answers for its health
+    #[arg(long, env = "HEALTH_PORT", default_value_t = 8090)]
+    pub health: u16,
     /// Port of the inbox's web page and API
     #[arg(long, env = "INBOX_PORT", default_value_t = 1080)]
     pub inbox: u16,
@@ -65,6 +68,7 @@ impl Ports {
     pub fn free() -> anyhow::Result<Self> {
         let [
             site,
+            health,
             inbox,
             smtp,
             hooks,
@@ -79,6 +83,7 @@ impl Ports {
         ] = free_ports()?;
         Ok(Self {
             site,
+            health,
             inbox,
             smtp,
             hooks,
@@ -97,6 +102,7 @@ impl Ports {
     pub fn ensure_free(&self, shape: Shape) -> anyhow::Result<()> {
         let always = [
             ("site", self.site, "--site"),
+            ("health", self.health, "--health"),
             ("SMTP", self.smtp, "--smtp"),
             ("webhooks", self.hooks, "--hooks"),
             ("NATS", self.nats, "--nats"),

@@ -210,30 +210,17 @@ export interface components {
             /** @description Always false */
             success: boolean;
         };
-        /** @description A message to the company. A field that is missing counts as empty. */
+        /** @description A message to the company. A field that is missing counts as empty, and is refused with a sentence where it is required. */
         ContactForm: {
-            /** @default null */
-            attribution: components["schemas"]["Attribution"] | null;
-            /**
-             * @description A valid address of at most 254 characters
-             * @default
-             */
+            attribution?: components["schemas"]["Attribution"] | null;
+            /** @description A valid address of at most 254 characters */
             email: string;
-            /**
-             * @description 1–10,000 characters
-             * @default
-             */
+            /** @description 1–10,000 characters */
             message: string;
-            /**
-             * @description 1–200 characters
-             * @default
-             */
+            /** @description 1–200 characters */
             name: string;
-            /**
-             * @description Hidden from people: leave it empty
-             * @default
-             */
-            website: string;
+            /** @description Hidden from people: leave it empty */
+            website?: string;
         };
         /** @description What every failed answer holds, but for the contact form's. */
         Failed: {
@@ -246,20 +233,20 @@ export interface components {
             /** @description Always false */
             success: boolean;
         };
-        /** @description A sign-up. A field that is missing counts as empty. */
+        /** @description The body beside a token in the address, one of both: what keeps a link scanner, which sends none, from answering for people. */
+        LinkBody: {
+            /** @description `One-Click`, of a mail client's one-click unsubscription (RFC 8058, 3.1) */
+            "List-Unsubscribe"?: string;
+            /** @description `yes`, of our page where no script runs */
+            answer?: string;
+        };
+        /** @description A sign-up. A field that is missing counts as empty, and is refused with a sentence where it is required. */
         NewsletterForm: {
-            /** @default null */
-            attribution: components["schemas"]["Attribution"] | null;
-            /**
-             * @description A valid address of at most 254 characters
-             * @default
-             */
+            attribution?: components["schemas"]["Attribution"] | null;
+            /** @description A valid address of at most 254 characters */
             email: string;
-            /**
-             * @description Hidden from people: leave it empty
-             * @default
-             */
-            website: string;
+            /** @description Hidden from people: leave it empty */
+            website?: string;
         };
         /**
          * @description Why a part is not there.
@@ -280,10 +267,7 @@ export interface components {
         };
         /** @description What a link in a mail carried. */
         TokenForm: {
-            /**
-             * @description The signed token
-             * @default
-             */
+            /** @description The signed token */
             token: string;
         };
     };
@@ -466,6 +450,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TokenForm"];
+                "application/x-www-form-urlencoded": components["schemas"]["LinkBody"];
             };
         };
         responses: {
@@ -539,6 +524,8 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TokenForm"];
+                "application/x-www-form-urlencoded": components["schemas"]["LinkBody"];
+                "multipart/form-data": components["schemas"]["LinkBody"];
             };
         };
         responses: {

@@ -20,7 +20,7 @@ use anyhow::Context;
 use resumes::{ResumeStore, UploadRecords};
 use site_broker::{Publisher, UPLOADS_BUCKET};
 use site_events::SITE_STREAM;
-use site_proto::careers::v1::careers_service_server::CareersServiceServer;
+use site_proto::careers::v1::careers_service_server::{CareersServiceServer, SERVICE_NAME};
 use site_service::{
     drain::{CancellationToken, Drain},
     grpc::GrpcServer,
@@ -80,7 +80,7 @@ impl Service {
             bucket,
         ];
         Ok(Self {
-            server: GrpcServer::bind(settings.listen, routes, dependencies).await?,
+            server: GrpcServer::bind(settings.listen, &[SERVICE_NAME], routes, dependencies).await?,
             grace: settings.grace,
         })
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use site_broker::Publisher;
 use site_events::SITE_STREAM;
-use site_proto::contact::v1::contact_service_server::ContactServiceServer;
+use site_proto::contact::v1::contact_service_server::{ContactServiceServer, SERVICE_NAME};
 use site_service::{
     drain::{CancellationToken, Drain},
     grpc::GrpcServer,
@@ -43,7 +43,7 @@ impl Service {
         let routes = Routes::new(ContactServiceServer::new(api));
         let dependencies = vec![Dependency::stream(client, SITE_STREAM)];
         Ok(Self {
-            server: GrpcServer::bind(settings.listen, routes, dependencies).await?,
+            server: GrpcServer::bind(settings.listen, &[SERVICE_NAME], routes, dependencies).await?,
             grace: settings.drain.grace,
         })
     }

@@ -26,28 +26,35 @@ use app::AppState;
 pub use settings::Settings;
 use site_service::{
     drain::{CancellationToken, Drain},
-    http::HttpServer,
+    http::{HttpServer, Limits},
+    http_health::HealthServer,
 };
 
 /// The running gateway.
 pub struct Service {
     server: HttpServer,
     router: axum::Router,
+    health: HealthServer,
+    readyz: axum::routing::MethodRouter,
     grace: Duration,
 }
 
 impl Service {
-    /// Reads the site's folder and takes the port.
+    /// Reads the site's folder and takes the ports.
     ///
     /// # Errors
     ///
     /// If the folder holds no site, or the address cannot be listened on.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
-        let server = HttpServer::bind(settings.listen, settings.connections_at_once).await?;
-        let router = router::router(AppState::new(&settings), &settings)?;
+        let server = HttpServer::bind("LISTEN", settings.listen, limits(&settings)).await?;
+        let health = HealthServer::bind(settings.health_listen).await?;
+        let app = AppState::new(&settings);
+        let readyz = readiness::readyz(app.services.clone());
         Ok(Self {
             server,
-            router,
+            router: router::router(app, &settings)?,
+            health,
+            readyz,
             grace: settings.grace,
         })
     }
@@ -57,8 +64,23 @@ impl Service {
         self.server.port()
     }
 
+    /// The port on which it answers for its health.
+    pub fn health_port(&self) -> u16 {
+        self.health.port()
+    }
+
     /// Serves until `stop`, then finishes what is in flight, or tells it to come again.
     pub async fn run(self, stop: CancellationToken) {
-        self.server.run(self.router, Drain::new(stop, self.grace)).await;
+        let serving = self.server.run(self.router, Drain::new(stop.clone(), self.grace));
+        self.health.run_beside(serving, self.readyz, stop).await;
+    }
+}
+
+fn limits(settings: &Settings) -> Limits {
+    let is_reached_directly = settings.trusted_proxies == 0;
+    Limits {
+        connections: settings.connections_at_once,
+        per_address: is_reached_directly.then_some(settings.connections_per_address),
+        ..Limits::default()
     }
 }

@@ -24,7 +24,6 @@ use crate::{
     deadline::Deadline,
     form_pages::{self, BodyRecorders, FormPages, PageSource},
     rate_limit::{self, RateLimitState},
-    readiness,
     settings::Settings,
     stopping::{ANSWERING_ENDS, stopping},
     submissions::{self, SubmissionMetrics},
@@ -57,7 +56,7 @@ pub fn router(app: AppState, settings: &Settings) -> anyhow::Result<Router> {
     };
     let mut router = forms(settings)
         .merge(reports(settings))
-        .merge(link_and_health_routes())
+        .merge(link_routes())
         .with_state(app)
         .merge(site)
         .layer(CatchPanicLayer::custom(panicked));
@@ -66,6 +65,7 @@ pub fn router(app: AppState, settings: &Settings) -> anyhow::Result<Router> {
     }
     Ok(http_middleware::with_middleware(
         router
+            .layer(from_fn(http_middleware::require_host))
             .layer(from_fn_with_state(pages, form_pages::render_for_browsers))
             .layer(from_fn(api_error::as_json))
             .layer(from_fn(security_headers::add)),
@@ -117,7 +117,7 @@ fn reports(settings: &Settings) -> Router<AppState> {
     Router::new().route("/api/remote-failure", report)
 }
 
-fn link_and_health_routes() -> Router<AppState> {
+fn link_routes() -> Router<AppState> {
     Router::new()
         .route("/api/newsletter/confirm", post(api::newsletter::confirm))
         .route(
@@ -129,8 +129,6 @@ fn link_and_health_routes() -> Router<AppState> {
             with_timeout(FORM_REQUEST_TIMEOUT, request, next)
         }))
         .route("/api/openapi.json", get(api::openapi::document))
-        .route("/livez", get(readiness::livez))
-        .route("/readyz", get(readiness::readyz))
         .route("/api", any(not_found))
         .route("/api/{*path}", any(not_found))
 }

@@ -1,6 +1,11 @@
 //! Settings of the gateway: from flags, environment variables or files.
 
-use std::{net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
+use std::{
+    net::SocketAddr,
+    num::{NonZeroU32, NonZeroUsize},
+    path::PathBuf,
+    time::Duration,
+};
 
 use clap::{Parser, builder::TypedValueParser as _};
 use http::HeaderValue;
@@ -16,6 +21,9 @@ pub struct Settings {
     /// Address to listen on for HTTP
     #[arg(long, env = "LISTEN", default_value = "127.0.0.1:8080")]
     pub listen: SocketAddr,
+    /// Address to listen on for health checks (/livez, /readyz), which is no visitor's to reach
+    #[arg(long, env = "HEALTH_LISTEN", default_value = "127.0.0.1:8090")]
+    pub health_listen: SocketAddr,
     /// Address of the contact service
     #[arg(long, env = "CONTACT_URL", default_value = "http://127.0.0.1:50051")]
     pub contact_url: Uri,
@@ -49,6 +57,10 @@ pub struct Settings {
     /// Connections that are open at the same time; others wait
     #[arg(long, env = "CONNECTIONS_AT_ONCE", default_value_t = DEFAULT_MAX_CONNECTIONS)]
     pub connections_at_once: usize,
+    /// Connections that one address may have open at the same time; others are closed. Not where TRUSTED_PROXIES is above 0: there
+    /// all connections come from the proxy, whose matter it is
+    #[arg(long, env = "CONNECTIONS_PER_ADDRESS", default_value = "256")]
+    pub connections_per_address: NonZeroUsize,
     /// Origins of other sites that may call the API, separated by commas
     #[arg(long, env = "CORS_ORIGINS", value_delimiter = ',')]
     pub cors_origins: Vec<HeaderValue>,

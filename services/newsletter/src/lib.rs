@@ -20,7 +20,7 @@ use site_broker::{
     consume::{ConsumerOptions, consume, deliver_one, ensure_consumer_exists},
 };
 use site_events::{SITE_STREAM, SUPPRESSION_CONSUMER};
-use site_proto::newsletter::v1::newsletter_service_server::NewsletterServiceServer;
+use site_proto::newsletter::v1::newsletter_service_server::{NewsletterServiceServer, SERVICE_NAME};
 use site_service::{
     drain::{CancellationToken, Drain},
     grpc::GrpcServer,
@@ -74,7 +74,7 @@ impl Service {
             Dependency::bucket(client, SUBSCRIBERS_BUCKET),
         ];
         Ok(Self {
-            server: GrpcServer::bind(settings.listen, routes, dependencies).await?,
+            server: GrpcServer::bind(settings.listen, &[SERVICE_NAME], routes, dependencies).await?,
             context,
             newsletter,
             subscribers_breaker: CircuitBreaker::new("subscribers-bucket"),

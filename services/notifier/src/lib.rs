@@ -112,7 +112,7 @@ impl Service {
             publisher: Publisher::new(client.clone()),
         });
         Ok(Self {
-            server: GrpcServer::bind(settings.listen, Routes::default(), dependencies(&client)).await?,
+            server: GrpcServer::bind(settings.listen, &[], Routes::default(), dependencies(&client)).await?,
             context,
             notifier,
             limits: limits(),

@@ -5,12 +5,12 @@ mod settings;
 use std::time::Duration;
 
 use anyhow::Context;
-use axum::{Json, Router, middleware::from_fn, routing::get};
-use serde_json::{Value, json};
+use axum::{Router, middleware::from_fn, routing::get};
 use site_files::{Site, security_headers};
 use site_service::{
     drain::{CancellationToken, Drain},
-    http::{DEFAULT_MAX_CONNECTIONS, HttpServer},
+    http::{HttpServer, Limits},
+    http_health::{self, HealthServer},
     http_middleware,
 };
 use tower_http::catch_panic::CatchPanicLayer;
@@ -21,11 +21,12 @@ pub use settings::Settings;
 pub struct Service {
     server: HttpServer,
     router: Router,
+    health: HealthServer,
     grace: Duration,
 }
 
 impl Service {
-    /// Reads the front end's folder and takes the port.
+    /// Reads the front end's folder and takes the ports.
     ///
     /// # Errors
     ///
@@ -38,10 +39,12 @@ impl Service {
                 folder.display()
             )
         })?;
-        let server = HttpServer::bind(settings.listen, DEFAULT_MAX_CONNECTIONS).await?;
+        let server = HttpServer::bind("LISTEN", settings.listen, Limits::default()).await?;
+        let health = HealthServer::bind(settings.health_listen).await?;
         Ok(Self {
             server,
             router: router(site),
+            health,
             grace: settings.drain.grace,
         })
     }
@@ -51,23 +54,25 @@ impl Service {
         self.server.port()
     }
 
+    /// The port on which it answers for its health.
+    pub fn health_port(&self) -> u16 {
+        self.health.port()
+    }
+
     /// Serves until `stop`, then finishes what is in flight.
     pub async fn run(self, stop: CancellationToken) {
-        self.server.run(self.router, Drain::new(stop, self.grace)).await;
+        let serving = self.server.run(self.router, Drain::new(stop.clone(), self.grace));
+        // The files lie in a folder that was read before the port was taken: who answers is ready.
+        let readyz = get(|| async { http_health::status("ready") });
+        self.health.run_beside(serving, readyz, stop).await;
     }
 }
 
 fn router(site: Site) -> Router {
-    let answers = Router::new()
-        .route("/livez", get(|| says("alive")))
-        .route("/readyz", get(|| says("ready")))
-        .merge(site.into_router())
+    let answers = site
+        .into_router()
         .layer(CatchPanicLayer::new())
+        .layer(from_fn(http_middleware::require_host))
         .layer(from_fn(security_headers::add));
     http_middleware::with_middleware(answers)
-}
-
-/// The files lie in a folder that was read before the port was taken: who answers is ready.
-async fn says(status: &'static str) -> Json<Value> {
-    Json(json!({ "status": status }))
 }

@@ -12,6 +12,9 @@ pub struct Settings {
     /// Address to listen on for HTTP
     #[arg(long, env = "LISTEN", default_value = "127.0.0.1:8081")]
     pub listen: SocketAddr,
+    /// Address to listen on for health checks (/livez, /readyz), which is no visitor's to reach
+    #[arg(long, env = "HEALTH_LISTEN", default_value = "127.0.0.1:8091")]
+    pub health_listen: SocketAddr,
     /// Folder of the front end
     #[arg(long, env = "SITE_DIR")]
     pub site_dir: PathBuf,

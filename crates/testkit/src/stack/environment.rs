@@ -23,6 +23,9 @@ impl Stack {
     pub(super) fn env_of(&self, part: &str) -> Variables {
         let name = service_of(part);
         let mut env = variables(&[("LISTEN", &format!("127.0.0.1:{}", self.port_of(part)))]);
+        if let Some(port) = self.health_port_of(name) {
+            env.extend(variables(&[("HEALTH_LISTEN", &format!("127.0.0.1:{port}"))]));
+        }
         if let Some(folder) = hosting::folder_of(name) {
             env.extend(variables(&[("SITE_DIR", &folder.to_string_lossy())]));
         }

@@ -12,6 +12,7 @@ use crate::{Inbox, TraceViewer, User};
 #[serde(rename_all = "camelCase")]
 pub struct StackInfo {
     site: String,
+    health: String,
     inbox: InboxAt,
     #[serde(skip_serializing_if = "Option::is_none")]
     traces: Option<String>,
@@ -53,6 +54,7 @@ impl Stack {
             self.s3.env().map(|(_, value)| value);
         StackInfo {
             site: self.site(),
+            health: self.health(),
             inbox: InboxAt {
                 web: self.mail.inbox().map(Inbox::url),
                 smtp: format!("127.0.0.1:{}", self.ports.smtp),

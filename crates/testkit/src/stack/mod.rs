@@ -248,28 +248,34 @@ impl Stack {
         part.with_context(|| format!("{name} does not run"))
     }
 
-    /// Waits until `/readyz` says 200, of the site and of each front end's server.
+    /// Waits until `/readyz` says 200, of the gateway and of each front end's server.
     pub async fn ready(&mut self, within: Duration) -> anyhow::Result<()> {
-        let webs = WEB.iter().filter_map(|web| self.ingress.as_ref()?.port_of(web));
-        let ports: Vec<u16> = webs.chain([self.ports.site]).collect();
-        for port in ports {
-            self.ready_at(port, within).await?;
+        for name in self.names() {
+            if let Some(health) = self.health_port_of(name) {
+                self.ready_at([health, self.port_of(name)], within).await?;
+            }
         }
         Ok(())
     }
 
-    async fn ready_at(&mut self, port: u16, within: Duration) -> anyhow::Result<()> {
-        let readyz = format!("http://127.0.0.1:{port}/readyz");
+    /// The second port is where releases answer for their health that have no port of its own for it.
+    async fn ready_at(&mut self, ports: [u16; 2], within: Duration) -> anyhow::Result<()> {
         let http = reqwest::Client::new();
+        let is_ready_at = async |port: u16| {
+            let readyz = format!("http://127.0.0.1:{port}/readyz");
+            let answer = http.get(&readyz).send().await;
+            answer.is_ok_and(|answer| answer.status().is_success())
+        };
         let notifier = self.ports.notifier;
         let ready = eventually("the site is ready", within, async || {
             if let Some(ended) = self.ended() {
                 return Some(Err(anyhow::anyhow!(ended)));
             }
-            let answer = http.get(&readyz).send().await.ok()?;
+            let [own, shared] = ports;
+            let is_ready = is_ready_at(own).await || is_ready_at(shared).await;
             // The gateway does not ask for the notifier, which takes its port once it has all that it needs.
             TcpStream::connect(("127.0.0.1", notifier)).await.ok()?;
-            answer.status().is_success().then_some(Ok(()))
+            is_ready.then_some(Ok(()))
         });
         ready.await?
     }
@@ -309,6 +315,11 @@ impl Stack {
     /// Address of the site and its API.
     pub fn site(&self) -> String {
         format!("http://127.0.0.1:{}", self.ports.site)
+    }
+
+    /// Address at which the gateway answers for its health.
+    pub fn health(&self) -> String {
+        format!("http://127.0.0.1:{}", self.ports.health)
     }
 
     /// Where the services' logs are.
@@ -354,6 +365,14 @@ impl Stack {
             Replicas::Two => &SECOND_REPLICAS,
         };
         [&SERVICES, second, webs].concat()
+    }
+
+    /// The port at which one of those that speak HTTP answers for its health, by its name.
+    fn health_port_of(&self, name: &str) -> Option<u16> {
+        match name {
+            "gateway" => Some(self.ports.health),
+            _ => self.ingress.as_ref()?.health_port_of(name),
+        }
     }
 
     /// The port of one of our services, by its name.

@@ -8,7 +8,7 @@ use site_broker::{ProvisionSettings, provision, provision::stream_names};
 use site_events::SITE_STREAM;
 use site_service::{
     drain::CancellationToken,
-    health::{self, Dependency},
+    health::{self, Dependency, HealthStatus},
     nats::{NatsSettings, connect, jetstream as with_our_timeouts},
 };
 use testkit::{Broker, Nats, Ports, Shape, Stack, User, eventually};
@@ -138,8 +138,9 @@ async fn a_service_leaves_a_server_that_is_cut_off_from_the_others() -> anyhow::
     };
     let services = connect(&settings, "contact").await?;
     let (reporter, _) = tonic_health::server::health_reporter();
+    let status = HealthStatus::new(reporter, &[]).await;
     let dependencies = vec![Dependency::stream(services.clone(), SITE_STREAM)];
-    let watching = tokio::spawn(health::watch(reporter, dependencies, CancellationToken::new()));
+    let watching = tokio::spawn(health::watch(status, dependencies, CancellationToken::new()));
     publish_over(&services).await??;
     for _ in 0..2 {
         let alone = nats.number_of(&services.server_info().server_name);

@@ -17,7 +17,7 @@ test('while the broker is away a message is refused with a sentence, and sent on
   }
   process.kill(broker, 'SIGSTOP');
   try {
-    await expect.poll(() => readiness(stack.site)).toBe(503);
+    await expect.poll(() => readiness(stack.health)).toBe(503);
     const answer = page.waitForResponse('**/api/contact');
     await page.getByRole('button', { name: 'Send Message' }).click();
     const refused = await answer;
@@ -32,7 +32,7 @@ test('while the broker is away a message is refused with a sentence, and sent on
   } finally {
     process.kill(broker, 'SIGCONT');
   }
-  await expect.poll(() => readiness(stack.site)).toBe(200);
+  await expect.poll(() => readiness(stack.health)).toBe(200);
   await page.getByRole('button', { name: 'Send Message' }).click();
   await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
   await mailTo('sales@oculant.example', email);
@@ -42,6 +42,6 @@ test('while the broker is away a message is refused with a sentence, and sent on
   ]);
 });
 
-async function readiness(site: string): Promise<number> {
-  return (await fetch(`${site}/readyz`)).status;
+async function readiness(health: string): Promise<number> {
+  return (await fetch(`${health}/readyz`)).status;
 }

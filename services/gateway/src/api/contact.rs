@@ -17,19 +17,26 @@ use crate::{
     forwarding::{FORM_CALL_TIMEOUT, call},
 };
 
-/// A message to the company. A field that is missing counts as empty.
-#[derive(Default, Deserialize, ToSchema)]
-#[serde(default)]
+/// A message to the company. A field that is missing counts as empty, and is refused with a sentence where it is required.
+#[derive(Deserialize, ToSchema)]
 pub struct ContactForm {
     /// 1–200 characters
+    #[serde(default)]
+    #[schema(required, min_length = 1, max_length = 200)]
     name: String,
     /// A valid address of at most 254 characters
+    #[serde(default)]
+    #[schema(required, min_length = 1, max_length = 254)]
     email: String,
     /// 1–10,000 characters
+    #[serde(default)]
+    #[schema(required, min_length = 1, max_length = 10_000)]
     message: String,
     /// Where the visitor came from
+    #[serde(default)]
     attribution: Option<Attribution>,
     /// Hidden from people: leave it empty
+    #[serde(default)]
     website: String,
 }
 

@@ -19,23 +19,27 @@ use crate::{
     forwarding::{FORM_CALL_TIMEOUT, call},
 };
 
-/// A sign-up. A field that is missing counts as empty.
-#[derive(Default, Deserialize, ToSchema)]
-#[serde(default)]
+/// A sign-up. A field that is missing counts as empty, and is refused with a sentence where it is required.
+#[derive(Deserialize, ToSchema)]
 pub struct NewsletterForm {
     /// A valid address of at most 254 characters
+    #[serde(default)]
+    #[schema(required, min_length = 1, max_length = 254)]
     email: String,
     /// Where the visitor came from
+    #[serde(default)]
     attribution: Option<Attribution>,
     /// Hidden from people: leave it empty
+    #[serde(default)]
     website: String,
 }
 
 /// What a link in a mail carried.
-#[derive(Default, Deserialize, ToSchema)]
-#[serde(default)]
+#[derive(Deserialize, ToSchema)]
 pub struct TokenForm {
     /// The signed token
+    #[serde(default)]
+    #[schema(required, min_length = 1)]
     token: String,
 }
 
@@ -47,14 +51,14 @@ pub struct AddressToken {
     token: Option<String>,
 }
 
-/// The body beside a token in the address: what keeps a link scanner, which sends none, from answering for people.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct LinkBody {
-    /// Of a mail client's one-click unsubscription (RFC 8058, 3.1).
-    #[serde(rename = "List-Unsubscribe")]
+/// The body beside a token in the address, one of both: what keeps a link scanner, which sends none, from answering for people.
+#[derive(Default, Deserialize, ToSchema)]
+pub struct LinkBody {
+    /// `One-Click`, of a mail client's one-click unsubscription (RFC 8058, 3.1)
+    #[serde(default, rename = "List-Unsubscribe")]
     list_unsubscribe: String,
-    /// Of our page, where no script runs.
+    /// `yes`, of our page where no script runs
+    #[serde(default)]
     answer: String,
 }
 
@@ -118,7 +122,7 @@ pub async fn subscribe(
     path = "/api/newsletter/confirm",
     description = "From our page with JSON, or, where no script runs, with a form.",
     params(AddressToken),
-    request_body = TokenForm,
+    request_body(content((TokenForm = "application/json"), (LinkBody = "application/x-www-form-urlencoded"))),
     responses(
         (status = 200, description = "The subscription is confirmed", body = Accepted),
         (status = 303, description = "The same for the page's form without a script (`newsletter=confirm` in the query): it leads on to a page that says so"),
@@ -156,7 +160,7 @@ pub async fn confirm(
     path = "/api/newsletter/unsubscribe",
     description = "From our page with JSON, or from a mail client in one click (RFC 8058).",
     params(AddressToken),
-    request_body = TokenForm,
+    request_body(content((TokenForm = "application/json"), (LinkBody = "application/x-www-form-urlencoded"), (LinkBody = "multipart/form-data"))),
     responses(
         (status = 200, description = "The subscription has ended", body = Accepted),
         (status = 303, description = "The same for the page's form without a script (`newsletter=unsubscribe` in the query): it leads on to a page that says so"),

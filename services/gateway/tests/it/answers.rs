@@ -172,11 +172,11 @@ async fn a_service_that_is_away_is_said_so_and_when_to_come_back() -> anyhow::Re
         assert_eq!(answer.headers()[header::RETRY_AFTER], "5");
         assert_eq!(answer.json::<Value>().await?["success"], json!(false));
     }
-    let readiness = gateway.get("/readyz").send().await?;
+    let readiness = gateway.health("/readyz").send().await?;
     assert_eq!(readiness.status(), StatusCode::SERVICE_UNAVAILABLE);
     let missing = readiness.json::<Value>().await?["missing"].clone();
     assert_eq!(missing, json!(["contact", "newsletter", "careers"]));
-    assert_eq!(gateway.get("/livez").send().await?.status(), StatusCode::OK);
+    assert_eq!(gateway.health("/livez").send().await?.status(), StatusCode::OK);
     Ok(())
 }
 
@@ -233,7 +233,11 @@ async fn a_robot_is_thanked() -> anyhow::Result<()> {
 async fn an_id_that_came_along_is_kept_and_anything_else_replaced() -> anyhow::Result<()> {
     let gateway = Gateway::start(&[]).await?;
     let answered = async |id: &str| {
-        let answer = gateway.get("/livez").header("x-request-id", id).send().await?;
+        let answer = gateway
+            .get("/api/openapi.json")
+            .header("x-request-id", id)
+            .send()
+            .await?;
         anyhow::Ok(answer.headers()["x-request-id"].to_str()?.to_owned())
     };
     assert_eq!(answered("visit-0001").await?, "visit-0001");
@@ -263,7 +267,7 @@ async fn other_sites_may_call_only_where_a_setting_says_so() -> anyhow::Result<(
 #[tokio::test]
 async fn every_answer_carries_the_security_headers() -> anyhow::Result<()> {
     let gateway = Gateway::start(&[]).await?;
-    for path in ["/livez", "/api/nothing", "/nothing"] {
+    for path in ["/api/openapi.json", "/api/nothing", "/nothing"] {
         let answer = gateway.get(path).send().await?;
         let headers = answer.headers();
         assert_eq!(headers[header::X_CONTENT_TYPE_OPTIONS], "nosniff");

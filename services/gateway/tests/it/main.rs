@@ -2,6 +2,7 @@
 
 mod answers;
 mod collector;
+mod connections;
 mod dashboards;
 mod documented;
 mod memory;

@@ -59,6 +59,8 @@ async fn each_page_has_one_address() -> anyhow::Result<()> {
     }
     for (from, to) in [
         ("/index.html", "/"),
+        ("/blog/index.html", "/blog"),
+        ("/blog/index.html?page=2", "/blog?page=2"),
         ("/blog/", "/blog"),
         ("/blog.html?category=privacy", "/blog?category=privacy"),
         ("/services/retail", "/services/retail-wholesale-high-risk"),
@@ -170,10 +172,58 @@ async fn what_a_browser_still_has_keeps_its_headers() -> anyhow::Result<()> {
         let again = gateway.get(path).header(header::IF_MODIFIED_SINCE, modified);
         let again = again.send().await?;
         assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
-        for name in [header::CACHE_CONTROL, header::CONTENT_SECURITY_POLICY] {
+        for name in [
+            header::CACHE_CONTROL,
+            header::CONTENT_SECURITY_POLICY,
+            header::VARY,
+        ] {
             assert_eq!(again.headers()[&name], first.headers()[&name], "{path} {name}");
         }
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_part_is_given_of_what_the_reader_has_already_and_else_the_whole() -> anyhow::Result<()> {
+    const SCRIPT: &str = "/assets/main.1a2b.js";
+    let (gateway, _folder) = site().await?;
+    let whole = gateway.get(SCRIPT).send().await?;
+    let (tag, modified) = (
+        &whole.headers()[header::ETAG],
+        &whole.headers()[header::LAST_MODIFIED],
+    );
+    let answered = async |range: &str, if_range: Option<&[u8]>| {
+        let mut request = gateway.get(SCRIPT).header(header::RANGE, range);
+        if let Some(condition) = if_range {
+            request = request.header(header::IF_RANGE, condition);
+        }
+        let answer = request.send().await?;
+        let status = answer.status().as_u16();
+        anyhow::Ok((status, answer.text().await?))
+    };
+    for condition in [None, Some(tag.as_bytes()), Some(modified.as_bytes())] {
+        assert_eq!(answered("bytes=0-1", condition).await?, (206, "pl".to_owned()));
+    }
+    let weak = [b"W/", tag.as_bytes()].concat();
+    for condition in [
+        &b"\"another\""[..],
+        &weak,
+        b"Thu, 01 Jan 1970 00:00:00 GMT",
+        b"nonsense",
+    ] {
+        assert_eq!(
+            answered("bytes=0-1", Some(condition)).await?,
+            (200, "plain".to_owned())
+        );
+        assert_eq!(
+            answered("bytes=90-", Some(condition)).await?,
+            (200, "plain".to_owned())
+        );
+    }
+    for range in ["lines=0-1", "bytes=0-1,3-4", "bytes=x-y", "bytes"] {
+        assert_eq!(answered(range, None).await?, (200, "plain".to_owned()), "{range}");
+    }
+    assert_eq!(answered("bytes=90-", None).await?.0, 416);
     Ok(())
 }
 

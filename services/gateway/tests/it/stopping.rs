@@ -166,6 +166,7 @@ async fn gateway(careers_port: u16, logs: &Path) -> anyhow::Result<(ChildProcess
     let port = TcpListener::bind("127.0.0.1:0").await?.local_addr()?.port();
     let mut command = Command::new(env!("CARGO_BIN_EXE_gateway"));
     command.env("LISTEN", format!("127.0.0.1:{port}"));
+    command.env("HEALTH_LISTEN", "127.0.0.1:0");
     command.env("CAREERS_URL", format!("http://127.0.0.1:{careers_port}"));
     command.env("GRACE_SECONDS", GRACE).env("RATE_BURST", "100");
     let gateway = ChildProcess::start("gateway", logs, command)?;

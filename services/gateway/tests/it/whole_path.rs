@@ -64,7 +64,7 @@ impl Site {
     }
 
     async fn readyz(&self) -> anyhow::Result<StatusCode> {
-        let url = format!("{}/readyz", self.stack.site());
+        let url = format!("{}/readyz", self.stack.health());
         Ok(self.http.get(url).send().await?.status())
     }
 

@@ -11,14 +11,30 @@ const NOBODY: &str = "http://127.0.0.1:9";
 
 pub struct Gateway {
     pub url: String,
+    pub health: String,
     pub client: Client,
     _running: DropGuard,
 }
 
 impl Gateway {
-    /// Starts with these flags on top of a free port and services that are away.
+    /// Starts behind one proxy with these flags, on top of free ports and services that are away.
     pub async fn start(flags: &[&str]) -> anyhow::Result<Self> {
-        let default_flags = ["gateway", "--listen", "127.0.0.1:0", "--trusted-proxies", "1"];
+        Self::start_as(&[&["--trusted-proxies", "1"], flags].concat()).await
+    }
+
+    /// The same, reached by visitors without a proxy.
+    pub async fn start_without_proxy(flags: &[&str]) -> anyhow::Result<Self> {
+        Self::start_as(flags).await
+    }
+
+    async fn start_as(flags: &[&str]) -> anyhow::Result<Self> {
+        let default_flags = [
+            "gateway",
+            "--listen",
+            "127.0.0.1:0",
+            "--health-listen",
+            "127.0.0.1:0",
+        ];
         let services = [
             "--contact-url",
             NOBODY,
@@ -29,11 +45,13 @@ impl Gateway {
         ];
         let settings = Settings::try_parse_from(default_flags.iter().chain(&services).chain(flags))?;
         let service = Service::build(settings).await?;
-        let url = format!("http://127.0.0.1:{}", service.port());
+        let at = |port: u16| format!("http://127.0.0.1:{port}");
+        let (url, health) = (at(service.port()), at(service.health_port()));
         let stop = CancellationToken::new();
         tokio::spawn(service.run(stop.clone()));
         Ok(Self {
             url,
+            health,
             client: Client::builder().redirect(Policy::none()).build()?,
             _running: stop.drop_guard(),
         })
@@ -41,6 +59,11 @@ impl Gateway {
 
     pub fn get(&self, path: &str) -> reqwest::RequestBuilder {
         self.client.get(format!("{}{path}", self.url))
+    }
+
+    /// What it says of its health.
+    pub fn health(&self, path: &str) -> reqwest::RequestBuilder {
+        self.client.get(format!("{}{path}", self.health))
     }
 
     pub fn post(&self, path: &str) -> reqwest::RequestBuilder {

@@ -1,0 +1,85 @@
+//! Health over HTTP, on a port of its own: a flood on the visitors' port neither hides it nor has a healthy process restarted.
+
+use std::{net::SocketAddr, time::Duration};
+
+use axum::{
+    Json, Router,
+    extract::{Request, State},
+    middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::{MethodRouter, get},
+};
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::{
+    drain::{CancellationToken, Drain},
+    http::{HttpServer, Limits},
+};
+
+/// Whoever probes opens a connection or two.
+const MAX_CONNECTIONS: usize = 64;
+/// For an answer that is under way at the end.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// A health server that has its port but does not answer yet.
+pub struct HealthServer {
+    server: HttpServer,
+}
+
+impl HealthServer {
+    /// Takes the port of the setting `HEALTH_LISTEN`. Port 0 takes any free one.
+    ///
+    /// # Errors
+    ///
+    /// If the address cannot be listened on.
+    pub async fn bind(address: SocketAddr) -> anyhow::Result<Self> {
+        let limits = Limits {
+            connections: MAX_CONNECTIONS,
+            ..Limits::default()
+        };
+        let server = HttpServer::bind("HEALTH_LISTEN", address, limits).await?;
+        Ok(Self { server })
+    }
+
+    /// The port it listens on.
+    pub fn port(&self) -> u16 {
+        self.server.port()
+    }
+
+    /// Answers `/livez`, and `/readyz` by `readiness`, while `serving` goes on. From `stop` on the process is not ready.
+    pub async fn run_beside(
+        self,
+        serving: impl Future<Output = ()>,
+        readiness: MethodRouter,
+        stop: CancellationToken,
+    ) {
+        let router = Router::new()
+            .route("/readyz", readiness)
+            .layer(from_fn_with_state(stop, unready_while_stopping))
+            .route("/livez", get(|| async { status("alive") }));
+        let served = CancellationToken::new();
+        let health = self.server.run(router, Drain::new(served.clone(), GRACE));
+        let serving = async {
+            serving.await;
+            served.cancel();
+        };
+        tokio::join!(serving, health);
+    }
+}
+
+/// The body of an answer that has nothing else to say.
+pub fn status(word: &str) -> Json<Value> {
+    Json(json!({ "status": word }))
+}
+
+async fn unready_while_stopping(
+    State(stop): State<CancellationToken>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if stop.is_cancelled() {
+        return (StatusCode::SERVICE_UNAVAILABLE, status("stopping")).into_response();
+    }
+    next.run(request).await
+}

@@ -1,0 +1,144 @@
+//! gRPC: what every service answers beside its own calls, and bytes that are no message.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use bytes::{BufMut, BytesMut};
+use http::Request;
+use site_proto::contact::v1::{
+    SubmitRequest, SubmitResponse,
+    contact_service_server::{ContactService, ContactServiceServer, SERVICE_NAME},
+};
+use site_service::{
+    drain::{CancellationToken, Drain},
+    grpc::GrpcServer,
+};
+use tokio::{
+    net::TcpStream,
+    time::{sleep, timeout},
+};
+use tokio_util::sync::DropGuard;
+use tonic::{Code, Response, Status, service::Routes, transport::Channel};
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
+use tonic_reflection::pb::{v1, v1alpha};
+
+use crate::http_server::{DEADLINES, SOON};
+
+/// Takes every message.
+struct Taking;
+
+#[tonic::async_trait]
+impl ContactService for Taking {
+    async fn submit(&self, _: tonic::Request<SubmitRequest>) -> Result<Response<SubmitResponse>, Status> {
+        Ok(Response::new(SubmitResponse::default()))
+    }
+}
+
+struct Server {
+    address: SocketAddr,
+    _running: DropGuard,
+}
+
+impl Server {
+    async fn start() -> anyhow::Result<Self> {
+        let routes = Routes::new(ContactServiceServer::new(Taking));
+        let any_port = (Ipv4Addr::LOCALHOST, 0).into();
+        let server = GrpcServer::bind(any_port, &[SERVICE_NAME], routes, Vec::new()).await?;
+        let address = (Ipv4Addr::LOCALHOST, server.port()).into();
+        let stop = CancellationToken::new();
+        tokio::spawn(server.run(Drain::new(stop.clone(), SOON)));
+        Ok(Self {
+            address,
+            _running: stop.drop_guard(),
+        })
+    }
+
+    async fn channel(&self) -> anyhow::Result<Channel> {
+        Ok(Channel::from_shared(format!("http://{}", self.address))?
+            .connect()
+            .await?)
+    }
+}
+
+#[tokio::test]
+async fn a_service_is_well_by_its_own_name_too() -> anyhow::Result<()> {
+    let server = Server::start().await?;
+    let mut health = HealthClient::new(server.channel().await?);
+    let mut status_of = async |service: &str| {
+        let service = service.to_owned();
+        health.check(HealthCheckRequest { service }).await
+    };
+    for name in ["", "live", SERVICE_NAME] {
+        let well = async {
+            // It is looked for what it needs first.
+            while status_of(name).await?.get_ref().status() != ServingStatus::Serving {
+                sleep(DEADLINES.head / 10).await;
+            }
+            Ok::<_, Status>(())
+        };
+        timeout(SOON, well).await??;
+    }
+    let unknown = status_of("newsletter.v1.NewsletterService").await;
+    assert_eq!(unknown.err().map(|status| status.code()), Some(Code::NotFound));
+    Ok(())
+}
+
+#[tokio::test]
+async fn tools_are_told_the_services_in_either_version_of_reflection() -> anyhow::Result<()> {
+    let server = Server::start().await?;
+    let channel = server.channel().await?;
+    let asked = v1::ServerReflectionRequest {
+        host: String::new(),
+        message_request: Some(v1::server_reflection_request::MessageRequest::ListServices(
+            String::new(),
+        )),
+    };
+    let mut client = v1::server_reflection_client::ServerReflectionClient::new(channel.clone());
+    let mut answers = client
+        .server_reflection_info(tokio_stream::once(asked))
+        .await?
+        .into_inner();
+    let told = format!("{:?}", answers.message().await?);
+    assert!(
+        told.contains(SERVICE_NAME) && told.contains("grpc.health.v1.Health"),
+        "{told}"
+    );
+
+    let asked = v1alpha::ServerReflectionRequest {
+        host: String::new(),
+        message_request: Some(
+            v1alpha::server_reflection_request::MessageRequest::FileContainingSymbol(SERVICE_NAME.to_owned()),
+        ),
+    };
+    let mut client = v1alpha::server_reflection_client::ServerReflectionClient::new(channel);
+    let mut answers = client
+        .server_reflection_info(tokio_stream::once(asked))
+        .await?
+        .into_inner();
+    let told = format!("{:?}", answers.message().await?);
+    assert!(told.contains("FileDescriptorResponse"), "{told}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_message_are_the_callers_fault() -> anyhow::Result<()> {
+    const GARBAGE: &[u8] = b"\x0a\xff\xff\xff\xff\x0f";
+    let server = Server::start().await?;
+    let (requests, connection) = h2::client::handshake(TcpStream::connect(server.address).await?).await?;
+    tokio::spawn(connection);
+    let request = Request::post(format!("http://site/{SERVICE_NAME}/Submit"))
+        .header("content-type", "application/grpc")
+        .header("te", "trailers")
+        .body(())?;
+    let (answer, mut body) = requests.ready().await?.send_request(request, false)?;
+    let mut message = BytesMut::new();
+    message.put_u8(0);
+    message.put_u32(u32::try_from(GARBAGE.len())?);
+    message.put_slice(GARBAGE);
+    body.send_data(message.freeze(), true)?;
+    let answer = timeout(SOON, answer).await??;
+    let status = Status::from_header_map(answer.headers()).map(|status| status.code());
+    assert_eq!(status, Some(Code::InvalidArgument), "{answer:?}");
+    Ok(())
+}

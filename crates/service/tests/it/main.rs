@@ -1,0 +1,7 @@
+//! What every server does, as its clients meet it.
+
+mod clients;
+mod grpc;
+mod http1;
+mod http2;
+mod http_server;

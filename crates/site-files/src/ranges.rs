@@ -1,0 +1,111 @@
+//! Ranges: which `Range` counts (RFC 9110, 13.1.5 and 14.2). Any other is ignored, because the whole answers every request.
+
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{HeaderMap, HeaderValue, Method, header},
+    response::{IntoResponse, Response},
+};
+use tower::ServiceExt;
+use tower_http::services::ServeDir;
+
+/// Of every position in a file; more might be none that fits a number.
+const MAX_DIGITS: usize = 18;
+
+/// A file, or the part of it that is asked for.
+pub(crate) async fn serve(files: &ServeDir, request: Request) -> Response {
+    let (mut parts, body) = request.into_parts();
+    ignore_all_but_one_range(&parts.method, &mut parts.headers);
+    let condition = parts.headers.remove(header::IF_RANGE);
+    let mut whole = parts.clone();
+    let is_part = whole.headers.remove(header::RANGE).is_some();
+    let found = read(files, Request::from_parts(parts, body)).await;
+    match condition {
+        Some(condition) if is_part && !if_range_holds(&condition, found.headers()) => {
+            read(files, Request::from_parts(whole, Body::empty())).await
+        }
+        _ => found,
+    }
+}
+
+async fn read(files: &ServeDir, request: Request) -> Response {
+    files.clone().oneshot(request).await.into_response()
+}
+
+/// Removes a `Range` that is not one range of bytes, or is not asked with GET.
+fn ignore_all_but_one_range(method: &Method, headers: &mut HeaderMap) {
+    let mut asked = headers.get_all(header::RANGE).iter();
+    let counts = match (asked.next(), asked.next()) {
+        (Some(range), None) => method == Method::GET && is_one_range(range.as_bytes()),
+        _ => false,
+    };
+    if !counts {
+        headers.remove(header::RANGE);
+    }
+}
+
+/// `bytes=` and first and last position, first alone, or a length from the end.
+fn is_one_range(value: &[u8]) -> bool {
+    let mut positions = value
+        .strip_prefix(b"bytes=")
+        .unwrap_or_default()
+        .split(|byte| *byte == b'-');
+    match (positions.next(), positions.next(), positions.next()) {
+        (Some(b""), Some(length), None) => is_number(length),
+        (Some(first), Some(b""), None) => is_number(first),
+        (Some(first), Some(last), None) => is_number(first) && is_number(last),
+        _ => false,
+    }
+}
+
+/// A number as `ServeDir` reads it, which answers 416 to what it cannot read.
+fn is_number(digits: &[u8]) -> bool {
+    let leads_with_zero = digits.len() > 1 && digits.starts_with(b"0");
+    (1..=MAX_DIGITS).contains(&digits.len()) && !leads_with_zero && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether a condition holds for what these headers are of: it names its strong entity tag, or exactly its date.
+fn if_range_holds(condition: &HeaderValue, headers: &HeaderMap) -> bool {
+    let names = |validator| headers.get(validator) == Some(condition);
+    let is_weak = condition.as_bytes().starts_with(b"W/");
+    !is_weak && (names(header::ETAG) || names(header::LAST_MODIFIED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_range_of_bytes_counts_and_nothing_else() {
+        for one in ["bytes=0-9", "bytes=5-", "bytes=-5"] {
+            assert!(is_one_range(one.as_bytes()), "{one}");
+        }
+        for other in [
+            "",
+            "bytes",
+            "bytes=",
+            "bytes=-",
+            "bytes=0-1,4-5",
+            "bytes=0-1-2",
+            "bytes=007-9",
+            "bytes=0-99999999999999999999",
+            "bytes=a-b",
+            "lines=0-9",
+            "bytes 0-9",
+        ] {
+            assert!(!is_one_range(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_range_is_asked_once_and_with_get() {
+        let remains = |method: &Method, ranges: &[&'static str]| {
+            let named = |range: &&'static str| (header::RANGE, HeaderValue::from_static(range));
+            let mut headers: HeaderMap = ranges.iter().map(named).collect();
+            ignore_all_but_one_range(method, &mut headers);
+            headers.contains_key(header::RANGE)
+        };
+        assert!(remains(&Method::GET, &["bytes=0-9"]));
+        assert!(!remains(&Method::HEAD, &["bytes=0-9"]));
+    }
+}

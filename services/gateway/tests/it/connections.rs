@@ -1,0 +1,130 @@
+//! Connections that attackers and broken proxies open, as the whole gateway meets them.
+
+use std::{fs, time::Duration};
+
+use anyhow::Context;
+use reqwest::StatusCode;
+use tempfile::TempDir;
+use testkit::{ChildProcess, eventually};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    process::Command,
+    time::timeout,
+};
+
+use crate::without_services::Gateway;
+
+const SOON: Duration = Duration::from_secs(20);
+
+async fn connect(gateway: &Gateway) -> anyhow::Result<TcpStream> {
+    let address = gateway.url.trim_start_matches("http://");
+    Ok(TcpStream::connect(address).await?)
+}
+
+/// What is answered to these bytes until the connection ends.
+async fn answer_to(gateway: &Gateway, words: &str) -> anyhow::Result<String> {
+    let mut stream = connect(gateway).await?;
+    stream.write_all(words.as_bytes()).await?;
+    let mut answer = String::new();
+    timeout(SOON, stream.read_to_string(&mut answer)).await??;
+    Ok(answer)
+}
+
+#[tokio::test]
+async fn a_flood_of_connections_does_not_hide_that_it_is_well() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&["--connections-at-once", "2"]).await?;
+    let _silent = [connect(&gateway).await?, connect(&gateway).await?];
+    let visitor = gateway.get("/").timeout(Duration::from_secs(1)).send().await;
+    assert!(
+        visitor.is_err_and(|error| error.is_timeout()),
+        "there is no place left"
+    );
+    let health = gateway.health("/livez").send().await?;
+    assert_eq!(health.status(), StatusCode::OK);
+    Ok(())
+}
+
+#[tokio::test]
+async fn where_the_system_begins_with_few_open_files_there_are_enough_for_all_connections()
+-> anyhow::Result<()> {
+    let logs = TempDir::new()?;
+    let mut few = Command::new("sh");
+    few.args([
+        "-c",
+        "ulimit -S -n 256 && exec \"$0\"",
+        env!("CARGO_BIN_EXE_gateway"),
+    ]);
+    few.env("LISTEN", "127.0.0.1:0")
+        .env("HEALTH_LISTEN", "127.0.0.1:0");
+    let gateway = ChildProcess::start("gateway", logs.path(), few)?;
+    let limits = format!("/proc/{}/limits", gateway.pid().context("it runs")?);
+    eventually("more than 4,096 files may be open", SOON, async || {
+        let limits = fs::read_to_string(&limits).ok()?;
+        let files = limits
+            .lines()
+            .find_map(|line| line.strip_prefix("Max open files"))?;
+        let soft: u64 = files.split_whitespace().next()?.parse().ok()?;
+        (soft > 4096).then_some(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn visitors_learn_nothing_of_its_health() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&[]).await?;
+    for path in ["/livez", "/readyz"] {
+        assert_eq!(gateway.get(path).send().await?.status(), StatusCode::NOT_FOUND);
+        assert_ne!(gateway.health(path).send().await?.status(), StatusCode::NOT_FOUND);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn one_address_has_its_share_of_the_connections_unless_it_is_a_proxys() -> anyhow::Result<()> {
+    const SHARE: [&str; 2] = ["--connections-per-address", "1"];
+    let is_answered = async |gateway: &Gateway| {
+        // The server's side of a connection that ends is counted for a moment longer.
+        let mut stream = connect(gateway).await?;
+        stream
+            .write_all(b"GET /api HTTP/1.1\r\nHost: site\r\n\r\n")
+            .await?;
+        let read = timeout(SOON, stream.read(&mut [0; 64])).await?;
+        anyhow::Ok(read.is_ok_and(|bytes| bytes > 0))
+    };
+    let direct = Gateway::start_without_proxy(&SHARE).await?;
+    let _held = connect(&direct).await?;
+    assert!(!is_answered(&direct).await?);
+    let behind_proxy = Gateway::start(&SHARE).await?;
+    let _held = connect(&behind_proxy).await?;
+    assert!(is_answered(&behind_proxy).await?);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_request_names_one_host() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&[]).await?;
+    for (hosts, status) in [
+        ("Host: site\r\n", "404"),
+        ("Host: [::1]:8080\r\n", "404"),
+        ("Host:\r\n", "404"),
+        ("", "400"),
+        ("Host: site\r\nHost: site\r\n", "400"),
+        ("Host: site, other\r\n", "400"),
+        ("Host: a b\r\n", "400"),
+    ] {
+        let request = format!("GET /api/nothing HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n");
+        let answer = answer_to(&gateway, &request).await?;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{hosts}: {answer}"
+        );
+        assert!(
+            answer.contains("x-request-id") && answer.contains("\"success\":false"),
+            "{answer}"
+        );
+    }
+    let former = answer_to(&gateway, "GET /api/nothing HTTP/1.0\r\n\r\n").await?;
+    assert!(former.starts_with("HTTP/1.0 404 "), "{former}");
+    Ok(())
+}
