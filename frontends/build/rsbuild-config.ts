@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EnvironmentConfig, RsbuildConfig, Rspack } from '@rsbuild/core';
 import { mergeRsbuildConfig } from '@rsbuild/core';
@@ -142,7 +143,7 @@ function baseConfig(name: string, folder: string, address: string): EnvironmentC
     tools: {
       swc: { jsc: { target: 'es2022', transform: { react: { runtime: 'automatic' } } } },
       cssExtract: { pluginOptions: { insert: insertStylesheet } },
-      postcss: { postcssOptions: { plugins: ['@tailwindcss/postcss'] } },
+      postcss: { postcssOptions: { plugins: ['@tailwindcss/postcss', siteUrlPlugin] } },
       rspack: {
         target: ['web', 'es2022'],
         plugins: [scriptTimeoutPlugin],
@@ -154,6 +155,23 @@ function baseConfig(name: string, folder: string, address: string): EnvironmentC
     },
     performance: { printFileSize: false },
   };
+}
+
+/** Puts the brand's address into stylesheets, which say on paper where links lead. */
+const siteUrlPlugin = {
+  postcssPlugin: 'site-url',
+  // Once Tailwind has written the stylesheet.
+  OnceExit(stylesheet: StyleRules) {
+    const { siteUrl } = JSON.parse(readFileSync(brandFile, 'utf8'));
+    stylesheet.walkDecls('--site-url', declaration => {
+      declaration.value = JSON.stringify(siteUrl);
+    });
+  },
+};
+
+/** What is used of PostCSS's stylesheets. */
+interface StyleRules {
+  walkDecls(name: string, change: (declaration: { value: string }) => void): void;
 }
 
 const articles: Rspack.RuleSetRule = {
