@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { rspack } from '@rsbuild/core';
 import type { ChunkFiles } from './compile.ts';
 import { dist, frontends } from './file-paths.ts';
@@ -30,10 +29,10 @@ const HIDDEN_PAGE = '#root{display:none}';
 /** Hashes of all inline scripts, for the Content Security Policy. */
 export const scriptHashes: readonly string[] = [scriptOfAll, scriptOfApplication].map(hash);
 
-/** Hashes of all inline styles, for the Content Security Policy: those of pages, and the one that toasts bring along. */
+/** Hashes of all inline styles, for the Content Security Policy. */
 export function styleHashes({ shell }: BuildManifest): readonly string[] {
   const stylesheets = new Set(Object.values(shell).flat().filter(is('css')));
-  return [...Array.from(stylesheets, textOf), HIDDEN_PAGE, toastStyle()].map(hash);
+  return [...Array.from(stylesheets, textOf), HIDDEN_PAGE].map(hash);
 }
 
 /** Renders the whole document of a page. */
@@ -138,18 +137,6 @@ function filesOfModule({ remote, module, priority }: RemoteModuleUse, manifest: 
   }
   const scripts = [...(found.entry ? [found.entry] : []), ...files.filter(is('js'))];
   return { styles: files.filter(is('css')), scripts: priority === 'high' ? scripts : [] };
-}
-
-/** The style that sonner puts into the page when its code is loaded. */
-function toastStyle(): string {
-  const code = readFileSync(fileURLToPath(import.meta.resolve('sonner')), 'utf8');
-  const [, style] = code.match(/^__insertCSS\((".*")\);$/m) ?? [];
-  if (!style) {
-    throw new Error(
-      'sonner inserts its style in another way: the Content Security Policy needs its hash',
-    );
-  }
-  return JSON.parse(style);
 }
 
 /** A hash as a Content Security Policy names it. */

@@ -148,7 +148,7 @@ function baseConfig(name: string, folder: string, address: string): EnvironmentC
         target: ['web', 'es2022'],
         plugins: [scriptTimeoutPlugin],
         output: { uniqueName: name, chunkLoadTimeout: LOAD_TIMEOUT_MS },
-        module: { rules: [articles] },
+        module: { rules: [articles, toasts] },
         // Federation's modules are relative to their front end.
         context: join(frontends, name),
       },
@@ -178,6 +178,11 @@ const articles: Rspack.RuleSetRule = {
   test: /\.md$/,
   type: 'javascript/auto',
   use: join(frontends, 'blog/build/post-loader.ts'),
+};
+
+const toasts: Rspack.RuleSetRule = {
+  test: /sonner\/dist\/index\.mjs$/,
+  use: join(frontends, 'build/adopted-style-loader.ts'),
 };
 
 function version(remote: Remote) {

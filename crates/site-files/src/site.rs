@@ -254,7 +254,10 @@ async fn serve(State(site): State<Arc<Site>>, request: Request) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, keep);
     let policy = site.policy_of(&path, headers.get(header::CONTENT_TYPE));
-    if headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/plain") {
+    if headers
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind == "text/plain")
+    {
         headers.insert(header::CONTENT_TYPE, PLAIN_TEXT);
     }
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
