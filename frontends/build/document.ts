@@ -18,14 +18,22 @@ export interface BuildManifest {
   }[];
 }
 
-/** The scripts that stand in the pages themselves: two in all of them, one where the application is to start. */
-const themeInit = inline('theme-init.js');
-const stylesheetTimeout = inline('stylesheet-timeout.js');
-const appLoader = inline('app-loader.js');
-/** Hashes of the inline scripts for the Content Security Policy. */
-export const scriptHashes: readonly string[] = [themeInit, stylesheetTimeout, appLoader].map(
-  script => `sha256-${createHash('sha256').update(script).digest('base64')}`,
-);
+/** The scripts that stand in the pages themselves, as one: in all of them, and where the application is to start. */
+const IN_ALL_PAGES = ['theme-init.js', 'stylesheet-timeout.js'];
+const scriptOfAll = inline(IN_ALL_PAGES);
+const scriptOfApplication = inline([...IN_ALL_PAGES, 'app-loader.js', 'trusted-types.js']);
+
+/** Hides the page that another stands in the place of where no JavaScript runs. */
+const HIDDEN_PAGE = '#root{display:none}';
+
+/** Hashes of all inline scripts, for the Content Security Policy. */
+export const scriptHashes: readonly string[] = [scriptOfAll, scriptOfApplication].map(hash);
+
+/** Hashes of all inline styles, for the Content Security Policy. */
+export function styleHashes({ shell }: BuildManifest): readonly string[] {
+  const stylesheets = new Set(Object.values(shell).flat().filter(is('css')));
+  return [...Array.from(stylesheets, textOf), HIDDEN_PAGE].map(hash);
+}
 
 /** Renders the whole document of a page. */
 export function renderDocument(page: Rendered, manifest: BuildManifest): string {
@@ -34,7 +42,7 @@ export function renderDocument(page: Rendered, manifest: BuildManifest): string 
   return [
     `<!doctype html><html lang="en" data-scripts="${page.scripts}"><head><meta charset="utf-8">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    ...inlineOf(page).map(script => `<script>${script}</script>`),
+    `<script>${page.scripts === 'none' ? scriptOfAll : scriptOfApplication}</script>`,
     ...files.fonts.map(
       font => `<link rel="preload" href="${font}" as="font" type="font/woff2" crossorigin>`,
     ),
@@ -59,20 +67,15 @@ export function renderDocument(page: Rendered, manifest: BuildManifest): string 
 function inPlace(head: string, title: string): string[] {
   return [
     head.replace(/<title>.*?<\/title>/, () => title),
-    '<noscript><style>#root{display:none}</style></noscript>',
+    `<noscript><style>${HIDDEN_PAGE}</style></noscript>`,
   ];
 }
 
-/** A script as it stands in every page: without what only its readers need. */
-function inline(file: string): string {
-  const script = readFileSync(join(frontends, 'shell/src', file), 'utf8');
-  return rspack.experiments.swc.minifySync(script, { mangle: true, compress: true }).code;
-}
-
-function inlineOf({ scripts }: Rendered): readonly string[] {
-  return scripts === 'none'
-    ? [themeInit, stylesheetTimeout]
-    : [themeInit, stylesheetTimeout, appLoader];
+/** Scripts as they stand in pages: without what only their readers need. Each is a block of its own. */
+function inline(files: readonly string[]): string {
+  const scripts = files.map(file => readFileSync(join(frontends, 'shell/src', file), 'utf8'));
+  return rspack.experiments.swc.minifySync(scripts.join('\n'), { mangle: true, compress: true })
+    .code;
 }
 
 /** Opening tag of the shell's outermost element. */
@@ -121,7 +124,7 @@ function styles(page: Rendered, { styles, remoteStyles }: ReturnType<typeof file
   const link = (style: string) => `<link rel="stylesheet" href="${style}">`;
   const own = page.remoteModuleUses.some(({ priority }) => priority === 'high')
     ? styles.map(link)
-    : [`<style>${styles.map(textOf).join('')}</style>`];
+    : styles.map(style => `<style>${textOf(style)}</style>`);
   return [...own, ...remoteStyles.map(link)];
 }
 
@@ -134,6 +137,11 @@ function filesOfModule({ remote, module, priority }: RemoteModuleUse, manifest: 
   }
   const scripts = [...(found.entry ? [found.entry] : []), ...files.filter(is('js'))];
   return { styles: files.filter(is('css')), scripts: priority === 'high' ? scripts : [] };
+}
+
+/** A hash as a Content Security Policy names it. */
+function hash(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
 function textOf(address: string): string {

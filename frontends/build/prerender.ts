@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Brand } from '../kit/src/brand.ts';
 import type { BuildManifest } from './document.ts';
-import { renderDocument, scriptHashes } from './document.ts';
+import { renderDocument, scriptHashes, styleHashes } from './document.ts';
 import { dist, scratch } from './file-paths.ts';
 import type { Rendered } from './rendered.ts';
 import type { ServerRoutes } from './routes-file.ts';
@@ -49,6 +49,8 @@ export async function prerenderPages(
       notFound: site.notFound,
       variants: site.variants,
       scriptHashes,
+      styleHashes: styleHashes(manifest),
+      trustedTypePolicies: ['default', 'article'],
       frameSources: ['https://www.openstreetmap.org'],
     }),
   })) {

@@ -44,6 +44,7 @@ test.each([
   ['index.html', 'https://example.com/network/nightjar'],
   ['privacy.html', 'Berlin'],
   ['blog/ai-advancements.html', '<title>AI advancements'],
+  ['index.html', '--site-url:"https://nightjar.example"'],
   ['sitemap.xml', 'https://nightjar.example/blog'],
   ['blog/feed.xml', 'Nightjar'],
   ['.well-known/security.txt', 'admin@nightjar.example'],

@@ -11,6 +11,10 @@ export interface ServerRoutes {
   variants: readonly { path: string; parameter: string; page: string; postsTo?: string }[];
   /** Of the scripts that stand in the pages themselves. */
   scriptHashes: readonly string[];
+  /** Of the styles that stand in the pages themselves. */
+  styleHashes: readonly string[];
+  /** Names of the policies by which scripts make markup and scripts of strings (Trusted Types). */
+  trustedTypePolicies: readonly string[];
   /** Sources that pages may frame (`frame-src`). */
   frameSources: readonly string[];
 }

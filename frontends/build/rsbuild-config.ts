@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EnvironmentConfig, RsbuildConfig, Rspack } from '@rsbuild/core';
 import { mergeRsbuildConfig } from '@rsbuild/core';
@@ -142,12 +143,12 @@ function baseConfig(name: string, folder: string, address: string): EnvironmentC
     tools: {
       swc: { jsc: { target: 'es2022', transform: { react: { runtime: 'automatic' } } } },
       cssExtract: { pluginOptions: { insert: insertStylesheet } },
-      postcss: { postcssOptions: { plugins: ['@tailwindcss/postcss'] } },
+      postcss: { postcssOptions: { plugins: ['@tailwindcss/postcss', siteUrlPlugin] } },
       rspack: {
         target: ['web', 'es2022'],
         plugins: [scriptTimeoutPlugin],
         output: { uniqueName: name, chunkLoadTimeout: LOAD_TIMEOUT_MS },
-        module: { rules: [articles] },
+        module: { rules: [articles, toasts] },
         // Federation's modules are relative to their front end.
         context: join(frontends, name),
       },
@@ -156,10 +157,32 @@ function baseConfig(name: string, folder: string, address: string): EnvironmentC
   };
 }
 
+/** Puts the brand's address into stylesheets, which say on paper where links lead. */
+const siteUrlPlugin = {
+  postcssPlugin: 'site-url',
+  // Once Tailwind has written the stylesheet.
+  OnceExit(stylesheet: StyleRules) {
+    const { siteUrl } = JSON.parse(readFileSync(brandFile, 'utf8'));
+    stylesheet.walkDecls('--site-url', declaration => {
+      declaration.value = JSON.stringify(siteUrl);
+    });
+  },
+};
+
+/** What is used of PostCSS's stylesheets. */
+interface StyleRules {
+  walkDecls(name: string, change: (declaration: { value: string }) => void): void;
+}
+
 const articles: Rspack.RuleSetRule = {
   test: /\.md$/,
   type: 'javascript/auto',
   use: join(frontends, 'blog/build/post-loader.ts'),
+};
+
+const toasts: Rspack.RuleSetRule = {
+  test: /sonner\/dist\/index\.mjs$/,
+  use: join(frontends, 'build/adopted-style-loader.ts'),
 };
 
 function version(remote: Remote) {

@@ -21,6 +21,19 @@ test('security.txt names a contact and expires within a year (RFC 9116)', () => 
   expect(text).toContain('Expires: 2027-05-01T00:00:00.000Z');
 });
 
+test('security.txt has each field once, in lines of its own, and says where it stands and what to expect', () => {
+  const lines = files['.well-known/security.txt']?.trimEnd().split('\n') ?? [];
+  expect(lines.map(line => line.split(': ')[0])).toEqual([
+    'Contact',
+    'Expires',
+    'Preferred-Languages',
+    'Canonical',
+    'Policy',
+  ]);
+  expect(lines).toContain('Canonical: https://oculant.example/.well-known/security.txt');
+  expect(lines).toContain('Policy: https://example.com/oculant/site/security/policy');
+});
+
 test('the manifest is JSON with icons', () => {
   expect(JSON.parse(files['site.webmanifest'] ?? '')).toMatchObject({
     name: 'Oculant',

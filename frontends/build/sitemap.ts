@@ -39,7 +39,7 @@ function manifest({ name }: Brand): string {
 }
 
 /** RFC 9116. It has to expire; a site that is built at least twice a year never lets it. */
-function security({ emails, siteUrl }: Brand, today: Date): string {
+function security({ emails, securityPolicyUrl, siteUrl }: Brand, today: Date): string {
   const expires = new Date(today);
   expires.setUTCMonth(expires.getUTCMonth() + 6, 1);
   expires.setUTCHours(0, 0, 0, 0);
@@ -48,6 +48,7 @@ function security({ emails, siteUrl }: Brand, today: Date): string {
     `Expires: ${expires.toISOString()}`,
     'Preferred-Languages: en',
     `Canonical: ${siteUrl}/.well-known/security.txt`,
+    ...(securityPolicyUrl ? [`Policy: ${securityPolicyUrl}`] : []),
     '',
   ].join('\n');
 }

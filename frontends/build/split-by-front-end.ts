@@ -13,6 +13,8 @@ const NO_PAGES = routesFile({
   notFound: [],
   variants: [],
   scriptHashes: [],
+  styleHashes: [],
+  trustedTypePolicies: [],
   frameSources: [],
 });
 

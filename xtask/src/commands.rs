@@ -39,7 +39,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, TestedBy); 93] = [
+pub const COMMANDS: [(&str, TestedBy); 96] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -60,6 +60,8 @@ pub const COMMANDS: [(&str, TestedBy); 93] = [
     ("cargo xtask mail-preview", AsIs),
     ("cargo xtask settings", AsIs),
     ("cargo xtask images", AsIs),
+    ("cargo xtask advisories", ByCi),
+    ("cargo xtask advisories --renew", ByCi),
     ("cargo xtask sbom", AsIs),
     ("cargo xtask measure build", AsIs),
     ("cargo xtask measure memory", AsIs),
@@ -103,6 +105,7 @@ pub const COMMANDS: [(&str, TestedBy); 93] = [
         "cargo run -p site-proto --example generate -- crates/proto/src/generated",
         AsIs,
     ),
+    ("npm audit signatures", ByCi),
     ("npm run build", AsIs),
     ("npm run split", AsIs),
     ("npm run dev", Until("Local:")),

@@ -1,5 +1,6 @@
 //! Every chore of the project: `cargo xtask --help`.
 
+mod advisories;
 mod bench;
 mod build;
 mod chaos;
@@ -7,6 +8,8 @@ mod check;
 #[cfg(test)]
 mod circles;
 mod commands;
+#[cfg(test)]
+mod dependencies;
 #[cfg(test)]
 mod errors;
 mod front_end;
@@ -73,6 +76,12 @@ enum Chore {
     Settings,
     /// Builds releases, puts them into images without an engine, starts and weighs them
     Images,
+    /// Checks what is publicly known of the dependencies, by the database of advisories as it is pinned
+    Advisories {
+        /// Pins the newest database first
+        #[arg(long)]
+        renew: bool,
+    },
     /// Writes what the images are made of to target/sbom, as CycloneDX
     Sbom,
     /// Measures what docs/performance.md states; fails where a budget is exceeded
@@ -106,6 +115,7 @@ fn main() -> ExitCode {
         Chore::MailPreview => mail_preview(),
         Chore::Settings => settings(),
         Chore::Images => images::images(),
+        Chore::Advisories { renew } => advisories::advisories(renew),
         Chore::Sbom => sbom::sbom(),
         Chore::Measure { what } => measure::measure(what),
         Chore::Commands { filter } => commands::commands(&filter),

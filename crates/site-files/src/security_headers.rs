@@ -7,8 +7,10 @@ use axum::{
     response::Response,
 };
 
+use crate::content_security_policy;
+
 /// The headers that every answer carries.
-const HEADERS: [(HeaderName, HeaderValue); 6] = [
+const HEADERS: [(HeaderName, HeaderValue); 8] = [
     (
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),
@@ -33,10 +35,15 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
         HeaderName::from_static("cross-origin-resource-policy"),
         HeaderValue::from_static("same-origin"),
     ),
+    (
+        HeaderName::from_static("origin-agent-cluster"),
+        HeaderValue::from_static("?1"),
+    ),
+    (
+        HeaderName::from_static("reporting-endpoints"),
+        content_security_policy::REPORTING_ENDPOINTS,
+    ),
 ];
-
-/// For answers that are no page: nothing may be loaded or framed.
-const DENY_ALL_POLICY: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 
 /// Adds the headers; a page has set its own content security policy already.
 pub async fn add(request: Request, next: Next) -> Response {
@@ -47,6 +54,6 @@ pub async fn add(request: Request, next: Next) -> Response {
     }
     headers
         .entry(header::CONTENT_SECURITY_POLICY)
-        .or_insert(DENY_ALL_POLICY);
+        .or_insert(content_security_policy::DENY_ALL);
     response
 }

@@ -16,6 +16,7 @@ use serde::Deserialize;
 use tower::ServiceExt;
 use tower_http::services::{ServeDir, ServeFile};
 
+use crate::content_security_policy::{self, PageSources};
 use crate::ranges;
 
 /// What the front ends' build says of the site it made.
@@ -29,6 +30,8 @@ const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 
 /// Every file may lie there compressed, too.
 const VARY_BY_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding");
+/// Type of plain text, with the encoding that RFC 9116, section 3, asks of security.txt.
+const PLAIN_TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
 /// Below the remotes no page is asked for: a script that a page wanted needs no other page instead.
 const NO_SUCH_FILE: &str = "There is nothing at this address.\n";
@@ -39,8 +42,7 @@ pub struct Site {
     redirects: Vec<RedirectEntry>,
     not_found: Vec<NotFound>,
     variants: Vec<Variant>,
-    content_security_policy: HeaderValue,
-    content_security_policy_of_remotes: HeaderValue,
+    policy_of_pages: HeaderValue,
 }
 
 /// The page for addresses below a prefix that name nothing.
@@ -56,6 +58,8 @@ struct RoutesFile {
     not_found: Vec<NotFoundEntry>,
     variants: Vec<Variant>,
     script_hashes: Vec<String>,
+    style_hashes: Vec<String>,
+    trusted_type_policies: Vec<String>,
     frame_sources: Vec<String>,
 }
 
@@ -109,6 +113,12 @@ impl Site {
             .collect();
         // The closest prefix speaks first.
         not_found.sort_by_key(|entry| std::cmp::Reverse(entry.prefix.len()));
+        let sources = PageSources {
+            script_hashes: routes.script_hashes,
+            style_hashes: routes.style_hashes,
+            frame_sources: routes.frame_sources,
+            trusted_type_policies: routes.trusted_type_policies,
+        };
         Ok(Self {
             files: ServeDir::new(folder)
                 .append_index_html_on_directories(false)
@@ -117,9 +127,7 @@ impl Site {
             redirects: routes.redirects,
             not_found,
             variants: routes.variants,
-            content_security_policy: content_security_policy(&routes.script_hashes, &routes.frame_sources)
-                .with_context(wrong)?,
-            content_security_policy_of_remotes: content_security_policy(&[], &[])?,
+            policy_of_pages: sources.policy().with_context(wrong)?,
         })
     }
 
@@ -184,11 +192,16 @@ impl Site {
         })
     }
 
-    fn content_security_policy_at(&self, path: &str) -> &HeaderValue {
-        if path.starts_with(REMOTES) {
-            &self.content_security_policy_of_remotes
+    /// The policy of what is answered at a path. "Not modified" has no type, yet its headers replace those of the page kept.
+    fn policy_of(&self, path: &str, content_type: Option<&HeaderValue>) -> HeaderValue {
+        let is_page = match content_type {
+            Some(kind) => kind.as_bytes().starts_with(b"text/html"),
+            None => !path.starts_with(REMOTES) && file_of(path).ends_with(".html"),
+        };
+        if is_page {
+            self.policy_of_pages.clone()
         } else {
-            &self.content_security_policy
+            content_security_policy::of_file(path)
         }
     }
 
@@ -227,12 +240,10 @@ impl RedirectEntry {
 }
 
 async fn serve(State(site): State<Arc<Site>>, request: Request) -> Response {
-    let path = request.uri().path();
-    let is_immutable = is_immutable(path);
-    let policy = site.content_security_policy_at(path).clone();
+    let path = request.uri().path().to_owned();
     let mut response = site.answer(request).await;
     let is_there = response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED;
-    let keep = if is_immutable && is_there {
+    let keep = if is_immutable(&path) && is_there {
         CACHE_IMMUTABLE
     } else {
         REVALIDATE
@@ -244,7 +255,13 @@ async fn serve(State(site): State<Arc<Site>>, request: Request) -> Response {
         headers.insert(header::VARY, VARY_BY_ENCODING);
     }
     headers.insert(header::CACHE_CONTROL, keep);
-    // Whatever its type: "not modified" has none, yet its headers replace those of the page kept.
+    let policy = site.policy_of(&path, headers.get(header::CONTENT_TYPE));
+    if headers
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind == "text/plain")
+    {
+        headers.insert(header::CONTENT_TYPE, PLAIN_TEXT);
+    }
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     response
 }
@@ -276,21 +293,4 @@ fn is_immutable(path: &str) -> bool {
         Some(file.starts_with("assets/"))
     };
     path.starts_with("/assets/") || of_a_remote().unwrap_or(false)
-}
-
-fn content_security_policy(
-    script_hashes: &[String],
-    frame_sources: &[String],
-) -> anyhow::Result<HeaderValue> {
-    let scripts: String = script_hashes.iter().map(|hash| format!(" '{hash}'")).collect();
-    let frames = match frame_sources {
-        [] => "'none'".to_owned(),
-        sources => sources.join(" "),
-    };
-    let policy = format!(
-        "default-src 'self'; script-src 'self'{scripts}; style-src 'self' 'unsafe-inline'; \
-         img-src 'self' data:; frame-src {frames}; object-src 'none'; base-uri 'self'; \
-         form-action 'self'; frame-ancestors 'none'"
-    );
-    HeaderValue::from_str(&policy).context("its hashes or sources are no header")
 }

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import type { Heading, PostText } from './post.ts';
 import { loadText } from './posts.ts';
 import { prerenderedText } from './prerendered-text.ts';
+import { trustedArticle } from './trusted-article.ts';
 
 interface ArticleTextProps {
   id: string;
@@ -34,7 +35,8 @@ function textPart(id: string): LazyPart {
 
 /** Module of the text: where the prerendered page holds it, nothing is fetched, and nothing can fail. */
 async function loadPart(id: string) {
-  const text = prerenderedText(id) ?? (await loadText(id));
+  const { html, headings } = prerenderedText(id) ?? (await loadText(id));
+  const text = { html: trustedArticle(html), headings };
   return {
     default: (props: Pick<ArticleTextProps, 'children'>) => <Text {...props} id={id} text={text} />,
     version: REMOTE_VERSION,

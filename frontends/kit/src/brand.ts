@@ -7,6 +7,8 @@ export interface Brand {
   siteUrl: string;
   /** Variant of the home page at `/`: `classic` or `impact`. */
   defaultHome: string;
+  /** Where it can be read how to report a vulnerability. */
+  securityPolicyUrl?: string;
   emails: { sales: string; admin: string; careers: string };
   phone: string;
   address: {

@@ -1,5 +1,5 @@
 import type { ComponentProps } from 'react';
-import { revealDelayStyle, useReveal } from './reveal.tsx';
+import { useReveal } from './reveal.tsx';
 
 interface CardProps extends ComponentProps<'article'> {
   /** After this time it is revealed. */
@@ -11,8 +11,7 @@ export function Card({ className = '', delayMs, ...rest }: CardProps) {
   return (
     <article
       {...rest}
-      {...useReveal<HTMLElement>()}
-      style={revealDelayStyle(delayMs)}
+      {...useReveal<HTMLElement>(delayMs)}
       className={`card-seen border border-line bg-raised ${className}`}
     />
   );

@@ -26,13 +26,13 @@ export function PageHeader({
   children,
 }: PageHeaderProps) {
   return (
-    <header
-      className="bg-center bg-cover"
-      style={background ? { backgroundImage: `url("${background}")` } : undefined}
-    >
+    <header className="relative">
+      {background ? (
+        <img src={background} alt="" className="absolute inset-0 size-full object-cover" />
+      ) : null}
       <div
         data-beside={picture ? '' : undefined}
-        className="mx-auto grid max-w-page items-center gap-10 px-5 py-16 md:px-8 data-beside:lg:grid-cols-hero"
+        className="relative mx-auto grid max-w-page items-center gap-10 px-5 py-16 md:px-8 data-beside:lg:grid-cols-hero"
       >
         <div className="fade-up">
           {breadcrumb === 'home' ? (

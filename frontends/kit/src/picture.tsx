@@ -30,7 +30,7 @@ export function Picture({
       width={width}
       height={height}
       fetchPriority={priority === 'high' ? 'high' : 'auto'}
-      className="size-full object-cover"
+      className="absolute inset-0 size-full object-cover"
       onLoad={() => setState('there')}
       onError={() => setState('failed')}
     />
@@ -40,13 +40,14 @@ export function Picture({
       ref={box}
       data-state={state}
       data-awaited={isAwaited}
-      style={{ aspectRatio: `${width} / ${height}` }}
-      className={`block w-full overflow-hidden data-[state=failed]:bg-sunk data-[awaited=true]:bg-sunk data-[awaited=true]:motion-safe:animate-pulse data-[awaited=true]:noscript:animate-none ${className}`}
+      className={`relative block w-full overflow-hidden data-[state=failed]:bg-sunk data-[awaited=true]:bg-sunk data-[awaited=true]:motion-safe:animate-pulse data-[awaited=true]:noscript:animate-none ${className}`}
     >
+      {/* Holds the place: our Content Security Policy forbids a style in the page's HTML. */}
+      <svg viewBox={`0 0 ${width} ${height}`} aria-hidden="true" />
       {state === 'waiting' ? <noscript>{image}</noscript> : null}
       {state === 'loading' || state === 'there' ? image : null}
       {state === 'failed' ? (
-        <span className="flex size-full items-center justify-center text-ink-2 text-small">
+        <span className="absolute inset-0 flex items-center justify-center text-ink-2 text-small">
           Image unavailable
         </span>
       ) : null}

@@ -1,4 +1,4 @@
-import type { ComponentProps, CSSProperties, RefObject } from 'react';
+import type { ComponentProps, RefObject } from 'react';
 import { useEffect, useRef } from 'react';
 import { useHydrated } from './use-hydrated.ts';
 
@@ -11,10 +11,11 @@ const HIGHEST = 20;
 interface Revealed<Element extends HTMLElement> {
   ref: RefObject<Element | null>;
   'data-reveal': string | undefined;
+  'data-reveal-delay': number | undefined;
 }
 
-/** Fades and slides an element in when it is scrolled into view. */
-export function useReveal<Element extends HTMLElement>(): Revealed<Element> {
+/** Fades and slides an element in when it is scrolled into view, `delayMs` later. */
+export function useReveal<Element extends HTMLElement>(delayMs?: number): Revealed<Element> {
   const ref = useRef<Element>(null);
   // What was in the page's HTML has been shown for long.
   const entrance = useRef(useHydrated() ? 'arriving' : undefined);
@@ -23,12 +24,16 @@ export function useReveal<Element extends HTMLElement>(): Revealed<Element> {
     if (!element || matchMedia('(prefers-reduced-motion: reduce)').matches) {
       return;
     }
+    if (delayMs !== undefined) {
+      // Not by an attribute in the page's HTML, which our Content Security Policy forbids.
+      element.style.setProperty('--reveal-delay', `${delayMs}ms`);
+    }
     // The browser tells all places once it has laid the page out: asking for them here would make it do so at once.
     observer ??= new IntersectionObserver(updateReveal, { threshold: THRESHOLDS });
     observer.observe(element);
     return () => observer?.unobserve(element);
-  }, []);
-  return { ref, 'data-reveal': entrance.current };
+  }, [delayMs]);
+  return { ref, 'data-reveal': entrance.current, 'data-reveal-delay': delayMs };
 }
 
 const THRESHOLDS = Array.from({ length: HIGHEST }, (_, at) => THRESHOLD / (at + 1));
@@ -54,19 +59,6 @@ function updateReveal(entries: IntersectionObserverEntry[], observer: Intersecti
 }
 
 /** Fades and slides its content in when it is scrolled into view, `delayMs` later. */
-export function Reveal({ delayMs, style, ...rest }: ComponentProps<'div'> & { delayMs?: number }) {
-  return (
-    <div
-      {...rest}
-      {...useReveal<HTMLDivElement>()}
-      style={{ ...style, ...revealDelayStyle(delayMs) }}
-    />
-  );
-}
-
-/** Style that delays what is revealed. */
-export function revealDelayStyle(delayMs: number | undefined): CSSProperties | undefined {
-  return delayMs === undefined
-    ? undefined
-    : ({ '--reveal-delay': `${delayMs}ms` } as CSSProperties);
+export function Reveal({ delayMs, ...rest }: ComponentProps<'div'> & { delayMs?: number }) {
+  return <div {...rest} {...useReveal<HTMLDivElement>(delayMs)} />;
 }

@@ -1,7 +1,6 @@
-import { brand } from '@site/kit/brand.ts';
 import { Route, Routes, useLocation } from '@site/kit/router.ts';
 import { ToastRegion } from '@site/kit/toast-region.tsx';
-import type { CSSProperties, ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Suspense, ViewTransition } from 'react';
 import { Footer } from './frame/footer.tsx';
 import { Header } from './frame/header.tsx';
@@ -12,15 +11,12 @@ import { ScrollToTop } from './frame/scroll-to-top.tsx';
 import { usePrefetch } from './prefetch.ts';
 import { pageKeyOf, routes } from './routes.tsx';
 
-/** For print, which says where links lead. */
-const SITE_URL = { '--site-url': JSON.stringify(brand.siteUrl) } as CSSProperties;
-
 /** The whole site. */
 export function App() {
   const page = pageKeyOf(useLocation().pathname);
   usePrefetch();
   return (
-    <div data-site="" style={SITE_URL} className="flex min-h-dvh flex-col">
+    <div data-site="" className="flex min-h-dvh flex-col">
       <a href="#main" className="skip-link">
         Skip to content
       </a>

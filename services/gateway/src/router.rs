@@ -35,8 +35,8 @@ const JSON_BYTES: usize = 256 * 1024;
 /// The largest multipart body that is read at all. The résumé's own limit is lower and
 /// is the careers service's to hold, which can name it.
 const MULTIPART_BYTES: usize = 64 * 1024 * 1024;
-/// The largest report of a browser.
-const REPORT_BYTES: usize = 1024;
+/// The largest report of a browser, or several that it has gathered.
+const REPORT_BYTES: usize = 32 * 1024;
 /// How long a form without a file may take, from its headers to its answer.
 const FORM_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 /// How much longer a request may take than its calls to the services: of one that a service may still do it is said that it is
@@ -105,7 +105,7 @@ fn forms(settings: &Settings) -> Router<AppState> {
 
 /// Reports of browsers, limited by address as forms are.
 fn reports(settings: &Settings) -> Router<AppState> {
-    let report = post(api::remote_failure::report)
+    let report = post(api::browser_report::report)
         .layer(DefaultBodyLimit::max(REPORT_BYTES))
         .layer(from_fn(|request, next| {
             with_timeout(FORM_REQUEST_TIMEOUT, request, next)

@@ -8,7 +8,7 @@ test.describe('where motion is wanted', () => {
   }) => {
     await page.setViewportSize({ width: 1280, height: 600 });
     await page.goto('/');
-    const card = page.locator('#methodology [style*="--reveal-delay"]').nth(4);
+    const card = page.locator('#methodology [data-reveal-delay]').nth(4);
     await expect(card).toHaveAttribute('data-reveal', 'hidden');
     // Measured anew each time: what is loaded late above it moves it.
     const showPart = (part: number, of = card) =>

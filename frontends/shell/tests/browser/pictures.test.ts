@@ -52,20 +52,16 @@ test('pictures follow the visitor’s theme', async ({ page }) => {
   await page.getByRole('button', { name: 'Dark theme' }).click();
   await page.mouse.move(0, 0);
   const brightness = (png: Buffer) =>
-    page.evaluate(
-      async source => {
-        const image = new Image();
-        image.src = source;
-        await image.decode();
-        const canvas = new OffscreenCanvas(image.width, image.height);
-        const context = canvas.getContext('2d');
-        context?.drawImage(image, 0, 0);
-        const { data = new Uint8ClampedArray() } =
-          context?.getImageData(0, 0, image.width, image.height) ?? {};
-        return data.reduce((sum, value) => sum + value, 0) / data.length;
-      },
-      `data:image/png;base64,${png.toString('base64')}`,
-    );
+    page.evaluate(async source => {
+      const bytes = Uint8Array.from(atob(source), character => character.charCodeAt(0));
+      const image = await createImageBitmap(new Blob([bytes]));
+      const canvas = new OffscreenCanvas(image.width, image.height);
+      const context = canvas.getContext('2d');
+      context?.drawImage(image, 0, 0);
+      const { data = new Uint8ClampedArray() } =
+        context?.getImageData(0, 0, image.width, image.height) ?? {};
+      return data.reduce((sum, value) => sum + value, 0) / data.length;
+    }, png.toString('base64'));
   const dark = await picture.screenshot();
   expect(await brightness(light)).toBeGreaterThan(1.5 * (await brightness(dark)));
 });

@@ -160,9 +160,8 @@ async function brightness(
   width: number,
   height: number,
 ): Promise<number> {
-  const image = new Image();
-  image.src = `data:image/png;base64,${png}`;
-  await image.decode();
+  const bytes = Uint8Array.from(atob(png), character => character.charCodeAt(0));
+  const image = await createImageBitmap(new Blob([bytes]));
   const context = document.createElement('canvas').getContext('2d');
   context?.drawImage(image, left, top, width, height, 0, 0, 300, 150);
   const { data = new Uint8ClampedArray() } = context?.getImageData(0, 0, 300, 150) ?? {};

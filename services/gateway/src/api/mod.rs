@@ -1,12 +1,14 @@
 //! The public API: one file per form, and one for what browsers report.
 
 mod attribution;
+pub mod browser_report;
 pub mod careers;
 pub mod contact;
 pub mod newsletter;
 pub mod openapi;
 mod parts;
-pub mod remote_failure;
+mod policy_violation;
+mod remote_failure;
 mod unsent_parts;
 
 use std::{collections::BTreeMap, convert::Infallible, time::SystemTime};

@@ -3,7 +3,7 @@
 use axum::Json;
 use utoipa::OpenApi;
 
-use super::{careers, contact, newsletter, remote_failure};
+use super::{browser_report, careers, contact, newsletter};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -19,7 +19,7 @@ use super::{careers, contact, newsletter, remote_failure};
         newsletter::unsubscribe,
         newsletter::ask_to_unsubscribe,
         careers::apply,
-        remote_failure::report,
+        browser_report::report,
     )
 )]
 struct Api;

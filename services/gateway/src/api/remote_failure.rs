@@ -1,12 +1,9 @@
-//! `POST /api/remote-failure`: how operators learn that a part of the site does not reach its visitors.
+//! Reports of parts of the site that do not reach its visitors.
 
-use axum::Json;
 use opentelemetry::KeyValue;
 use serde::Deserialize;
 use site_service::metrics;
 use utoipa::ToSchema;
-
-use super::{Accepted, JsonForm};
 
 /// A part of the site that a browser could not load.
 #[derive(Deserialize, ToSchema)]
@@ -58,17 +55,8 @@ impl Reason {
     }
 }
 
-/// Counts a part of the site that a browser could not load.
-#[utoipa::path(
-    post,
-    path = "/api/remote-failure",
-    request_body = RemoteFailure,
-    responses(
-        (status = 200, description = "The failure is counted", body = Accepted),
-        (status = "4XX", description = "The report was not understood, or one too many", body = super::Failed),
-    )
-)]
-pub async fn report(JsonForm(RemoteFailure { remote, reason }): JsonForm<RemoteFailure>) -> Json<Accepted> {
+/// Counts it.
+pub fn count(RemoteFailure { remote, reason }: RemoteFailure) {
     let (remote, reason) = (remote.name(), reason.name());
     metrics::meter()
         .u64_counter("site.remote.failures")
@@ -80,5 +68,4 @@ pub async fn report(JsonForm(RemoteFailure { remote, reason }): JsonForm<RemoteF
             &[KeyValue::new("remote", remote), KeyValue::new("reason", reason)],
         );
     tracing::warn!(remote, reason, "a browser could not load a part of the site");
-    Accepted::YES
 }

@@ -280,6 +280,8 @@ async fn every_answer_carries_the_security_headers() -> anyhow::Result<()> {
             "referrer-policy",
             "permissions-policy",
             "cross-origin-opener-policy",
+            "cross-origin-resource-policy",
+            "origin-agent-cluster",
         ] {
             assert!(headers.contains_key(name), "{name}");
         }

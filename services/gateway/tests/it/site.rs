@@ -16,6 +16,8 @@ const ROUTES: &str = r#"{
     "notFound": [{ "prefix": "/", "page": "/404.html" }, { "prefix": "/blog/", "page": "/blog/404.html" }],
     "variants": [{ "path": "/", "parameter": "variant=impact", "page": "index.impact.html" }],
     "scriptHashes": ["sha256-abc="],
+    "styleHashes": ["sha256-def="],
+    "trustedTypePolicies": ["default"],
     "frameSources": ["https://maps.example"]
 }"#;
 
@@ -37,6 +39,12 @@ async fn site() -> anyhow::Result<(Gateway, TempDir)> {
     write("assets/main.1a2b.js", b"plain")?;
     write("assets/main.1a2b.js.br", b"brotli")?;
     write("remotes/blog/remoteEntry.js", b"entry")?;
+    write("shop.svg", b"<svg/>")?;
+    write("film.mp4", b"film")?;
+    write(
+        ".well-known/security.txt",
+        b"Contact: mailto:admin@oculant.example\n",
+    )?;
     write("remotes/blog/assets/list.1a2b.js", b"chunk")?;
     let gateway = Gateway::start(&["--site-dir", &folder.path().to_string_lossy()]).await?;
     Ok((gateway, folder))
@@ -149,16 +157,61 @@ async fn compressed_files_go_to_who_takes_them() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn pages_run_no_script_but_ours() -> anyhow::Result<()> {
+async fn pages_run_no_script_but_ours_and_have_no_style_but_ours() -> anyhow::Result<()> {
+    const POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-abc='; style-src 'self' 'sha256-def='; \
+                          img-src 'self'; font-src 'self'; connect-src 'self'; media-src 'self'; manifest-src 'self'; \
+                          frame-src https://maps.example; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
+                          require-trusted-types-for 'script'; trusted-types default 'allow-duplicates'; \
+                          report-uri /api/remote-failure; report-to policy";
     let (gateway, _folder) = site().await?;
-    for path in ["/", "/nothing"] {
+    for path in ["/", "/blog/case-study", "/nothing", "/nothing.svg"] {
         let page = gateway.get(path).send().await?;
-        let policy = page.headers()[header::CONTENT_SECURITY_POLICY]
-            .to_str()?
-            .to_owned();
-        assert!(policy.contains("script-src 'self' 'sha256-abc=';"), "{policy}");
-        assert!(policy.contains("frame-src https://maps.example;"), "{policy}");
+        assert_eq!(page.headers()[header::CONTENT_SECURITY_POLICY], POLICY, "{path}");
+        assert_eq!(
+            page.headers()["reporting-endpoints"],
+            "policy=\"/api/remote-failure\""
+        );
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_file_that_is_opened_alone_runs_nothing() -> anyhow::Result<()> {
+    let (gateway, _folder) = site().await?;
+    for (path, policy) in [
+        (
+            "/shop.svg",
+            "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+        ),
+        (
+            "/film.mp4",
+            "default-src 'none'; img-src 'self'; media-src 'self'; frame-ancestors 'none'",
+        ),
+        (
+            "/assets/main.1a2b.js",
+            "default-src 'none'; frame-ancestors 'none'",
+        ),
+        (
+            "/remotes/blog/remoteEntry.js",
+            "default-src 'none'; frame-ancestors 'none'",
+        ),
+    ] {
+        let file = gateway.get(path).send().await?;
+        assert_eq!(file.status(), StatusCode::OK, "{path}");
+        assert_eq!(file.headers()[header::CONTENT_SECURITY_POLICY], policy, "{path}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn plain_text_says_its_encoding() -> anyhow::Result<()> {
+    let (gateway, _folder) = site().await?;
+    let answer = gateway.get("/.well-known/security.txt").send().await?;
+    assert_eq!(answer.status(), StatusCode::OK);
+    assert_eq!(
+        answer.headers()[header::CONTENT_TYPE],
+        "text/plain; charset=utf-8"
+    );
     Ok(())
 }
 

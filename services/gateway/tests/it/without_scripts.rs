@@ -12,7 +12,8 @@ use crate::without_services::Gateway;
 /// What Chromium asks for when it shows a page.
 const PAGE: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
 const ROUTES: &str = r#"{
-    "redirects": [], "notFound": [], "variants": [], "scriptHashes": ["sha256-abc="], "frameSources": []
+    "redirects": [], "notFound": [], "variants": [], "scriptHashes": ["sha256-abc="], "styleHashes": [],
+    "trustedTypePolicies": [], "frameSources": []
 }"#;
 const MAIL: Duration = Duration::from_secs(45);
 const SALES: &str = "sales@oculant.example";

@@ -87,7 +87,9 @@ mod tests {
 
     /// Whether an encoded word begins there that is not ours: those are `=?utf-8?b?`.
     fn has_word_of_the_visitor(header: &str) -> bool {
-        ["=?utf-8?B?", "=?utf-8?q?"].iter().any(|begin| header.contains(begin))
+        ["=?utf-8?B?", "=?utf-8?q?"]
+            .iter()
+            .any(|begin| header.contains(begin))
     }
 
     #[test]

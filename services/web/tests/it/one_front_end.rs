@@ -11,13 +11,16 @@ use tokio::task::JoinHandle;
 use web::{Service, Settings};
 
 const NO_PAGES: &str = r#"{
-    "redirects": [], "notFound": [], "variants": [], "scriptHashes": [], "frameSources": []
+    "redirects": [], "notFound": [], "variants": [], "scriptHashes": [], "styleHashes": [],
+    "trustedTypePolicies": [], "frameSources": []
 }"#;
 const PAGES: &str = r#"{
     "redirects": [],
     "notFound": [{ "prefix": "/", "page": "/404.html" }],
     "variants": [],
     "scriptHashes": ["sha256-abc="],
+    "styleHashes": [],
+    "trustedTypePolicies": [],
     "frameSources": ["https://maps.example"]
 }"#;
 

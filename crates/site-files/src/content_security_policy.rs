@@ -1,0 +1,77 @@
+//! Content Security Policies: what a browser may load and run for a page, and for a file that is opened alone.
+
+use anyhow::Context;
+use axum::http::HeaderValue;
+
+/// Where browsers tell what a policy has kept them from.
+const REPORTS: &str = "/api/remote-failure";
+/// The group of [`REPORTING_ENDPOINTS`] that `report-to` names.
+const REPORT_GROUP: &str = "policy";
+/// `Reporting-Endpoints`: where the reports of a group go to (W3C Reporting API).
+pub const REPORTING_ENDPOINTS: HeaderValue = HeaderValue::from_static("policy=\"/api/remote-failure\"");
+
+/// For answers that are no page: nothing may be loaded or framed.
+pub const DENY_ALL: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+/// For pictures and films that are opened alone: the browser shows them on a page of its own.
+const MEDIA: HeaderValue =
+    HeaderValue::from_static("default-src 'none'; img-src 'self'; media-src 'self'; frame-ancestors 'none'");
+/// For drawings, which hold their own styles, and no script.
+const DRAWING: HeaderValue =
+    HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+
+/// What pages hold that their policy has to name.
+pub struct PageSources {
+    pub script_hashes: Vec<String>,
+    pub style_hashes: Vec<String>,
+    pub frame_sources: Vec<String>,
+    /// Names of policies of Trusted Types.
+    pub trusted_type_policies: Vec<String>,
+}
+
+impl PageSources {
+    /// The policy of all pages.
+    ///
+    /// # Errors
+    ///
+    /// If a source holds what no header can.
+    pub fn policy(&self) -> anyhow::Result<HeaderValue> {
+        let hashed =
+            |hashes: &[String]| -> String { hashes.iter().map(|hash| format!(" '{hash}'")).collect() };
+        let policy = [
+            "default-src 'none'".to_owned(),
+            format!("script-src 'self'{}", hashed(&self.script_hashes)),
+            format!("style-src 'self'{}", hashed(&self.style_hashes)),
+            "img-src 'self'".to_owned(),
+            "font-src 'self'".to_owned(),
+            "connect-src 'self'".to_owned(),
+            "media-src 'self'".to_owned(),
+            "manifest-src 'self'".to_owned(),
+            match &self.frame_sources[..] {
+                [] => "frame-src 'none'".to_owned(),
+                sources => format!("frame-src {}", sources.join(" ")),
+            },
+            "base-uri 'none'".to_owned(),
+            "form-action 'self'".to_owned(),
+            "frame-ancestors 'none'".to_owned(),
+            "require-trusted-types-for 'script'".to_owned(),
+            // A remote that is loaded anew makes its policy anew.
+            match &self.trusted_type_policies[..] {
+                [] => "trusted-types 'none'".to_owned(),
+                names => format!("trusted-types {} 'allow-duplicates'", names.join(" ")),
+            },
+            // For browsers that do not know `report-to`.
+            format!("report-uri {REPORTS}"),
+            format!("report-to {REPORT_GROUP}"),
+        ];
+        HeaderValue::from_str(&policy.join("; ")).context("its hashes or sources are no header")
+    }
+}
+
+/// The policy of a file that is no page, by its name.
+pub fn of_file(path: &str) -> HeaderValue {
+    match path.rsplit_once('.').map(|(_, extension)| extension) {
+        Some("svg") => DRAWING,
+        Some("avif" | "jpg" | "mp4" | "png" | "webm" | "webp") => MEDIA,
+        _ => DENY_ALL,
+    }
+}
