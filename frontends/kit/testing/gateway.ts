@@ -8,7 +8,16 @@ const GATEWAY = join(import.meta.dirname, '../../../target/debug/gateway');
 /** Starts a gateway of the test's own, which serves a folder and has no services behind it. */
 export async function gateway(folder: string): Promise<ServerProcess> {
   const listen = `127.0.0.1:${await freePort()}`;
-  const flags = ['--listen', listen, '--health-listen', '127.0.0.1:0', '--site-dir', folder, '--log', 'error'];
+  const flags = [
+    '--listen',
+    listen,
+    '--health-listen',
+    '127.0.0.1:0',
+    '--site-dir',
+    folder,
+    '--log',
+    'error',
+  ];
   const running = spawn(GATEWAY, flags, { stdio: ['ignore', 'ignore', 'inherit'] });
   return waitUntilReady(running, `http://${listen}`, '/api/openapi.json', 5_000);
 }
