@@ -402,7 +402,7 @@ async fn nothing_is_written_over() -> anyhow::Result<()> {
     let kept = former.s3.objects()?;
     assert!(!kept.is_empty());
     told(&["restore", &from, "--broker-only", "--yes"], &flags)?;
-    assert_eq!(site.streams().await?.len(), 6);
+    assert_eq!(site.streams().await?.len(), 7);
     assert_eq!(former.s3.objects()?, kept);
 
     // A bucket that is not there is made.
@@ -468,7 +468,7 @@ async fn a_restore_that_breaks_off_says_how_to_go_on() -> anyhow::Result<()> {
     flags.push("--s3-bucket=emptied".to_owned());
     flags.retain(|flag| flag != "--s3-bucket=resumes");
     told(&["restore", &from, "--yes"], &flags)?;
-    assert_eq!(site.streams().await?.len(), 6);
+    assert_eq!(site.streams().await?.len(), 7);
     Ok(())
 }
 

@@ -174,7 +174,7 @@ async fn resumes_that_a_former_release_stored_are_swept_by_the_same_rules() -> a
     let said = site.sweep("--grace=0")?;
     assert_eq!(
         said,
-        json!({ "orphans": 1, "expired": 1, "kept": 0, "underWay": 0 })
+        json!({ "orphans": 1, "expired": 1, "kept": 0, "underWay": 0, "addresses": 0 })
     );
     assert_eq!(site.keys()?, [named.to_string()]);
     Ok(())
