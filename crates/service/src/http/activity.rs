@@ -7,7 +7,7 @@ use std::{
 
 use tokio::time::{Instant, sleep};
 
-use super::Deadlines;
+use super::limits::Deadlines;
 
 /// Requests of one connection.
 #[derive(Debug)]

@@ -14,8 +14,8 @@ use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
 use super::{
-    Deadlines,
     activity::Activity,
+    limits::Deadlines,
     stalled_answers::{Answer, StreamExecutor},
 };
 use crate::drain::Drain;

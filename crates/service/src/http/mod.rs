@@ -3,10 +3,11 @@
 mod activity;
 mod addresses;
 mod connection;
+mod limits;
 mod open_files;
 mod stalled_answers;
 
-use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use axum::Router;
@@ -16,63 +17,15 @@ use tokio::{
 };
 use tokio_util::task::TaskTracker;
 
+pub use self::limits::{DEFAULT_MAX_CONNECTIONS, Deadlines, Limits};
 use self::{
     addresses::{Addresses, Admitted},
     connection::Connections,
 };
 use crate::drain::Drain;
 
-/// How many connections may be open at the same time where no setting says otherwise.
-pub const DEFAULT_MAX_CONNECTIONS: usize = 4096;
 /// How long to wait when the system has no socket to give.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-
-/// Limits of a server's connections.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// Open at the same time; others wait.
-    pub connections: usize,
-    /// Open at the same time from one address; others are closed at once. For a server that visitors reach without a proxy:
-    /// to one behind a proxy all of them come from its address.
-    pub per_address: Option<NonZeroUsize>,
-    /// How long a connection may stand still.
-    pub deadlines: Deadlines,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            connections: DEFAULT_MAX_CONNECTIONS,
-            per_address: None,
-            deadlines: Deadlines::default(),
-        }
-    }
-}
-
-/// How long a connection may stand still. How long a body may take is its handler's to limit, who knows what is sent.
-#[derive(Debug, Clone, Copy)]
-pub struct Deadlines {
-    /// From a connection's first moment to its first request, and for each request line with its headers. Over HTTP/1.1 this is
-    /// also how long it may be idle.
-    pub head: Duration,
-    /// From one answer to the next request.
-    pub idle: Duration,
-    /// For the client to take some more of its answer.
-    pub write: Duration,
-    /// For an idle client to let go (over HTTP/2, to heed GOAWAY).
-    pub closing: Duration,
-}
-
-impl Default for Deadlines {
-    fn default() -> Self {
-        Self {
-            head: Duration::from_secs(10),
-            idle: Duration::from_secs(60),
-            write: Duration::from_secs(60),
-            closing: Duration::from_secs(30),
-        }
-    }
-}
 
 /// A listener that has its port but does not answer yet.
 pub struct HttpServer {
