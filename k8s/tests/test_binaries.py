@@ -133,7 +133,7 @@ def test_a_scanner_scans_every_resume_whole_and_for_as_long_as_is_waited():
     config = named(render("overlays/production"), "ConfigMap")
     [text] = [found["data"]["clamd.conf"] for name, found in config.items() if name.startswith("clamd-")]
     limits = dict(re.findall(r"^(\w+) (\d+)M?$", text, re.MULTILINE))
-    [megabytes] = source(r"MAX_BYTES: u64 = (\d+) \* 1024 \* 1024", "services/careers/src/resume.rs")
+    [megabytes] = source(r"MAX_BYTES: u64 = (\d+) \* 1024 \* 1024", "services/careers/src/resume/mod.rs")
     assert all(int(limits[name]) > int(megabytes) for name in ("StreamMaxLength", "MaxFileSize", "MaxScanSize"))
     [longest] = source(r"const MAX_SCAN_SECONDS: u64 = (\d+);", "services/careers/src/settings.rs")
     assert int(limits["MaxScanTime"]) > int(longest) * 1000
