@@ -114,7 +114,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Counts a part of the site that a browser could not load. */
+        /** Counts a part of the site that a browser could not load, or what the site's Content Security Policy kept from it. */
         post: operations["report"];
         delete?: never;
         options?: never;
@@ -233,6 +233,18 @@ export interface components {
             /** @description Always false */
             success: boolean;
         };
+        LegacyBody: {
+            "blocked-uri"?: string | null;
+            "document-uri"?: string | null;
+            "effective-directive"?: string | null;
+            /** @description All that older browsers have */
+            "violated-directive"?: string | null;
+        };
+        /** @description A report as browsers send it that do not gather them (Content Security Policy Level 2) */
+        LegacyReport: {
+            /** @description What was refused */
+            "csp-report": components["schemas"]["LegacyBody"];
+        };
         /** @description The body beside a token in the address, one of both: what keeps a link scanner, which sends none, from answering for people. */
         LinkBody: {
             /** @description `One-Click`, of a mail client's one-click unsubscription (RFC 8058, 3.1) */
@@ -247,6 +259,13 @@ export interface components {
             email: string;
             /** @description Hidden from people: leave it empty */
             website?: string;
+        };
+        /** @description One report of those that browsers gather (W3C Reporting API) */
+        QueuedReport: {
+            /** @description What was refused */
+            body?: unknown;
+            /** @description `csp-violation`, or what is not counted */
+            type: string;
         };
         /**
          * @description Why a part is not there.
@@ -574,11 +593,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                "application/csp-report": components["schemas"]["LegacyReport"];
                 "application/json": components["schemas"]["RemoteFailure"];
+                "application/reports+json": components["schemas"]["QueuedReport"][];
             };
         };
         responses: {
-            /** @description The failure is counted */
+            /** @description The report is counted */
             200: {
                 headers: {
                     [name: string]: unknown;
