@@ -398,9 +398,11 @@ async fn the_same_key_has_one_effect_and_the_same_answer() -> anyhow::Result<()>
 async fn a_service_that_refuses_connections_for_a_second_costs_no_form() -> anyhow::Result<()> {
     let ports = Ports::free()?;
     let (contact, newsletter) = (ports.contact, ports.newsletter);
+    // Reserved, or another test may take a port as soon as it is free.
+    let reserved = Ports::free()?;
     let proxies = [
-        TcpProxy::start(contact).await?,
-        TcpProxy::start(newsletter).await?,
+        TcpProxy::start_on(reserved.contact, contact).await?,
+        TcpProxy::start_on(reserved.newsletter, newsletter).await?,
     ];
     let [contact_url, newsletter_url] = proxies
         .each_ref()
