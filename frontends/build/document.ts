@@ -87,7 +87,12 @@ function splitHeadAndBody(html: string) {
   if (start < 0) {
     throw new Error(`A page does not begin with ${SHELL_ROOT_TAG}`);
   }
-  return { head: html.slice(0, start), body: html.slice(start) };
+  return { head: withoutSlashes(html.slice(0, start)), body: withoutSlashes(html.slice(start)) };
+}
+
+/** Elements without content need no slash (HTML Living Standard, 13.1.2.1), and each byte counts in the first flight. */
+function withoutSlashes(html: string): string {
+  return html.replace(/(<(?:br|hr|img|input|link|meta|source)\b[^>]*)\/>/g, '$1>');
 }
 
 /** Of which builds of remotes the page's HTML is. */
