@@ -10,7 +10,7 @@ use axum::{
 use crate::content_security_policy;
 
 /// The headers that every answer carries.
-const HEADERS: [(HeaderName, HeaderValue); 8] = [
+const HEADERS: [(HeaderName, HeaderValue); 7] = [
     (
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),
@@ -34,10 +34,6 @@ const HEADERS: [(HeaderName, HeaderValue); 8] = [
     (
         HeaderName::from_static("cross-origin-resource-policy"),
         HeaderValue::from_static("same-origin"),
-    ),
-    (
-        HeaderName::from_static("origin-agent-cluster"),
-        HeaderValue::from_static("?1"),
     ),
     (
         HeaderName::from_static("reporting-endpoints"),

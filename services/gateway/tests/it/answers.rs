@@ -281,7 +281,6 @@ async fn every_answer_carries_the_security_headers() -> anyhow::Result<()> {
             "permissions-policy",
             "cross-origin-opener-policy",
             "cross-origin-resource-policy",
-            "origin-agent-cluster",
         ] {
             assert!(headers.contains_key(name), "{name}");
         }
