@@ -3,14 +3,19 @@
 //! [`router`] lists what it serves, [`api`] holds one file per form.
 
 mod address;
+mod address_limit;
 mod api;
 mod api_error;
 mod app;
 mod csrf;
 mod deadline;
 mod derived_key;
+mod form_bodies;
 mod form_pages;
+mod forwarded;
 mod forwarding;
+mod limits;
+mod pace;
 mod rate_limit;
 mod readiness;
 mod router;
@@ -18,6 +23,8 @@ mod settings;
 mod stopping;
 mod submissions;
 mod unread_body;
+mod upload_body;
+mod uploads;
 
 use std::time::Duration;
 

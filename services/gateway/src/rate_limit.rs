@@ -1,7 +1,7 @@
-//! Rate limit by client address (GCRA) for forms and reports.
+//! Rate limit by client address (GCRA) for forms, reports and the links in mails.
 
 use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
     num::NonZeroU32,
     sync::{
         Arc, Mutex, PoisonError,
@@ -11,7 +11,8 @@ use std::{
 };
 
 use axum::{
-    extract::{ConnectInfo, Request, State},
+    Extension,
+    extract::{Request, State},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -19,9 +20,12 @@ use governor::{
     DefaultKeyedRateLimiter, Quota, RateLimiter,
     clock::{Clock, DefaultClock},
 };
-use http::StatusCode;
 
-use crate::{address::visitor_address, api_error::ApiError, settings::Settings};
+use crate::{
+    address::{VisitorAddress, network},
+    limits::Limit,
+    settings::Settings,
+};
 
 /// How many addresses are remembered one by one. Beyond that, neighbours share a limit,
 /// so that a flood from many addresses cannot fill the memory.
@@ -31,47 +35,39 @@ const MIN_TRACKED_ADDRESSES: usize = 1_000;
 /// Eviction looks at every address, so a flood must not make us do it each time.
 const EVICTION_INTERVAL: Duration = Duration::from_secs(1);
 
-/// State of the middleware of one route.
-pub struct RateLimitState {
-    limit: RateLimit,
-    trusted_proxies: usize,
-}
-
-impl RateLimitState {
-    /// The limit of the settings.
-    pub fn new(settings: &Settings) -> Self {
-        Self {
-            limit: RateLimit::new(settings.rate_per_minute, settings.rate_burst),
-            trusted_proxies: settings.trusted_proxies,
-        }
-    }
-}
-
-/// Rate-limit middleware: answers 429 with `Retry-After` before the body is read.
-pub async fn enforce(
-    State(state): State<Arc<RateLimitState>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let address = visitor_address(request.headers(), peer, state.trusted_proxies);
-    match state.limit.admit(address) {
-        Ok(()) => next.run(request).await,
-        Err(wait) => ApiError::of(StatusCode::TOO_MANY_REQUESTS)
-            .retry_after(wait)
-            .into_response(),
-    }
-}
-
-/// The limit itself.
-struct RateLimit {
+/// Rate limit of one route, by address.
+pub struct RateLimit {
     limiter: DefaultKeyedRateLimiter<IpAddr>,
     /// At so many addresses the next eviction is due: at twice as many as the last one left.
     evict_at: AtomicUsize,
     last_eviction: Mutex<Instant>,
 }
 
+/// Rate-limit middleware: answers 429 with `Retry-After` before the body is read.
+pub async fn enforce(
+    State(limit): State<Arc<RateLimit>>,
+    Extension(VisitorAddress(address)): Extension<VisitorAddress>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match limit.admit(address) {
+        Ok(()) => next.run(request).await,
+        Err(wait) => Limit::Rate.exceeded().retry_after(wait).into_response(),
+    }
+}
+
 impl RateLimit {
+    /// The limit of a form.
+    pub fn of_forms(settings: &Settings) -> Self {
+        Self::new(settings.rate_per_minute, settings.rate_burst)
+    }
+
+    /// The limit of the links in mails. A provider of mail unsubscribes all its people from a few addresses, and not evenly
+    /// (RFC 8058), so that a minute's share may come at once.
+    pub fn of_links(settings: &Settings) -> Self {
+        Self::new(settings.link_rate_per_minute, settings.link_rate_per_minute)
+    }
+
     /// `per_minute` submissions a minute on average, `burst` of them at once.
     fn new(per_minute: NonZeroU32, burst: NonZeroU32) -> Self {
         let quota = Quota::per_minute(per_minute).allow_burst(burst);
@@ -110,14 +106,12 @@ impl RateLimit {
     }
 }
 
-/// Key of a limit: an IPv4 address or an IPv6 /64 (what one customer
-/// gets); when crowded, the /16 or /32 around it.
+/// Key of a limit: the visitor's network; when crowded, the /16 or /32 around it.
 fn rate_limit_key(address: IpAddr, crowded: bool) -> IpAddr {
-    match (address, crowded) {
-        (IpAddr::V4(v4), false) => v4.into(),
-        (IpAddr::V4(v4), true) => Ipv4Addr::from_bits(v4.to_bits() & 0xffff_0000).into(),
-        (IpAddr::V6(v6), false) => Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64).into(),
-        (IpAddr::V6(v6), true) => Ipv6Addr::from_bits(v6.to_bits() >> 96 << 96).into(),
+    match address {
+        _ if !crowded => network(address),
+        IpAddr::V4(v4) => Ipv4Addr::from_bits(v4.to_bits() & 0xffff_0000).into(),
+        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() >> 96 << 96).into(),
     }
 }
 

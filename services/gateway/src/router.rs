@@ -6,7 +6,6 @@ use anyhow::Context;
 use axum::{
     Router,
     extract::{DefaultBodyLimit, Request},
-    handler::Handler,
     http::{HeaderName, HeaderValue, Method, StatusCode, header},
     middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
@@ -17,26 +16,30 @@ use site_service::{drain::Drain, http_middleware, idempotency, request_id};
 use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
 
 use crate::{
+    address::{self, TrustedProxies},
     api,
     api_error::{self, ApiError},
     app::AppState,
     csrf,
     deadline::Deadline,
+    form_bodies::{self, BodyBudget, FORM_BYTES, FormBodies},
     form_pages::{self, BodyRecorders, FormPages, PageSource},
-    rate_limit::{self, RateLimitState},
+    limits,
+    rate_limit::{self, RateLimit},
     settings::Settings,
     stopping::{ANSWERING_ENDS, stopping},
     submissions::{self, SubmissionMetrics},
     unread_body,
 };
 
-/// The largest JSON body: the longest message in the widest encoding, and some.
-const JSON_BYTES: usize = 256 * 1024;
 /// The largest multipart body that is read at all. The résumé's own limit is lower and
 /// is the careers service's to hold, which can name it.
 const MULTIPART_BYTES: usize = 64 * 1024 * 1024;
+const BYTES_PER_KB: usize = 1024;
 /// The largest report of a browser, or several that it has gathered.
 const REPORT_BYTES: usize = 32 * 1024;
+/// The largest body of a link in a mail: a token of some hundred bytes, or a mail client's few words.
+const LINK_BYTES: usize = 4 * 1024;
 /// How long a form without a file may take, from its headers to its answer.
 const FORM_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 /// How much longer a request may take than its calls to the services: of one that a service may still do it is said that it is
@@ -54,9 +57,12 @@ pub fn router(app: AppState, settings: &Settings) -> anyhow::Result<Router> {
         pages: page_source(settings, &site),
         recorders: BodyRecorders::default(),
     };
-    let mut router = forms(settings)
-        .merge(reports(settings))
-        .merge(link_routes())
+    let budget = BodyBudget::new(settings.form_kb_at_once as usize * BYTES_PER_KB);
+    limits::count_none();
+    let mut router = forms(settings, &budget)
+        .merge(reports(settings, &budget))
+        .merge(links(settings, &budget))
+        .merge(other_routes())
         .with_state(app)
         .merge(site)
         .layer(CatchPanicLayer::custom(panicked));
@@ -67,67 +73,60 @@ pub fn router(app: AppState, settings: &Settings) -> anyhow::Result<Router> {
         router
             .layer(from_fn(http_middleware::require_host))
             .layer(from_fn_with_state(pages, form_pages::render_for_browsers))
+            .layer(from_fn_with_state(TrustedProxies::of(settings), address::find))
             .layer(from_fn(api_error::as_json))
             .layer(from_fn(security_headers::add)),
     ))
 }
 
-fn forms(settings: &Settings) -> Router<AppState> {
-    let contact = form(
-        "contact",
-        api::contact::submit,
-        FORM_REQUEST_TIMEOUT,
-        JSON_BYTES,
-        settings,
-    );
-    let newsletter = form(
-        "newsletter",
-        api::newsletter::subscribe,
-        FORM_REQUEST_TIMEOUT,
-        JSON_BYTES,
-        settings,
-    );
-    let careers = form(
+fn forms(settings: &Settings, budget: &BodyBudget) -> Router<AppState> {
+    let without_file = |name, form| {
+        let form = within_budget(form, budget, FORM_BYTES);
+        of_form(name, form, FORM_REQUEST_TIMEOUT, settings)
+    };
+    let application = post(api::careers::apply).layer(DefaultBodyLimit::max(MULTIPART_BYTES));
+    let application = of_form(
         "career-application",
-        api::careers::apply,
+        application,
         settings.upload_timeout,
-        MULTIPART_BYTES,
         settings,
     );
     Router::new()
-        .route("/api/contact", contact)
-        .route("/api/newsletter", newsletter)
+        .route(
+            "/api/contact",
+            without_file("contact", post(api::contact::submit)),
+        )
+        .route(
+            "/api/newsletter",
+            without_file("newsletter", post(api::newsletter::subscribe)),
+        )
         .route(
             "/api/career-application",
-            careers.layer(from_fn(unread_body::drain_unread_body)),
+            application.layer(from_fn(unread_body::drain_unread_body)),
         )
 }
 
 /// Reports of browsers, limited by address as forms are.
-fn reports(settings: &Settings) -> Router<AppState> {
-    let report = post(api::browser_report::report)
-        .layer(DefaultBodyLimit::max(REPORT_BYTES))
-        .layer(from_fn(|request, next| {
-            with_timeout(FORM_REQUEST_TIMEOUT, request, next)
-        }))
-        .layer(from_fn_with_state(
-            Arc::new(RateLimitState::new(settings)),
-            rate_limit::enforce,
-        ));
+fn reports(settings: &Settings, budget: &BodyBudget) -> Router<AppState> {
+    let report = within_budget(post(api::browser_report::report), budget, REPORT_BYTES);
+    let report = limited(report, FORM_REQUEST_TIMEOUT, RateLimit::of_forms(settings));
     Router::new().route("/api/remote-failure", report)
 }
 
-fn link_routes() -> Router<AppState> {
+/// Where the links of mails lead, for people and for their mail clients.
+fn links(settings: &Settings, budget: &BodyBudget) -> Router<AppState> {
+    let link = |route| {
+        let route = within_budget(route, budget, LINK_BYTES);
+        limited(route, FORM_REQUEST_TIMEOUT, RateLimit::of_links(settings))
+    };
+    let unsubscribe = post(api::newsletter::unsubscribe).get(api::newsletter::ask_to_unsubscribe);
     Router::new()
-        .route("/api/newsletter/confirm", post(api::newsletter::confirm))
-        .route(
-            "/api/newsletter/unsubscribe",
-            post(api::newsletter::unsubscribe).get(api::newsletter::ask_to_unsubscribe),
-        )
-        .layer(DefaultBodyLimit::max(JSON_BYTES))
-        .layer(from_fn(|request, next| {
-            with_timeout(FORM_REQUEST_TIMEOUT, request, next)
-        }))
+        .route("/api/newsletter/confirm", link(post(api::newsletter::confirm)))
+        .route("/api/newsletter/unsubscribe", link(unsubscribe))
+}
+
+fn other_routes() -> Router<AppState> {
+    Router::new()
         .route("/api/openapi.json", get(api::openapi::document))
         .route("/api", any(not_found))
         .route("/api/{*path}", any(not_found))
@@ -155,26 +154,15 @@ fn page_source(settings: &Settings, site: &Router) -> PageSource {
     }
 }
 
-/// Form route with its middleware: metrics, CSRF check, rate limit, timeout, body limit. The CSRF check and the rate limit
-/// act before the body is read, in this order: what another site sends does not count for its visitor.
-fn form<H, T>(
+/// The route of a form with its middleware: metrics, CSRF check, rate limit, timeout. The CSRF check and the rate limit act before
+/// the body is read, in this order: what another site sends does not count for its visitor.
+fn of_form(
     name: &'static str,
-    handler: H,
+    form: MethodRouter<AppState>,
     timeout: Duration,
-    max_body_bytes: usize,
     settings: &Settings,
-) -> MethodRouter<AppState>
-where
-    H: Handler<T, AppState>,
-    T: 'static,
-{
-    post(handler)
-        .layer(DefaultBodyLimit::max(max_body_bytes))
-        .layer(from_fn(move |request, next| with_timeout(timeout, request, next)))
-        .layer(from_fn_with_state(
-            Arc::new(RateLimitState::new(settings)),
-            rate_limit::enforce,
-        ))
+) -> MethodRouter<AppState> {
+    limited(form, timeout, RateLimit::of_forms(settings))
         .layer(from_fn_with_state(
             Arc::<[HeaderValue]>::from(settings.cors_origins.as_slice()),
             csrf::reject_cross_site,
@@ -183,6 +171,24 @@ where
             Arc::new(SubmissionMetrics::new(name)),
             submissions::count,
         ))
+}
+
+/// A route that each address may call so often, and that takes so long.
+fn limited(route: MethodRouter<AppState>, timeout: Duration, rate: RateLimit) -> MethodRouter<AppState> {
+    route
+        .layer(from_fn(move |request, next| with_timeout(timeout, request, next)))
+        .layer(from_fn_with_state(Arc::new(rate), rate_limit::enforce))
+}
+
+/// A route that takes bodies of so many bytes, of which those of all requests together are bounded.
+fn within_budget(
+    route: MethodRouter<AppState>,
+    budget: &BodyBudget,
+    max_bytes: usize,
+) -> MethodRouter<AppState> {
+    let budget = budget.clone();
+    let bodies = FormBodies { budget, max_bytes };
+    route.layer(from_fn_with_state(bodies, form_bodies::read_within_budget))
 }
 
 /// Nothing takes longer than `timeout`, nor until the end of a stop. What goes on behind it can be sent again without harm.

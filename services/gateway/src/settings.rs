@@ -12,7 +12,7 @@ use http::HeaderValue;
 use site_service::{http::DEFAULT_MAX_CONNECTIONS, telemetry::TelemetrySettings};
 use tonic::transport::Uri;
 
-use crate::stopping::RECEIVING_ENDS;
+use crate::{address::ForwardedHeader, stopping::RECEIVING_ENDS};
 
 /// The ingress: serves the site and its API, and forwards forms over gRPC.
 #[derive(Parser)]
@@ -42,15 +42,30 @@ pub struct Settings {
     /// How many proxies in front of us may be believed about the visitor's address
     #[arg(long, env = "TRUSTED_PROXIES", default_value_t = 0)]
     pub trusted_proxies: usize,
+    /// Header in which trusted proxies tell the address of their visitor
+    #[arg(long, env = "FORWARDED_HEADER", value_enum, default_value_t = ForwardedHeader::XForwardedFor)]
+    pub forwarded_header: ForwardedHeader,
     /// Submissions a minute that one address may make with each form
     #[arg(long, env = "RATE_PER_MINUTE", default_value = "10")]
     pub rate_per_minute: NonZeroU32,
     /// Submissions that one address may make at once with each form
     #[arg(long, env = "RATE_BURST", default_value = "5")]
     pub rate_burst: NonZeroU32,
+    /// Confirmations and unsubscriptions a minute that one address may make; a provider of mail unsubscribes for many
+    #[arg(long, env = "LINK_RATE_PER_MINUTE", default_value = "600")]
+    pub link_rate_per_minute: NonZeroU32,
+    /// Kilobytes of forms without a file that may be held at the same time; others wait
+    #[arg(long, env = "FORM_KB_AT_ONCE", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(512..))]
+    pub form_kb_at_once: u32,
     /// Uploads that are read at the same time; others wait
     #[arg(long, env = "UPLOADS_AT_ONCE", default_value_t = 10)]
     pub uploads_at_once: usize,
+    /// Uploads that are read at the same time of one address; more of it wait
+    #[arg(long, env = "UPLOADS_PER_ADDRESS", default_value = "2")]
+    pub uploads_per_address: NonZeroUsize,
+    /// Bytes a second that an upload must arrive with; it may be 15 s behind, and less while others wait
+    #[arg(long, env = "UPLOAD_LEAST_RATE", default_value = "8000")]
+    pub upload_least_rate: NonZeroU32,
     /// Seconds an upload may take from its first byte to its answer
     #[arg(long = "upload-seconds", value_name = "UPLOAD_SECONDS", env = "UPLOAD_SECONDS", default_value = "180", value_parser = seconds)]
     pub upload_timeout: Duration,

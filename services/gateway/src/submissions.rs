@@ -48,6 +48,7 @@ impl SubmissionMetrics {
             _ if answer.extensions().get::<Spam>().is_some() => "spam",
             StatusCode::OK => "accepted",
             StatusCode::UNPROCESSABLE_ENTITY => "invalid",
+            StatusCode::REQUEST_TIMEOUT => "too_slow",
             StatusCode::TOO_MANY_REQUESTS => "too_many",
             StatusCode::PAYLOAD_TOO_LARGE => "too_large",
             StatusCode::SERVICE_UNAVAILABLE => "unavailable",

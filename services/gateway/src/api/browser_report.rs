@@ -62,6 +62,7 @@ impl<S: Send + Sync> FromRequest<S> for BrowserReport {
     responses(
         (status = 200, description = "The report is counted", body = Accepted),
         (status = "4XX", description = "The report was not understood, or one too many", body = Failed),
+        (status = 503, description = "Try again after the seconds in Retry-After", body = Failed),
     )
 )]
 pub async fn report(report: BrowserReport) -> Json<Accepted> {

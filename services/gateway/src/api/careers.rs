@@ -1,16 +1,16 @@
 //! `POST /api/career-application`: the multipart body goes on to the careers service
 //! part by part, as it arrives. Nothing of it is held whole.
 
-use std::time::Duration;
+use std::net::IpAddr;
 
 use axum::{
-    body::Bytes,
+    Extension,
+    body::{Body, Bytes},
     extract::{FromRequest, Multipart, Request, State},
     response::{IntoResponse, Response},
 };
-use http::{StatusCode, header};
-use site_service::{drain::Drain, metrics::CounterGuard};
-use tokio::{sync::SemaphorePermit, time::timeout};
+use http::{HeaderMap, StatusCode, header};
+use site_service::drain::Drain;
 use tonic::{Code, Status};
 use utoipa::ToSchema;
 
@@ -21,16 +21,19 @@ use super::{
     unsent_parts::UnsentParts,
 };
 use crate::{
+    address::VisitorAddress,
     api_error::ApiError,
-    app::{AppState, UploadLimit},
+    app::AppState,
     forwarding::{call, not_repeatable},
+    pace::Pace,
     stopping::{RECEIVING_ENDS, stopping},
+    upload_body::UploadBody,
+    uploads::{Place, UploadSize, Uploads},
 };
 
-/// Queue timeout for an upload permit.
-const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
-/// `Retry-After` where no permit came free in time.
-const BUSY_RETRY_AFTER: Duration = Duration::from_secs(15);
+/// How much of an upload must be there before it gets in line for a place, unless it is smaller: so whoever sends next to nothing
+/// is in nobody's way.
+pub const BEGINNING_BYTES: u64 = 64 * 1024;
 
 /// An application for an internship. Parts may come in any order; a missing field counts as empty.
 #[derive(ToSchema)]
@@ -79,18 +82,18 @@ pub struct ApplicationForm {
 )]
 pub async fn apply(
     State(app): State<AppState>,
+    Extension(VisitorAddress(address)): Extension<VisitorAddress>,
     submission: Submission,
     request: Request,
 ) -> Result<Response, ApiError> {
     let drain = Drain::of(request.extensions());
-    let form = multipart(request).await?;
-    let (request_id, deadline) = (submission.request_id.clone(), submission.deadline);
-    let (parts, unsent) = UnsentParts::channel();
-    let _permit = tokio::select! {
-        permit = permit(&app.uploads) => permit?,
+    let uploads = &app.uploads;
+    let (form, pace, _place) = tokio::select! {
+        begun = begin(uploads, address, request) => begun?,
         () = drain.left(RECEIVING_ENDS) => return Err(stopping()),
     };
-    let _active = CounterGuard::new(&app.uploads.active, &[]);
+    let (request_id, deadline) = (submission.request_id.clone(), submission.deadline);
+    let (parts, unsent) = UnsentParts::channel();
     let apply = |time| {
         let request = call(unsent.stream(), &request_id, time);
         let (mut careers, unsent) = (app.services.careers(), &unsent);
@@ -108,10 +111,10 @@ pub async fn apply(
     let applied = app
         .services
         .careers
-        .repeated(deadline.left(app.uploads.timeout), apply);
+        .repeated(deadline.left(uploads.timeout), apply);
     tokio::pin!(applied);
     tokio::select! {
-        forwarded = parts::forward(form, submission, parts) => match forwarded? {
+        forwarded = parts::forward(form, pace, submission, parts) => match forwarded? {
             Forwarded::Application => applied.await?,
             // Without the commit the service keeps nothing.
             Forwarded::Spam => return Ok(spam(Accepted::YES)),
@@ -132,20 +135,32 @@ fn refused_early(status: Status) -> ApiError {
     }
 }
 
-async fn permit(uploads: &UploadLimit) -> Result<SemaphorePermit<'_>, ApiError> {
-    let _waiting = CounterGuard::new(&uploads.waiting, &[]);
-    let permit = timeout(QUEUE_TIMEOUT, uploads.permits.acquire()).await;
-    permit.ok().and_then(Result::ok).ok_or_else(|| {
-        let busy = "Many applications are arriving right now. Please try again in a moment.";
-        ApiError::with_message(StatusCode::SERVICE_UNAVAILABLE, busy).retry_after(BUSY_RETRY_AFTER)
-    })
+/// The form once its beginning is there and it has a place, and the pace at which the rest must come.
+async fn begin(
+    uploads: &Uploads,
+    address: IpAddr,
+    request: Request,
+) -> Result<(Multipart, Pace, Place<'_>), ApiError> {
+    ensure_multipart(request.headers())?;
+    let size = UploadSize::of(request.body());
+    let (parts, body) = request.into_parts();
+    let mut body = UploadBody::new(body);
+    let mut pace = uploads.pace(body.received());
+    let turn = uploads.turn(address).await?;
+    let begun = pace.arriving(body.begin(BEGINNING_BYTES)).await?;
+    begun.map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))?;
+    let place = turn.place(size).await?;
+    let request = Request::from_parts(parts, Body::new(body));
+    let form = Multipart::from_request(request, &()).await;
+    let form = form.map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))?;
+    Ok((form, pace, place))
 }
 
-async fn multipart(request: Request) -> Result<Multipart, ApiError> {
-    let content_type = request.headers().get(header::CONTENT_TYPE);
-    if !content_type.is_some_and(|value| value.as_bytes().starts_with(b"multipart/form-data")) {
-        return Err(ApiError::of(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+fn ensure_multipart(headers: &HeaderMap) -> Result<(), ApiError> {
+    let content_type = headers.get(header::CONTENT_TYPE);
+    if content_type.is_some_and(|value| value.as_bytes().starts_with(b"multipart/form-data")) {
+        Ok(())
+    } else {
+        Err(ApiError::of(StatusCode::UNSUPPORTED_MEDIA_TYPE))
     }
-    let form = Multipart::from_request(request, &()).await;
-    form.map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))
 }

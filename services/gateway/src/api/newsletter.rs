@@ -126,7 +126,7 @@ pub async fn subscribe(
     responses(
         (status = 200, description = "The subscription is confirmed", body = Accepted),
         (status = 303, description = "The same for the page's form without a script (`newsletter=confirm` in the query): it leads on to a page that says so"),
-        (status = "4XX", description = "The token is not valid, or no longer", body = super::Failed),
+        (status = "4XX", description = "The token is not valid, or no longer; or it is one too many from this address", body = super::Failed),
         (status = 503, description = "Try again after the seconds in Retry-After", body = super::Failed),
     )
 )]
@@ -164,7 +164,7 @@ pub async fn confirm(
     responses(
         (status = 200, description = "The subscription has ended", body = Accepted),
         (status = 303, description = "The same for the page's form without a script (`newsletter=unsubscribe` in the query): it leads on to a page that says so"),
-        (status = "4XX", description = "The token is not valid", body = super::Failed),
+        (status = "4XX", description = "The token is not valid; or it is one too many from this address", body = super::Failed),
         (status = 503, description = "Try again after the seconds in Retry-After", body = super::Failed),
     )
 )]

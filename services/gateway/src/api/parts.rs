@@ -1,6 +1,6 @@
 //! From multipart to gRPC: each part of an application goes on as it arrives.
 
-use std::time::Duration;
+use std::{future::poll_fn, pin::pin, task::Poll};
 
 use axum::{
     body::Bytes,
@@ -11,13 +11,18 @@ use axum::{
 };
 use http::StatusCode;
 use site_proto::careers::v1::{ApplyRequest, Commit, Field, FieldName, ResumeStart, apply_request::Part};
-use tokio::{sync::mpsc, time::timeout};
+use tokio::sync::mpsc;
 
 use super::{Attribution, HONEYPOT, Submission};
-use crate::{api_error::ApiError, derived_key::SubmissionDigest};
+use crate::{
+    api_error::ApiError,
+    derived_key::SubmissionDigest,
+    pace::{Pace, Received},
+};
 
-/// How long no byte of an upload may arrive.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
+/// How much of an upload may arrive before the head of its next part ends: of a browser's, a few hundred bytes. The parser holds it
+/// all until then.
+const PART_HEAD_BYTES: u64 = 64 * 1024;
 /// The most bytes of one text field that are taken in; the service's limits are lower.
 const FIELD_BYTES: usize = 128 * 1024;
 /// The most bytes of a file's name that go on: its end, where the ending is. The service keeps less.
@@ -38,28 +43,29 @@ pub enum Forwarded {
 ///
 /// # Errors
 ///
-/// If the form cannot be read, a part of it is too large, or nothing arrives for [`IDLE_TIMEOUT`].
+/// If the form cannot be read, a part of it is too large, or it does not arrive at its pace.
 pub async fn forward(
     mut form: Multipart,
+    mut pace: Pace,
     mut submission: Submission,
     to: mpsc::Sender<ApplyRequest>,
 ) -> Result<Forwarded, ApiError> {
     let mut spam = false;
     let mut attribution = None;
     let mut digest = SubmissionDigest::of("career-application");
-    while let Some(mut part) = arriving(form.next_field()).await? {
+    while let Some(mut part) = next_part(&mut form, &mut pace).await? {
         match part.name().unwrap_or_default() {
-            RESUME => forward_resume(&mut part, &mut digest, &to).await?,
-            ATTRIBUTION => attribution = Some(read_attribution(&text(&mut part).await?)?),
-            HONEYPOT => spam |= !text(&mut part).await?.is_empty(),
+            RESUME => forward_resume(&mut part, &mut pace, &mut digest, &to).await?,
+            ATTRIBUTION => attribution = Some(read_attribution(&text(&mut part, &mut pace).await?)?),
+            HONEYPOT => spam |= !text(&mut part, &mut pace).await?.is_empty(),
             other => match field_name(other) {
                 Some(name) => {
-                    let value = text(&mut part).await?;
+                    let value = text(&mut part, &mut pace).await?;
                     digest.set(name.as_str_name(), &value);
                     let name = name.into();
                     send(&to, Part::Field(Field { name, value })).await;
                 }
-                None => while chunk(&mut part).await?.is_some() {},
+                None => while chunk(&mut part, &mut pace).await?.is_some() {},
             },
         }
     }
@@ -79,13 +85,14 @@ pub async fn forward(
 /// A browser sends a part without name and content where no file was chosen.
 async fn forward_resume(
     part: &mut FormPart<'_>,
+    pace: &mut Pace,
     digest: &mut SubmissionDigest,
     to: &mpsc::Sender<ApplyRequest>,
 ) -> Result<(), ApiError> {
     let file_name = part.file_name().unwrap_or_default();
     let kept_from = file_name.ceil_char_boundary(file_name.len().saturating_sub(FILE_NAME_BYTES));
     let file_name = file_name[kept_from..].to_owned();
-    let first = chunk(part).await?;
+    let first = chunk(part, pace).await?;
     if file_name.is_empty() && first.is_none() {
         return Ok(());
     }
@@ -94,7 +101,7 @@ async fn forward_resume(
     while let Some(bytes) = next {
         digest.add(RESUME, &bytes);
         send(to, Part::ResumeChunk(bytes)).await;
-        next = chunk(part).await?;
+        next = chunk(part, pace).await?;
     }
     Ok(())
 }
@@ -104,9 +111,9 @@ async fn send(to: &mpsc::Sender<ApplyRequest>, part: Part) {
     let _gone = to.send(ApplyRequest { part: Some(part) }).await;
 }
 
-async fn text(part: &mut FormPart<'_>) -> Result<String, ApiError> {
+async fn text(part: &mut FormPart<'_>, pace: &mut Pace) -> Result<String, ApiError> {
     let mut bytes = Vec::new();
-    while let Some(more) = chunk(part).await? {
+    while let Some(more) = chunk(part, pace).await? {
         if bytes.len() + more.len() > FIELD_BYTES {
             return Err(ApiError::of(StatusCode::PAYLOAD_TOO_LARGE));
         }
@@ -115,19 +122,32 @@ async fn text(part: &mut FormPart<'_>) -> Result<String, ApiError> {
     String::from_utf8(bytes).map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))
 }
 
-async fn chunk(part: &mut FormPart<'_>) -> Result<Option<Bytes>, ApiError> {
-    arriving(part.chunk()).await
+async fn chunk(part: &mut FormPart<'_>, pace: &mut Pace) -> Result<Option<Bytes>, ApiError> {
+    let chunk = pace.arriving(part.chunk()).await?;
+    chunk.map_err(unreadable)
 }
 
-async fn arriving<T>(read: impl Future<Output = Result<T, MultipartError>>) -> Result<T, ApiError> {
-    match timeout(IDLE_TIMEOUT, read).await {
-        Ok(read) => read.map_err(|error| unreadable(error.status())),
-        Err(_) => Err(ApiError::of(StatusCode::REQUEST_TIMEOUT)),
-    }
+async fn next_part<'a>(form: &'a mut Multipart, pace: &mut Pace) -> Result<Option<FormPart<'a>>, ApiError> {
+    let received = pace.received().clone();
+    let head = within(PART_HEAD_BYTES, &received, form.next_field());
+    pace.arriving(head).await??.map_err(unreadable)
+}
+
+/// What is read, unless more than so many bytes are received for it.
+async fn within<T>(bytes: u64, received: &Received, read: impl Future<Output = T>) -> Result<T, ApiError> {
+    let most = received.bytes() + bytes;
+    let mut read = pin!(read);
+    poll_fn(|context| match read.as_mut().poll(context) {
+        Poll::Ready(read) => Poll::Ready(Ok(read)),
+        Poll::Pending if received.bytes() > most => Poll::Ready(Err(ApiError::of(StatusCode::BAD_REQUEST))),
+        Poll::Pending => Poll::Pending,
+    })
+    .await
 }
 
 /// A body that breaks off or is framed wrongly is the sender's, whatever the reader of parts calls it.
-fn unreadable(status: StatusCode) -> ApiError {
+fn unreadable(error: MultipartError) -> ApiError {
+    let status = error.status();
     ApiError::of(if status.is_server_error() {
         StatusCode::BAD_REQUEST
     } else {
@@ -149,4 +169,46 @@ fn field_name(name: &str) -> Option<FieldName> {
         "coverLetter" => FieldName::CoverLetter,
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use axum::{
+        body::Body,
+        extract::{FromRequest, FromRequestParts, Request},
+    };
+    use futures_util::stream;
+    use http::header;
+
+    use super::*;
+    use crate::{
+        pace::{LeastRate, Waiting},
+        upload_body::UploadBody,
+    };
+
+    const PIECE: &[u8] = &[b'a'; 16 * 1024];
+
+    #[tokio::test]
+    async fn a_part_whose_head_does_not_end_is_given_up_before_much_of_it_is_held() {
+        let pieces = [b"--x\r\n"].into_iter().map(|piece| &piece[..]);
+        let pieces = pieces.chain(std::iter::repeat_n(PIECE, 100));
+        let body = UploadBody::new(Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>))));
+        let received = body.received();
+        let rate = LeastRate(NonZeroU32::MIN);
+        let pace = Pace::new(rate, received.clone(), Waiting::default());
+        let mut request = Request::new(Body::new(body));
+        let content_type = header::HeaderValue::from_static("multipart/form-data; boundary=x");
+        request.headers_mut().insert(header::CONTENT_TYPE, content_type);
+        let form = Multipart::from_request(request, &()).await.expect("multipart");
+        let (mut head, ()) = Request::new(()).into_parts();
+        let submission = Submission::from_request_parts(&mut head, &()).await;
+        let (to, _from) = mpsc::channel(1);
+
+        let forwarded = forward(form, pace, submission.expect("no key"), to).await;
+        let refused = forwarded.map(drop).expect_err("the head does not end");
+        assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
+        assert!(received.bytes() < 2 * PART_HEAD_BYTES, "{}", received.bytes());
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeMap,
+    net::IpAddr,
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
     task::{Context, Poll, ready},
@@ -21,12 +22,18 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{stopping::RECEIVING_ENDS, unread_body::SharedBody};
+use crate::{
+    address_limit::{AddressLimit, AddressPermit},
+    stopping::RECEIVING_ENDS,
+    unread_body::SharedBody,
+};
 
 /// How much of a body is kept: the longest message and some. A résumé comes after the texts.
 const MAX_RECORDED_BYTES: usize = 512 * 1024;
 /// How many bodies are kept at once. Beyond that, forms work and are shown empty: a flood cannot fill the memory.
 const MAX_RECORDERS: usize = 32;
+/// How many of one address, so that it cannot take them all.
+const MAX_RECORDERS_PER_ADDRESS: usize = 4;
 /// How long to wait for the rest of a body that was refused before it was read.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -53,18 +60,25 @@ impl<const N: usize> From<[(&str, &str); N]> for FormValues {
 
 /// Gives out recorders, a bounded number at once.
 #[derive(Clone)]
-pub struct BodyRecorders(Arc<Semaphore>);
+pub struct BodyRecorders {
+    all: Arc<Semaphore>,
+    per_address: AddressLimit,
+}
 
 impl Default for BodyRecorders {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(MAX_RECORDERS)))
+        Self {
+            all: Arc::new(Semaphore::new(MAX_RECORDERS)),
+            per_address: AddressLimit::new(MAX_RECORDERS_PER_ADDRESS),
+        }
     }
 }
 
 impl BodyRecorders {
-    /// The request with its body recorded, and what records it; none where too many are recorded already.
-    pub fn record(&self, request: Request) -> (Request, Option<BodyRecorder>) {
-        let Ok(permit) = Arc::clone(&self.0).try_acquire_owned() else {
+    /// The visitor's request with its body recorded, and what records it; none where too many are recorded already.
+    pub fn record(&self, visitor: IpAddr, request: Request) -> (Request, Option<BodyRecorder>) {
+        let of_address = self.per_address.try_acquire(visitor);
+        let (Some(of_address), Ok(permit)) = (of_address, Arc::clone(&self.all).try_acquire_owned()) else {
             return (request, None);
         };
         let content_type = request.headers().get(header::CONTENT_TYPE).cloned();
@@ -79,7 +93,7 @@ impl BodyRecorders {
             body,
             kept,
             content_type,
-            _permit: permit,
+            _permits: (permit, of_address),
         };
         (request, Some(recorder))
     }
@@ -90,7 +104,7 @@ pub struct BodyRecorder {
     body: SharedBody,
     kept: Arc<Mutex<Vec<u8>>>,
     content_type: Option<HeaderValue>,
-    _permit: OwnedSemaphorePermit,
+    _permits: (OwnedSemaphorePermit, AddressPermit),
 }
 
 impl BodyRecorder {
@@ -194,9 +208,13 @@ mod tests {
 
     const PAIRS: &str = "application/x-www-form-urlencoded";
 
+    fn visitor(number: u8) -> IpAddr {
+        IpAddr::from([203, 0, 113, number])
+    }
+
     async fn values(content_type: &'static str, body: Vec<u8>) -> FormValues {
         let request = body_of(HeaderValue::from_static(content_type), body);
-        let (_unread, recorder) = BodyRecorders::default().record(request);
+        let (_unread, recorder) = BodyRecorders::default().record(visitor(1), request);
         let drain = Drain::of(&http::Extensions::new());
         recorder.expect("one is free").values(&drain).await
     }
@@ -236,15 +254,16 @@ mod tests {
     #[tokio::test]
     async fn no_more_bodies_are_recorded_at_once_than_the_limit() {
         let recorders = BodyRecorders::default();
-        let record = || {
-            recorders
-                .record(body_of(HeaderValue::from_static(PAIRS), b"name=Ada".into()))
-                .1
+        let record = |number| {
+            let request = body_of(HeaderValue::from_static(PAIRS), b"name=Ada".into());
+            recorders.record(visitor(number), request).1
         };
-        let kept: Vec<_> = (0..MAX_RECORDERS).map(|_| record()).collect();
-        assert!(kept.iter().all(Option::is_some));
-        assert!(record().is_none());
-        drop(kept);
-        assert!(record().is_some());
+        let of_one: Vec<_> = (0..MAX_RECORDERS_PER_ADDRESS).map(|_| record(0)).collect();
+        assert!(of_one.iter().all(Option::is_some));
+        assert!(record(0).is_none(), "of one address");
+        let of_others: Vec<_> = (1..).map(record).take_while(Option::is_some).collect();
+        assert_eq!(of_one.len() + of_others.len(), MAX_RECORDERS);
+        drop(of_one);
+        assert!(record(0).is_some());
     }
 }

@@ -8,7 +8,10 @@ mod filling;
 mod form_values;
 mod pages;
 
+use std::net::IpAddr;
+
 use axum::{
+    Extension,
     extract::{Request, State},
     middleware::Next,
     response::{Html, IntoResponse, Redirect, Response},
@@ -18,7 +21,7 @@ use site_service::drain::Drain;
 
 use self::{filling::fill, form_values::FormValues};
 pub use self::{form_values::BodyRecorders, pages::PageSource};
-use crate::api_error::ApiError;
+use crate::{address::VisitorAddress, api_error::ApiError};
 
 /// Routes of a form: on the API, and its pages on the site.
 struct FormRoute {
@@ -106,6 +109,7 @@ pub struct FormPages {
 /// Middleware: answers browsers with pages, and everyone else as the inner service does.
 pub async fn render_for_browsers(
     State(form_pages): State<FormPages>,
+    Extension(VisitorAddress(visitor)): Extension<VisitorAddress>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -116,7 +120,7 @@ pub async fn render_for_browsers(
     match *request.method() {
         // Whoever loads the address of the answer anew wants the form.
         Method::GET | Method::HEAD => form.opened(request.uri().query()).into_response(),
-        Method::POST => form_pages.submit(form, request, next).await,
+        Method::POST => form_pages.submit(form, visitor, request, next).await,
         _ => next.run(request).await,
     }
 }
@@ -135,9 +139,9 @@ fn asks_for_a_page(headers: &HeaderMap) -> bool {
 }
 
 impl FormPages {
-    async fn submit(&self, form: &FormRoute, request: Request, next: Next) -> Response {
+    async fn submit(&self, form: &FormRoute, visitor: IpAddr, request: Request, next: Next) -> Response {
         let drain = Drain::of(request.extensions());
-        let (request, recorder) = self.recorders.record(request);
+        let (request, recorder) = self.recorders.record(visitor, request);
         let answer = next.run(request).await;
         let mut page = if answer.status().is_success() {
             Redirect::to(form.accepted).into_response()

@@ -1,8 +1,13 @@
 //! What is answered without any service's help.
 
+use anyhow::Context;
 use futures_util::future::try_join_all;
 use reqwest::{Body, RequestBuilder, StatusCode, header, multipart};
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 
 use crate::without_services::Gateway;
 
@@ -302,7 +307,20 @@ async fn a_body_that_stops_arriving_is_cut_off_after_the_time_limit() -> anyhow:
         .body(stalled());
     let (message, application) = tokio::join!(refusal(message), refusal(application));
     assert_eq!(message?.0, StatusCode::REQUEST_TIMEOUT);
-    // This one was refused before its body was read.
-    assert_eq!(application?.0, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(application?.0, StatusCode::REQUEST_TIMEOUT);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_message_that_is_not_coded_as_it_says_is_its_senders_fault() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&[]).await?;
+    let address = gateway.url.strip_prefix("http://").context("an address")?;
+    let mut line = TcpStream::connect(address).await?;
+    let request = "POST /api/contact HTTP/1.1\r\nHost: site\r\nTransfer-Encoding: chunked\r\n\
+                   Content-Type: application/json\r\n\r\n1\r\n{\r\nnot a number\r\n";
+    line.write_all(request.as_bytes()).await?;
+    let mut answer = String::new();
+    line.read_to_string(&mut answer).await?;
+    assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
     Ok(())
 }

@@ -1,13 +1,16 @@
-//! What the gateway keeps of the memory that a peak took.
+//! What the gateway takes under load, and what it keeps of the memory that a peak took.
 
-use std::{net::Ipv4Addr, time::Duration};
+use std::{
+    net::Ipv4Addr,
+    time::{Duration, Instant},
+};
 
 use futures_util::future::try_join_all;
 use nix::sys::signal::Signal;
 use reqwest::Client;
 use serde_json::json;
 use testkit::{Ports, Stack, eventually, measure::resident_bytes};
-use tokio::time::sleep;
+use tokio::{io::AsyncWriteExt, net::TcpStream, time::sleep};
 
 /// Visitors who wait at the same time.
 const VISITORS: u32 = 400;
@@ -19,6 +22,11 @@ const FROZEN: Duration = Duration::from_secs(3);
 const GIVEN_BACK: Duration = Duration::from_secs(30);
 /// What a peak is at least.
 const PEAK_BYTES: u64 = 10_000_000;
+
+/// How large a message is that stops just before its end.
+const STOPPED_BYTES: usize = 256 * 1024;
+/// What as many of them may take: those that are read, and what each connection costs.
+const STOPPED_TAKE_BYTES: u64 = 60_000_000;
 
 async fn send_forms(site: &str, visitors: u32) -> anyhow::Result<()> {
     // A client of its own, so that no connection is left when all are answered.
@@ -64,5 +72,47 @@ async fn what_many_waiting_visitors_took_is_given_back() -> anyhow::Result<()> {
         (resident_bytes(gateway, "VmRSS").ok()? < half).then_some(())
     })
     .await?;
+    stack.stop().await
+}
+
+/// A message of which all but the last byte was sent.
+async fn send_stopped(port: u16, visitor: u32) -> anyhow::Result<TcpStream> {
+    let address = Ipv4Addr::from_bits(FIRST_ADDRESS.to_bits() + visitor);
+    let mut line = TcpStream::connect(("127.0.0.1", port)).await?;
+    let head = format!(
+        "POST /api/contact HTTP/1.1\r\nHost: site\r\nContent-Length: {STOPPED_BYTES}\r\nX-Forwarded-For: {address}\r\n\
+         Content-Type: application/json\r\n\r\n"
+    );
+    line.write_all(head.as_bytes()).await?;
+    // What is not read stays in the system's buffers, and the rest with the sender.
+    let sending = line.write_all(&[b' '; STOPPED_BYTES - 1]);
+    let _unread = tokio::time::timeout(Duration::from_secs(1), sending).await;
+    Ok(line)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn large_messages_that_do_not_end_take_a_bounded_memory_and_a_visitor_is_served_meanwhile()
+-> anyhow::Result<()> {
+    let stack = Stack::start(Ports::free()?, &[]).await?;
+    let gateway = stack.service("gateway")?;
+    send_forms(&stack.site(), 1).await?;
+    let before = resident_bytes(gateway, "VmRSS")?;
+
+    let port = stack.ports().site;
+    let lines = try_join_all((0..VISITORS).map(|visitor| send_stopped(port, visitor + 1))).await?;
+    let begun = Instant::now();
+    let form =
+        json!({ "name": "Ada Lovelace", "email": "ada@example.org", "message": "Is there room for me?" });
+    let request = Client::new().post(format!("{}/api/contact", stack.site()));
+    let answer = request.json(&form).send().await?;
+    assert_eq!(answer.status(), reqwest::StatusCode::OK);
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+
+    let peak = resident_bytes(gateway, "VmHWM")?;
+    anyhow::ensure!(
+        peak < before + STOPPED_TAKE_BYTES,
+        "{before} bytes, and {peak} at the peak"
+    );
+    drop(lines);
     stack.stop().await
 }

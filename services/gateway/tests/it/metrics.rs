@@ -277,6 +277,31 @@ async fn forms_without_scripts_are_counted_like_all_others() -> anyhow::Result<(
 }
 
 #[tokio::test]
+async fn what_a_limit_refuses_is_counted_under_its_name() -> anyhow::Result<()> {
+    let (collector, address) = Collector::start().await?;
+    let settings = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str()),
+        ("OTEL_METRIC_EXPORT_INTERVAL", "200"),
+        ("RATE_BURST", "1"),
+        ("RATE_PER_MINUTE", "1"),
+    ];
+    let stack = Stack::start(Ports::free()?, &settings).await?;
+    let counted = async |limit: &'static str, refusals: i64| {
+        eventually(limit, EXPORT, async || {
+            let label = [("limit", limit)];
+            (collector.count_of("site.limit.refusals", &label) == Some(refusals)).then_some(())
+        })
+        .await
+    };
+    for limit in ["rate", "uploads_per_address", "uploads", "pace", "bodies"] {
+        counted(limit, 0).await?;
+    }
+    assert_eq!(contact(&stack).await?, StatusCode::OK);
+    assert_eq!(contact(&stack).await?, StatusCode::TOO_MANY_REQUESTS);
+    counted("rate", 1).await
+}
+
+#[tokio::test]
 async fn the_lag_of_a_consumer_that_is_gone_is_told_no_more_and_none_while_the_broker_is_away()
 -> anyhow::Result<()> {
     const EXPORTS: usize = 5;

@@ -169,6 +169,7 @@ async fn gateway(careers_port: u16, logs: &Path) -> anyhow::Result<(ChildProcess
     command.env("HEALTH_LISTEN", "127.0.0.1:0");
     command.env("CAREERS_URL", format!("http://127.0.0.1:{careers_port}"));
     command.env("GRACE_SECONDS", GRACE).env("RATE_BURST", "100");
+    command.env("UPLOADS_PER_ADDRESS", "100");
     let gateway = ChildProcess::start("gateway", logs, command)?;
     eventually("the gateway listens", SOON, async || {
         TcpStream::connect(("127.0.0.1", port)).await.ok().map(drop)

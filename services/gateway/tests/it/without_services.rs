@@ -19,15 +19,20 @@ pub struct Gateway {
 impl Gateway {
     /// Starts behind one proxy with these flags, on top of free ports and services that are away.
     pub async fn start(flags: &[&str]) -> anyhow::Result<Self> {
-        Self::start_as(&[&["--trusted-proxies", "1"], flags].concat()).await
+        Self::start_before(NOBODY, flags).await
+    }
+
+    /// The same before a careers service of the test's own.
+    pub async fn start_before(careers_url: &str, flags: &[&str]) -> anyhow::Result<Self> {
+        Self::start_as(careers_url, &[&["--trusted-proxies", "1"], flags].concat()).await
     }
 
     /// The same, reached by visitors without a proxy.
     pub async fn start_without_proxy(flags: &[&str]) -> anyhow::Result<Self> {
-        Self::start_as(flags).await
+        Self::start_as(NOBODY, flags).await
     }
 
-    async fn start_as(flags: &[&str]) -> anyhow::Result<Self> {
+    async fn start_as(careers_url: &str, flags: &[&str]) -> anyhow::Result<Self> {
         let default_flags = [
             "gateway",
             "--listen",
@@ -41,7 +46,7 @@ impl Gateway {
             "--newsletter-url",
             NOBODY,
             "--careers-url",
-            NOBODY,
+            careers_url,
         ];
         let settings = Settings::try_parse_from(default_flags.iter().chain(&services).chain(flags))?;
         let service = Service::build(settings).await?;

@@ -1,0 +1,121 @@
+//! Limits of what one visitor, or all together, may ask of us: what is said where one is exceeded, and how often it was.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use opentelemetry::{KeyValue, metrics::Counter};
+use site_service::metrics;
+
+use crate::api_error::ApiError;
+
+/// How long to stay away for where other requests have to end first.
+const BUSY_RETRY_AFTER: Duration = Duration::from_secs(15);
+
+/// A limit that a request can be refused by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// Requests of one address in a minute.
+    Rate,
+    /// Uploads of one address at once.
+    UploadsPerAddress,
+    /// Uploads of all at once.
+    Uploads,
+    /// How far a body may be behind the least rate.
+    Pace,
+    /// Bytes of bodies at once.
+    Bodies,
+}
+
+impl Limit {
+    const ALL: [Self; 5] = [
+        Self::Rate,
+        Self::UploadsPerAddress,
+        Self::Uploads,
+        Self::Pace,
+        Self::Bodies,
+    ];
+
+    /// Counts a refusal, and gives what its visitor is told.
+    pub fn exceeded(self) -> ApiError {
+        refusals().add(1, &[self.label()]);
+        tracing::info!(limit = self.name(), "a request was refused by a limit");
+        self.error()
+    }
+
+    fn error(self) -> ApiError {
+        match self {
+            Self::Rate => ApiError::of(StatusCode::TOO_MANY_REQUESTS),
+            Self::UploadsPerAddress => {
+                let sentence = "Other applications are still being sent from your network. Please wait until they are done, and \
+                                try again.";
+                ApiError::with_message(StatusCode::TOO_MANY_REQUESTS, sentence).retry_after(BUSY_RETRY_AFTER)
+            }
+            Self::Uploads => {
+                let sentence = "Many applications are arriving right now. Please try again in a moment.";
+                ApiError::with_message(StatusCode::SERVICE_UNAVAILABLE, sentence)
+                    .retry_after(BUSY_RETRY_AFTER)
+            }
+            Self::Pace => {
+                let sentence = "This arrived too slowly, and we stopped waiting for it. Please try again, with a better \
+                                connection or a smaller file if you can.";
+                ApiError::with_message(StatusCode::REQUEST_TIMEOUT, sentence)
+            }
+            Self::Bodies => {
+                let sentence = "A lot is arriving right now. Please try again in a moment.";
+                ApiError::with_message(StatusCode::SERVICE_UNAVAILABLE, sentence)
+                    .retry_after(BUSY_RETRY_AFTER)
+            }
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Rate => "rate",
+            Self::UploadsPerAddress => "uploads_per_address",
+            Self::Uploads => "uploads",
+            Self::Pace => "pace",
+            Self::Bodies => "bodies",
+        }
+    }
+
+    fn label(self) -> KeyValue {
+        KeyValue::new("limit", self.name())
+    }
+}
+
+/// Counts none for each limit: whoever watches sees the first refusal only as an increase over none.
+pub fn count_none() {
+    let refusals = refusals();
+    for limit in Limit::ALL {
+        refusals.add(0, &[limit.label()]);
+    }
+}
+
+fn refusals() -> Counter<u64> {
+    metrics::meter()
+        .u64_counter("site.limit.refusals")
+        .with_unit("{request}")
+        .with_description("Requests that were refused by a limit")
+        .build()
+}
+
+#[cfg(test)]
+mod tests {
+    use http::header;
+
+    use super::*;
+
+    #[test]
+    fn a_visitor_is_told_what_to_do_and_where_it_is_the_load_when_to_come_back() {
+        for limit in Limit::ALL {
+            let error = limit.exceeded();
+            assert!(
+                error.sentence().ends_with('.') && error.sentence().contains("try again"),
+                "{limit:?}"
+            );
+            let is_load = error.status() == StatusCode::SERVICE_UNAVAILABLE;
+            let tells_when = error.headers().contains_key(header::RETRY_AFTER);
+            assert!(tells_when || !is_load, "{limit:?}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The body of an upload: counted as it arrives, a piece at a time, and begun before it has a place.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use axum::body::{Body, Bytes, HttpBody};
+use http_body_util::BodyExt;
+use hyper::body::Frame;
+
+use crate::pace::Received;
+
+/// Body of an upload.
+pub struct UploadBody {
+    body: Body,
+    received: Received,
+    /// What was read of it beforehand.
+    beginning: Bytes,
+    /// Whether the next piece waits until the last was looked at.
+    pauses: bool,
+}
+
+impl UploadBody {
+    /// This body; none of it is read.
+    pub fn new(body: Body) -> Self {
+        Self {
+            body,
+            received: Received::default(),
+            beginning: Bytes::new(),
+            pauses: false,
+        }
+    }
+
+    /// What counts its bytes.
+    pub fn received(&self) -> Received {
+        self.received.clone()
+    }
+
+    /// Reads its beginning, at least so many bytes unless it has fewer, and keeps it in one piece: a list of pieces would take many
+    /// times as much where each is a byte.
+    ///
+    /// # Errors
+    ///
+    /// If it does not go on.
+    pub async fn begin(&mut self, bytes: u64) -> Result<(), axum::Error> {
+        let mut beginning = Vec::new();
+        while self.received.bytes() < bytes {
+            let Some(frame) = self.frame().await else {
+                break;
+            };
+            if let Some(bytes) = frame?.data_ref() {
+                beginning.extend_from_slice(bytes);
+            }
+        }
+        self.beginning = beginning.into();
+        Ok(())
+    }
+}
+
+impl HttpBody for UploadBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    /// The parser of multipart bodies reads on for as long as there is something: so it is given one piece at a time, or it would
+    /// hold much of a file that comes fast.
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if std::mem::take(&mut self.pauses) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        if !self.beginning.is_empty() {
+            self.pauses = true;
+            let beginning = std::mem::take(&mut self.beginning);
+            return Poll::Ready(Some(Ok(Frame::data(beginning))));
+        }
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        if let Some(bytes) = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()) {
+            self.received.add(bytes.len());
+            self.pauses = true;
+        }
+        Poll::Ready(frame)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::{FutureExt, stream};
+
+    use super::*;
+
+    fn body_of(pieces: usize) -> UploadBody {
+        let pieces = (0..pieces).map(|n| Ok::<_, axum::Error>(vec![u8::try_from(n).unwrap_or(0); 100]));
+        UploadBody::new(Body::from_stream(stream::iter(pieces)))
+    }
+
+    #[tokio::test]
+    async fn what_was_read_beforehand_comes_first_and_is_counted_once() {
+        let mut body = body_of(10);
+        body.begin(250).await.expect("it goes on");
+        let received = body.received();
+        assert_eq!(received.bytes(), 300);
+        let whole = body.collect().await.expect("it goes on").to_bytes();
+        assert_eq!((whole.len(), received.bytes()), (1000, 1000));
+        assert!(whole.chunks(100).zip(0..).all(|(piece, n)| piece == [n; 100]));
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_shorter_than_its_beginning_ends() {
+        let mut body = body_of(2);
+        body.begin(1000).await.expect("it goes on");
+        assert_eq!(body.collect().await.expect("it goes on").to_bytes().len(), 200);
+    }
+
+    #[tokio::test]
+    async fn whoever_reads_on_gets_one_piece_at_a_time() {
+        let mut body = body_of(3);
+        for _ in 0..3 {
+            assert!(body.frame().now_or_never().flatten().is_some());
+            assert!(body.frame().now_or_never().is_none());
+        }
+        assert!(body.frame().now_or_never().is_some_and(|end| end.is_none()));
+    }
+}

@@ -1,0 +1,162 @@
+//! Places for uploads: how many are read at once, of whom, and who comes next (docs/decisions/0003).
+
+use std::{net::IpAddr, sync::Arc, time::Duration};
+
+use axum::body::{Body, HttpBody};
+use opentelemetry::metrics::UpDownCounter;
+use site_service::metrics::{self, CounterGuard};
+use tokio::{
+    sync::{AcquireError, Semaphore, SemaphorePermit},
+    time::timeout,
+};
+
+use crate::{
+    address_limit::{AddressLimit, AddressPermit},
+    api_error::ApiError,
+    limits::Limit,
+    pace::{LeastRate, Pace, Received, Waiting},
+    settings::Settings,
+};
+
+/// The largest upload that is a small one.
+const SMALL_BYTES: u64 = 1_000_000;
+/// One of so many places is kept for small uploads, so that large ones on slow lines do not hold up all.
+const SMALL_SHARE: usize = 4;
+/// How many uploads may have begun that have no place yet. Beyond that, others are not even begun: each holds
+/// [`crate::api::careers::BEGINNING_BYTES`].
+const MAX_BEGUN: usize = 256;
+/// How long to wait for a place, or for other uploads of the same address.
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Limits of uploads: how many are read at the same time, how many of them of one address, how fast they must come, and how long
+/// they may take.
+#[derive(Clone)]
+pub struct Uploads {
+    places: Arc<Semaphore>,
+    /// The places that large uploads may have. Who gets one waits for a place behind whoever was there before.
+    places_for_large: Arc<Semaphore>,
+    begun: Arc<Semaphore>,
+    per_address: AddressLimit,
+    least_rate: LeastRate,
+    waiting: Waiting,
+    pub timeout: Duration,
+    waiting_metric: UpDownCounter<i64>,
+    active_metric: UpDownCounter<i64>,
+}
+
+/// An upload that may begin: it has no place yet.
+pub struct Turn<'a> {
+    uploads: &'a Uploads,
+    of_address: AddressPermit,
+    _begun: SemaphorePermit<'a>,
+}
+
+/// A place, held while an upload is read and stored.
+pub struct Place<'a> {
+    _place: SemaphorePermit<'a>,
+    _for_large: Option<SemaphorePermit<'a>>,
+    _of_address: AddressPermit,
+    _active: CounterGuard<'a>,
+}
+
+/// How large an upload says that it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UploadSize {
+    Small,
+    /// Or it does not say.
+    Large,
+}
+
+impl UploadSize {
+    /// The size that a body tells of.
+    pub fn of(body: &Body) -> Self {
+        match body.size_hint().upper() {
+            Some(bytes) if bytes <= SMALL_BYTES => Self::Small,
+            _ => Self::Large,
+        }
+    }
+}
+
+impl Uploads {
+    /// The limits of the settings.
+    pub fn new(settings: &Settings) -> Self {
+        let places = settings.uploads_at_once;
+        let meter = metrics::meter();
+        let limit = meter
+            .u64_gauge("site.uploads.limit")
+            .with_unit("{upload}")
+            .with_description("Uploads that may be read at once")
+            .build();
+        limit.record(places as u64, &[]);
+        let count = |name, description| {
+            let counter = meter.i64_up_down_counter(name).with_unit("{upload}");
+            counter.with_description(description).build()
+        };
+        Self {
+            places: Arc::new(Semaphore::new(places)),
+            places_for_large: Arc::new(Semaphore::new(places - places / SMALL_SHARE)),
+            begun: Arc::new(Semaphore::new(MAX_BEGUN)),
+            per_address: AddressLimit::new(settings.uploads_per_address.get()),
+            least_rate: LeastRate(settings.upload_least_rate),
+            waiting: Waiting::default(),
+            timeout: settings.upload_timeout,
+            waiting_metric: count("site.uploads.waiting", "Uploads that wait for their turn"),
+            active_metric: count("site.uploads.active", "Uploads that are being read"),
+        }
+    }
+
+    /// Waits until one upload more of this address may begin.
+    ///
+    /// # Errors
+    ///
+    /// If that takes too long.
+    pub async fn turn(&self, address: IpAddr) -> Result<Turn<'_>, ApiError> {
+        let of_address = timeout(QUEUE_TIMEOUT, self.per_address.acquire(address)).await;
+        Ok(Turn {
+            uploads: self,
+            of_address: of_address.map_err(|_| Limit::UploadsPerAddress.exceeded())?,
+            _begun: self.queued(self.begun.acquire()).await?,
+        })
+    }
+
+    /// The pace at which a body must arrive.
+    pub fn pace(&self, received: Received) -> Pace {
+        Pace::new(self.least_rate, received, self.waiting.clone())
+    }
+
+    /// While somebody waits, uploads that hold a place and do not come lose it sooner.
+    async fn queued<T>(&self, acquire: impl Future<Output = Result<T, AcquireError>>) -> Result<T, ApiError> {
+        let _waits = self.waiting.begin();
+        let acquired = timeout(QUEUE_TIMEOUT, acquire).await;
+        acquired
+            .ok()
+            .and_then(Result::ok)
+            .ok_or_else(|| Limit::Uploads.exceeded())
+    }
+}
+
+impl<'a> Turn<'a> {
+    /// Waits for a place, behind whoever was there before.
+    ///
+    /// # Errors
+    ///
+    /// If that takes too long.
+    pub async fn place(self, size: UploadSize) -> Result<Place<'a>, ApiError> {
+        let uploads = self.uploads;
+        let _waiting = CounterGuard::new(&uploads.waiting_metric, &[]);
+        let place = async {
+            let for_large = match size {
+                UploadSize::Small => None,
+                UploadSize::Large => Some(uploads.places_for_large.acquire().await?),
+            };
+            Ok((uploads.places.acquire().await?, for_large))
+        };
+        let (place, for_large) = uploads.queued(place).await?;
+        Ok(Place {
+            _place: place,
+            _for_large: for_large,
+            _of_address: self.of_address,
+            _active: CounterGuard::new(&uploads.active_metric, &[]),
+        })
+    }
+}

@@ -1,0 +1,238 @@
+//! Uploads that are slow on purpose, and those of visitors beside them.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use futures_util::future::join_all;
+use site_proto::careers::v1::{
+    ApplyRequest, ApplyResponse, apply_request,
+    careers_service_server::{CareersService, CareersServiceServer},
+};
+use testkit::eventually;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+use tonic::{
+    Status, Streaming,
+    transport::{Server, server::TcpIncoming},
+};
+
+use crate::without_services::Gateway;
+
+const SOON: Duration = Duration::from_secs(30);
+/// Until an honest application must be taken.
+const TAKEN: Duration = Duration::from_secs(10);
+/// What the beginning of an upload is, and some: more gets in line for a place.
+const BEGINNING_BYTES: usize = 80 * 1024;
+const LARGE_BYTES: usize = 3_000_000;
+const SMALL_BYTES: usize = 300_000;
+
+/// A careers service that takes everything, and counts what it is being sent.
+#[derive(Clone, Default)]
+struct Taking(Arc<AtomicUsize>);
+
+/// An upload that the service is being sent.
+struct Coming(Arc<AtomicUsize>);
+
+impl Drop for Coming {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[tonic::async_trait]
+impl CareersService for Taking {
+    async fn apply(
+        &self,
+        request: tonic::Request<Streaming<ApplyRequest>>,
+    ) -> Result<tonic::Response<ApplyResponse>, Status> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        let _coming = Coming(Arc::clone(&self.0));
+        let mut parts = request.into_inner();
+        while let Some(part) = parts.message().await? {
+            if let Some(apply_request::Part::Commit(_)) = part.part {
+                return Ok(tonic::Response::new(ApplyResponse::default()));
+            }
+        }
+        Err(Status::invalid_argument("no commit"))
+    }
+}
+
+/// A gateway before such a service.
+struct Site {
+    gateway: Gateway,
+    careers: Taking,
+    serving: JoinHandle<Result<(), tonic::transport::Error>>,
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+impl Site {
+    async fn start(flags: &[&str]) -> anyhow::Result<Self> {
+        let careers = Taking::default();
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let url = format!("http://{}", listener.local_addr()?);
+        let server = Server::builder().add_service(CareersServiceServer::new(careers.clone()));
+        let serving = tokio::spawn(server.serve_with_incoming(TcpIncoming::from(listener)));
+        let flags = [&["--rate-burst", "100"], flags].concat();
+        Ok(Self {
+            gateway: Gateway::start_before(&url, &flags).await?,
+            careers,
+            serving,
+        })
+    }
+
+    /// Waits until so many uploads have a place.
+    async fn with_places(&self, uploads: usize) -> anyhow::Result<()> {
+        eventually(&format!("{uploads} uploads have a place"), SOON, async || {
+            (self.careers.0.load(Ordering::Relaxed) == uploads).then_some(())
+        })
+        .await
+    }
+
+    /// An upload of which nothing but the head was sent.
+    async fn upload(&self, visitor: &str, bytes: usize) -> anyhow::Result<Upload> {
+        let address = self.gateway.url.trim_start_matches("http://");
+        let mut line = TcpStream::connect(address).await?;
+        let body = application(bytes);
+        let head = format!(
+            "POST /api/career-application HTTP/1.1\r\nHost: site\r\nContent-Length: {}\r\nX-Forwarded-For: {visitor}\r\n\
+             Connection: close\r\nContent-Type: multipart/form-data; boundary=x\r\n\r\n",
+            body.len()
+        );
+        line.write_all(head.as_bytes()).await?;
+        Ok(Upload { line, body })
+    }
+
+    /// As many slow uploads from each of so many addresses, of which this much was sent.
+    async fn attack(&self, addresses: u8, from_each: usize, bytes: usize) -> anyhow::Result<Vec<Upload>> {
+        let mut slow = Vec::new();
+        for address in 0..addresses {
+            for _ in 0..from_each {
+                let mut upload = self.upload(&format!("203.0.113.{address}"), LARGE_BYTES).await?;
+                upload.send(bytes).await?;
+                slow.push(upload);
+            }
+        }
+        Ok(slow)
+    }
+}
+
+fn application(bytes: usize) -> Vec<u8> {
+    let mut body = b"--x\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nAda\r\n\
+                     --x\r\nContent-Disposition: form-data; name=\"resume\"; filename=\"cv.pdf\"\r\n\r\n"
+        .to_vec();
+    body.resize(body.len() + bytes, b'x');
+    body.extend(b"\r\n--x--\r\n");
+    body
+}
+
+/// An upload whose rest is still to be sent.
+struct Upload {
+    line: TcpStream,
+    body: Vec<u8>,
+}
+
+impl Upload {
+    async fn send(&mut self, bytes: usize) -> anyhow::Result<()> {
+        let rest = self.body.split_off(bytes.min(self.body.len()));
+        self.line.write_all(&self.body).await?;
+        self.body = rest;
+        Ok(())
+    }
+
+    /// Sends all, so many bytes a second.
+    async fn send_slowly(&mut self, bytes_a_second: usize) -> anyhow::Result<()> {
+        while !self.body.is_empty() {
+            self.send(bytes_a_second / 10).await?;
+            sleep(Duration::from_millis(100)).await;
+        }
+        Ok(())
+    }
+
+    async fn answer(mut self) -> anyhow::Result<String> {
+        let mut answer = String::new();
+        timeout(SOON, self.line.read_to_string(&mut answer)).await??;
+        Ok(answer)
+    }
+}
+
+/// An application of an honest visitor is taken, and within this time.
+async fn ensure_taken(site: &Site, visitor: &str, bytes: usize, within: Duration) -> anyhow::Result<()> {
+    let begun = Instant::now();
+    let mut upload = site.upload(visitor, bytes).await?;
+    upload.send(usize::MAX).await?;
+    let answer = upload.answer().await?;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    assert!(begun.elapsed() < within, "{:?}", begun.elapsed());
+    Ok(())
+}
+
+#[tokio::test]
+async fn one_address_has_two_places_however_much_it_sends_and_a_neighbour_is_taken_at_once()
+-> anyhow::Result<()> {
+    let site = Site::start(&["--uploads-at-once", "3"]).await?;
+    let _slow = site.attack(1, 20, BEGINNING_BYTES).await?;
+    site.with_places(2).await?;
+    ensure_taken(&site, "198.51.100.1", LARGE_BYTES, Duration::from_secs(2)).await
+}
+
+#[tokio::test]
+async fn uploads_that_hardly_begin_are_in_nobodys_way() -> anyhow::Result<()> {
+    let site = Site::start(&[]).await?;
+    let _slow = site.attack(50, 2, 100).await?;
+    sleep(Duration::from_millis(500)).await;
+    site.with_places(0).await?;
+    ensure_taken(&site, "198.51.100.1", LARGE_BYTES, Duration::from_secs(2)).await
+}
+
+#[tokio::test]
+async fn uploads_that_stop_are_told_so_and_make_room_for_a_visitor_soon() -> anyhow::Result<()> {
+    let site = Site::start(&[]).await?;
+    let slow = site.attack(10, 4, BEGINNING_BYTES).await?;
+    site.with_places(8).await?;
+    ensure_taken(&site, "198.51.100.1", LARGE_BYTES, TAKEN).await?;
+    let answers = join_all(slow.into_iter().take(2).map(Upload::answer)).await;
+    for answer in answers {
+        let answer = answer?;
+        assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+        assert!(answer.contains("This arrived too slowly"), "{answer}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_small_application_finds_room_beside_large_ones() -> anyhow::Result<()> {
+    let site = Site::start(&["--uploads-at-once", "4"]).await?;
+    let _slow = site.attack(10, 1, BEGINNING_BYTES).await?;
+    site.with_places(3).await?;
+    ensure_taken(&site, "198.51.100.1", SMALL_BYTES, Duration::from_secs(1)).await
+}
+
+#[tokio::test]
+async fn a_slow_line_that_sends_what_it_must_keeps_its_place_while_many_wait() -> anyhow::Result<()> {
+    let rate = LARGE_BYTES / 6;
+    let least_rate = (rate / 2).to_string();
+    let flags = ["--uploads-at-once", "4", "--upload-least-rate", &least_rate];
+    let site = Site::start(&flags).await?;
+    let mut honest = site.upload("198.51.100.1", LARGE_BYTES).await?;
+    honest.send(BEGINNING_BYTES).await?;
+    site.with_places(1).await?;
+    let _slow = site.attack(20, 1, BEGINNING_BYTES).await?;
+    honest.send_slowly(rate).await?;
+    let answer = honest.answer().await?;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    Ok(())
+}
