@@ -498,7 +498,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description The token is not valid, or no longer */
+            /** @description The token is not valid, or no longer; or it is one too many from this address */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -573,7 +573,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failed"];
                 };
             };
-            /** @description The token is not valid */
+            /** @description The token is not valid; or it is one too many from this address */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -606,6 +606,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            /** @description Try again after the seconds in Retry-After */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
                 };
             };
             /** @description The report was not understood, or one too many */

@@ -10,7 +10,7 @@ use axum::{
 use clap::ValueEnum;
 use http::{HeaderMap, HeaderName, header};
 
-use crate::{forwarded, settings::Settings};
+use crate::forwarded;
 
 /// The header to which each proxy appends the address that it was called from.
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -48,14 +48,6 @@ pub async fn find(
 }
 
 impl TrustedProxies {
-    /// Those that the settings tell of.
-    pub fn of(settings: &Settings) -> Self {
-        Self {
-            count: settings.trusted_proxies,
-            header: settings.forwarded_header,
-        }
-    }
-
     /// The address to hold a request against. Each trusted proxy appended one entry, so the entry that the outermost of them wrote
     /// is counted from the right; what stands left of it was written by the visitor and proves nothing.
     ///

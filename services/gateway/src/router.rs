@@ -69,11 +69,15 @@ pub fn router(app: AppState, settings: &Settings) -> anyhow::Result<Router> {
     if !settings.cors_origins.is_empty() {
         router = router.layer(cors(&settings.cors_origins));
     }
+    let proxies = TrustedProxies {
+        count: settings.trusted_proxies,
+        header: settings.forwarded_header,
+    };
     Ok(http_middleware::with_middleware(
         router
             .layer(from_fn(http_middleware::require_host))
             .layer(from_fn_with_state(pages, form_pages::render_for_browsers))
-            .layer(from_fn_with_state(TrustedProxies::of(settings), address::find))
+            .layer(from_fn_with_state(proxies, address::find))
             .layer(from_fn(api_error::as_json))
             .layer(from_fn(security_headers::add)),
     ))
