@@ -255,11 +255,9 @@ async fn serve(State(site): State<Arc<Site>>, request: Request) -> Response {
         headers.insert(header::VARY, VARY_BY_ENCODING);
     }
     headers.insert(header::CACHE_CONTROL, keep);
-    let policy = site.policy_of(&path, headers.get(header::CONTENT_TYPE));
-    if headers
-        .get(header::CONTENT_TYPE)
-        .is_some_and(|kind| kind == "text/plain")
-    {
+    let content_type = headers.get(header::CONTENT_TYPE);
+    let policy = site.policy_of(&path, content_type);
+    if content_type.is_some_and(|kind| kind == "text/plain") {
         headers.insert(header::CONTENT_TYPE, PLAIN_TEXT);
     }
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);

@@ -1,6 +1,6 @@
 //! Limits of what one visitor, or all together, may ask of us: what is said where one is exceeded, and how often it was.
 
-use std::time::Duration;
+use std::{sync::LazyLock, time::Duration};
 
 use http::StatusCode;
 use opentelemetry::{KeyValue, metrics::Counter};
@@ -10,6 +10,15 @@ use crate::api_error::ApiError;
 
 /// How long to stay away for where other requests have to end first.
 const BUSY_RETRY_AFTER: Duration = Duration::from_secs(15);
+
+/// Made once: a flood is refused by the thousand.
+static REFUSALS: LazyLock<Counter<u64>> = LazyLock::new(|| {
+    metrics::meter()
+        .u64_counter("site.limit.refusals")
+        .with_unit("{request}")
+        .with_description("Requests that were refused by a limit")
+        .build()
+});
 
 /// A limit that a request can be refused by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +46,7 @@ impl Limit {
 
     /// Counts a refusal, and gives what its visitor is told.
     pub fn exceeded(self) -> ApiError {
-        refusals().add(1, &[self.label()]);
+        REFUSALS.add(1, &[self.label()]);
         tracing::info!(limit = self.name(), "a request was refused by a limit");
         self.error()
     }
@@ -85,18 +94,9 @@ impl Limit {
 
 /// Counts none for each limit: whoever watches sees the first refusal only as an increase over none.
 pub fn count_none() {
-    let refusals = refusals();
     for limit in Limit::ALL {
-        refusals.add(0, &[limit.label()]);
+        REFUSALS.add(0, &[limit.label()]);
     }
-}
-
-fn refusals() -> Counter<u64> {
-    metrics::meter()
-        .u64_counter("site.limit.refusals")
-        .with_unit("{request}")
-        .with_description("Requests that were refused by a limit")
-        .build()
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
 //! The part of `sitectl sweep` that removes addresses of people who left the newsletter.
 
-use ::subscribers::{Retention, SubscriberStoreError, Subscribers};
+use ::subscribers::{Retention, Subscriber, SubscriberStoreError, Subscribers};
 use anyhow::Context as _;
-use async_nats::{Client, jetstream};
+use async_nats::{
+    Client,
+    jetstream::{self, message::StreamMessage},
+};
 use site_broker::SUBSCRIBERS_BUCKET;
 use site_events::subjects;
 use time::OffsetDateTime;
@@ -24,24 +27,23 @@ pub async fn forget_addresses(client: Client, now: OffsetDateTime) -> anyhow::Re
     let (mut forgotten, mut from) = (0, 1);
     while let Some(message) = broker::next(&bucket.stream, &everybody, from).await? {
         from = message.sequence + 1;
-        let person = subjects::person_of(&message.subject).to_owned();
-        if let Ok(person) = PersonId::try_from(person)
-            && forget(&subscribers, &person, now).await?
-        {
-            forgotten += 1;
-        }
+        forgotten += u64::from(forget(&subscribers, &message, now).await?);
     }
     Ok(forgotten)
 }
 
-async fn forget(subscribers: &Subscribers, person: &PersonId, now: OffsetDateTime) -> anyhow::Result<bool> {
-    let entry = match subscribers.read(person).await {
-        Ok(entry) => entry,
-        // The newsletter service tells of it when it meets it.
-        Err(SubscriberStoreError::Unreadable { .. }) => return Ok(false),
-        Err(error) => return Err(error.into()),
-    };
-    let Some(known) = entry.subscriber else {
+/// A message of the bucket holds the record, and its sequence is the record's revision.
+async fn forget(
+    subscribers: &Subscribers,
+    message: &StreamMessage,
+    now: OffsetDateTime,
+) -> anyhow::Result<bool> {
+    let person = subjects::person_of(&message.subject).to_owned();
+    // Neither is one that was deleted, nor one of which the newsletter service tells when it meets it.
+    let (Ok(person), Ok(known)) = (
+        PersonId::try_from(person),
+        serde_json::from_slice::<Subscriber>(&message.payload),
+    ) else {
         return Ok(false);
     };
     let swept = known.clone().swept(now);
@@ -49,7 +51,7 @@ async fn forget(subscribers: &Subscribers, person: &PersonId, now: OffsetDateTim
         return Ok(false);
     }
     match subscribers
-        .write(person, &swept, entry.revision, Retention::Forever)
+        .write(&person, &swept, message.sequence, Retention::Forever)
         .await
     {
         Ok(_) => Ok(true),
