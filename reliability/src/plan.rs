@@ -15,8 +15,9 @@ const ROW_LOAD: Behaviour = Behaviour {
     application_every: 10,
     vanish_every: None,
 };
-/// The short form may not take longer than a minute, of which production's ack wait would be the whole.
-const MIXED_ACK_WAIT: Duration = Duration::from_secs(8);
+/// The short form may not take longer than a minute, of which production's ack wait would be the whole. But nobody may stand
+/// still for so long.
+const MIXED_ACK_WAIT: Duration = Duration::from_secs(12);
 /// Where faults are mixed, those that take events share them with another.
 const TWO_REPLICAS: Shape = Shape {
     replicas: Replicas::Two,
@@ -188,10 +189,20 @@ fn faults_of(broker: Broker) -> Vec<Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::faults::ClusterFault;
+    use crate::{
+        faults::{AWAY_MS, ClusterFault},
+        repeats::MAX_UNRECORDED,
+    };
 
     fn minutes(minutes: u64) -> Duration {
         Duration::from_secs(minutes * 60)
+    }
+
+    #[test]
+    fn nobody_stands_still_for_as_long_as_the_short_forms_ack_wait() {
+        // A notifier that stops had reported its progress a quarter of the ack wait ago at the earliest.
+        let left = MIXED_ACK_WAIT - MIXED_ACK_WAIT / 4;
+        assert!(Duration::from_millis(AWAY_MS.end) + MAX_UNRECORDED <= left);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 /// four for an endpoint.
 const MAX_HANDED_OVER: usize = 4 * 7 + 4;
 /// How long it may take from the moment at which a mail or webhook is taken until that is recorded.
-const MAX_UNRECORDED: Duration = Duration::from_secs(1);
+pub(crate) const MAX_UNRECORDED: Duration = Duration::from_secs(1);
 /// How long what a killed process had sent may still be on its way.
 const MAX_ON_ITS_WAY: Duration = Duration::from_millis(300);
 

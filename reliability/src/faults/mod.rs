@@ -25,7 +25,7 @@ pub use self::{cluster::ClusterFault, store::StoreFault};
 use crate::awaited_deliveries::Awaited;
 
 /// How long what is away stays away, in milliseconds: up to longer than a form may take.
-const AWAY_MS: Range<u64> = 500..8_000;
+pub(crate) const AWAY_MS: Range<u64> = 500..8_000;
 
 /// What is done to the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
