@@ -1,5 +1,6 @@
-//! The promise that nothing is lost, attacked: faults under load, and the books balanced afterwards.
+//! Two promises, attacked: that nothing is lost (faults under load, then the books), and that honest visitors get through.
 
+pub mod attacks;
 mod awaited_deliveries;
 mod books;
 mod faults;

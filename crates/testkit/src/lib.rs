@@ -8,6 +8,7 @@ mod child_process;
 mod clamd;
 #[cfg(test)]
 mod compiled_once;
+pub mod crafted_resumes;
 pub mod external_program;
 mod hosting;
 mod inbox;

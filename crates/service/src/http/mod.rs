@@ -4,7 +4,7 @@ mod activity;
 mod addresses;
 mod connection;
 mod limits;
-mod open_files;
+pub mod open_files;
 mod stalled_answers;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};

@@ -7,7 +7,7 @@ const OTHERS: u64 = 512;
 
 /// Raises the limit so that so many connections leave room for all else: a process without a file to open can neither answer for
 /// its health nor call a service.
-pub(super) fn allow(connections: usize) {
+pub fn allow(connections: usize) {
     let wanted = connections as u64 + OTHERS;
     let raised = getrlimit(Resource::RLIMIT_NOFILE).and_then(|(soft, hard)| {
         let limit = wanted.min(hard).max(soft);

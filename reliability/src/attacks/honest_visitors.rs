@@ -1,0 +1,124 @@
+//! Visitors who want nothing but to read a page, write a message and apply, each from an address of their own.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use reqwest::{Client, Response};
+use serde_json::Value;
+use testkit::Stack;
+use tokio::{
+    task::JoinSet,
+    time::{Instant, MissedTickBehavior, interval},
+};
+
+use super::address;
+use crate::submission::{FormKind, Submission};
+
+/// The second number of their addresses.
+const ADDRESSES: u8 = 1;
+/// How many come a second: one reads a page, the next writes a message.
+const RATE: u32 = 20;
+/// One of so many applies instead.
+const APPLICATION_EVERY: u32 = 80;
+const RESUME_BYTES: usize = 1_000_000;
+/// Longer than anybody may wait.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+const SEED: u64 = 17;
+
+/// Those who come; no two have an address.
+#[derive(Default)]
+pub struct HonestVisitors(u32);
+
+/// What they met.
+#[derive(Debug, Default)]
+pub struct Visits {
+    /// How long each page took, from the connection to its last byte.
+    pub pages: Vec<Duration>,
+    /// The same of messages that were taken.
+    pub messages: Vec<Duration>,
+    /// The same of applications that were taken.
+    pub applications: Vec<Duration>,
+    /// What was refused or not answered.
+    pub failures: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Wish {
+    Page,
+    Form(FormKind),
+}
+
+impl HonestVisitors {
+    /// They come at a steady rate for so long, whether those before them were answered or not.
+    ///
+    /// # Errors
+    ///
+    /// If a client cannot be made.
+    pub async fn visit(&mut self, stack: &Stack, lasting: Duration) -> anyhow::Result<Visits> {
+        let begun = Instant::now();
+        let mut ticks = interval(Duration::from_secs(1) / RATE);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
+        let mut visits = JoinSet::new();
+        while begun.elapsed() < lasting {
+            ticks.tick().await;
+            self.0 += 1;
+            visits.spawn(visit(stack.site(), self.0));
+        }
+        let mut all = Visits::default();
+        for (wish, met) in visits.join_all().await {
+            all.note(wish, met);
+        }
+        Ok(all)
+    }
+}
+
+impl Visits {
+    fn note(&mut self, wish: Wish, met: anyhow::Result<Duration>) {
+        match (wish, met) {
+            (_, Err(error)) => self.failures.push(format!("{wish:?}: {error:#}")),
+            (Wish::Page, Ok(took)) => self.pages.push(took),
+            (Wish::Form(FormKind::Application), Ok(took)) => self.applications.push(took),
+            (Wish::Form(_), Ok(took)) => self.messages.push(took),
+        }
+    }
+}
+
+async fn visit(site: String, number: u32) -> (Wish, anyhow::Result<Duration>) {
+    let wish = match number {
+        _ if number.is_multiple_of(APPLICATION_EVERY) => Wish::Form(FormKind::Application),
+        _ if number.is_multiple_of(2) => Wish::Page,
+        _ => Wish::Form(FormKind::Contact),
+    };
+    (wish, fulfil(wish, &site, number).await)
+}
+
+async fn fulfil(wish: Wish, site: &str, number: u32) -> anyhow::Result<Duration> {
+    let http = Client::builder()
+        .timeout(ANSWER_TIMEOUT)
+        .local_address(Some(address(ADDRESSES, number as usize).into()))
+        .build()?;
+    let request = match wish {
+        Wish::Page => http.get(site),
+        Wish::Form(kind) => Submission::new(SEED, number, kind, RESUME_BYTES).request(&http, site),
+    };
+    let begun = Instant::now();
+    let answer = request.send().await?;
+    match wish {
+        Wish::Page => drop(answer.error_for_status()?.bytes().await?),
+        Wish::Form(_) => ensure_taken(answer).await?,
+    }
+    Ok(begun.elapsed())
+}
+
+async fn ensure_taken(answer: Response) -> anyhow::Result<()> {
+    let status = answer.status();
+    let words: Value = answer
+        .json()
+        .await
+        .with_context(|| format!("answered {status}"))?;
+    anyhow::ensure!(
+        status.is_success() && words["success"] == true,
+        "{status}: {words}"
+    );
+    Ok(())
+}
