@@ -186,12 +186,16 @@ impl Holdings {
         let Delivery::Mail { id, recipient, .. } = delivery else {
             return false;
         };
+        // First, as it is quick and most are not.
+        if !self.withheld.contains(id) {
+            return false;
+        }
         let mails = self.mails.values().flatten();
         let to_them: HashSet<String> = mails
             .filter(|mail| mail.recipient == *recipient)
             .map(mail_id)
             .collect();
-        self.withheld.contains(id) && to_them.len() >= VISITOR_MAILS_PER_DAY
+        to_them.len() >= VISITOR_MAILS_PER_DAY
     }
 
     /// What is wrong with it as it was taken.

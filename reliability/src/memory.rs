@@ -18,16 +18,22 @@ const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "not
 const MINUTE: Duration = Duration::from_secs(60);
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Resident memory of one process of a service, in bytes: medians of a minute's samples, where there are any. What a fault makes
-/// pile up for some seconds is no growth.
+/// Resident memory of one process of a service, in bytes, in each minute of the steady part of a soak: what it is at rest, so that
+/// what a fault makes pile up for some seconds is no growth.
 #[derive(Debug)]
 pub struct Growth {
     /// Which one.
     pub service: &'static str,
-    /// In the first minute of the steady part of a soak, its third.
-    pub third_minute: Option<u64>,
-    /// In the last minute of the steady part, its fifteenth.
-    pub fifteenth_minute: Option<u64>,
+    /// From the third minute to the fifteenth, where there are samples.
+    pub minutes: Vec<Option<u64>>,
+}
+
+impl Growth {
+    /// In the first and the last of the minutes.
+    pub fn ends(&self) -> Option<(u64, u64)> {
+        let first = self.minutes.first().copied().flatten()?;
+        Some((first, self.minutes.last().copied().flatten()?))
+    }
 }
 
 /// Samples the memory of the services, until it is dropped.
@@ -94,21 +100,26 @@ fn locked(shared: &Mutex<Watched>) -> MutexGuard<'_, Watched> {
 }
 
 fn growth(samples: &[Sample]) -> Vec<Growth> {
-    let growth = |service| Growth {
-        service,
-        third_minute: median(samples, service, STEADY.start..STEADY.start + MINUTE),
-        fifteenth_minute: median(samples, service, STEADY.end - MINUTE..STEADY.end),
+    let minutes = || (0..).map(|minute| STEADY.start + MINUTE * minute);
+    let of = |service| {
+        let minutes = minutes().take_while(|start| *start < STEADY.end);
+        let at_rest = |start| at_rest(samples, service, start..start + MINUTE);
+        Growth {
+            service,
+            minutes: minutes.map(at_rest).collect(),
+        }
     };
-    SERVICES.map(growth).into()
+    SERVICES.map(of).into()
 }
 
-fn median(samples: &[Sample], service: &str, minute: Range<Duration>) -> Option<u64> {
+/// What one sample in ten of this time is below.
+fn at_rest(samples: &[Sample], service: &str, time: Range<Duration>) -> Option<u64> {
     let within = samples
         .iter()
-        .filter(|sample| sample.service == service && minute.contains(&sample.at));
+        .filter(|sample| sample.service == service && time.contains(&sample.at));
     let mut bytes: Vec<u64> = within.map(|sample| sample.bytes).collect();
     bytes.sort_unstable();
-    bytes.get(bytes.len() / 2).copied()
+    bytes.get(bytes.len() / 10).copied()
 }
 
 #[cfg(test)]
@@ -122,25 +133,25 @@ mod tests {
             at: Duration::from_secs(seconds),
             bytes,
         };
-        let samples = [
-            sample("contact", 119, 900),
-            sample("contact", 120, 10),
-            sample("contact", 121, 500),
-            sample("contact", 179, 20),
+        let mut samples = vec![
+            sample("contact", 119, 1),
             sample("contact", 180, 900),
             sample("contact", 845, 30),
-            sample("contact", 901, 900),
+            sample("contact", 901, 1),
             sample("careers", 130, 10),
             sample("newsletter", 850, 10),
         ];
+        // Of ten samples the smallest is left out.
+        samples.extend((120..130).map(|second| sample("contact", second, second * 10)));
         let growth = growth(&samples);
-        let of = |service| {
+        let ends = |service| {
             let of_it = growth.iter().find(|growth| growth.service == service);
-            of_it.map(|growth| (growth.third_minute, growth.fifteenth_minute))
+            of_it.and_then(Growth::ends)
         };
-        assert_eq!(of("contact"), Some((Some(20), Some(30))));
-        assert_eq!(of("careers"), Some((Some(10), None)));
-        assert_eq!(of("newsletter"), Some((None, Some(10))));
-        assert_eq!(of("gateway"), Some((None, None)));
+        assert_eq!(ends("contact"), Some((1_210, 30)));
+        for unknown in ["careers", "newsletter", "gateway"] {
+            assert_eq!(ends(unknown), None, "{unknown}");
+        }
+        assert_eq!(growth[0].minutes.len(), 13);
     }
 }

@@ -88,7 +88,7 @@ fn not_made(faults: &[Fault], balance: &Balance) -> Option<&'static str> {
 }
 
 fn too_much_memory(growth: &Growth) -> Option<String> {
-    let (Some(third), Some(fifteenth)) = (growth.third_minute, growth.fifteenth_minute) else {
+    let Some((third, fifteenth)) = growth.ends() else {
         return Some(format!("memory is not known: {growth:?}"));
     };
     let grows = fifteenth * 100 > third * (100 + MAX_GROWTH_PERCENT);
@@ -339,8 +339,7 @@ mod tests {
         let growth = |third_minute, fifteenth_minute| Seen {
             growth: vec![Growth {
                 service: "careers",
-                third_minute,
-                fifteenth_minute,
+                minutes: vec![third_minute, fifteenth_minute],
             }],
             ..Seen::default()
         };
