@@ -18,6 +18,7 @@ pub use delivery::{Delivery, Outcome, Pause};
 pub use endpoints::{Endpoint, Endpoints};
 pub use provision::{Desired, ProvisionSettings, provision};
 pub use publish::{PublishError, Publisher, Stored};
+pub use pull::PULL_EXPIRES;
 pub use retries::RetryPolicy;
 
 /// The durable consumer of dead letters that the operator is told of.

@@ -22,8 +22,9 @@ use tokio::{
 
 /// How long a pull that failed is left before the next.
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
-/// How long the broker keeps a request for events before it is asked anew.
-const PULL_EXPIRES: Duration = Duration::from_secs(5);
+/// How long the broker keeps a request for events before it is asked anew. In a cluster it may hand out so long to a process that
+/// was killed, and what it did comes again after the ack wait.
+pub const PULL_EXPIRES: Duration = Duration::from_secs(2);
 /// How often it is looked whether the connection is another one: a broker that was started anew knows of no request.
 const CONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
+use site_broker::PULL_EXPIRES;
 use testkit::Stack;
 use tokio::time::{Instant, sleep};
 
@@ -40,7 +41,7 @@ pub(super) async fn strike(
             let now = Instant::now();
             killed = (service == "notifier").then_some(now..=now);
             stack.take_service(service)?.kill().await?;
-            gone = Some(Instant::now());
+            gone = Some(Instant::now() + handed_out_to_the_dead(stack));
             sleep(away).await;
             stack.start_service(service)?;
         }
@@ -60,6 +61,15 @@ pub(super) async fn strike(
         orphaned_until: gone.filter(|_| service == "notifier"),
         ..Struck::over()
     })
+}
+
+/// For how long a cluster may go on handing out to a process that was killed (decision 18).
+fn handed_out_to_the_dead(stack: &Stack) -> Duration {
+    if stack.nats.servers() > 1 {
+        PULL_EXPIRES
+    } else {
+        Duration::ZERO
+    }
 }
 
 #[cfg(test)]
