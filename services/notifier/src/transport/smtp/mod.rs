@@ -12,6 +12,7 @@ mod limits;
 mod no_such_address;
 mod settings;
 mod stream;
+mod transaction;
 
 use std::{
     collections::HashSet,
@@ -25,11 +26,9 @@ use lettre::{
     Message,
     address::Envelope,
     transport::smtp::{
-        Error,
         authentication::{Credentials, DEFAULT_MECHANISMS},
         client::{AsyncSmtpConnection, TlsParameters},
-        commands::{Data, Mail, Rcpt},
-        extension::{ClientId, MailParameter},
+        extension::ClientId,
     },
 };
 use opentelemetry::{KeyValue, metrics::UpDownCounter};
@@ -45,8 +44,9 @@ use tracing::{Instrument, field};
 
 use self::{
     content::Content,
-    error::{HandOverError, SmtpStage, classify, without_addresses},
+    error::{HandOverError, without_addresses},
     limits::{AttachmentBudget, MAX_CONNECTIONS, MAX_SLOW},
+    transaction::{announce_content, mail, name_sender, send_content},
 };
 pub use self::{
     error::SmtpError,
@@ -61,8 +61,6 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long an idle connection may take to show that it can be reused.
 const REUSE_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long QUIT may take after a refusal.
-const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long a message may take before its connection no longer counts among its channel's.
 const SLOW_AFTER: Duration = Duration::from_secs(2);
 
@@ -268,10 +266,7 @@ impl SmtpPool {
         let mut connection = sending.unwrap_or_else(|_| Err(HandOverError::failing(too_long(limit))))?;
         // A server that is left alone with the content may have taken it, and would get it again.
         let limit = self.settings.smtp_answer_timeout;
-        let sending = timeout(limit, async {
-            let answer = content.send(&mut connection).await;
-            check(&mut connection, answer, SmtpStage::Content, envelope).await
-        });
+        let sending = timeout(limit, send_content(&mut connection, content, envelope));
         let late = |_| Err(HandOverError::Message(SmtpError::Temporary(too_long(limit))));
         answered_if_slow(call, sending).await.unwrap_or_else(late)?;
         self.return_idle(connection);
@@ -281,22 +276,15 @@ impl SmtpPool {
     /// Sends the envelope: gives a connection on which the content may follow (RFC 5321, 3.3).
     async fn send_envelope(&self, envelope: &Envelope) -> Result<AsyncSmtpConnection, HandOverError> {
         let mut connection = self.start_transaction(envelope).await?;
-        for recipient in envelope.to() {
-            let rcpt = Rcpt::new(recipient.clone(), Vec::new());
-            let answer = connection.command(rcpt).await;
-            check(&mut connection, answer, SmtpStage::Recipient, envelope).await?;
-        }
-        let answer = connection.command(Data).await;
-        check(&mut connection, answer, SmtpStage::Data, envelope).await?;
+        announce_content(&mut connection, envelope).await?;
         Ok(connection)
     }
 
     /// Starts a transaction (MAIL). That first command shows whether an idle connection is still good; if it is not,
     /// nothing is lost by another.
     async fn start_transaction(&self, envelope: &Envelope) -> Result<AsyncSmtpConnection, HandOverError> {
-        let mail = Mail::new(envelope.from().cloned(), parameters(envelope));
         while let Some(mut kept) = self.take_idle() {
-            if let Ok(Ok(_)) = timeout(REUSE_CHECK_TIMEOUT, kept.command(mail.clone())).await {
+            if let Ok(Ok(_)) = timeout(REUSE_CHECK_TIMEOUT, kept.command(mail(envelope))).await {
                 return Ok(kept);
             }
         }
@@ -304,13 +292,7 @@ impl SmtpPool {
             // Whatever the server says before a message is about us, not about the message.
             HandOverError::Away(Away::Unreachable, without_addresses(&error.to_string(), envelope))
         })?;
-        let stage = if parameters(envelope).is_empty() {
-            SmtpStage::Sender
-        } else {
-            SmtpStage::Data
-        };
-        let answer = connection.command(mail).await;
-        check(&mut connection, answer, stage, envelope).await?;
+        name_sender(&mut connection, envelope).await?;
         Ok(connection)
     }
 
@@ -419,32 +401,4 @@ async fn answered_if_slow<T>(call: &mut Call<'_>, sending: impl Future<Output = 
 
 fn too_long(limit: Duration) -> String {
     format!("it took longer than {} s", limit.as_secs())
-}
-
-/// What an answer means; after a refusal the connection ends with QUIT.
-async fn check<T>(
-    connection: &mut AsyncSmtpConnection,
-    answer: Result<T, Error>,
-    stage: SmtpStage,
-    envelope: &Envelope,
-) -> Result<(), HandOverError> {
-    let Err(error) = answer else {
-        return Ok(());
-    };
-    let answered = error.status().is_some();
-    if answered && timeout(QUIT_TIMEOUT, connection.abort()).await.is_err() {
-        tracing::debug!("the mail server did not answer a goodbye");
-    }
-    Err(classify(&error, stage, envelope))
-}
-
-/// An address beyond ASCII needs a server that knows such (RFC 6531); one that does not
-/// refuses the parameter. The content is ASCII: lettre encodes it.
-fn parameters(envelope: &Envelope) -> Vec<MailParameter> {
-    let mut addresses = envelope.to().iter().chain(envelope.from());
-    if addresses.all(|address| AsRef::<str>::as_ref(address).is_ascii()) {
-        Vec::new()
-    } else {
-        vec![MailParameter::SmtpUtfEight]
-    }
 }
