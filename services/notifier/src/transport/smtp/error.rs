@@ -2,7 +2,13 @@
 
 use std::time::Duration;
 
-use lettre::{address::Envelope, transport::smtp};
+use lettre::{
+    address::Envelope,
+    transport::smtp::{
+        self,
+        response::{Code, Severity},
+    },
+};
 use site_broker::Away;
 
 use super::{enhanced_status::enhanced_status, no_such_address::says_no_such_address};
@@ -65,10 +71,34 @@ pub enum SmtpStage {
     Sender,
     /// The recipient: to take a mail for it.
     Recipient,
-    /// The command that announces the content, or a sender that only some servers know.
+    /// A sender whose address only some servers know.
+    InternationalSender,
+    /// The command that announces the content.
     Data,
     /// The content: to take the mail itself.
     Content,
+}
+
+impl SmtpStage {
+    /// The kind of answer that lets the transaction go on: only the announcement of the content is answered by a word to go ahead
+    /// (RFC 5321, 4.3.2).
+    pub fn goes_on_by(self) -> Severity {
+        match self {
+            Self::Data => Severity::PositiveIntermediate,
+            Self::Sender | Self::InternationalSender | Self::Recipient | Self::Content => {
+                Severity::PositiveCompletion
+            }
+        }
+    }
+}
+
+/// What a positive answer means that is none to what was asked. Whoever answers so after the content may have taken it.
+pub fn out_of_turn(code: Code, stage: SmtpStage) -> HandOverError {
+    let reason = format!("it answered {code}, which is no answer to what was asked");
+    match stage {
+        SmtpStage::Content => HandOverError::Interrupted(reason),
+        _ => HandOverError::failing(reason),
+    }
 }
 
 /// Classifies an answer, or that there is none: what it means for the message, and for the server.
@@ -135,6 +165,8 @@ pub fn without_addresses(reason: &str, envelope: &Envelope) -> String {
 
 #[cfg(test)]
 mod tests {
+    use lettre::transport::smtp::response::{Category, Detail};
+
     use super::*;
 
     fn envelope() -> Envelope {
@@ -153,6 +185,22 @@ mod tests {
             ("421 Too busy", "421 Too busy"),
         ] {
             assert_eq!(without_addresses(said, &envelope()), logged);
+        }
+    }
+
+    #[test]
+    fn a_mail_is_taken_by_the_answer_to_its_content_and_by_no_word_to_go_ahead() {
+        let go_ahead = Code::new(Severity::PositiveIntermediate, Category::MailSystem, Detail::Four);
+        assert_eq!(SmtpStage::Data.goes_on_by(), go_ahead.severity);
+        for stage in [
+            SmtpStage::Sender,
+            SmtpStage::InternationalSender,
+            SmtpStage::Recipient,
+            SmtpStage::Content,
+        ] {
+            assert_eq!(stage.goes_on_by(), Severity::PositiveCompletion, "{stage:?}");
+            let may_be_taken = matches!(out_of_turn(go_ahead, stage), HandOverError::Interrupted(_));
+            assert_eq!(may_be_taken, stage == SmtpStage::Content, "{stage:?}");
         }
     }
 

@@ -9,13 +9,14 @@ use lettre::{
         client::AsyncSmtpConnection,
         commands::{Data, Mail, Rcpt},
         extension::MailParameter,
+        response::Response,
     },
 };
 use tokio::time::timeout;
 
 use super::{
     content::Content,
-    error::{HandOverError, SmtpStage, classify},
+    error::{HandOverError, SmtpStage, classify, out_of_turn},
 };
 
 /// How long QUIT may take after a refusal.
@@ -38,7 +39,7 @@ pub async fn name_sender(
     let stage = if parameters(envelope).is_empty() {
         SmtpStage::Sender
     } else {
-        SmtpStage::Data
+        SmtpStage::InternationalSender
     };
     let answer = connection.command(mail(envelope)).await;
     check(connection, answer, stage, envelope).await
@@ -77,14 +78,16 @@ pub async fn send_content(
 }
 
 /// What an answer means; after a refusal the connection ends with QUIT.
-async fn check<T>(
+async fn check(
     connection: &mut AsyncSmtpConnection,
-    answer: Result<T, Error>,
+    answer: Result<Response, Error>,
     stage: SmtpStage,
     envelope: &Envelope,
 ) -> Result<(), HandOverError> {
-    let Err(error) = answer else {
-        return Ok(());
+    let error = match answer {
+        Ok(answer) if answer.code().severity == stage.goes_on_by() => return Ok(()),
+        Ok(answer) => return Err(out_of_turn(answer.code(), stage)),
+        Err(error) => error,
     };
     let answered = error.status().is_some();
     if answered && timeout(QUIT_TIMEOUT, connection.abort()).await.is_err() {
