@@ -68,17 +68,20 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || first >= 240
         || (first == 100 && (64..128).contains(&second))
         || (first == 192 && second == 0 && third == 0)
+        || (first == 192 && second == 88 && third == 99)
         || (first == 198 && (18..20).contains(&second));
     !is_special
 }
 
-/// Only what is handed out at all: 2000::/3, without documentation and ways back into IPv4.
+/// Only what is handed out at all: 2000::/3, without documentation (2001:db8::/32, 3fff::/20), ways back into IPv4 (2002::/16), and
+/// what protocols have for themselves (2001::/23).
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let segments = address.segments();
     let is_global = segments[0] & 0xe000 == 0x2000;
-    let is_documentation = segments[0] == 0x2001 && segments[1] == 0x0db8;
-    let is_transition = segments[0] == 0x2002 || (segments[0] == 0x2001 && segments[1] == 0);
-    is_global && !is_documentation && !is_transition
+    let is_documentation =
+        (segments[0] == 0x2001 && segments[1] == 0x0db8) || (segments[0] == 0x3fff && segments[1] < 0x1000);
+    let is_of_protocols = segments[0] == 0x2002 || (segments[0] == 0x2001 && segments[1] < 0x200);
+    is_global && !is_documentation && !is_of_protocols
 }
 
 #[cfg(test)]
@@ -102,6 +105,7 @@ mod tests {
             "255.255.255.255",
             "192.0.0.8",
             "192.0.2.1",
+            "192.88.99.1",
             "198.18.0.1",
             "198.19.255.255",
             "::1",
@@ -111,6 +115,9 @@ mod tests {
             "::ffff:10.0.0.1",
             "2001:db8::1",
             "2001:0:a00:1::1",
+            "2001:2::1",
+            "2001:1ff::1",
+            "3fff:fff::1",
             "2002:a00:1::1",
             "64:ff9b::a00:1",
             "ff02::1",
@@ -135,6 +142,9 @@ mod tests {
             "198.20.0.1",
             "223.255.255.1",
             "2606:4700:4700::1111",
+            "2001:200::1",
+            "3fff:1000::1",
+            "192.88.98.1",
             "2001:4860:4860::8888",
             "2a00:db8::1",
             "2a00:0:1::1",

@@ -4,7 +4,7 @@ use std::{net::IpAddr, time::Duration};
 
 use anyhow::Context;
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response, StatusCode, header};
+use http::{HeaderMap, Request, Response, StatusCode, Uri, header};
 use http_body_util::Full;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::{
@@ -151,7 +151,7 @@ impl WebhookClient {
 /// Sends to one endpoint.
 pub struct WebhookSender {
     http: Http,
-    url: Url,
+    uri: Uri,
     signers: Vec<standardwebhooks::Webhook>,
 }
 
@@ -166,8 +166,13 @@ impl WebhookSender {
             name: endpoint.name.clone(),
             reason,
         };
-        let url = Url::parse(endpoint.url.expose_secret())
-            .map_err(|_| wrong("its url is no address such as https://crm.example/hooks"))?;
+        let no_address = || wrong("its url is no address such as https://crm.example/hooks");
+        let url = Url::parse(endpoint.url.expose_secret()).map_err(|_| no_address())?;
+        // What is asked for is read by another grammar, which is stricter: both must mean the same host.
+        let uri: Uri = url.as_str().parse().map_err(|_| no_address())?;
+        if uri.host() != url.host_str() {
+            return Err(no_address());
+        }
         if client.private == PrivateAddresses::Refused {
             ensure_public(&url).map_err(wrong)?;
         }
@@ -178,7 +183,7 @@ impl WebhookSender {
         let signers = signers.collect::<Option<Vec<_>>>();
         Ok(Self {
             http: client.http.clone(),
-            url,
+            uri,
             signers: signers.ok_or_else(|| {
                 wrong("a secret is whsec_ and at least 24 bytes in base64; one of its is not")
             })?,
@@ -191,7 +196,7 @@ impl WebhookSender {
     ///
     /// If the receiver is not reached, does not answer within [`REQUEST_TIMEOUT`], or answers anything but 2xx.
     pub async fn send(&self, event: Uuid, now: OffsetDateTime, body: Body) -> Result<(), SendingError> {
-        let mut request = Request::post(self.url.as_str()).header(header::CONTENT_TYPE, body.content_type);
+        let mut request = Request::post(&self.uri).header(header::CONTENT_TYPE, body.content_type);
         if !self.signers.is_empty() {
             let timestamp = now.unix_timestamp();
             let signature = self.signature(&event.to_string(), timestamp, &body.content)?;
@@ -223,7 +228,12 @@ impl WebhookSender {
 
     /// Host and port, for spans. The rest of the address may be a secret.
     pub fn address(&self) -> (Option<&str>, Option<u16>) {
-        (self.url.host_str(), self.url.port_or_known_default())
+        let usual = if self.uri.scheme_str() == Some("http") {
+            80
+        } else {
+            443
+        };
+        (self.uri.host(), Some(self.uri.port_u16().unwrap_or(usual)))
     }
 
     /// One signature by each secret, so that the receiver may know either.
@@ -265,7 +275,8 @@ fn ensure_public(url: &Url) -> Result<(), &'static str> {
     if url.scheme() != "https" {
         return Err("its url is not https; WEBHOOKS_ALLOW_PRIVATE allows it");
     }
-    let host = url.host_str().unwrap_or_default();
+    // A dot at the end makes no other name of it.
+    let host = url.host_str().unwrap_or_default().trim_end_matches('.');
     if host == "localhost" || host.ends_with(".localhost") {
         return Err("its url is this very host; WEBHOOKS_ALLOW_PRIVATE allows it");
     }
@@ -355,6 +366,8 @@ mod tests {
             ("https://10.0.0.7/hooks", SECRET, "private address"),
             ("https://localhost/hooks", SECRET, "this very host"),
             ("https://crm.localhost/hooks", SECRET, "this very host"),
+            ("https://localhost./hooks", SECRET, "this very host"),
+            ("https://crm{1}.example/hooks", SECRET, "no address"),
             ("https://[::1]/hooks", SECRET, "private address"),
             ("https://169.254.169.254/latest", SECRET, "private address"),
             ("https://crm.example/hooks", "whsec_c2hvcnQ=", "24 bytes"),
