@@ -81,9 +81,9 @@ pub struct EndpointName(String);
 /// Why the setting `WEBHOOKS` is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointsError {
-    /// Not what the documentation says. The reader's own words name the place and no secret.
+    /// Not what the documentation says. The words name the place and no secret.
     #[error("it is not a list of endpoints: {0}")]
-    Unreadable(#[from] serde_json::Error),
+    Unreadable(String),
     /// Two endpoints of one name would share their deliveries.
     #[error("two endpoints are called {0}")]
     SameName(EndpointName),
@@ -105,7 +105,9 @@ impl Endpoints {
     ///
     /// If it is no such array, or two endpoints share a name, with the sentence for the log.
     pub fn parse(raw: &str) -> Result<Self, EndpointsError> {
-        let endpoints: Vec<Endpoint> = serde_json::from_str(raw)?;
+        let endpoints = serde_json::from_str(raw);
+        let endpoints: Vec<Endpoint> =
+            endpoints.map_err(|error| EndpointsError::Unreadable(reason_of(&error)))?;
         let mut names = BTreeSet::new();
         for endpoint in &endpoints {
             let name = || endpoint.name.clone();
@@ -159,6 +161,19 @@ impl TryFrom<String> for EndpointName {
             ))
         }
     }
+}
+
+/// What the reader says, unless it repeats a value: that may be a secret in a wrong place.
+fn reason_of(error: &serde_json::Error) -> String {
+    let said = error.to_string();
+    let repeats_a_value = ["invalid type", "invalid value", "unknown variant"]
+        .iter()
+        .any(|begin| said.starts_with(begin));
+    if !repeats_a_value {
+        return said;
+    }
+    let (line, column) = (error.line(), error.column());
+    format!("a value is of another kind than belongs there, at line {line} column {column}")
 }
 
 /// What holds for every endpoint's address, wherever it may lead.
@@ -302,6 +317,24 @@ mod tests {
         ] {
             let refusal = refusal(&raw);
             assert!(refusal.contains(said), "{raw}: {refusal}");
+            assert!(!refusal.contains("whsec"), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn a_secret_that_stands_in_a_wrong_place_is_not_repeated() {
+        for raw in [
+            r#""whsec_AAAA""#.to_owned(),
+            CRM_LIST.replace(r#"["whsec_AAAA"]"#, r#""whsec_AAAA""#),
+            CRM_LIST.replace(r#""https://crm.example/hooks""#, r#"["whsec_AAAA"]"#),
+            CRM_LIST.replace(r#"["contact.received"]"#, r#""whsec_AAAA""#),
+            CRM_LIST.replace(r#""events""#, r#""format": "whsec_AAAA", "events""#),
+        ] {
+            let refusal = refusal(&raw);
+            assert!(
+                refusal.contains("at line 1 column") || refusal.contains("at line 2 column"),
+                "{raw}: {refusal}"
+            );
             assert!(!refusal.contains("whsec"), "{refusal}");
         }
     }
