@@ -1,5 +1,7 @@
 //! File names, made fit to be read by people, and to be put into headers and file systems.
 
+use visitor::invisible;
+
 /// The longest file name kept, in characters.
 const MAX_CHARACTERS: usize = 120;
 /// What a file without a name is called.
@@ -18,12 +20,9 @@ pub fn readable_file_name(raw: &str) -> String {
     }
 }
 
-/// Control characters, those that turn the direction of text (UAX #9), and those that take no room.
+/// Control characters, what nobody sees of a text, and joiners: an ending that holds one is another.
 fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    c.is_control() || invisible::is_invisible(c) || matches!(c, '\u{200c}' | '\u{200d}')
 }
 
 /// The last part of a file name with nothing in it that a header or a file system could take for something else.
@@ -60,6 +59,10 @@ mod tests {
         assert_eq!(readable_file_name("cv\u{202e}fdp.exe\r\n"), "cvfdp.exe");
         assert_eq!(readable_file_name("cv.exe\u{ad} .\u{feff}. "), "cv.exe");
         assert_eq!(readable_file_name("\u{200b}"), "resume");
+        assert_eq!(
+            readable_file_name("cv\u{3164}\u{34f}.exe\u{ffa0}.pdf\u{200d}"),
+            "cv.exe.pdf"
+        );
     }
 
     #[test]

@@ -24,6 +24,7 @@ fn the_last_ending_says_what_a_file_is() {
     assert_eq!(named("C:\\cv\\cv.DOC"), Some(Doc));
     assert_eq!(named("cv.pdf. . "), Some(Pdf));
     assert_eq!(named("cv.\u{200b}pdf\u{202c}"), Some(Pdf));
+    assert_eq!(named("cv.pdf\u{3164}"), Some(Pdf));
     for other in [
         "",
         "cv",
@@ -41,7 +42,7 @@ fn the_last_ending_says_what_a_file_is() {
         "cv.pdf/cv",
         "cv.rtf",
         "cv.ｐｄｆ",
-        "cv.pdf\u{3164}",
+        "cv.pdf\u{3164}.exe",
     ] {
         assert_eq!(named(other), None, "{other}");
     }
