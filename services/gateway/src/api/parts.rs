@@ -122,9 +122,14 @@ async fn text(part: &mut FormPart<'_>, pace: &mut Pace) -> Result<String, ApiErr
     String::from_utf8(bytes).map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))
 }
 
+/// The next bytes of a part. The parser ends some parts by a piece without any, which is none.
 async fn chunk(part: &mut FormPart<'_>, pace: &mut Pace) -> Result<Option<Bytes>, ApiError> {
-    let chunk = pace.arriving(part.chunk()).await?;
-    chunk.map_err(unreadable)
+    loop {
+        let chunk = pace.arriving(part.chunk()).await?.map_err(unreadable)?;
+        if chunk.as_ref().is_none_or(|bytes| !bytes.is_empty()) {
+            return Ok(chunk);
+        }
+    }
 }
 
 async fn next_part<'a>(form: &'a mut Multipart, pace: &mut Pace) -> Result<Option<FormPart<'a>>, ApiError> {
@@ -190,23 +195,39 @@ mod tests {
 
     const PIECE: &[u8] = &[b'a'; 16 * 1024];
 
-    #[tokio::test]
-    async fn a_part_whose_head_does_not_end_is_given_up_before_much_of_it_is_held() {
-        let pieces = [b"--x\r\n"].into_iter().map(|piece| &piece[..]);
-        let pieces = pieces.chain(std::iter::repeat_n(PIECE, 100));
-        let body = UploadBody::new(Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>))));
-        let received = body.received();
+    /// What a body is sent on as.
+    async fn forward_body(body: UploadBody, to: mpsc::Sender<ApplyRequest>) -> Result<Forwarded, ApiError> {
         let rate = LeastRate(NonZeroU32::MIN);
-        let pace = Pace::new(rate, received.clone(), Waiting::default());
+        let pace = Pace::new(rate, body.received(), Waiting::default());
         let mut request = Request::new(Body::new(body));
         let content_type = header::HeaderValue::from_static("multipart/form-data; boundary=x");
         request.headers_mut().insert(header::CONTENT_TYPE, content_type);
         let form = Multipart::from_request(request, &()).await.expect("multipart");
         let (mut head, ()) = Request::new(()).into_parts();
         let submission = Submission::from_request_parts(&mut head, &()).await;
+        forward(form, pace, submission.expect("no key"), to).await
+    }
+
+    #[tokio::test]
+    async fn where_no_file_was_chosen_none_is_sent_on() {
+        let body = "--x\r\nContent-Disposition: form-data; name=\"resume\"; filename=\"\"\r\n\
+                    Content-Type: application/octet-stream\r\n\r\n\r\n--x--\r\n";
+        let (to, mut from) = mpsc::channel(4);
+        let forwarded = forward_body(UploadBody::new(Body::from(body)), to).await;
+        assert!(matches!(forwarded, Ok(Forwarded::Application)));
+        let first = from.recv().await.and_then(|request| request.part);
+        assert!(matches!(first, Some(Part::Commit(_))), "{first:?}");
+    }
+
+    #[tokio::test]
+    async fn a_part_whose_head_does_not_end_is_given_up_before_much_of_it_is_held() {
+        let pieces = [b"--x\r\n"].into_iter().map(|piece| &piece[..]);
+        let pieces = pieces.chain(std::iter::repeat_n(PIECE, 100));
+        let body = UploadBody::new(Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>))));
+        let received = body.received();
         let (to, _from) = mpsc::channel(1);
 
-        let forwarded = forward(form, pace, submission.expect("no key"), to).await;
+        let forwarded = forward_body(body, to).await;
         let refused = forwarded.map(drop).expect_err("the head does not end");
         assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
         assert!(received.bytes() < 2 * PART_HEAD_BYTES, "{}", received.bytes());
