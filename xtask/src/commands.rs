@@ -39,7 +39,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, TestedBy); 96] = [
+pub const COMMANDS: [(&str, TestedBy); 99] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -71,6 +71,9 @@ pub const COMMANDS: [(&str, TestedBy); 96] = [
     ("cargo xtask measure web", AsIs),
     ("cargo xtask measure federation", AsIs),
     ("cargo xtask bench notifier", AsIs),
+    ("cargo xtask fuzz", As("cargo xtask fuzz all 30")),
+    ("cargo xtask fuzz --list", AsIs),
+    ("cargo xtask fuzz addresses 60", AsIs),
     ("cargo xtask chaos", AsIs),
     ("cargo xtask chaos [row]", As("cargo xtask chaos mixed")),
     ("cargo xtask chaos broker- --seed 5", AsIs),

@@ -13,6 +13,7 @@ mod dependencies;
 #[cfg(test)]
 mod errors;
 mod front_end;
+mod fuzz;
 mod images;
 mod k8s;
 mod lint;
@@ -94,6 +95,8 @@ enum Chore {
         /// Only those that contain one of these words, such as `measure` or "npm run"
         filter: Vec<String>,
     },
+    /// Attacks what reads the words of others with inputs that are made up, target by target; fails where one shows a fault
+    Fuzz(fuzz::FuzzArgs),
     /// Attacks the promise that nothing is lost: faults under load, a model of the path, builds that are broken on purpose
     Chaos(chaos::ChaosArgs),
     /// Compares what one of our parts reaches with the least that its work could cost; fails below a share of that
@@ -119,6 +122,7 @@ fn main() -> ExitCode {
         Chore::Sbom => sbom::sbom(),
         Chore::Measure { what } => measure::measure(what),
         Chore::Commands { filter } => commands::commands(&filter),
+        Chore::Fuzz(args) => fuzz::fuzz(&args),
         Chore::Chaos(args) => chaos::chaos(&args),
         Chore::Bench { what } => bench::bench(what),
     };

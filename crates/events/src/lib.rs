@@ -7,6 +7,8 @@ pub mod channel;
 #[cfg(test)]
 mod documents;
 pub mod event;
+#[cfg(test)]
+mod fuzz;
 pub mod headers;
 pub mod subjects;
 

@@ -48,7 +48,15 @@ pub fn read<S: Parser>() -> Result<S, Exit> {
     read_from(env::args_os().collect(), |name| env::var(name).ok())
 }
 
-fn read_from<S: Parser>(mut args: Vec<OsString>, env: impl Fn(&str) -> Option<String>) -> Result<S, Exit> {
+/// Reads these arguments, the first of which is the program's name, and, for secrets that stand in files, these variables.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_from<S: Parser>(
+    mut args: Vec<OsString>,
+    env: impl Fn(&str) -> Option<String>,
+) -> Result<S, Exit> {
     let command = with_file_hints(S::command());
     for secret in secrets(chosen(&command, &args)) {
         if let Some(flag) = from_file(secret, &env)? {

@@ -7,6 +7,8 @@ pub mod broker;
 mod common_args;
 pub mod dead_letters;
 mod doctor;
+#[cfg(test)]
+mod fuzz;
 mod output;
 mod person;
 pub mod personal_data;

@@ -5,6 +5,8 @@
 //! A crate of its own because two work with it: the newsletter service, and the
 //! operator's tool, which must not depend on a service.
 
+#[cfg(test)]
+mod fuzz;
 mod record;
 pub mod state;
 pub mod store;

@@ -4,6 +4,8 @@
 //! checked again. No I/O.
 
 pub mod email;
+#[cfg(test)]
+mod fuzz;
 pub mod invisible;
 pub mod links;
 pub mod person;

@@ -7,6 +7,8 @@
 mod api;
 mod application;
 mod apply;
+#[cfg(test)]
+mod fuzz;
 mod resume;
 mod scanner;
 mod settings;

@@ -32,7 +32,7 @@ pub struct Infected;
 
 /// Verdict of the scanner on a file.
 #[derive(Debug, PartialEq, Eq)]
-enum Verdict {
+pub enum Verdict {
     Clean,
     /// Holds the signature's name.
     Infected(String),
@@ -40,7 +40,7 @@ enum Verdict {
 
 /// Why a scan has no verdict. The text is for logs.
 #[derive(Debug, thiserror::Error)]
-enum ScanError {
+pub enum ScanError {
     #[error("it did not answer in time")]
     Timeout,
     #[error("{0}")]
@@ -126,7 +126,12 @@ async fn send(file: &mut File, clamd: &mut (impl AsyncWrite + Unpin)) -> io::Res
     }
 }
 
-fn parse(answer: &[u8]) -> Result<Verdict, ScanError> {
+/// Reads clamd's answer, its zero included.
+///
+/// # Errors
+///
+/// If it is no verdict.
+pub fn parse(answer: &[u8]) -> Result<Verdict, ScanError> {
     let said = answer
         .strip_suffix(b"\0")
         .and_then(|said| str::from_utf8(said).ok());

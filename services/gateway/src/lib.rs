@@ -14,6 +14,8 @@ mod form_bodies;
 mod form_pages;
 mod forwarded;
 mod forwarding;
+#[cfg(test)]
+mod fuzz;
 mod limits;
 mod pace;
 mod rate_limit;

@@ -22,6 +22,8 @@ use crate::{
     tools::{self, Tool},
 };
 
+pub use rust::{Binary, binaries};
+
 use report::{Outcome, Slow, of_images, of_playwright, of_pytest, of_vitest};
 
 const SLOWEST: usize = 10;

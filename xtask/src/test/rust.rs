@@ -23,11 +23,12 @@ const TESTS_AT_ONCE: &str = "4";
 const START_FIRST: [&str; 3] = ["gateway/it", "notifier/it", "sitectl/it"];
 
 /// A compiled test binary.
-struct Binary {
+pub struct Binary {
     name: String,
-    program: PathBuf,
+    /// Where it is.
+    pub program: PathBuf,
     /// The folder of its package, in which cargo would run it.
-    folder: PathBuf,
+    pub folder: PathBuf,
 }
 
 /// Runs the tests of all crates, or those whose names hold a filter.
@@ -42,7 +43,14 @@ pub fn tests(filter: &[String]) -> anyhow::Result<Outcome> {
         &mut compile,
         "The compiler's message stands above.",
     )?;
-    let mut waiting = binaries()?;
+    let mut waiting = binaries(&mut cargo(&[
+        "test",
+        "--workspace",
+        "--tests",
+        "--no-run",
+        "--quiet",
+        "--message-format=json",
+    ]))?;
     waiting.sort_by_key(|binary| {
         let place = START_FIRST.iter().position(|name| *name == binary.name);
         Reverse(place.unwrap_or(START_FIRST.len()))
@@ -74,16 +82,12 @@ pub fn tests(filter: &[String]) -> anyhow::Result<Outcome> {
         .map_err(|_| anyhow::anyhow!("a test run ended half-way"))
 }
 
-/// Asks cargo, which has just compiled them, where they are.
-fn binaries() -> anyhow::Result<Vec<Binary>> {
-    let mut ask = cargo(&[
-        "test",
-        "--workspace",
-        "--tests",
-        "--no-run",
-        "--quiet",
-        "--message-format=json",
-    ]);
+/// Where the test binaries are: cargo is asked, which has just compiled them.
+///
+/// # Errors
+///
+/// Where cargo cannot be asked, or does not answer as it documents.
+pub fn binaries(ask: &mut Command) -> anyhow::Result<Vec<Binary>> {
     let said = ask.stderr(Stdio::inherit()).output()?;
     String::from_utf8(said.stdout)?
         .lines()

@@ -92,6 +92,7 @@ impl Tool {
             Self::Clamd => scanner_libraries(),
             Self::SpamAssassin => unless(runs("spamassassin", &["--version"]), &["spamassassin"]),
             Self::OpenSsl => unless(runs("openssl", &["version"]), &["openssl"]),
+            Self::CppCompiler => unless(runs("c++", &["--version"]), &["g++"]),
             Self::Chromium => {
                 let fonts = has_arial();
                 let mut packages = unless(

@@ -48,6 +48,8 @@ pub enum Tool {
     Promtool,
     SpamAssassin,
     OpenSsl,
+    /// What compiles libFuzzer.
+    CppCompiler,
     /// Chromium, with a font as wide as Arial: what stands in for ours until they have come is measured by that.
     Chromium,
     Firefox,
@@ -78,6 +80,7 @@ impl Tool {
             Self::Promtool => Some(debian::promtool()),
             Self::SpamAssassin
             | Self::OpenSsl
+            | Self::CppCompiler
             | Self::Chromium
             | Self::Firefox
             | Self::WebKit
@@ -112,6 +115,7 @@ impl Tool {
             Self::Promtool => folder().join("promtool").exists(),
             Self::SpamAssassin
             | Self::OpenSsl
+            | Self::CppCompiler
             | Self::Chromium
             | Self::Firefox
             | Self::WebKit

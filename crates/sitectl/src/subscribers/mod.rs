@@ -3,6 +3,8 @@
 mod args;
 mod export;
 pub mod forget;
+#[cfg(test)]
+mod fuzz;
 mod import;
 mod lift;
 mod lines;

@@ -38,6 +38,6 @@ pub enum ResumeError {
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
-mod samples;
+pub mod samples;
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ pub mod careers;
 pub mod contact;
 pub mod newsletter;
 pub mod openapi;
-mod parts;
+pub mod parts;
 mod policy_violation;
 mod remote_failure;
 mod unsent_parts;

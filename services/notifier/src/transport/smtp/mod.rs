@@ -8,6 +8,8 @@
 mod content;
 mod enhanced_status;
 mod error;
+#[cfg(test)]
+mod fuzz;
 mod limits;
 mod no_such_address;
 mod settings;

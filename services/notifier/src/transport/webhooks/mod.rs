@@ -3,6 +3,8 @@
 
 mod addresses;
 mod disabling;
+#[cfg(test)]
+mod fuzz;
 mod sending;
 mod slack;
 

@@ -1,0 +1,156 @@
+//! Fuzz target: the settings of every program. How it is run: docs/testing.md.
+
+use std::{ffi::OsString, iter};
+
+use bolero::check;
+use clap::Parser;
+use serde_json::Value;
+use site_service::settings::{Exit, read_from};
+
+use crate::Cli;
+
+const ITERATIONS: usize = 200;
+/// A shorter value may stand in a sentence by chance.
+const SECRET_BYTES: usize = 20;
+/// Settings without which nothing starts.
+const NEEDED: [&str; 5] = [
+    "--person-key=a person key of thirty-two bytes or more",
+    "--token-key=a token key of thirty-two bytes or more",
+    "--s3-access-key-id=key",
+    "--s3-secret-access-key=secret",
+    concat!("--brand-file=", env!("CARGO_MANIFEST_DIR"), "/../../brand.json"),
+];
+
+/// A program, and how it reads its settings.
+struct Program {
+    name: String,
+    settings: Vec<Setting>,
+    read: fn(Vec<OsString>) -> Option<Exit>,
+}
+
+struct Setting {
+    flag: String,
+    takes_values: bool,
+    is_secret: bool,
+}
+
+impl Program {
+    fn of<S: Parser>() -> Self {
+        let command = S::command();
+        let settings = command.get_arguments().filter_map(|setting| {
+            Some(Setting {
+                flag: format!("--{}", setting.get_long()?),
+                takes_values: setting.get_action().takes_values(),
+                is_secret: setting.is_hide_env_values_set(),
+            })
+        });
+        Self {
+            name: command.get_name().to_owned(),
+            settings: settings.collect(),
+            read: |arguments| read_from::<S>(arguments, |_| None).err(),
+        }
+    }
+
+    /// What it says to this value of one setting; the others are right.
+    fn answer(&self, setting: &Setting, value: &str) -> Option<Exit> {
+        let is_taken = |needed: &&str| {
+            let flag = needed.split('=').next().unwrap_or_default();
+            flag != setting.flag && self.settings.iter().any(|taken| taken.flag == flag)
+        };
+        let needed = NEEDED.into_iter().filter(is_taken).map(OsString::from);
+        let told = if setting.takes_values {
+            format!("{}={value}", setting.flag)
+        } else {
+            setting.flag.clone()
+        };
+        let name = iter::once(OsString::from(&self.name));
+        (self.read)(name.chain(needed).chain([told.into()]).collect())
+    }
+}
+
+fn programs() -> [Program; 6] {
+    [
+        Program::of::<gateway::Settings>(),
+        Program::of::<contact::Settings>(),
+        Program::of::<newsletter::Settings>(),
+        Program::of::<careers::Settings>(),
+        Program::of::<notifier::Settings>(),
+        Program::of::<web::Settings>(),
+    ]
+}
+
+/// The value, and in a list of endpoints what stands where secrets do.
+fn secrets_in(value: &str) -> Vec<String> {
+    let mut secrets = vec![value.to_owned()];
+    let mut left: Vec<(Value, bool)> = serde_json::from_str(value)
+        .map(|list| (list, true))
+        .into_iter()
+        .collect();
+    while let Some((value, is_secret)) = left.pop() {
+        match value {
+            Value::String(text) if is_secret => secrets.push(text),
+            Value::Array(values) => left.extend(values.into_iter().map(|value| (value, is_secret))),
+            Value::Object(fields) => left.extend(fields.into_iter().map(|(name, value)| {
+                let is_secret = ["secrets", "url"].contains(&name.as_str());
+                (value, is_secret)
+            })),
+            _ => {}
+        }
+    }
+    secrets
+}
+
+/// Whether the value may name what is no file of ours, and never ends.
+fn may_be_a_device(value: &str) -> bool {
+    ["dev", "proc", "sys"].iter().any(|folder| value.contains(folder))
+}
+
+/// The first byte says which program, the second which of its settings.
+#[test]
+fn whatever_stands_in_a_setting_it_is_taken_or_named_in_a_sentence_that_holds_no_secret() {
+    let programs = programs();
+    check!(name = "settings")
+        .with_iterations(ITERATIONS)
+        .for_each(|input: &[u8]| {
+            let Some((&[program, setting], value)) = input.split_first_chunk() else {
+                return;
+            };
+            let program = &programs[usize::from(program) % programs.len()];
+            let setting = &program.settings[usize::from(setting) % program.settings.len()];
+            let value = String::from_utf8_lossy(value);
+            if may_be_a_device(&value) {
+                return;
+            }
+            let sentence = match program.answer(setting, &value) {
+                None | Some(Exit::Help(_)) => return,
+                Some(Exit::InvalidSetting(sentence)) => sentence,
+            };
+            // Some are taken together with another only.
+            let is_named =
+                sentence.contains(&setting.flag) || sentence.starts_with("A setting is missing: --");
+            assert!(is_named, "{sentence} and not {}", setting.flag);
+            if setting.is_secret {
+                let is_shown = |secret: &String| secret.len() >= SECRET_BYTES && sentence.contains(secret);
+                assert!(!secrets_in(&value).iter().any(is_shown), "{sentence}");
+            }
+        });
+}
+
+/// Each line is an argument.
+#[test]
+fn whatever_the_tool_is_told_it_does_so_or_says_what_is_wrong() {
+    check!(name = "tool-arguments")
+        .with_iterations(ITERATIONS)
+        .for_each(|input: &[u8]| {
+            let told = String::from_utf8_lossy(input);
+            if may_be_a_device(&told) {
+                return;
+            }
+            let arguments = iter::once("sitectl").chain(told.split('\n')).map(OsString::from);
+            if let Err(Exit::Help(text) | Exit::InvalidSetting(text)) =
+                read_from::<Cli>(arguments.collect(), |_| None)
+            {
+                assert!(!text.is_empty());
+            }
+        });
+}

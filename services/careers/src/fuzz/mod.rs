@@ -1,0 +1,4 @@
+//! Fuzz targets: what applicants send as their résumé, and what the virus scanner answers. How they are run: docs/testing.md.
+
+mod answers;
+mod resumes;

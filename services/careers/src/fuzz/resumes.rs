@@ -1,0 +1,77 @@
+//! A file that somebody sends as their résumé, and its name.
+
+use bolero::check;
+use resumes::{readable_file_name, safe_file_name};
+use visitor::invisible::is_invisible;
+
+use crate::resume::{
+    ResumeKind, Verdict,
+    samples::{KINDS, looked},
+};
+
+const ITERATIONS: usize = 300;
+const MAX_INPUT_BYTES: usize = 16 * 1024;
+/// More than this nobody reads of a file of so many bytes: each part of it a few times, in buffers of 64 KiB.
+const MAX_READ_BYTES: u64 = 2 * 1024 * 1024;
+const COMPOUND_FILE: [u8; 8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
+
+/// What a file of this kind begins with, whatever else it holds.
+fn begins_as(kind: ResumeKind, content: &[u8]) -> bool {
+    match kind {
+        ResumeKind::Pdf => {
+            let text = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
+            text.trim_ascii_start().starts_with(b"%PDF-")
+        }
+        ResumeKind::Doc => content.starts_with(&COMPOUND_FILE),
+        ResumeKind::Docx => content.starts_with(b"PK\x03\x04"),
+    }
+}
+
+#[test]
+fn whatever_a_file_holds_it_is_of_one_kind_at_most_and_little_is_read_to_tell() {
+    check!(name = "resumes")
+        .with_iterations(ITERATIONS)
+        .with_max_len(MAX_INPUT_BYTES)
+        .for_each(|content: &[u8]| {
+            let mut found = Vec::new();
+            for kind in KINDS {
+                let (verdict, read_bytes) = looked(kind, content);
+                assert!(
+                    read_bytes <= MAX_READ_BYTES,
+                    "{read_bytes} bytes are read for {kind}"
+                );
+                if verdict == Verdict::Agrees {
+                    assert!(begins_as(kind, content), "{kind}");
+                    found.push(kind);
+                }
+            }
+            assert!(found.len() <= 1, "{found:?}");
+        });
+}
+
+#[test]
+fn whatever_a_file_is_called_the_name_that_recruiters_see_ends_as_its_kind_and_hides_nothing() {
+    check!(name = "resume-names")
+        .with_iterations(ITERATIONS)
+        .for_each(|input: &[u8]| {
+            let raw = String::from_utf8_lossy(input);
+            let kind = ResumeKind::of_name(&raw);
+            let readable = readable_file_name(&raw);
+            assert!(
+                !readable.contains(|c: char| c.is_control() || is_invisible(c)),
+                "{readable:?}"
+            );
+            assert!(!readable.contains(['/', '\\']) && !readable.starts_with('.'));
+            assert!((1..=120).contains(&readable.chars().count()));
+            let safe = safe_file_name(&raw);
+            for name in [&readable, &safe] {
+                assert_eq!(ResumeKind::of_name(name), kind, "{name}");
+                let ending = name
+                    .rsplit_once('.')
+                    .map(|(_, ending)| ending.to_ascii_lowercase());
+                let is_allowed =
+                    ending.is_some_and(|ending| ["pdf", "doc", "docx"].contains(&ending.as_str()));
+                assert_eq!(is_allowed, kind.is_some(), "{name}");
+            }
+        });
+}
