@@ -1,4 +1,4 @@
-//! The mails of a day to one visitor: what counts, and how many are too many.
+//! The mails of some time to one receiver: what counts, and how many are too many.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use time::{Duration, OffsetDateTime};
 
-/// For how long a mail counts.
-const COUNTED_FOR: Duration = Duration::DAY;
+/// How many mails there may be within how long.
+#[derive(Debug, Clone, Copy)]
+pub struct MailLimit {
+    pub mails: usize,
+    pub within: Duration,
+}
 
-/// The mails that went, or are to go, to one visitor: each by event and channel, with the time (Unix) at which it was counted.
+/// The mails that went, or are to go, to one receiver: each by event and channel, with the time (Unix) at which it was counted.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountedMails {
     mails: BTreeMap<String, i64>,
@@ -44,14 +48,14 @@ impl CountedMails {
             .into()
     }
 
-    /// Counts a mail of which so many may go out within a day.
-    pub fn count(mut self, mail: &str, now: OffsetDateTime, max_per_day: usize) -> Count {
-        let since = (now - COUNTED_FOR).unix_timestamp();
+    /// Counts a mail.
+    pub fn count(mut self, mail: &str, now: OffsetDateTime, limit: MailLimit) -> Count {
+        let since = (now - limit.within).unix_timestamp();
         self.mails.retain(|_, counted| *counted > since);
         if self.mails.contains_key(mail) {
             return Count::Before;
         }
-        if self.mails.len() >= max_per_day {
+        if self.mails.len() >= limit.mails {
             return Count::TooMany;
         }
         self.mails.insert(mail.to_owned(), now.unix_timestamp());
@@ -66,10 +70,14 @@ mod tests {
 
     use super::*;
 
+    const TWO_A_DAY: MailLimit = MailLimit {
+        mails: 2,
+        within: Duration::DAY,
+    };
     const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
     fn counted(known: CountedMails, mail: &str, now: OffsetDateTime) -> CountedMails {
-        match known.clone().count(mail, now, 2) {
+        match known.clone().count(mail, now, TWO_A_DAY) {
             Count::Now(next) => next,
             Count::Before | Count::TooMany => known,
         }
@@ -78,10 +86,10 @@ mod tests {
     #[test]
     fn a_mail_that_is_tried_again_counts_once_and_one_too_many_does_not() {
         let one = counted(CountedMails::default(), "1.a", NOW);
-        assert_eq!(one.clone().count("1.a", NOW, 2), Count::Before);
+        assert_eq!(one.clone().count("1.a", NOW, TWO_A_DAY), Count::Before);
         let two = counted(one, "1.b", NOW);
-        assert_eq!(two.clone().count("2.a", NOW, 2), Count::TooMany);
-        assert_eq!(two.count("1.b", NOW, 2), Count::Before);
+        assert_eq!(two.clone().count("2.a", NOW, TWO_A_DAY), Count::TooMany);
+        assert_eq!(two.count("1.b", NOW, TWO_A_DAY), Count::Before);
     }
 
     #[test]
@@ -93,7 +101,7 @@ mod tests {
         );
         assert_eq!(
             two.clone()
-                .count("2.a", NOW + Duration::DAY - Duration::SECOND, 2),
+                .count("2.a", NOW + Duration::DAY - Duration::SECOND, TWO_A_DAY),
             Count::TooMany
         );
         let later = counted(two, "2.a", NOW + Duration::DAY);
@@ -113,10 +121,11 @@ mod tests {
         #[test]
         fn within_any_day_there_are_never_more_than_may_be(steps in prop::collection::vec((0u8..30, 0i64..40_000), 0..80)) {
             let (mut known, mut now, mut sent) = (CountedMails::default(), NOW, BTreeMap::new());
+            let three = MailLimit { mails: 3, ..TWO_A_DAY };
             for (mail, seconds) in steps {
                 now += Duration::seconds(seconds);
                 let mail = format!("{mail}.a");
-                if let Count::Now(next) = known.clone().count(&mail, now, 3) {
+                if let Count::Now(next) = known.clone().count(&mail, now, three) {
                     known = next;
                     sent.insert(mail, now);
                 }

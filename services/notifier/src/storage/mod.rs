@@ -5,6 +5,7 @@ mod counted_mails;
 mod deliveries;
 mod endpoint_states;
 mod event_stream;
+mod mail_counts;
 mod unavailable;
 mod under_way;
 mod visitor_mails;
