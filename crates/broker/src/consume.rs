@@ -164,7 +164,7 @@ where
             Outcome::Retry(reason, _) if self.retries.is_given_up(attempt, age) => Outcome::Refused(reason),
             outcome => outcome,
         };
-        if !matches!(outcome, Outcome::Delivered) {
+        if !matches!(outcome, Outcome::Delivered | Outcome::Bundled) {
             span.record("otel.status_code", "ERROR");
         }
         self.metrics.record_attempt(&outcome, started.elapsed(), age);
@@ -230,7 +230,7 @@ where
             mut permit,
         } = pulled;
         let told = match outcome {
-            Outcome::Delivered => {
+            Outcome::Delivered | Outcome::Bundled => {
                 self.until_told(ack_wait, &mut permit, || message.double_ack())
                     .await
             }

@@ -14,6 +14,8 @@ use visitor::PersonId;
 pub enum Outcome {
     /// The receiver has it (or had it before).
     Delivered,
+    /// The receiver has it together with others, for which it waited on purpose.
+    Bundled,
     /// The receiver could not take it now: try again after this pause.
     Retry(String, Pause),
     /// The receiver will never take it.
@@ -34,7 +36,7 @@ pub enum Pause {
 }
 
 /// One event on its way out.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Delivery {
     /// The consumer that it came by: the way it takes.
     pub consumer: Arc<str>,

@@ -31,7 +31,9 @@ pub const ENDPOINTS_BUCKET: &str = "endpoints";
 pub const DELIVERIES_BUCKET: &str = "deliveries";
 /// How the record of a mail begins that was withheld: the visitor got too many within a day.
 pub const WITHHELD: &str = "withheld";
-/// The KV bucket of the mails that each visitor got within a day, by person.
+/// How the record of a mail begins that went out in one with others: its readers got too many within an hour.
+pub const BUNDLED: &str = "bundled";
+/// The KV bucket of the mails that each visitor got within a day, by person, and each staff channel within an hour, by its name.
 pub const VISITOR_MAILS_BUCKET: &str = "visitor-mails";
 /// The KV bucket of résumés whose event is not stored yet, by `<person>.<application>`.
 pub const UPLOADS_BUCKET: &str = "uploads";

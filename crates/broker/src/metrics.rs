@@ -57,10 +57,12 @@ impl ConsumerMetrics {
         metrics
     }
 
-    /// Counts an attempt that took this long, at an event that was this old before it.
+    /// Counts an attempt that took this long, at an event that was this old before it. How old one was that waited for others on
+    /// purpose says nothing of how soon deliveries are made.
     pub fn record_attempt(&self, outcome: &Outcome, took: Duration, age: Duration) {
         let outcome = match outcome {
             Outcome::Delivered => "delivered",
+            Outcome::Bundled => "bundled",
             Outcome::Retry(..) => "retry",
             Outcome::Refused(_) => "refused",
             Outcome::NotBegun => "not_begun",

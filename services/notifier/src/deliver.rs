@@ -3,14 +3,16 @@
 
 use std::sync::Arc;
 
-use site_broker::{Delivery, GivenBack, Outcome, Pause, Publisher};
+use site_broker::{Delivery, Outcome, Pause, Publisher};
 use site_events::Channel;
 use time::OffsetDateTime;
 
 use crate::{
-    mail::{self, MailContext, MailError, RecruiterExtrasLoader},
+    bundle::{Bundled, Bundles},
+    delivery_error::DeliveryError,
+    mail::{self, BundleKind, MailContext, RecruiterExtrasLoader},
     reports::bounces,
-    storage::{Allowance, Deliveries, EventStream, Handover, Unavailable, Unsent, VisitorMails},
+    storage::{Allowance, Deliveries, EventStream, Handover, StaffMails, Unsent, VisitorMails, Way},
     transport::smtp::{ChannelLimit, SmtpError, SmtpPool},
 };
 
@@ -18,40 +20,13 @@ use crate::{
 pub struct Notifier {
     pub deliveries: Deliveries,
     pub visitor_mails: VisitorMails,
+    pub staff_mails: StaffMails,
+    pub bundles: Bundles,
     pub events: EventStream,
-    pub recruiter_extras: RecruiterExtrasLoader,
+    pub recruiter_extras: Arc<RecruiterExtrasLoader>,
     pub mail_context: Arc<MailContext>,
     pub smtp: Arc<SmtpPool>,
     pub publisher: Publisher,
-}
-
-/// Why an event was not delivered.
-#[derive(Debug, thiserror::Error)]
-enum DeliveryError {
-    #[error(transparent)]
-    Deliveries(#[from] Unavailable),
-    #[error(transparent)]
-    Mail(#[from] MailError),
-    #[error(transparent)]
-    Smtp(#[from] SmtpError),
-    #[error(transparent)]
-    GivenBack(#[from] GivenBack),
-}
-
-impl From<DeliveryError> for Outcome {
-    fn from(error: DeliveryError) -> Self {
-        let reason = error.to_string();
-        match error {
-            DeliveryError::Smtp(SmtpError::Refused(_) | SmtpError::NoSuchAddress(_)) => Self::Refused(reason),
-            DeliveryError::Smtp(SmtpError::NotBegun) => Self::NotBegun,
-            DeliveryError::Mail(error) if error.is_final() => Self::Refused(reason),
-            DeliveryError::Smtp(SmtpError::Away { pause, .. }) => Self::Retry(reason, Pause::Just(pause)),
-            DeliveryError::Mail(error) => Self::Retry(reason, error.pause()),
-            DeliveryError::GivenBack(given_back) => given_back.into(),
-            DeliveryError::Deliveries(error) => Self::Retry(reason, error.pause()),
-            DeliveryError::Smtp(_) => Self::Retry(reason, Pause::Backoff),
-        }
-    }
 }
 
 impl Notifier {
@@ -60,7 +35,8 @@ impl Notifier {
         // Boxed: the compiler gives up on futures that are nested as deep as this would be.
         let send = |unsent| Box::pin(self.send(channel, limit, &delivery, unsent));
         match self.deliveries.deliver_once(&delivery, send).await {
-            Ok(()) => Outcome::Delivered,
+            Ok(Handover::Bundled) => Outcome::Bundled,
+            Ok(_) => Outcome::Delivered,
             Err(error) => self.handle_failure(channel, &delivery, error).await,
         }
     }
@@ -92,11 +68,27 @@ impl Notifier {
         if self.visitor_mails.allow(channel, delivery, now).await? == Allowance::Withheld {
             return Ok(Handover::Withheld);
         }
+        let mut way = match BundleKind::of(channel) {
+            Some(kind) => self.staff_mails.way(kind, delivery, now).await,
+            None => Way::Single,
+        };
         loop {
             self.smtp.breaker().wait(delivery).await?;
-            match self.try_to_send(channel, limit, delivery, &unsent).await {
+            let sent = match way {
+                Way::Single => {
+                    let sent = self.try_to_send(channel, limit, delivery, &unsent).await;
+                    sent.map(Bundled::Done)
+                }
+                Way::Bundled(kind) => {
+                    let unsent = unsent.clone().into_owned();
+                    self.bundles.send_with_others(kind, limit, unsent).await
+                }
+            };
+            match sent {
                 Err(DeliveryError::Smtp(SmtpError::NotAsked)) => {}
-                handed_over => return handed_over,
+                Ok(Bundled::Alone) => way = Way::Single,
+                Ok(Bundled::Done(handover)) => return Ok(handover),
+                Err(error) => return Err(error),
             }
         }
     }
@@ -121,20 +113,5 @@ impl Notifier {
         self.smtp
             .send(&delivery.key(), limit, attachment_bytes, message)
             .await
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_template_that_is_wrong_costs_no_event() {
-        let wrong = minijinja::Error::from(minijinja::ErrorKind::UndefinedError);
-        let outcome = Outcome::from(DeliveryError::from(MailError::from(wrong)));
-        assert!(
-            matches!(outcome, Outcome::Retry(_, Pause::Backoff)),
-            "{outcome:?}"
-        );
     }
 }

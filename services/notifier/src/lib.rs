@@ -1,10 +1,13 @@
 //! The notifier: each event that someone must hear of becomes an e-mail or a webhook for each of its channels.
 //!
 //! Four modules: [`mail`] is what an event becomes, [`transport`] how it leaves, [`storage`] what is remembered of it, and
-//! [`reports`] what is reported. They meet in [`deliver`] for a mail, and in [`transport::webhooks`] for a webhook: each takes one
+//! [`reports`] what is reported. They meet in [`deliver`] for a mail, in [`bundle`] for one about several events, and in [`transport::webhooks`] for a webhook: each takes one
 //! event from the broker to its receiver, top to bottom.
 
+mod bundle;
 mod deliver;
+mod delivery_error;
+mod gathering;
 mod mail;
 mod reports;
 mod settings;
@@ -40,17 +43,18 @@ pub use self::{
 };
 
 use self::{
+    bundle::{Bundles, OpenBundles},
     deliver::Notifier,
-    mail::RecruiterExtrasLoader,
+    mail::{BundleKind, RecruiterExtrasLoader},
     reports::{Backlog, DeadLetterDigest, digest_consumer},
-    storage::{Deliveries, EndpointStates, EventStream, VisitorMails},
+    storage::{Deliveries, EndpointStates, EventStream, StaffMails, VisitorMails},
     transport::{
         smtp::{ChannelLimit, SmtpPool},
         webhooks::{PrivateAddresses, Webhook, WebhookClient, WebhookSender},
     },
 };
 
-/// How many mails of one channel are under way at once: those on a connection, slow ones,
+/// How many mails of one channel to visitors are under way at once: those on a connection, slow ones,
 /// and enough besides that connections need not wait for the broker.
 const MAILS_AT_ONCE: usize = 40;
 /// How many webhooks to one endpoint are under way at once.
@@ -98,23 +102,21 @@ impl Service {
             every: settings.digest_every,
             limit: ChannelLimit::new(),
         };
-        let notifier = Arc::new(Notifier {
+        let publisher = Publisher::new(client.clone());
+        let notifier = notifier(
+            &settings,
+            &context,
             deliveries,
-            visitor_mails: VisitorMails::open(&context, settings.max_visitor_mails_per_day).await?,
-            recruiter_extras: RecruiterExtrasLoader::new(
-                events.clone(),
-                ResumeStore::new(&settings.store),
-                settings.max_attachment_bytes,
-            ),
             events,
             mail_context,
             smtp,
-            publisher: Publisher::new(client.clone()),
-        });
+            publisher,
+        )
+        .await?;
         Ok(Self {
             server: GrpcServer::bind(settings.listen, &[], Routes::default(), dependencies(&client)).await?,
             context,
-            notifier,
+            notifier: Arc::new(notifier),
             limits: limits(),
             webhooks,
             digest,
@@ -156,7 +158,7 @@ impl Service {
                 async move { notifier.deliver(channel, &limit, delivery).await }
             };
             let options = ConsumerOptions {
-                max_in_flight: MAILS_AT_ONCE,
+                max_in_flight: mails_at_once(channel),
                 retries: self.retries,
             };
             let (context, stop) = (self.context.clone(), stop.clone());
@@ -193,6 +195,41 @@ impl Service {
     }
 }
 
+/// What delivers mails, by parts that others work with, too.
+async fn notifier(
+    settings: &Settings,
+    context: &jetstream::Context,
+    deliveries: Deliveries,
+    events: EventStream,
+    mail_context: Arc<MailContext>,
+    smtp: Arc<SmtpPool>,
+    publisher: Publisher,
+) -> anyhow::Result<Notifier> {
+    let recruiter_extras = Arc::new(RecruiterExtrasLoader::new(
+        events.clone(),
+        ResumeStore::new(&settings.store),
+        settings.max_attachment_bytes,
+    ));
+    Ok(Notifier {
+        deliveries,
+        visitor_mails: VisitorMails::open(context, settings.max_visitor_mails_per_day).await?,
+        staff_mails: StaffMails::open(context, settings.max_staff_mails_per_hour).await?,
+        bundles: Bundles {
+            events: events.clone(),
+            recruiter_extras: recruiter_extras.clone(),
+            mail_context: mail_context.clone(),
+            smtp: smtp.clone(),
+            period: settings.bundle_period,
+            open: OpenBundles::default(),
+        },
+        recruiter_extras,
+        events,
+        mail_context,
+        smtp,
+        publisher,
+    })
+}
+
 /// What it cannot work without.
 fn dependencies(client: &async_nats::Client) -> Vec<Dependency> {
     vec![
@@ -201,6 +238,11 @@ fn dependencies(client: &async_nats::Client) -> Vec<Dependency> {
         Dependency::bucket(client.clone(), ENDPOINTS_BUCKET),
         Dependency::bucket(client.clone(), VISITOR_MAILS_BUCKET),
     ]
+}
+
+/// How many mails of a channel are under way at once.
+fn mails_at_once(channel: Channel) -> usize {
+    BundleKind::of(channel).map_or(MAILS_AT_ONCE, |_| bundle::MAILS_AT_ONCE)
 }
 
 /// Each mail channel's limit of connections.

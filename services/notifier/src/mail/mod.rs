@@ -1,6 +1,8 @@
 //! What an event becomes: a mail, rendered from its templates and put into a signed message.
 
 mod brand;
+mod bundle;
+mod bundle_kind;
 mod careers;
 mod contact;
 mod context;
@@ -23,6 +25,8 @@ use time::OffsetDateTime;
 
 pub use self::{
     brand::Brand,
+    bundle::{write_bundle, write_entry},
+    bundle_kind::BundleKind,
     context::MailContext,
     dkim::DkimSettings,
     error::MailError,

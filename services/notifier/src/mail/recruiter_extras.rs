@@ -107,6 +107,21 @@ impl RecruiterExtrasLoader {
         })
     }
 
+    /// Loads the extras of a mail that attaches nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the stream cannot be read.
+    pub async fn load_without_resume(
+        &self,
+        event: &Event<CareersApplied>,
+    ) -> Result<RecruiterExtras, RecruiterExtrasError> {
+        Ok(RecruiterExtras {
+            earlier: self.earlier(event).await?,
+            resume: None,
+        })
+    }
+
     /// What this person applied for before, the first application first.
     async fn earlier(&self, event: &Event<CareersApplied>) -> Result<Vec<EarlierApplication>, Unavailable> {
         let subject = EventType::CareersApplied.subject(&event.subject);

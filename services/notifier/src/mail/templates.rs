@@ -9,13 +9,15 @@ use minijinja::{
 use site_events::Channel;
 use visitor::invisible::without_invisible;
 
-use super::brand::Brand;
+use super::{brand::Brand, bundle_kind::BundleKind};
 
 /// The kinds of mails there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// What a channel tells of an event.
     Event(Channel),
+    /// What it tells of several events at once.
+    Bundle(BundleKind),
     /// What the operator hears of dead letters.
     DeadLetters,
 }
@@ -47,7 +49,7 @@ const COMMON: [(&str, &str); 4] = [
     ("parts.html", include_str!("../../templates/parts.html.j2")),
 ];
 
-const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len() + 1] = [
+const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len() + BundleKind::ALL.len() + 1] = [
     folder!("sales-lead"),
     folder!("contact-acknowledgement"),
     folder!("newsletter-confirmation"),
@@ -55,6 +57,8 @@ const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len() + 1] = [
     folder!("newsletter-goodbye"),
     folder!("recruiter-application"),
     folder!("application-acknowledgement"),
+    folder!("sales-leads"),
+    folder!("recruiter-applications"),
     folder!("dead-letters"),
 ];
 
@@ -62,6 +66,8 @@ const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len() + 1] = [
 fn folder(kind: Kind) -> &'static str {
     let channel = match kind {
         Kind::DeadLetters => return "dead-letters",
+        Kind::Bundle(BundleKind::Leads) => return "sales-leads",
+        Kind::Bundle(BundleKind::Applications) => return "recruiter-applications",
         Kind::Event(channel) => channel,
     };
     match channel {

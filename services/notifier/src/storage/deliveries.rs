@@ -1,6 +1,7 @@
 //! Idempotent delivery: KV bucket of delivery records, so that a redelivered event is sent once.
 
 use std::{
+    borrow::Cow,
     sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
@@ -16,7 +17,7 @@ use backon::{ExponentialBuilder, Retryable};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use site_broker::{
-    CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, WITHHELD,
+    BUNDLED, CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, WITHHELD,
     buckets::{open_bucket, read_value},
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -50,22 +51,42 @@ pub struct Deliveries {
 pub enum Handover {
     /// The receiver has it now.
     Sent,
+    /// The receiver has it now, in one mail with others.
+    Bundled,
     /// Another notifier had delivered it before.
     Before,
+    /// The event was erased before it was sent: nothing may be kept of it.
+    Erased,
     /// The receiver is not to have it: too many went there within a day.
     Withheld,
 }
 
 /// A delivery without a record. Whoever sends it asks again after everything that he waited for: a broker that was killed
 /// meanwhile forgot whom it had handed the event to, and another notifier may have delivered it.
+#[derive(Clone)]
 pub struct Unsent<'a> {
-    deliveries: &'a Deliveries,
-    delivery: &'a Delivery,
+    deliveries: Cow<'a, Deliveries>,
+    delivery: Cow<'a, Delivery>,
     read_at: Instant,
     connection: u64,
 }
 
 impl Unsent<'_> {
+    /// The delivery itself.
+    pub fn delivery(&self) -> &Delivery {
+        &self.delivery
+    }
+
+    /// The same for whoever sends it together with others.
+    pub fn into_owned(self) -> Unsent<'static> {
+        Unsent {
+            deliveries: Cow::Owned(self.deliveries.into_owned()),
+            delivery: Cow::Owned(self.delivery.into_owned()),
+            read_at: self.read_at,
+            connection: self.connection,
+        }
+    }
+
     /// Whether there is still no record.
     ///
     /// # Errors
@@ -74,14 +95,14 @@ impl Unsent<'_> {
     pub async fn is_still(&self) -> Result<bool, Unavailable> {
         let key = self.delivery.key();
         let is_recent = self.read_at.elapsed() < READ_HOLDS;
-        if !is_recent && self.deliveries.contains(&key, self.delivery).await? {
+        if !is_recent && self.deliveries.contains(&key, &self.delivery).await? {
             return Ok(false);
         }
         if self.connection == self.deliveries.connection() {
             return Ok(true);
         }
         tokio::time::sleep(HEAD_START).await;
-        Ok(!self.deliveries.contains(&key, self.delivery).await?)
+        Ok(!self.deliveries.contains(&key, &self.delivery).await?)
     }
 }
 
@@ -126,7 +147,7 @@ impl Deliveries {
         &'a self,
         delivery: &'a Delivery,
         send: impl FnOnce(Unsent<'a>) -> Sending,
-    ) -> Result<(), E> {
+    ) -> Result<Handover, E> {
         let key = delivery.key();
         let _turn = self.under_way.turn(&key).await;
         let (read_at, connection) = (Instant::now(), self.connection());
@@ -134,8 +155,8 @@ impl Deliveries {
             Handover::Before
         } else {
             let unsent = Unsent {
-                deliveries: self,
-                delivery,
+                deliveries: Cow::Borrowed(self),
+                delivery: Cow::Borrowed(delivery),
                 read_at,
                 connection,
             };
@@ -144,7 +165,15 @@ impl Deliveries {
         let state = match handover {
             Handover::Before => {
                 tracing::info!("delivered before; nothing sent");
-                return Ok(());
+                return Ok(handover);
+            }
+            Handover::Erased => {
+                tracing::info!("the event was erased meanwhile; nothing sent");
+                return Ok(handover);
+            }
+            Handover::Bundled => {
+                tracing::info!("sent in one mail with others");
+                Some(BUNDLED)
             }
             Handover::Sent => {
                 tracing::info!("sent");
@@ -155,7 +184,8 @@ impl Deliveries {
                 Some(WITHHELD)
             }
         };
-        Ok(self.record(&key, state, OffsetDateTime::now_utc()).await?)
+        self.record(&key, state, OffsetDateTime::now_utc()).await?;
+        Ok(handover)
     }
 
     /// The operator's last mail.

@@ -58,7 +58,12 @@ impl EventStream {
         }
     }
 
-    async fn is_erased(&self, delivery: &Delivery) -> Result<bool, Unavailable> {
+    /// Whether the event is no longer in the stream.
+    ///
+    /// # Errors
+    ///
+    /// If the broker does not answer.
+    pub async fn is_erased(&self, delivery: &Delivery) -> Result<bool, Unavailable> {
         // Of the leader: a copy that lags behind may not know the event yet, and what is left of it would be dropped.
         match self.0.get_raw_message(delivery.sequence).await {
             Ok(_) => Ok(false),

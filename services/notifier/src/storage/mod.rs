@@ -1,11 +1,12 @@
-//! Storage in the broker's KV buckets and its stream: deliveries, how many mails each visitor got, the state of webhook endpoints, and the events
-//! themselves.
+//! Storage in the broker's KV buckets and its stream: deliveries, how many mails each visitor and our own people got, the state of webhook
+//! endpoints, and the events themselves.
 
 mod counted_mails;
 mod deliveries;
 mod endpoint_states;
 mod event_stream;
 mod mail_counts;
+mod staff_mails;
 mod unavailable;
 mod under_way;
 mod visitor_mails;
@@ -14,6 +15,7 @@ pub use self::{
     deliveries::{Deliveries, Handover, LastDigest, Unsent},
     endpoint_states::EndpointStates,
     event_stream::EventStream,
+    staff_mails::{StaffMails, Way},
     unavailable::Unavailable,
     visitor_mails::{Allowance, VisitorMails},
 };

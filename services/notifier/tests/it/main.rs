@@ -1,5 +1,6 @@
 //! The notifier as its neighbours meet it.
 
+mod bundles;
 mod dkim;
 mod exactly_once;
 mod mails;

@@ -48,6 +48,8 @@ pub fn settings_flags(smtp_port: u16, more: &[String]) -> Vec<String> {
         format!("--smtp-port={smtp_port}"),
         // Few visitors get all the mails of a test.
         "--visitor-mails-per-day=1000".to_owned(),
+        // Each event has a mail of its own, but in tests of bundles.
+        "--staff-mails-per-hour=0".to_owned(),
         // Given again by a test that follows a link.
         "--s3-access-key-id=nobody".to_owned(),
         "--s3-secret-access-key=nothing".to_owned(),
@@ -203,6 +205,12 @@ impl Site {
         let mut consumer = self.consumer(channel).await?;
         let info = consumer.info().await?;
         Ok(info.num_pending + u64::try_from(info.num_ack_pending)?)
+    }
+
+    /// How many events of the channel a notifier has.
+    pub async fn under_way(&self, channel: Channel) -> anyhow::Result<usize> {
+        let mut consumer = self.consumer(channel).await?;
+        Ok(consumer.info().await?.num_ack_pending)
     }
 
     /// Waits until no event of the channel waits for its outcome any more.

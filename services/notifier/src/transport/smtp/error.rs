@@ -18,7 +18,7 @@ use super::{enhanced_status::enhanced_status, no_such_address::says_no_such_addr
 const ADDRESS: &str = "[address]";
 
 /// Why a message was not taken. The text is for logs: it names no recipient.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum SmtpError {
     /// The server will never take this message for this recipient (RFC 5321, 4.2.1: 5yz).
     #[error("the mail server refused it: {0}")]
@@ -26,9 +26,12 @@ pub enum SmtpError {
     /// The server will never take anything for this recipient: there is no such address.
     #[error("the mail server refused it: {0}")]
     NoSuchAddress(String),
-    /// It may be taken later.
+    /// It may be taken later, or it is not known what became of it.
     #[error("the mail server did not take it: {0}")]
     Temporary(String),
+    /// The server said that it does not take it now, whoever it is for.
+    #[error("the mail server did not take it: {0}")]
+    Deferred(String),
     /// The server is away, or takes nothing from us at present.
     #[error("the mail server is away: {reason}")]
     Away {

@@ -205,6 +205,11 @@ impl SmtpPool {
         }
     }
 
+    /// Waits until no message is begun any more.
+    pub async fn stopped(&self) {
+        self.stop.cancelled().await;
+    }
+
     /// From now on no message is begun: those that wait for a connection, or are being written, end as
     /// [`SmtpError::NotBegun`]. Those on a connection go on, within its timeouts.
     pub fn begin_no_more(&self) {
@@ -369,7 +374,7 @@ impl SmtpPool {
             HandOverError::Deferred(reason) => {
                 if self.count_deferred(key) < MAX_DEFERRED {
                     call.answered();
-                    return SmtpError::Temporary(reason);
+                    return SmtpError::Deferred(reason);
                 }
                 (failing, reason)
             }

@@ -94,7 +94,7 @@ impl Webhook {
     pub async fn deliver(&self, delivery: Delivery) -> Outcome {
         let send = |unsent| self.send(&delivery, unsent);
         match self.deliveries.deliver_once(&delivery, send).await {
-            Ok(()) => Outcome::Delivered,
+            Ok(_) => Outcome::Delivered,
             Err(error) => self.events.unless_erased(&delivery, error.into()).await,
         }
     }

@@ -1,0 +1,52 @@
+//! Why an event was not delivered, and what is to become of it.
+
+use site_broker::{GivenBack, Outcome, Pause};
+
+use crate::{mail::MailError, storage::Unavailable, transport::smtp::SmtpError};
+
+/// Why an event was not delivered.
+#[derive(Debug, thiserror::Error)]
+pub enum DeliveryError {
+    #[error(transparent)]
+    Deliveries(#[from] Unavailable),
+    #[error(transparent)]
+    Mail(#[from] MailError),
+    #[error(transparent)]
+    Smtp(#[from] SmtpError),
+    #[error(transparent)]
+    GivenBack(#[from] GivenBack),
+    /// Whoever was to send it with others ended before.
+    #[error("the bundle that it was in was not sent")]
+    BundleIsGone,
+}
+
+impl From<DeliveryError> for Outcome {
+    fn from(error: DeliveryError) -> Self {
+        let reason = error.to_string();
+        match error {
+            DeliveryError::Smtp(SmtpError::Refused(_) | SmtpError::NoSuchAddress(_)) => Self::Refused(reason),
+            DeliveryError::Smtp(SmtpError::NotBegun) => Self::NotBegun,
+            DeliveryError::Mail(error) if error.is_final() => Self::Refused(reason),
+            DeliveryError::Smtp(SmtpError::Away { pause, .. }) => Self::Retry(reason, Pause::Just(pause)),
+            DeliveryError::Mail(error) => Self::Retry(reason, error.pause()),
+            DeliveryError::GivenBack(given_back) => given_back.into(),
+            DeliveryError::Deliveries(error) => Self::Retry(reason, error.pause()),
+            DeliveryError::Smtp(_) | DeliveryError::BundleIsGone => Self::Retry(reason, Pause::Backoff),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_that_is_wrong_costs_no_event() {
+        let wrong = minijinja::Error::from(minijinja::ErrorKind::UndefinedError);
+        let outcome = Outcome::from(DeliveryError::from(MailError::from(wrong)));
+        assert!(
+            matches!(outcome, Outcome::Retry(_, Pause::Backoff)),
+            "{outcome:?}"
+        );
+    }
+}
