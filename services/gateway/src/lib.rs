@@ -30,6 +30,7 @@ mod uploads;
 
 use std::time::Duration;
 
+use anyhow::ensure;
 pub use api::openapi::openapi;
 use app::AppState;
 pub use settings::Settings;
@@ -53,9 +54,15 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// If the folder holds no site, or the address cannot be listened on.
+    /// If settings contradict each other, the folder holds no site, or the address cannot be listened on.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
+        ensure!(
+            settings.trusted_proxies == 0 || !settings.proxy_protocol.is_set(),
+            "The settings TRUSTED_PROXIES and PROXY_PROTOCOL_FROM contradict each other: where connections tell the visitor's \
+             address, headers are the visitor's own word; TRUSTED_PROXIES must be 0"
+        );
         let server = HttpServer::bind("LISTEN", settings.listen, limits(&settings)).await?;
+        let server = server.behind(settings.proxy_protocol.clone());
         let health = HealthServer::bind(settings.health_listen).await?;
         let app = AppState::new(&settings);
         let readyz = readiness::readyz(app.services.clone());

@@ -9,7 +9,10 @@ use std::{
 
 use clap::{Parser, builder::TypedValueParser as _};
 use http::HeaderValue;
-use site_service::{http::DEFAULT_MAX_CONNECTIONS, telemetry::TelemetrySettings};
+use site_service::{
+    http::{DEFAULT_MAX_CONNECTIONS, ProxyProtocolSettings},
+    telemetry::TelemetrySettings,
+};
 use tonic::transport::Uri;
 
 use crate::{address::ForwardedHeader, stopping::RECEIVING_ENDS};
@@ -39,12 +42,15 @@ pub struct Settings {
     /// Address of the server of the shell's pages, for forms without a script; not needed where SITE_DIR is set
     #[arg(long, env = "PAGES_URL")]
     pub pages_url: Option<Uri>,
-    /// How many proxies in front of us may be believed about the visitor's address
+    /// How many proxies in front of us may be believed about the visitor's address; 0 where PROXY_PROTOCOL_FROM is set
     #[arg(long, env = "TRUSTED_PROXIES", default_value_t = 0)]
     pub trusted_proxies: usize,
     /// Header in which trusted proxies tell the address of their visitor
     #[arg(long, env = "FORWARDED_HEADER", value_enum, default_value_t = ForwardedHeader::XForwardedFor)]
     pub forwarded_header: ForwardedHeader,
+    /// Load balancers of connections
+    #[command(flatten)]
+    pub proxy_protocol: ProxyProtocolSettings,
     /// Submissions a minute that one address may make with each form
     #[arg(long, env = "RATE_PER_MINUTE", default_value = "10")]
     pub rate_per_minute: NonZeroU32,

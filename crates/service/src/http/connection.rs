@@ -57,11 +57,11 @@ impl Connections {
     }
 
     /// Serves one until it ends, stands still, or the drain has finished what is in flight on it.
-    pub async fn serve(&self, stream: TcpStream, peer: SocketAddr) {
+    pub async fn serve(&self, stream: TcpStream, client: SocketAddr) {
         let activity = Activity::new();
         let service = service_fn(|mut request: http::Request<Incoming>| {
             let in_flight = activity.begin();
-            request.extensions_mut().insert(ConnectInfo(peer));
+            request.extensions_mut().insert(ConnectInfo(client));
             request.extensions_mut().insert(self.drain.clone());
             let answering = self.router.clone().oneshot(request);
             async move {

@@ -10,8 +10,8 @@ pub const DEFAULT_MAX_CONNECTIONS: usize = 4096;
 pub struct Limits {
     /// Open at the same time; others wait.
     pub connections: usize,
-    /// Open at the same time from one address; others are closed at once. For a server that visitors reach without a proxy:
-    /// to one behind a proxy all of them come from its address.
+    /// Open at the same time from one address; others are closed at once. For a server that visitors reach without a proxy, or
+    /// through one that tells of them by the PROXY protocol: behind another all of them come from its address.
     pub per_address: Option<NonZeroUsize>,
     /// How long a connection may stand still.
     pub deadlines: Deadlines,

@@ -5,22 +5,28 @@ mod addresses;
 mod connection;
 mod limits;
 pub mod open_files;
+mod proxy_protocol;
 mod stalled_answers;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use axum::Router;
+use ipnet::IpNet;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
 };
 use tokio_util::task::TaskTracker;
 
-pub use self::limits::{DEFAULT_MAX_CONNECTIONS, Deadlines, Limits};
 use self::{
     addresses::{Addresses, Admitted},
     connection::Connections,
+    proxy_protocol::client_of,
+};
+pub use self::{
+    limits::{DEFAULT_MAX_CONNECTIONS, Deadlines, Limits},
+    proxy_protocol::ProxyProtocolSettings,
 };
 use crate::drain::Drain;
 
@@ -31,15 +37,16 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub struct HttpServer {
     listener: TcpListener,
     connections: Arc<Semaphore>,
-    addresses: Addresses,
+    entrance: Entrance,
     deadlines: Deadlines,
 }
 
-/// A connection that counts, until this is dropped.
-struct Counted {
-    peer: SocketAddr,
-    _permit: OwnedSemaphorePermit,
-    _admitted: Admitted,
+/// Finds whose a connection is, and whether there may be one more of its client's.
+struct Entrance {
+    addresses: Addresses,
+    /// Those that tell of their clients by the PROXY protocol. Where there are some, nobody else is let in.
+    proxies: Vec<IpNet>,
+    header_deadline: Duration,
 }
 
 impl HttpServer {
@@ -56,9 +63,20 @@ impl HttpServer {
         Ok(Self {
             listener,
             connections: Arc::new(Semaphore::new(limits.connections)),
-            addresses: Addresses::new(limits.per_address),
+            entrance: Entrance {
+                addresses: Addresses::new(limits.per_address),
+                proxies: Vec::new(),
+                header_deadline: limits.deadlines.head,
+            },
             deadlines: limits.deadlines,
         })
+    }
+
+    /// Takes the word of these proxies for whose their connections are, and connections of theirs only.
+    #[must_use]
+    pub fn behind(mut self, proxies: ProxyProtocolSettings) -> Self {
+        self.entrance.proxies = proxies.networks;
+        self
     }
 
     /// The port it listens on.
@@ -71,39 +89,64 @@ impl HttpServer {
     pub async fn run(self, router: Router, drain: Drain) {
         let serving = TaskTracker::new();
         let connections = Arc::new(Connections::new(router, drain.clone(), self.deadlines));
-        while let Some(accepted) = drain.stop().run_until_cancelled(self.accept()).await {
-            let connections = Arc::clone(&connections);
+        let entrance = Arc::new(self.entrance);
+        while let Some(accepted) = drain
+            .stop()
+            .run_until_cancelled(accept(&self.listener, &self.connections))
+            .await
+        {
+            let (connections, entrance, drain) =
+                (Arc::clone(&connections), Arc::clone(&entrance), drain.clone());
             serving.spawn(async move {
-                let (stream, counted) = accepted;
-                connections.serve(stream, counted.peer).await;
+                let (mut stream, peer, _permit) = accepted;
+                if let Some((client, _admitted)) = entrance.admit(&mut stream, peer, &drain).await {
+                    connections.serve(stream, client).await;
+                }
             });
         }
         drop(self.listener);
         serving.close();
         drain.within_grace(serving.wait()).await;
     }
+}
 
-    async fn accept(&self) -> (TcpStream, Counted) {
-        loop {
-            let permit = Arc::clone(&self.connections).acquire_owned().await;
-            match (self.listener.accept().await, permit) {
-                (Ok((stream, peer)), Ok(permit)) => {
-                    if let Some(admitted) = self.addresses.admit(peer.ip()) {
-                        let counted = Counted {
-                            peer,
-                            _permit: permit,
-                            _admitted: admitted,
-                        };
-                        return (stream, counted);
-                    }
-                    tracing::debug!("an address has its share of the connections");
-                }
-                (Err(error), _) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
-                }
-                (_, Err(_)) => std::future::pending().await,
+async fn accept(
+    listener: &TcpListener,
+    connections: &Arc<Semaphore>,
+) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
+    loop {
+        let permit = Arc::clone(connections).acquire_owned().await;
+        match (listener.accept().await, permit) {
+            (Ok((stream, peer)), Ok(permit)) => return (stream, peer, permit),
+            (Err(error), _) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
             }
+            (_, Err(_)) => std::future::pending().await,
         }
+    }
+}
+
+impl Entrance {
+    /// The client of a connection, which counts until the second is dropped; nothing where it is to be closed.
+    async fn admit(
+        &self,
+        stream: &mut TcpStream,
+        peer: SocketAddr,
+        drain: &Drain,
+    ) -> Option<(SocketAddr, Admitted)> {
+        let client = if self.proxies.is_empty() {
+            peer
+        } else {
+            let told = client_of(stream, peer, &self.proxies, self.header_deadline);
+            let told = drain.stop().run_until_cancelled(told).await?;
+            told.inspect_err(|error| tracing::debug!(%error, "a connection does not begin as a proxy's"))
+                .ok()?
+        };
+        let admitted = self.addresses.admit(client.ip());
+        if admitted.is_none() {
+            tracing::debug!("an address has its share of the connections");
+        }
+        Some((client, admitted?))
     }
 }

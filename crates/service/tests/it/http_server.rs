@@ -6,12 +6,12 @@ use std::{
     time::Duration,
 };
 
-use axum::{Router, body::Body, routing::get};
+use axum::{Router, body::Body, extract::ConnectInfo, routing::get};
 use bytes::Bytes;
 use futures_util::stream;
 use site_service::{
     drain::{CancellationToken, Drain},
-    http::{Deadlines, HttpServer, Limits},
+    http::{Deadlines, HttpServer, Limits, ProxyProtocolSettings},
 };
 use tokio_util::sync::DropGuard;
 
@@ -34,10 +34,17 @@ pub struct Server {
 
 impl Server {
     pub async fn start(limits: Limits) -> anyhow::Result<Self> {
+        Self::start_behind(ProxyProtocolSettings::default(), limits).await
+    }
+
+    /// One that takes the word of these for whose their connections are.
+    pub async fn start_behind(proxies: ProxyProtocolSettings, limits: Limits) -> anyhow::Result<Self> {
         let server = HttpServer::bind("LISTEN", (Ipv4Addr::LOCALHOST, 0).into(), limits).await?;
+        let server = server.behind(proxies);
         let address = (Ipv4Addr::LOCALHOST, server.port()).into();
         let router = Router::new()
             .route("/", get(|| async { "hello" }))
+            .route("/client", get(client))
             .route("/large", get(large));
         let stop = CancellationToken::new();
         tokio::spawn(server.run(router, Drain::new(stop.clone(), SOON)));
@@ -55,6 +62,10 @@ impl Server {
         })
         .await
     }
+}
+
+async fn client(ConnectInfo(client): ConnectInfo<SocketAddr>) -> String {
+    client.to_string()
 }
 
 async fn large() -> Body {

@@ -5,3 +5,4 @@ mod grpc;
 mod http1;
 mod http2;
 mod http_server;
+mod proxy_protocol;

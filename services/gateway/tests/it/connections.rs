@@ -1,6 +1,6 @@
 //! Connections that attackers and broken proxies open, as the whole gateway meets them.
 
-use std::{fs, time::Duration};
+use std::{fs, net::Ipv4Addr, time::Duration};
 
 use anyhow::Context;
 use reqwest::StatusCode;
@@ -127,4 +127,62 @@ async fn a_request_names_one_host() -> anyhow::Result<()> {
     let former = answer_to(&gateway, "GET /api/nothing HTTP/1.0\r\n\r\n").await?;
     assert!(former.starts_with("HTTP/1.0 404 "), "{former}");
     Ok(())
+}
+
+#[tokio::test]
+async fn behind_a_load_balancer_of_connections_each_visitor_has_limits_of_its_own() -> anyhow::Result<()> {
+    let gateway = Gateway::start_without_proxy(&[
+        "--proxy-protocol-from",
+        "10.0.0.0/8,127.0.0.0/8",
+        "--rate-burst",
+        "1",
+    ])
+    .await?;
+    let status_for = async |visitor: &str, forwarded: &str| {
+        let request = format!(
+            "POST /api/newsletter HTTP/1.1\r\nHost: site\r\nContent-Length: 0\r\nX-Forwarded-For: {forwarded}\r\n\
+             Connection: close\r\n\r\n"
+        );
+        let mut stream = connect(&gateway).await?;
+        stream.write_all(&of_visitor(visitor.parse()?)).await?;
+        stream.write_all(request.as_bytes()).await?;
+        let mut answer = String::new();
+        timeout(SOON, stream.read_to_string(&mut answer)).await??;
+        let status = answer.split(' ').nth(1).context("an answer")?;
+        Ok::<_, anyhow::Error>(status.to_owned())
+    };
+    assert_ne!(status_for("203.0.113.9", "198.51.100.1").await?, "429");
+    assert_eq!(
+        status_for("203.0.113.9", "198.51.100.2").await?,
+        "429",
+        "the header is its own word"
+    );
+    assert_ne!(status_for("203.0.113.10", "198.51.100.3").await?, "429");
+    assert!(gateway.health("/livez").send().await?.status().is_success());
+    assert!(
+        gateway.get("/api").send().await.is_err(),
+        "it comes without a header"
+    );
+    Ok(())
+}
+
+/// The header by which a load balancer tells of this visitor (PROXY protocol, version 2).
+fn of_visitor(visitor: Ipv4Addr) -> Vec<u8> {
+    [
+        &b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c"[..],
+        &visitor.octets(),
+        b"\x0a\0\0\x01\x13\x88\x01\xbb",
+    ]
+    .concat()
+}
+
+#[tokio::test]
+async fn it_does_not_start_with_two_sources_of_one_address() {
+    let flags = ["--trusted-proxies", "1", "--proxy-protocol-from", "10.0.0.0/8"];
+    let refused = Gateway::start_without_proxy(&flags).await.err();
+    let sentence = refused.map(|error| error.to_string()).unwrap_or_default();
+    assert!(
+        sentence.starts_with("The settings TRUSTED_PROXIES and PROXY_PROTOCOL_FROM contradict each other"),
+        "{sentence}"
+    );
 }
