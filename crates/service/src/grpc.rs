@@ -30,8 +30,13 @@ const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 const MAX_UNSEEN_RESETS: usize = 4_096;
 
 const BROKEN: &str = "the descriptor set is broken";
-/// How a status begins that was made of bytes which are no message.
-const UNDECODABLE: &str = "failed to decode Protobuf message";
+/// How the statuses begin that tonic makes of bytes which are no message, or are framed as none.
+const UNDECODABLE: [&str; 4] = [
+    "failed to decode Protobuf message",
+    "protocol error: received message with ",
+    "Unexpected EOF decoding stream.",
+    "Missing request message.",
+];
 
 /// A gRPC server that has its port but does not answer yet.
 pub struct GrpcServer {
@@ -123,9 +128,11 @@ fn reflection() -> tonic_reflection::server::Builder<'static> {
 /// Bytes that are no message are the caller's fault, not ours: `INVALID_ARGUMENT` for what tonic's codec calls `INTERNAL`.
 fn undecodable_is_invalid<B>(mut answer: Response<B>) -> Response<B> {
     let status = Status::from_header_map(answer.headers());
-    if status
-        .is_some_and(|status| status.code() == Code::Internal && status.message().starts_with(UNDECODABLE))
-    {
+    let is_undecodable = |status: Status| {
+        let reason = status.message();
+        status.code() == Code::Internal && UNDECODABLE.iter().any(|words| reason.starts_with(words))
+    };
+    if status.is_some_and(is_undecodable) {
         let code = HeaderValue::from(Code::InvalidArgument as i32);
         answer.headers_mut().insert(Status::GRPC_STATUS, code);
     }

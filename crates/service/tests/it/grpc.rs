@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use bytes::{BufMut, BytesMut};
+use bytes::BufMut;
 use http::Request;
 use site_proto::contact::v1::{
     SubmitRequest, SubmitResponse,
@@ -121,24 +121,44 @@ async fn tools_are_told_the_services_in_either_version_of_reflection() -> anyhow
     Ok(())
 }
 
-#[tokio::test]
-async fn bytes_that_are_no_message_are_the_callers_fault() -> anyhow::Result<()> {
-    const GARBAGE: &[u8] = b"\x0a\xff\xff\xff\xff\x0f";
-    let server = Server::start().await?;
+/// The status of a call of this body.
+async fn status_of(body: Vec<u8>, server: &Server) -> anyhow::Result<Option<Code>> {
     let (requests, connection) = h2::client::handshake(TcpStream::connect(server.address).await?).await?;
     tokio::spawn(connection);
     let request = Request::post(format!("http://site/{SERVICE_NAME}/Submit"))
         .header("content-type", "application/grpc")
         .header("te", "trailers")
         .body(())?;
-    let (answer, mut body) = requests.ready().await?.send_request(request, false)?;
-    let mut message = BytesMut::new();
-    message.put_u8(0);
-    message.put_u32(u32::try_from(GARBAGE.len())?);
-    message.put_slice(GARBAGE);
-    body.send_data(message.freeze(), true)?;
+    let (answer, mut sending) = requests.ready().await?.send_request(request, false)?;
+    sending.send_data(body.into(), true)?;
     let answer = timeout(SOON, answer).await??;
-    let status = Status::from_header_map(answer.headers()).map(|status| status.code());
-    assert_eq!(status, Some(Code::InvalidArgument), "{answer:?}");
+    Ok(Status::from_header_map(answer.headers()).map(|status| status.code()))
+}
+
+fn framed(flag: u8, length: u32, message: &[u8]) -> Vec<u8> {
+    let mut framed = vec![flag];
+    framed.put_u32(length);
+    framed.put_slice(message);
+    framed
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_message_are_the_callers_fault() -> anyhow::Result<()> {
+    const GARBAGE: &[u8] = b"\x0a\xff\xff\xff\xff\x0f";
+    let server = Server::start().await?;
+    for (body, what) in [
+        (framed(0, 6, GARBAGE), "garbage"),
+        (framed(0, 9, GARBAGE), "less than the length says"),
+        (b"\0\0".to_vec(), "half a prefix"),
+        (Vec::new(), "nothing"),
+        (framed(1, 0, &[]), "compressed, by no encoding"),
+        (framed(7, 0, &[]), "a flag that is none"),
+    ] {
+        assert_eq!(
+            status_of(body, &server).await?,
+            Some(Code::InvalidArgument),
+            "{what}"
+        );
+    }
     Ok(())
 }
