@@ -40,7 +40,6 @@ impl Service {
             )
         })?;
         let server = HttpServer::bind("LISTEN", settings.listen, Limits::default()).await?;
-        let server = server.behind(settings.proxy_protocol);
         let health = HealthServer::bind(settings.health_listen).await?;
         Ok(Self {
             server,

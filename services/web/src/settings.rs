@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Parser;
-use site_service::{drain::DrainSettings, http::ProxyProtocolSettings, telemetry::TelemetrySettings};
+use site_service::{drain::DrainSettings, telemetry::TelemetrySettings};
 
 /// Serves one front end's files.
 #[derive(Parser)]
@@ -18,9 +18,6 @@ pub struct Settings {
     /// Folder of the front end
     #[arg(long, env = "SITE_DIR")]
     pub site_dir: PathBuf,
-    /// Load balancers of connections
-    #[command(flatten)]
-    pub proxy_protocol: ProxyProtocolSettings,
     /// A stop
     #[command(flatten)]
     pub drain: DrainSettings,
