@@ -201,6 +201,10 @@ export interface components {
         };
         /** @description What the contact form's failed answers hold. */
         ContactFailed: {
+            /** @description The challenge, by version 2 of ALTCHA's protocol, where the request has an Idempotency-Key */
+            challenge?: Record<string, never> | null;
+            /** @description `challenge` where a challenge has to be solved first */
+            code?: string | null;
             /** @description A sentence for each field that is not right */
             fields?: {
                 [key: string]: string;
@@ -224,6 +228,10 @@ export interface components {
         };
         /** @description What every failed answer holds, but for the contact form's. */
         Failed: {
+            /** @description The challenge, by version 2 of ALTCHA's protocol, where the request has an Idempotency-Key */
+            challenge?: Record<string, never> | null;
+            /** @description `challenge` where a challenge has to be solved first */
+            code?: string | null;
             /** @description A sentence that the visitor can act on */
             error: string;
             /** @description A sentence for each field that is not right */
@@ -304,6 +312,10 @@ export interface operations {
             header?: {
                 /** @description The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields and the same résumé within an hour of the clock (UTC) have */
                 "Idempotency-Key"?: string | null;
+                /** @description In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the same form, key and network for ten minutes */
+                "Challenge-Solution"?: string | null;
+                /** @description For how long a visitor had the form; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these are on */
+                "Fill-Seconds"?: number | null;
             };
             path?: never;
             cookie?: never;
@@ -356,6 +368,10 @@ export interface operations {
             header?: {
                 /** @description The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields within an hour of the clock (UTC) have */
                 "Idempotency-Key"?: string | null;
+                /** @description In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the same form, key and network for ten minutes */
+                "Challenge-Solution"?: string | null;
+                /** @description For how long a visitor had the form; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these are on */
+                "Fill-Seconds"?: number | null;
             };
             path?: never;
             cookie?: never;
@@ -409,6 +425,10 @@ export interface operations {
             header?: {
                 /** @description The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields within an hour of the clock (UTC) have */
                 "Idempotency-Key"?: string | null;
+                /** @description In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the same form, key and network for ten minutes */
+                "Challenge-Solution"?: string | null;
+                /** @description For how long a visitor had the form; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these are on */
+                "Fill-Seconds"?: number | null;
             };
             path?: never;
             cookie?: never;

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use altcha::Challenge;
 use axum::{
     Json,
     extract::Request,
@@ -21,6 +22,12 @@ const CONTACT: &str = "/api/contact";
 const KEY_REUSED: &str = "This Idempotency-Key was used before, and not certainly for this message. Please send it again, under a \
                           key of its own.";
 
+/// What tells a script that a challenge is to be solved.
+const CHALLENGE: &str = "challenge";
+/// What whoever cannot solve one is told.
+const UNCHECKED: &str = "Robots are sending us a lot of forms right now, and we could not check that you are not one. Please try again in \
+                         a few minutes, or write to us by e-mail.";
+
 /// Why a request was not accepted, in the visitor's words.
 #[derive(Debug, Clone)]
 pub struct ApiError {
@@ -28,7 +35,12 @@ pub struct ApiError {
     sentence: String,
     fields: BTreeMap<String, String>,
     retry_after: Option<Duration>,
+    asked: Option<Asked>,
 }
+
+/// That work is asked for, and which, where the sender can be given any.
+#[derive(Debug, Clone)]
+struct Asked(Option<Box<Challenge>>);
 
 impl ApiError {
     /// The error with the usual sentence of its status.
@@ -57,6 +69,7 @@ impl ApiError {
             sentence: sentence.to_owned(),
             fields: BTreeMap::new(),
             retry_after: None,
+            asked: None,
         }
     }
 
@@ -65,6 +78,14 @@ impl ApiError {
         Self {
             sentence: sentence.into(),
             ..Self::of(status)
+        }
+    }
+
+    /// The error of a form that a challenge has to be solved for; without one, the sender cannot solve any.
+    pub fn challenge(challenge: Option<Challenge>) -> Self {
+        Self {
+            asked: Some(Asked(challenge.map(Box::new))),
+            ..Self::with_message(StatusCode::TOO_MANY_REQUESTS, UNCHECKED)
         }
     }
 
@@ -92,6 +113,11 @@ impl ApiError {
         self.status
     }
 
+    /// Whether a challenge has to be solved first.
+    pub fn is_challenge(&self) -> bool {
+        self.asked.is_some()
+    }
+
     /// What the visitor is told.
     pub fn sentence(&self) -> &str {
         &self.sentence
@@ -115,6 +141,12 @@ impl ApiError {
         let mut body = json!({ "success": false, word: self.sentence });
         if !self.fields.is_empty() {
             body["fields"] = json!(self.fields);
+        }
+        if let Some(Asked(challenge)) = &self.asked {
+            body["code"] = json!(CHALLENGE);
+            if let Some(challenge) = challenge {
+                body["challenge"] = json!(challenge);
+            }
         }
         body
     }

@@ -7,6 +7,7 @@ mod address_limit;
 mod api;
 mod api_error;
 mod app;
+mod challenge;
 mod csrf;
 mod deadline;
 mod derived_key;

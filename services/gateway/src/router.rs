@@ -1,4 +1,4 @@
-//! Every route and its middleware: CSRF check, rate limit, timeout, body limit.
+//! Every route and its middleware: CSRF check, rate limit, timeout, challenge, body limit.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,6 +20,7 @@ use crate::{
     api,
     api_error::{self, ApiError},
     app::AppState,
+    challenge::{self, Challenges},
     csrf,
     deadline::Deadline,
     form_bodies::{self, BodyBudget, FORM_BYTES, FormBodies},
@@ -59,7 +60,8 @@ pub fn router(app: AppState, settings: &Settings) -> anyhow::Result<Router> {
     };
     let budget = BodyBudget::new(settings.form_kb_at_once as usize * BYTES_PER_KB);
     limits::count_none();
-    let mut router = forms(settings, &budget)
+    let challenges = Challenges::new(&settings.challenge);
+    let mut router = forms(settings, &budget, &challenges)
         .merge(reports(settings, &budget))
         .merge(links(settings, &budget))
         .merge(other_routes())
@@ -83,15 +85,18 @@ pub fn router(app: AppState, settings: &Settings) -> anyhow::Result<Router> {
     ))
 }
 
-fn forms(settings: &Settings, budget: &BodyBudget) -> Router<AppState> {
+fn forms(settings: &Settings, budget: &BodyBudget, challenges: &Challenges) -> Router<AppState> {
+    let challenged = |name, form: MethodRouter<AppState>| {
+        form.route_layer(from_fn_with_state(challenges.of(name), challenge::require))
+    };
     let without_file = |name, form| {
-        let form = within_budget(form, budget, FORM_BYTES);
+        let form = challenged(name, within_budget(form, budget, FORM_BYTES));
         of_form(name, form, FORM_REQUEST_TIMEOUT, settings)
     };
     let application = post(api::careers::apply).layer(DefaultBodyLimit::max(MULTIPART_BYTES));
     let application = of_form(
         "career-application",
-        application,
+        challenged("career-application", application),
         settings.upload_timeout,
         settings,
     );
@@ -223,6 +228,8 @@ fn cors(origins: &[HeaderValue]) -> CorsLayer {
             header::CONTENT_TYPE,
             HeaderName::from_static(idempotency::HEADER),
             HeaderName::from_static(request_id::HEADER),
+            challenge::SOLUTION,
+            challenge::FILL_SECONDS,
         ])
         .expose_headers([header::RETRY_AFTER, HeaderName::from_static(request_id::HEADER)])
 }

@@ -15,7 +15,7 @@ use site_service::{
 };
 use tonic::transport::Uri;
 
-use crate::{address::ForwardedHeader, stopping::RECEIVING_ENDS};
+use crate::{address::ForwardedHeader, challenge::ChallengeSettings, stopping::RECEIVING_ENDS};
 
 /// The ingress: serves the site and its API, and forwards forms over gRPC.
 #[derive(Parser)]
@@ -95,6 +95,9 @@ pub struct Settings {
         value_parser = clap::value_parser!(u64).range(RECEIVING_ENDS.as_secs() + 2..).map(Duration::from_secs)
     )]
     pub grace: Duration,
+    /// Challenges
+    #[command(flatten)]
+    pub challenge: ChallengeSettings,
     /// Logs and traces
     #[command(flatten)]
     pub telemetry: TelemetrySettings,

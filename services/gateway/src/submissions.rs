@@ -11,6 +11,8 @@ use http::StatusCode;
 use opentelemetry::{KeyValue, metrics::Counter};
 use site_service::metrics;
 
+use crate::api_error::ApiError;
+
 /// What the service level is about (k8s/components/observability/alerts).
 const ALERTED_OUTCOMES: [&str; 3] = ["accepted", "unavailable", "failed"];
 
@@ -44,8 +46,10 @@ impl SubmissionMetrics {
     }
 
     fn count(&self, answer: &Response) {
+        let extensions = answer.extensions();
         let outcome = match answer.status() {
-            _ if answer.extensions().get::<Spam>().is_some() => "spam",
+            _ if extensions.get::<Spam>().is_some() => "spam",
+            _ if extensions.get::<ApiError>().is_some_and(ApiError::is_challenge) => "challenged",
             StatusCode::OK => "accepted",
             StatusCode::UNPROCESSABLE_ENTITY => "invalid",
             StatusCode::REQUEST_TIMEOUT => "too_slow",

@@ -71,7 +71,10 @@ pub struct ApplicationForm {
     post,
     path = "/api/career-application",
     description = "Success is answered only after the résumé and the application are durably stored.",
-    params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields and the same résumé within an hour of the clock (UTC) have")),
+    params(
+        ("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields and the same résumé within an hour of the clock (UTC) have"),
+        ("Challenge-Solution" = Option<String>, Header, description = "In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the same form, key and network for ten minutes"),
+        ("Fill-Seconds" = Option<f64>, Header, description = "For how long a visitor had the form; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these are on")),
     request_body(content = ApplicationForm, content_type = "multipart/form-data"),
     responses(
         (status = 200, description = "The application is stored", body = Accepted),

@@ -63,7 +63,10 @@ const RECEIVED: Json<ContactAnswer> = Json(ContactAnswer {
     post,
     path = "/api/contact",
     description = "Success is answered only after the message is durably stored.",
-    params(("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields within an hour of the clock (UTC) have")),
+    params(
+        ("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields within an hour of the clock (UTC) have"),
+        ("Challenge-Solution" = Option<String>, Header, description = "In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the same form, key and network for ten minutes"),
+        ("Fill-Seconds" = Option<f64>, Header, description = "For how long a visitor had the form; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these are on")),
     request_body(content((ContactForm = "application/json"), (ContactForm = "application/x-www-form-urlencoded"))),
     responses(
         (status = 200, description = "The message is stored", body = ContactAnswer),

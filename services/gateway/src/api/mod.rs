@@ -55,6 +55,11 @@ pub struct Failed {
     error: String,
     /// A sentence for each field that is not right
     fields: Option<BTreeMap<String, String>>,
+    /// `challenge` where a challenge has to be solved first
+    code: Option<String>,
+    /// The challenge, by version 2 of ALTCHA's protocol, where the request has an Idempotency-Key
+    #[schema(value_type = Option<Object>)]
+    challenge: Option<altcha::Challenge>,
 }
 
 /// What the contact form's failed answers hold.
@@ -67,6 +72,11 @@ pub struct ContactFailed {
     message: String,
     /// A sentence for each field that is not right
     fields: Option<BTreeMap<String, String>>,
+    /// `challenge` where a challenge has to be solved first
+    code: Option<String>,
+    /// The challenge, by version 2 of ALTCHA's protocol, where the request has an Idempotency-Key
+    #[schema(value_type = Option<Object>)]
+    challenge: Option<altcha::Challenge>,
 }
 
 /// A JSON body, or why it is none.

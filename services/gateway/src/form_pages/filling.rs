@@ -3,6 +3,7 @@
 //! - `data-refusal`: the element that holds the sentence;
 //! - `data-error-of="<field>"`: what is wrong with a field, by an id that ends with `-error`; it goes where nothing is;
 //! - `name` of an `input` or `textarea` in a form: the field;
+//! - `data-challenge`: the way round a challenge, for whom no script can solve it; it goes where none is asked;
 //! - `data-form-page`: a link to the page with the form.
 //!
 //! The front ends' side of it is `frontends/kit/src/refused-page.tsx`.
@@ -26,6 +27,12 @@ pub fn fill(html: &str, form: &str, error: &ApiError, values: &FormValues) -> Re
     let settings = RewriteStrSettings::new()
         .append_element_content_handler(element!("[data-refusal]", |place| {
             place.set_inner_content(error.sentence(), ContentType::Text);
+            Ok(())
+        }))
+        .append_element_content_handler(element!("[data-challenge]", |way_round| {
+            if !error.is_challenge() {
+                way_round.remove();
+            }
             Ok(())
         }))
         .append_element_content_handler(element!("[data-form-page]", |link| {
@@ -102,7 +109,7 @@ mod tests {
 <input name="email" aria-invalid="true" aria-describedby="b-error b-limit">
 <textarea name="message"></textarea><input type="file" name="resume"><input name="website">
 <p id="a-error" data-error-of="name">Wrong</p><p id="b-error" data-error-of="email">Wrong</p>
-</form><a href="/" data-form-page="">Back</a>"#;
+</form><p data-challenge="">Or write to us.</p><a href="/" data-form-page="">Back</a>"#;
 
     fn filled(error: &ApiError, values: FormValues) -> String {
         fill(PAGE, "/contact", error, &values).expect("the page is HTML")
@@ -139,6 +146,14 @@ mod tests {
         );
         assert!(!page.contains("data-error-of=\"email\""), "{page}");
         assert!(page.contains("<a href=\"/contact\""), "{page}");
+    }
+
+    #[test]
+    fn the_way_round_a_challenge_stands_where_one_is_asked_and_nowhere_else() {
+        let page = filled(&ApiError::challenge(None), FormValues::default());
+        assert!(page.contains("Or write to us."), "{page}");
+        assert!(page.contains("or write to us by e-mail.</p>"), "{page}");
+        assert!(!filled(&error(&[]), FormValues::default()).contains("Or write to us."));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The gateway as a browser meets it.
 
 mod answers;
+mod challenges;
 mod collector;
 mod connections;
 mod dashboards;

@@ -20,6 +20,7 @@ const SALES: &str = "sales@oculant.example";
 const RECRUITERS: &str = "recruiters@oculant.example";
 /// A page that is filled, with all that tells the gateway where.
 const REFUSED: &str = r#"<!doctype html><title>Not sent yet</title><p data-refusal="">Words</p>
+<p data-challenge="">You may also write to us.</p>
 <form method="post"><input name="name" aria-invalid="true" aria-describedby="a-error"><p id="a-error" data-error-of="name">Wrong</p>
 <input name="email"><textarea name="message"></textarea><input name="website"></form>"#;
 
@@ -95,6 +96,29 @@ async fn whoever_must_wait_reads_how_it_is_and_keeps_what_was_entered() -> anyho
     assert!(early.contains("<input name=\"name\" value=\"Zoë\">"), "{early}");
     let kept = "\n\"&gt;&lt;script&gt;alert(1)&lt;/script&gt;\r\n🎥 &amp;amp; “more”</textarea>";
     assert!(early.contains(kept), "{early}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn whoever_cannot_solve_a_challenge_reads_another_way_and_keeps_what_was_entered() -> anyhow::Result<()>
+{
+    let folder = folder()?;
+    let gateway = gateway_of(&folder, &["--challenge", "flood", "--flood-per-minute", "1"]).await?;
+    let way_round = "You may also write to us.";
+    let before_the_flood = send(&gateway, "Hello").send().await?;
+    assert_eq!(before_the_flood.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(!page(before_the_flood).await?.contains(way_round));
+
+    let asked = send(&gateway, "Hello").send().await?;
+    assert_eq!(asked.status(), StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(asked.headers()[header::RETRY_AFTER], "60");
+    let asked = page(asked).await?;
+    assert!(
+        asked.contains("we could not check that you are not one."),
+        "{asked}"
+    );
+    assert!(asked.contains(way_round), "{asked}");
+    assert!(asked.contains("\nHello</textarea>"), "{asked}");
     Ok(())
 }
 

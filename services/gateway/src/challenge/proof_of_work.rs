@@ -1,0 +1,210 @@
+//! Proof of work by ALTCHA's protocol (<https://altcha.org/docs/v2/>): issues challenges and verifies solutions, and keeps nothing of
+//! either.
+
+use std::{
+    collections::BTreeMap,
+    net::IpAddr,
+    time::{Duration, SystemTime},
+};
+
+use altcha::{Challenge, CreateChallengeOptions, Payload, VerifySolutionOptions};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use sha2::{Digest, Sha256};
+use site_service::settings::{ExposeSecret, Secret};
+use uuid::Uuid;
+
+use crate::address::network;
+
+/// A try derives a key in so many rounds. WebCrypto does that as fast as an attacker's own program, but has some cost for each
+/// call: fewer rounds would be an attacker's advantage, and with more of them it would cost us, too, who do one for each challenge.
+const ROUNDS: u32 = 1_000;
+const ALGORITHM: &str = "PBKDF2/SHA-256";
+/// How long a solution holds. Shorter than the hour for which an idempotency key has one effect.
+const LIFETIME: Duration = Duration::from_secs(10 * 60);
+/// The member of a challenge's data that says what it is for.
+const BOUND_TO: &str = "boundTo";
+
+/// Issues and verifies challenges under one key.
+pub struct ProofOfWork {
+    key: Secret,
+    /// How many tries a challenge takes on average.
+    tries: u32,
+}
+
+/// What a challenge is for: one submission of one visitor. Whoever uses its solution again sends the same submission again.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Binding(String);
+
+impl Binding {
+    /// The submission to a form that has this idempotency key, from this address.
+    pub fn new(form: &str, key: Uuid, address: IpAddr) -> Self {
+        let mut all = Sha256::new_with_prefix(key);
+        all.update(network(address).to_string());
+        all.update(form);
+        Self(STANDARD.encode(all.finalize()))
+    }
+}
+
+impl ProofOfWork {
+    /// With a key that all who verify must share.
+    pub fn new(key: Secret, tries: u32) -> Self {
+        Self { key, tries }
+    }
+
+    /// A challenge for this submission, and none other.
+    ///
+    /// # Errors
+    ///
+    /// If the library refuses its options.
+    pub fn challenge(&self, binding: Binding, now: SystemTime) -> altcha::Result<Challenge> {
+        let expires = now + LIFETIME;
+        let expires = expires.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        altcha::create_challenge(CreateChallengeOptions {
+            algorithm: ALGORITHM.to_owned(),
+            cost: ROUNDS,
+            counter: Some(self.counter()),
+            data: Some(BTreeMap::from([(BOUND_TO.to_owned(), binding.0.into())])),
+            expires_at: i64::try_from(expires.as_secs()).ok(),
+            hmac_signature_secret: Some(self.key.expose_secret().to_owned()),
+            hmac_key_signature_secret: Some(self.solutions_key()),
+            ..CreateChallengeOptions::default()
+        })
+    }
+
+    /// Whether this is the solution of a challenge of ours for this submission, in ALTCHA's encoding.
+    pub fn verify(&self, solution: &[u8], binding: &Binding) -> bool {
+        let Some(Payload { challenge, solution }) = decoded(solution) else {
+            return false;
+        };
+        let data = challenge.parameters.data.as_ref();
+        let bound_to = data.and_then(|data| data.get(BOUND_TO));
+        if bound_to.and_then(|bound_to| bound_to.as_str()) != Some(&binding.0) {
+            return false;
+        }
+        let options = VerifySolutionOptions {
+            hmac_key_signature_secret: Some(self.solutions_key()),
+            ..VerifySolutionOptions::new(&challenge, &solution, self.key.expose_secret())
+        };
+        altcha::verify_solution(options).is_ok_and(|result| result.verified)
+    }
+
+    /// The number to be found, from half as many tries to half as many again: a visitor's luck makes no large difference.
+    fn counter(&self) -> u32 {
+        let least = self.tries / 2;
+        // The last bits of a random UUID are random (RFC 9562, 5.4).
+        let random = Uuid::new_v4().as_u128() % u128::from(self.tries + 1);
+        least + u32::try_from(random).unwrap_or_default()
+    }
+
+    /// What signs solutions. It must not be what signs challenges: what one signs is never taken for the other's.
+    fn solutions_key(&self) -> String {
+        format!("solution {}", self.key.expose_secret())
+    }
+}
+
+fn decoded(solution: &[u8]) -> Option<Payload> {
+    serde_json::from_slice(&STANDARD.decode(solution).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use altcha::{Solution, SolveChallengeOptions, solve_challenge};
+
+    use super::*;
+
+    const TRIES: u32 = 10;
+    const ADDRESS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 9));
+    const KEY: Uuid = Uuid::from_u128(1);
+
+    fn work() -> ProofOfWork {
+        ProofOfWork::new("a key of thirty-two bytes or more".into(), TRIES)
+    }
+
+    fn binding() -> Binding {
+        Binding::new("contact", KEY, ADDRESS)
+    }
+
+    fn solved(challenge: &Challenge) -> Solution {
+        solve_challenge(SolveChallengeOptions::new(challenge))
+            .ok()
+            .flatten()
+            .expect("a solution")
+    }
+
+    fn encoded(challenge: Challenge, solution: Solution) -> Vec<u8> {
+        let payload = Payload { challenge, solution };
+        let json = serde_json::to_vec(&payload).expect("JSON");
+        STANDARD.encode(json).into_bytes()
+    }
+
+    fn issued(work: &ProofOfWork) -> Challenge {
+        work.challenge(binding(), SystemTime::now()).expect("a challenge")
+    }
+
+    #[test]
+    fn whoever_did_the_work_is_believed_however_often_it_is_sent() {
+        let work = work();
+        let challenge = issued(&work);
+        let solution = solved(&challenge);
+        assert!((TRIES / 2..=TRIES / 2 + TRIES).contains(&solution.counter));
+        let sent = encoded(challenge, solution);
+        assert!(work.verify(&sent, &binding()));
+        assert!(work.verify(&sent, &binding()));
+    }
+
+    #[test]
+    fn a_solution_is_good_for_its_submission_alone() {
+        let work = work();
+        let challenge = issued(&work);
+        let solution = solved(&challenge);
+        let sent = encoded(challenge, solution);
+        for other in [
+            Binding::new("contact", Uuid::from_u128(2), ADDRESS),
+            Binding::new("newsletter", KEY, ADDRESS),
+            Binding::new("contact", KEY, IpAddr::from([203, 0, 113, 10])),
+        ] {
+            assert!(!work.verify(&sent, &other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_computed_is_no_solution() {
+        let work = work();
+        let challenge = issued(&work);
+        let right = solved(&challenge);
+        let of_another = solved(&issued(&work));
+        let guessed = Solution {
+            derived_key: challenge.parameters.key_prefix.clone(),
+            ..right
+        };
+        for wrong in [of_another, guessed] {
+            assert!(!work.verify(&encoded(challenge.clone(), wrong), &binding()));
+        }
+        for no_solution in [&b""[..], b"?", b"e30=", b"bnVsbA=="] {
+            assert!(!work.verify(no_solution, &binding()));
+        }
+    }
+
+    #[test]
+    fn a_challenge_that_is_forged_changed_or_too_old_counts_for_nothing() {
+        let work = work();
+        let others = ProofOfWork::new("another key of thirty-two bytes or more".into(), TRIES);
+        let mut easier = issued(&work);
+        easier.parameters.cost = 1;
+        let mut unsigned = issued(&work);
+        unsigned.signature = None;
+        let mut for_another = work
+            .challenge(Binding::new("contact", Uuid::nil(), ADDRESS), SystemTime::now())
+            .expect("a challenge");
+        let solution = solved(&for_another);
+        for_another.parameters.data = issued(&work).parameters.data;
+        assert!(!work.verify(&encoded(for_another, solution), &binding()));
+        let old = SystemTime::now() - LIFETIME - Duration::from_secs(1);
+        let expired = work.challenge(binding(), old).expect("a challenge");
+        easier.parameters.key_prefix = "00".to_owned();
+        for challenge in [issued(&others), easier, unsigned, expired] {
+            let solution = solved(&challenge);
+            assert!(!work.verify(&encoded(challenge, solution), &binding()));
+        }
+    }
+}

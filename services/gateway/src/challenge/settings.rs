@@ -1,0 +1,48 @@
+//! Settings of challenges.
+
+use std::{num::NonZeroU32, time::Duration};
+
+use clap::{Args, ValueEnum, builder::TypedValueParser as _};
+use site_service::settings::{ExposeSecret, Secret};
+
+/// The shortest key that signs challenges.
+const MIN_KEY_BYTES: usize = 32;
+
+/// When a challenge is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ChallengeMode {
+    /// Never
+    Off,
+    /// While more forms come than people send, and of who fills one in faster than people do
+    Flood,
+    /// Of every form
+    Always,
+}
+
+/// When senders of forms have to show work, and how much.
+#[derive(Args)]
+pub struct ChallengeSettings {
+    /// When a form is taken only with a proof of work, which our pages do by themselves
+    #[arg(long = "challenge", value_name = "CHALLENGE", env = "CHALLENGE", value_enum, default_value_t = ChallengeMode::Off)]
+    pub mode: ChallengeMode,
+    /// Submissions a minute, of all forms and addresses together, above which CHALLENGE=flood asks for it
+    #[arg(long, env = "FLOOD_PER_MINUTE", default_value = "120")]
+    pub flood_per_minute: NonZeroU32,
+    /// Seconds that people take at least to fill in a form; who was faster is asked for it, unless CHALLENGE=off
+    #[arg(long = "min-fill-seconds", value_name = "MIN_FILL_SECONDS", env = "MIN_FILL_SECONDS", default_value = "2", value_parser = clap::value_parser!(u64).map(Duration::from_secs))]
+    pub least_fill: Duration,
+    /// Tries that a challenge takes on average; 2000 take a desktop half a second, an old phone some seconds
+    #[arg(long = "challenge-tries", value_name = "CHALLENGE_TRIES", env = "CHALLENGE_TRIES", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub tries: u32,
+    /// Key that signs challenges, at least 32 bytes, the same in every copy of the gateway; without it each makes its own
+    #[arg(long = "challenge-key", value_name = "CHALLENGE_KEY", env = "CHALLENGE_KEY", hide_env_values = true, value_parser = challenge_key)]
+    pub key: Option<Secret>,
+}
+
+fn challenge_key(raw: &str) -> Result<Secret, String> {
+    let key = Secret::from(raw);
+    if key.expose_secret().len() < MIN_KEY_BYTES {
+        return Err(format!("a key has at least {MIN_KEY_BYTES} bytes"));
+    }
+    Ok(key)
+}

@@ -1,0 +1,136 @@
+//! Challenges as scripts meet them: asked before a body is read, and good for one submission. The services are away, so a form that
+//! passes is answered with 503.
+
+use altcha::{Challenge, Payload, SolveChallengeOptions, solve_challenge};
+use anyhow::Context;
+use base64::{Engine, engine::general_purpose::STANDARD};
+use futures_util::{StreamExt, stream};
+use reqwest::{Body, RequestBuilder, Response, StatusCode, header};
+use serde_json::{Value, json};
+
+use crate::without_services::Gateway;
+
+const VISITOR: &str = "203.0.113.9";
+const KEY: &str = "00000000-0000-8000-8000-000000000001";
+const OTHER_KEY: &str = "00000000-0000-8000-8000-000000000002";
+const PASSED: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
+const ASKED: StatusCode = StatusCode::TOO_MANY_REQUESTS;
+
+async fn gateway(flags: &[&str]) -> anyhow::Result<Gateway> {
+    let quick = ["--challenge-tries", "4", "--rate-burst", "100"];
+    Gateway::start(&[&quick[..], flags].concat()).await
+}
+
+fn message(gateway: &Gateway, key: &str) -> RequestBuilder {
+    let message = json!({ "name": "Asha", "email": "asha@example.org", "message": "Hello" });
+    let request = gateway.post("/api/contact").json(&message);
+    request
+        .header("idempotency-key", key)
+        .header("x-forwarded-for", VISITOR)
+}
+
+/// The solution of the challenge that is asked for.
+async fn solved(asked: Response) -> anyhow::Result<String> {
+    assert_eq!(asked.status(), ASKED);
+    assert_eq!(asked.headers()[header::RETRY_AFTER], "60");
+    let body: Value = asked.json().await?;
+    assert_eq!(
+        (&body["success"], &body["code"]),
+        (&json!(false), &json!("challenge"))
+    );
+    assert!(
+        body["message"]
+            .as_str()
+            .is_some_and(|words| words.contains("e-mail")),
+        "{body}"
+    );
+    let challenge: Challenge = serde_json::from_value(body["challenge"].clone())?;
+    let solution = solve_challenge(SolveChallengeOptions::new(&challenge))?.context("no solution")?;
+    Ok(STANDARD.encode(serde_json::to_vec(&Payload { challenge, solution })?))
+}
+
+#[tokio::test]
+async fn in_a_flood_a_form_is_taken_once_its_work_is_done() -> anyhow::Result<()> {
+    let gateway = gateway(&["--challenge", "flood", "--flood-per-minute", "2"]).await?;
+    let others = |n: u8| message(&gateway, OTHER_KEY).header("x-forwarded-for", format!("203.0.113.{n}"));
+    for n in 1..=2 {
+        assert_eq!(others(n).send().await?.status(), PASSED);
+    }
+    let solution = solved(message(&gateway, KEY).send().await?).await?;
+    let again = || message(&gateway, KEY).header("challenge-solution", &solution);
+    assert_eq!(again().send().await?.status(), PASSED);
+    // The same submission once more: the broker knows its key.
+    assert_eq!(again().send().await?.status(), PASSED);
+
+    let of_another = message(&gateway, OTHER_KEY).header("challenge-solution", &solution);
+    assert_eq!(of_another.send().await?.status(), ASKED);
+    let from_elsewhere = again().header("x-forwarded-for", "198.51.100.7");
+    assert_eq!(from_elsewhere.send().await?.status(), ASKED);
+    let sign_up = gateway
+        .post("/api/newsletter")
+        .json(&json!({ "email": "asha@example.org" }))
+        .header("idempotency-key", KEY)
+        .header("x-forwarded-for", VISITOR)
+        .header("challenge-solution", &solution);
+    let sign_up = sign_up.send().await?;
+    assert_eq!(sign_up.status(), ASKED);
+    assert!(sign_up.json::<Value>().await?["error"].is_string());
+    Ok(())
+}
+
+#[tokio::test]
+async fn whoever_fills_a_form_in_too_fast_is_asked_and_loses_nothing() -> anyhow::Result<()> {
+    let gateway = gateway(&["--challenge", "flood", "--min-fill-seconds", "2"]).await?;
+    let filled_in = |seconds| message(&gateway, KEY).header("fill-seconds", seconds);
+    assert_eq!(filled_in("2.1").send().await?.status(), PASSED);
+    let solution = solved(filled_in("0.3").send().await?).await?;
+    let again = filled_in("0.3").header("challenge-solution", solution);
+    assert_eq!(again.send().await?.status(), PASSED);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_application_is_asked_for_its_work_before_it_is_read() -> anyhow::Result<()> {
+    let gateway = gateway(&["--challenge", "always"]).await?;
+    // An upload that was taken would be waited for longer, and then refused as too slow.
+    let begun = stream::iter([Ok::<_, std::io::Error>("--x\r\n")]).chain(stream::pending());
+    let apply = gateway
+        .post("/api/career-application")
+        .header(header::CONTENT_TYPE, "multipart/form-data; boundary=x")
+        .header("idempotency-key", KEY)
+        .header("x-forwarded-for", VISITOR)
+        .body(Body::wrap_stream(begun));
+    let asked = apply.send().await?;
+    assert_eq!(asked.status(), ASKED);
+    let body: Value = asked.json().await?;
+    assert!(body["challenge"]["signature"].is_string(), "{body}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn whoever_names_no_submission_is_told_and_given_no_challenge() -> anyhow::Result<()> {
+    let gateway = gateway(&["--challenge", "always"]).await?;
+    for key in ["", "no UUID"] {
+        let asked = message(&gateway, key).send().await?;
+        assert_eq!(asked.status(), ASKED, "{key}");
+        let body: Value = asked.json().await?;
+        assert_eq!(body["code"], "challenge");
+        assert_eq!(body["challenge"], Value::Null, "{key}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn copies_of_the_gateway_with_one_key_take_each_others_solutions() -> anyhow::Result<()> {
+    let with_key = async |key| gateway(&["--challenge", "always", "--challenge-key", key]).await;
+    let one = with_key("a key of thirty-two bytes, or more").await?;
+    let another = with_key("a key of thirty-two bytes, or more").await?;
+    let stranger = gateway(&["--challenge", "always"]).await?;
+    let solution = solved(message(&one, KEY).send().await?).await?;
+    for (gateway, status) in [(one, PASSED), (another, PASSED), (stranger, ASKED)] {
+        let again = message(&gateway, KEY).header("challenge-solution", &solution);
+        assert_eq!(again.send().await?.status(), status);
+    }
+    assert!(with_key("too short").await.is_err());
+    Ok(())
+}
