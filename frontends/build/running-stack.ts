@@ -9,6 +9,8 @@ export interface RunningStack {
   /** Address at which the gateway answers for its health. */
   health: string;
   inbox: { web: string };
+  /** Addresses of the services. */
+  services: Record<string, string>;
   pids: Record<string, number>;
 }
 

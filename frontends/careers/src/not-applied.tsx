@@ -1,3 +1,4 @@
+import { brand } from '@site/kit/brand.ts';
 import { placeholderFieldErrors, RefusedPage } from '@site/kit/refused-page.tsx';
 import { ApplicationForm, FIELDS } from './application-form.tsx';
 import './styles.css';
@@ -8,7 +9,7 @@ export const version = REMOTE_VERSION;
 /** `/careers/not-applied` */
 export default function NotApplied() {
   return (
-    <RefusedPage title="Not submitted yet">
+    <RefusedPage title="Not submitted yet" email={brand.emails.careers}>
       <p className="mb-5">Choose your résumé again: browsers keep no file of a form.</p>
       <ApplicationForm
         position=""

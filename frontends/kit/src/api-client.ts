@@ -37,12 +37,20 @@ interface Options {
   retryPolicy?: RetryPolicy;
   /** Calls the submission off. */
   signal?: AbortSignal;
+  /** For how long the visitor had the form. */
+  fillSeconds?: number;
+  /** Told when the browser begins to solve a challenge. */
+  onChallenge?: () => void;
 }
 
 /** Timeout of one attempt with a JSON body. */
 const JSON_TIMEOUT_MS = 30_000;
 /** Timeout of one attempt with a file. */
 const UPLOAD_TIMEOUT_MS = 180_000;
+const JSON_CONTENT = { 'Content-Type': 'application/json' };
+
+/** Headers of a request, but for those without a value. */
+export type Headers = Readonly<Record<string, string | undefined>>;
 
 /** Submits a form as JSON. */
 export function postJson<Path extends keyof JsonForms>(
@@ -52,7 +60,9 @@ export function postJson<Path extends keyof JsonForms>(
 ): Promise<SubmissionResult> {
   const body = JSON.stringify(form);
   const { signal } = options;
-  return submit(options, path + body, key => send({ path, key, body, signal }, JSON_TIMEOUT_MS));
+  return submit(options, path + body, headers =>
+    send({ path, headers: { ...headers, ...JSON_CONTENT }, body, signal }, JSON_TIMEOUT_MS),
+  );
 }
 
 /** Submits a form with a file. `onProgress` is told the fraction of it, from 0 to 1, that is sent. */
@@ -63,12 +73,13 @@ export function postMultipart(
 ): Promise<SubmissionResult> {
   const { signal, onProgress } = options;
   const request = { path, body: form, signal, onProgress };
-  return submit(options, path + fingerprint(form), key =>
-    send({ ...request, key }, UPLOAD_TIMEOUT_MS),
+  return submit(options, path + fingerprint(form), headers =>
+    send({ ...request, headers }, UPLOAD_TIMEOUT_MS),
   );
 }
 
-interface HttpResponse {
+/** Response of the API. */
+export interface HttpResponse {
   status: number;
   body: string;
 }
@@ -81,14 +92,26 @@ class NetworkError extends Error {}
  * again after a failure makes another attempt, not another submission.
  */
 async function submit(
-  { failureMessages, retryPolicy = DEFAULT_RETRY_POLICY, signal }: Options,
+  options: Options,
   content: string,
-  attempt: (key: string) => Promise<HttpResponse>,
+  attempt: (headers: Headers) => Promise<HttpResponse>,
 ): Promise<SubmissionResult> {
-  const key = idempotencyKeyOf(content);
+  const { failureMessages, retryPolicy = DEFAULT_RETRY_POLICY, signal, onChallenge } = options;
+  const headers = {
+    Accept: 'application/json',
+    'Idempotency-Key': idempotencyKeyOf(content),
+    'Fill-Seconds': options.fillSeconds?.toFixed(1),
+  };
+  const shouldRetry = (failure: unknown) => failure instanceof NetworkError;
+  const send = (more?: Headers) =>
+    retry(() => attempt({ ...headers, ...more }), { ...retryPolicy, shouldRetry, signal });
   try {
-    const shouldRetry = (failure: unknown) => failure instanceof NetworkError;
-    const response = await retry(() => attempt(key), { ...retryPolicy, shouldRetry, signal });
+    let response = await send();
+    if (isChallenge(response)) {
+      onChallenge?.();
+      const { solveAndSend } = await import(/* webpackChunkName: "challenge" */ './challenge.ts');
+      response = await solveAndSend(response, isChallenge, send, signal);
+    }
     const result = parseResponse(response, failureMessages.refused);
     // After an error of the server's nobody knows whether it was stored.
     if (response.status < 500) {
@@ -101,6 +124,11 @@ async function submit(
   }
 }
 
+/** Whether the server, in a flood of forms, asks for work before it takes one. The code for it is loaded with the first. */
+function isChallenge({ status, body }: HttpResponse): boolean {
+  return status === 429 && JSON.parse(body)['code'] === 'challenge';
+}
+
 function fingerprint(form: FormData): string {
   const parts = Array.from(form, ([name, value]) =>
     typeof value === 'string' ? [name, value] : [name, value.name, value.size, value.lastModified],
@@ -110,7 +138,7 @@ function fingerprint(form: FormData): string {
 
 interface Request {
   path: string;
-  key: string;
+  headers: Headers;
   body: string | FormData;
   signal?: AbortSignal | undefined;
   onProgress?: ((fraction: number) => void) | undefined;
@@ -118,17 +146,17 @@ interface Request {
 
 /** XMLHttpRequest, because fetch tells nothing of an upload's progress. */
 function send(
-  { path, key, body, signal, onProgress }: Request,
+  { path, headers, body, signal, onProgress }: Request,
   timeoutMs: number,
 ): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('POST', path);
     request.timeout = timeoutMs;
-    request.setRequestHeader('Idempotency-Key', key);
-    request.setRequestHeader('Accept', 'application/json');
-    if (typeof body === 'string') {
-      request.setRequestHeader('Content-Type', 'application/json');
+    for (const [name, value] of Object.entries(headers)) {
+      if (value) {
+        request.setRequestHeader(name, value);
+      }
     }
     if (onProgress) {
       request.upload.onprogress = event => onProgress(event.loaded / event.total);

@@ -55,10 +55,9 @@ export function NewsletterForm({ fieldErrors: initial }: NewsletterFormProps) {
       <Honeypot />
       <PrivacyNote />
       {state.status === 'failed' ? <Alert>{state.message}</Alert> : null}
-      <SubmitButtons title="Subscribe" state={state} onCancel={cancel} />
-      <p role="status" className="mt-3 text-good-ink">
+      <SubmitButtons title="Subscribe" state={state} onCancel={cancel}>
         {state.status === 'accepted' ? <Subscribed /> : null}
-      </p>
+      </SubmitButtons>
     </form>
   );
 }
@@ -66,8 +65,8 @@ export function NewsletterForm({ fieldErrors: initial }: NewsletterFormProps) {
 function Subscribed() {
   return (
     <>
-      <span className="block">Thank you for subscribing!</span>
-      <span className="block">
+      <span className="block text-good-ink">Thank you for subscribing!</span>
+      <span className="block text-good-ink">
         Check your inbox: it counts once you press the link in our mail.
       </span>
     </>

@@ -1,6 +1,7 @@
 import type { FormEvent } from 'react';
 import { useCallback, useRef, useState } from 'react';
 import type { SubmissionResult } from './api-client.ts';
+import { useHydrated } from './use-hydrated.ts';
 
 /** Validation errors in sentences, by the field's name. */
 export type FieldErrors = Readonly<Record<string, string>>;
@@ -12,6 +13,8 @@ export type SubmissionState =
       status: 'submitting';
       /** The fraction of it, from 0 to 1, that is sent. */
       uploadProgress: number;
+      /** Whether the browser solves a challenge first. */
+      isBeingChecked?: boolean;
     }
   | { status: 'failed'; message: string; fieldErrors: FieldErrors };
 
@@ -19,6 +22,8 @@ export type SubmissionState =
 export interface AttemptOptions {
   signal: AbortSignal;
   onProgress: (fraction: number) => void;
+  onChallenge: () => void;
+  fillSeconds: number;
 }
 
 /** A form's submission. */
@@ -52,6 +57,8 @@ export function useSubmission(initial = NO_ERRORS): Submission {
   const [state, setState] = useState<SubmissionState>(IDLE);
   const [failures, setFailures] = useState(0);
   const running = useRef<AbortController>(undefined);
+  // A form that is hydrated has been there since about when the page was.
+  const shownAt = useRef(useHydrated() ? performance.now() : 0);
 
   function fail(message: string, fieldErrors: FieldErrors) {
     setState({ status: 'failed', message, fieldErrors });
@@ -62,8 +69,12 @@ export function useSubmission(initial = NO_ERRORS): Submission {
     running.current = new AbortController();
     const onProgress = (uploadProgress: number) =>
       setState({ status: 'submitting', uploadProgress });
+    const onChallenge = () =>
+      setState({ status: 'submitting', uploadProgress: 0, isBeingChecked: true });
+    const fillSeconds = (performance.now() - shownAt.current) / 1000;
     onProgress(0);
-    const result = await attempt({ signal: running.current.signal, onProgress });
+    const { signal } = running.current;
+    const result = await attempt({ signal, onProgress, onChallenge, fillSeconds });
     if (result.ok) {
       setState({ status: 'accepted' });
     } else if (result.isCancelled) {

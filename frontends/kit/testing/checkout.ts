@@ -1,4 +1,12 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -40,6 +48,11 @@ export function checkout(replaced: Readonly<Record<string, string>> = {}): Check
   }
   for (const name of readdirSync(join(root, 'node_modules', OURS))) {
     symlinkSync(join(folder, 'frontends', name), join(packages, OURS, name));
+    // What npm keeps beside a package of ours, because another version has the place that all share.
+    const own = join(root, 'frontends', name, 'node_modules');
+    if (existsSync(own)) {
+      symlinkSync(own, join(folder, 'frontends', name, 'node_modules'));
+    }
   }
   return { folder, remove: () => rmSync(folder, { recursive: true }) };
 }

@@ -5,8 +5,11 @@ import { freePort, waitUntilReady } from './server-process.ts';
 
 const GATEWAY = join(import.meta.dirname, '../../../target/debug/gateway');
 
-/** Starts a gateway of the test's own, which serves a folder and has no services behind it. */
-export async function gateway(folder: string): Promise<ServerProcess> {
+/** Starts a gateway of the test's own, which serves a folder; unless flags name them, it has no services behind it. */
+export async function gateway(
+  folder: string,
+  more: readonly string[] = [],
+): Promise<ServerProcess> {
   const listen = `127.0.0.1:${await freePort()}`;
   const flags = [
     '--listen',
@@ -17,6 +20,7 @@ export async function gateway(folder: string): Promise<ServerProcess> {
     folder,
     '--log',
     'error',
+    ...more,
   ];
   const running = spawn(GATEWAY, flags, { stdio: ['ignore', 'ignore', 'inherit'] });
   return waitUntilReady(running, `http://${listen}`, '/api/openapi.json', 5_000);

@@ -92,6 +92,23 @@ test('the success is told with the address for 5000 ms, then the form is back an
   expect(said).not.toHaveBeenCalled();
 });
 
+test('while a challenge is solved who listens is told so, too, and may call it off', async () => {
+  render(<ContactForm />);
+  const status = screen.getByRole('status');
+  expect(status.textContent).toBe('');
+  const email = fill();
+  await submit();
+  expect(Number(xhr.last().headers['Fill-Seconds'])).toBeLessThan(60);
+  const parameters = { keyPrefix: 'f'.repeat(32), nonce: '00', salt: '00', cost: 1, keyLength: 32 };
+  const challenge = { parameters: { ...parameters, algorithm: 'PBKDF2/SHA-256' } };
+  await xhr.answer(429, { success: false, code: 'challenge', challenge });
+  expect(status.textContent).toBe('Checking that you are not a robot. This takes a few seconds.');
+  await setupUser().click(screen.getByRole('button', { name: 'Cancel' }));
+  await vi.waitFor(() => expect(status.textContent).toBe(''));
+  expect(values()).toEqual(['Asha Rao', email, 'Two shops, fourteen cameras.']);
+  expect(xhr.sent).toHaveLength(1);
+});
+
 test('where no address was entered the success speaks of the one provided (section 4)', async () => {
   render(<ContactForm />);
   fill('');

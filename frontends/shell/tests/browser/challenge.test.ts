@@ -1,0 +1,94 @@
+import { dist } from '../../../build/file-paths.ts';
+import { gateway } from '../../../kit/testing/gateway.ts';
+import {
+  test as base,
+  expect,
+  expectAccessible,
+  expectConsole,
+  uniqueEmail,
+} from '../../../kit/testing/playwright-fixtures.ts';
+
+// What visitors meet in a flood of forms: a gateway that asks a challenge of everybody.
+
+const SALES = 'sales@oculant.example';
+const CHECKING = 'Checking that you are not a robot. This takes a few seconds.';
+
+const test = base.extend({
+  baseURL: async ({ stack }, use) => {
+    const contact = ['--contact-url', stack.services['contact'] ?? ''];
+    const flags = ['--challenge', 'always', '--trusted-proxies', '1', ...contact];
+    const asking = await gateway(dist, flags);
+    await use(asking.site);
+    asking.stop();
+  },
+});
+
+async function write(page: Parameters<typeof expectAccessible>[0], email: string) {
+  await page.getByLabel('Full Name').fill('Asha Rao');
+  await page.getByLabel('Email Address').fill(email);
+  await page.getByLabel('Your Message').fill('Two shops, fourteen cameras.');
+}
+
+test('a message is sent once the browser has done its work, and its visitor does nothing', async ({
+  page,
+  mailTo,
+  consoleMessages,
+}) => {
+  const email = uniqueEmail('asha');
+  const answers: number[] = [];
+  page.on(
+    'response',
+    answer => answer.url().endsWith('/api/contact') && answers.push(answer.status()),
+  );
+  // Until it has been looked at, the work is not begun.
+  const isSeen = Promise.withResolvers<void>();
+  await page.route('**/assets/challenge.*.js', async route => {
+    await isSeen.promise;
+    await route.continue();
+  });
+  await page.goto('/contact');
+  await write(page, email);
+  await page.getByRole('button', { name: 'Send Message' }).click();
+  await expect(page.getByText(CHECKING)).toHaveRole('status');
+  await expectAccessible(page);
+  isSeen.resolve();
+  await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
+  expect(answers).toEqual([429, 200]);
+  await mailTo(SALES, email);
+  expectConsole(consoleMessages, /429/);
+});
+
+test('a browser that cannot do it says whom to write to, and keeps what was written', async ({
+  page,
+  consoleMessages,
+}) => {
+  await page.addInitScript(() => Object.defineProperty(crypto, 'subtle', { value: undefined }));
+  await page.goto('/contact');
+  await write(page, uniqueEmail('asha'));
+  await page.getByRole('button', { name: 'Send Message' }).click();
+  await expect(page.getByRole('alert')).toContainText('or write to hello@oculant.example.');
+  await expect(page.getByLabel('Your Message')).toHaveValue('Two shops, fourteen cameras.');
+  expectConsole(consoleMessages, /429|^We could not check/);
+});
+
+test.describe('where no script runs', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('a message is not sent, but kept, with an address and a number beside it', async ({
+    page,
+    consoleMessages,
+  }) => {
+    await page.goto('/contact');
+    await write(page, 'asha@example.com');
+    await page.getByRole('button', { name: 'Send Message' }).click();
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Not sent yet');
+    const main = page.locator('main');
+    await expect(main.getByRole('link', { name: 'hello@oculant.example' })).toHaveAttribute(
+      'href',
+      'mailto:hello@oculant.example',
+    );
+    await expect(main.getByRole('link', { name: '+91 44 0000 0000' })).toBeVisible();
+    await expect(page.getByLabel('Your Message')).toHaveValue('Two shops, fourteen cameras.');
+    expectConsole(consoleMessages, /429/);
+  });
+});
