@@ -20,6 +20,7 @@ mod lint;
 #[cfg(test)]
 mod map;
 mod measure;
+mod patched_copy;
 mod sbom;
 #[cfg(test)]
 mod sources;

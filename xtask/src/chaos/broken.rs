@@ -1,23 +1,20 @@
 //! Builds that lose something on purpose: what looks for losses must find each.
 
 use std::{
-    collections::BTreeSet,
-    fs,
     io::{Write, stdout},
-    path::{Path, PathBuf},
     process::Command,
     time::{Duration, Instant},
 };
 
 use anyhow::Context;
 
-use crate::step::{cargo, program, root, run};
+use crate::{
+    patched_copy::{self, in_the_copy},
+    step::{cargo, program, run},
+};
 
 /// The patches, each of which makes the product lose something.
 const PATCHES: &str = "reliability/broken";
-/// The copy of the checkout that is broken, and what is built of it.
-const SOURCE: &str = "target/broken/source";
-const TARGET: &str = "target/broken/target";
 /// How long it may take until what a broken build loses is reported, the build not counted.
 const NOTICED_WITHIN: Duration = Duration::from_secs(60);
 /// Seconds after which the broker hands out again what was not acknowledged: a broken build is to be found within a minute.
@@ -67,13 +64,13 @@ const BREAKS: [Break; 3] = [
 /// Where a patch does not apply, what it makes does not compile, or the model or the harness does not notice it in time, or
 /// reports something of a copy that is not broken.
 pub fn broken() -> anyhow::Result<()> {
-    copy_checkout()?;
+    patched_copy::renew()?;
     build("as it is")?;
     nothing_is_found_as_it_is()?;
     let mut missed = Vec::new();
     for broken in &BREAKS {
-        copy_checkout()?;
-        apply(broken.patch)?;
+        patched_copy::renew()?;
+        patched_copy::apply(PATCHES, broken.patch)?;
         build(broken.patch)?;
         for (who, command, report) in [
             (
@@ -88,7 +85,7 @@ pub fn broken() -> anyhow::Result<()> {
             }
         }
     }
-    copy_checkout()?;
+    patched_copy::renew()?;
     anyhow::ensure!(
         missed.is_empty(),
         "Not noticed within {} s: {}.",
@@ -96,14 +93,6 @@ pub fn broken() -> anyhow::Result<()> {
         missed.join(", ")
     );
     Ok(())
-}
-
-fn apply(patch: &str) -> anyhow::Result<()> {
-    run(
-        &format!("Breaking a copy: {patch}"),
-        program("git", &["apply", "--directory", SOURCE]).arg(path_of(patch)),
-        "The code that it changes has changed: make the patch anew.",
-    )
 }
 
 fn build(what: &str) -> anyhow::Result<()> {
@@ -170,10 +159,7 @@ fn model_limits() -> [(&'static str, String); 2] {
 
 /// The harness, with the broken copy's programs.
 fn harness(row: &str) -> Command {
-    let program = program(
-        root().join(TARGET).join("debug/chaos"),
-        &[row, "--ack-wait", ACK_WAIT],
-    );
+    let program = program(patched_copy::built("chaos"), &[row, "--ack-wait", ACK_WAIT]);
     in_the_copy(program)
 }
 
@@ -187,71 +173,12 @@ fn model() -> Command {
     ]))
 }
 
-/// Has a command see the broken copy, and the tools of this checkout.
-fn in_the_copy(mut command: Command) -> Command {
-    command
-        .current_dir(root().join(SOURCE))
-        .env("CARGO_TARGET_DIR", root().join(TARGET));
-    let installed = root().join("target/tools/nats-server");
-    if installed.exists() {
-        command.env("NATS_SERVER", installed);
-    }
-    command
-}
-
-fn path_of(patch: &str) -> PathBuf {
-    root().join(PATCHES).join(format!("{patch}.patch"))
-}
-
-/// Makes the copy what the checkout is. What is the same stays untouched, so that cargo compiles only what changed.
-fn copy_checkout() -> anyhow::Result<()> {
-    let listed = program("git", &["ls-files", "-z"]).output()?.stdout;
-    let listed = String::from_utf8(listed).context("a file's name is not UTF-8")?;
-    let tracked: BTreeSet<PathBuf> = listed.split_terminator('\0').map(PathBuf::from).collect();
-    let source = root().join(SOURCE);
-    remove_untracked(&source, &source, &tracked)?;
-    for path in tracked {
-        let (from, to) = (root().join(&path), source.join(&path));
-        if !from.is_file() {
-            continue;
-        }
-        let content = fs::read(&from)?;
-        if fs::read(&to).ok().as_ref() != Some(&content) {
-            fs::create_dir_all(to.parent().context("a file without a folder")?)?;
-            fs::write(&to, content)?;
-        }
-    }
-    Ok(())
-}
-
-fn remove_untracked(source: &Path, folder: &Path, tracked: &BTreeSet<PathBuf>) -> anyhow::Result<()> {
-    if !folder.exists() {
-        return Ok(());
-    }
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            remove_untracked(source, &path, tracked)?;
-        } else if !tracked.contains(path.strip_prefix(source)?) {
-            fs::remove_file(path)?;
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn each_patch_that_breaks_the_product_still_applies() {
-        let folder = fs::read_dir(root().join(PATCHES)).expect("there is the folder");
-        assert_eq!(folder.count(), BREAKS.len(), "a patch is not tried");
-        for Break { patch, .. } in BREAKS {
-            let checked = program("git", &["apply", "--check"]).arg(path_of(patch)).output();
-            let checked = checked.expect("git runs");
-            let said = String::from_utf8_lossy(&checked.stderr);
-            assert!(checked.status.success(), "{patch}: {said}");
-        }
+        patched_copy::ensure_each_applies(PATCHES, &BREAKS.map(|broken| broken.patch));
     }
 }
