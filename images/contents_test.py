@@ -350,6 +350,7 @@ class Contents(unittest.TestCase):
                 self.assertEqual(told.returncode, 0, told.stderr)
 
     def test_the_builder_is_sent_nothing_that_git_does_not_keep(self):
+        self.assertNotIn(".git", sent())
         kept_back = set((ROOT / ".dockerignore").read_text().splitlines())
         for ignored in (ROOT / ".gitignore").read_text().splitlines():
             path = ignored.strip("/")

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use futures_util::future::try_join_all;
-use reqwest::{Body, RequestBuilder, StatusCode, header, multipart};
+use reqwest::{Body, Method, RequestBuilder, StatusCode, header, multipart};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -46,6 +46,28 @@ async fn what_no_route_takes_is_refused_in_json() -> anyhow::Result<()> {
             refusal(gateway.get(form)).await?.0,
             StatusCode::METHOD_NOT_ALLOWED
         );
+    }
+    Ok(())
+}
+
+/// TRACE above all, which would send back what a browser adds by itself.
+#[tokio::test]
+async fn no_method_is_taken_but_those_of_the_address() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&["--rate-burst", "100"]).await?;
+    for path in [
+        "/api/contact",
+        "/api/newsletter/confirm",
+        "/api/newsletter/unsubscribe",
+        "/api/openapi.json",
+    ] {
+        for method in ["TRACE", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"] {
+            let method = Method::from_bytes(method.as_bytes())?;
+            let asked = gateway
+                .client
+                .request(method.clone(), format!("{}{path}", gateway.url));
+            let status = refusal(asked).await?.0;
+            assert_eq!(status, StatusCode::METHOD_NOT_ALLOWED, "{method} {path}");
+        }
     }
     Ok(())
 }
@@ -280,14 +302,17 @@ async fn every_answer_carries_the_security_headers() -> anyhow::Result<()> {
             headers[header::CONTENT_SECURITY_POLICY],
             "default-src 'none'; frame-ancestors 'none'"
         );
-        for name in [
-            "strict-transport-security",
-            "referrer-policy",
-            "permissions-policy",
-            "cross-origin-opener-policy",
-            "cross-origin-resource-policy",
+        for (name, value) in [
+            ("strict-transport-security", "max-age=63072000; includeSubDomains"),
+            ("referrer-policy", "strict-origin-when-cross-origin"),
+            (
+                "permissions-policy",
+                "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+            ),
+            ("cross-origin-opener-policy", "same-origin"),
+            ("cross-origin-resource-policy", "same-origin"),
         ] {
-            assert!(headers.contains_key(name), "{name}");
+            assert_eq!(headers[name], value, "{name}");
         }
     }
     Ok(())

@@ -53,7 +53,29 @@ fn are_usable(certificates: &[CertificateDer<'static>]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use testkit::CertificateAuthority;
+    use tokio_rustls::rustls::ProtocolVersion;
+
     use super::*;
+
+    #[test]
+    fn nothing_older_than_tls_1_2_is_spoken_and_every_cipher_suite_has_forward_secrecy() -> anyhow::Result<()>
+    {
+        let authority = CertificateAuthority::new()?;
+        let trusted = RootCertificates::read(&authority.file().to_string_lossy());
+        let config = tls_config(Some(&trusted.map_err(anyhow::Error::msg)?))?;
+        let suites = &config.crypto_provider().cipher_suites;
+        assert!(!suites.is_empty());
+        for suite in suites {
+            let (version, name) = (suite.version().version, format!("{:?}", suite.suite()));
+            let is_new = matches!(version, ProtocolVersion::TLSv1_2 | ProtocolVersion::TLSv1_3);
+            let has_forward_secrecy = ["TLS13_", "TLS_ECDHE_"]
+                .iter()
+                .any(|begin| name.starts_with(begin));
+            assert!(is_new && has_forward_secrecy, "{name}");
+        }
+        Ok(())
+    }
 
     #[test]
     fn a_file_without_authorities_is_refused_with_the_reason() -> std::io::Result<()> {
