@@ -39,7 +39,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, TestedBy); 99] = [
+pub const COMMANDS: [(&str, TestedBy); 100] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -82,6 +82,7 @@ pub const COMMANDS: [(&str, TestedBy); 99] = [
     ("cargo xtask chaos --broken", AsIs),
     ("cargo xtask chaos other-release", AsIs),
     ("cargo xtask chaos soak cluster-soak", AsIs),
+    ("cargo xtask security", AsIs),
     ("cargo xtask commands", ByCi),
     (
         "cargo install --path crates/sitectl",

@@ -22,6 +22,7 @@ mod map;
 mod measure;
 mod patched_copy;
 mod sbom;
+mod security;
 #[cfg(test)]
 mod sources;
 mod step;
@@ -100,6 +101,8 @@ enum Chore {
     Fuzz(fuzz::FuzzArgs),
     /// Attacks the promise that nothing is lost: faults under load, a model of the path, builds that are broken on purpose
     Chaos(chaos::ChaosArgs),
+    /// Takes security measures out of a copy, one at a time: the test that docs/security.md names for each must fail
+    Security(security::SecurityArgs),
     /// Compares what one of our parts reaches with the least that its work could cost; fails below a share of that
     Bench {
         /// Which part
@@ -125,6 +128,7 @@ fn main() -> ExitCode {
         Chore::Commands { filter } => commands::commands(&filter),
         Chore::Fuzz(args) => fuzz::fuzz(&args),
         Chore::Chaos(args) => chaos::chaos(&args),
+        Chore::Security(args) => security::security(&args),
         Chore::Bench { what } => bench::bench(what),
     };
     match done {
