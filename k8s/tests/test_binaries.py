@@ -23,7 +23,8 @@ class Settings:
     def __init__(self, help_text):
         usage = help_text.split("Usage:")[1].split("\n")[0]
         flags = set(re.findall(r"--[a-z0-9-]+", usage))
-        blocks = re.split(r"\n +(?=--)", help_text.split("Options:")[1])
+        options, _, secrets = help_text.split("Options:")[1].partition("\nSecrets, ")
+        blocks = re.split(r"\n +(?=--)", options)
         self.known, self.required, self.of_this_host, self.defaults = set(), set(), set(), {}
         for block in blocks:
             found = re.search(r"\[env: ([A-Z0-9_]+)", block)
@@ -33,12 +34,14 @@ class Settings:
             self.known.add(name)
             if default := re.search(r"\[default: ([^\]]*)\]", block):
                 self.defaults[name] = default[1]
-            if f"{name}_FILE, a file" in block:
-                self.known.add(f"{name}_FILE")
             if re.match(r" *(--[a-z0-9-]+)", block)[1] in flags:
                 self.required.add(name)
             if re.search(r"\[default: [^\]]*(127\.0\.0\.1|localhost)", block):
                 self.of_this_host.add(name)
+        for name, file, required in re.findall(r"\n  ([A-Z0-9_]+), ([A-Z0-9_]+)( \[required\])?", secrets):
+            self.known |= {name, file}
+            if required:
+                self.required.add(name)
 
 
 @cache

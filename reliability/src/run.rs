@@ -4,7 +4,7 @@ use std::{ops::RangeInclusive, time::Duration};
 
 use anyhow::Context;
 use fastrand::Rng;
-use testkit::{Keep, Mail, Ports, Shape, Stack, User, eventually};
+use testkit::{Keep, Mail, Ports, Shape, Stack, User, eventually, pass_flags};
 use tokio::{
     process::Command,
     time::{Instant, sleep},
@@ -292,9 +292,8 @@ async fn uploads_end(stack: &Stack) {
 async fn sweep(stack: &Stack) -> anyhow::Result<()> {
     let mut sweep = Command::new(stack.programs().join("sitectl"));
     sweep.args(["sweep", "--grace", "0"]);
-    sweep
-        .args(stack.nats.flags(User::Operator))
-        .args(stack.s3.flags());
+    let parts = [stack.nats.flags(User::Operator), stack.s3.flags()].concat();
+    pass_flags(sweep.as_std_mut(), &parts);
     let swept = sweep.output().await?;
     anyhow::ensure!(
         swept.status.success(),

@@ -12,11 +12,11 @@ use url::Url;
 const MAX_NAME_CHARACTERS: usize = 40;
 
 /// All endpoints of an installation, each under a name of its own.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Endpoints(Vec<Arc<Endpoint>>);
 
 /// One receiver of webhooks.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Endpoint {
     /// What it is called in settings, logs and dead letters.

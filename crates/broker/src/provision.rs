@@ -44,7 +44,7 @@ const DELIVERY_RECORD_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const VISITOR_MAILS_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Settings of provisioning.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Debug)]
 pub struct ProvisionSettings {
     /// Copies of every stream and bucket: 1 on a single server, 3 in a cluster
     #[arg(long, env = "STREAM_REPLICAS", default_value_t = 1)]

@@ -1,6 +1,7 @@
 //! How every binary starts, tells how it is, and stops: settings, telemetry, health, drain.
 
 pub mod allocator;
+mod core_dumps;
 pub mod detached_calls;
 pub mod drain;
 pub mod grpc;

@@ -4,7 +4,7 @@ use clap::Args;
 use site_service::nats::NatsSettings;
 
 /// The broker, and how to answer.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub struct CommonArgs {
     /// The broker
     #[command(flatten)]

@@ -21,14 +21,14 @@ mod webhooks;
 use clap::{Parser, Subcommand};
 
 /// The operator's tool
-#[derive(Parser)]
+#[derive(Parser, Debug)]
 #[command(name = "sitectl", version)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
-#[derive(Subcommand)]
+#[derive(Subcommand, Debug)]
 enum Command {
     /// Creates streams, consumers and buckets where they are missing; safe to repeat
     Setup(Box<setup::SetupArgs>),

@@ -22,13 +22,13 @@ use crate::{
 };
 
 /// Which of the commands, and what it needs to know.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub struct PersonArgs {
     #[command(subcommand)]
     command: Command,
 }
 
-#[derive(Subcommand)]
+#[derive(Subcommand, Debug)]
 enum Command {
     /// Writes all that is held of a person into a folder
     Export {
@@ -49,7 +49,7 @@ enum Command {
 }
 
 /// What every command needs.
-#[derive(Args)]
+#[derive(Args, Debug)]
 struct PersonCommonArgs {
     /// The person's e-mail address
     #[arg(value_name = "E-MAIL")]

@@ -23,7 +23,7 @@ use crate::{broker, output::print_output, webhooks::consumer_lag};
 const LEGACY_SIGN_UP_TTL: Duration = Duration::from_secs(48 * 60 * 60);
 
 /// What the set-up needs to know.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub struct SetupArgs {
     /// The broker
     #[command(flatten)]

@@ -29,7 +29,7 @@ const ROOM_BYTES: i64 = 64 * 1024;
 const NO_TIME: &str = "the broker did not tell its time (setting NATS_URL); repeat it";
 
 /// What the sweep needs to know.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub struct SweepArgs {
     /// Minutes after which an upload without an event counts as cut off
     #[arg(long, value_name = "MINUTES", default_value = "60", value_parser = minutes)]

@@ -15,13 +15,13 @@ use time::format_description::well_known::Rfc3339;
 use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// Which of the commands, and what it needs to know.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub struct WebhooksArgs {
     #[command(subcommand)]
     command: Command,
 }
 
-#[derive(Subcommand)]
+#[derive(Subcommand, Debug)]
 enum Command {
     /// Lists the endpoints and how they fare
     List(CommonArgs),

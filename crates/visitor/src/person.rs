@@ -47,6 +47,12 @@ impl PersonKey {
     }
 }
 
+impl fmt::Debug for PersonKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PersonKey(…)")
+    }
+}
+
 /// HMAC-SHA256 of a normalised address, 128 bits as 32 lower-case hex digits.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -81,6 +87,7 @@ impl From<PersonId> for String {
     }
 }
 
+/// The key itself is not kept. What is made of it is two states of the hash, which are overwritten when they are dropped.
 pub(crate) fn keyed(secret: &str) -> Result<Hmac<Sha256>, InvalidInput> {
     if secret.len() < MIN_KEY_BYTES {
         return Err(InvalidInput::new(format!(
@@ -92,6 +99,8 @@ pub(crate) fn keyed(secret: &str) -> Result<Hmac<Sha256>, InvalidInput> {
 
 #[cfg(test)]
 mod tests {
+    use sha2::digest::{block_api::EagerHash, zeroize::ZeroizeOnDrop};
+
     use super::*;
 
     fn person(secret: &str, email: &str) -> String {
@@ -125,6 +134,14 @@ mod tests {
         assert_eq!(tag(KEY, 1), tag(KEY, 1));
         assert_ne!(tag(KEY, 1), tag(KEY, 2));
         assert_ne!(tag(KEY, 1), tag(other, 1));
+    }
+
+    #[test]
+    fn what_is_made_of_a_key_is_overwritten_when_it_is_dropped_and_never_shown() {
+        fn is_overwritten<Hash: EagerHash<Core: ZeroizeOnDrop>>(_states: &Hmac<Hash>) {}
+        let key = PersonKey::new(KEY).expect("a long key");
+        is_overwritten(&key.0);
+        assert_eq!(format!("{key:?}"), "PersonKey(…)");
     }
 
     #[test]

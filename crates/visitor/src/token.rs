@@ -3,6 +3,8 @@
 //! Form: `base64url(claims) "." base64url(HMAC-SHA256(claims))`. The claims hold the
 //! person's keyed hash, so a link never carries an address.
 
+use std::fmt;
+
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, Mac};
 use serde::{Deserialize, Serialize};
@@ -35,6 +37,12 @@ pub enum TokenError {
 /// The secret that signs tokens. The newsletter service and the notifier share it.
 #[derive(Clone)]
 pub struct TokenKey(Hmac<Sha256>);
+
+impl fmt::Debug for TokenKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TokenKey(…)")
+    }
+}
 
 #[derive(Serialize, Deserialize)]
 struct Claims {

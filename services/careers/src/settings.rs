@@ -16,7 +16,7 @@ pub const STORING_TIME: Duration = Duration::from_secs(STORING_SECONDS);
 const STORING_SECONDS: u64 = 75;
 
 /// Takes internship applications over gRPC, stores their résumés and publishes events.
-#[derive(Parser)]
+#[derive(Parser, Debug)]
 #[command(name = "careers", version)]
 pub struct Settings {
     /// Address to listen on for gRPC

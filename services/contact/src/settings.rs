@@ -7,7 +7,7 @@ use site_service::{drain::DrainSettings, nats::NatsSettings, telemetry::Telemetr
 use visitor::PersonKey;
 
 /// Takes contact messages over gRPC and publishes them as events.
-#[derive(Parser)]
+#[derive(Parser, Debug)]
 #[command(name = "contact", version)]
 pub struct Settings {
     /// Address to listen on for gRPC

@@ -18,7 +18,7 @@ use tonic::transport::Uri;
 use crate::{address::ForwardedHeader, challenge::ChallengeSettings, stopping::RECEIVING_ENDS};
 
 /// The ingress: serves the site and its API, and forwards forms over gRPC.
-#[derive(Parser)]
+#[derive(Parser, Debug)]
 #[command(name = "gateway", version)]
 pub struct Settings {
     /// Address to listen on for HTTP

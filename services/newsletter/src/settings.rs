@@ -10,7 +10,7 @@ use visitor::{PersonKey, token::TokenKey};
 const MAX_CONFIRM_WITHIN_HOURS: u64 = MAX_CONFIRM_WITHIN.as_secs() / (60 * 60);
 
 /// Takes newsletter sign-ups over gRPC and keeps the subscribers.
-#[derive(Parser)]
+#[derive(Parser, Debug)]
 #[command(name = "newsletter", version)]
 pub struct Settings {
     /// Address to listen on for gRPC

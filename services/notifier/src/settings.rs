@@ -21,7 +21,7 @@ const RECORD_TIME: Duration = Duration::from_secs(10);
 const MAX_ATTACHMENT_KB: u64 = 10_486;
 
 /// Sends the mails that the site's events call for.
-#[derive(Parser)]
+#[derive(Parser, Debug)]
 #[command(name = "notifier", version)]
 pub struct Settings {
     /// Address to answer on for its health (gRPC)

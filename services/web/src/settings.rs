@@ -6,7 +6,7 @@ use clap::Parser;
 use site_service::{drain::DrainSettings, telemetry::TelemetrySettings};
 
 /// Serves one front end's files.
-#[derive(Parser)]
+#[derive(Parser, Debug)]
 #[command(name = "web", version)]
 pub struct Settings {
     /// Address to listen on for HTTP

@@ -45,7 +45,8 @@ fn table() -> String {
     iter::once(HEAD.to_owned()).chain(lines).collect()
 }
 
-fn programs() -> [Command; 7] {
+/// The programs that take settings.
+pub fn programs() -> [Command; 7] {
     [
         gateway::Settings::command(),
         contact::Settings::command(),
@@ -58,7 +59,7 @@ fn programs() -> [Command; 7] {
 }
 
 /// The commands of a program that do something, by their full names.
-fn leaves<'a>(command: &'a Command, name: &str) -> Vec<(String, &'a Command)> {
+pub fn leaves<'a>(command: &'a Command, name: &str) -> Vec<(String, &'a Command)> {
     if !command.has_subcommands() {
         return vec![(name.to_owned(), command)];
     }
@@ -96,7 +97,7 @@ impl Setting {
             String::new()
         };
         Some(Self {
-            flag: format!("--{}", arg.get_long()?),
+            flag: flag(arg)?,
             without: without(arg),
             says: format!("{secret}{help}{}", choices(arg)).replace('|', "\\|"),
             variable,
@@ -110,8 +111,18 @@ impl Setting {
             without,
             says,
         } = self;
-        format!("| `{variable}` | `{flag}` | {without} | {says} | {takers} |\n")
+        format!("| `{variable}` | {flag} | {without} | {says} | {takers} |\n")
     }
+}
+
+/// The flag that people may give; a secret has none.
+fn flag(arg: &Arg) -> Option<String> {
+    let flag = arg.get_long()?;
+    Some(if arg.is_hide_env_values_set() {
+        "–".to_owned()
+    } else {
+        format!("`--{flag}`")
+    })
 }
 
 /// What holds where nobody says otherwise.

@@ -28,7 +28,7 @@ pub use restore::restore;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What a backup needs to know.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub struct BackupArgs {
     /// The folder: new, or empty
     folder: PathBuf,
@@ -37,7 +37,7 @@ pub struct BackupArgs {
 }
 
 /// What a restore needs to know.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub struct RestoreArgs {
     /// The folder that `sitectl backup` wrote
     folder: PathBuf,
@@ -55,7 +55,7 @@ pub struct RestoreArgs {
 }
 
 /// Connections to the stores, and the form of the output.
-#[derive(Args)]
+#[derive(Args, Debug)]
 struct Connections {
     /// The broker
     #[command(flatten)]

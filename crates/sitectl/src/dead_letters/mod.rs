@@ -17,13 +17,13 @@ pub use self::{letter::document, replay::replay_letters};
 use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// Which of the commands, and what it needs to know.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub struct DeadLettersArgs {
     #[command(subcommand)]
     command: Command,
 }
 
-#[derive(Subcommand)]
+#[derive(Subcommand, Debug)]
 enum Command {
     /// Lists what could not be delivered and why, without anybody's data
     List(CommonArgs),

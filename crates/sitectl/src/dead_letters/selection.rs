@@ -8,7 +8,7 @@ use site_events::{DEAD_LETTERS_STREAM, subjects};
 use crate::broker;
 
 /// Selection of dead letters.
-#[derive(Args)]
+#[derive(Args, Debug)]
 #[group(id = "selection", required = true, multiple = false)]
 pub struct Selection {
     /// Their numbers in the list

@@ -23,7 +23,7 @@ use self::finding::{Finding, Verdict};
 use crate::broker;
 
 /// What the examination needs to know: give it what the services are given.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub struct DoctorArgs {
     /// The broker
     #[command(flatten)]

@@ -4,7 +4,7 @@ use clap::Args;
 use visitor::{PersonKey, links, links::LinkBuilder, token::TokenKey};
 
 /// What the unsubscribe links in an export are made with.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub struct LinkArgs {
     /// Key of the tokens in mailed links, at least 32 bytes, the same in every service; with it the export tells how
     /// each can unsubscribe
@@ -23,7 +23,7 @@ impl LinkArgs {
 }
 
 /// What finds a person's record.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub struct PersonKeyArgs {
     /// Key of the person ids, at least 32 bytes, the same in every service
     #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]

@@ -22,13 +22,13 @@ use self::{
 use crate::common_args::CommonArgs;
 
 /// Which of the commands, and what it needs to know.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub struct SubscribersArgs {
     #[command(subcommand)]
     command: Command,
 }
 
-#[derive(Subcommand)]
+#[derive(Subcommand, Debug)]
 enum Command {
     /// Writes all subscribers to stdout, as CSV
     Export {

@@ -21,7 +21,7 @@ use site_events::{
 };
 use site_proto::newsletter::v1::{SubscribeRequest, newsletter_service_client::NewsletterServiceClient};
 use tempfile::TempDir;
-use testkit::{MailServer, Nats, Ports, S3, ScriptedReply, User, eventually};
+use testkit::{MailServer, Nats, Ports, S3, ScriptedReply, User, eventually, pass_flags};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -564,11 +564,11 @@ async fn a_full_disk_leaves_no_backup() -> anyhow::Result<()> {
     let folder = TempDir::new()?;
     let to = path(&folder);
     // The limit of a file's size does what a full disk does: a write fails. It is 1,024 blocks of 512 bytes.
-    let output = Command::new("sh")
+    let mut limited = Command::new("sh");
+    limited
         .args(["-c", r#"trap "" XFSZ; ulimit -f 1024; exec "$@""#, "sh"])
-        .arg(env!("CARGO_BIN_EXE_sitectl"))
-        .args(command(&["backup", &to], &parts.flags))
-        .output()?;
+        .arg(env!("CARGO_BIN_EXE_sitectl"));
+    let output = pass_flags(&mut limited, &command(&["backup", &to], &parts.flags)).output()?;
     let said = String::from_utf8(output.stderr)?;
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(

@@ -313,7 +313,10 @@ async fn a_password_may_stand_in_a_file() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("password");
     std::fs::write(&file, nats.password())?;
-    let flags = flags.iter().filter(|flag| !flag.starts_with("--nats-password"));
+    let flags = flags.into_iter();
+    let flags: Vec<String> = flags
+        .filter(|flag| !flag.starts_with("--nats-password"))
+        .collect();
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_sitectl"))
         .args(["dead-letters", "list"])
         .args(flags)

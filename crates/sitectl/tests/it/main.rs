@@ -7,6 +7,7 @@ mod documented;
 mod operations_page;
 mod person;
 mod rotation;
+mod secrets;
 mod setup;
 mod subscribers;
 mod sweep;

@@ -19,7 +19,7 @@ use site_events::{Channel, SITE_STREAM, SUPPRESSION_CONSUMER};
 use site_proto::newsletter::v1::{
     ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
 };
-use testkit::{MailServer, Nats, ScriptedReply, User, eventually};
+use testkit::{MailServer, Nats, ScriptedReply, User, eventually, pass_flags};
 use time::OffsetDateTime;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
@@ -544,11 +544,14 @@ async fn an_export_can_be_imported_elsewhere_and_brings_nobody_back_who_left() -
     let new = Nats::start().await?;
     let mut flags = new.flags(User::Operator);
     flags.extend([format!("--person-key={PERSON_KEY}"), "--json".to_owned()]);
-    let mut tool = Command::new(env!("CARGO_BIN_EXE_sitectl"))
-        .args(command(&["subscribers", "import", "-", "--yes"], &flags))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_sitectl"));
+    let mut tool = pass_flags(
+        &mut tool,
+        &command(&["subscribers", "import", "-", "--yes"], &flags),
+    )
+    .stdin(Stdio::piped())
+    .stdout(Stdio::piped())
+    .spawn()?;
     if let Some(mut stdin) = tool.stdin.take() {
         stdin.write_all(table.as_bytes())?;
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use site_broker::Publisher;
 use site_events::{EventData, event::ContactReceived};
 use site_service::RequestId;
-use testkit::{Nats, User};
+use testkit::{Nats, User, pass_flags};
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId, PersonKey};
 
@@ -15,7 +15,8 @@ pub const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
 
 /// Runs it to its end.
 pub fn sitectl(flags: &[String]) -> anyhow::Result<Output> {
-    Ok(Command::new(env!("CARGO_BIN_EXE_sitectl")).args(flags).output()?)
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_sitectl"));
+    Ok(pass_flags(&mut tool, flags).output()?)
 }
 
 /// The command's words and the flags that lead to the parts.

@@ -16,7 +16,7 @@ use site_proto::careers::v1::{
 };
 use site_service::{drain::CancellationToken, status};
 use tempfile::TempDir;
-use testkit::{ChildProcess, Nats, S3, S3Fault, User, eventually, measure::pdf};
+use testkit::{ChildProcess, Nats, S3, S3Fault, User, eventually, measure::pdf, pass_flags};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::DropGuard;
 use tonic::{Code, Status, transport::Channel};
@@ -255,7 +255,7 @@ async fn a_caller_that_goes_away_during_the_publish_does_not_part_the_event_from
 /// The service as a process of its own, once it listens.
 async fn process(flags: &[String], logs: &Path, port: u16) -> anyhow::Result<ChildProcess> {
     let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_careers"));
-    command.args(flags);
+    pass_flags(command.as_std_mut(), flags);
     let process = ChildProcess::start("careers", logs, command)?;
     eventually("careers listens", Duration::from_secs(45), async || {
         TcpStream::connect(("127.0.0.1", port)).await.ok().map(drop)

@@ -18,6 +18,8 @@ use tonic_health::pb::{
 use tonic_types::StatusExt as _;
 use uuid::{Builder, Uuid};
 
+mod core_dumps;
+
 const PERSON_KEY: &str = "--person-key=a key for tests, of thirty-two bytes";
 
 const SOON: Duration = Duration::from_secs(45);

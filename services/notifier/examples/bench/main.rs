@@ -24,7 +24,7 @@ use lettre::{
 use site_broker::Publisher;
 use site_events::event::NewsletterRequested;
 use site_service::RequestId;
-use testkit::{ChildProcess, Discard, Nats, User, measure};
+use testkit::{ChildProcess, Discard, Nats, User, measure, pass_flags};
 use time::OffsetDateTime;
 use tokio::{
     process::Command,
@@ -189,7 +189,7 @@ fn notifier(nats: &Nats, smtp_port: u16, more: &[(&str, &str)]) -> anyhow::Resul
         .context("this program lies in no folder")?;
     let mut command = Command::new(built.join("notifier"));
     let brand = testkit::root().join("brand.json");
-    command.args(nats.flags(User::Notifier)).args([
+    let own = [
         "--listen=127.0.0.1:0".to_owned(),
         format!("--brand-file={}", brand.display()),
         "--token-key=a token key of thirty-two bytes or more".to_owned(),
@@ -198,7 +198,9 @@ fn notifier(nats: &Nats, smtp_port: u16, more: &[(&str, &str)]) -> anyhow::Resul
         "--staff-mails-per-hour=0".to_owned(),
         "--s3-access-key-id=nobody".to_owned(),
         "--s3-secret-access-key=nothing".to_owned(),
-    ]);
+    ];
+    let flags = [nats.flags(User::Notifier), own.to_vec()].concat();
+    pass_flags(command.as_std_mut(), &flags);
     command.envs(more.iter().copied());
     Ok(command)
 }

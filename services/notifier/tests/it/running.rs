@@ -11,7 +11,7 @@ use site_events::{
     event::{CareersApplied, ContactReceived, NewsletterRequested},
 };
 use site_service::{RequestId, drain::CancellationToken};
-use testkit::{ChildProcess, Nats, User, eventually};
+use testkit::{ChildProcess, Nats, User, eventually, pass_flags};
 use time::{OffsetDateTime, macros::datetime};
 use tokio::{process::Command, task::JoinHandle};
 use uuid::Uuid;
@@ -74,7 +74,7 @@ pub fn settings(nats: &Nats, smtp_port: u16, more: &[String]) -> anyhow::Result<
 /// A notifier in a process of its own, to be killed, or read the log of.
 pub fn process(nats: &Nats, smtp_port: u16, more: &[String], logs: &Path) -> anyhow::Result<ChildProcess> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_notifier"));
-    command.args(flags(nats, smtp_port, more));
+    pass_flags(command.as_std_mut(), &flags(nats, smtp_port, more));
     ChildProcess::start("notifier", logs, command)
 }
 

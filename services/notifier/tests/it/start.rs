@@ -3,6 +3,7 @@
 use std::process::Output;
 
 use serde_json::json;
+use testkit::pass_flags;
 use tokio::{process::Command, time::timeout};
 
 use crate::running::{SOON, settings_flags};
@@ -10,10 +11,8 @@ use crate::running::{SOON, settings_flags};
 /// The program's end where it is told this besides what it needs. Nobody would answer as its broker.
 async fn start(more: &[String]) -> anyhow::Result<Output> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_notifier"));
-    command
-        .env_clear()
-        .args(settings_flags(9, more))
-        .kill_on_drop(true);
+    command.env_clear().kill_on_drop(true);
+    pass_flags(command.as_std_mut(), &settings_flags(9, more));
     Ok(timeout(SOON, command.output()).await??)
 }
 
@@ -79,9 +78,9 @@ async fn a_signature_that_cannot_be_made_ends_the_start() -> anyhow::Result<()> 
     const PKCS8: &str = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----";
     const GARBAGE: &str = "-----BEGIN RSA PRIVATE KEY-----\nhunter2\n-----END RSA PRIVATE KEY-----";
     for (selector, domain, key, named, reason) in [
-        ("site", "oculant.example", GARBAGE, "--dkim-key", "PKCS#1"),
-        ("site", "oculant.example", PKCS8, "--dkim-key", "PKCS#8"),
-        ("site", "oculant.example", "AAAA", "--dkim-key", "Ed25519"),
+        ("site", "oculant.example", GARBAGE, "DKIM_KEY", "PKCS#1"),
+        ("site", "oculant.example", PKCS8, "DKIM_KEY", "PKCS#8"),
+        ("site", "oculant.example", "AAAA", "DKIM_KEY", "Ed25519"),
         ("si te", "oculant.example", SEED, "--dkim-selector", "no DNS name"),
         (
             "site",
@@ -129,7 +128,7 @@ async fn an_endpoint_that_is_wrong_ends_the_start_before_anything_is_connected()
     }
     let said = refusal(&["--webhooks=[{}]".to_owned()]).await?;
     assert!(
-        said.contains("--webhooks") && said.contains("missing field"),
+        said.contains("WEBHOOKS") && said.contains("missing field"),
         "{said}"
     );
     Ok(())

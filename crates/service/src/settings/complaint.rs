@@ -1,0 +1,53 @@
+//! What is said of a setting that is missing or wrong: one sentence, with the value only where that may be shown.
+
+use clap::{
+    Command,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+
+use super::{Exit, has_login, secrets};
+
+/// The one sentence for what is wrong with the settings, or the help that was asked for.
+pub fn explain(error: &clap::Error, taker: &Command, help: impl FnOnce() -> String) -> Exit {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => name(taker, text),
+        Some(ContextValue::Strings(texts)) => {
+            let names: Vec<String> = texts.iter().map(|text| name(taker, text)).collect();
+            names.join(", ")
+        }
+        _ => String::new(),
+    };
+    let setting = context(ContextKind::InvalidArg);
+    let is_secret = secrets::of(taker).any(|secret| secrets::variable_of(secret) == setting);
+    let sentence = match error.kind() {
+        ErrorKind::DisplayHelp => return Exit::Help(help()),
+        ErrorKind::DisplayVersion => return Exit::Help(error.render().to_string()),
+        ErrorKind::MissingRequiredArgument => {
+            format!("A setting is missing: {setting}; see --help.")
+        }
+        ErrorKind::ValueValidation | ErrorKind::InvalidValue => {
+            let reason = std::error::Error::source(error)
+                .map_or_else(|| "not a value it takes".to_owned(), ToString::to_string);
+            let value = context(ContextKind::InvalidValue);
+            if is_secret || has_login(&value) {
+                format!("The setting {setting} is wrong: {reason}.")
+            } else {
+                format!("The setting {setting} is wrong: \"{value}\": {reason}.")
+            }
+        }
+        _ => {
+            let text = error.render().to_string();
+            let first = text.lines().next().unwrap_or_default();
+            format!("{}; see --help.", first.trim_start_matches("error: "))
+        }
+    };
+    Exit::InvalidSetting(sentence)
+}
+
+/// How people know a setting: a secret by its variable, as it has no flag.
+fn name(taker: &Command, setting: &str) -> String {
+    let flag = setting.split([' ', '=']).next();
+    secrets::of(taker)
+        .find(|secret| flag == Some(secrets::flag_of(secret).as_str()))
+        .map_or_else(|| setting.to_owned(), secrets::variable_of)
+}

@@ -1,0 +1,313 @@
+//! Settings from flags and environment variables, secrets from variables and files.
+//!
+//! Each binary has one `clap` struct. An argument that hides its value
+//! (`hide_env_values = true`) is a secret: for it the variable `<NAME>_FILE` may name a
+//! file that holds the value, and an argument is refused. A missing or wrong setting ends the start with one
+//! sentence that names it.
+
+mod complaint;
+mod secrets;
+
+use std::{env, ffi::OsString, process::ExitCode};
+
+use clap::{ArgMatches, Command, Parser};
+pub use secrecy::{ExposeSecret, SecretString as Secret};
+
+use self::complaint::explain;
+use crate::core_dumps;
+
+/// Exit of the program instead of its start: its help, or an invalid setting.
+#[derive(Debug)]
+pub enum Exit {
+    /// `--help` or `--version` was asked for: the text to print.
+    Help(String),
+    /// A setting is missing or wrong: the sentence that names it.
+    InvalidSetting(String),
+}
+
+impl Exit {
+    /// Prints what there is to say and gives the exit code: 0, or 2 for a wrong setting.
+    #[expect(clippy::print_stdout, reason = "--help and --version go to stdout")]
+    pub fn report(self) -> ExitCode {
+        match self {
+            Self::Help(text) => {
+                print!("{text}");
+                ExitCode::SUCCESS
+            }
+            Self::InvalidSetting(sentence) => {
+                eprintln!("{sentence}");
+                ExitCode::from(2)
+            }
+        }
+    }
+}
+
+/// Reads the program's own flags and environment. From then on the process leaves no core dump, in which its secrets would lie.
+///
+/// # Errors
+///
+/// If a setting is missing or wrong, with the sentence to print; also for `--help` and `--version`.
+pub fn read<S: Parser>() -> Result<S, Exit> {
+    let env = |name: &str| env::var(name).ok();
+    let forbidden = core_dumps::forbid(&env);
+    forbidden.map_err(|error| Exit::InvalidSetting(format!("Core dumps cannot be forbidden: {error}.")))?;
+    read_from(env::args_os().collect(), env)
+}
+
+/// The same of these arguments and variables; variables of settings that are no file's are the process's own.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_from<S: Parser>(
+    mut args: Vec<OsString>,
+    env: impl Fn(&str) -> Option<String>,
+) -> Result<S, Exit> {
+    let command = S::command();
+    secrets::refuse_arguments(&command, &args)?;
+    let asked = args.clone();
+    for secret in secrets::of(chosen(&command, &args)) {
+        if let Some(flag) = secrets::from_file(secret, &env)? {
+            args.push(flag);
+        }
+    }
+    let taker = chosen(&command, &args).clone();
+    let matches = match command.try_get_matches_from(args) {
+        Ok(matches) => matches,
+        Err(error) => return Err(explain(&error, &taker, || help::<S>(asked))),
+    };
+    refuse_logins(&taker, &matches)?;
+    S::from_arg_matches(&matches).map_err(|error| explain(&error, &taker, || help::<S>(asked)))
+}
+
+/// The subcommand that the arguments name, where there are subcommands, however deep.
+fn chosen<'a>(command: &'a Command, args: &[OsString]) -> &'a Command {
+    let named = args.iter().skip(1);
+    named.fold(command, |command, arg| {
+        command.find_subcommand(arg).unwrap_or(command)
+    })
+}
+
+/// What these arguments ask to be told.
+fn help<S: Parser>(asked: Vec<OsString>) -> String {
+    let told = secrets::without_flags(S::command()).try_get_matches_from(asked);
+    told.err()
+        .map(|help| help.render().to_string())
+        .unwrap_or_default()
+}
+
+/// Refuses a login in an address: addresses are no secrets, and stand in logs, spans and complaints.
+fn refuse_logins(taker: &Command, matches: &ArgMatches) -> Result<(), Exit> {
+    let mut matches = matches;
+    while let Some((_, below)) = matches.subcommand() {
+        matches = below;
+    }
+    let plain = taker.get_arguments().filter(|arg| !secrets::is_secret(arg));
+    for arg in plain {
+        let values = matches.try_get_raw(arg.get_id().as_str()).ok().flatten();
+        if values
+            .into_iter()
+            .flatten()
+            .any(|value| has_login(&value.to_string_lossy()))
+        {
+            return Err(Exit::InvalidSetting(format!(
+                "The setting {arg} is wrong: it holds a user or a password, which addresses must not: they are shown in logs."
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether one of these addresses, divided by commas, is written as `scheme://user:password@host`, or so without the scheme.
+fn has_login(value: &str) -> bool {
+    value.split(',').any(|address| {
+        let (scheme, rest) = address.split_once("://").unzip();
+        let authority = rest.unwrap_or(address).split(['/', '?', '#']).next();
+        let login = authority.and_then(|authority| authority.rsplit_once('@'));
+        login.is_some_and(|(login, _)| {
+            scheme.is_some() || (login.contains(':') && !login.contains(char::is_whitespace))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[derive(Parser, Debug)]
+    struct Example {
+        /// Where to listen
+        #[arg(long, env = "EXAMPLE_PORT", default_value_t = 1)]
+        port: u16,
+        /// Where to send to
+        #[arg(long, env = "EXAMPLE_URL", default_value = "http://127.0.0.1")]
+        url: String,
+        /// The key
+        #[arg(long, env = "EXAMPLE_KEY", hide_env_values = true, value_parser = long_enough)]
+        key: Secret,
+    }
+
+    fn long_enough(raw: &str) -> Result<Secret, String> {
+        if raw.len() < 8 {
+            return Err("it needs 8 bytes".to_owned());
+        }
+        Ok(raw.into())
+    }
+
+    /// A key in a file, as a setting takes it.
+    fn file_of(key: &str) -> std::io::Result<(tempfile::NamedTempFile, String)> {
+        let mut file = tempfile::NamedTempFile::new()?;
+        writeln!(file, "{key}")?;
+        let path = file.path().to_string_lossy().into_owned();
+        Ok((file, path))
+    }
+
+    fn parse(args: &[&str], env: &[(&str, &str)]) -> Result<Example, String> {
+        let args = std::iter::once("example").chain(args.iter().copied());
+        let env: Vec<(String, String)> = env.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
+        read_from(args.map(OsString::from).collect(), |name| {
+            env.iter().find(|(k, _)| k == name).map(|(_, v)| v.clone())
+        })
+        .map_err(|exit| match exit {
+            Exit::Help(text) | Exit::InvalidSetting(text) => text,
+        })
+    }
+
+    #[test]
+    fn a_missing_setting_is_named_in_one_sentence() {
+        let sentence = parse(&[], &[]).err();
+        assert_eq!(
+            sentence.as_deref(),
+            Some("A setting is missing: EXAMPLE_KEY; see --help.")
+        );
+    }
+
+    #[test]
+    fn a_wrong_setting_is_named_with_the_reason() -> std::io::Result<()> {
+        let (_file, path) = file_of("0123456789")?;
+        let sentence = parse(&["--port=many"], &[("EXAMPLE_KEY_FILE", &path)])
+            .err()
+            .unwrap_or_default();
+        assert!(
+            sentence.starts_with("The setting --port <PORT> is wrong: \"many\": invalid digit"),
+            "{sentence}"
+        );
+        assert_eq!(sentence.lines().count(), 1);
+        Ok(())
+    }
+
+    #[test]
+    fn a_wrong_secret_is_named_but_not_shown() -> std::io::Result<()> {
+        let (_file, path) = file_of("hunter2")?;
+        let sentence = parse(&[], &[("EXAMPLE_KEY_FILE", &path)])
+            .err()
+            .unwrap_or_default();
+        assert_eq!(sentence, "The setting EXAMPLE_KEY is wrong: it needs 8 bytes.");
+        Ok(())
+    }
+
+    #[test]
+    fn a_secret_is_not_taken_as_an_argument() {
+        for args in [
+            &["--key=0123456789"][..],
+            &["--key", "0123456789"],
+            &["--port=1", "--key"],
+        ] {
+            let sentence = parse(args, &[]).err().unwrap_or_default();
+            assert!(
+                sentence.starts_with("The setting EXAMPLE_KEY is a secret and not taken as an argument"),
+                "{sentence}"
+            );
+            assert!(!sentence.contains("0123456789"), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn an_address_with_a_login_is_refused_and_not_shown() -> std::io::Result<()> {
+        let (_file, path) = file_of("0123456789")?;
+        for url in [
+            "http://me:hunter2@host/",
+            "http://a,http://me:hunter2@b",
+            "http://hunter2@host",
+            "me:hunter2@host:4222",
+        ] {
+            let sentence = parse(&[&format!("--url={url}")], &[("EXAMPLE_KEY_FILE", &path)])
+                .err()
+                .unwrap_or_default();
+            assert!(
+                sentence.starts_with("The setting --url <URL> is wrong: it holds a user or a password"),
+                "{sentence}"
+            );
+            assert!(!sentence.contains("hunter2"), "{sentence}");
+        }
+        assert!(parse(&["--url=http://host/@"], &[("EXAMPLE_KEY_FILE", &path)]).is_ok());
+        let sentence = parse(&["--port=http://me:hunter2@host"], &[("EXAMPLE_KEY_FILE", &path)]);
+        assert!(!sentence.err().unwrap_or_default().contains("hunter2"));
+        Ok(())
+    }
+
+    #[test]
+    fn a_secret_may_stand_in_a_file() -> std::io::Result<()> {
+        let (_file, path) = file_of("0123456789")?;
+        let example = parse(&[], &[("EXAMPLE_KEY_FILE", &path)]);
+        assert_eq!(
+            example.map(|e| e.key.expose_secret().to_owned()),
+            Ok("0123456789".to_owned())
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn a_secret_file_that_is_not_there_is_named() {
+        let sentence = parse(&[], &[("EXAMPLE_KEY_FILE", "/nowhere/key")])
+            .err()
+            .unwrap_or_default();
+        assert!(
+            sentence.starts_with("EXAMPLE_KEY_FILE names /nowhere/key, which cannot be read"),
+            "{sentence}"
+        );
+    }
+
+    #[test]
+    fn a_secret_of_a_subcommand_may_stand_in_a_file() -> std::io::Result<()> {
+        #[derive(Parser, Debug)]
+        enum Tool {
+            Work(Example),
+        }
+        let (_file, path) = file_of("0123456789")?;
+        let args = ["tool", "work"].map(OsString::from).to_vec();
+        let read = read_from(args, |name| (name == "EXAMPLE_KEY_FILE").then(|| path.clone()));
+        assert!(matches!(read, Ok(Tool::Work(example)) if example.key.expose_secret() == "0123456789"));
+        Ok(())
+    }
+
+    #[test]
+    fn help_tells_of_the_file_and_offers_no_flag_for_a_secret() {
+        let help = parse(&["--help"], &[]).err().unwrap_or_default();
+        assert!(
+            help.contains("EXAMPLE_KEY, EXAMPLE_KEY_FILE [required]"),
+            "{help}"
+        );
+        assert!(help.contains("--port"), "{help}");
+        assert!(!help.contains("--key"), "{help}");
+    }
+
+    #[test]
+    fn help_of_a_subcommand_is_its_own() {
+        #[derive(Parser, Debug)]
+        enum Tool {
+            Work(Example),
+        }
+        let args = ["tool", "work", "--help"].map(OsString::from).to_vec();
+        let help = match read_from::<Tool>(args, |_| None) {
+            Err(Exit::Help(help)) => help,
+            other => panic!("no help: {other:?}"),
+        };
+        assert!(
+            help.contains("EXAMPLE_KEY_FILE") && !help.contains("--key"),
+            "{help}"
+        );
+    }
+}
