@@ -39,7 +39,11 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, TestedBy); 100] = [
+<<<<<<< ours
+pub const COMMANDS: [(&str, TestedBy); 101] = [
+=======
+pub const COMMANDS: [(&str, TestedBy); 97] = [
+>>>>>>> theirs
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -170,6 +174,10 @@ pub const COMMANDS: [(&str, TestedBy); 100] = [
     (
         "sitectl dead-letters",
         ByTest("crates/sitectl/tests/it/dead_letters.rs"),
+    ),
+    (
+        "sitectl person-key",
+        ByTest("crates/sitectl/tests/it/person_key.rs"),
     ),
     ("sitectl person", ByTest("crates/sitectl/tests/it/person.rs")),
     (

@@ -33,7 +33,7 @@ use time::OffsetDateTime;
 use tonic::Status;
 use tracing::{Instrument, field};
 use uuid::Uuid;
-use visitor::PersonId;
+use visitor::{PersonId, PersonIds};
 
 /// How long a replica of the stream may be behind its leader: three seconds, as after a pause of its server.
 const REPLICA_LAG: ConstantBuilder = ConstantBuilder::new()
@@ -217,8 +217,9 @@ impl Publisher {
         acknowledged
     }
 
-    /// Publishes what a visitor submitted. Its id comes from an idempotency key, which stands for one submission only. Of a
-    /// repeated one it can be compared only while the person has sent no other: afterwards the key's word is taken, as long as the event is kept.
+    /// Publishes what a visitor submitted, under the person's current id. Its id comes from an idempotency key, which stands for
+    /// one submission only. Of a repeated one it can be compared only while the person has sent no other: afterwards the key's
+    /// word is taken, as long as the event is kept. While the key of person ids changes, it may lie under the former id.
     ///
     /// # Errors
     ///
@@ -227,12 +228,12 @@ impl Publisher {
         &self,
         request_id: &RequestId,
         id: Uuid,
-        person: &PersonId,
+        person: &PersonIds,
         submission: D,
         key: KeyBinding,
     ) -> Result<Stored, PublishError> {
         let ack = self
-            .acknowledged(request_id, id, person, submission.clone())
+            .acknowledged(request_id, id, &person.current, submission.clone())
             .await?;
         if !ack.duplicate {
             return Ok(Stored::New);
@@ -251,15 +252,20 @@ impl Publisher {
     async fn stored_event<D: EventData>(
         &self,
         sequence: u64,
-        person: &PersonId,
+        person: &PersonIds,
     ) -> Result<Option<Event<D>>, PublishError> {
-        let subject = D::TYPE.subject(person);
+        let subjects: Vec<String> = person.all().map(|id| D::TYPE.subject(id)).collect();
         let read = || async {
-            match self.last_of(&subject).await? {
-                Some(last) if last.sequence >= sequence => Ok(last),
-                // If it stays so, it is another person's, or this one was erased meanwhile.
-                _ => Err(PublishError::KeyReused),
+            let mut later = None;
+            for subject in &subjects {
+                match self.last_of(subject).await? {
+                    Some(last) if last.sequence == sequence => return Ok(last),
+                    Some(last) if last.sequence > sequence => later = Some(last),
+                    _ => {}
+                }
             }
+            // If it stays so, it is another person's, or this one was erased meanwhile.
+            later.ok_or(PublishError::KeyReused)
         };
         // The replica that answers may hear of an event a moment after its leader. A broker that does not answer is not asked
         // again: each time may take as long as a request.

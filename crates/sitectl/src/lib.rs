@@ -11,6 +11,7 @@ mod doctor;
 mod fuzz;
 mod output;
 mod person;
+mod person_key;
 pub mod personal_data;
 mod private_folder;
 mod setup;
@@ -36,6 +37,8 @@ enum Command {
     DeadLetters(dead_letters::DeadLettersArgs),
     /// What is held of one person: export, erase
     Person(person::PersonArgs),
+    /// The key of person ids, while it changes: move
+    PersonKey(person_key::PersonKeyCommandArgs),
     /// The newsletter's subscribers: export, import, lift
     Subscribers(subscribers::SubscribersArgs),
     /// The endpoints of webhooks: list, enable
@@ -60,6 +63,7 @@ pub async fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Setup(args) => setup::setup(&args).await,
         Command::DeadLetters(args) => dead_letters::run(&args).await,
         Command::Person(args) => person::run(&args).await,
+        Command::PersonKey(args) => person_key::run(&args).await,
         Command::Subscribers(args) => subscribers::run(&args).await,
         Command::Webhooks(args) => webhooks::run(&args).await,
         Command::Backup(args) => backup::backup(&args).await,

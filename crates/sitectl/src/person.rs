@@ -12,10 +12,12 @@ use resumes::S3Settings;
 use serde_json::{Value, json};
 use site_service::nats::NatsSettings;
 use time::format_description::well_known::Rfc3339;
-use visitor::{EmailAddress, PersonId, PersonKey};
+use visitor::{EmailAddress, PersonIds};
 
 use crate::{
-    broker, dead_letters,
+    broker,
+    common_args::PersonKeyArgs,
+    dead_letters,
     output::print_output,
     personal_data::{PersonalData, PersonalDataStores},
     private_folder,
@@ -54,9 +56,8 @@ struct PersonCommonArgs {
     /// The person's e-mail address
     #[arg(value_name = "E-MAIL")]
     email: String,
-    /// Key of the person ids, at least 32 bytes, the same in every service
-    #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
-    person_key: PersonKey,
+    #[command(flatten)]
+    key: PersonKeyArgs,
     /// The broker
     #[command(flatten)]
     nats: NatsSettings,
@@ -86,10 +87,11 @@ async fn export(to: &Path, common: &PersonCommonArgs) -> anyhow::Result<()> {
     let person = common.person()?;
     private_folder::ensure_new_or_empty(to)?;
     let stores = PersonalDataStores::open(&common.nats, &common.store).await?;
-    let found = stores.search(&person, &BTreeSet::new()).await?;
+    let ids = stores.ids_of(&person).await?;
+    let found = stores.search(&ids, &BTreeSet::new()).await?;
     write(to, &stores, &found).await?;
     let counts = found.counts();
-    let document = json!({ "person": person, "exported": counts, "to": to });
+    let document = json!({ "person": person.current, "exported": counts, "to": to });
     let heading = format!("Exported to {}:", to.display());
     print_output(
         common.json,
@@ -101,12 +103,13 @@ async fn export(to: &Path, common: &PersonCommonArgs) -> anyhow::Result<()> {
 async fn erase(common: &PersonCommonArgs) -> anyhow::Result<()> {
     let person = common.person()?;
     let stores = PersonalDataStores::open(&common.nats, &common.store).await?;
-    let found = stores.search(&person, &BTreeSet::new()).await?;
+    let ids = stores.ids_of(&person).await?;
+    let found = stores.search(&ids, &BTreeSet::new()).await?;
     stores
         .erase(&found)
         .await
         .context("not everything was erased; repeat it")?;
-    let left = stores.search(&person, &found.event_ids()).await?.counts();
+    let left = stores.search(&ids, &found.event_ids()).await?.counts();
     ensure!(
         left.is_nothing(),
         "Not everything was erased, or something came meanwhile; repeat it. Left are {}.",
@@ -114,7 +117,7 @@ async fn erase(common: &PersonCommonArgs) -> anyhow::Result<()> {
     );
     let counts = found.counts();
     let freed = counts.freed();
-    let document = json!({ "person": person, "erased": counts, "awaitsCompaction": freed });
+    let document = json!({ "person": person.current, "erased": counts, "awaitsCompaction": freed });
     let mut lines = vec!["Erased, and found nothing more:".to_owned()];
     lines.extend(stores.summary(&counts));
     lines.extend(freed.iter().map(|bucket| {
@@ -126,8 +129,9 @@ async fn erase(common: &PersonCommonArgs) -> anyhow::Result<()> {
 async fn print_dry_run(common: &PersonCommonArgs) -> anyhow::Result<()> {
     let person = common.person()?;
     let stores = PersonalDataStores::open(&common.nats, &common.store).await?;
-    let counts = stores.search(&person, &BTreeSet::new()).await?.counts();
-    let document = json!({ "person": person, "wouldErase": counts });
+    let ids = stores.ids_of(&person).await?;
+    let counts = stores.search(&ids, &BTreeSet::new()).await?.counts();
+    let document = json!({ "person": person.current, "wouldErase": counts });
     let heading = "Nothing was erased; repeat it with --yes. Would erase:".to_owned();
     print_output(
         common.json,
@@ -137,9 +141,9 @@ async fn print_dry_run(common: &PersonCommonArgs) -> anyhow::Result<()> {
 }
 
 impl PersonCommonArgs {
-    fn person(&self) -> anyhow::Result<PersonId> {
+    fn person(&self) -> anyhow::Result<PersonIds> {
         let email = EmailAddress::stored(&self.email)?;
-        Ok(self.person_key.person(&email))
+        Ok(self.key.person(&email))
     }
 }
 
@@ -153,7 +157,7 @@ async fn write(to: &Path, stores: &PersonalDataStores, found: &PersonalData) -> 
         &to.join("visitor-mails.json"),
         found.visitor_mails.iter().map(record),
     )?;
-    if let Some(subscriber) = found.subscriber.last() {
+    if let Some(subscriber) = found.subscription() {
         let subscriber = serde_json::to_vec_pretty(&record(subscriber))?;
         private_folder::write(&to.join("subscriber.json"), &subscriber)?;
     }

@@ -9,8 +9,9 @@ use serde::Serialize;
 use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET, UPLOADS_BUCKET, VISITOR_MAILS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use site_service::nats::NatsSettings;
+use subscribers::Subscriber;
 use uuid::Uuid;
-use visitor::PersonId;
+use visitor::{PersonId, PersonIds};
 
 use crate::broker;
 
@@ -32,7 +33,7 @@ pub struct PersonalData {
     pub events: Vec<StreamMessage>,
     /// Of those, what could not be delivered.
     pub dead_letters: Vec<StreamMessage>,
-    /// Their newsletter subscription.
+    /// Their newsletter subscription, and what leads to it from where it was before the key of person ids changed.
     pub subscriber: Vec<StreamMessage>,
     /// What was delivered of their events.
     pub deliveries: Vec<StreamMessage>,
@@ -77,7 +78,44 @@ impl PersonalDataStores {
         })
     }
 
-    /// Searches everywhere. Deliveries are found by the events that are there, and by
+    /// Every id under which something may lie of a person: those that the keys give, and those that their subscription moved
+    /// from or to, of which a key may be gone.
+    ///
+    /// # Errors
+    ///
+    /// If the bucket of subscribers cannot be searched.
+    pub async fn ids_of(&self, person: &PersonIds) -> anyhow::Result<Vec<PersonId>> {
+        let moves = self.moves().await?;
+        let mut ids: Vec<PersonId> = person.all().cloned().collect();
+        let mut looked_at = 0;
+        while let Some(id) = ids.get(looked_at).cloned() {
+            looked_at += 1;
+            for (from, to) in &moves {
+                for (one, other) in [(from, to), (to, from)] {
+                    if *one == id && !ids.contains(other) {
+                        ids.push(other.clone());
+                    }
+                }
+            }
+        }
+        Ok(ids)
+    }
+
+    /// The ids that subscriptions moved from and to.
+    async fn moves(&self) -> anyhow::Result<Vec<(PersonId, PersonId)>> {
+        let everybody = format!("{}*", self.subscribers.prefix);
+        let (mut moves, mut from) = (Vec::new(), 1);
+        while let Some(message) = broker::next(&self.subscribers.stream, &everybody, from).await? {
+            from = message.sequence + 1;
+            let person = PersonId::try_from(subjects::person_of(&message.subject).to_owned());
+            let record = serde_json::from_slice::<Subscriber>(&message.payload).ok();
+            let to = record.as_ref().and_then(Subscriber::moved_to).cloned();
+            moves.extend(person.ok().zip(to));
+        }
+        Ok(moves)
+    }
+
+    /// Searches everywhere, under each of these ids. Deliveries are found by the events that are there, and by
     /// `further_events`, which may be gone already.
     ///
     /// # Errors
@@ -85,33 +123,34 @@ impl PersonalDataStores {
     /// If one of the stores cannot be searched: it is never passed over.
     pub async fn search(
         &self,
-        person: &PersonId,
+        ids: &[PersonId],
         further_events: &BTreeSet<Uuid>,
     ) -> anyhow::Result<PersonalData> {
-        let mut events = Vec::new();
-        for subject in subjects::events_of(person.as_str()) {
-            events.extend(broker::search(&self.events, &subject).await?);
+        let (mut events, mut dead_letters) = (Vec::new(), Vec::new());
+        let (mut subscriber, mut uploads, mut visitor_mails) = (Vec::new(), Vec::new(), Vec::new());
+        let mut resumes = Vec::new();
+        for id in ids {
+            for subject in subjects::events_of(id.as_str()) {
+                events.extend(broker::search(&self.events, &subject).await?);
+            }
+            let subject = subjects::dead_letters_of(id.as_str());
+            dead_letters.extend(broker::search(&self.dead_letters, &subject).await?);
+            subscriber.extend(search(&self.subscribers, id.as_str()).await?);
+            uploads.extend(search(&self.uploads, &format!("{id}.*")).await?);
+            visitor_mails.extend(search(&self.visitor_mails, id.as_str()).await?);
+            let keys = self.resumes.keys_of_person(id).await;
+            resumes.extend(
+                keys.context("S3 cannot be used (settings S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID)")?,
+            );
         }
-        let subject = subjects::dead_letters_of(person.as_str());
-        let dead_letters = broker::search(&self.dead_letters, &subject).await?;
-        let subject = format!("{}{person}", self.subscribers.prefix);
-        let subscriber = broker::search(&self.subscribers.stream, &subject).await?;
         let mut deliveries = Vec::new();
-        for id in ids(&events)
-            .chain(ids(&dead_letters))
+        for id in event_ids(&events)
+            .chain(event_ids(&dead_letters))
             .chain(further_events.iter().copied())
             .collect::<BTreeSet<_>>()
         {
-            let subject = format!("{}{id}.*", self.deliveries.prefix);
-            deliveries.extend(broker::search(&self.deliveries.stream, &subject).await?);
+            deliveries.extend(search(&self.deliveries, &format!("{id}.*")).await?);
         }
-        let subject = format!("{}{person}.*", self.uploads.prefix);
-        let uploads = broker::search(&self.uploads.stream, &subject).await?;
-        let subject = format!("{}{person}", self.visitor_mails.prefix);
-        let visitor_mails = broker::search(&self.visitor_mails.stream, &subject).await?;
-        let resumes = self.resumes.keys_of_person(person).await;
-        let resumes =
-            resumes.context("S3 cannot be used (settings S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID)")?;
         Ok(PersonalData {
             events,
             dead_letters,
@@ -176,6 +215,10 @@ impl PersonalDataStores {
     }
 }
 
+async fn search(bucket: &Bucket, keys: &str) -> anyhow::Result<Vec<StreamMessage>> {
+    broker::search(&bucket.stream, &format!("{}{keys}", bucket.prefix)).await
+}
+
 /// Removes keys from a bucket without leaving a marker, which would name them. The broker
 /// refuses to delete a bucket's messages one by one, so what lay there is not overwritten
 /// but freed.
@@ -200,6 +243,19 @@ impl PersonalData {
         }
     }
 
+    /// The record of the subscription, rather than what leads to it.
+    pub fn subscription(&self) -> Option<&StreamMessage> {
+        let leads_elsewhere = |record: &&StreamMessage| {
+            let record = serde_json::from_slice::<Subscriber>(&record.payload).ok();
+            record.is_some_and(|record| record.moved_to().is_some() && record.carried().is_none())
+        };
+        let records = self.subscriber.iter().rev();
+        records
+            .clone()
+            .find(|record| !leads_elsewhere(record))
+            .or(self.subscriber.last())
+    }
+
     /// The name of a résumé's file, safe to name a file: as its event tells it, or as keys of former releases do. A résumé
     /// that is provisional has neither.
     pub fn file_name_of(&self, key: &ResumeKey) -> String {
@@ -215,11 +271,13 @@ impl PersonalData {
 
     /// The ids of all events found.
     pub fn event_ids(&self) -> BTreeSet<Uuid> {
-        ids(&self.events).chain(ids(&self.dead_letters)).collect()
+        event_ids(&self.events)
+            .chain(event_ids(&self.dead_letters))
+            .collect()
     }
 }
 
-fn ids(messages: &[StreamMessage]) -> impl Iterator<Item = Uuid> {
+fn event_ids(messages: &[StreamMessage]) -> impl Iterator<Item = Uuid> {
     messages.iter().filter_map(broker::event_id)
 }
 

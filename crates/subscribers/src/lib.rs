@@ -1,12 +1,13 @@
 //! The newsletter's subscribers: one record per person in a KV bucket, changed by compare-and-set.
 //!
-//! [`subscriber`] and [`state`] hold the rules, without I/O; [`store`] the bucket, and `record` what lies in it.
+//! [`subscriber`], [`state`] and [`moving`] hold the rules, without I/O; [`store`] the bucket, and `record` what lies in it.
 //!
 //! A crate of its own because two work with it: the newsletter service, and the
 //! operator's tool, which must not depend on a service.
 
 #[cfg(test)]
 mod fuzz;
+pub mod moving;
 mod record;
 pub mod state;
 pub mod store;

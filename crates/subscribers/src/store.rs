@@ -11,10 +11,14 @@ use site_broker::{
     buckets::{BucketEntry, open_bucket, read_entry},
 };
 use site_service::{nats, status};
+use time::OffsetDateTime;
 use tonic::Status;
-use visitor::PersonId;
+use visitor::{PersonId, PersonIds, links::UNSUBSCRIBE_LIFETIME};
 
 use crate::{Retention, Subscriber};
+
+/// How often a record can have moved while links to its first place are good, and some.
+const MAX_MOVES: usize = 16;
 
 /// Why a record could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +56,8 @@ impl From<SubscriberStoreError> for Status {
 
 /// Entry of the bucket: a record and the revision it was read at; revision 0 where there is none.
 pub struct SubscriberEntry {
+    /// Under whose id it lies.
+    pub person: PersonId,
     /// The record, where there is one.
     pub subscriber: Option<Subscriber>,
     /// What a change must name.
@@ -86,7 +92,76 @@ impl Subscribers {
         })
     }
 
-    /// What is known of a person.
+    /// What is known of a person, under whichever id: what lies under the former one counts as long as it did not move.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::read`].
+    pub async fn find_any(&self, person: &PersonIds) -> Result<SubscriberEntry, SubscriberStoreError> {
+        if let Some(former) = &person.former {
+            let found = self.find(former).await?;
+            if found.subscriber.is_some() {
+                return Ok(found);
+            }
+        }
+        self.find(&person.current).await
+    }
+
+    /// What is known of a person by this id; where the record moved, what lies there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::read`].
+    pub async fn find(&self, person: &PersonId) -> Result<SubscriberEntry, SubscriberStoreError> {
+        let mut entry = self.read(person).await?;
+        for _ in 0..MAX_MOVES {
+            let Some(moved) = entry
+                .subscriber
+                .as_ref()
+                .filter(|record| record.moved_to().is_some())
+            else {
+                return Ok(entry);
+            };
+            let next = match self.finish(&entry.person, moved, entry.revision).await {
+                Ok(()) => moved.moved_to().unwrap_or(person),
+                // Somebody else finishes it in the same moment.
+                Err(SubscriberStoreError::Conflict) => &entry.person,
+                Err(error) => return Err(error),
+            };
+            entry = self.read(next).await?;
+        }
+        Err(away(format!("the record of {person} moves in a circle")))
+    }
+
+    /// Does what is missing of a move: the record is written where it moved to, and leaves what leads there.
+    async fn finish(
+        &self,
+        from: &PersonId,
+        moved: &Subscriber,
+        revision: u64,
+    ) -> Result<(), SubscriberStoreError> {
+        let (Some(to), Some(unfinished)) = (moved.moved_to(), moved.unfinished()) else {
+            return Ok(());
+        };
+        let lifetime = unfinished
+            .expires()
+            .map(|expires| expires - OffsetDateTime::now_utc());
+        let expires = lifetime.map(|left| Retention::Expires(left.try_into().unwrap_or_default()));
+        let there = self.read(to).await?;
+        let arrived = unfinished.arrived(there.subscriber.as_ref());
+        if let Some(arrived) = &arrived
+            && there.subscriber.as_ref() != Some(arrived)
+        {
+            let retention = expires.filter(|_| arrived.is_pending() || arrived.is_suppressed());
+            let retention = retention.unwrap_or(Retention::Forever);
+            self.write(to, arrived, there.revision, retention).await?;
+        }
+        let stays = moved.forwarding(to.clone());
+        let retention = expires.unwrap_or(Retention::Expires(UNSUBSCRIBE_LIFETIME.unsigned_abs()));
+        self.write(from, &stays, revision, retention).await.map(drop)
+    }
+
+    /// What lies under this id.
     ///
     /// # Errors
     ///
@@ -97,6 +172,7 @@ impl Subscribers {
         let entry = read_entry(&self.bucket, person.as_str()).await.map_err(away)?;
         let Some(BucketEntry { value, revision }) = entry else {
             return Ok(SubscriberEntry {
+                person: person.clone(),
                 subscriber: None,
                 revision: 0,
             });
@@ -107,6 +183,7 @@ impl Subscribers {
         };
         let subscriber = value.map(|value| serde_json::from_slice(&value).map_err(unreadable));
         Ok(SubscriberEntry {
+            person: person.clone(),
             subscriber: subscriber.transpose()?,
             revision,
         })

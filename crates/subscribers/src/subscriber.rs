@@ -69,7 +69,9 @@ impl Subscriber {
         new_subscription_id: Uuid,
     ) -> Option<Self> {
         match known.map(|known| &known.state) {
-            Some(State::Confirmed { .. } | State::Suppressed { .. } | State::Unknown) => return None,
+            Some(
+                State::Confirmed { .. } | State::Suppressed { .. } | State::Moved { .. } | State::Unknown,
+            ) => return None,
             Some(State::Pending {
                 mailed: Some(mailed), ..
             }) if now - *mailed < MAIL_INTERVAL => return None,
@@ -107,6 +109,7 @@ impl Subscriber {
             State::Confirmed { .. }
             | State::Unsubscribed { .. }
             | State::Suppressed { .. }
+            | State::Moved { .. }
             | State::Unknown => None,
         }
     }
@@ -144,7 +147,9 @@ impl Subscriber {
                 ..self
             }),
             State::Confirmed { .. } => Some(self),
-            State::Unsubscribed { .. } | State::Suppressed { .. } | State::Unknown => None,
+            State::Unsubscribed { .. } | State::Suppressed { .. } | State::Moved { .. } | State::Unknown => {
+                None
+            }
         }
     }
 
@@ -152,7 +157,7 @@ impl Subscriber {
     /// ended.
     pub fn unsubscribed(self, now: OffsetDateTime) -> Self {
         match self.state {
-            State::Unsubscribed { .. } => self,
+            State::Unsubscribed { .. } | State::Moved { .. } => self,
             State::Suppressed { .. } | State::Unknown => Self {
                 ended: self.ended.or(Some(now)),
                 ..self
@@ -170,7 +175,7 @@ impl Subscriber {
     /// who knows it must judge what the bounce makes of it.
     pub fn suppressed(self, now: OffsetDateTime) -> Self {
         match self.state {
-            State::Suppressed { .. } | State::Unknown => self,
+            State::Suppressed { .. } | State::Moved { .. } | State::Unknown => self,
             State::Pending { .. } | State::Confirmed { .. } | State::Unsubscribed { .. } => Self {
                 confirmed: self.consented_at(),
                 ended: self.unsubscribed_at(),
@@ -187,7 +192,9 @@ impl Subscriber {
             email: match self.state {
                 State::Unsubscribed { .. } => None,
                 State::Suppressed { .. } => self.email.filter(|_| self.ended.is_none()),
-                State::Pending { .. } | State::Confirmed { .. } | State::Unknown => self.email,
+                State::Pending { .. } | State::Confirmed { .. } | State::Moved { .. } | State::Unknown => {
+                    self.email
+                }
             },
             ..self
         }
@@ -241,6 +248,7 @@ impl Subscriber {
             State::Pending { .. }
             | State::Unsubscribed { .. }
             | State::Suppressed { .. }
+            | State::Moved { .. }
             | State::Unknown => self.confirmed,
         }
     }
@@ -249,9 +257,11 @@ impl Subscriber {
     pub fn unsubscribed_at(&self) -> Option<OffsetDateTime> {
         match self.state {
             State::Unsubscribed { since } => Some(since),
-            State::Pending { .. } | State::Confirmed { .. } | State::Suppressed { .. } | State::Unknown => {
-                self.ended
-            }
+            State::Pending { .. }
+            | State::Confirmed { .. }
+            | State::Suppressed { .. }
+            | State::Moved { .. }
+            | State::Unknown => self.ended,
         }
     }
 
@@ -285,7 +295,7 @@ impl Subscriber {
 
     /// Whether a mail may go there at all.
     pub fn may_be_mailed(&self) -> bool {
-        !self.is_suppressed() && !self.is_unknown()
+        !self.is_suppressed() && !self.is_unknown() && self.moved_to().is_none()
     }
 
     /// The word for its state, as the record has it.
@@ -295,6 +305,7 @@ impl Subscriber {
             State::Confirmed { .. } => "confirmed",
             State::Unsubscribed { .. } => "unsubscribed",
             State::Suppressed { .. } => "suppressed",
+            State::Moved { .. } => "moved",
             State::Unknown => self
                 .unknown_fields
                 .get("state")

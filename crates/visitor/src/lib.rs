@@ -13,7 +13,7 @@ pub mod text;
 pub mod token;
 
 pub use email::EmailAddress;
-pub use person::{PersonId, PersonKey};
+pub use person::{PersonId, PersonIds, PersonKey, PersonKeys};
 pub use text::{PersonName, TextRule};
 
 /// What is wrong with an input, as a sentence for the visitor who typed it.

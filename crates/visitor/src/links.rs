@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// How long an unsubscribe link is valid: longer than anyone keeps a mail to unsubscribe from.
-const UNSUBSCRIBE_LIFETIME: Duration = Duration::days(5 * 365);
+pub const UNSUBSCRIBE_LIFETIME: Duration = Duration::days(5 * 365);
 
 /// Builder of signed links.
 pub struct LinkBuilder {

@@ -447,9 +447,13 @@ impl Sequence {
     fn erase(&mut self, person: usize) -> anyhow::Result<()> {
         let id = self.books.people[person].id.clone();
         self.wait(async |parts| {
-            let found = parts.stores.search(&id, &Default::default()).await?;
+            let found = parts.stores.search(&[id.clone()], &Default::default()).await?;
             parts.stores.erase(&found).await?;
-            let left = parts.stores.search(&id, &found.event_ids()).await?.counts();
+            let left = parts
+                .stores
+                .search(&[id.clone()], &found.event_ids())
+                .await?
+                .counts();
             ensure!(
                 left.is_nothing(),
                 "something is left of a person who was just erased"

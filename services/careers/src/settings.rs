@@ -25,6 +25,9 @@ pub struct Settings {
     /// Key of the person ids, at least 32 bytes, the same in every service
     #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
     pub person_key: PersonKey,
+    /// The key of person ids before it, while it changes: who is known under it is found
+    #[arg(long, env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
+    pub person_key_former: Option<PersonKey>,
     /// The broker
     #[command(flatten)]
     pub nats: NatsSettings,

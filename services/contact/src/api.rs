@@ -4,13 +4,13 @@ use site_broker::Publisher;
 use site_proto::contact::v1::{SubmitRequest, SubmitResponse, contact_service_server::ContactService};
 use site_service::RequestId;
 use tonic::{Request, Response, Status};
-use visitor::PersonKey;
+use visitor::PersonKeys;
 
 use crate::submit::submit;
 
 pub struct Api {
     pub publisher: Publisher,
-    pub person_key: PersonKey,
+    pub person_keys: PersonKeys,
 }
 
 #[tonic::async_trait]
@@ -19,7 +19,7 @@ impl ContactService for Api {
         let request_id = RequestId::of_metadata(request.metadata());
         let stored = submit(
             &self.publisher,
-            &self.person_key,
+            &self.person_keys,
             &request_id,
             request.into_inner(),
         )

@@ -19,6 +19,7 @@ use site_service::{
     nats,
 };
 use tonic::service::Routes;
+use visitor::PersonKeys;
 
 pub use settings::Settings;
 
@@ -38,7 +39,7 @@ impl Service {
         let client = nats::connect(&settings.nats, "contact").await?;
         let api = api::Api {
             publisher: Publisher::new(client.clone()),
-            person_key: settings.person_key,
+            person_keys: PersonKeys::new(settings.person_key, settings.person_key_former),
         };
         let routes = Routes::new(ContactServiceServer::new(api));
         let dependencies = vec![Dependency::stream(client, SITE_STREAM)];

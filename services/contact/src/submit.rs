@@ -9,7 +9,7 @@ use site_service::{
     status::Violations,
 };
 use tonic::Status;
-use visitor::PersonKey;
+use visitor::PersonKeys;
 
 use crate::message::ContactMessage;
 
@@ -40,14 +40,14 @@ impl From<SubmitError> for Status {
 /// If a field or the idempotency key is not right, or the event is not known to be stored.
 pub async fn submit(
     publisher: &Publisher,
-    person_key: &PersonKey,
+    person_keys: &PersonKeys,
     request_id: &RequestId,
     form: SubmitRequest,
 ) -> Result<SubmitResponse, SubmitError> {
     let key = idempotency::parse(&form.idempotency_key).map_err(SubmitError::Key)?;
     let message = ContactMessage::parse(&form).map_err(SubmitError::Invalid)?;
     let event_id = ContactReceived::TYPE.id_for(key);
-    let person = person_key.person(&message.email);
+    let person = person_keys.person(&message.email);
     let received = ContactReceived {
         name: message.name.into(),
         email: message.email,

@@ -29,7 +29,7 @@ use site_service::{
 };
 use subscribers::Subscribers;
 use tonic::service::Routes;
-use visitor::token::TokenKeys;
+use visitor::{PersonKeys, token::TokenKeys};
 
 pub use settings::Settings;
 
@@ -62,7 +62,7 @@ impl Service {
             publisher: Publisher::new(client.clone()),
             subscribers: Subscribers::open(client.clone()).await?,
             confirm_within: settings.confirm_within,
-            person_key: settings.person_key,
+            person_keys: PersonKeys::new(settings.person_key, settings.person_key_former),
             token_keys: TokenKeys::new(settings.token_key, settings.token_key_former),
         });
         let api = api::Api {

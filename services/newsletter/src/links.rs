@@ -15,7 +15,10 @@ use visitor::{
     token::{Purpose, TokenError},
 };
 
-use crate::{newsletter::Newsletter, update::update};
+use crate::{
+    newsletter::Newsletter,
+    update::{Updated, update},
+};
 
 /// Why a link did nothing.
 pub enum LinkError {
@@ -64,7 +67,10 @@ pub async fn confirm(
         .verify(token, Purpose::Confirm, now)
         .map_err(stale)?;
     let changed = update(newsletter, &person, |subscriber| subscriber.confirmed(now)).await;
-    let confirmed = changed
+    let Updated {
+        person,
+        subscriber: confirmed,
+    } = changed
         .map_err(LinkError::Store)?
         .ok_or(LinkError::Refused(STALE_CONFIRMATION))?;
     let id = NewsletterConfirmed::TYPE.id_for(confirmed.subscription);
@@ -95,7 +101,11 @@ pub async fn unsubscribe(
     })
     .await;
     // Whoever is not known (any more) gets no mail from us: nothing is left to do.
-    let Some(left) = changed.map_err(LinkError::Store)? else {
+    let Some(Updated {
+        person,
+        subscriber: left,
+    }) = changed.map_err(LinkError::Store)?
+    else {
         return Ok(());
     };
     // It was noted. To tell of it would send a mail to where none may go, or once more to somebody who left long ago.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use site_broker::Publisher;
 use subscribers::Subscribers;
-use visitor::{PersonKey, token::TokenKeys};
+use visitor::{PersonKeys, token::TokenKeys};
 
 /// Dependencies of the use cases.
 pub struct Newsletter {
@@ -12,6 +12,6 @@ pub struct Newsletter {
     pub subscribers: Subscribers,
     /// For how long a sign-up and its link are good.
     pub confirm_within: Duration,
-    pub person_key: PersonKey,
+    pub person_keys: PersonKeys,
     pub token_keys: TokenKeys,
 }

@@ -19,6 +19,9 @@ pub struct Settings {
     /// Key of the person ids, at least 32 bytes, the same in every service
     #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
     pub person_key: PersonKey,
+    /// The key of person ids before it, while it changes: who is known under it is found
+    #[arg(long, env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
+    pub person_key_former: Option<PersonKey>,
     /// Key of the tokens in mailed links, at least 32 bytes, the same as the notifier's
     #[arg(long, env = "TOKEN_KEY", hide_env_values = true, value_parser = TokenKey::new)]
     pub token_key: TokenKey,

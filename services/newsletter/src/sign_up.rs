@@ -1,7 +1,7 @@
 //! A visitor signs up: a pending record and an event, from which the confirmation mail
 //! is made. The answer is the same whether or not the address was known.
 
-use site_broker::PublishError;
+use site_broker::{PublishError, Stored};
 use site_events::{Attribution, EventData, event::NewsletterRequested};
 use site_proto::newsletter::v1::SubscribeRequest;
 use site_service::{
@@ -9,11 +9,11 @@ use site_service::{
     idempotency::{self, InvalidIdempotencyKey, KeyBinding},
     status::Violations,
 };
-use subscribers::{Subscriber, SubscriberEntry, SubscriberStoreError};
+use subscribers::{Subscriber, SubscriberStoreError};
 use time::OffsetDateTime;
 use tonic::Status;
 use uuid::{Builder, Uuid};
-use visitor::{EmailAddress, InvalidInput, PersonId};
+use visitor::{EmailAddress, InvalidInput, PersonId, PersonIds};
 
 use crate::newsletter::Newsletter;
 
@@ -57,18 +57,26 @@ pub async fn sign_up(
 ) -> Result<(), SignUpError> {
     let given = idempotency::parse(&form.idempotency_key).map_err(SignUpError::Key)?;
     // The event's id, which stands in logs, is made of it; and it may be made of the address.
-    let key = newsletter.person_key.blind_submission_key(given.into_bytes());
+    let key = newsletter
+        .person_keys
+        .current()
+        .blind_submission_key(given.into_bytes());
     let key = Builder::from_custom_bytes(key).into_uuid();
     let email = EmailAddress::parse(&form.email).map_err(SignUpError::Email)?;
-    let person = newsletter.person_key.person(&email);
+    let ids = newsletter.person_keys.person(&email);
 
     let requested = NewsletterRequested {
         email,
         expires: now + newsletter.confirm_within,
         attribution: Attribution::of(form.attribution.clone()),
     };
-    let stored = store(newsletter, &person, &requested, key, now).await;
-    let Some((pending, revision)) = stored.map_err(SignUpError::Store)? else {
+    let stored = store(newsletter, &ids, &requested, key, now).await;
+    let Some(SignedUp {
+        person,
+        pending,
+        revision,
+    }) = stored.map_err(SignUpError::Store)?
+    else {
         return Ok(());
     };
     // Of another sign-up's mail, as that one asks for it: whoever comes first, there is one event.
@@ -80,21 +88,15 @@ pub async fn sign_up(
     let id = NewsletterRequested::TYPE.id_for(asking);
     let published = newsletter
         .publisher
-        .publish_submission(request_id, id, &person, requested, KeyBinding::Unknown)
+        .publish_submission(
+            request_id,
+            id,
+            &ids.known_as(&person),
+            requested,
+            KeyBinding::Unknown,
+        )
         .await;
-    let after = match &published {
-        // Only now: a sign-up whose event failed must be mailed when it is repeated. If this
-        // write fails, the visitor may get a second mail; the first is on its way.
-        Ok(_) => Some(pending.mailed(now)),
-        // What another one asks under its own key may be stored all the same.
-        Err(error)
-            if error.is_not_stored() && (asking == key || matches!(error, PublishError::KeyReused)) =>
-        {
-            Some(pending.released())
-        }
-        Err(_) => None,
-    };
-    if let Some(after) = after
+    if let Some(after) = after(pending, &published, key, now)
         && let Err(error) = write(newsletter, &person, &after, revision).await
     {
         tracing::warn!(%error, %person, "the outcome of the sign-up was not noted");
@@ -108,43 +110,73 @@ pub async fn sign_up(
     }
 }
 
-/// Stores the sign-up; gives the record and its revision, or `None` where nothing is to be mailed. Where another request
-/// changed the record in the same moment, it starts from there.
+/// What is to be noted of a sign-up under this key once its mail was asked for, or was not.
+fn after(
+    pending: Subscriber,
+    published: &Result<Stored, PublishError>,
+    key: Uuid,
+    now: OffsetDateTime,
+) -> Option<Subscriber> {
+    let is_its_own = pending.asking().is_none_or(|asking| asking == key);
+    match published {
+        // Only now: a sign-up whose event failed must be mailed when it is repeated. If this
+        // write fails, the visitor may get a second mail; the first is on its way.
+        Ok(_) => Some(pending.mailed(now)),
+        // What another one asks under its own key may be stored all the same.
+        Err(error) if error.is_not_stored() && (is_its_own || matches!(error, PublishError::KeyReused)) => {
+            Some(pending.released())
+        }
+        Err(_) => None,
+    }
+}
+
+/// A sign-up that is stored.
+struct SignedUp {
+    /// Under whose id: the former one, where the person is known by that.
+    person: PersonId,
+    pending: Subscriber,
+    revision: u64,
+}
+
+/// Stores the sign-up; `None` where nothing is to be mailed. Where another request changed the record in the same moment,
+/// it starts from there.
 async fn store(
     newsletter: &Newsletter,
-    person: &PersonId,
+    ids: &PersonIds,
     requested: &NewsletterRequested,
     key: Uuid,
     now: OffsetDateTime,
-) -> Result<Option<(Subscriber, u64)>, SubscriberStoreError> {
-    let known = newsletter.subscribers.read(person).await?;
-    match try_store(newsletter, person, &known, requested, key, now).await {
-        Err(SubscriberStoreError::Conflict) => {}
-        done => return done,
+) -> Result<Option<SignedUp>, SubscriberStoreError> {
+    match try_store(newsletter, ids, requested, key, now).await {
+        Err(SubscriberStoreError::Conflict) => try_store(newsletter, ids, requested, key, now).await,
+        done => done,
     }
-    let known = newsletter.subscribers.read(person).await?;
-    try_store(newsletter, person, &known, requested, key, now).await
 }
 
 async fn try_store(
     newsletter: &Newsletter,
-    person: &PersonId,
-    known: &SubscriberEntry,
+    ids: &PersonIds,
     requested: &NewsletterRequested,
     key: Uuid,
     now: OffsetDateTime,
-) -> Result<Option<(Subscriber, u64)>, SubscriberStoreError> {
+) -> Result<Option<SignedUp>, SubscriberStoreError> {
+    let known = newsletter.subscribers.find_any(ids).await?;
     let former = known.subscriber.as_ref();
     let email = requested.email.clone();
     let source = requested.attribution.as_ref().and_then(|told| told.page.clone());
     let Some(pending) = Subscriber::signed_up(former, email, source, now, key, Uuid::new_v4()) else {
         return Ok(None);
     };
-    if former == Some(&pending) {
-        return Ok(Some((pending, known.revision)));
-    }
-    let revision = write(newsletter, person, &pending, known.revision).await?;
-    Ok(Some((pending, revision)))
+    let revision = if former == Some(&pending) {
+        known.revision
+    } else {
+        write(newsletter, &known.person, &pending, known.revision).await?
+    };
+    Ok(Some(SignedUp {
+        person: known.person,
+        pending,
+        revision,
+    }))
 }
 
 async fn write(

@@ -5,6 +5,14 @@ use visitor::PersonId;
 
 use crate::newsletter::Newsletter;
 
+/// A record after a step.
+pub struct Updated {
+    /// Under whose id it lies: another than was asked for, where it moved.
+    pub person: PersonId,
+    /// What it is then.
+    pub subscriber: Subscriber,
+}
+
 /// Takes the record one step further; gives it as it is then, or `None` where there is no such step. Where another
 /// request changed it in the same moment, the step is taken from there.
 ///
@@ -15,7 +23,7 @@ pub async fn update(
     newsletter: &Newsletter,
     person: &PersonId,
     step: impl Fn(Subscriber) -> Option<Subscriber>,
-) -> Result<Option<Subscriber>, SubscriberStoreError> {
+) -> Result<Option<Updated>, SubscriberStoreError> {
     match try_update(newsletter, person, &step).await {
         Err(SubscriberStoreError::Conflict) => try_update(newsletter, person, &step).await,
         done => done,
@@ -28,8 +36,8 @@ async fn try_update(
     newsletter: &Newsletter,
     person: &PersonId,
     step: impl Fn(Subscriber) -> Option<Subscriber>,
-) -> Result<Option<Subscriber>, SubscriberStoreError> {
-    let known = newsletter.subscribers.read(person).await?;
+) -> Result<Option<Updated>, SubscriberStoreError> {
+    let known = newsletter.subscribers.find(person).await?;
     let next = known.subscriber.clone().and_then(step);
     if let Some(next) = &next
         && known.subscriber.as_ref() != Some(next)
@@ -37,8 +45,11 @@ async fn try_update(
         let retention = next.retention(newsletter.confirm_within);
         newsletter
             .subscribers
-            .write(person, next, known.revision, retention)
+            .write(&known.person, next, known.revision, retention)
             .await?;
     }
-    Ok(next)
+    Ok(next.map(|subscriber| Updated {
+        person: known.person,
+        subscriber,
+    }))
 }

@@ -205,7 +205,7 @@ fn the_inventory_of_keys_has_every_secret_setting() {
     assert!(names.len() > 5, "few secrets are found: {names:?}");
     for name in names {
         let is_named = |line: &&str| line.split('`').any(|word| word == name);
-        assert!(inventory.iter().any(|line| is_named(line)), "{name} is missing");
+        assert!(inventory.iter().any(is_named), "{name} is missing");
     }
 }
 

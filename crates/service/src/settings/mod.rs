@@ -102,7 +102,9 @@ fn refuse_logins(taker: &Command, matches: &ArgMatches) -> Result<(), Exit> {
     while let Some((_, below)) = matches.subcommand() {
         matches = below;
     }
-    let plain = taker.get_arguments().filter(|arg| !secrets::is_secret(arg));
+    let plain = taker
+        .get_arguments()
+        .filter(|arg| arg.get_env().is_some() && !secrets::is_secret(arg));
     for arg in plain {
         let values = matches.try_get_raw(arg.get_id().as_str()).ok().flatten();
         if values
@@ -110,8 +112,9 @@ fn refuse_logins(taker: &Command, matches: &ArgMatches) -> Result<(), Exit> {
             .flatten()
             .any(|value| has_login(&value.to_string_lossy()))
         {
+            let name = secrets::variable_of(arg);
             return Err(Exit::InvalidSetting(format!(
-                "The setting {arg} is wrong: it holds a user or a password, which addresses must not: they are shown in logs."
+                "The setting {name} is wrong: it holds a user or a password, which addresses must not: they are shown in logs."
             )));
         }
     }
@@ -237,7 +240,7 @@ mod tests {
                 .err()
                 .unwrap_or_default();
             assert!(
-                sentence.starts_with("The setting --url <URL> is wrong: it holds a user or a password"),
+                sentence.starts_with("The setting EXAMPLE_URL is wrong: it holds a user or a password"),
                 "{sentence}"
             );
             assert!(!sentence.contains("hunter2"), "{sentence}");

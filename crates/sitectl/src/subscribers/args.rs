@@ -1,7 +1,7 @@
-//! Arguments of several commands: the keys of person ids and of links.
+//! Arguments of the export: the key of links.
 
 use clap::Args;
-use visitor::{PersonKey, links, links::LinkBuilder, token::TokenKey};
+use visitor::{links, links::LinkBuilder, token::TokenKey};
 
 /// What the unsubscribe links in an export are made with.
 #[derive(Args, Debug)]
@@ -20,12 +20,4 @@ impl LinkArgs {
         let token_key = self.token_key.as_ref()?;
         Some(LinkBuilder::new(self.site_url.as_deref()?, token_key))
     }
-}
-
-/// What finds a person's record.
-#[derive(Args, Debug)]
-pub struct PersonKeyArgs {
-    /// Key of the person ids, at least 32 bytes, the same in every service
-    #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
-    pub person_key: PersonKey,
 }

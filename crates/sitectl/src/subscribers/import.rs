@@ -13,13 +13,14 @@ use anyhow::Context as _;
 use serde_json::json;
 use time::OffsetDateTime;
 use uuid::Uuid;
-use visitor::{EmailAddress, PersonId};
+use visitor::{EmailAddress, PersonId, PersonIds};
 
-use super::{
-    args::PersonKeyArgs,
-    lines::{self, ImportRecord, Line},
+use super::lines::{self, ImportRecord, Line};
+use crate::{
+    broker,
+    common_args::{CommonArgs, PersonKeyArgs},
+    output::print_output,
 };
-use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// What is said whenever something is, or would be, imported.
 const NO_MAIL: &str =
@@ -86,7 +87,7 @@ fn last_unsubscribes(lines: &[Line], key: &PersonKeyArgs) -> HashMap<PersonId, L
         let ImportRecord::Unsubscribe { email, ended } = &line.record else {
             continue;
         };
-        let person = key.person_key.person(email);
+        let person = key.person(email).current;
         if last.get(&person).is_none_or(|known| known.ended < *ended) {
             let unsubscribe = LastUnsubscribe {
                 ended: *ended,
@@ -135,17 +136,17 @@ impl Import<'_> {
         confirmed: OffsetDateTime,
         source: &str,
     ) -> Result<LineOutcome, SubscriberStoreError> {
-        let person = self.key.person_key.person(email);
-        if let Some(unsubscribe) = self.left.get(&person) {
+        let person = self.key.person(email);
+        if let Some(unsubscribe) = self.left.get(&person.current) {
             return Ok(LineOutcome::LeftAlone(format!(
                 "line {} says that they left",
                 unsubscribe.line
             )));
         }
-        if let Some(first) = self.seen.insert(person.clone(), line) {
+        if let Some(first) = self.seen.insert(person.current.clone(), line) {
             return Ok(LineOutcome::LeftAlone(the_same_as(first)));
         }
-        let known = self.subscribers.read(&person).await?;
+        let known = self.subscribers.find_any(&person).await?;
         if let Some(subscriber) = &known.subscriber {
             return Ok(LineOutcome::LeftAlone(known_already(subscriber)));
         }
@@ -156,7 +157,7 @@ impl Import<'_> {
             Subscriber::imported(email.clone(), Some(source.to_owned()), confirmed, Uuid::new_v4());
         let written = self
             .subscribers
-            .write(&person, &subscriber, known.revision, Retention::Forever)
+            .write(&known.person, &subscriber, known.revision, Retention::Forever)
             .await;
         match written {
             Ok(_) => Ok(LineOutcome::Imported),
@@ -173,8 +174,8 @@ impl Import<'_> {
         email: &EmailAddress,
         ended: OffsetDateTime,
     ) -> Result<LineOutcome, SubscriberStoreError> {
-        let person = self.key.person_key.person(email);
-        if let Some(last) = self.left.get(&person)
+        let person = self.key.person(email);
+        if let Some(last) = self.left.get(&person.current)
             && last.line != line
         {
             return Ok(LineOutcome::LeftAlone(the_same_as(last.line)));
@@ -188,10 +189,10 @@ impl Import<'_> {
 
     async fn try_to_end(
         &self,
-        person: &PersonId,
+        person: &PersonIds,
         ended: OffsetDateTime,
     ) -> Result<LineOutcome, SubscriberStoreError> {
-        let known = self.subscribers.read(person).await?;
+        let known = self.subscribers.find_any(person).await?;
         let Some(subscriber) = known.subscriber else {
             return Ok(LineOutcome::LeftAlone(
                 "nobody with this address is known".to_owned(),
@@ -208,7 +209,12 @@ impl Import<'_> {
         if self.mode == Mode::Apply {
             // No event is published that would need the address.
             self.subscribers
-                .write(person, &left.forgotten(), known.revision, Retention::Forever)
+                .write(
+                    &known.person,
+                    &left.forgotten(),
+                    known.revision,
+                    Retention::Forever,
+                )
                 .await?;
         }
         Ok(LineOutcome::Unsubscribed)

@@ -5,8 +5,11 @@ use anyhow::{Context as _, ensure};
 use serde_json::json;
 use visitor::EmailAddress;
 
-use super::args::PersonKeyArgs;
-use crate::{broker, common_args::CommonArgs, output::print_output};
+use crate::{
+    broker,
+    common_args::{CommonArgs, PersonKeyArgs},
+    output::print_output,
+};
 
 /// Makes a suppressed subscriber what they were before the mail came back.
 ///
@@ -15,10 +18,10 @@ use crate::{broker, common_args::CommonArgs, output::print_output};
 /// If no subscriber with this address is suppressed, somebody else changed the record in between, or the broker does
 /// not answer.
 pub async fn lift(email: &str, key: &PersonKeyArgs, common: &CommonArgs) -> anyhow::Result<()> {
-    let person = key.person_key.person(&EmailAddress::stored(email)?);
+    let person = key.person(&EmailAddress::stored(email)?);
     let context = broker::connect(&common.nats).await?;
     let subscribers = Subscribers::open(context.client()).await?;
-    let known = subscribers.read(&person).await?;
+    let known = subscribers.find_any(&person).await?;
     let subscriber = known
         .subscriber
         .context("There is no subscriber with this address.")?;
@@ -30,14 +33,14 @@ pub async fn lift(email: &str, key: &PersonKeyArgs, common: &CommonArgs) -> anyh
     let (state, line) = match subscriber.lifted() {
         Some(lifted) => {
             subscribers
-                .write(&person, &lifted, known.revision, Retention::Forever)
+                .write(&known.person, &lifted, known.revision, Retention::Forever)
                 .await?;
             let state = lifted.state_name().to_owned();
             let line = format!("Lifted: the address is {state} again.");
             (Some(state), line)
         }
         None => {
-            subscribers.delete(&person, known.revision).await?;
+            subscribers.delete(&known.person, known.revision).await?;
             let line = "Lifted: the sign-up was never confirmed and is forgotten; it can be made anew.";
             (None, line.to_owned())
         }

@@ -15,11 +15,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use self::{
-    args::{LinkArgs, PersonKeyArgs},
-    state_name::StateName,
-};
-use crate::common_args::CommonArgs;
+use self::{args::LinkArgs, state_name::StateName};
+use crate::common_args::{CommonArgs, PersonKeyArgs};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args, Debug)]

@@ -6,10 +6,13 @@ mod doctor;
 mod documented;
 mod operations_page;
 mod person;
+mod person_key;
 mod rotation;
 mod secrets;
 mod setup;
 mod subscribers;
 mod sweep;
+#[path = "../../examples/settings/table.rs"]
+mod table;
 mod tool;
 mod webhooks;

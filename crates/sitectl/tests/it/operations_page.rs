@@ -1,12 +1,11 @@
 //! What `docs/operations.md` says, held against what there is.
 
-#[path = "../../examples/settings/table.rs"]
-mod table;
-
 use std::fs;
 
 use anyhow::Context;
 use testkit::root;
+
+use crate::table;
 
 fn page() -> anyhow::Result<String> {
     Ok(fs::read_to_string(root().join("docs/operations.md"))?)

@@ -1,14 +1,13 @@
 //! No secret of any program is given as an argument, offered as one by its help, or shown by `Debug`.
 
-#[path = "../../examples/settings/table.rs"]
-mod table;
-
 use std::{collections::HashMap, ffi::OsString, fmt::Debug, fs};
 
 use clap::{Arg, Command, Parser};
 use site_service::settings::{self, Exit};
 use tempfile::TempDir;
 use testkit::root;
+
+use crate::table;
 
 /// Stands in every secret that is given, and nowhere else.
 const MARK: &str = "marked";

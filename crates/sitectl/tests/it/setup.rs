@@ -163,7 +163,7 @@ async fn an_endpoint_goes_only_where_the_setting_says_so() -> anyhow::Result<()>
         ..Config::default()
     };
     stream.create_consumer(reader).await?;
-    told(&["setup", "--webhooks", CRM, "--yes"], &flags)?;
+    told(&["setup", &format!("--webhooks={CRM}"), "--yes"], &flags)?;
     assert!(
         stream.consumer_info("webhook-crm").await.is_ok(),
         "it is still named"

@@ -34,9 +34,13 @@ struct Running {
 }
 
 async fn running() -> anyhow::Result<Running> {
-    let nats = Nats::start().await?;
-    let default_flags = ["contact", "--listen=127.0.0.1:0", PERSON_KEY].map(String::from);
-    let settings = Settings::try_parse_from(default_flags.into_iter().chain(nats.flags(User::Contact)))?;
+    running_on(Nats::start().await?, &[PERSON_KEY]).await
+}
+
+async fn running_on(nats: Nats, keys: &[&str]) -> anyhow::Result<Running> {
+    let default_flags = ["contact", "--listen=127.0.0.1:0"].iter().chain(keys);
+    let default_flags = default_flags.map(|&flag| flag.to_owned());
+    let settings = Settings::try_parse_from(default_flags.chain(nats.flags(User::Contact)))?;
     let service = Service::build(settings).await?;
     let address = format!("http://127.0.0.1:{}", service.port());
     let stop = CancellationToken::new();
@@ -100,6 +104,28 @@ async fn a_repeated_submission_is_stored_once() -> anyhow::Result<()> {
     let second = running.contact.submit(once).await?.into_inner();
     assert_eq!(first.event_id, second.event_id);
     assert_eq!(running.nats.events().await?.len(), 1);
+    Ok(())
+}
+
+/// The first answer was lost, the service started anew with another key, and the visitor sent the form again.
+#[tokio::test]
+async fn a_message_that_is_repeated_after_the_key_of_person_ids_changed_is_stored_once() -> anyhow::Result<()>
+{
+    let mut before = running().await?;
+    let once = message();
+    let first = before.contact.submit(once.clone()).await?.into_inner();
+    let keys = [
+        "--person-key=the new key for tests, of thirty-two bytes",
+        "--person-key-former=a key for tests, of thirty-two bytes",
+    ];
+    let mut running = running_on(before.nats, &keys).await?;
+    let second = running.contact.submit(once).await?.into_inner();
+    assert_eq!(first.event_id, second.event_id);
+    running.contact.submit(message()).await?;
+    let events = running.nats.events().await?;
+    let people: Vec<_> = events.iter().map(|event| event["subject"].as_str()).collect();
+    assert_eq!(people.len(), 2);
+    assert_ne!(people[0], people[1], "what is new lies under the new id");
     Ok(())
 }
 

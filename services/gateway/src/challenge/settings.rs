@@ -20,7 +20,7 @@ pub enum ChallengeMode {
 }
 
 /// When senders of forms have to show work, and how much.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub struct ChallengeSettings {
     /// When a form is taken only with a proof of work, which our pages do by themselves
     #[arg(long = "challenge", value_name = "CHALLENGE", env = "CHALLENGE", value_enum, default_value_t = ChallengeMode::Off)]

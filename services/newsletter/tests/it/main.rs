@@ -30,6 +30,8 @@ use visitor::{
     token::{Purpose, TokenKey},
 };
 
+mod person_key;
+
 const PERSON_KEY: &str = "a key for tests, of thirty-two bytes";
 const TOKEN_KEY: &str = "another key for tests, of 32 bytes";
 const ADDRESS: &str = "zoe@example.org";
@@ -47,7 +49,10 @@ async fn running() -> anyhow::Result<Running> {
 }
 
 async fn running_where(set: impl FnOnce(&mut Settings)) -> anyhow::Result<Running> {
-    let nats = Nats::start().await?;
+    running_on(Nats::start().await?, set).await
+}
+
+async fn running_on(nats: Nats, set: impl FnOnce(&mut Settings)) -> anyhow::Result<Running> {
     let mut settings = settings(&nats)?;
     set(&mut settings);
     let service = Service::build(settings).await?;

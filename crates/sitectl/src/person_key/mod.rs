@@ -1,0 +1,85 @@
+//! `sitectl person-key`: the key of person ids changes, and what lies under the ids of the former one follows.
+
+mod left;
+mod records;
+
+use anyhow::ensure;
+use clap::{Args, Subcommand};
+use serde_json::json;
+use visitor::PersonKey;
+
+use self::{left::Left, records::Mode};
+use crate::{broker, common_args::CommonArgs, output::print_output};
+
+/// Which of the commands, and what it needs to know.
+#[derive(Args, Debug)]
+pub struct PersonKeyCommandArgs {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Moves subscribers from the ids of the former key to those of the current one, and tells what is left
+    Move {
+        /// Does it; without this it is a dry run
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        keys: BothKeys,
+        #[command(flatten)]
+        common: CommonArgs,
+    },
+}
+
+/// The key of person ids, and the one before it.
+#[derive(Args, Debug)]
+struct BothKeys {
+    /// Key of the person ids, at least 32 bytes, the same in every service
+    #[arg(long = "person-key", id = "person_key", env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
+    current: PersonKey,
+    /// The key of person ids before it, from whose ids subscribers are moved
+    #[arg(long = "person-key-former", id = "person_key_former", env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
+    former: PersonKey,
+}
+
+/// Does what was asked for.
+///
+/// # Errors
+///
+/// If the broker does not answer, or not every record was moved; repeating it goes on from there.
+pub async fn run(args: &PersonKeyCommandArgs) -> anyhow::Result<()> {
+    let Command::Move { yes, keys, common } = &args.command;
+    let mode = if *yes { Mode::Apply } else { Mode::DryRun };
+    move_people(mode, keys, common).await
+}
+
+async fn move_people(mode: Mode, keys: &BothKeys, common: &CommonArgs) -> anyhow::Result<()> {
+    let context = broker::connect(&common.nats).await?;
+    let records = records::walk(&context, keys, mode).await?;
+    let left = Left::count(&context, &keys.former).await?;
+    let (would, key) = match mode {
+        Mode::Apply => ("", "moved"),
+        Mode::DryRun => ("would be ", "wouldMove"),
+    };
+    let document = json!({
+        key: records.moved,
+        "withoutAddress": records.without_address,
+        "underAnotherKey": records.under_another_key,
+        "unreadable": records.unreadable,
+        "left": left,
+    });
+    let mut lines = vec![format!("{would}moved: {} subscribers", records.moved)];
+    lines.extend(records.notes());
+    lines.extend(left.notes());
+    if mode == Mode::DryRun {
+        lines.push("Nothing was changed; repeat it with --yes.".to_owned());
+    }
+    print_output(common.json, &document, lines)?;
+    ensure!(
+        records.conflicts == 0,
+        "{} records changed in the same moment and were not moved; repeat it.",
+        records.conflicts
+    );
+    Ok(())
+}
