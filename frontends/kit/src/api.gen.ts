@@ -133,26 +133,30 @@ export interface components {
         };
         /** @description An application for an internship. Parts may come in any order; a missing field counts as empty. */
         ApplicationForm: {
-            attribution?: components["schemas"]["Attribution"] | null;
+            /** @description Where the visitor came from, as JSON */
+            attribution?: components["schemas"]["Attribution"];
             /** @description 1–20,000 characters */
             coverLetter: string;
-            /** @description A valid address of at most 254 characters */
+            /**
+             * Format: email
+             * @description A valid address of at most 254 characters
+             */
             email: string;
             /** @description At most 200 characters */
-            experience?: string | null;
+            experience?: string;
             /** @description 1–200 characters */
             name: string;
             /** @description At most 40 characters */
-            phone?: string | null;
+            phone?: string;
             /** @description 1–200 characters */
             position: string;
             /**
              * Format: binary
              * @description A PDF, DOC or DOCX by its name's ending and its content, at most 10 MiB
              */
-            resume?: string | null;
+            resume?: string;
             /** @description Hidden from people: leave it empty */
-            website?: string | null;
+            website?: string;
         };
         /** @description Where the visitor came from. All of it may be left out; none of it is a reason to refuse a form. */
         Attribution: {
@@ -201,10 +205,6 @@ export interface components {
         };
         /** @description What the contact form's failed answers hold. */
         ContactFailed: {
-            /** @description The challenge, by version 2 of ALTCHA's protocol, where the request has an Idempotency-Key */
-            challenge?: Record<string, never> | null;
-            /** @description `challenge` where a challenge has to be solved first */
-            code?: string | null;
             /** @description A sentence for each field that is not right */
             fields?: {
                 [key: string]: string;
@@ -214,10 +214,27 @@ export interface components {
             /** @description Always false */
             success: boolean;
         };
+        /** @description A message to the company, as a browser sends it by itself where no script runs. */
+        ContactFields: {
+            /**
+             * Format: email
+             * @description A valid address of at most 254 characters
+             */
+            email: string;
+            /** @description 1–10,000 characters */
+            message: string;
+            /** @description 1–200 characters */
+            name: string;
+            /** @description Hidden from people: leave it empty */
+            website?: string;
+        };
         /** @description A message to the company. A field that is missing counts as empty, and is refused with a sentence where it is required. */
         ContactForm: {
             attribution?: components["schemas"]["Attribution"] | null;
-            /** @description A valid address of at most 254 characters */
+            /**
+             * Format: email
+             * @description A valid address of at most 254 characters
+             */
             email: string;
             /** @description 1–10,000 characters */
             message: string;
@@ -228,10 +245,6 @@ export interface components {
         };
         /** @description What every failed answer holds, but for the contact form's. */
         Failed: {
-            /** @description The challenge, by version 2 of ALTCHA's protocol, where the request has an Idempotency-Key */
-            challenge?: Record<string, never> | null;
-            /** @description `challenge` where a challenge has to be solved first */
-            code?: string | null;
             /** @description A sentence that the visitor can act on */
             error: string;
             /** @description A sentence for each field that is not right */
@@ -260,10 +273,23 @@ export interface components {
             /** @description `yes`, of our page where no script runs */
             answer?: string;
         };
+        /** @description A sign-up, as a browser sends it by itself where no script runs. */
+        NewsletterFields: {
+            /**
+             * Format: email
+             * @description A valid address of at most 254 characters
+             */
+            email: string;
+            /** @description Hidden from people: leave it empty */
+            website?: string;
+        };
         /** @description A sign-up. A field that is missing counts as empty, and is refused with a sentence where it is required. */
         NewsletterForm: {
             attribution?: components["schemas"]["Attribution"] | null;
-            /** @description A valid address of at most 254 characters */
+            /**
+             * Format: email
+             * @description A valid address of at most 254 characters
+             */
             email: string;
             /** @description Hidden from people: leave it empty */
             website?: string;
@@ -310,12 +336,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields and the same résumé within an hour of the clock (UTC) have */
-                "Idempotency-Key"?: string | null;
-                /** @description In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the same form, key and network for ten minutes */
-                "Challenge-Solution"?: string | null;
-                /** @description For how long a visitor had the form; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these are on */
-                "Fill-Seconds"?: number | null;
+                /**
+                 * @description The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender
+                 *     makes another for any other content; without one, the same fields, and for an application the same résumé, within an
+                 *     hour of the clock (UTC) have
+                 */
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -366,12 +392,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields within an hour of the clock (UTC) have */
-                "Idempotency-Key"?: string | null;
-                /** @description In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the same form, key and network for ten minutes */
-                "Challenge-Solution"?: string | null;
-                /** @description For how long a visitor had the form; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these are on */
-                "Fill-Seconds"?: number | null;
+                /**
+                 * @description The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender
+                 *     makes another for any other content; without one, the same fields, and for an application the same résumé, within an
+                 *     hour of the clock (UTC) have
+                 */
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -379,7 +405,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ContactForm"];
-                "application/x-www-form-urlencoded": components["schemas"]["ContactForm"];
+                "application/x-www-form-urlencoded": components["schemas"]["ContactFields"];
             };
         };
         responses: {
@@ -423,12 +449,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields within an hour of the clock (UTC) have */
-                "Idempotency-Key"?: string | null;
-                /** @description In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the same form, key and network for ten minutes */
-                "Challenge-Solution"?: string | null;
-                /** @description For how long a visitor had the form; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these are on */
-                "Fill-Seconds"?: number | null;
+                /**
+                 * @description The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender
+                 *     makes another for any other content; without one, the same fields, and for an application the same résumé, within an
+                 *     hour of the clock (UTC) have
+                 */
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -436,7 +462,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewsletterForm"];
-                "application/x-www-form-urlencoded": components["schemas"]["NewsletterForm"];
+                "application/x-www-form-urlencoded": components["schemas"]["NewsletterFields"];
             };
         };
         responses: {

@@ -15,7 +15,7 @@ use tonic::{Code, Status};
 use utoipa::ToSchema;
 
 use super::{
-    Accepted, Attribution, Submission,
+    Accepted, Attribution, Submission, SubmissionHeaders,
     parts::{self, Forwarded},
     spam,
     unsent_parts::UnsentParts,
@@ -40,25 +40,32 @@ pub const BEGINNING_BYTES: u64 = 64 * 1024;
 #[expect(dead_code, reason = "describes to OpenAPI what the parts hold")]
 pub struct ApplicationForm {
     /// 1–200 characters
+    #[schema(min_length = 1, max_length = 200)]
     name: String,
     /// A valid address of at most 254 characters
+    #[schema(format = Email, min_length = 1, max_length = 254)]
     email: String,
     /// At most 40 characters
-    phone: Option<String>,
+    #[schema(required = false, max_length = 40)]
+    phone: String,
     /// 1–200 characters
+    #[schema(min_length = 1, max_length = 200)]
     position: String,
     /// At most 200 characters
-    experience: Option<String>,
+    #[schema(required = false, max_length = 200)]
+    experience: String,
     /// 1–20,000 characters
-    #[schema(rename = "coverLetter")]
+    #[schema(rename = "coverLetter", min_length = 1, max_length = 20_000)]
     cover_letter: String,
     /// A PDF, DOC or DOCX by its name's ending and its content, at most 10 MiB
-    #[schema(format = Binary, value_type = Option<String>)]
-    resume: Option<Bytes>,
+    #[schema(required = false, format = Binary, value_type = String)]
+    resume: Bytes,
     /// Where the visitor came from, as JSON
-    attribution: Option<Attribution>,
+    #[schema(required = false)]
+    attribution: Attribution,
     /// Hidden from people: leave it empty
-    website: Option<String>,
+    #[schema(required = false)]
+    website: String,
 }
 
 /// Applies for an internship.
@@ -71,10 +78,7 @@ pub struct ApplicationForm {
     post,
     path = "/api/career-application",
     description = "Success is answered only after the résumé and the application are durably stored.",
-    params(
-        ("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields and the same résumé within an hour of the clock (UTC) have"),
-        ("Challenge-Solution" = Option<String>, Header, description = "In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the same form, key and network for ten minutes"),
-        ("Fill-Seconds" = Option<f64>, Header, description = "For how long a visitor had the form; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these are on")),
+    params(SubmissionHeaders),
     request_body(content = ApplicationForm, content_type = "multipart/form-data"),
     responses(
         (status = 200, description = "The application is stored", body = Accepted),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use site_proto::contact::v1::SubmitRequest;
 use utoipa::ToSchema;
 
-use super::{AnyForm, Attribution, Submission, spam};
+use super::{AnyForm, Attribution, Submission, SubmissionHeaders, spam};
 use crate::{
     api_error::ApiError,
     app::AppState,
@@ -26,7 +26,7 @@ pub struct ContactForm {
     name: String,
     /// A valid address of at most 254 characters
     #[serde(default)]
-    #[schema(required, min_length = 1, max_length = 254)]
+    #[schema(required, format = Email, min_length = 1, max_length = 254)]
     email: String,
     /// 1–10,000 characters
     #[serde(default)]
@@ -37,6 +37,24 @@ pub struct ContactForm {
     attribution: Option<Attribution>,
     /// Hidden from people: leave it empty
     #[serde(default)]
+    website: String,
+}
+
+/// A message to the company, as a browser sends it by itself where no script runs.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes to OpenAPI what a browser's own form holds")]
+pub struct ContactFields {
+    /// 1–200 characters
+    #[schema(min_length = 1, max_length = 200)]
+    name: String,
+    /// A valid address of at most 254 characters
+    #[schema(format = Email, min_length = 1, max_length = 254)]
+    email: String,
+    /// 1–10,000 characters
+    #[schema(min_length = 1, max_length = 10_000)]
+    message: String,
+    /// Hidden from people: leave it empty
+    #[schema(required = false)]
     website: String,
 }
 
@@ -63,11 +81,8 @@ const RECEIVED: Json<ContactAnswer> = Json(ContactAnswer {
     post,
     path = "/api/contact",
     description = "Success is answered only after the message is durably stored.",
-    params(
-        ("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields within an hour of the clock (UTC) have"),
-        ("Challenge-Solution" = Option<String>, Header, description = "In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the same form, key and network for ten minutes"),
-        ("Fill-Seconds" = Option<f64>, Header, description = "For how long a visitor had the form; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these are on")),
-    request_body(content((ContactForm = "application/json"), (ContactForm = "application/x-www-form-urlencoded"))),
+    params(SubmissionHeaders),
+    request_body(content((ContactForm = "application/json"), (ContactFields = "application/x-www-form-urlencoded"))),
     responses(
         (status = 200, description = "The message is stored", body = ContactAnswer),
         (status = 303, description = "The same for a browser that asks for HTML: it leads on to a page that says so"),

@@ -24,7 +24,7 @@ use axum::{
 use http::{StatusCode, header, request::Parts};
 use serde::{Serialize, de::DeserializeOwned};
 use site_service::{RequestId, idempotency};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use attribution::Attribution;
@@ -115,6 +115,25 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
             Err(rejection) => Err(ApiError::of(rejection.status())),
         }
     }
+}
+
+/// Names a submission, so that it may be sent again, and tells what was done for it where that is asked.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "describes to OpenAPI what `Submission` and challenges read")]
+pub struct SubmissionHeaders {
+    /// The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender
+    /// makes another for any other content; without one, the same fields, and for an application the same résumé, within an
+    /// hour of the clock (UTC) have
+    #[param(rename = "Idempotency-Key", required = false, value_type = Uuid)]
+    key: Option<Uuid>,
+    /// In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the
+    /// same form, key and network for ten minutes
+    #[param(rename = "Challenge-Solution", required = false, value_type = String)]
+    solution: Option<String>,
+    /// For how long a visitor had the form; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these are on
+    #[param(rename = "Fill-Seconds", required = false, value_type = f64)]
+    fill_seconds: Option<f64>,
 }
 
 /// Which request this is, which submission it repeats, and where it was sent from.

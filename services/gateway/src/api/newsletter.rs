@@ -10,7 +10,7 @@ use serde::Deserialize;
 use site_proto::newsletter::v1::{ConfirmRequest, SubscribeRequest, UnsubscribeRequest};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Accepted, AnyForm, Attribution, ExtractRequestId, JsonForm, Submission, spam};
+use super::{Accepted, AnyForm, Attribution, ExtractRequestId, JsonForm, Submission, SubmissionHeaders, spam};
 use crate::{
     api_error::ApiError,
     app::AppState,
@@ -24,13 +24,25 @@ use crate::{
 pub struct NewsletterForm {
     /// A valid address of at most 254 characters
     #[serde(default)]
-    #[schema(required, min_length = 1, max_length = 254)]
+    #[schema(required, format = Email, min_length = 1, max_length = 254)]
     email: String,
     /// Where the visitor came from
     #[serde(default)]
     attribution: Option<Attribution>,
     /// Hidden from people: leave it empty
     #[serde(default)]
+    website: String,
+}
+
+/// A sign-up, as a browser sends it by itself where no script runs.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes to OpenAPI what a browser's own form holds")]
+pub struct NewsletterFields {
+    /// A valid address of at most 254 characters
+    #[schema(format = Email, min_length = 1, max_length = 254)]
+    email: String,
+    /// Hidden from people: leave it empty
+    #[schema(required = false)]
     website: String,
 }
 
@@ -77,11 +89,8 @@ impl LinkBody {
     post,
     path = "/api/newsletter",
     description = "The answer never tells whether the address was known.",
-    params(
-        ("Idempotency-Key" = Option<uuid::Uuid>, Header, description = "The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender makes another for any other content; without one, the same fields within an hour of the clock (UTC) have"),
-        ("Challenge-Solution" = Option<String>, Header, description = "In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the same form, key and network for ten minutes"),
-        ("Fill-Seconds" = Option<f64>, Header, description = "For how long a visitor had the form; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these are on")),
-    request_body(content((NewsletterForm = "application/json"), (NewsletterForm = "application/x-www-form-urlencoded"))),
+    params(SubmissionHeaders),
+    request_body(content((NewsletterForm = "application/json"), (NewsletterFields = "application/x-www-form-urlencoded"))),
     responses(
         (status = 200, description = "The sign-up is stored", body = Accepted),
         (status = 303, description = "The same for a browser that asks for HTML: it leads on to a page that says so"),
