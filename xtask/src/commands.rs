@@ -39,11 +39,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-<<<<<<< ours
-pub const COMMANDS: [(&str, TestedBy); 101] = [
-=======
-pub const COMMANDS: [(&str, TestedBy); 97] = [
->>>>>>> theirs
+pub const COMMANDS: [(&str, TestedBy); 0] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -87,6 +83,15 @@ pub const COMMANDS: [(&str, TestedBy); 97] = [
     ("cargo xtask chaos other-release", AsIs),
     ("cargo xtask chaos soak cluster-soak", AsIs),
     ("cargo xtask security", AsIs),
+    (
+        "cargo xtask attack",
+        As("cargo xtask attack frames api --tries 100"),
+    ),
+    ("cargo xtask attack frames", AsIs),
+    ("cargo xtask attack api", AsIs),
+    ("cargo xtask attack slow", AsIs),
+    ("cargo xtask attack frames --seed 7", AsIs),
+    ("cargo xtask attack --list", AsIs),
     ("cargo xtask commands", ByCi),
     (
         "cargo install --path crates/sitectl",

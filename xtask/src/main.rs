@@ -1,6 +1,7 @@
 //! Every chore of the project: `cargo xtask --help`.
 
 mod advisories;
+mod attack;
 mod bench;
 mod build;
 mod chaos;
@@ -62,7 +63,7 @@ enum Chore {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         filter: Vec<String>,
     },
-    /// Names the Debian packages that only root can install and that tests, or those of a part, still need
+    /// Names the Debian packages that only root can install and that tests and attacks, or the tests of a part, still need
     SystemPackages {
         /// The part
         part: Option<test::Part>,
@@ -103,6 +104,8 @@ enum Chore {
     Chaos(chaos::ChaosArgs),
     /// Takes security measures out of a copy, one at a time: the test that docs/security.md names for each must fail
     Security(security::SecurityArgs),
+    /// Attacks a running stack for longer than a test may: broken frames, whatever the API's document allows, slow clients
+    Attack(attack::AttackArgs),
     /// Compares what one of our parts reaches with the least that its work could cost; fails below a share of that
     Bench {
         /// Which part
@@ -116,7 +119,7 @@ fn main() -> ExitCode {
         Chore::Check => check::check(),
         Chore::Lint => tools::ensure_tools(&lint::TOOLS).and_then(|()| lint::lint()),
         Chore::Test { part, filter } => test::test(part, &filter),
-        Chore::SystemPackages { part } => tools::print_missing_packages(&test::tools_of(part)),
+        Chore::SystemPackages { part } => system_packages(part),
         Chore::K8s { write: true } => k8s::write_flows(),
         Chore::K8s { write: false } => k8s::check(),
         Chore::MailPreview => mail_preview(),
@@ -129,6 +132,7 @@ fn main() -> ExitCode {
         Chore::Fuzz(args) => fuzz::fuzz(&args),
         Chore::Chaos(args) => chaos::chaos(&args),
         Chore::Security(args) => security::security(&args),
+        Chore::Attack(args) => attack::attack(&args),
         Chore::Bench { what } => bench::bench(what),
     };
     match done {
@@ -138,6 +142,14 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn system_packages(part: Option<test::Part>) -> anyhow::Result<()> {
+    let mut tools = test::tools_of(part);
+    if part.is_none() {
+        tools.extend(attack::tools());
+    }
+    tools::print_missing_packages(&tools)
 }
 
 fn mail_preview() -> anyhow::Result<()> {

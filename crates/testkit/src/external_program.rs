@@ -11,7 +11,12 @@ const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A script of the checkout, run by the Python that has the foreign clients.
 pub fn python(script: impl AsRef<Path>) -> anyhow::Result<Command> {
-    let python = root().join("target/tools/python/bin/python");
+    python_of("python", script)
+}
+
+/// The same, run by the Python of another environment that `cargo xtask` fetches.
+pub fn python_of(environment: &str, script: impl AsRef<Path>) -> anyhow::Result<Command> {
+    let python = root().join(format!("target/tools/{environment}/bin/python"));
     anyhow::ensure!(
         python.exists(),
         "The Python clients are not installed; cargo xtask test rust fetches it"

@@ -115,6 +115,7 @@ impl Part {
                 Tool::SitePackages,
                 Tool::TraceViewer,
                 Tool::ForeignClients,
+                Tool::Schemathesis,
                 Tool::SpamAssassin,
                 Tool::OpenSsl,
                 Tool::Clamd,

@@ -36,7 +36,7 @@ pub fn foreign_clients() -> Fetch {
             "tools/python.txt",
         ],
     ];
-    environment("foreign clients for the tests", "python", 43, install)
+    environment("foreign clients for the tests", "python", 44, install)
 }
 
 pub fn linters() -> Fetch {
@@ -47,6 +47,16 @@ pub fn linters() -> Fetch {
 pub fn dockerfile_reader() -> Fetch {
     let install: &[&[&str]] = &[&["--requirement", "tools/images.txt"]];
     environment("reader of Dockerfiles", "images", 26, install)
+}
+
+pub fn schemathesis() -> Fetch {
+    let install: &[&[&str]] = &[&["--requirement", "tools/schemathesis.txt"]];
+    environment(
+        "what sends requests by an OpenAPI document",
+        "schemathesis",
+        94,
+        install,
+    )
 }
 
 /// Apart from the others, because it is much.

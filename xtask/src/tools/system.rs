@@ -20,6 +20,7 @@ pub fn require(tools: &[Tool]) -> anyhow::Result<()> {
         | Tool::Linters
         | Tool::DockerfileReader
         | Tool::KubernetesCheckers
+        | Tool::Schemathesis
             if !tool.is_fetched() =>
         {
             python::require()
@@ -83,12 +84,15 @@ impl Tool {
                 self.is_fetched() || runs("python3", &["-m", "pip", "--version"]),
                 &["python3-pip"],
             ),
-            Self::ForeignClients | Self::Linters | Self::DockerfileReader | Self::KubernetesCheckers => {
-                unless(
-                    self.is_fetched() || runs("python3", &["-c", "import ensurepip, venv"]),
-                    &["python3-venv"],
-                )
-            }
+            Self::ForeignClients
+            | Self::Linters
+            | Self::DockerfileReader
+            | Self::KubernetesCheckers
+            | Self::Schemathesis => unless(
+                self.is_fetched() || runs("python3", &["-c", "import ensurepip, venv"]),
+                &["python3-venv"],
+            ),
+            Self::SlowHttpTest => unless(runs("slowhttptest", &["-h"]), &["slowhttptest"]),
             Self::Clamd => scanner_libraries(),
             Self::SpamAssassin => unless(runs("spamassassin", &["--version"]), &["spamassassin"]),
             Self::OpenSsl => unless(runs("openssl", &["version"]), &["openssl"]),

@@ -36,6 +36,8 @@ pub enum Tool {
     DockerfileReader,
     /// kubectl, and what checks the Kubernetes tree.
     KubernetesCheckers,
+    /// What sends requests by the OpenAPI document.
+    Schemathesis,
     /// What checks the licences and sources of dependencies.
     CargoDeny,
     /// What writes bills of materials of programs.
@@ -46,6 +48,8 @@ pub enum Tool {
     Faketime,
     /// What tests alerts.
     Promtool,
+    /// Slow clients by the hundred.
+    SlowHttpTest,
     SpamAssassin,
     OpenSsl,
     /// What compiles libFuzzer.
@@ -73,12 +77,14 @@ impl Tool {
             Self::Linters => Some(python::linters()),
             Self::DockerfileReader => Some(python::dockerfile_reader()),
             Self::KubernetesCheckers => Some(python::kubernetes_checkers()),
+            Self::Schemathesis => Some(python::schemathesis()),
             Self::CargoDeny => Some(fetch::from_source("cargo-deny", CARGO_DENY)),
             Self::CargoCycloneDx => Some(fetch::from_source("cargo-cyclonedx", CARGO_CYCLONEDX)),
             Self::Clamd => Some(debian::clamd()),
             Self::Faketime => Some(debian::faketime()),
             Self::Promtool => Some(debian::promtool()),
-            Self::SpamAssassin
+            Self::SlowHttpTest
+            | Self::SpamAssassin
             | Self::OpenSsl
             | Self::CppCompiler
             | Self::Chromium
@@ -105,6 +111,7 @@ impl Tool {
             Self::Linters => python::has_environment("ci"),
             Self::DockerfileReader => python::has_environment("images"),
             Self::KubernetesCheckers => python::has_environment("k8s"),
+            Self::Schemathesis => python::has_environment("schemathesis"),
             Self::CargoDeny => {
                 command_output(cargo_deny(), &["--version"]).is_some_and(|said| said.ends_with(CARGO_DENY))
             }
@@ -113,7 +120,8 @@ impl Tool {
             Self::Clamd => folder().join("clamd").exists(),
             Self::Faketime => folder().join(debian::FAKETIME).exists(),
             Self::Promtool => folder().join("promtool").exists(),
-            Self::SpamAssassin
+            Self::SlowHttpTest
+            | Self::SpamAssassin
             | Self::OpenSsl
             | Self::CppCompiler
             | Self::Chromium
@@ -138,6 +146,16 @@ pub fn dockerfile_python() -> PathBuf {
 /// The Python of [`Tool::KubernetesCheckers`].
 pub fn kubernetes_python() -> PathBuf {
     folder().join("k8s/bin/python")
+}
+
+/// The Python of [`Tool::ForeignClients`].
+pub fn test_python() -> PathBuf {
+    folder().join("python/bin/python")
+}
+
+/// The Python of [`Tool::Schemathesis`].
+pub fn schemathesis_python() -> PathBuf {
+    folder().join("schemathesis/bin/python")
 }
 
 /// The program of [`Tool::CargoDeny`].

@@ -1,6 +1,7 @@
 //! The gateway as a browser meets it.
 
 mod answers;
+mod attacks;
 mod challenges;
 mod collector;
 mod connections;
