@@ -27,3 +27,16 @@ pub fn programs() -> anyhow::Result<()> {
         "The compiler's message stands above.",
     )
 }
+
+/// Release builds of all programs, as they would run.
+///
+/// # Errors
+///
+/// Where something does not compile.
+pub fn release() -> anyhow::Result<()> {
+    run(
+        "Release build",
+        &mut cargo(&["build", "--release", "--workspace", "--bins"]),
+        "The compiler's message stands above.",
+    )
+}

@@ -75,12 +75,7 @@ fn cold_build() -> anyhow::Result<()> {
 }
 
 fn running(what: &str) -> anyhow::Result<()> {
-    let mut build = cargo(&["build", "--release", "--workspace", "--bins"]);
-    run(
-        "Release build",
-        &mut build,
-        "The compiler's message stands above.",
-    )?;
+    build::release()?;
     let mut stack = program(root().join("target/release/stack"), &["measure", what]);
     run(
         &format!("Measuring {what}"),

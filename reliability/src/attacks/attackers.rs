@@ -2,10 +2,6 @@
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
     time::Duration,
 };
 
@@ -23,7 +19,9 @@ use tokio_util::bytes::Bytes;
 use uuid::Uuid;
 
 use super::{
-    Attack, VICTIM, address,
+    addresses::address,
+    attack::{Attack, VICTIM},
+    attempts::Attempts,
     connections::{self, Slowness},
 };
 
@@ -47,17 +45,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct Attackers {
     tasks: JoinSet<()>,
     attempts: Attempts,
-}
-
-/// How often they began something.
-#[derive(Clone, Default)]
-pub struct Attempts(Arc<AtomicUsize>);
-
-impl Attempts {
-    /// One more.
-    pub fn count(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 impl Attackers {
@@ -87,7 +74,7 @@ impl Attackers {
     /// They stop; gives how often they began something.
     pub async fn end(mut self) -> usize {
         self.tasks.shutdown().await;
-        self.attempts.0.load(Ordering::Relaxed)
+        self.attempts.count()
     }
 
     fn send_archives(&mut self, site: SocketAddr) -> anyhow::Result<()> {
@@ -98,7 +85,7 @@ impl Attackers {
             let (archive, attempts) = (archive.clone(), self.attempts.clone());
             self.tasks.spawn(async move {
                 loop {
-                    attempts.count();
+                    attempts.add();
                     // Refused or not: it is sent again.
                     let _answer = http
                         .post(url(site, "career-application"))
@@ -172,7 +159,7 @@ impl Attackers {
             ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
             for number in 0.. {
                 ticks.tick().await;
-                attempts.count();
+                attempts.add();
                 sending.spawn(send(number));
                 while sending.try_join_next().is_some() {}
             }

@@ -12,7 +12,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::attackers::Attempts;
+use super::attempts::Attempts;
 
 /// Before a connection that was refused or closed is made again.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -73,7 +73,7 @@ fn beginning_of_an_upload() -> Vec<u8> {
 /// Stays, and is made again whenever it was closed.
 pub async fn idle(from: Ipv4Addr, site: SocketAddr, attempts: Attempts) {
     loop {
-        attempts.count();
+        attempts.add();
         if let Ok(mut stream) = connect(from, site).await {
             // Until it is closed.
             let _closed = tokio::io::copy(&mut stream, &mut sink()).await;
@@ -85,7 +85,7 @@ pub async fn idle(from: Ipv4Addr, site: SocketAddr, attempts: Attempts) {
 /// Says something now and then, and is made again whenever it was closed.
 pub async fn slow(from: Ipv4Addr, site: SocketAddr, slowness: Slowness, attempts: Attempts) {
     loop {
-        attempts.count();
+        attempts.add();
         // Closed or reset: it is made again.
         let _closed = stay(from, site, slowness).await;
         sleep(PAUSE).await;

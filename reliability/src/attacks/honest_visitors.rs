@@ -11,7 +11,7 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval},
 };
 
-use super::address;
+use super::addresses::address;
 use crate::submission::{FormKind, Submission};
 
 /// The second number of their addresses.

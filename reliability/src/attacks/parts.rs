@@ -25,6 +25,10 @@ pub struct Part {
 }
 
 /// All of them; their peaks begin anew.
+///
+/// # Errors
+///
+/// If one does not run, or its manifest cannot be read.
 pub fn all(stack: &Stack) -> anyhow::Result<Vec<Part>> {
     let part = |name| {
         let process = stack.service(name)?;
@@ -44,6 +48,10 @@ pub fn all(stack: &Stack) -> anyhow::Result<Vec<Part>> {
 }
 
 /// The same with what each had at its peak since.
+///
+/// # Errors
+///
+/// If one has ended.
 pub fn with_peaks(parts: Vec<Part>) -> anyhow::Result<Vec<Part>> {
     let with_peak = |part: Part| {
         let peak = testkit::measure::resident_bytes_of(part.pid, "VmHWM")?;
@@ -67,6 +75,10 @@ fn limit_of(name: &str) -> anyhow::Result<u64> {
 }
 
 /// How often a probe of the gateway did not succeed within this time.
+///
+/// # Errors
+///
+/// If a client cannot be made.
 pub async fn watch_health(health: String, lasting: Duration) -> anyhow::Result<usize> {
     let http = Client::builder().timeout(PROBE_TIMEOUT).build()?;
     let begun = Instant::now();

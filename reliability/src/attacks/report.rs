@@ -4,7 +4,7 @@ use std::{fmt::Write, time::Duration};
 
 use clap::ValueEnum;
 
-use super::{Attack, Seen, parts::Part};
+use super::{attack::Attack, parts::Part, seen::Seen};
 
 /// The head of the table.
 pub const HEAD: &str = "\

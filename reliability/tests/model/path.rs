@@ -1,6 +1,6 @@
 //! Takes each step with the real services, and balances the books after it.
 
-use std::{cell::RefCell, panic::resume_unwind, sync::Arc, time::Duration};
+use std::{cell::RefCell, panic::resume_unwind, slice::from_ref, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail, ensure};
 use async_nats::jetstream::{AckKind, Message};
@@ -447,11 +447,11 @@ impl Sequence {
     fn erase(&mut self, person: usize) -> anyhow::Result<()> {
         let id = self.books.people[person].id.clone();
         self.wait(async |parts| {
-            let found = parts.stores.search(&[id.clone()], &Default::default()).await?;
+            let found = parts.stores.search(from_ref(&id), &Default::default()).await?;
             parts.stores.erase(&found).await?;
             let left = parts
                 .stores
-                .search(&[id.clone()], &found.event_ids())
+                .search(from_ref(&id), &found.event_ids())
                 .await?
                 .counts();
             ensure!(

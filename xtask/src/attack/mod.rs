@@ -54,6 +54,8 @@ pub enum Attack {
     Api,
     /// Clients that send as slowly as they can, by slowhttptest
     Slow,
+    /// Archives, slow uploads, idle and slow connections, and floods, beside honest visitors whose times are compared with quiet ones
+    Visitors,
 }
 
 impl Attack {
@@ -67,6 +69,7 @@ impl Attack {
                 Tool::ForeignClients,
                 Tool::SlowHttpTest,
             ],
+            Self::Visitors => &[Tool::NatsServer, Tool::SitePackages],
         }
     }
 
@@ -84,6 +87,7 @@ impl Attack {
             }
             // The front ends' servers, too.
             Self::Slow => on_stack("cluster", &test_python(), "slow_clients.py", &[]),
+            Self::Visitors => program(root().join("target/release/attack"), &[]),
         }
     }
 }
@@ -103,6 +107,9 @@ pub fn attack(args: &AttackArgs) -> anyhow::Result<()> {
     };
     tools::ensure_tools(&tools_of(attacks))?;
     build::all()?;
+    if attacks.contains(&Attack::Visitors) {
+        build::release()?;
+    }
     for attack in attacks {
         let what = format!("Attacking: {}", name(*attack));
         run(
