@@ -39,7 +39,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, TestedBy); 0] = [
+pub const COMMANDS: [(&str, TestedBy); 108] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -90,6 +90,7 @@ pub const COMMANDS: [(&str, TestedBy); 0] = [
     ("cargo xtask attack frames", AsIs),
     ("cargo xtask attack api", AsIs),
     ("cargo xtask attack slow", AsIs),
+    ("cargo xtask attack visitors", AsIs),
     ("cargo xtask attack frames --seed 7", AsIs),
     ("cargo xtask attack --list", AsIs),
     ("cargo xtask commands", ByCi),

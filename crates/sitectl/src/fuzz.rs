@@ -1,11 +1,12 @@
 //! Fuzz target: the settings of every program. How it is run: docs/testing.md.
 
-use std::{ffi::OsString, iter};
+use std::{collections::HashMap, ffi::OsString, fs, iter};
 
 use bolero::check;
 use clap::Parser;
 use serde_json::Value;
 use site_service::settings::{Exit, read_from};
+use tempfile::TempDir;
 
 use crate::Cli;
 
@@ -13,23 +14,27 @@ const ITERATIONS: usize = 200;
 /// A shorter value may stand in a sentence by chance.
 const SECRET_BYTES: usize = 20;
 /// Settings without which nothing starts.
-const NEEDED: [&str; 5] = [
-    "--person-key=a person key of thirty-two bytes or more",
-    "--token-key=a token key of thirty-two bytes or more",
+const NEEDED: [&str; 2] = [
     "--s3-access-key-id=key",
-    "--s3-secret-access-key=secret",
     concat!("--brand-file=", env!("CARGO_MANIFEST_DIR"), "/../../brand.json"),
+];
+/// The same that are secrets, by their variables.
+const NEEDED_SECRETS: [(&str, &str); 3] = [
+    ("PERSON_KEY", "a person key of thirty-two bytes or more"),
+    ("TOKEN_KEY", "a token key of thirty-two bytes or more"),
+    ("S3_SECRET_ACCESS_KEY", "secret"),
 ];
 
 /// A program, and how it reads its settings.
 struct Program {
     name: String,
     settings: Vec<Setting>,
-    read: fn(Vec<OsString>) -> Option<Exit>,
+    read: fn(Vec<OsString>, &HashMap<String, String>) -> Option<Exit>,
 }
 
 struct Setting {
     flag: String,
+    variable: String,
     takes_values: bool,
     is_secret: bool,
 }
@@ -40,6 +45,7 @@ impl Program {
         let settings = command.get_arguments().filter_map(|setting| {
             Some(Setting {
                 flag: format!("--{}", setting.get_long()?),
+                variable: setting.get_env()?.to_string_lossy().into_owned(),
                 takes_values: setting.get_action().takes_values(),
                 is_secret: setting.is_hide_env_values_set(),
             })
@@ -47,24 +53,34 @@ impl Program {
         Self {
             name: command.get_name().to_owned(),
             settings: settings.collect(),
-            read: |arguments| read_from::<S>(arguments, |_| None).err(),
+            read: |arguments, files| read_from::<S>(arguments, |name| files.get(name).cloned()).err(),
         }
     }
 
-    /// What it says to this value of one setting; the others are right.
-    fn answer(&self, setting: &Setting, value: &str) -> Option<Exit> {
+    /// What it says to this value of one setting; the others are right. Secrets stand in files of this folder.
+    fn answer(&self, setting: &Setting, value: &str, folder: &TempDir) -> std::io::Result<Option<Exit>> {
         let is_taken = |needed: &&str| {
             let flag = needed.split('=').next().unwrap_or_default();
             flag != setting.flag && self.settings.iter().any(|taken| taken.flag == flag)
         };
         let needed = NEEDED.into_iter().filter(is_taken).map(OsString::from);
-        let told = if setting.takes_values {
-            format!("{}={value}", setting.flag)
-        } else {
-            setting.flag.clone()
+        let told = match setting {
+            Setting { is_secret: true, .. } => None,
+            Setting {
+                takes_values: true, ..
+            } => Some(format!("{}={value}", setting.flag)),
+            Setting { flag, .. } => Some(flag.clone()),
         };
+        let own = setting.is_secret.then_some((&*setting.variable, value));
+        let mut files = HashMap::new();
+        for (variable, secret) in NEEDED_SECRETS.into_iter().chain(own) {
+            let path = folder.path().join(variable);
+            fs::write(&path, secret)?;
+            files.insert(format!("{variable}_FILE"), path.to_string_lossy().into_owned());
+        }
         let name = iter::once(OsString::from(&self.name));
-        (self.read)(name.chain(needed).chain([told.into()]).collect())
+        let arguments = name.chain(needed).chain(told.map(OsString::from)).collect();
+        Ok((self.read)(arguments, &files))
     }
 }
 
@@ -109,6 +125,7 @@ fn may_be_a_device(value: &str) -> bool {
 #[test]
 fn whatever_stands_in_a_setting_it_is_taken_or_named_in_a_sentence_that_holds_no_secret() {
     let programs = programs();
+    let folder = TempDir::new().expect("there is room for a folder");
     check!(name = "settings")
         .with_iterations(ITERATIONS)
         .for_each(|input: &[u8]| {
@@ -121,14 +138,19 @@ fn whatever_stands_in_a_setting_it_is_taken_or_named_in_a_sentence_that_holds_no
             if may_be_a_device(&value) {
                 return;
             }
-            let sentence = match program.answer(setting, &value) {
+            let answer = program.answer(setting, &value, &folder);
+            let sentence = match answer.expect("there is room for a secret") {
                 None | Some(Exit::Help(_)) => return,
                 Some(Exit::InvalidSetting(sentence)) => sentence,
             };
             // Some are taken together with another only.
-            let is_named =
-                sentence.contains(&setting.flag) || sentence.starts_with("A setting is missing: --");
-            assert!(is_named, "{sentence} and not {}", setting.flag);
+            let name = if setting.is_secret {
+                &setting.variable
+            } else {
+                &setting.flag
+            };
+            let is_named = sentence.contains(name) || sentence.starts_with("A setting is missing: ");
+            assert!(is_named, "{sentence} and not {name}");
             if setting.is_secret {
                 let is_shown = |secret: &String| secret.len() >= SECRET_BYTES && sentence.contains(secret);
                 assert!(!secrets_in(&value).iter().any(is_shown), "{sentence}");

@@ -4,28 +4,22 @@
 //! to the new id and carries what it was; then that is written there; then the first carries nothing any more. Whoever
 //! meets the record in between does the steps that are missing, so it makes no difference who is killed, and when.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Map;
 use time::OffsetDateTime;
 use visitor::PersonId;
 
-use crate::{State, Subscriber};
-
-/// A record on its way.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Carried {
-    /// What it was.
-    pub subscriber: Subscriber,
-    /// When it expires, if it does.
-    #[serde(with = "time::serde::rfc3339::option")]
-    pub expires: Option<OffsetDateTime>,
-}
+use crate::{
+    state::{Carried, State},
+    subscriber::Subscriber,
+};
 
 /// What there is still to do where a record moved away.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfinished {
     /// The record that is not known to be there yet.
-    carried: Option<Carried>,
+    carried: Option<Subscriber>,
+    /// When that expires, if it does.
+    expires: Option<OffsetDateTime>,
     /// When the person left, as a release noted that knows no moves.
     ended: Option<OffsetDateTime>,
 }
@@ -36,7 +30,7 @@ impl Subscriber {
     pub fn moving(self, to: PersonId, expires: Option<OffsetDateTime>) -> Self {
         let forwarding = self.forwarding(to.clone());
         let carried = Carried {
-            subscriber: self,
+            subscriber: self.into(),
             expires,
         };
         Self {
@@ -71,8 +65,12 @@ impl Subscriber {
         }
     }
 
-    /// The record that it carries.
-    pub fn carried(&self) -> Option<&Carried> {
+    /// The record that it carries. One that could not be read made this one unreadable.
+    pub fn carried(&self) -> Option<Self> {
+        Self::try_from(self.carrying()?.subscriber.clone()).ok()
+    }
+
+    fn carrying(&self) -> Option<&Carried> {
         match &self.state {
             State::Moved { record, .. } => record.as_deref(),
             _ => None,
@@ -82,8 +80,13 @@ impl Subscriber {
     /// What is to be done before it only leads to where it moved.
     pub fn unfinished(&self) -> Option<Unfinished> {
         self.moved_to()?;
-        let (carried, ended) = (self.carried().cloned(), self.ended);
-        (carried.is_some() || ended.is_some()).then_some(Unfinished { carried, ended })
+        let (carried, ended) = (self.carried(), self.ended);
+        let expires = self.carrying().and_then(|carried| carried.expires);
+        (carried.is_some() || ended.is_some()).then_some(Unfinished {
+            carried,
+            expires,
+            ended,
+        })
     }
 
     /// When this person last said what they want.
@@ -95,15 +98,14 @@ impl Subscriber {
 impl Unfinished {
     /// When what is carried expires, if it does.
     pub fn expires(&self) -> Option<OffsetDateTime> {
-        self.carried.as_ref()?.expires
+        self.expires
     }
 
     /// What is to lie under the new id, where this lies there now: of two records of one person, the one with the person's
     /// last word. `None` where nothing is to lie there.
     pub fn arrived(self, there: Option<&Subscriber>) -> Option<Subscriber> {
         let there = there.filter(|there| there.moved_to().is_none()).cloned();
-        let carried = self.carried.map(|carried| carried.subscriber);
-        let next = match (carried, there) {
+        let next = match (self.carried, there) {
             (Some(carried), Some(there)) if carried.last_word() > there.last_word() => carried,
             (_, Some(there)) => there,
             (carried, None) => carried?,

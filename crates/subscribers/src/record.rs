@@ -14,7 +14,7 @@ use visitor::EmailAddress;
 pub(crate) const NO_ADDRESS: &str = "address-deleted@invalid";
 
 /// The record: what every subscriber has, beside it the state's fields and whatever else stands there.
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
     #[serde(default, serialize_with = "write_address", deserialize_with = "read_address")]
     pub email: Option<EmailAddress>,

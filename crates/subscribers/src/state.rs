@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::PersonId;
 
-use crate::moving::Carried;
+use crate::record::Record;
 
 /// Where a subscription stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ pub enum State {
     Moved {
         /// That id.
         to: PersonId,
-        /// Until it is known to lie there, the record ([`crate::moving`]).
+        /// Until it is known to lie there, the record.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         record: Option<Box<Carried>>,
     },
@@ -55,6 +55,16 @@ pub enum State {
     /// leaves has that noted beside the state (`ended`), which every state that is added must heed.
     #[serde(other, skip_serializing)]
     Unknown,
+}
+
+/// A record on its way to another id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Carried {
+    /// What it was.
+    pub(crate) subscriber: Record,
+    /// When it expires, if it does.
+    #[serde(with = "time::serde::rfc3339::option")]
+    pub(crate) expires: Option<OffsetDateTime>,
 }
 
 impl State {

@@ -344,6 +344,13 @@ impl TryFrom<Record> for Subscriber {
         // Only some sign-ups have a key: one that is left over beside another state would be read as theirs later.
         let is_left_over = |name: &str| name == ASKING && state != State::Unknown;
         unknown_fields.retain(|name, _| !known.contains_key(name) && !is_left_over(name));
+        if let State::Moved {
+            record: Some(carried),
+            ..
+        } = &state
+        {
+            Self::try_from(carried.subscriber.clone())?;
+        }
         Ok(Self {
             email: record.email,
             subscription: record.subscription,

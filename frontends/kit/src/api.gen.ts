@@ -205,6 +205,10 @@ export interface components {
         };
         /** @description What the contact form's failed answers hold. */
         ContactFailed: {
+            /** @description The challenge, by version 2 of ALTCHA's protocol, where the request has an Idempotency-Key */
+            challenge?: Record<string, never> | null;
+            /** @description `challenge` where a challenge has to be solved first */
+            code?: string | null;
             /** @description A sentence for each field that is not right */
             fields?: {
                 [key: string]: string;
@@ -245,6 +249,10 @@ export interface components {
         };
         /** @description What every failed answer holds, but for the contact form's. */
         Failed: {
+            /** @description The challenge, by version 2 of ALTCHA's protocol, where the request has an Idempotency-Key */
+            challenge?: Record<string, never> | null;
+            /** @description `challenge` where a challenge has to be solved first */
+            code?: string | null;
             /** @description A sentence that the visitor can act on */
             error: string;
             /** @description A sentence for each field that is not right */
@@ -342,6 +350,16 @@ export interface operations {
                  *     hour of the clock (UTC) have
                  */
                 "Idempotency-Key"?: string;
+                /**
+                 * @description In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the
+                 *     same form, key and network for ten minutes
+                 */
+                "Challenge-Solution"?: string;
+                /**
+                 * @description For how many seconds a visitor had the form, such as 12.5; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these
+                 *     are on, and what is no number tells nothing
+                 */
+                "Fill-Seconds"?: string;
             };
             path?: never;
             cookie?: never;
@@ -398,6 +416,16 @@ export interface operations {
                  *     hour of the clock (UTC) have
                  */
                 "Idempotency-Key"?: string;
+                /**
+                 * @description In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the
+                 *     same form, key and network for ten minutes
+                 */
+                "Challenge-Solution"?: string;
+                /**
+                 * @description For how many seconds a visitor had the form, such as 12.5; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these
+                 *     are on, and what is no number tells nothing
+                 */
+                "Fill-Seconds"?: string;
             };
             path?: never;
             cookie?: never;
@@ -455,6 +483,16 @@ export interface operations {
                  *     hour of the clock (UTC) have
                  */
                 "Idempotency-Key"?: string;
+                /**
+                 * @description In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the
+                 *     same form, key and network for ten minutes
+                 */
+                "Challenge-Solution"?: string;
+                /**
+                 * @description For how many seconds a visitor had the form, such as 12.5; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these
+                 *     are on, and what is no number tells nothing
+                 */
+                "Fill-Seconds"?: string;
             };
             path?: never;
             cookie?: never;

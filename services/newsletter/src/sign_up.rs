@@ -55,13 +55,7 @@ pub async fn sign_up(
     form: &SubscribeRequest,
     now: OffsetDateTime,
 ) -> Result<(), SignUpError> {
-    let given = idempotency::parse(&form.idempotency_key).map_err(SignUpError::Key)?;
-    // The event's id, which stands in logs, is made of it; and it may be made of the address.
-    let key = newsletter
-        .person_keys
-        .current()
-        .blind_submission_key(given.into_bytes());
-    let key = Builder::from_custom_bytes(key).into_uuid();
+    let key = blind_key(newsletter, form)?;
     let email = EmailAddress::parse(&form.email).map_err(SignUpError::Email)?;
     let ids = newsletter.person_keys.person(&email);
 
@@ -108,6 +102,15 @@ pub async fn sign_up(
         }
         published => published.map(drop).map_err(SignUpError::Publish),
     }
+}
+
+/// The key that the sign-up came with, blinded: the event's id, which stands in logs, is made of it, and it may be made of the
+/// address.
+fn blind_key(newsletter: &Newsletter, form: &SubscribeRequest) -> Result<Uuid, SignUpError> {
+    let given = idempotency::parse(&form.idempotency_key).map_err(SignUpError::Key)?;
+    let keys = &newsletter.person_keys;
+    let blind = keys.current().blind_submission_key(given.into_bytes());
+    Ok(Builder::from_custom_bytes(blind).into_uuid())
 }
 
 /// What is to be noted of a sign-up under this key once its mail was asked for, or was not.

@@ -5,7 +5,7 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-use super::{Exit, has_login, secrets};
+use super::{addresses::has_login, exit::Exit, secrets};
 
 /// The one sentence for what is wrong with the settings, or the help that was asked for.
 pub fn explain(error: &clap::Error, taker: &Command, help: impl FnOnce() -> String) -> Exit {

@@ -5,42 +5,19 @@
 //! file that holds the value, and an argument is refused. A missing or wrong setting ends the start with one
 //! sentence that names it.
 
+mod addresses;
 mod complaint;
+mod exit;
 mod secrets;
 
-use std::{env, ffi::OsString, process::ExitCode};
+use std::{env, ffi::OsString};
 
 use clap::{ArgMatches, Command, Parser};
 pub use secrecy::{ExposeSecret, SecretString as Secret};
 
-use self::complaint::explain;
+pub use self::exit::Exit;
+use self::{addresses::has_login, complaint::explain};
 use crate::core_dumps;
-
-/// Exit of the program instead of its start: its help, or an invalid setting.
-#[derive(Debug)]
-pub enum Exit {
-    /// `--help` or `--version` was asked for: the text to print.
-    Help(String),
-    /// A setting is missing or wrong: the sentence that names it.
-    InvalidSetting(String),
-}
-
-impl Exit {
-    /// Prints what there is to say and gives the exit code: 0, or 2 for a wrong setting.
-    #[expect(clippy::print_stdout, reason = "--help and --version go to stdout")]
-    pub fn report(self) -> ExitCode {
-        match self {
-            Self::Help(text) => {
-                print!("{text}");
-                ExitCode::SUCCESS
-            }
-            Self::InvalidSetting(sentence) => {
-                eprintln!("{sentence}");
-                ExitCode::from(2)
-            }
-        }
-    }
-}
 
 /// Reads the program's own flags and environment. From then on the process leaves no core dump, in which its secrets would lie.
 ///
@@ -119,18 +96,6 @@ fn refuse_logins(taker: &Command, matches: &ArgMatches) -> Result<(), Exit> {
         }
     }
     Ok(())
-}
-
-/// Whether one of these addresses, divided by commas, is written as `scheme://user:password@host`, or so without the scheme.
-fn has_login(value: &str) -> bool {
-    value.split(',').any(|address| {
-        let (scheme, rest) = address.split_once("://").unzip();
-        let authority = rest.unwrap_or(address).split(['/', '?', '#']).next();
-        let login = authority.and_then(|authority| authority.rsplit_once('@'));
-        login.is_some_and(|(login, _)| {
-            scheme.is_some() || (login.contains(':') && !login.contains(char::is_whitespace))
-        })
-    })
 }
 
 #[cfg(test)]

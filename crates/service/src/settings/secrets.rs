@@ -10,8 +10,9 @@ use std::{
 };
 
 use clap::{Arg, Command};
+use secrecy::{ExposeSecret, SecretString};
 
-use super::{Exit, ExposeSecret, Secret};
+use super::exit::Exit;
 
 /// The secrets that a command takes itself.
 pub fn of(command: &Command) -> impl Iterator<Item = &Arg> {
@@ -36,6 +37,10 @@ pub fn flag_of(arg: &Arg) -> String {
 }
 
 /// Refuses arguments that hold a secret.
+///
+/// # Errors
+///
+/// If there is one, with the sentence that says how to give it.
 pub fn refuse_arguments(command: &Command, args: &[OsString]) -> Result<(), Exit> {
     let given = of(command).find(|secret| {
         let flag = flag_of(secret);
@@ -59,6 +64,10 @@ fn is_flag(arg: &OsStr, flag: &str) -> bool {
 }
 
 /// The flag with what stands in the file that `<NAME>_FILE` names, where it names one.
+///
+/// # Errors
+///
+/// If the file cannot be read, or the variable is set as well.
 pub fn from_file(secret: &Arg, env: &impl Fn(&str) -> Option<String>) -> Result<Option<OsString>, Exit> {
     let name = variable_of(secret);
     let Some(path) = env(&format!("{name}_FILE")) else {
@@ -69,7 +78,7 @@ pub fn from_file(secret: &Arg, env: &impl Fn(&str) -> Option<String>) -> Result<
             "Set either {name} or {name}_FILE, not both."
         )));
     }
-    let value = fs::read_to_string(&path).map(Secret::from);
+    let value = fs::read_to_string(&path).map(SecretString::from);
     let value = value
         .map_err(|e| Exit::InvalidSetting(format!("{name}_FILE names {path}, which cannot be read: {e}.")))?;
     Ok(Some(

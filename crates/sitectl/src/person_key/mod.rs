@@ -1,14 +1,14 @@
 //! `sitectl person-key`: the key of person ids changes, and what lies under the ids of the former one follows.
 
+mod keys;
 mod left;
 mod records;
 
 use anyhow::ensure;
 use clap::{Args, Subcommand};
 use serde_json::json;
-use visitor::PersonKey;
 
-use self::{left::Left, records::Mode};
+use self::{keys::BothKeys, left::Left, records::Mode};
 use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// Which of the commands, and what it needs to know.
@@ -30,17 +30,6 @@ enum Command {
         #[command(flatten)]
         common: CommonArgs,
     },
-}
-
-/// The key of person ids, and the one before it.
-#[derive(Args, Debug)]
-struct BothKeys {
-    /// Key of the person ids, at least 32 bytes, the same in every service
-    #[arg(long = "person-key", id = "person_key", env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
-    current: PersonKey,
-    /// The key of person ids before it, from whose ids subscribers are moved
-    #[arg(long = "person-key-former", id = "person_key_former", env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
-    former: PersonKey,
 }
 
 /// Does what was asked for.

@@ -11,7 +11,7 @@ use site_events::subjects;
 use time::{Duration, OffsetDateTime};
 use visitor::PersonId;
 
-use super::BothKeys;
+use super::keys::BothKeys;
 use crate::broker;
 
 /// Mode: whether it is done, or only counted what would be done.

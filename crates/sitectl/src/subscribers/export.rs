@@ -38,14 +38,14 @@ pub async fn export(
     let mut rows = Vec::new();
     for record in records.iter().filter(|record| !record.payload.is_empty()) {
         let read = read(record)?;
-        let Some(subscriber) = subscriber_of(&read, &records) else {
+        let Some(subscriber) = subscriber_of(read, &records) else {
             continue;
         };
         if states.is_empty() || states.iter().any(|state| state.name() == subscriber.state_name()) {
             let unsubscribe_links = links
                 .map(|links| unsubscribe_links(links, record, now))
                 .transpose()?;
-            rows.push(Row::of(subscriber, unsubscribe_links));
+            rows.push(Row::of(&subscriber, unsubscribe_links));
         }
     }
     let mut out = stdout().lock();
@@ -63,11 +63,11 @@ pub async fn export(
 }
 
 /// Whom a record tells of: nobody where it moved, and is there by now.
-fn subscriber_of<'a>(read: &'a Subscriber, records: &[StreamMessage]) -> Option<&'a Subscriber> {
+fn subscriber_of(read: Subscriber, records: &[StreamMessage]) -> Option<Subscriber> {
     let Some(to) = read.moved_to() else {
         return Some(read);
     };
-    let carried = &read.carried()?.subscriber;
+    let carried = read.carried()?;
     let is_there = |record: &StreamMessage| {
         subjects::person_of(&record.subject) == to.as_str() && !record.payload.is_empty()
     };

@@ -145,6 +145,7 @@ fn needed(command: &Command) -> Vec<String> {
 fn debug_shows_no_secret_of_any_program() -> anyhow::Result<()> {
     let folder = TempDir::new()?;
     for variable in [
+        "CHALLENGE_KEY",
         "DKIM_KEY",
         "NATS_PASSWORD",
         "PERSON_KEY",

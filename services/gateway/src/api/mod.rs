@@ -120,7 +120,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
 /// Names a submission, so that it may be sent again, and tells what was done for it where that is asked.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
-#[expect(dead_code, reason = "describes to OpenAPI what `Submission` and challenges read")]
+#[expect(
+    dead_code,
+    reason = "describes to OpenAPI what `Submission` and challenges read"
+)]
 pub struct SubmissionHeaders {
     /// The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender
     /// makes another for any other content; without one, the same fields, and for an application the same résumé, within an
@@ -131,9 +134,10 @@ pub struct SubmissionHeaders {
     /// same form, key and network for ten minutes
     #[param(rename = "Challenge-Solution", required = false, value_type = String)]
     solution: Option<String>,
-    /// For how long a visitor had the form; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these are on
-    #[param(rename = "Fill-Seconds", required = false, value_type = f64)]
-    fill_seconds: Option<f64>,
+    /// For how many seconds a visitor had the form, such as 12.5; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these
+    /// are on, and what is no number tells nothing
+    #[param(rename = "Fill-Seconds", required = false, value_type = String)]
+    fill_seconds: Option<String>,
 }
 
 /// Which request this is, which submission it repeats, and where it was sent from.

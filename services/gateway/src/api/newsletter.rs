@@ -10,7 +10,9 @@ use serde::Deserialize;
 use site_proto::newsletter::v1::{ConfirmRequest, SubscribeRequest, UnsubscribeRequest};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Accepted, AnyForm, Attribution, ExtractRequestId, JsonForm, Submission, SubmissionHeaders, spam};
+use super::{
+    Accepted, AnyForm, Attribution, ExtractRequestId, JsonForm, Submission, SubmissionHeaders, spam,
+};
 use crate::{
     api_error::ApiError,
     app::AppState,
