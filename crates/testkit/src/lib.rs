@@ -13,6 +13,7 @@ pub mod external_program;
 mod hosting;
 mod inbox;
 pub mod mail_server;
+pub mod manifest;
 pub mod measure;
 mod nats;
 mod otlp;

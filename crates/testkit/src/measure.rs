@@ -102,8 +102,7 @@ pub async fn memory(stack: &Stack) -> anyhow::Result<Vec<Memory>> {
     for service in SERVICES {
         let part = stack.service(service)?;
         idle.push(resident_bytes(part, "VmRSS")?);
-        // 5 resets the peak (proc(5)).
-        fs::write(proc_file(pid_of(part)?, "clear_refs"), "5")?;
+        reset_peak(part)?;
     }
     upload_all(stack).await?;
     SERVICES
@@ -285,6 +284,11 @@ pub fn resident_bytes_of(pid: u32, what: &str) -> anyhow::Result<u64> {
     let kilobytes = field.split_whitespace().next().unwrap_or_default();
     let kilobytes: u64 = kilobytes.parse()?;
     Ok(kilobytes * BYTES_PER_KB)
+}
+
+/// Has the peak of a process begin anew (proc(5)).
+pub fn reset_peak(part: &ChildProcess) -> anyhow::Result<()> {
+    Ok(fs::write(proc_file(pid_of(part)?, "clear_refs"), "5")?)
 }
 
 /// How many threads a process has.

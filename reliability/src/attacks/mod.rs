@@ -44,8 +44,9 @@ pub async fn run(attacks: &[Attack], lasting: Duration) -> anyhow::Result<Vec<Se
     let mut honest = HonestVisitors::default();
     honest.visit(&stack, WARM_UP).await?;
     let mut seen = Vec::new();
-    for attack in [&[Attack::Quiet], attacks].concat() {
-        seen.push(endure(attack, lasting, &stack, &mut honest).await?);
+    let others = attacks.iter().filter(|attack| **attack != Attack::Quiet);
+    for attack in [Attack::Quiet].iter().chain(others) {
+        seen.push(endure(*attack, lasting, &stack, &mut honest).await?);
         if let Some(ended) = stack.ended() {
             anyhow::bail!("{ended}, during {attack:?}");
         }

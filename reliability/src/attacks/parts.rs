@@ -1,10 +1,13 @@
 //! The parts under attack: their memory against what their manifests allow, and whether probes find them well.
 
-use std::{fs, time::Duration};
+use std::time::Duration;
 
 use anyhow::Context;
 use reqwest::Client;
-use testkit::{Stack, measure::resident_bytes, root};
+use testkit::{
+    Stack, manifest,
+    measure::{reset_peak, resident_bytes, resident_bytes_of},
+};
 use tokio::time::{Instant, interval};
 
 const PROBE_INTERVAL: Duration = Duration::from_millis(500);
@@ -33,8 +36,7 @@ pub fn all(stack: &Stack) -> anyhow::Result<Vec<Part>> {
     let part = |name| {
         let process = stack.service(name)?;
         let pid = process.pid().with_context(|| format!("{name} does not run"))?;
-        // 5 resets the peak (proc(5)).
-        fs::write(format!("/proc/{pid}/clear_refs"), "5")?;
+        reset_peak(process)?;
         let peak = resident_bytes(process, "VmRSS")?;
         let limit = limit_of(name)?;
         Ok(Part {
@@ -54,7 +56,7 @@ pub fn all(stack: &Stack) -> anyhow::Result<Vec<Part>> {
 /// If one has ended.
 pub fn with_peaks(parts: Vec<Part>) -> anyhow::Result<Vec<Part>> {
     let with_peak = |part: Part| {
-        let peak = testkit::measure::resident_bytes_of(part.pid, "VmHWM")?;
+        let peak = resident_bytes_of(part.pid, "VmHWM")?;
         Ok(Part { peak, ..part })
     };
     parts.into_iter().map(with_peak).collect()
@@ -62,15 +64,13 @@ pub fn with_peaks(parts: Vec<Part>) -> anyhow::Result<Vec<Part>> {
 
 /// The memory limit of a service's manifest, which stands above what it requests.
 fn limit_of(name: &str) -> anyhow::Result<u64> {
-    let manifest = format!("k8s/base/{name}/deployment.yaml");
-    let text = fs::read_to_string(root().join(&manifest)).with_context(|| manifest.clone())?;
-    let values = text.lines().filter_map(|line| {
-        let value = line.trim_start().strip_prefix("memory:")?.trim();
-        value.strip_suffix("Mi")?.parse::<u64>().ok()
-    });
-    let limit = values
+    let values = manifest::values(name, "memory")?;
+    let mebibytes = values
+        .iter()
+        .filter_map(|value| value.strip_suffix("Mi")?.parse::<u64>().ok());
+    let limit = mebibytes
         .max()
-        .with_context(|| format!("{manifest} has no memory limit"))?;
+        .with_context(|| format!("{name} has no memory limit"))?;
     Ok(limit * MEBIBYTE)
 }
 

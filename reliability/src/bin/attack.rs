@@ -46,12 +46,11 @@ async fn attack_until_signal(cli: &Cli) -> anyhow::Result<bool> {
 
 /// Makes the attacks; gives whether every bar held.
 async fn attack(cli: &Cli) -> anyhow::Result<bool> {
-    let all = || Attack::value_variants().iter().copied();
-    let attacks: Vec<Attack> = match cli.attacks.is_empty() {
-        true => all().filter(|attack| *attack != Attack::Quiet).collect(),
-        false => cli.attacks.clone(),
+    let attacks = match cli.attacks.as_slice() {
+        [] => Attack::value_variants(),
+        named => named,
     };
-    let seen = run(&attacks, Duration::from_secs(cli.seconds)).await?;
+    let seen = run(attacks, Duration::from_secs(cli.seconds)).await?;
     let mut out = stdout();
     writeln!(out, "{HEAD}")?;
     for seen in &seen {

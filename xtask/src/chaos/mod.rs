@@ -6,6 +6,7 @@ mod other_release;
 use clap::Args;
 
 use crate::{
+    build,
     step::{cargo, program, root, run},
     tools::{self, Tool},
 };
@@ -71,17 +72,13 @@ fn rows(args: &ChaosArgs) -> anyhow::Result<()> {
     tools::ensure_tools(&[Tool::Root, Tool::Faketime])?;
     let is_named = |row: &str| args.rows.iter().any(|word| row.contains(word.as_str()));
     // A soak is a load that only optimised programs bear.
-    let (profile, folder): (&[&str], _) = if is_soak(&args.rows) {
-        (&["--release"], "release")
+    let folder = if is_soak(&args.rows) {
+        build::release()?;
+        "release"
     } else {
-        (&[], "debug")
+        build::programs()?;
+        "debug"
     };
-    let build = ["build", "--quiet", "--workspace", "--bins"];
-    run(
-        "Building the services",
-        &mut cargo(&[&build, profile].concat()),
-        "The compiler's message stands above.",
-    )?;
     let mut harness = program(root().join("target").join(folder).join("chaos"), &[]);
     harness.args(&args.rows);
     if let Some(seed) = args.seed {

@@ -20,6 +20,7 @@ use crate::{
     Broker, ChildProcess, Clock, Disks, Hosting, Inbox, MailServer, Nats, Ports, Receiver, Replicas, S3,
     Shape, SmallDisk, SteppedClock, TraceViewer, eventually,
     hosting::{self, Ingress, WEB},
+    manifest,
     ports::free_ports,
     root,
 };
@@ -440,13 +441,11 @@ fn spool_of(run: &Path, disks: Option<&SmallDisks>) -> anyhow::Result<PathBuf> {
 
 /// How long the pod of a part may take to stop, as its manifest has it.
 fn grace_of(part: &str) -> anyhow::Result<Duration> {
-    let manifest = format!("k8s/base/{}/deployment.yaml", service_of(part));
-    let text = fs::read_to_string(root().join(&manifest)).with_context(|| manifest.clone())?;
-    let value = text
-        .lines()
-        .find_map(|line| line.trim_start().strip_prefix("terminationGracePeriodSeconds:"));
-    let seconds = value.with_context(|| format!("{manifest} has no grace period"))?;
-    Ok(Duration::from_secs(seconds.trim().parse()?))
+    let seconds = manifest::values(service_of(part), "terminationGracePeriodSeconds")?;
+    let seconds = seconds
+        .first()
+        .with_context(|| format!("{part} has no grace period"))?;
+    Ok(Duration::from_secs(seconds.parse()?))
 }
 
 /// A folder for the files of this run; those of old runs are removed.
