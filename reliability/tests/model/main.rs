@@ -27,6 +27,8 @@ use steps::Steps;
 
 /// How many sequences run where `MODEL_SEQUENCES` does not say so.
 const SEQUENCES: u32 = 150;
+/// It is said after so many how many there were: ten thousand take most of an hour.
+const SAID_EVERY: u32 = 500;
 /// Each with a broker and a store of its own.
 const THREADS: u32 = 2;
 const STEPS: std::ops::Range<usize> = 1..16;
@@ -48,9 +50,7 @@ fn in_any_order_nothing_is_lost_and_nothing_is_sent_twice() {
             .map(|thread| thread.join().expect("a thread ends"));
         found.flatten().collect::<Vec<String>>()
     });
-    let (done, seconds) = (run.done.load(Ordering::Relaxed), run.started.elapsed().as_secs());
-    let said = format!("{done} sequences in {seconds} s, MODEL_SEED={}\n", run.seed);
-    stderr().write_all(said.as_bytes()).expect("somebody reads it");
+    run.say_how_many(run.done.load(Ordering::Relaxed));
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
@@ -80,6 +80,12 @@ impl Run {
         }
     }
 
+    fn say_how_many(&self, done: u32) {
+        let seconds = self.started.elapsed().as_secs();
+        let said = format!("{done} sequences in {seconds} s, MODEL_SEED={}\n", self.seed);
+        stderr().write_all(said.as_bytes()).expect("somebody reads it");
+    }
+
     /// What one thread finds.
     fn thread(&self, thread: u32) -> Option<String> {
         let config = Config {
@@ -103,7 +109,10 @@ impl Run {
             let reporting = Reporting(self, &is_shrinking);
             Path::test_sequential(config.clone(), state, steps, seen);
             std::mem::forget(reporting);
-            self.done.fetch_add(1, Ordering::Relaxed);
+            let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+            if done.is_multiple_of(SAID_EVERY) {
+                self.say_how_many(done);
+            }
             Ok(())
         });
         path::drop_parts();
