@@ -117,12 +117,18 @@ impl Pace {
             let now = Instant::now();
             self.waited(now - looked);
             looked = now;
-            match arrived {
-                Ok(arrived) => return Ok(arrived),
-                Err(_) if self.behind < self.waiting.patience() => {}
-                Err(_) => return Err(Limit::Pace.exceeded()),
+            if self.behind >= self.waiting.patience() {
+                return Err(Limit::Pace.exceeded());
+            }
+            if let Ok(arrived) = arrived {
+                return Ok(arrived);
             }
         }
+    }
+
+    /// How long so many bytes may take.
+    pub fn time_of(&self, bytes: u64) -> Duration {
+        self.rate.time_of(bytes)
     }
 
     fn waited(&mut self, time: Duration) {
@@ -194,6 +200,22 @@ mod tests {
         let refused = refused.expect_err("nothing arrives");
         assert_eq!(refused.status(), http::StatusCode::REQUEST_TIMEOUT);
         assert!(begun.elapsed() < 2 * SHORTEST_PATIENCE, "{:?}", begun.elapsed());
+    }
+
+    #[tokio::test]
+    async fn drops_that_come_more_often_than_anybody_looks_are_too_slow_like_nothing() {
+        let waiting = Waiting::default();
+        let _many: Vec<Waits> = (0..20).map(|_| waiting.begin()).collect();
+        let mut pace = Pace::new(RATE, Received::default(), waiting);
+        let dripping = async {
+            loop {
+                let drop = sleep(LOOK_INTERVAL / 5);
+                pace.arriving(drop).await?;
+                pace.received.add(1);
+            }
+        };
+        let refused: Result<Result<(), ApiError>, _> = timeout(2 * SHORTEST_PATIENCE, dripping).await;
+        assert!(refused.is_ok_and(|dripped| dripped.is_err()));
     }
 
     #[tokio::test]

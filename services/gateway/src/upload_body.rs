@@ -1,12 +1,12 @@
 //! The body of an upload: counted as it arrives, a piece at a time, and begun before it has a place.
 
 use std::{
+    future::poll_fn,
     pin::Pin,
     task::{Context, Poll, ready},
 };
 
 use axum::body::{Body, Bytes, HttpBody};
-use http_body_util::BodyExt;
 use hyper::body::Frame;
 
 use crate::pace::Received;
@@ -15,8 +15,8 @@ use crate::pace::Received;
 pub struct UploadBody {
     body: Body,
     received: Received,
-    /// What was read of it beforehand.
-    beginning: Bytes,
+    /// What was read of it beforehand, in one piece: a list of pieces would take many times as much where each is a byte.
+    beginning: Vec<u8>,
     /// Whether the next piece waits until the last was looked at.
     pauses: bool,
 }
@@ -27,7 +27,7 @@ impl UploadBody {
         Self {
             body,
             received: Received::default(),
-            beginning: Bytes::new(),
+            beginning: Vec::new(),
             pauses: false,
         }
     }
@@ -37,24 +37,30 @@ impl UploadBody {
         self.received.clone()
     }
 
-    /// Reads its beginning, at least so many bytes unless it has fewer, and keeps it in one piece: a list of pieces would take many
-    /// times as much where each is a byte.
+    /// Reads its beginning, at least so many bytes unless it has fewer.
     ///
     /// # Errors
     ///
     /// If it does not go on.
     pub async fn begin(&mut self, bytes: u64) -> Result<(), axum::Error> {
-        let mut beginning = Vec::new();
-        while self.received.bytes() < bytes {
-            let Some(frame) = self.frame().await else {
-                break;
-            };
-            if let Some(bytes) = frame?.data_ref() {
-                beginning.extend_from_slice(bytes);
-            }
-        }
-        self.beginning = beginning.into();
+        while self.received.bytes() < bytes && self.read_on().await?.is_some() {}
         Ok(())
+    }
+
+    /// Reads one piece more beforehand, and says how many bytes that were; none at its end.
+    ///
+    /// # Errors
+    ///
+    /// If it does not go on.
+    pub async fn read_on(&mut self) -> Result<Option<usize>, axum::Error> {
+        let Some(frame) = poll_fn(|context| Pin::new(&mut self.body).poll_frame(context)).await else {
+            return Ok(None);
+        };
+        let frame = frame?;
+        let bytes = frame.data_ref().map_or(&[][..], AsRef::as_ref);
+        self.received.add(bytes.len());
+        self.beginning.extend_from_slice(bytes);
+        Ok(Some(bytes.len()))
     }
 }
 
@@ -75,7 +81,7 @@ impl HttpBody for UploadBody {
         if !self.beginning.is_empty() {
             self.pauses = true;
             let beginning = std::mem::take(&mut self.beginning);
-            return Poll::Ready(Some(Ok(Frame::data(beginning))));
+            return Poll::Ready(Some(Ok(Frame::data(beginning.into()))));
         }
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
         if let Some(bytes) = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()) {
@@ -89,6 +95,7 @@ impl HttpBody for UploadBody {
 #[cfg(test)]
 mod tests {
     use futures_util::{FutureExt, stream};
+    use http_body_util::BodyExt;
 
     use super::*;
 

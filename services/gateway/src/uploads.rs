@@ -23,7 +23,7 @@ const SMALL_BYTES: u64 = 1_000_000;
 /// One of so many places is kept for small uploads, so that large ones on slow lines do not hold up all.
 const SMALL_SHARE: usize = 4;
 /// How many uploads may have begun that have no place yet. Beyond that, others are not even begun: each holds
-/// [`crate::api::careers::BEGINNING_BYTES`].
+/// [`crate::api::careers::MAX_BEGINNING_BYTES`] at most.
 const MAX_BEGUN: usize = 256;
 /// How long to wait for a place, or for other uploads of the same address.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);

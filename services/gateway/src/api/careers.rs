@@ -1,7 +1,7 @@
 //! `POST /api/career-application`: the multipart body goes on to the careers service
 //! part by part, as it arrives. Nothing of it is held whole.
 
-use std::net::IpAddr;
+use std::{convert::Infallible, future::pending, net::IpAddr};
 
 use axum::{
     Extension,
@@ -11,6 +11,7 @@ use axum::{
 };
 use http::{HeaderMap, StatusCode, header};
 use site_service::drain::Drain;
+use tokio::time::sleep;
 use tonic::{Code, Status};
 use utoipa::ToSchema;
 
@@ -33,7 +34,10 @@ use crate::{
 
 /// How much of an upload must be there before it gets in line for a place, unless it is smaller: so whoever sends next to nothing
 /// is in nobody's way.
-pub const BEGINNING_BYTES: u64 = 64 * 1024;
+const BEGINNING_BYTES: u64 = 64 * 1024;
+/// How much is read of an upload that has no place yet, but for what comes in one piece. At the usual least rate that is enough for
+/// the longest wait.
+pub const MAX_BEGINNING_BYTES: u64 = 5 * BEGINNING_BYTES;
 
 /// An application for an internship. Parts may come in any order; a missing field counts as empty.
 #[derive(ToSchema)]
@@ -155,12 +159,30 @@ async fn begin(
     let mut pace = uploads.pace(body.received());
     let turn = uploads.turn(address).await?;
     let begun = pace.arriving(body.begin(BEGINNING_BYTES)).await?;
-    begun.map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))?;
-    let place = turn.place(size).await?;
+    begun.map_err(broken_off)?;
+    let place = tokio::select! {
+        place = turn.place(size) => place?,
+        Err(gone) = goes_on(&mut body, &mut pace) => return Err(gone),
+    };
     let request = Request::from_parts(parts, Body::new(body));
     let form = Multipart::from_request(request, &()).await;
-    let form = form.map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))?;
+    let form = form.map_err(broken_off)?;
     Ok((form, pace, place))
+}
+
+/// Reads on as slowly as the upload may come: whoever sends nothing holds up nobody in line, either.
+async fn goes_on(body: &mut UploadBody, pace: &mut Pace) -> Result<Infallible, ApiError> {
+    while body.received().bytes() < MAX_BEGINNING_BYTES {
+        let Some(bytes) = pace.arriving(body.read_on()).await?.map_err(broken_off)? else {
+            break;
+        };
+        sleep(pace.time_of(bytes as u64)).await;
+    }
+    pending().await
+}
+
+fn broken_off<E>(_: E) -> ApiError {
+    ApiError::of(StatusCode::BAD_REQUEST)
 }
 
 fn ensure_multipart(headers: &HeaderMap) -> Result<(), ApiError> {

@@ -214,6 +214,34 @@ async fn uploads_that_stop_are_told_so_and_make_room_for_a_visitor_soon() -> any
 }
 
 #[tokio::test]
+async fn uploads_that_stop_in_line_hold_up_nobody_behind_them() -> anyhow::Result<()> {
+    let site = Site::start(&[]).await?;
+    let _slow = site.attack(50, 4, BEGINNING_BYTES).await?;
+    site.with_places(8).await?;
+    ensure_taken(&site, "198.51.100.1", LARGE_BYTES, TAKEN).await
+}
+
+#[tokio::test]
+async fn a_slow_line_that_sends_what_it_must_keeps_its_turn_while_many_wait() -> anyhow::Result<()> {
+    let rate = LARGE_BYTES / 10;
+    let least_rate = (rate / 2).to_string();
+    let flags = ["--uploads-at-once", "1", "--upload-least-rate", &least_rate];
+    let site = Site::start(&flags).await?;
+    let mut first = site.upload("198.51.100.1", LARGE_BYTES).await?;
+    first.send(BEGINNING_BYTES).await?;
+    site.with_places(1).await?;
+    let mut second = site.upload("198.51.100.2", LARGE_BYTES).await?;
+    second.send(BEGINNING_BYTES).await?;
+    let _slow = site.attack(20, 1, BEGINNING_BYTES).await?;
+    tokio::try_join!(first.send_slowly(rate * 2), second.send_slowly(rate))?;
+    for honest in [first, second] {
+        let answer = honest.answer().await?;
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_small_application_finds_room_beside_large_ones() -> anyhow::Result<()> {
     let site = Site::start(&["--uploads-at-once", "4"]).await?;
     let _slow = site.attack(10, 1, BEGINNING_BYTES).await?;
