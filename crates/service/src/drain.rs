@@ -6,13 +6,15 @@ use std::{
     time::Duration,
 };
 
-use clap::{Args, builder::TypedValueParser as _};
+use clap::Args;
 use http::Extensions;
 use tokio::{
     signal::unix::{SignalKind, signal},
     time::{Instant, sleep_until, timeout},
 };
 pub use tokio_util::sync::CancellationToken;
+
+use crate::settings::seconds;
 
 /// The setting of a process whose work in flight takes no longer than any request.
 #[derive(Args, Debug, Clone)]
@@ -23,7 +25,7 @@ pub struct DrainSettings {
         value_name = "GRACE_SECONDS",
         env = "GRACE_SECONDS",
         default_value = "25",
-        value_parser = clap::value_parser!(u64).range(1..).map(Duration::from_secs)
+        value_parser = seconds(1)
     )]
     pub grace: Duration,
 }

@@ -30,8 +30,8 @@ const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 
 /// Every file may lie there compressed, too.
 const VARY_BY_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding");
-/// Type of plain text, with the encoding that RFC 9116, section 3, asks of security.txt.
-const PLAIN_TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+/// What ends the type of every text: what the site is built of is UTF-8 (RFC 6838, section 4.2.1).
+const ENCODING: &str = "; charset=utf-8";
 
 /// Below the remotes no page is asked for: a script that a page wanted needs no other page instead.
 const NO_SUCH_FILE: &str = "There is nothing at this address.\n";
@@ -257,11 +257,18 @@ async fn serve(State(site): State<Arc<Site>>, request: Request) -> Response {
     headers.insert(header::CACHE_CONTROL, keep);
     let content_type = headers.get(header::CONTENT_TYPE);
     let policy = site.policy_of(&path, content_type);
-    if content_type.is_some_and(|kind| kind == "text/plain") {
-        headers.insert(header::CONTENT_TYPE, PLAIN_TEXT);
+    if let Some(text) = content_type.and_then(with_encoding) {
+        headers.insert(header::CONTENT_TYPE, text);
     }
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     response
+}
+
+/// The type of a text, with its encoding; none where it names one, or is no text.
+fn with_encoding(content_type: &HeaderValue) -> Option<HeaderValue> {
+    let content_type = content_type.to_str().ok()?;
+    let is_bare_text = content_type.starts_with("text/") && !content_type.contains(';');
+    is_bare_text.then(|| HeaderValue::try_from(format!("{content_type}{ENCODING}")).ok())?
 }
 
 /// Redirects a form post with its query and its body (307, RFC 9110, 15.4.8).

@@ -2,9 +2,9 @@
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use clap::{Parser, builder::TypedValueParser as _};
+use clap::Parser;
 use resumes::S3Settings;
-use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
+use site_service::{nats::NatsSettings, settings::seconds, telemetry::TelemetrySettings};
 use visitor::PersonKey;
 
 /// The longest timeout of a scan.
@@ -50,7 +50,7 @@ pub struct Settings {
         value_name = "GRACE_SECONDS",
         env = "GRACE_SECONDS",
         default_value = "135",
-        value_parser = clap::value_parser!(u64).range(STORING_SECONDS + 1..).map(Duration::from_secs)
+        value_parser = seconds(STORING_SECONDS + 1)
     )]
     pub grace: Duration,
     /// Logs and traces

@@ -7,10 +7,11 @@ use std::{
     time::Duration,
 };
 
-use clap::{Parser, builder::TypedValueParser as _};
+use clap::Parser;
 use http::HeaderValue;
 use site_service::{
     http::{DEFAULT_MAX_CONNECTIONS, ProxyProtocolSettings},
+    settings::seconds,
     telemetry::TelemetrySettings,
 };
 use tonic::transport::Uri;
@@ -73,7 +74,7 @@ pub struct Settings {
     #[arg(long, env = "UPLOAD_LEAST_RATE", default_value = "8000")]
     pub upload_least_rate: NonZeroU32,
     /// Seconds an upload may take from its first byte to its answer
-    #[arg(long = "upload-seconds", value_name = "UPLOAD_SECONDS", env = "UPLOAD_SECONDS", default_value = "180", value_parser = seconds)]
+    #[arg(long = "upload-seconds", value_name = "UPLOAD_SECONDS", env = "UPLOAD_SECONDS", default_value = "180", value_parser = seconds(1))]
     pub upload_timeout: Duration,
     /// Connections that are open at the same time; others wait
     #[arg(long, env = "CONNECTIONS_AT_ONCE", default_value_t = DEFAULT_MAX_CONNECTIONS)]
@@ -92,7 +93,7 @@ pub struct Settings {
         value_name = "GRACE_SECONDS",
         env = "GRACE_SECONDS",
         default_value = "60",
-        value_parser = clap::value_parser!(u64).range(RECEIVING_ENDS.as_secs() + 2..).map(Duration::from_secs)
+        value_parser = seconds(RECEIVING_ENDS.as_secs() + 2)
     )]
     pub grace: Duration,
     /// Challenges
@@ -101,8 +102,4 @@ pub struct Settings {
     /// Logs and traces
     #[command(flatten)]
     pub telemetry: TelemetrySettings,
-}
-
-fn seconds(raw: &str) -> Result<Duration, std::num::ParseIntError> {
-    raw.parse().map(Duration::from_secs)
 }

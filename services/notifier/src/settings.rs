@@ -6,7 +6,7 @@ use clap::{Parser, builder::TypedValueParser as _};
 use lettre::message::Mailbox;
 use resumes::S3Settings;
 use site_broker::{Endpoints, RetryPolicy};
-use site_service::{nats::NatsSettings, telemetry::TelemetrySettings};
+use site_service::{nats::NatsSettings, settings::seconds, telemetry::TelemetrySettings};
 use visitor::{links, token::TokenKey};
 
 use crate::{Brand, DkimSettings, RootCertificates, SmtpSettings, transport::webhooks};
@@ -125,7 +125,7 @@ pub struct Settings {
         value_name = "GRACE_SECONDS",
         env = "GRACE_SECONDS",
         default_value = "640",
-        value_parser = clap::value_parser!(u64).range(1..).map(Duration::from_secs)
+        value_parser = seconds(1)
     )]
     pub grace: Duration,
     /// Logs and traces

@@ -10,14 +10,23 @@ mod complaint;
 mod exit;
 mod secrets;
 
-use std::{env, ffi::OsString};
+use std::{env, ffi::OsString, time::Duration};
 
-use clap::{ArgMatches, Command, Parser};
+use clap::{
+    ArgMatches, Command, Parser,
+    builder::{TypedValueParser, ValueParserFactory},
+};
 pub use secrecy::{ExposeSecret, SecretString as Secret};
 
 pub use self::exit::Exit;
 use self::{addresses::has_login, complaint::explain};
 use crate::core_dumps;
+
+/// Parses a whole number of seconds, at least so many, and no more than can be added to any point in time.
+pub fn seconds(least: u64) -> impl TypedValueParser<Value = Duration> {
+    let seconds = u64::value_parser().range(least..=u32::MAX.into());
+    seconds.map(Duration::from_secs)
+}
 
 /// Reads the program's own flags and environment. From then on the process leaves no core dump, in which its secrets would lie.
 ///
@@ -141,6 +150,23 @@ mod tests {
         .map_err(|exit| match exit {
             Exit::Help(text) | Exit::InvalidSetting(text) => text,
         })
+    }
+
+    #[test]
+    fn seconds_are_never_more_than_a_clock_can_add() {
+        let command = Command::new("example").arg(clap::Arg::new("seconds").value_parser(seconds(2)));
+        let seconds = |raw: &str| {
+            let matches = command.clone().try_get_matches_from(["example", raw]);
+            matches
+                .ok()
+                .and_then(|given| given.get_one::<Duration>("seconds").copied())
+        };
+        assert_eq!(seconds("2"), Some(Duration::from_secs(2)));
+        let most = seconds("4294967295").expect("it is the most");
+        assert!(std::time::Instant::now().checked_add(most).is_some());
+        for wrong in ["1", "4294967296", "18446744073709551615", "2.5", "soon"] {
+            assert_eq!(seconds(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

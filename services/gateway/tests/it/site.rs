@@ -204,18 +204,22 @@ async fn a_file_that_is_opened_alone_runs_nothing() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn plain_text_says_its_encoding() -> anyhow::Result<()> {
+async fn every_text_tells_its_encoding() -> anyhow::Result<()> {
     let (gateway, _folder) = site().await?;
-    let answer = gateway.get("/.well-known/security.txt").send().await?;
-    assert_eq!(answer.status(), StatusCode::OK);
-    assert_eq!(
-        answer.headers()[header::CONTENT_TYPE],
-        "text/plain; charset=utf-8"
-    );
+    for (path, kind) in [
+        ("/", "text/html; charset=utf-8"),
+        ("/nothing", "text/html; charset=utf-8"),
+        ("/assets/main.1a2b.js", "text/javascript; charset=utf-8"),
+        ("/.well-known/security.txt", "text/plain; charset=utf-8"),
+        ("/shop.svg", "image/svg+xml"),
+        ("/film.mp4", "video/mp4"),
+    ] {
+        let answer = gateway.get(path).send().await?;
+        assert_eq!(answer.headers()[header::CONTENT_TYPE], kind, "{path}");
+    }
     Ok(())
 }
 
-/// A browser replaces the headers of the page it kept by those of the answer that says "not modified".
 #[tokio::test]
 async fn what_a_browser_still_has_keeps_its_headers() -> anyhow::Result<()> {
     let (gateway, _folder) = site().await?;

@@ -106,6 +106,7 @@ async fn of_a_remote_browsers_keep_what_carries_a_hash_and_ask_for_its_entry() -
         assert_eq!(answer.status(), StatusCode::OK, "{path}");
         let headers = answer.headers();
         assert_eq!(headers[header::CACHE_CONTROL], kept, "{path}");
+        assert_eq!(headers[header::CONTENT_TYPE], "text/javascript; charset=utf-8");
         assert_eq!(headers[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
         assert!(headers.contains_key(header::CONTENT_SECURITY_POLICY));
         assert!(!headers.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN));
