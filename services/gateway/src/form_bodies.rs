@@ -3,6 +3,7 @@
 use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
 use axum::{
+    Extension,
     body::{Body, HttpBody},
     extract::{Request, State},
     middleware::Next,
@@ -16,6 +17,8 @@ use tokio::{
 };
 
 use crate::{
+    address::VisitorAddress,
+    address_limit::AddressLimit,
     api_error::ApiError,
     limits::Limit,
     pace::{LeastRate, Pace, Received, Waiting},
@@ -27,6 +30,8 @@ pub const FORM_BYTES: usize = 256 * 1024;
 const SMALL_BYTES: usize = 16 * 1024;
 /// One of so many bytes is kept for small bodies, so that large ones on slow lines do not hold up all.
 const SMALL_SHARE: usize = 4;
+/// How many bodies of one address hold bytes at once: people behind one address send few at the same moment, each for milliseconds.
+const MAX_OF_ADDRESS: usize = 16;
 /// How long a body may wait for others to be done with.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(3);
 /// The least rate. What people write is one packet, or a few.
@@ -37,6 +42,7 @@ const LEAST_RATE: LeastRate = LeastRate(NonZeroU32::new(8_000).expect("not zero"
 pub struct BodyBudget {
     small: Share,
     large: Share,
+    per_address: AddressLimit,
 }
 
 /// A part of it.
@@ -61,6 +67,7 @@ impl BodyBudget {
         Self {
             small: Share::new(small),
             large: Share::new(bytes.saturating_sub(small).max(FORM_BYTES)),
+            per_address: AddressLimit::new(MAX_OF_ADDRESS),
         }
     }
 
@@ -93,8 +100,17 @@ impl Share {
 }
 
 /// Middleware: hands the body on once it is whole, and holds its bytes until the answer.
-pub async fn read_within_budget(State(bodies): State<FormBodies>, request: Request, next: Next) -> Response {
+pub async fn read_within_budget(
+    State(bodies): State<FormBodies>,
+    Extension(VisitorAddress(address)): Extension<VisitorAddress>,
+    request: Request,
+    next: Next,
+) -> Response {
     let (parts, body) = request.into_parts();
+    let of_address = timeout(QUEUE_TIMEOUT, bodies.budget.per_address.acquire(address)).await;
+    let Ok(_of_address) = of_address else {
+        return Limit::Bodies.exceeded().into_response();
+    };
     match bodies.read(body).await {
         Ok((body, _held)) => next.run(Request::from_parts(parts, body.into())).await,
         Err(refused) => refused.into_response(),

@@ -18,6 +18,10 @@ use crate::{api_error::ApiError, limits::Limit};
 const LONGEST_PATIENCE: Duration = Duration::from_secs(15);
 /// How far it may be behind however many wait: a line that is merely bad stands still for as long.
 const SHORTEST_PATIENCE: Duration = Duration::from_secs(2);
+/// While somebody waits, a body must come by its least rate once more for each so long that its visitor was waited for before, and
+/// at last by [`MOST_ASKED`] times of it: so who sends the least, and that only, holds up others for seconds, not for minutes.
+const ASKED_MORE_AFTER: Duration = Duration::from_secs(5);
+const MOST_ASKED: f64 = 4.0;
 /// How often it is looked whether somebody waits.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -44,6 +48,10 @@ impl Waiting {
     pub fn begin(&self) -> Waits {
         self.0.fetch_add(1, Ordering::Relaxed);
         Waits(self.clone())
+    }
+
+    fn is_any(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
     }
 
     /// How far a body may be behind that holds what they wait for: the more of them, the less.
@@ -82,6 +90,8 @@ pub struct Pace {
     waiting: Waiting,
     /// What of it is in `behind` already.
     counted: u64,
+    /// How long its visitor was waited for.
+    age: Duration,
     /// How much longer its visitor was waited for than what arrived may take. What came early is no credit: who sends fast, and
     /// then nothing, holds a place for no longer than who sends nothing.
     behind: Duration,
@@ -95,6 +105,7 @@ impl Pace {
             received,
             waiting,
             counted: 0,
+            age: Duration::ZERO,
             behind: Duration::ZERO,
         }
     }
@@ -135,7 +146,17 @@ impl Pace {
         let received = self.received.bytes();
         let new = received - self.counted;
         self.counted = received;
-        self.behind = (self.behind + time).saturating_sub(self.rate.time_of(new));
+        self.age += time;
+        let asked = time.mul_f64(self.times_asked());
+        self.behind = (self.behind + asked).saturating_sub(self.rate.time_of(new));
+    }
+
+    fn times_asked(&self) -> f64 {
+        if self.waiting.is_any() {
+            (1.0 + self.age.div_duration_f64(ASKED_MORE_AFTER)).min(MOST_ASKED)
+        } else {
+            1.0
+        }
     }
 }
 
@@ -176,6 +197,25 @@ mod tests {
         pace.received.add(6000);
         pace.waited(SECOND);
         assert_eq!(pace.behind, 5 * SECOND);
+    }
+
+    #[test]
+    fn while_somebody_waits_more_is_asked_of_a_body_the_longer_it_takes() {
+        let waiting = Waiting::default();
+        let mut pace = Pace::new(RATE, Received::default(), waiting.clone());
+        let mut after = |seconds: u32, bytes: usize| {
+            for _ in 0..seconds {
+                pace.received.add(bytes);
+                pace.waited(SECOND);
+            }
+            pace.behind
+        };
+        assert_eq!(after(20, 1000), Duration::ZERO);
+        let waits = waiting.begin();
+        assert_eq!(after(10, 4000), Duration::ZERO);
+        assert_eq!(after(4, 1000), 12 * SECOND);
+        drop(waits);
+        assert_eq!(after(4, 1000), 12 * SECOND);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
-use axum::body::{Body, HttpBody};
 use opentelemetry::metrics::UpDownCounter;
 use site_service::metrics::{self, CounterGuard};
 use tokio::{
@@ -18,10 +17,8 @@ use crate::{
     settings::Settings,
 };
 
-/// The largest upload that is a small one.
-const SMALL_BYTES: u64 = 1_000_000;
-/// One of so many places is kept for small uploads, so that large ones on slow lines do not hold up all.
-const SMALL_SHARE: usize = 4;
+/// One of so many places is kept for uploads that are whole: no slow line can hold these up.
+const WHOLE_SHARE: usize = 4;
 /// How many uploads may have begun that have no place yet. Beyond that, others are not even begun: each holds
 /// [`crate::api::careers::MAX_BEGINNING_BYTES`] at most.
 const MAX_BEGUN: usize = 256;
@@ -33,8 +30,7 @@ const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Clone)]
 pub struct Uploads {
     places: Arc<Semaphore>,
-    /// The places that large uploads may have. Who gets one waits for a place behind whoever was there before.
-    places_for_large: Arc<Semaphore>,
+    places_for_whole: Arc<Semaphore>,
     begun: Arc<Semaphore>,
     per_address: AddressLimit,
     least_rate: LeastRate,
@@ -54,27 +50,8 @@ pub struct Turn<'a> {
 /// A place, held while an upload is read and stored.
 pub struct Place<'a> {
     _place: SemaphorePermit<'a>,
-    _for_large: Option<SemaphorePermit<'a>>,
     _of_address: AddressPermit,
     _active: CounterGuard<'a>,
-}
-
-/// How large an upload says that it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UploadSize {
-    Small,
-    /// Or it does not say.
-    Large,
-}
-
-impl UploadSize {
-    /// The size that a body tells of.
-    pub fn of(body: &Body) -> Self {
-        match body.size_hint().upper() {
-            Some(bytes) if bytes <= SMALL_BYTES => Self::Small,
-            _ => Self::Large,
-        }
-    }
 }
 
 impl Uploads {
@@ -93,8 +70,8 @@ impl Uploads {
             counter.with_description(description).build()
         };
         Self {
-            places: Arc::new(Semaphore::new(places)),
-            places_for_large: Arc::new(Semaphore::new(places - places / SMALL_SHARE)),
+            places: Arc::new(Semaphore::new(places - places / WHOLE_SHARE)),
+            places_for_whole: Arc::new(Semaphore::new(places / WHOLE_SHARE)),
             begun: Arc::new(Semaphore::new(MAX_BEGUN)),
             per_address: AddressLimit::new(settings.uploads_per_address.get()),
             least_rate: LeastRate(settings.upload_least_rate),
@@ -136,25 +113,23 @@ impl Uploads {
 }
 
 impl<'a> Turn<'a> {
-    /// Waits for a place, behind whoever was there before.
+    /// Waits for a place, behind whoever was there before, among those kept for whole ones where it is whole.
     ///
     /// # Errors
     ///
     /// If that takes too long.
-    pub async fn place(self, size: UploadSize) -> Result<Place<'a>, ApiError> {
+    pub async fn place(self, is_whole: bool) -> Result<Place<'a>, ApiError> {
         let uploads = self.uploads;
         let _waiting = CounterGuard::new(&uploads.waiting_metric, &[]);
         let place = async {
-            let for_large = match size {
-                UploadSize::Small => None,
-                UploadSize::Large => Some(uploads.places_for_large.acquire().await?),
-            };
-            Ok((uploads.places.acquire().await?, for_large))
+            tokio::select! {
+                biased;
+                place = uploads.places.acquire() => place,
+                place = uploads.places_for_whole.acquire(), if is_whole => place,
+            }
         };
-        let (place, for_large) = uploads.queued(place).await?;
         Ok(Place {
-            _place: place,
-            _for_large: for_large,
+            _place: uploads.queued(place).await?,
             _of_address: self.of_address,
             _active: CounterGuard::new(&uploads.active_metric, &[]),
         })

@@ -5,7 +5,7 @@ use std::{convert::Infallible, future::pending, net::IpAddr};
 
 use axum::{
     Extension,
-    body::{Body, Bytes},
+    body::{Body, Bytes, HttpBody},
     extract::{FromRequest, Multipart, Request, State},
     response::{IntoResponse, Response},
 };
@@ -29,14 +29,13 @@ use crate::{
     pace::Pace,
     stopping::{RECEIVING_ENDS, stopping},
     upload_body::UploadBody,
-    uploads::{Place, UploadSize, Uploads},
+    uploads::{Place, Uploads},
 };
 
-/// How much of an upload must be there before it gets in line for a place, unless it is smaller: so whoever sends next to nothing
-/// is in nobody's way.
+/// How much of a large upload must be there before it gets in line for a place: so whoever sends next to nothing is in nobody's way.
 const BEGINNING_BYTES: u64 = 64 * 1024;
-/// How much is read of an upload that has no place yet, but for what comes in one piece. At the usual least rate that is enough for
-/// the longest wait.
+/// How much is read of an upload that has no place yet, but for what comes in one piece: of most, all. At the usual least rate that
+/// is enough for the longest wait.
 pub const MAX_BEGINNING_BYTES: u64 = 5 * BEGINNING_BYTES;
 
 /// An application for an internship. Parts may come in any order; a missing field counts as empty.
@@ -153,15 +152,21 @@ async fn begin(
     request: Request,
 ) -> Result<(Multipart, Pace, Place<'_>), ApiError> {
     ensure_multipart(request.headers())?;
-    let size = UploadSize::of(request.body());
+    let told = request.body().size_hint().upper();
+    let is_small = told.is_some_and(|bytes| bytes <= MAX_BEGINNING_BYTES);
     let (parts, body) = request.into_parts();
     let mut body = UploadBody::new(body);
     let mut pace = uploads.pace(body.received());
     let turn = uploads.turn(address).await?;
-    let begun = pace.arriving(body.begin(BEGINNING_BYTES)).await?;
+    let beginning = if is_small {
+        MAX_BEGINNING_BYTES
+    } else {
+        BEGINNING_BYTES
+    };
+    let begun = pace.arriving(body.begin(beginning)).await?;
     begun.map_err(broken_off)?;
     let place = tokio::select! {
-        place = turn.place(size) => place?,
+        place = turn.place(is_small) => place?,
         Err(gone) = goes_on(&mut body, &mut pace) => return Err(gone),
     };
     let request = Request::from_parts(parts, Body::new(body));

@@ -124,8 +124,10 @@ async fn a_request_names_one_host() -> anyhow::Result<()> {
             "{answer}"
         );
     }
-    let former = answer_to(&gateway, "GET /api/nothing HTTP/1.0\r\n\r\n").await?;
-    assert!(former.starts_with("HTTP/1.0 404 "), "{former}");
+    for (hosts, status) in [("", "404"), ("Host: site\r\nHost: site\r\n", "400")] {
+        let former = answer_to(&gateway, &format!("GET /api/nothing HTTP/1.0\r\n{hosts}\r\n")).await?;
+        assert!(former.starts_with(&format!("HTTP/1.0 {status} ")), "{former}");
+    }
     Ok(())
 }
 

@@ -124,6 +124,26 @@ async fn what_does_not_exist_is_404_with_the_page_of_its_area() -> anyhow::Resul
 }
 
 #[tokio::test]
+async fn what_no_disk_can_have_does_not_exist() -> anyhow::Result<()> {
+    let (gateway, _folder) = site().await?;
+    for length in [235, 251, 255, 256, 4_000, 20_000] {
+        let long = "a".repeat(length);
+        for path in [
+            format!("/{long}"),
+            format!("/assets/{long}.js"),
+            format!("/remotes/blog/{long}"),
+            format!("/blog/{}", "%61".repeat(length)),
+            format!("/{}", "a/".repeat(length) + "b"),
+        ] {
+            let status = gateway.get(&path).send().await?.status();
+            let is_refused = [StatusCode::NOT_FOUND, StatusCode::URI_TOO_LONG].contains(&status);
+            assert!(is_refused, "{status} for {} bytes of {}", path.len(), &path[..9]);
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn browsers_keep_what_carries_a_hash_and_ask_for_the_rest() -> anyhow::Result<()> {
     let (gateway, _folder) = site().await?;
     let kept = async |path: &str| {

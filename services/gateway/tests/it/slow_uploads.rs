@@ -222,9 +222,25 @@ async fn uploads_that_stop_in_line_hold_up_nobody_behind_them() -> anyhow::Resul
 }
 
 #[tokio::test]
+async fn uploads_that_come_at_the_least_rate_hold_up_no_whole_one_and_no_other_for_long() -> anyhow::Result<()>
+{
+    let site = Site::start(&[]).await?;
+    let slow = site.attack(5, 2, BEGINNING_BYTES).await?;
+    site.with_places(8).await?;
+    let attack = slow
+        .into_iter()
+        .map(|mut upload| async move { upload.send_slowly(9_000).await });
+    let attack = tokio::spawn(join_all(attack));
+    ensure_taken(&site, "198.51.100.1", SMALL_BYTES, Duration::from_secs(1)).await?;
+    ensure_taken(&site, "198.51.100.1", LARGE_BYTES, Duration::from_secs(15)).await?;
+    attack.abort();
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_slow_line_that_sends_what_it_must_keeps_its_turn_while_many_wait() -> anyhow::Result<()> {
     let rate = LARGE_BYTES / 10;
-    let least_rate = (rate / 2).to_string();
+    let least_rate = (rate / 4).to_string();
     let flags = ["--uploads-at-once", "1", "--upload-least-rate", &least_rate];
     let site = Site::start(&flags).await?;
     let mut first = site.upload("198.51.100.1", LARGE_BYTES).await?;
