@@ -43,22 +43,39 @@ fn route(request: &Request) -> Option<&str> {
     request.extensions().get::<MatchedPath>().map(MatchedPath::as_str)
 }
 
-/// Middleware that refuses a request over HTTP/1.1 that does not name one host (RFC 9112, 3.2), of which a proxy before us may
+/// Middleware that refuses a request that does not name one host (RFC 9112, 3.2; RFC 9113, 8.3.1), of which a proxy before us may
 /// understand another one than we.
 pub async fn require_host(request: Request, next: Next) -> Response {
-    if request.version() == Version::HTTP_11 && !names_one_host(&request) {
-        return StatusCode::BAD_REQUEST.into_response();
+    if names_one_host(&request) {
+        next.run(request).await
+    } else {
+        StatusCode::BAD_REQUEST.into_response()
     }
-    next.run(request).await
 }
 
-fn names_one_host(request: &Request) -> bool {
+fn names_one_host<B>(request: &http::Request<B>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
-    match (hosts.next(), hosts.next()) {
-        // Empty where the target has no authority.
-        (Some(host), None) => host.is_empty() || Authority::try_from(host.as_bytes()).is_ok(),
-        _ => false,
+    let (host, None) = (hosts.next(), hosts.next()) else {
+        return false;
+    };
+    let authority = request
+        .uri()
+        .authority()
+        .map(|authority| authority.as_str().as_bytes());
+    let host = host.map(HeaderValue::as_bytes);
+    match (request.version(), authority, host) {
+        (Version::HTTP_2, Some(authority), host) => {
+            is_host(authority) && host.is_none_or(|host| host == authority)
+        }
+        (Version::HTTP_11 | Version::HTTP_2, _, None) => false,
+        (_, _, host) => host.is_none_or(is_host),
     }
+}
+
+/// Host and port, without a login; empty where the target has no authority.
+fn is_host(host: &[u8]) -> bool {
+    let has_others = host.iter().any(|byte| b"@,".contains(byte));
+    host.is_empty() || (!has_others && Authority::try_from(host).is_ok())
 }
 
 async fn measure(State(duration): State<Histogram<f64>>, request: Request, next: Next) -> Response {
@@ -99,4 +116,45 @@ fn log_answer(response: &Response, took: Duration, span: &tracing::Span) {
         took_ms = took.as_millis(),
         "answered"
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_taken(version: Version, target: &str, hosts: &[&str]) -> bool {
+        let mut request = http::Request::builder().version(version).uri(target);
+        for host in hosts {
+            request = request.header(header::HOST, *host);
+        }
+        names_one_host(&request.body(()).expect("it is a request"))
+    }
+
+    #[test]
+    fn a_request_of_any_version_names_one_host_at_most_and_since_1_1_one() {
+        use Version as V;
+        for (version, target, hosts, expected) in [
+            (V::HTTP_10, "/", &[][..], true),
+            (V::HTTP_10, "/", &["a"], true),
+            (V::HTTP_10, "/", &["a", "a"], false),
+            (V::HTTP_11, "/", &[], false),
+            (V::HTTP_11, "/", &["a:8080"], true),
+            (V::HTTP_11, "/", &["[::1]:8080"], true),
+            (V::HTTP_11, "/", &[""], true),
+            (V::HTTP_11, "/", &["a", "b"], false),
+            (V::HTTP_11, "/", &["a,b"], false),
+            (V::HTTP_11, "/", &["a b"], false),
+            (V::HTTP_11, "/", &["visitor@a"], false),
+            (V::HTTP_2, "http://a/", &[], true),
+            (V::HTTP_2, "http://a/", &["a"], true),
+            (V::HTTP_2, "http://a/", &["b"], false),
+            (V::HTTP_2, "http://a/", &["a", "a"], false),
+            (V::HTTP_2, "http://visitor@a/", &[], false),
+            (V::HTTP_2, "/", &["a"], true),
+            (V::HTTP_2, "/", &[], false),
+        ] {
+            let taken = is_taken(version, target, hosts);
+            assert_eq!(taken, expected, "{version:?} {target} {hosts:?}");
+        }
+    }
 }

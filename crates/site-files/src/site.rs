@@ -33,6 +33,10 @@ const VARY_BY_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding"
 /// What ends the type of every text: what the site is built of is UTF-8 (RFC 6838, section 4.2.1).
 const ENCODING: &str = "; charset=utf-8";
 
+/// The longest name that is looked for on the disk: some are lengthened by `.html` and `.br`, and file systems end at 255 bytes.
+const MAX_NAME_BYTES: usize = 240;
+/// The same of a whole path; Linux ends at 4,096.
+const MAX_PATH_BYTES: usize = 2_000;
 /// Below the remotes no page is asked for: a script that a page wanted needs no other page instead.
 const NO_SUCH_FILE: &str = "There is nothing at this address.\n";
 
@@ -151,6 +155,7 @@ impl Site {
         let (method, headers) = (parts.method.clone(), parts.headers.clone());
         let found = match path.strip_prefix('/') {
             Some(ROUTES) => None,
+            _ if !may_be_a_file(&path) => None,
             _ => Some(ranges::serve(&self.files, Request::from_parts(parts, body)).await),
         };
         match found {
@@ -289,6 +294,11 @@ fn file_of(path: &str) -> String {
         Some((_, name)) if !name.contains('.') => format!("{path}.html"),
         _ => path.to_owned(),
     }
+}
+
+/// Whether a file could have this path at all: the disk's own refusal would look like a fault of ours.
+fn may_be_a_file(path: &str) -> bool {
+    path.len() <= MAX_PATH_BYTES && path.split('/').all(|name| name.len() <= MAX_NAME_BYTES)
 }
 
 /// Files whose names carry a hash of their content.
