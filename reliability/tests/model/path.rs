@@ -537,6 +537,7 @@ impl Sequence {
             left.events.is_empty() && left.objects.is_empty(),
             "something is left of nobody"
         );
+        self.parts().s3.remove_leftovers()?;
         self.is_clean = IsClean::Yes;
         Ok(())
     }

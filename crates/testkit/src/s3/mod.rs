@@ -154,6 +154,21 @@ impl S3 {
         objects.sort();
         Ok(objects)
     }
+
+    /// Removes what the server leaves of objects that were deleted: their metadata, beside the bucket, and the folders of their
+    /// keys. Call it where nothing is stored; whoever looks at the objects ten thousand times would look at ever more of them.
+    pub fn remove_leftovers(&self) -> anyhow::Result<()> {
+        for entry in fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            if path.is_file() {
+                fs::remove_file(path)?;
+            }
+        }
+        for entry in fs::read_dir(self.folder.join(BUCKET))? {
+            fs::remove_dir_all(entry?.path())?;
+        }
+        Ok(())
+    }
 }
 
 fn collect(bucket: &Path, folder: &Path, objects: &mut Vec<(String, Vec<u8>)>) -> anyhow::Result<()> {
