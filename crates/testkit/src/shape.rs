@@ -10,6 +10,8 @@ pub enum Hosting {
     Gateway,
     /// As in the cluster: a server for each, behind a router by path
     Cluster,
+    /// Nobody: there are forms alone
+    Nobody,
 }
 
 /// How many servers the broker has.

@@ -14,7 +14,7 @@ use std::{fmt, ops::Range, time::Duration};
 
 use fastrand::Rng;
 use reqwest::StatusCode;
-use testkit::{Broker, Clock, Disks, Replicas, Shape, Stack};
+use testkit::{Broker, Clock, Disks, Hosting, Replicas, Shape, Stack};
 use tokio::time::sleep;
 
 use self::{
@@ -116,7 +116,11 @@ impl Fault {
             Self::Cluster(_) => shape.broker = Broker::Three,
             Self::Disk(_) => shape.disks = Disks::Small,
             Self::ClockSteps(_) => shape.clock = Clock::Stepped,
-            Self::OtherRelease => shape.replicas = Replicas::Two,
+            Self::OtherRelease => {
+                shape.replicas = Replicas::Two;
+                // A gateway takes the site of its own release alone, with which it lies in one image.
+                shape.hosting = Hosting::Nobody;
+            }
             _ => {}
         }
         shape

@@ -1,7 +1,7 @@
 //! The settings of each service of a stack, as environment variables.
 
 use super::{SERVICES, Stack, service_of};
-use crate::{hosting, root};
+use crate::{Hosting, hosting, root};
 
 /// Whom a stack's mails to sales are for.
 pub const SALES_TO: &str = "sales@oculant.example";
@@ -89,10 +89,12 @@ impl Stack {
             ("TRUSTED_PROXIES", proxies),
         ]);
         let site = root().join("frontends/dist");
-        if self.ingress.is_some() {
-            env.extend(variables(&[("PAGES_URL", &at(self.port_of("web-shell")))]));
-        } else if site.exists() {
-            env.extend(variables(&[("SITE_DIR", &site.to_string_lossy())]));
+        match self.settings.hosting {
+            Hosting::Cluster => env.extend(variables(&[("PAGES_URL", &at(self.port_of("web-shell")))])),
+            Hosting::Gateway if site.exists() => {
+                env.extend(variables(&[("SITE_DIR", &site.to_string_lossy())]));
+            }
+            Hosting::Gateway | Hosting::Nobody => {}
         }
         env
     }

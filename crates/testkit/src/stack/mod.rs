@@ -92,12 +92,13 @@ struct Settings {
     token_key: String,
     webhooks: String,
     clock: Clock,
+    hosting: Hosting,
     extra_env: Vec<(String, String)>,
 }
 
 impl Settings {
     fn new(
-        clock: Clock,
+        shape: Shape,
         logs: PathBuf,
         spool: PathBuf,
         webhooks: String,
@@ -111,7 +112,8 @@ impl Settings {
             person_key: Uuid::new_v4().to_string(),
             token_key: Uuid::new_v4().to_string(),
             webhooks,
-            clock,
+            clock: shape.clock,
+            hosting: shape.hosting,
             extra_env: extra.iter().map(owned).collect(),
         })
     }
@@ -148,9 +150,9 @@ impl Stack {
             None
         };
         let spool = spool_of(&run, disks.as_ref())?;
-        let settings = Settings::new(shape.clock, run.join("logs"), spool, webhooks, settings)?;
+        let settings = Settings::new(shape, run.join("logs"), spool, webhooks, settings)?;
         let ingress = match shape.hosting {
-            Hosting::Gateway => None,
+            Hosting::Gateway | Hosting::Nobody => None,
             Hosting::Cluster => Some(Ingress::open(ports.site).await?),
         };
         let mut stack = Self {
