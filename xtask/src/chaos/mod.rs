@@ -53,13 +53,7 @@ pub fn chaos(args: &ChaosArgs) -> anyhow::Result<()> {
 }
 
 fn model(seed: Option<u64>) -> anyhow::Result<()> {
-    let mut test = cargo(&[
-        "test",
-        "--release",
-        "--quiet",
-        "--package=reliability",
-        "--test=model",
-    ]);
+    let mut test = cargo(&["test", "--quiet", "--package=reliability", "--test=model"]);
     test.env("MODEL_SEQUENCES", MODEL_SEQUENCES);
     if let Some(seed) = seed {
         test.env("MODEL_SEED", seed.to_string());
