@@ -31,7 +31,7 @@ pub struct Balance {
     pub stored: usize,
     /// Mails and webhooks that were taken, repeats apart.
     pub delivered: usize,
-    /// Mails that were withheld from visitors who had as many as one may get.
+    /// Mails that were withheld from visitors who had as many of their kind as one may get.
     pub withheld: usize,
     /// Mails and webhooks that were taken once more.
     pub repeats: Vec<Repeat>,
@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_mail_that_was_withheld_is_no_loss_where_its_visitor_had_enough() {
-        let withhold = |channel: &str, others: u32| {
+        let withhold = |channel: &str, kind: &str, others: u32| {
             let mut holdings = holdings();
             let id = format!("{}.{channel}", Uuid::from_u128(1));
             let mails = holdings.mails.remove(&id).expect("it was sent");
@@ -381,16 +381,21 @@ mod tests {
             let before = holdings.mails.len();
             for number in 0..others {
                 let mut mail = mail_to(mails[0].recipient.clone());
-                mail.message_id = format!("<{number}.a@x>");
-                holdings.mails.insert(format!("{number}.a"), vec![mail]);
+                mail.message_id = format!("<{number}.{kind}@x>");
+                holdings.mails.insert(format!("{number}.{kind}"), vec![mail]);
             }
             let balance = balance(&ledger(), &holdings);
             let surplus = holdings.mails.len() - before;
             (balance.withheld, balance.losses.len() - surplus)
         };
-        assert_eq!(withhold("careers-applied-acknowledgement", 10), (1, 0));
-        assert_eq!(withhold("careers-applied-acknowledgement", 9), (0, 1));
-        assert_eq!(withhold("careers-applied-recruiters", 0), (0, 1));
+        let (acknowledgement, other) = (
+            "careers-applied-acknowledgement",
+            "contact-received-acknowledgement",
+        );
+        assert_eq!(withhold(acknowledgement, acknowledgement, 10), (1, 0));
+        assert_eq!(withhold(acknowledgement, acknowledgement, 9), (0, 1));
+        assert_eq!(withhold(acknowledgement, other, 10), (0, 1));
+        assert_eq!(withhold("careers-applied-recruiters", other, 0), (0, 1));
     }
 
     #[test]

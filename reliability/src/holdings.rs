@@ -23,7 +23,7 @@ const HOOKED: [EventType; 3] = [
     EventType::CareersApplied,
 ];
 
-/// How many mails a visitor gets within a day: the notifier's default.
+/// How many mails of one kind a visitor gets within a day: the notifier's default.
 const VISITOR_MAILS_PER_DAY: usize = 10;
 
 /// What there is at one moment.
@@ -181,7 +181,7 @@ impl Holdings {
         }
     }
 
-    /// Whether it was withheld because its visitor got as many mails as one may get.
+    /// Whether it was withheld because its visitor got as many mails of its kind as one may get.
     pub fn is_withheld(&self, delivery: &Delivery<'_>) -> bool {
         let Delivery::Mail { id, recipient, .. } = delivery else {
             return false;
@@ -194,6 +194,7 @@ impl Holdings {
         let to_them: HashSet<String> = mails
             .filter(|mail| mail.recipient == *recipient)
             .map(mail_id)
+            .filter(|other| channel(other) == channel(id))
             .collect();
         to_them.len() >= VISITOR_MAILS_PER_DAY
     }
@@ -251,6 +252,11 @@ async fn withheld(stack: &Stack) -> anyhow::Result<HashSet<String>> {
 pub fn mail_id(mail: &AcceptedMail) -> String {
     let id = mail.message_id.trim_matches(['<', '>']);
     id.split('@').next().unwrap_or_default().to_owned()
+}
+
+/// The channel in what [`mail_id`] gives.
+fn channel(mail_id: &str) -> &str {
+    mail_id.split_once('.').map_or("", |(_event, channel)| channel)
 }
 
 fn by_id<T>(all: Vec<T>, id: impl Fn(&T) -> String) -> HashMap<String, Vec<T>> {

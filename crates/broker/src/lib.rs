@@ -29,7 +29,7 @@ pub const SUBSCRIBERS_BUCKET: &str = "subscribers";
 pub const ENDPOINTS_BUCKET: &str = "endpoints";
 /// The KV bucket of what was already delivered, by `<event id>.<channel>`.
 pub const DELIVERIES_BUCKET: &str = "deliveries";
-/// How the record of a mail begins that was withheld: the visitor got too many within a day.
+/// How the record of a mail begins that was withheld: the visitor got too many of its kind within a day.
 pub const WITHHELD: &str = "withheld";
 /// How the record of a mail begins that went out in one with others: its readers got too many within an hour.
 pub const BUNDLED: &str = "bundled";

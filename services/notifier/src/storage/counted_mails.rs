@@ -1,4 +1,5 @@
-//! The mails of some time to one receiver: what counts, and how many are too many.
+//! The mails of some time to one receiver: what counts, and how many are too many. Each kind counts by itself, so that nobody can
+//! have a mail of one kind held back by calling for others.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use time::{Duration, OffsetDateTime};
 
-/// How many mails there may be within how long.
+/// How many mails of one kind there may be within how long.
 #[derive(Debug, Clone, Copy)]
 pub struct MailLimit {
     pub mails: usize,
@@ -55,7 +56,8 @@ impl CountedMails {
         if self.mails.contains_key(mail) {
             return Count::Before;
         }
-        if self.mails.len() >= limit.mails {
+        let of_its_kind = self.mails.keys().filter(|other| kind(other) == kind(mail));
+        if of_its_kind.count() >= limit.mails {
             return Count::TooMany;
         }
         self.mails.insert(mail.to_owned(), now.unix_timestamp());
@@ -63,9 +65,15 @@ impl CountedMails {
     }
 }
 
+/// The kind of a mail: the channel behind its event.
+fn kind(mail: &str) -> &str {
+    mail.split_once('.').map_or("", |(_event, channel)| channel)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use site_events::Channel;
     use time::macros::datetime;
 
     use super::*;
@@ -87,24 +95,48 @@ mod tests {
     fn a_mail_that_is_tried_again_counts_once_and_one_too_many_does_not() {
         let one = counted(CountedMails::default(), "1.a", NOW);
         assert_eq!(one.clone().count("1.a", NOW, TWO_A_DAY), Count::Before);
-        let two = counted(one, "1.b", NOW);
-        assert_eq!(two.clone().count("2.a", NOW, TWO_A_DAY), Count::TooMany);
-        assert_eq!(two.count("1.b", NOW, TWO_A_DAY), Count::Before);
+        let two = counted(one, "2.a", NOW);
+        assert_eq!(two.clone().count("3.a", NOW, TWO_A_DAY), Count::TooMany);
+        assert_eq!(two.count("2.a", NOW, TWO_A_DAY), Count::Before);
+    }
+
+    #[test]
+    fn mails_of_one_kind_leave_room_for_another_kind() {
+        let two = counted(counted(CountedMails::default(), "1.a", NOW), "2.a", NOW);
+        assert!(matches!(two.clone().count("1.b", NOW, TWO_A_DAY), Count::Now(_)));
+        let three = counted(two, "3.b", NOW);
+        assert_eq!(three.clone().count("4.a", NOW, TWO_A_DAY), Count::TooMany);
+        let four = counted(three, "4.b", NOW);
+        assert_eq!(four.count("5.b", NOW, TWO_A_DAY), Count::TooMany);
+    }
+
+    #[test]
+    fn the_largest_record_is_one_that_the_broker_takes() {
+        const MOST: u16 = 1000;
+        const MAX_PAYLOAD: usize = 1024 * 1024;
+        let kinds = Channel::ALL.into_iter().filter(|channel| channel.is_to_visitor());
+        let event = "ffffffff-ffff-ffff-ffff-ffffffff";
+        let mails = kinds.flat_map(|kind| (0..MOST).map(move |n| format!("{event}{n:04}.{}", kind.name())));
+        let record = CountedMails {
+            mails: mails.map(|mail| (mail, NOW.unix_timestamp())).collect(),
+            ..CountedMails::default()
+        };
+        assert!(record.to_json().len() < MAX_PAYLOAD / 2);
     }
 
     #[test]
     fn a_day_later_it_counts_no_more() {
         let two = counted(
             counted(CountedMails::default(), "1.a", NOW),
-            "1.b",
+            "2.a",
             NOW + Duration::HOUR,
         );
         assert_eq!(
             two.clone()
-                .count("2.a", NOW + Duration::DAY - Duration::SECOND, TWO_A_DAY),
+                .count("3.a", NOW + Duration::DAY - Duration::SECOND, TWO_A_DAY),
             Count::TooMany
         );
-        let later = counted(two, "2.a", NOW + Duration::DAY);
+        let later = counted(two, "3.a", NOW + Duration::DAY);
         assert_eq!(later.mails.len(), 2, "the first made room");
     }
 
@@ -119,18 +151,23 @@ mod tests {
 
     proptest! {
         #[test]
-        fn within_any_day_there_are_never_more_than_may_be(steps in prop::collection::vec((0u8..30, 0i64..40_000), 0..80)) {
+        fn within_any_day_there_are_never_more_of_a_kind_than_may_be(
+            steps in prop::collection::vec((0u8..30, 0i64..20_000), 0..80),
+        ) {
             let (mut known, mut now, mut sent) = (CountedMails::default(), NOW, BTreeMap::new());
             let three = MailLimit { mails: 3, ..TWO_A_DAY };
-            for (mail, seconds) in steps {
+            for (event, seconds) in steps {
                 now += Duration::seconds(seconds);
-                let mail = format!("{mail}.a");
+                let mail = format!("{event}.{}", event % 2);
                 if let Count::Now(next) = known.clone().count(&mail, now, three) {
                     known = next;
                     sent.insert(mail, now);
                 }
-                let of_the_day = sent.values().filter(|at| now - **at < Duration::DAY).count();
-                prop_assert!(of_the_day <= 3);
+                for kind in [".0", ".1"] {
+                    let sent = sent.iter().filter(|(mail, _)| mail.ends_with(kind));
+                    let of_the_day = sent.filter(|(_, at)| now - **at < Duration::DAY).count();
+                    prop_assert!(of_the_day <= 3);
+                }
             }
         }
     }

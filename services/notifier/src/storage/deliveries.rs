@@ -180,7 +180,9 @@ impl Deliveries {
                 None
             }
             Handover::Withheld => {
-                tracing::info!("withheld: this visitor got as many mails within a day as one may get");
+                tracing::info!(
+                    "withheld: this visitor got as many mails of its kind in a day as one may get"
+                );
                 Some(WITHHELD)
             }
         };

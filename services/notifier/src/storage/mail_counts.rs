@@ -9,6 +9,7 @@ use site_broker::{
     VISITOR_MAILS_BUCKET,
     buckets::{OpenBucketError, open_bucket, read_entry},
 };
+use site_events::Channel;
 use time::OffsetDateTime;
 
 use super::counted_mails::{Count, CountedMails, MailLimit};
@@ -33,7 +34,7 @@ pub enum CountError {
     Conflicts,
 }
 
-/// The bucket, and how many mails may go to one receiver.
+/// The bucket, and how many mails of each kind may go to one receiver.
 pub struct MailCounts {
     bucket: Store,
     limit: MailLimit,
@@ -73,8 +74,8 @@ impl MailCounts {
         mail: &str,
         now: OffsetDateTime,
     ) -> Result<Counted, CountError> {
-        // Who loses against others loses against their mails, of which there are only so many.
-        for _ in 0..self.limit.mails + 2 {
+        // Who loses against others loses against their mails, of which there are only so many of each kind.
+        for _ in 0..self.limit.mails * Channel::ALL.len() + 2 {
             let next = match known.mails.clone().count(mail, now, self.limit) {
                 Count::Before => return Ok(Counted::Within),
                 Count::TooMany => return Ok(Counted::Beyond),

@@ -1,5 +1,6 @@
 //! KV bucket of the mails that each visitor got within a day, for all notifiers: nobody can have us fill a stranger's inbox
-//! by typing that address into our forms again and again.
+//! by typing that address into our forms again and again. Each kind of mail has a number of its own, so that whoever uses up one
+//! withholds no other.
 
 use async_nats::jetstream::Context;
 use opentelemetry::{KeyValue, metrics::Counter};
@@ -19,7 +20,7 @@ use super::{
 pub enum Allowance {
     /// It is counted, and may be tried as often as need be.
     Granted,
-    /// The visitor got as many within a day as one may get.
+    /// The visitor got as many of its kind within a day as one may get.
     Withheld,
 }
 
@@ -31,7 +32,7 @@ pub struct VisitorMails {
 }
 
 impl VisitorMails {
-    /// Opens the bucket. So many mails may go to one visitor within a day.
+    /// Opens the bucket. So many mails of each kind may go to one visitor within a day.
     ///
     /// # Errors
     ///
@@ -40,7 +41,9 @@ impl VisitorMails {
         let withheld = metrics::meter()
             .u64_counter("site.mails.withheld")
             .with_unit("{mail}")
-            .with_description("Mails that a visitor did not get because there were too many within a day")
+            .with_description(
+                "Mails that a visitor did not get because there were too many of the kind in a day",
+            )
             .build();
         for channel in Channel::ALL.into_iter().filter(|channel| channel.is_to_visitor()) {
             withheld.add(0, &[KeyValue::new("channel", channel.name())]);
