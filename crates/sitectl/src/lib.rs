@@ -17,6 +17,7 @@ mod private_folder;
 mod setup;
 mod subscribers;
 pub mod sweep;
+mod visitor_mails;
 mod webhooks;
 
 use clap::{Parser, Subcommand};

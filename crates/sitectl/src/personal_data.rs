@@ -13,7 +13,7 @@ use subscribers::Subscriber;
 use uuid::Uuid;
 use visitor::{PersonId, PersonIds};
 
-use crate::broker;
+use crate::{broker, visitor_mails};
 
 /// Every store that may hold personal data.
 pub struct PersonalDataStores {
@@ -39,7 +39,7 @@ pub struct PersonalData {
     pub deliveries: Vec<StreamMessage>,
     /// The records of their uploads that were cut off.
     pub uploads: Vec<StreamMessage>,
-    /// The record of the mails that they got within a day.
+    /// The records of the mails that their inbox got within a day.
     pub visitor_mails: Vec<StreamMessage>,
     /// Their résumés.
     pub resumes: Vec<ResumeKey>,
@@ -115,7 +115,7 @@ impl PersonalDataStores {
         Ok(moves)
     }
 
-    /// Searches everywhere, under each of these ids. Deliveries are found by the events that are there, and by
+    /// Searches everywhere, under each of these ids. Deliveries and counted mails are found by the events that are there, and by
     /// `further_events`, which may be gone already.
     ///
     /// # Errors
@@ -127,8 +127,7 @@ impl PersonalDataStores {
         further_events: &BTreeSet<Uuid>,
     ) -> anyhow::Result<PersonalData> {
         let (mut events, mut dead_letters) = (Vec::new(), Vec::new());
-        let (mut subscriber, mut uploads, mut visitor_mails) = (Vec::new(), Vec::new(), Vec::new());
-        let mut resumes = Vec::new();
+        let (mut subscriber, mut uploads, mut resumes) = (Vec::new(), Vec::new(), Vec::new());
         for id in ids {
             for subject in subjects::events_of(id.as_str()) {
                 events.extend(broker::search(&self.events, &subject).await?);
@@ -137,18 +136,17 @@ impl PersonalDataStores {
             dead_letters.extend(broker::search(&self.dead_letters, &subject).await?);
             subscriber.extend(search(&self.subscribers, id.as_str()).await?);
             uploads.extend(search(&self.uploads, &format!("{id}.*")).await?);
-            visitor_mails.extend(search(&self.visitor_mails, id.as_str()).await?);
             let keys = self.resumes.keys_of_person(id).await;
             resumes.extend(
                 keys.context("S3 cannot be used (settings S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID)")?,
             );
         }
-        let mut deliveries = Vec::new();
-        for id in event_ids(&events)
+        let about_them: BTreeSet<Uuid> = event_ids(&events)
             .chain(event_ids(&dead_letters))
             .chain(further_events.iter().copied())
-            .collect::<BTreeSet<_>>()
-        {
+            .collect();
+        let mut deliveries = Vec::new();
+        for id in &about_them {
             deliveries.extend(search(&self.deliveries, &format!("{id}.*")).await?);
         }
         Ok(PersonalData {
@@ -157,12 +155,12 @@ impl PersonalDataStores {
             subscriber,
             deliveries,
             uploads,
-            visitor_mails,
+            visitor_mails: visitor_mails::search(&self.visitor_mails, &about_them).await?,
             resumes,
         })
     }
 
-    /// Erases what was found. The events go last: by them the deliveries are found again,
+    /// Erases what was found. The events go last: by them the deliveries and counted mails are found again,
     /// should this end half-way and be repeated.
     ///
     /// # Errors

@@ -78,6 +78,19 @@ impl EmailAddress {
     pub fn normalised(&self) -> String {
         self.0.to_ascii_lowercase()
     }
+
+    /// The form under which all addresses of one inbox are the same: without what stands behind a `+` before the `@`, which many
+    /// mail servers leave out of account (RFC 5233, 4), so that each inbox has any number of addresses.
+    pub fn inbox(&self) -> String {
+        let address = self.normalised();
+        let tagged = address
+            .rsplit_once('@')
+            .and_then(|(local_part, domain)| Some((local_part.split_once('+')?.0, domain)));
+        match tagged {
+            Some((user, domain)) if !user.is_empty() => format!("{user}@{domain}"),
+            _ => address,
+        }
+    }
 }
 
 /// The grammar of the crate that writes our mails (lettre's `Address`, which asks this same crate): RFC 5321, 4.1.2 and
@@ -159,6 +172,28 @@ mod tests {
     }
 
     #[test]
+    fn an_address_with_a_tag_leads_to_the_inbox_of_the_one_without() {
+        let inbox = |address| EmailAddress::stored(address).map(|address| address.inbox());
+        for address in [
+            "asha@example.com",
+            "asha+@example.com",
+            "Asha+News@Example.com",
+            "asha+a+b@example.com",
+            "asha++@example.com",
+        ] {
+            assert_eq!(inbox(address).as_deref(), Ok("asha@example.com"), "{address}");
+        }
+        for another in [
+            "+asha@example.com",
+            "+@example.com",
+            "ash.a@example.com",
+            "asha@a.example.com",
+        ] {
+            assert_eq!(inbox(another).as_deref(), Ok(another));
+        }
+    }
+
+    #[test]
     fn the_debug_form_hides_the_address() {
         let address = EmailAddress::parse("asha@example.com").map(|a| format!("{a:?}"));
         assert_eq!(address, Ok("EmailAddress(…)".to_owned()));
@@ -180,6 +215,18 @@ mod tests {
             if let Ok(address) = EmailAddress::parse(&raw) {
                 prop_assert!(!address.as_str().contains(char::is_whitespace));
             }
+        }
+
+        #[test]
+        fn no_tag_leads_elsewhere_and_an_inbox_is_an_address_that_leads_there(
+            user in "[a-zA-Z0-9.!=_-]{1,12}",
+            tag in "[a-z0-9+.=-]{0,12}",
+        ) {
+            let inbox = |address: &str| EmailAddress::stored(address).map(|address| address.inbox());
+            let plain = inbox(&format!("{user}@example.com"));
+            prop_assert_eq!(&inbox(&format!("{user}+{tag}@example.com")), &plain);
+            let again = plain.as_deref().map(inbox);
+            prop_assert_eq!(again, Ok(plain.clone()));
         }
     }
 }

@@ -6,6 +6,7 @@
 pub mod email;
 #[cfg(test)]
 mod fuzz;
+pub mod inbox;
 pub mod invisible;
 pub mod links;
 pub mod person;
@@ -13,6 +14,7 @@ pub mod text;
 pub mod token;
 
 pub use email::EmailAddress;
+pub use inbox::InboxId;
 pub use person::{PersonId, PersonIds, PersonKey, PersonKeys};
 pub use text::{PersonName, TextRule};
 

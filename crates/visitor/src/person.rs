@@ -28,22 +28,14 @@ impl PersonKey {
 
     /// The id of the person behind an address.
     pub fn person(&self, email: &EmailAddress) -> PersonId {
-        let tag = self.tag(email.normalised().as_bytes());
-        PersonId(tag.iter().map(|byte| format!("{byte:02x}")).collect())
+        PersonId(hex(tag(&self.0, email.normalised().as_bytes())))
     }
 
     /// Blinds a submission's idempotency key, so that it may be logged. One that was derived from an address alone could
     /// be worked out there by whoever guesses the address.
     pub fn blind_submission_key(&self, key: [u8; 16]) -> [u8; 16] {
         // No address begins with a zero, so no tag of one is that of the other.
-        self.tag(&[&[0], &key[..]].concat())
-    }
-
-    fn tag(&self, bytes: &[u8]) -> [u8; 16] {
-        let whole = self.0.clone().chain_update(bytes).finalize().into_bytes();
-        let mut tag = [0; 16];
-        tag.copy_from_slice(&whole[..16]);
-        tag
+        tag(&self.0, &[&[0], &key[..]].concat())
     }
 }
 
@@ -158,6 +150,19 @@ pub(crate) fn keyed(secret: &str) -> Result<Hmac<Sha256>, InvalidInput> {
         )));
     }
     Hmac::new_from_slice(secret.as_bytes()).map_err(|e| InvalidInput::new(e.to_string()))
+}
+
+/// The first 128 bits of a keyed hash.
+pub(crate) fn tag(keyed: &Hmac<Sha256>, bytes: &[u8]) -> [u8; 16] {
+    let whole = keyed.clone().chain_update(bytes).finalize().into_bytes();
+    let mut tag = [0; 16];
+    tag.copy_from_slice(&whole[..16]);
+    tag
+}
+
+/// 32 lower-case hex digits.
+pub(crate) fn hex(tag: [u8; 16]) -> String {
+    tag.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -34,9 +34,10 @@ pub enum TokenError {
     Expired,
 }
 
-/// The secret that signs tokens. The newsletter service and the notifier share it.
+/// The secret that signs tokens, and makes an [`InboxId`](crate::InboxId) of an address. The newsletter service and the notifier
+/// share it.
 #[derive(Clone)]
-pub struct TokenKey(Hmac<Sha256>);
+pub struct TokenKey(pub(crate) Hmac<Sha256>);
 
 impl fmt::Debug for TokenKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -65,8 +65,12 @@ impl Notifier {
         unsent: Unsent<'_>,
     ) -> Result<Handover, DeliveryError> {
         let now = OffsetDateTime::now_utc();
-        if self.visitor_mails.allow(channel, delivery, now).await? == Allowance::Withheld {
-            return Ok(Handover::Withheld);
+        if channel.is_to_visitor() {
+            let address = mail::visitor_address(delivery)?;
+            let allowed = self.visitor_mails.allow(channel, delivery, &address, now);
+            if allowed.await? == Allowance::Withheld {
+                return Ok(Handover::Withheld);
+            }
         }
         let mut way = match BundleKind::of(channel) {
             Some(kind) => self.staff_mails.way(kind, delivery, now).await,

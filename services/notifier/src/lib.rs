@@ -212,7 +212,12 @@ async fn notifier(
     ));
     Ok(Notifier {
         deliveries,
-        visitor_mails: VisitorMails::open(context, settings.max_visitor_mails_per_day).await?,
+        visitor_mails: VisitorMails::open(
+            context,
+            settings.token_key.clone(),
+            settings.max_visitor_mails_per_day,
+        )
+        .await?,
         staff_mails: StaffMails::open(context, settings.max_staff_mails_per_hour).await?,
         bundles: Bundles {
             events: events.clone(),

@@ -63,7 +63,7 @@ pub struct Settings {
         value_parser = clap::value_parser!(u64).range(..=MAX_ATTACHMENT_KB).map(|kilobytes| kilobytes * 1_000)
     )]
     pub max_attachment_bytes: u64,
-    /// How many mails of each kind may go to one visitor within a day, at most 1000: what is beyond is stored, and not mailed
+    /// How many mails of each kind may go to one visitor's inbox within a day, at most 1000: what is beyond is stored, and not mailed
     #[arg(
         long = "visitor-mails-per-day",
         value_name = "VISITOR_MAILS_PER_DAY",

@@ -27,9 +27,12 @@ use site_events::{
 use testkit::{Nats, S3, User, eventually};
 use time::macros::datetime;
 use uuid::Uuid;
-use visitor::EmailAddress;
+use visitor::{EmailAddress, InboxId, token::TokenKey};
 
 use crate::tool::{PERSON_KEY, message, person, publish, refused, told, told_json};
+
+/// The key of inboxes, which no command on people needs.
+const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
 
 /// A person of the test: the name, the address as they write it, and another way to write it.
 struct Somebody {
@@ -123,7 +126,10 @@ impl Site {
         }
         let visitor_mails = context.get_key_value(VISITOR_MAILS_BUCKET).await?;
         let counted = json!({ "mails": { format!("{contact}.{}", Channel::ContactAcknowledgement.name()): 1_795_176_000 } });
-        visitor_mails.put(id.as_str(), counted.to_string().into()).await?;
+        let inbox = InboxId::of(&EmailAddress::stored(email)?, &TokenKey::new(TOKEN_KEY)?);
+        visitor_mails
+            .put(inbox.as_str(), counted.to_string().into())
+            .await?;
         Ok(())
     }
 

@@ -34,6 +34,7 @@ pub use self::{
     operator::{DigestContent, dead_letters},
     recruiter_extras::RecruiterExtrasLoader,
     templates::Rendered,
+    visitor::visitor_address,
 };
 
 /// How large the attachment is of the message that a delivery calls for; 0 where there is none.

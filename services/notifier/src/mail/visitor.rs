@@ -2,10 +2,33 @@
 
 use lettre::{Address, message::Mailbox};
 use minijinja::{Value, context};
+use serde::Deserialize;
+use site_broker::Delivery;
 use site_events::Attribution;
 use visitor::EmailAddress;
 
 use super::{context::MailContext, error::MailError, wording};
+
+/// What each event that a visitor gets a mail for says of them.
+#[derive(Deserialize)]
+struct VisitorEvent {
+    data: VisitorData,
+}
+
+#[derive(Deserialize)]
+struct VisitorData {
+    email: EmailAddress,
+}
+
+/// The address of the visitor whom a delivery is about.
+///
+/// # Errors
+///
+/// If the event names none.
+pub fn visitor_address(delivery: &Delivery) -> Result<EmailAddress, MailError> {
+    let event: VisitorEvent = serde_json::from_slice(delivery.payload())?;
+    Ok(event.data.email)
+}
 
 /// The visitor as a recipient, by name where the name is fit to be repeated.
 ///

@@ -8,6 +8,7 @@ use site_broker::{CircuitBreaker, Delivery, VISITOR_MAILS_BUCKET, buckets::OpenB
 use site_events::Channel;
 use site_service::metrics;
 use time::{Duration, OffsetDateTime};
+use visitor::{EmailAddress, InboxId, token::TokenKey};
 
 use super::{
     counted_mails::MailLimit,
@@ -24,20 +25,25 @@ pub enum Allowance {
     Withheld,
 }
 
-/// The bucket of counted mails, by person.
+/// The bucket of counted mails, by inbox: all the addresses that one may have by tags (`zoe+1@example.org`) share a record.
 pub struct VisitorMails {
     counts: MailCounts,
+    inbox_key: TokenKey,
     breaker: CircuitBreaker,
     withheld: Counter<u64>,
 }
 
 impl VisitorMails {
-    /// Opens the bucket. So many mails of each kind may go to one visitor within a day.
+    /// Opens the bucket, in which inboxes lie under ids by this key. So many mails of each kind may go to one of them within a day.
     ///
     /// # Errors
     ///
     /// If it is not there, or the broker does not answer.
-    pub async fn open(context: &Context, max_per_day: usize) -> Result<Self, OpenBucketError> {
+    pub async fn open(
+        context: &Context,
+        inbox_key: TokenKey,
+        max_per_day: usize,
+    ) -> Result<Self, OpenBucketError> {
         let withheld = metrics::meter()
             .u64_counter("site.mails.withheld")
             .with_unit("{mail}")
@@ -54,12 +60,13 @@ impl VisitorMails {
         };
         Ok(Self {
             counts: MailCounts::open(context, limit).await?,
+            inbox_key,
             breaker: CircuitBreaker::new("visitor-mails-bucket"),
             withheld,
         })
     }
 
-    /// Whether this mail may go out; it is counted then. One that is tried again counts once.
+    /// Whether this mail may go out to this address; it is counted then. One that is tried again counts once.
     ///
     /// # Errors
     ///
@@ -68,16 +75,13 @@ impl VisitorMails {
         &self,
         channel: Channel,
         delivery: &Delivery,
+        address: &EmailAddress,
         now: OffsetDateTime,
     ) -> Result<Allowance, Unavailable> {
-        if !channel.is_to_visitor() {
-            return Ok(Allowance::Granted);
-        }
+        let inbox = InboxId::of(address, &self.inbox_key);
         let (mail, mut known) = (delivery.key(), KnownMails::default());
         // Of most visitors there is no record, so none is read before one is in the way.
-        let counting = self
-            .counts
-            .count(delivery.person.as_str(), &mut known, &mail, now);
+        let counting = self.counts.count(inbox.as_str(), &mut known, &mail, now);
         let counted = self.breaker.call(delivery, counting, |_| true).await;
         let counted = counted.map_err(|error| Unavailable::of_call(VISITOR_MAILS_BUCKET, &error))?;
         Ok(match counted {

@@ -10,8 +10,9 @@ use site_broker::{DELIVERIES_BUCKET, VISITOR_MAILS_BUCKET};
 use site_events::Channel;
 use testkit::{MailServer, Nats, ScriptedReply, User, eventually};
 use uuid::Uuid;
+use visitor::{EmailAddress, InboxId, token::TokenKey};
 
-use crate::running::{Running, SALES, SOON, Site, application, person};
+use crate::running::{Running, SALES, SOON, Site, TOKEN_KEY, application};
 
 const VISITOR: &str = "zoe@example.org";
 
@@ -110,6 +111,36 @@ async fn mails_of_one_kind_use_up_nothing_of_what_another_kind_may_have() -> any
 }
 
 #[tokio::test]
+async fn tags_of_one_address_share_what_its_inbox_may_get() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &at_most(2)).await?;
+    let tagged = [
+        "zoe+0@example.org",
+        VISITOR,
+        "Zoe+1@example.org",
+        "zoe+1+2@example.org",
+    ];
+    let mut messages = Vec::new();
+    for spelled in tagged {
+        messages.push(site.contact(spelled).await?);
+    }
+    site.contact("zo+e@example.org").await?;
+    until_all_is_done(&nats).await?;
+
+    let mails: usize = tagged.iter().map(|spelled| server.accepted(spelled).len()).sum();
+    assert_eq!(mails, 2, "they reach one inbox");
+    assert_eq!(
+        withheld(&nats, Channel::ContactAcknowledgement, &messages).await?,
+        2
+    );
+    assert_eq!(server.accepted("zo+e@example.org").len(), 1);
+    assert_eq!(server.accepted(SALES).len(), 5);
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_mail_that_is_tried_again_counts_once() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let refusing = Arc::new(AtomicBool::new(true));
@@ -168,8 +199,8 @@ async fn a_record_that_nobody_can_read_holds_back_no_mail() -> anyhow::Result<()
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
-    site.note(VISITOR_MAILS_BUCKET, person(VISITOR)?.as_str(), "broken")
-        .await?;
+    let inbox = InboxId::of(&EmailAddress::parse(VISITOR)?, &TokenKey::new(TOKEN_KEY)?);
+    site.note(VISITOR_MAILS_BUCKET, inbox.as_str(), "broken").await?;
     let _notifier = Running::start(&nats, server.port(), &at_most(1)).await?;
     site.contact(VISITOR).await?;
     until_all_is_done(&nats).await?;

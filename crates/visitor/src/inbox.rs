@@ -1,0 +1,62 @@
+//! The keyed hash that stands for an inbox, whichever of its addresses a visitor typed.
+
+use std::fmt;
+
+use crate::{
+    EmailAddress,
+    person::{hex, tag},
+    token::TokenKey,
+};
+
+/// HMAC-SHA256 of an address without its tag ([`EmailAddress::inbox`]), 128 bits as 32 lower-case hex digits. It is for counting
+/// alone: what belongs to a person lies under their [`PersonId`](crate::PersonId).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct InboxId(String);
+
+impl InboxId {
+    /// The id of the inbox that an address leads to.
+    pub fn of(email: &EmailAddress, key: &TokenKey) -> Self {
+        // No claims of a token begin with a zero, so no signature of one is an id.
+        let bytes = [&[0], email.inbox().as_bytes()].concat();
+        Self(hex(tag(&key.0, &bytes)))
+    }
+
+    /// The hex digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for InboxId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "a token key of thirty-two bytes or more";
+
+    fn inbox(secret: &str, email: &str) -> String {
+        let key = TokenKey::new(secret).expect("a long key");
+        let email = EmailAddress::parse(email).expect("an address");
+        InboxId::of(&email, &key).to_string()
+    }
+
+    #[test]
+    fn all_addresses_of_one_inbox_have_one_id() {
+        let plain = inbox(KEY, "asha@example.com");
+        assert_eq!(inbox(KEY, "Asha+news@Example.com"), plain);
+        assert_ne!(inbox(KEY, "asha@example.org"), plain);
+    }
+
+    #[test]
+    fn the_id_is_128_bits_of_hmac_sha256_under_the_key() {
+        // printf '\0asha@example.com' | openssl dgst -sha256 -hmac "a token key of thirty-two bytes or more"
+        assert_eq!(inbox(KEY, "asha@example.com"), "6b4505c23c87c772a27910acdcd3724b");
+        let other = "another key of thirty-two bytes or more";
+        assert_ne!(inbox(other, "asha@example.com"), inbox(KEY, "asha@example.com"));
+    }
+}
