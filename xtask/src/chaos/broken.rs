@@ -124,30 +124,33 @@ fn nothing_is_found_as_it_is() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether this reports what the broken build loses, in these words and in time.
+/// Whether this reports what the broken build loses, in these words and in time. A run whose faults happened to strike where nothing
+/// could be lost is followed by another one, while there is time.
 fn is_noticed(patch: &str, who: &str, command: &mut Command, report: [&str; 2]) -> anyhow::Result<bool> {
     let started = Instant::now();
-    let output = command.output().with_context(|| format!("{who} cannot be run"))?;
-    let took = started.elapsed();
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    let is_reported = !output.status.success() && report.iter().all(|words| said.contains(words));
     let mut out = stdout();
-    if !is_reported {
-        writeln!(out, "{said}\n  {patch}: not noticed by {who}")?;
-        return Ok(false);
+    loop {
+        let output = command.output().with_context(|| format!("{who} cannot be run"))?;
+        let took = started.elapsed();
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        let is_reported = !output.status.success() && report.iter().all(|words| said.contains(words));
+        if is_reported {
+            let mut lines = said.lines();
+            let words = lines.find(|line| line.contains(report[1])).unwrap_or_default();
+            let seconds = took.as_secs_f64();
+            writeln!(
+                out,
+                "  {patch}: noticed by {who} after {seconds:.1} s: {}",
+                words.trim()
+            )?;
+            return Ok(took <= NOTICED_WITHIN);
+        }
+        if took > NOTICED_WITHIN {
+            writeln!(out, "{said}\n  {patch}: not noticed by {who}")?;
+            return Ok(false);
+        }
     }
-    let words = said
-        .lines()
-        .find(|line| line.contains(report[1]))
-        .unwrap_or_default();
-    writeln!(
-        out,
-        "  {patch}: noticed by {who} after {:.1} s: {}",
-        took.as_secs_f64(),
-        words.trim()
-    )?;
-    Ok(took <= NOTICED_WITHIN)
 }
 
 fn model_limits() -> [(&'static str, String); 2] {
