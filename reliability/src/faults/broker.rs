@@ -16,11 +16,18 @@ pub enum BrokerFault {
     Kill,
     /// It stands still for a while.
     Freeze,
+    /// It stands still again and again for a moment, as where it used up the processor time that it is allowed: each answer takes as
+    /// long, so callers leave in the middle of everything.
+    Throttle,
 }
+
+/// How long a broker that is throttled stands still, and runs, in turns.
+const STANDS_STILL: Duration = Duration::from_millis(150);
+const RUNS: Duration = Duration::from_millis(30);
 
 impl BrokerFault {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Away, Self::Kill, Self::Freeze];
+    pub const ALL: [Self; 4] = [Self::Away, Self::Kill, Self::Freeze, Self::Throttle];
 }
 
 /// Does it to the broker.
@@ -44,6 +51,14 @@ pub(super) async fn strike(fault: BrokerFault, stack: &mut Stack, away: Duration
             stack.nats.freeze().await?;
             sleep(away).await;
             stack.nats.thaw()?;
+        }
+        BrokerFault::Throttle => {
+            while began.elapsed() < away {
+                stack.nats.freeze().await?;
+                sleep(STANDS_STILL).await;
+                stack.nats.thaw()?;
+                sleep(RUNS).await;
+            }
         }
     }
     Ok(Struck {

@@ -50,7 +50,7 @@ const BREAKS: [Break; 3] = [
     },
     Break {
         patch: "upload-deleted-on-cancel",
-        row: "broker-freeze",
+        row: "broker-throttle",
         harness_says: "is stored without its whole résumé",
         model_says: "its résumé is gone",
     },
