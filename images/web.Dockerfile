@@ -12,7 +12,7 @@ COPY frontends/kit/package.json frontends/kit/
 COPY frontends/shell/package.json frontends/shell/
 COPY frontends/blog/package.json frontends/blog/
 COPY frontends/careers/package.json frontends/careers/
-RUN npm ci
+RUN npm ci --ignore-scripts
 COPY brand.json ./
 COPY frontends frontends
 RUN npm run build && npm run split

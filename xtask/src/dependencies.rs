@@ -30,7 +30,8 @@ fn packages() -> BTreeSet<String> {
         command_output("git", &["ls-files", "package.json", "*/package.json"]).expect("this is a checkout");
     let named = files.lines().flat_map(|file| {
         let package: Value = serde_json::from_str(&read(file)).expect("a package file is JSON");
-        ["dependencies", "devDependencies"].map(|kind| package[kind].as_object().cloned().unwrap_or_default())
+        ["dependencies", "devDependencies", "optionalDependencies"]
+            .map(|kind| package[kind].as_object().cloned().unwrap_or_default())
     });
     let names = named.flat_map(|dependencies| dependencies.into_iter().map(|(name, _)| name));
     names.filter(|name| !name.starts_with("@site/")).collect()

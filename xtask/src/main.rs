@@ -16,6 +16,8 @@ mod errors;
 mod front_end;
 mod fuzz;
 mod images;
+#[cfg(test)]
+mod install_scripts;
 mod k8s;
 mod lint;
 #[cfg(test)]

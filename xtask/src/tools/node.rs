@@ -11,6 +11,8 @@ const LOCK: &str = "package-lock.json";
 /// What a folder of packages holds once they are all there: what was installed.
 const INSTALLED: &str = ".installed";
 const REACHABLE: &str = "Is the npm registry reachable?";
+/// Of a package that is installed nothing runs: `.npmrc` says so too, but not for folders below `target`.
+const OPTIONS: [&str; 4] = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
 
 /// What builds and runs the site: what package files call `dependencies`. Where those for tests were there, they stay.
 pub fn site_packages() -> Fetch {
@@ -54,10 +56,10 @@ fn install_viewer() -> anyhow::Result<()> {
         viewer_lock().with_file_name("package.json"),
         viewer().join("package.json"),
     )?;
-    let mut install = program("npm", &["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+    let mut install = program("npm", &["ci"]);
     run_quietly(
         "Installing the viewer of traces",
-        install.current_dir(viewer()),
+        install.args(OPTIONS).current_dir(viewer()),
         REACHABLE,
     )?;
     // Written last, as that of the others is.
@@ -117,7 +119,7 @@ fn install(which: Selection) -> anyhow::Result<()> {
         _ => &["ci"],
     };
     let mut install = program("npm", how);
-    install.args([which.flag(), "--no-audit", "--no-fund", "--loglevel=error"]);
+    install.arg(which.flag()).args(OPTIONS);
     run_quietly("Installing the front-end packages", &mut install, REACHABLE)?;
     // Written last, so that an installation that was cut short is made anew.
     Ok(fs::write(stamp(), wanted(which)?)?)
@@ -140,4 +142,42 @@ fn wanted(which: Selection) -> anyhow::Result<String> {
 
 fn stamp() -> PathBuf {
     root().join("node_modules").join(INSTALLED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder that goes with the test.
+    struct Folder(PathBuf);
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            drop(fs::remove_dir_all(&self.0));
+        }
+    }
+
+    #[test]
+    fn a_package_runs_nothing_when_it_is_installed() -> anyhow::Result<()> {
+        let folder = Folder(std::env::temp_dir().join(format!("install-script-{}", std::process::id())));
+        let package = folder.0.join("package");
+        fs::create_dir_all(&package)?;
+        fs::write(
+            package.join("package.json"),
+            r#"{"name": "package", "version": "1.0.0", "scripts": {"preinstall": "touch ran", "install": "touch ran"}}"#,
+        )?;
+        fs::write(
+            folder.0.join("package.json"),
+            r#"{"dependencies": {"package": "file:package"}}"#,
+        )?;
+        let mut install = program("npm", &["install", "--offline"]);
+        run_quietly(
+            "Installing a package with a script",
+            install.args(OPTIONS).current_dir(&folder.0),
+            "npm is needed.",
+        )?;
+        assert!(folder.0.join("node_modules/package/package.json").exists());
+        assert!(!package.join("ran").exists());
+        Ok(())
+    }
 }
