@@ -2,6 +2,8 @@
 
 use anyhow::Context;
 use axum::http::HeaderValue;
+use base64::{Engine, engine::general_purpose::STANDARD};
+use sha2::{Digest, Sha256};
 
 /// Where browsers tell what a policy has kept them from.
 const REPORTS: &str = "/api/remote-failure";
@@ -15,9 +17,6 @@ pub const DENY_ALL: HeaderValue = HeaderValue::from_static("default-src 'none'; 
 /// For pictures and films that are opened alone: the browser shows them on a page of its own.
 const MEDIA: HeaderValue =
     HeaderValue::from_static("default-src 'none'; img-src 'self'; media-src 'self'; frame-ancestors 'none'");
-/// For drawings, which hold their own styles, and no script.
-const DRAWING: HeaderValue =
-    HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
 
 /// What pages hold that their policy has to name.
 pub struct PageSources {
@@ -35,12 +34,10 @@ impl PageSources {
     ///
     /// If a source holds what no header can.
     pub fn policy(&self) -> anyhow::Result<HeaderValue> {
-        let hashed =
-            |hashes: &[String]| -> String { hashes.iter().map(|hash| format!(" '{hash}'")).collect() };
         let policy = [
             "default-src 'none'".to_owned(),
-            format!("script-src 'self'{}", hashed(&self.script_hashes)),
-            format!("style-src 'self'{}", hashed(&self.style_hashes)),
+            format!("script-src 'self'{}", listed(&self.script_hashes)),
+            format!("style-src 'self'{}", listed(&self.style_hashes)),
             "img-src 'self'".to_owned(),
             "font-src 'self'".to_owned(),
             "connect-src 'self'".to_owned(),
@@ -67,10 +64,22 @@ impl PageSources {
     }
 }
 
-/// The policy of a file that is no page, by its name.
+/// The policy of a drawing that is opened alone, and holds these styles; none where it holds none.
+pub fn of_drawing<'a>(styles: impl Iterator<Item = &'a str>) -> Option<HeaderValue> {
+    let hash = |style| format!("sha256-{}", STANDARD.encode(Sha256::digest(style)));
+    let hashes: Vec<String> = styles.map(hash).collect();
+    let sources = listed(&hashes);
+    let policy = format!("default-src 'none'; style-src{sources}; frame-ancestors 'none'");
+    (!hashes.is_empty()).then(|| HeaderValue::try_from(policy).ok())?
+}
+
+fn listed(hashes: &[String]) -> String {
+    hashes.iter().map(|hash| format!(" '{hash}'")).collect()
+}
+
+/// The policy of a file that is neither a page nor a drawing with styles, by its name.
 pub fn of_file(path: &str) -> HeaderValue {
     match path.rsplit_once('.').map(|(_, extension)| extension) {
-        Some("svg") => DRAWING,
         Some("avif" | "jpg" | "mp4" | "png" | "webm" | "webp") => MEDIA,
         _ => DENY_ALL,
     }

@@ -4,6 +4,7 @@
 //! every answer.
 
 mod content_security_policy;
+mod drawings;
 mod ranges;
 pub mod security_headers;
 mod site;

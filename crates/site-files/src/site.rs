@@ -1,7 +1,7 @@
 //! Static site: routing, redirects, not-found pages, Cache-Control and CSP of the built front ends. Addresses of pages have
 //! no `.html`; files are compressed ahead of time.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::HashMap, path::Path, sync::Arc};
 
 use anyhow::Context;
 use axum::{
@@ -17,7 +17,7 @@ use tower::ServiceExt;
 use tower_http::services::{ServeDir, ServeFile};
 
 use crate::content_security_policy::{self, PageSources};
-use crate::ranges;
+use crate::{drawings, ranges};
 
 /// What the front ends' build says of the site it made.
 const ROUTES: &str = "_routes.json";
@@ -47,6 +47,7 @@ pub struct Site {
     not_found: Vec<NotFound>,
     variants: Vec<Variant>,
     policy_of_pages: HeaderValue,
+    policies_of_drawings: HashMap<String, HeaderValue>,
 }
 
 /// The page for addresses below a prefix that name nothing.
@@ -95,7 +96,7 @@ struct Variant {
 }
 
 impl Site {
-    /// Reads the routing table of a folder that the build wrote.
+    /// Reads the routing table of a folder that the build wrote, and the drawings in it.
     ///
     /// # Errors
     ///
@@ -132,6 +133,7 @@ impl Site {
             not_found,
             variants: routes.variants,
             policy_of_pages: sources.policy().with_context(wrong)?,
+            policies_of_drawings: drawings::policies(folder)?,
         })
     }
 
@@ -204,10 +206,10 @@ impl Site {
             None => !path.starts_with(REMOTES) && file_of(path).ends_with(".html"),
         };
         if is_page {
-            self.policy_of_pages.clone()
-        } else {
-            content_security_policy::of_file(path)
+            return self.policy_of_pages.clone();
         }
+        let of_drawing = self.policies_of_drawings.get(path).cloned();
+        of_drawing.unwrap_or_else(|| content_security_policy::of_file(path))
     }
 
     async fn not_found(&self, path: &str, method: Method, headers: HeaderMap) -> Response {

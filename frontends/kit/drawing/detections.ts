@@ -1,5 +1,6 @@
 import { sceneColours } from './materials.ts';
 import { round } from './round.ts';
+import type { StyleRules } from './style-rules.ts';
 
 /** Severity of a detection: whether it asks something of people. */
 export type Severity = 'seen' | 'alert';
@@ -42,12 +43,14 @@ export class Detections {
   /** The size of the labels. */
   readonly type: number;
   private readonly picture: readonly [number, number];
+  private readonly styles: StyleRules;
   private readonly drawn: DrawnDetection[] = [];
   private readonly tags: Rect[] = [];
   private readonly closeUps: Rect[] = [];
 
-  constructor(picture: readonly [number, number], type: number) {
+  constructor(picture: readonly [number, number], type: number, styles: StyleRules) {
     this.picture = picture;
+    this.styles = styles;
     this.type = type;
   }
 
@@ -64,7 +67,8 @@ export class Detections {
       `<g transform="translate(${tag.left} ${tag.top})" stroke="none"><rect width="${tag.width}" height="${high}" fill="${sceneColours[severity]}"/>` +
       `<text x="${pad}" y="${this.type}" fill="${severity === 'alert' ? 'var(--on-alert)' : sceneColours.onSeen}" textLength="${words}">${label}</text></g>`;
     const brackets = `<path d="${corners}" stroke="${sceneColours[severity]}" stroke-width="2.4"/>`;
-    const lock = ` class="lock" style="animation-delay:${round(0.55 + 0.35 * this.drawn.length)}s"`;
+    const delay = round(0.55 + 0.35 * this.drawn.length);
+    const lock = ` class="lock ${this.styles.classOf(`animation-delay:${delay}s`)}"`;
     this.tags.push(tag);
     this.drawn.push({
       area: around(box, tag),

@@ -5,6 +5,7 @@ import type { Material } from './materials.ts';
 import { sceneColours } from './materials.ts';
 import { palettes } from './palettes.ts';
 import { round } from './round.ts';
+import { StyleRules } from './style-rules.ts';
 
 /** A point of the world: x to the right and down, y to the left and down, z up, in unit cubes. */
 export type Point = readonly [x: number, y: number, z?: number];
@@ -31,6 +32,7 @@ export class IsometricSvg {
   protected readonly over: string[] = [];
   protected readonly world: Size;
   protected readonly picture: readonly [number, number];
+  protected readonly styles = new StyleRules();
   protected readonly detections: Detections;
   protected readonly unit: number;
   protected readonly origin: readonly [number, number];
@@ -41,7 +43,7 @@ export class IsometricSvg {
     const margin = 16;
     this.world = world;
     this.picture = picture;
-    this.detections = new Detections(picture, type);
+    this.detections = new Detections(picture, type, this.styles);
     this.unit = Math.min(
       (width - 2 * margin) / ((w + d) * COS),
       (height - 2 * margin) / ((w + d) * SIN + h),
@@ -88,7 +90,7 @@ export class IsometricSvg {
     const [w, h] = this.picture;
     return (
       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}">` +
-      `<style>${palettes}${MOTION}${this.detections.rules()}</style>${this.detections.views()}${this.toDrawing()}</svg>\n`
+      `<style>${palettes}${MOTION}${this.styles.toCss()}${this.detections.rules()}</style>${this.detections.views()}${this.toDrawing()}</svg>\n`
     );
   }
 

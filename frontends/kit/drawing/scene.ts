@@ -309,7 +309,8 @@ export class Scene extends IsometricSvg {
     const [x, y] = this.at(from);
     const [tx, ty] = this.at(to);
     const delay = sinceSeconds ? `;animation-delay:-${sinceSeconds}s` : '';
-    return ` class="${kind}" style="--x:${round(tx - x)}px;--y:${round(ty - y)}px;animation-duration:${seconds}s${delay}"`;
+    const way = `--x:${round(tx - x)}px;--y:${round(ty - y)}px;animation-duration:${seconds}s${delay}`;
+    return ` class="${kind} ${this.styles.classOf(way)}"`;
   }
 }
 

@@ -7,10 +7,10 @@ import { builtRoutes, builtText } from '../../../kit/testing/built-site.ts';
 // What the Content Security Policy asks of the built pages.
 
 const { scriptHashes, styleHashes } = builtRoutes();
-const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(file =>
-  file.endsWith('.html'),
-);
-const pages = files.map(file => ({ file, html: builtText(file) }));
+const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
+const pages = files
+  .filter(file => file.endsWith('.html'))
+  .map(file => ({ file, html: builtText(file) }));
 
 /** Hashes of what stands in elements of a page, by their opening tag. */
 function hashesIn(html: string, element: RegExp): string[] {
@@ -41,4 +41,11 @@ test('a script that stands in a page is one of these, or data', () => {
     Array.from(html.matchAll(/<(?:script|style) ([^>]*)>/g), ([, attributes]) => attributes),
   );
   expect(new Set(others)).toEqual(new Set(['type="application/ld+json"']));
+});
+
+test('a drawing holds nothing that its policy cannot name: no attribute of style, no script', () => {
+  const drawings = files.filter(file => file.endsWith('.svg'));
+  expect(drawings.length).toBeGreaterThan(20);
+  const refused = /<[a-z][^<>]*\s(?:style|on[a-z]+)=|<script|<style [^>]*>/i;
+  expect(drawings.filter(file => refused.test(builtText(file)))).toEqual([]);
 });

@@ -39,7 +39,8 @@ async fn site() -> anyhow::Result<(Gateway, TempDir)> {
     write("assets/main.1a2b.js", b"plain")?;
     write("assets/main.1a2b.js.br", b"brotli")?;
     write("remotes/blog/remoteEntry.js", b"entry")?;
-    write("shop.svg", b"<svg/>")?;
+    write("shop.svg", b"<svg><style>a{}</style></svg>")?;
+    write("favicon.svg", b"<svg/>")?;
     write("film.mp4", b"film")?;
     write(
         ".well-known/security.txt",
@@ -201,8 +202,9 @@ async fn a_file_that_is_opened_alone_runs_nothing() -> anyhow::Result<()> {
     for (path, policy) in [
         (
             "/shop.svg",
-            "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+            "default-src 'none'; style-src 'sha256-X1RutGBrXCt9KkSaXMK7tHftWiRscFHOhxsS8tv8hBk='; frame-ancestors 'none'",
         ),
+        ("/favicon.svg", "default-src 'none'; frame-ancestors 'none'"),
         (
             "/film.mp4",
             "default-src 'none'; img-src 'self'; media-src 'self'; frame-ancestors 'none'",

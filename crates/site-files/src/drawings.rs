@@ -1,0 +1,57 @@
+//! Drawings (SVG) of the site's folder. One that is opened alone may use the styles that it holds itself, and no others.
+
+use std::{collections::HashMap, fs, path::Path};
+
+use anyhow::Context;
+use axum::http::HeaderValue;
+
+use crate::content_security_policy;
+
+const START: &str = "<style>";
+const END: &str = "</style>";
+
+/// The policy of each drawing that holds styles, by its path on the site.
+///
+/// # Errors
+///
+/// If the folder or one of its drawings cannot be read.
+pub fn policies(folder: &Path) -> anyhow::Result<HashMap<String, HeaderValue>> {
+    let mut policies = HashMap::new();
+    collect(folder, "", &mut policies)?;
+    Ok(policies)
+}
+
+fn collect(folder: &Path, path: &str, policies: &mut HashMap<String, HeaderValue>) -> anyhow::Result<()> {
+    let wrong = || format!("{} cannot be read", folder.display());
+    for entry in fs::read_dir(folder).with_context(wrong)? {
+        let entry = entry.with_context(wrong)?;
+        let path = format!("{path}/{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            collect(&entry.path(), &path, policies)?;
+        } else if path.ends_with(".svg") {
+            let drawing = fs::read_to_string(entry.path()).with_context(wrong)?;
+            if let Some(policy) = content_security_policy::of_drawing(styles(&drawing)) {
+                policies.insert(path, policy);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What stands in a drawing's elements of style.
+fn styles(drawing: &str) -> impl Iterator<Item = &str> {
+    let after_starts = drawing.split(START).skip(1);
+    after_starts.filter_map(|text| text.split_once(END).map(|(style, _)| style))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_style_of_a_drawing_is_found_and_no_other_text() {
+        let drawing = "<svg><style>a{}</style><g>text</g><style>b{}</style><style>open</svg>";
+        assert_eq!(styles(drawing).collect::<Vec<_>>(), ["a{}", "b{}"]);
+        assert_eq!(styles("<svg/>").count(), 0);
+    }
+}
