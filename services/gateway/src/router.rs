@@ -242,6 +242,26 @@ mod tests {
 
     use super::*;
 
+    #[tokio::test]
+    async fn a_handler_that_panics_is_an_answer_that_tells_nothing_of_it_and_the_next_is_served() {
+        async fn panics() -> &'static str {
+            panic!("a detail")
+        }
+        let router: Router = Router::new()
+            .route("/", get(panics))
+            .route("/fine", get(|| async { "fine" }))
+            .layer(CatchPanicLayer::custom(panicked));
+        let answer = async |path: &str| {
+            let request = Request::get(path).body(Body::empty()).expect("a request");
+            router.clone().oneshot(request).await.expect("an answer")
+        };
+        let failed = answer("/").await;
+        assert_eq!(failed.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let told = ApiError::in_answer(&failed);
+        assert!(!told.sentence().contains("a detail"), "{}", told.sentence());
+        assert_eq!(answer("/fine").await.status(), StatusCode::OK);
+    }
+
     /// What a call does whose service says nothing until its deadline.
     async fn unanswered(deadline: Deadline) -> ApiError {
         tokio::time::sleep(deadline.left(FORM_REQUEST_TIMEOUT)).await;
