@@ -52,7 +52,7 @@ COPY --from=recipe /recipe.json /recipe.json
 COPY .cargo .cargo
 RUN cargo chef cook --release --locked --recipe-path /recipe.json \
       --package gateway --package contact --package newsletter --package careers --package notifier --package sitectl --package web
-COPY Cargo.toml Cargo.lock ./
+COPY Cargo.toml Cargo.lock brand.json ./
 COPY crates crates
 COPY reliability reliability
 COPY services services

@@ -62,9 +62,10 @@ test('work that is asked for is done, and the form sent again under the same key
   expect(told).toHaveBeenCalledOnce();
 });
 
-test('a browser that is given no challenge, or no end of them, says whom to write to', async () => {
+test('a browser that is given no challenge, or no end of them, says whom to write to or call', async () => {
   const refused = { ok: false, message: UNCHECKED, fieldErrors: {} };
   expect(UNCHECKED).toContain('hello@oculant.example');
+  expect(UNCHECKED).toContain('+91 44 0000 0000');
   const withoutChallenge = send();
   await xhr.answer(429, { success: false, message: 'Work.', code: 'challenge' });
   expect(await withoutChallenge).toEqual(refused);

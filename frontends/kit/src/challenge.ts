@@ -10,7 +10,7 @@ const MAX_CHALLENGES = 3;
 const TIMEOUT_MS = 60_000;
 
 /** What a visitor is told whose browser could not solve one. */
-export const UNCHECKED = `We could not check that you are not a robot. Please try again in a few minutes, or write to ${brand.emails.sales}.`;
+export const UNCHECKED = `We could not check that you are not a robot. Please try again in a few minutes, write to ${brand.emails.sales} or call ${brand.phone}.`;
 
 /** Whether a response asks for a challenge to be solved first. */
 type IsChallenge = (response: HttpResponse) => boolean;

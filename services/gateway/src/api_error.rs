@@ -14,6 +14,8 @@ use serde_json::json;
 use site_service::status;
 use tonic::{Code, Status};
 
+use crate::contact_details::OTHER_WAY;
+
 const API: &str = "/api";
 /// The one form whose answers carry their sentence as `message`; all others as `error`.
 const CONTACT: &str = "/api/contact";
@@ -24,9 +26,9 @@ const KEY_REUSED: &str = "This Idempotency-Key was used before, and not certainl
 
 /// What tells a script that a challenge is to be solved.
 const CHALLENGE: &str = "challenge";
-/// What whoever cannot solve one is told.
+/// What whoever cannot solve one is told. The other way stands beside it.
 const UNCHECKED: &str = "Robots are sending us a lot of forms right now, and we could not check that you are not one. Please try again in \
-                         a few minutes, or write to us by e-mail.";
+                         a few minutes.";
 
 /// Why a request was not accepted, in the visitor's words.
 #[derive(Debug, Clone)]
@@ -143,6 +145,7 @@ impl ApiError {
             body["fields"] = json!(self.fields);
         }
         if let Some(Asked(challenge)) = &self.asked {
+            body[word] = json!(format!("{} {}", self.sentence, *OTHER_WAY));
             body["code"] = json!(CHALLENGE);
             if let Some(challenge) = challenge {
                 body["challenge"] = json!(challenge);

@@ -8,6 +8,7 @@ mod api;
 mod api_error;
 mod app;
 mod challenge;
+mod contact_details;
 mod csrf;
 mod deadline;
 mod derived_key;

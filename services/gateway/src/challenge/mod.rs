@@ -243,7 +243,7 @@ mod tests {
         let asked = challenges(ChallengeMode::Always).check(ADDRESS, &headers, Instant::now());
         let asked = asked.expect_err("a challenge");
         assert_eq!(asked.status(), StatusCode::TOO_MANY_REQUESTS);
-        assert!(asked.is_challenge() && asked.sentence().contains("e-mail"));
+        assert!(asked.is_challenge() && asked.sentence().contains("in a few minutes"));
     }
 
     #[test]

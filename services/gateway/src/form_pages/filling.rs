@@ -4,6 +4,7 @@
 //! - `data-error-of="<field>"`: what is wrong with a field, by an id that ends with `-error`; it goes where nothing is;
 //! - `name` of an `input` or `textarea` in a form: the field;
 //! - `data-challenge`: the way round a challenge, for whom no script can solve it; it goes where none is asked;
+//! - `data-other-way`: where the page does not say itself how else the company is reached;
 //! - `data-form-page`: a link to the page with the form.
 //!
 //! The front ends' side of it is `frontends/kit/src/refused-page.tsx`.
@@ -16,7 +17,7 @@ use lol_html::{
 };
 
 use super::form_values::FormValues;
-use crate::{api::HONEYPOT, api_error::ApiError};
+use crate::{api::HONEYPOT, api_error::ApiError, contact_details::OTHER_WAY};
 
 /// The page, filled.
 ///
@@ -33,6 +34,10 @@ pub fn fill(html: &str, form: &str, error: &ApiError, values: &FormValues) -> Re
             if !error.is_challenge() {
                 way_round.remove();
             }
+            Ok(())
+        }))
+        .append_element_content_handler(element!("[data-other-way]", |place| {
+            place.set_inner_content(&OTHER_WAY, ContentType::Text);
             Ok(())
         }))
         .append_element_content_handler(element!("[data-form-page]", |link| {
@@ -152,7 +157,7 @@ mod tests {
     fn the_way_round_a_challenge_stands_where_one_is_asked_and_nowhere_else() {
         let page = filled(&ApiError::challenge(None), FormValues::default());
         assert!(page.contains("Or write to us."), "{page}");
-        assert!(page.contains("or write to us by e-mail.</p>"), "{page}");
+        assert!(page.contains("Please try again in a few minutes.</p>"), "{page}");
         assert!(!filled(&error(&[]), FormValues::default()).contains("Or write to us."));
     }
 

@@ -116,6 +116,11 @@ async fn whoever_names_no_submission_is_told_and_given_no_challenge() -> anyhow:
         let body: Value = asked.json().await?;
         assert_eq!(body["code"], "challenge");
         assert_eq!(body["challenge"], Value::Null, "{key}");
+        let message = body["message"].as_str().unwrap_or_default();
+        assert!(
+            message.contains("write to hello@oculant.example or call +91"),
+            "{message}"
+        );
     }
     Ok(())
 }

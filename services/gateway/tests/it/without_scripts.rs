@@ -264,6 +264,19 @@ async fn without_any_page_the_sentence_can_be_read() -> anyhow::Result<()> {
     Ok(())
 }
 
+#[tokio::test]
+async fn without_any_page_a_flood_leaves_an_address_and_a_number() -> anyhow::Result<()> {
+    let gateway = Gateway::start(&["--challenge", "flood", "--flood-per-minute", "1"]).await?;
+    let other_way = "You may also write to hello@oculant.example or call +91 44 0000 0000.</p>";
+    let before_the_flood = send(&gateway, "Hello").send().await?;
+    assert!(!page(before_the_flood).await?.contains(other_way));
+    let asked = send(&gateway, "Hello").send().await?;
+    assert_eq!(asked.status(), StatusCode::TOO_MANY_REQUESTS);
+    let asked = page(asked).await?;
+    assert!(asked.contains(other_way), "{asked}");
+    Ok(())
+}
+
 /// The whole site, and a browser that is shown where it was led.
 struct Site {
     stack: Stack,

@@ -1,0 +1,46 @@
+//! Contact details: where the company is reached without a form. Built in from `brand.json`, as into the pages of the front ends.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+const BRAND: &str = include_str!("../../../brand.json");
+
+/// The other way for whoever's form cannot be taken; empty where `brand.json` says none.
+pub static OTHER_WAY: LazyLock<String> = LazyLock::new(|| {
+    let brand: Option<Brand> = serde_json::from_str(BRAND).ok();
+    brand.as_ref().map(Brand::other_way).unwrap_or_default()
+});
+
+#[derive(Deserialize)]
+struct Brand {
+    emails: Emails,
+    phone: String,
+}
+
+#[derive(Deserialize)]
+struct Emails {
+    sales: String,
+}
+
+impl Brand {
+    fn other_way(&self) -> String {
+        let (email, phone) = (&self.emails.sales, &self.phone);
+        format!("You may also write to {email} or call {phone}.")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_brand_file_says_whom_to_write_to_and_what_number_to_call() -> anyhow::Result<()> {
+        let brand: serde_json::Value = serde_json::from_str(BRAND)?;
+        for said in [&brand["emails"]["sales"], &brand["phone"]] {
+            let said = said.as_str().unwrap_or("missing");
+            assert!(OTHER_WAY.contains(said), "{}", *OTHER_WAY);
+        }
+        Ok(())
+    }
+}
