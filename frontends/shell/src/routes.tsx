@@ -204,11 +204,6 @@ export const redirects = Object.entries(overviewIds).map(([from, to]) => ({
   to: paths.service(to),
 }));
 
-/** Redirect target of an address, if it is a redirect. */
-export function redirectOf(path: string): string | undefined {
-  return redirects.find(({ from }) => from === path)?.to;
-}
-
 /** Render plan of the page at an address: its chunk, its remote modules, its scripts. */
 export function renderPlanOf(path: string): Omit<Rendered, 'html'> {
   const found = routeAt(path);
