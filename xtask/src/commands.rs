@@ -39,7 +39,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, TestedBy); 108] = [
+pub const COMMANDS: [(&str, TestedBy); 109] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -69,6 +69,7 @@ pub const COMMANDS: [(&str, TestedBy); 108] = [
     ("cargo xtask measure services", AsIs),
     ("cargo xtask measure telemetry", AsIs),
     ("cargo xtask measure web", AsIs),
+    ("cargo xtask measure headers", AsIs),
     ("cargo xtask measure federation", AsIs),
     ("cargo xtask bench notifier", AsIs),
     ("cargo xtask fuzz", As("cargo xtask fuzz all 30")),

@@ -25,6 +25,8 @@ pub enum What {
     Telemetry,
     /// What Lighthouse says of each kind of page
     Web,
+    /// What MDN's HTTP Observatory says of the headers of each kind of page
+    Headers,
     /// What a first view costs with remotes, against the same pages as one bundle
     Federation,
 }
@@ -36,6 +38,12 @@ impl What {
             Self::Memory | Self::Readiness | Self::Services | Self::Telemetry => {
                 &[Tool::NatsServer, Tool::SitePackages]
             }
+            Self::Headers => &[
+                Tool::NatsServer,
+                Tool::AllPackages,
+                Tool::Observatory,
+                Tool::OpenSsl,
+            ],
             Self::Web | Self::Federation => &[Tool::NatsServer, Tool::AllPackages, Tool::Chromium],
         }
     }
@@ -54,7 +62,8 @@ pub fn measure(what: What) -> anyhow::Result<()> {
         What::Readiness => running("readiness"),
         What::Services => front_end::build_where_changed().and_then(|()| running("services")),
         What::Telemetry => running("telemetry").and_then(|()| bench::telemetry()),
-        What::Web => web(),
+        What::Web => on_stack("the site", "measure"),
+        What::Headers => on_stack("headers", "measure:headers"),
         What::Federation => federation(),
     }
 }
@@ -84,14 +93,14 @@ fn running(what: &str) -> anyhow::Result<()> {
     )
 }
 
-fn web() -> anyhow::Result<()> {
+fn on_stack(what: &str, script: &str) -> anyhow::Result<()> {
     build::all()?;
     let mut stack = program(
         root().join("target/debug/stack"),
-        &["run", "npm", "run", "--silent", "measure"],
+        &["run", "npm", "run", "--silent", script],
     );
     run(
-        "Measuring the site",
+        &format!("Measuring {what}"),
         &mut stack,
         "A budget is exceeded, or the stack failed: see above.",
     )

@@ -157,6 +157,7 @@ mod tests {
         let fetches = [
             Tool::AllPackages,
             Tool::TraceViewer,
+            Tool::Observatory,
             Tool::ForeignClients,
             Tool::Linters,
             Tool::DockerfileReader,

@@ -34,44 +34,64 @@ pub fn has_all_packages() -> bool {
     has(Selection::All)
 }
 
-/// What shows traces, apart from the others, because few need it.
-pub fn trace_viewer() -> Fetch {
-    Fetch {
-        what: "viewer of traces",
-        megabytes: 34,
-        into: viewer(),
-        run: Box::new(install_viewer),
+/// Packages apart from the others, because few need them: a folder of `tools` has their lock.
+#[derive(Clone, Copy)]
+pub struct Apart {
+    name: &'static str,
+    what: &'static str,
+    megabytes: u64,
+}
+
+/// What shows traces.
+pub const TRACE_VIEWER: Apart = Apart {
+    name: "trace-viewer",
+    what: "viewer of traces",
+    megabytes: 34,
+};
+/// What judges headers.
+pub const OBSERVATORY: Apart = Apart {
+    name: "observatory",
+    what: "observatory of headers",
+    megabytes: 131,
+};
+
+impl Apart {
+    pub fn fetch(self) -> Fetch {
+        Fetch {
+            what: self.what,
+            megabytes: self.megabytes,
+            into: self.folder(),
+            run: Box::new(move || self.install()),
+        }
     }
-}
 
-pub fn has_trace_viewer() -> bool {
-    let wanted = fs::read(viewer_lock()).ok();
-    wanted.is_some() && fs::read(viewer().join(INSTALLED)).ok() == wanted
-}
+    pub fn is_fetched(self) -> bool {
+        let wanted = fs::read(self.lock()).ok();
+        wanted.is_some() && fs::read(self.folder().join(INSTALLED)).ok() == wanted
+    }
 
-fn install_viewer() -> anyhow::Result<()> {
-    fs::create_dir_all(viewer())?;
-    fs::copy(viewer_lock(), viewer().join(LOCK))?;
-    fs::copy(
-        viewer_lock().with_file_name("package.json"),
-        viewer().join("package.json"),
-    )?;
-    let mut install = program("npm", &["ci"]);
-    run_quietly(
-        "Installing the viewer of traces",
-        install.args(OPTIONS).current_dir(viewer()),
-        REACHABLE,
-    )?;
-    // Written last, as that of the others is.
-    Ok(fs::copy(viewer_lock(), viewer().join(INSTALLED)).map(drop)?)
-}
+    fn install(self) -> anyhow::Result<()> {
+        let (folder, lock) = (self.folder(), self.lock());
+        fs::create_dir_all(&folder)?;
+        fs::copy(&lock, folder.join(LOCK))?;
+        fs::copy(lock.with_file_name("package.json"), folder.join("package.json"))?;
+        let mut install = program("npm", &["ci"]);
+        run_quietly(
+            &format!("Installing the {}", self.what),
+            install.args(OPTIONS).current_dir(&folder),
+            REACHABLE,
+        )?;
+        // Written last, as that of the others is.
+        Ok(fs::copy(lock, folder.join(INSTALLED)).map(drop)?)
+    }
 
-fn viewer() -> PathBuf {
-    folder().join("trace-viewer")
-}
+    fn folder(self) -> PathBuf {
+        folder().join(self.name)
+    }
 
-fn viewer_lock() -> PathBuf {
-    root().join("tools/trace-viewer").join(LOCK)
+    fn lock(self) -> PathBuf {
+        root().join("tools").join(self.name).join(LOCK)
+    }
 }
 
 /// Makes sure that Node is there.

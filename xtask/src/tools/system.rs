@@ -119,6 +119,7 @@ impl Tool {
             Self::SitePackages
             | Self::AllPackages
             | Self::TraceViewer
+            | Self::Observatory
             | Self::CargoDeny
             | Self::CargoCycloneDx
             | Self::Promtool

@@ -28,6 +28,8 @@ pub enum Tool {
     AllPackages,
     /// What shows the traces of a running site.
     TraceViewer,
+    /// What judges the headers of pages.
+    Observatory,
     /// Clients in Python that tests hold against what we publish.
     ForeignClients,
     /// What checks Dockerfiles, workflows and bills of materials.
@@ -72,7 +74,8 @@ impl Tool {
             Self::NatsServer => Some(python::nats_server()),
             Self::SitePackages => Some(node::site_packages()),
             Self::AllPackages => Some(node::all_packages()),
-            Self::TraceViewer => Some(node::trace_viewer()),
+            Self::TraceViewer => Some(node::TRACE_VIEWER.fetch()),
+            Self::Observatory => Some(node::OBSERVATORY.fetch()),
             Self::ForeignClients => Some(python::foreign_clients()),
             Self::Linters => Some(python::linters()),
             Self::DockerfileReader => Some(python::dockerfile_reader()),
@@ -106,7 +109,8 @@ impl Tool {
             }
             Self::SitePackages => node::has_site_packages(),
             Self::AllPackages => node::has_all_packages(),
-            Self::TraceViewer => node::has_trace_viewer(),
+            Self::TraceViewer => node::TRACE_VIEWER.is_fetched(),
+            Self::Observatory => node::OBSERVATORY.is_fetched(),
             Self::ForeignClients => python::has_environment("python"),
             Self::Linters => python::has_environment("ci"),
             Self::DockerfileReader => python::has_environment("images"),
