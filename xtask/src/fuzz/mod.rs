@@ -35,7 +35,6 @@ const COVERAGE: [&str; 7] = [
 /// What one input may take, and a target: none that is honest comes near either.
 const INPUT_SECONDS: u32 = 10;
 const MEMORY_MB: u32 = 1024;
-const INPUT_BYTES: u32 = 4096;
 /// What new inputs are kept in, for the next run.
 const CORPORA: &str = "target/fuzz";
 /// Before the number of inputs in what libFuzzer says at the end.
@@ -174,8 +173,9 @@ fn libfuzzer(target: &Target, binary: &Binary, found: &Path, args: &FuzzArgs) ->
     };
     let arguments = format!(
         "{} {inputs}/corpus -artifact_prefix={inputs}/crashes/ {limit} -timeout={INPUT_SECONDS} \
-         -rss_limit_mb={MEMORY_MB} -max_len={INPUT_BYTES} -print_final_stats=1",
-        found.display()
+         -rss_limit_mb={MEMORY_MB} -max_len={} -print_final_stats=1",
+        found.display(),
+        target.input_bytes
     );
     let mut command = program(&binary.program, &["--exact", &target.test, "--nocapture"]);
     command

@@ -7,6 +7,9 @@ use anyhow::Context;
 use crate::step::{command_output, root};
 
 const NAMED: &str = "check!(name = \"";
+const SIZED: &str = ".with_max_len(";
+/// Of an input, where its target names no size: bolero's own.
+const INPUT_BYTES: usize = 4096;
 
 /// A target, and where it stands.
 pub struct Target {
@@ -20,6 +23,8 @@ pub struct Target {
     pub test: String,
     /// Where its seeds are and what made it fail, from the folder of its crate.
     pub inputs: PathBuf,
+    /// The size of its largest inputs.
+    pub input_bytes: usize,
 }
 
 impl Target {
@@ -82,7 +87,14 @@ fn targets_in(package: &str, source: &str, text: &str) -> anyhow::Result<Vec<Tar
                 folder: folder.into(),
                 test: test.clone(),
                 inputs: inputs.join(name),
+                input_bytes: INPUT_BYTES,
             });
+        }
+        if let (Some((_, rest)), Some(target)) = (line.split_once(SIZED), targets.last_mut()) {
+            let bytes = rest.split(')').next().unwrap_or_default().replace('_', "");
+            target.input_bytes = bytes
+                .parse()
+                .with_context(|| format!("{source}: the size of inputs is written as a number"))?;
         }
     }
     Ok(targets)
@@ -121,9 +133,21 @@ mod tests {
         assert_eq!(target.sentence(), "whatever comes");
         assert_eq!(target.folder, PathBuf::from("crates/some"));
         assert_eq!(target.inputs, PathBuf::from("src/deep/__fuzz__/things"));
+        assert_eq!(target.input_bytes, INPUT_BYTES);
         let found = targets_in("some", "crates/some/src/fuzz/mod.rs", text).expect("a source");
         assert_eq!(found[0].test, "fuzz::whatever_comes");
         assert_eq!(found[0].inputs, PathBuf::from("src/fuzz/__fuzz__/things"));
+    }
+
+    #[test]
+    fn the_size_of_inputs_is_what_the_target_names() {
+        let sized = |size: &str| {
+            let text = format!("fn it() {{\n    check!(name = \"a\")\n        .with_max_len({size})\n}}\n");
+            targets_in("some", "crates/some/src/fuzz.rs", &text)
+        };
+        let found = sized("16_384").expect("a source");
+        assert_eq!(found[0].input_bytes, 16_384);
+        assert!(sized("MAX").is_err());
     }
 
     #[test]

@@ -10,7 +10,6 @@ use crate::resume::{
 };
 
 const ITERATIONS: usize = 300;
-const MAX_INPUT_BYTES: usize = 16 * 1024;
 /// More than this nobody reads of a file of so many bytes: each part of it a few times, in buffers of 64 KiB.
 const MAX_READ_BYTES: u64 = 2 * 1024 * 1024;
 const COMPOUND_FILE: [u8; 8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
@@ -31,7 +30,7 @@ fn begins_as(kind: ResumeKind, content: &[u8]) -> bool {
 fn whatever_a_file_holds_it_is_of_one_kind_at_most_and_little_is_read_to_tell() {
     check!(name = "resumes")
         .with_iterations(ITERATIONS)
-        .with_max_len(MAX_INPUT_BYTES)
+        .with_max_len(16_384)
         .for_each(|content: &[u8]| {
             let mut found = Vec::new();
             for kind in KINDS {
