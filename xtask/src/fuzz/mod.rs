@@ -1,5 +1,6 @@
 //! `cargo xtask fuzz`: the fuzz targets by libFuzzer, which looks where an input leads and goes on from what is new.
 
+mod memory;
 mod targets;
 
 use std::{
@@ -35,6 +36,8 @@ const COVERAGE: [&str; 7] = [
 /// What one input may take, and a target: none that is honest comes near either.
 const INPUT_SECONDS: u32 = 10;
 const MEMORY_MB: u32 = 1024;
+/// How much more a target may take after the first quarter of its inputs than in it: libFuzzer keeps what is new, and no target keeps anything.
+const GROWTH_MB: u64 = 100;
 /// What new inputs are kept in, for the next run.
 const CORPORA: &str = "target/fuzz";
 /// Before the number of inputs in what libFuzzer says at the end.
@@ -156,13 +159,19 @@ fn attack(target: &Target, binaries: &[Binary], args: &FuzzArgs) -> anyhow::Resu
         number("stat::peak_rss_mb:")
     )?;
     // A binary without this test ends well, too.
-    let is_well = output.status.success() && said.contains(INPUTS);
-    if !is_well {
+    let ends_well = output.status.success() && said.contains(INPUTS);
+    let growth = memory::growth_mb(&said).filter(|growth| *growth > GROWTH_MB);
+    if !ends_well {
         explain(target, &said)?;
+    } else if let Some(growth) = growth {
+        writeln!(
+            stdout(),
+            "It took {growth} MB more after the first quarter of its inputs, and may take {GROWTH_MB}: it keeps what it is given."
+        )?;
     }
     // Where it holds nothing it is gone again.
     let _kept = fs::remove_dir(folder.join(&target.inputs).join("crashes"));
-    Ok(is_well)
+    Ok(ends_well && growth.is_none())
 }
 
 fn libfuzzer(target: &Target, binary: &Binary, found: &Path, args: &FuzzArgs) -> Command {
