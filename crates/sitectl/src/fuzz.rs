@@ -25,6 +25,9 @@ const NEEDED_SECRETS: [(&str, &str); 3] = [
     ("S3_SECRET_ACCESS_KEY", "secret"),
 ];
 
+/// What stands in the files of all secrets.
+const SECRET: &str = "what nobody is shown who has not read the file";
+
 /// A program, and how it reads its settings.
 struct Program {
     name: String,
@@ -158,9 +161,38 @@ fn whatever_stands_in_a_setting_it_is_taken_or_named_in_a_sentence_that_holds_no
         });
 }
 
-/// Each line is an argument.
+/// What of the arguments a sentence may name: the name of a flag, the first letter of short ones, or a whole value.
+fn is_named(told: &str, sentence: &str) -> bool {
+    let sentence = sentence.trim_end_matches("; see --help.");
+    told.split('\n').any(|argument| {
+        let shown = match argument.as_bytes() {
+            [] => "''",
+            [b'-', b'-', ..] => argument.split('=').next().unwrap_or_default(),
+            [b'-', ..] => argument.get(..2).unwrap_or(argument),
+            _ => argument,
+        };
+        sentence.contains(shown)
+    })
+}
+
+fn ensure_sentence(told: &str, sentence: &str) {
+    assert_eq!(sentence.lines().count(), 1, "{sentence:?}");
+    assert!(
+        sentence.ends_with('.') && !sentence.ends_with(".."),
+        "{sentence:?}"
+    );
+    let names_itself = ["The setting ", "A setting is missing: ", "A command is missing; "];
+    let is_of_settings = names_itself.iter().any(|start| sentence.starts_with(start));
+    assert!(is_of_settings || is_named(told, sentence), "{sentence:?}");
+}
+
+/// Each line is an argument; every secret stands in a file.
 #[test]
-fn whatever_the_tool_is_told_it_does_so_or_says_what_is_wrong() {
+fn whatever_the_tool_is_told_it_shows_no_secret_and_names_what_it_does_not_take() {
+    let folder = TempDir::new().expect("there is room for a folder");
+    let file = folder.path().join("secret");
+    fs::write(&file, SECRET).expect("there is room for a secret");
+    let file = file.to_string_lossy().into_owned();
     check!(name = "tool-arguments")
         .with_iterations(ITERATIONS)
         .for_each(|input: &[u8]| {
@@ -169,10 +201,18 @@ fn whatever_the_tool_is_told_it_does_so_or_says_what_is_wrong() {
                 return;
             }
             let arguments = iter::once("sitectl").chain(told.split('\n')).map(OsString::from);
-            if let Err(Exit::Help(text) | Exit::InvalidSetting(text)) =
-                read_from::<Cli>(arguments.collect(), |_| None)
-            {
-                assert!(!text.is_empty());
-            }
+            let secrets = |name: &str| name.ends_with("_FILE").then(|| file.clone());
+            let text = match read_from::<Cli>(arguments.collect(), secrets) {
+                Ok(cli) => format!("{cli:?}"),
+                Err(Exit::Help(text)) => text,
+                Err(Exit::InvalidSetting(sentence)) => {
+                    // Of what a terminal obeys, not all is shown.
+                    if !told.contains(|c: char| c.is_control() && c != '\n') {
+                        ensure_sentence(&told, &sentence);
+                    }
+                    sentence
+                }
+            };
+            assert!(!text.contains(SECRET), "{text}");
         });
 }

@@ -22,6 +22,9 @@ pub fn explain(error: &clap::Error, taker: &Command, help: impl FnOnce() -> Stri
     let sentence = match error.kind() {
         ErrorKind::DisplayHelp => return Exit::Help(help()),
         ErrorKind::DisplayVersion => return Exit::Help(error.render().to_string()),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            "A command is missing; see --help.".to_owned()
+        }
         ErrorKind::MissingRequiredArgument => {
             format!("A setting is missing: {setting}; see --help.")
         }

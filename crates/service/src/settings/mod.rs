@@ -52,9 +52,11 @@ pub fn read_from<S: Parser>(
     let command = S::command();
     secrets::refuse_arguments(&command, &args)?;
     let asked = args.clone();
+    // Behind what ends the flags it would be a plain argument, which is shown where it is wrong.
+    let end_of_flags = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
     for secret in secrets::of(chosen(&command, &args)) {
         if let Some(flag) = secrets::from_file(secret, &env)? {
-            args.push(flag);
+            args.insert(end_of_flags, flag);
         }
     }
     let taker = chosen(&command, &args).clone();
@@ -254,6 +256,16 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_in_a_file_is_not_shown_where_the_flags_are_ended() -> std::io::Result<()> {
+        let (_file, path) = file_of("0123456789")?;
+        let env = [("EXAMPLE_KEY_FILE", &*path)];
+        assert!(parse(&["--"], &env).is_ok());
+        let sentence = parse(&["--", "more"], &env).err().unwrap_or_default();
+        assert_eq!(sentence, "unexpected argument 'more' found; see --help.");
+        Ok(())
+    }
+
+    #[test]
     fn a_secret_file_that_is_not_there_is_named() {
         let sentence = parse(&[], &[("EXAMPLE_KEY_FILE", "/nowhere/key")])
             .err()
@@ -286,6 +298,19 @@ mod tests {
         );
         assert!(help.contains("--port"), "{help}");
         assert!(!help.contains("--key"), "{help}");
+    }
+
+    #[test]
+    fn a_command_that_is_missing_is_said_to_be() {
+        #[derive(Parser, Debug)]
+        enum Tool {
+            Work(Example),
+        }
+        let read = read_from::<Tool>(vec!["tool".into()], |_| None);
+        let Err(Exit::InvalidSetting(sentence)) = read else {
+            panic!("no sentence: {read:?}");
+        };
+        assert_eq!(sentence, "A command is missing; see --help.");
     }
 
     #[test]
