@@ -18,8 +18,8 @@ use crate::{
 
 /// Where the attacks are that are programs in Python.
 const SCRIPTS: &str = "services/gateway/tests/attacks";
-/// Random conversations with each of three servers.
-const CONVERSATIONS: u32 = 6_700;
+/// Random conversations with each of four servers.
+const CONVERSATIONS: u32 = 5_000;
 /// Requests of each operation of the API.
 const REQUESTS: u32 = 1_000;
 /// So that what is attacked is more than the limit of requests.

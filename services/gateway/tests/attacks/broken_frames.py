@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from connection import Connection, block, data, headers, hello
 from frame_cases import CASES, Server
-from grpc_cases import CALLS, CONTACT, SUBMIT, fields_of, message
+from grpc_cases import CALLS, CONTACT, SUBMIT, SUBSCRIBE, SUBSCRIBER, fields_of, message
 from mutations import Mutation
 from stack import Stack, report
 
@@ -28,6 +28,7 @@ def servers_of(stack):
     requests = {
         "gateway": (get, b"", form, b'{"email":"ada@example.org"}'),
         "contact": (check, message(b""), fields_of(SUBMIT), message(CONTACT)),
+        "newsletter": (check, message(b""), fields_of(SUBSCRIBE), message(SUBSCRIBER)),
         "careers": (check, message(b""), check, message(b"\x0a\x04live")),
     }
     return [Server(name, stack.address(name), *requests[name]) for name in requests]
@@ -39,7 +40,8 @@ def works_of(servers, mutations, seed):
         yield from ((server, case) for case in CASES if is_gateway or not case.gateway_only)
     by_name = {server.name: server for server in servers}
     for call in CALLS:
-        yield by_name["careers" if "careers" in call.path else "contact"], call
+        service = call.path[1:].partition(".")[0]
+        yield by_name.get(service, by_name["contact"]), call
     for number in range(mutations):
         for server in servers:
             yield server, Mutation(random.Random(f"{seed} {server.name} {number}"), number)

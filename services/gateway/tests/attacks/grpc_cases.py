@@ -6,6 +6,9 @@ from connection import Connection, block, data, headers, hello
 
 SUBMIT = "/contact.v1.ContactService/Submit"
 APPLY = "/careers.v1.CareersService/Apply"
+SUBSCRIBE = "/newsletter.v1.NewsletterService/Subscribe"
+CONFIRM = "/newsletter.v1.NewsletterService/Confirm"
+UNSUBSCRIBE = "/newsletter.v1.NewsletterService/Unsubscribe"
 # More than a server decodes at once.
 LARGE = 5_000_000
 
@@ -76,6 +79,7 @@ def varint(value):
 
 
 CONTACT = entry(1, "Ada Lovelace") + entry(2, "ada@example.org") + entry(3, "How many cameras?")
+SUBSCRIBER = entry(1, "ada@example.org")
 TEXT_FIELD = entry(1, varint(1 << 3) + varint(1) + entry(2, "Ada Lovelace"))
 RESUME = entry(2, entry(1, "cv.pdf"))
 CHUNK = entry(3, b"%PDF-1.4")
@@ -123,4 +127,22 @@ CALLS = [
     Call("ten thousand fields", APPLY, [message(TEXT_FIELD)] * 10_000),
     Call("a part that is too large", APPLY, [message(RESUME), message(entry(3, "x" * LARGE))]),
     Call("a compressed part", APPLY, [message(TEXT_FIELD), message(RESUME, flag=1)]),
+    Call("a sign-up without an address", SUBSCRIBE, [message(b"")]),
+    Call("a sign-up of garbage", SUBSCRIBE, [message(b"\xff" * 100)]),
+    Call("a sign-up that is cut off", SUBSCRIBE, [message(SUBSCRIBER[:-3])]),
+    Call("an address that is no UTF-8", SUBSCRIBE, [message(entry(1, b"ada\xff@example.org"))]),
+    Call("an address in two lines", SUBSCRIBE, [message(entry(1, "ada@example.org\r\nBcc: eve@example.org"))]),
+    Call("an address that is too large", SUBSCRIBE, [message(entry(1, "x" * LARGE))]),
+    Call("a key that is none", SUBSCRIBE, [message(SUBSCRIBER + entry(2, "x" * 100))]),
+    Call("an attribution of garbage", SUBSCRIBE, [message(SUBSCRIBER + entry(3, b"\xff" * 100))]),
+    Call("an address twice", SUBSCRIBE, [message(SUBSCRIBER + SUBSCRIBER)], may_be_taken=True),
+    Call("a compressed sign-up", SUBSCRIBE, [message(SUBSCRIBER, flag=1)], changed={"grpc-encoding": "gzip"}),
+    Call("two sign-ups", SUBSCRIBE, [message(SUBSCRIBER), message(SUBSCRIBER)], may_be_taken=True),
+    Call("no token to confirm", CONFIRM, [message(b"")]),
+    Call("a token that is none", CONFIRM, [message(entry(1, "a.b.c"))]),
+    Call("a token that is no UTF-8", CONFIRM, [message(entry(1, b"\xff" * 40))]),
+    Call("a token that is too large", CONFIRM, [message(entry(1, "x" * LARGE))]),
+    Call("no token to unsubscribe", UNSUBSCRIBE, [message(b"")]),
+    Call("a token of dots", UNSUBSCRIBE, [message(entry(1, "." * 10_000))]),
+    Call("half a token's prefix", UNSUBSCRIBE, [b"\0\0\0"]),
 ]
