@@ -22,7 +22,7 @@ const fn line(what: &'static str, max_characters: usize) -> TextRule {
 }
 
 /// The text fields as they arrived; where one comes twice, the last counts.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct RawForm {
     name: String,
     email: String,

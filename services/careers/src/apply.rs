@@ -1,14 +1,12 @@
 //! A visitor applies: the résumé is stored, then the event, then the answer is given.
 //! What is not committed leaves nothing behind.
 
-use std::time::Instant;
-
 use site_broker::{PublishError, Publisher, Stored};
 use site_events::{
-    Attribution, EventData,
+    EventData,
     event::{CareersApplied, Scan},
 };
-use site_proto::careers::v1::{ApplyRequest, FieldName, apply_request::Part};
+use site_proto::careers::v1::ApplyRequest;
 use site_service::{
     RequestId,
     drain::Drain,
@@ -21,10 +19,11 @@ use visitor::PersonKeys;
 
 use crate::{
     application::{Application, RawForm},
+    receiving::receive,
     resume::{ResumeError, ResumeKind, Verdict, Verification},
     scanner::{Infected, Scanner},
     settings::STORING_TIME,
-    spool::{Spool, SpoolError, SpoolFolder, Spooled},
+    spool::{SpoolError, SpoolFolder, Spooled},
     upload::{Upload, UploadError, Uploads},
     upload_metrics::UploadMetrics,
 };
@@ -99,14 +98,6 @@ fn refused_resume(sentence: impl ToString) -> Status {
     violations.into_status()
 }
 
-/// The stream's parts up to the commit.
-struct Committed {
-    form: RawForm,
-    resume: Option<Spooled>,
-    attribution: Option<Attribution>,
-    idempotency_key: String,
-}
-
 /// Takes one application. Gives the id of its event.
 ///
 /// # Errors
@@ -120,12 +111,12 @@ pub async fn apply(
     parts: Streaming<ApplyRequest>,
 ) -> Result<Uuid, ApplyError> {
     let committed = tokio::select! {
-        committed = receive(careers, parts) => committed?,
+        committed = receive(&careers.spool, &careers.upload_metrics, parts) => committed?,
         () = drain.left(STORING_TIME) => return Err(ApplyError::Stopping),
     };
     let key = idempotency::parse(&committed.idempotency_key).map_err(ApplyError::Key)?;
     let resume = match committed.resume {
-        Some(spooled) => Some(checked(careers, spooled).await?),
+        Some(spooled) => Some(checked(&careers.verification, spooled).await?),
         None => None,
     };
     let (application, resume) = validate(&committed.form, resume)?;
@@ -170,58 +161,15 @@ async fn finish(uploads: &Uploads, upload: Upload, published: &Result<Stored, Pu
     }
 }
 
-async fn receive(careers: &Careers, mut parts: Streaming<ApplyRequest>) -> Result<Committed, ApplyError> {
-    let mut form = RawForm::default();
-    let mut spool: Option<Spool> = None;
-    let mut attribution = None;
-    let started = Instant::now();
-    while let Some(request) = parts.message().await.map_err(ApplyError::Stream)? {
-        match request.part {
-            Some(Part::Field(field)) => {
-                let name = FieldName::try_from(field.name).unwrap_or(FieldName::Unspecified);
-                form.set(name, field.value);
-            }
-            Some(Part::Attribution(told)) => attribution = Attribution::of(Some(told)),
-            Some(Part::ResumeStart(_)) if spool.is_some() => {
-                return Err(ApplyError::Resume(ResumeError::Several));
-            }
-            Some(Part::ResumeStart(start)) => {
-                let opened = Spool::open(&careers.spool, start.file_name).await;
-                spool = Some(opened.map_err(ApplyError::Spool)?);
-            }
-            Some(Part::ResumeChunk(chunk)) => {
-                let spool = spool
-                    .as_mut()
-                    .ok_or(ApplyError::Protocol("a chunk came before its résumé"))?;
-                spool.write(&chunk).await.map_err(ApplyError::Spool)?;
-            }
-            Some(Part::Commit(commit)) => {
-                let resume = match spool {
-                    Some(spool) => {
-                        let spooled = spool.finish().await.map_err(ApplyError::Spool)?;
-                        careers
-                            .upload_metrics
-                            .record(spooled.size_bytes, started.elapsed());
-                        Some(spooled)
-                    }
-                    None => None,
-                };
-                return Ok(Committed {
-                    form,
-                    resume,
-                    attribution,
-                    idempotency_key: commit.idempotency_key,
-                });
-            }
-            None => return Err(ApplyError::Protocol("a message holds one part")),
-        }
-    }
-    Err(ApplyError::Protocol("the stream ended without the commit"))
-}
+/// A résumé that is what its name says.
+pub type CheckedResume = (Spooled, ResumeKind);
 
-type CheckedResume = (Spooled, ResumeKind);
-
-fn validate(
+/// The application that the form and the résumé make, or all that is wrong with both.
+///
+/// # Errors
+///
+/// If a field or the résumé is not right.
+pub fn validate(
     form: &RawForm,
     resume: Option<Result<CheckedResume, ResumeError>>,
 ) -> Result<(Application, Option<CheckedResume>), ApplyError> {
@@ -238,8 +186,12 @@ fn validate(
 }
 
 /// What the file's name says it is, and its content is, too; or the sentence for the visitor.
-async fn checked(
-    careers: &Careers,
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub async fn checked(
+    verification: &Verification,
     spooled: Spooled,
 ) -> Result<Result<CheckedResume, ResumeError>, ApplyError> {
     if spooled.size_bytes == 0 {
@@ -248,7 +200,7 @@ async fn checked(
     let Some(kind) = ResumeKind::of_name(&spooled.file_name) else {
         return Ok(Err(ResumeError::Ending));
     };
-    let verdict = careers.verification.verify(kind, spooled.path()).await;
+    let verdict = verification.verify(kind, spooled.path()).await;
     Ok(match verdict.map_err(|error| ApplyError::Spool(error.into()))? {
         Verdict::Agrees => Ok((spooled, kind)),
         Verdict::Differs => Err(ResumeError::Content(kind)),

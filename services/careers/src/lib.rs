@@ -1,6 +1,6 @@
 //! The careers service: takes applications and stores their résumés.
 //!
-//! The résumé is spooled to a temporary file while it arrives ([`spool`]), its content must be
+//! The résumé is spooled to a temporary file while it arrives ([`receiving`], [`spool`]), its content must be
 //! what its name says ([`resume`]), a virus scanner has its say where there is one
 //! ([`scanner`]), and only a committed application is stored and published ([`apply`]).
 
@@ -9,6 +9,7 @@ mod application;
 mod apply;
 #[cfg(test)]
 mod fuzz;
+mod receiving;
 mod resume;
 mod scanner;
 mod settings;

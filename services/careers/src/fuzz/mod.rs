@@ -1,4 +1,5 @@
-//! Fuzz targets: what applicants send as their résumé, and what the virus scanner answers. How they are run: docs/testing.md.
+//! Fuzz targets: what applicants send, and as their résumé, and what the virus scanner answers. How they are run: docs/testing.md.
 
 mod answers;
+mod applications;
 mod resumes;

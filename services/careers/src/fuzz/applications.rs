@@ -1,0 +1,180 @@
+//! The parts of an application, in whatever order and however often they come.
+
+use std::{fs, panic::AssertUnwindSafe};
+
+use bolero::check;
+use site_events::Attribution;
+use site_proto::{
+    attribution::v1 as proto,
+    careers::v1::{ApplyRequest, Commit, Field, FieldName, ResumeStart, apply_request::Part},
+};
+use site_service::idempotency;
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
+use tonic::{Code, Status};
+
+use crate::{
+    application::RawForm,
+    apply::{ApplyError, checked, validate},
+    receiving::{Committed, receive},
+    resume::{MAX_BYTES, Verification},
+    spool::SpoolFolder,
+    upload_metrics::UploadMetrics,
+};
+
+const ITERATIONS: usize = 200;
+/// What a large chunk is filled to: eleven of them are no résumé.
+const LARGE_CHUNK_BYTES: usize = 1 << 20;
+/// More are no other attack, and much to write.
+const LARGE_CHUNKS: usize = 12;
+
+type Message = Result<ApplyRequest, Status>;
+
+/// A line is a message: its first letter says of which kind, and what is behind it is what it holds.
+fn message(line: &[u8]) -> Message {
+    let (kind, rest) = line.split_first().unwrap_or((&b'-', &[]));
+    let text = || String::from_utf8_lossy(rest).into_owned();
+    let part = match kind {
+        b'0'..=b'9' => Part::Field(Field {
+            name: i32::from(*kind - b'0'),
+            value: text(),
+        }),
+        b's' => Part::ResumeStart(ResumeStart { file_name: text() }),
+        b'c' => Part::ResumeChunk(rest.to_vec().into()),
+        b'C' => {
+            let content: Vec<u8> = rest.iter().copied().cycle().take(LARGE_CHUNK_BYTES).collect();
+            Part::ResumeChunk(content.into())
+        }
+        b'a' => Part::Attribution(proto::Attribution {
+            page: text(),
+            ..proto::Attribution::default()
+        }),
+        b'k' => Part::Commit(Commit {
+            idempotency_key: text(),
+        }),
+        b'!' => return Err(Status::cancelled("the visitor is gone")),
+        _ => return Ok(ApplyRequest { part: None }),
+    };
+    Ok(ApplyRequest { part: Some(part) })
+}
+
+fn messages(input: &[u8]) -> Vec<Message> {
+    let mut large = 0;
+    let lines = input.split(|byte| *byte == b'\n').filter(|line| {
+        large += usize::from(line.starts_with(b"C"));
+        !line.starts_with(b"C") || large <= LARGE_CHUNKS
+    });
+    lines.map(message).collect()
+}
+
+/// What the service must have of an application that was committed.
+#[derive(Default)]
+struct Expected {
+    form: [String; 7],
+    file: Option<(String, Vec<u8>)>,
+    attribution: Option<Attribution>,
+    key: String,
+}
+
+/// By the protocol: what is committed, or the code of the refusal.
+fn expected(messages: &[Message]) -> Result<Expected, Code> {
+    let mut expected = Expected::default();
+    for message in messages {
+        let message = message.as_ref().map_err(Status::code)?;
+        match message.part.as_ref().ok_or(Code::FailedPrecondition)? {
+            Part::Field(field) => {
+                let name = usize::try_from(field.name).unwrap_or_default();
+                if let Some(value) = expected.form.get_mut(name) {
+                    value.clone_from(&field.value);
+                }
+            }
+            Part::ResumeStart(_) if expected.file.is_some() => return Err(Code::InvalidArgument),
+            Part::ResumeStart(start) => expected.file = Some((start.file_name.clone(), Vec::new())),
+            Part::ResumeChunk(chunk) => {
+                let (_, content) = expected.file.as_mut().ok_or(Code::FailedPrecondition)?;
+                content.extend_from_slice(chunk);
+                if content.len() as u64 > MAX_BYTES {
+                    return Err(Code::OutOfRange);
+                }
+            }
+            Part::Attribution(told) => expected.attribution = Attribution::of(Some(told.clone())),
+            Part::Commit(commit) => {
+                expected.key.clone_from(&commit.idempotency_key);
+                return Ok(expected);
+            }
+        }
+    }
+    Err(Code::FailedPrecondition)
+}
+
+fn ensure_whole(committed: &Committed, expected: &Expected) {
+    let mut form = RawForm::default();
+    for (number, value) in (0..).zip(&expected.form) {
+        form.set(FieldName::try_from(number).expect("a field"), value.clone());
+    }
+    assert_eq!(committed.form, form);
+    let file = committed.resume.as_ref().map(|spooled| {
+        let content = fs::read(spooled.path()).expect("the résumé is there");
+        assert_eq!(spooled.size_bytes, content.len() as u64);
+        (spooled.file_name.clone(), content)
+    });
+    assert!(file == expected.file, "another résumé than was sent");
+    assert_eq!(committed.attribution, expected.attribution);
+    assert_eq!(committed.idempotency_key, expected.key);
+}
+
+/// Whether it is an application that may be published; or how it is refused.
+async fn taken(verification: &Verification, committed: Committed) -> Result<(), ApplyError> {
+    idempotency::parse(&committed.idempotency_key).map_err(ApplyError::Key)?;
+    let has_resume = committed.resume.is_some();
+    let resume = match committed.resume {
+        Some(spooled) => Some(checked(verification, spooled).await?),
+        None => None,
+    };
+    let (application, resume) = validate(&committed.form, resume)?;
+    assert_eq!(resume.is_some(), has_resume, "an application has lost its résumé");
+    let required = [
+        &application.name,
+        &application.position,
+        &application.cover_letter,
+    ];
+    assert!(required.iter().all(|text| !text.trim().is_empty()));
+    Ok(())
+}
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().build().expect("a runtime")
+}
+
+#[test]
+fn in_whatever_order_parts_come_they_are_one_application_or_the_senders_fault_and_nothing_is_kept() {
+    let (runtime, verification) = (runtime(), Verification::new());
+    let metrics = AssertUnwindSafe(UploadMetrics::new());
+    let parent = TempDir::new().expect("there is room for a folder");
+    let folder = SpoolFolder::create(parent.path()).expect("there is room for a spool");
+    let files = || {
+        fs::read_dir(folder.path())
+            .map(Iterator::count)
+            .expect("the spool is there")
+    };
+    let files_before = files();
+    check!(name = "applications")
+        .with_iterations(ITERATIONS)
+        .for_each(|input: &[u8]| {
+            let messages = messages(input);
+            let expected = expected(&messages);
+            let received = runtime.block_on(receive(&folder, &metrics, tokio_stream::iter(messages)));
+            match (received, expected) {
+                (Ok(committed), Ok(expected)) => {
+                    ensure_whole(&committed, &expected);
+                    if let Err(error) = runtime.block_on(taken(&verification, committed)) {
+                        assert_eq!(Status::from(error).code(), Code::InvalidArgument);
+                    }
+                }
+                (Err(error), Err(code)) => assert_eq!(Status::from(error).code(), code),
+                (Ok(_), Err(code)) => panic!("it is taken and not {code:?}"),
+                (Err(error), Ok(_)) => panic!("{:?}", Status::from(error)),
+            }
+            assert_eq!(files(), files_before, "a file is left in the spool");
+        });
+}
