@@ -1,0 +1,124 @@
+//! How an upload is forwarded under test: from a body in pieces to what the careers service gets.
+
+use std::num::NonZeroU32;
+
+use axum::{
+    body::{Body, Bytes},
+    extract::{FromRequest, FromRequestParts, Multipart, Request},
+};
+use futures_util::stream;
+use http::{HeaderValue, header};
+use site_proto::careers::v1::{ApplyRequest, Commit, apply_request::Part};
+use tokio::{
+    runtime::{Builder, Runtime},
+    sync::mpsc,
+};
+
+use crate::{
+    api::{Submission, parts},
+    api_error::ApiError,
+    pace::{LeastRate, Pace, Waiting},
+    upload_body::UploadBody,
+};
+
+/// The gateway's limits.
+pub const FIELD_BYTES: usize = 128 * 1024;
+pub const FILE_NAME_BYTES: usize = 1024;
+/// What an input may become: more than any limit of a part.
+const EXPANDED_BYTES: usize = 192 * 1024;
+/// So that one which comes byte by byte does not take all of the time.
+const MOST_PIECES: usize = 200;
+
+/// What the careers service gets, and what the visitor is told where it is no commit.
+pub struct Upload {
+    pub sent: Vec<Part>,
+    pub outcome: Result<parts::Forwarded, ApiError>,
+}
+
+/// The input with its repetitions: a zero, and a number, stand for the byte before them so many KB more.
+pub fn expanded(input: &[u8]) -> Vec<u8> {
+    let mut expanded = Vec::new();
+    let mut input = input.iter().copied();
+    while let Some(byte) = input.next() {
+        match (byte, expanded.last().copied()) {
+            (0, Some(last)) => {
+                let bytes = usize::from(input.next().unwrap_or_default()) * 1024;
+                let length = (expanded.len() + bytes).min(EXPANDED_BYTES);
+                expanded.resize(length.max(expanded.len()), last);
+            }
+            _ => expanded.push(byte),
+        }
+    }
+    expanded
+}
+
+/// Sends this body, in pieces of so many bytes unless these would be too many.
+pub async fn upload(body: Bytes, piece_bytes: usize) -> Upload {
+    let piece_bytes = piece_bytes.max(body.len() / MOST_PIECES);
+    let pieces = (0..body.len()).step_by(piece_bytes);
+    let pieces = pieces.map(move |from| body.slice(from..body.len().min(from + piece_bytes)));
+    let body = UploadBody::new(Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>))));
+    let pace = Pace::new(LeastRate(NonZeroU32::MIN), body.received(), Waiting::default());
+    let mut request = Request::new(Body::new(body));
+    let content_type = HeaderValue::from_static("multipart/form-data; boundary=x");
+    request.headers_mut().insert(header::CONTENT_TYPE, content_type);
+    let form = Multipart::from_request(request, &()).await.expect("multipart");
+    let (mut head, ()) = Request::new(()).into_parts();
+    let submission = Submission::from_request_parts(&mut head, &())
+        .await
+        .expect("no key");
+    let (to, mut from) = mpsc::channel::<ApplyRequest>(4);
+    let receiving = async {
+        let mut sent = Vec::new();
+        while let Some(request) = from.recv().await {
+            sent.extend(request.part);
+        }
+        sent
+    };
+    let (outcome, sent) = tokio::join!(parts::forward(form, pace, submission, to), receiving);
+    Upload { sent, outcome }
+}
+
+/// What was sent, with files in one piece, and without the key, which changes each hour.
+pub fn whole(sent: &[Part]) -> Vec<Part> {
+    let mut whole: Vec<Part> = Vec::new();
+    let mut file: Vec<u8> = Vec::new();
+    for part in sent {
+        if let Part::ResumeChunk(chunk) = part {
+            file.extend_from_slice(chunk);
+            continue;
+        }
+        whole.extend(taken(&mut file));
+        whole.push(match part {
+            Part::Commit(_) => Part::Commit(Commit::default()),
+            part => part.clone(),
+        });
+    }
+    whole.extend(taken(&mut file));
+    whole
+}
+
+fn taken(file: &mut Vec<u8>) -> Option<Part> {
+    let content = std::mem::take(file);
+    (!content.is_empty()).then(|| Part::ResumeChunk(content.into()))
+}
+
+/// Whether these parts are the first of those: the same in the same order, but for a file that breaks off.
+pub fn is_beginning(parts: &[Part], all: &[Part]) -> bool {
+    let Some((last, before)) = parts.split_last() else {
+        return true;
+    };
+    if parts.len() > all.len() || before != &all[..before.len()] {
+        return false;
+    }
+    match (last, &all[before.len()]) {
+        (Part::ResumeChunk(part), Part::ResumeChunk(whole)) => whole.starts_with(part),
+        (last, same) => last == same,
+    }
+}
+
+/// What uploads run on.
+pub fn runtime() -> Runtime {
+    let mut builder = Builder::new_current_thread();
+    builder.enable_time().build().expect("a runtime")
+}
