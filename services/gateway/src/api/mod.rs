@@ -4,6 +4,8 @@ mod attribution;
 pub mod browser_report;
 pub mod careers;
 pub mod contact;
+#[cfg(test)]
+mod fuzz;
 pub mod newsletter;
 pub mod openapi;
 pub mod parts;

@@ -8,7 +8,7 @@ use site_service::metrics;
 use utoipa::ToSchema;
 
 /// The most violations that are taken from one request.
-const VIOLATIONS: usize = 20;
+pub const MAX_VIOLATIONS: usize = 20;
 /// The type of a report about this policy.
 const VIOLATION: &str = "csp-violation";
 /// The directives of our policy, and those that fall back to them: a metric has no label that somebody made up.
@@ -76,8 +76,8 @@ struct QueuedBody {
 /// What is known of a violation: words of ours.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PolicyViolation {
-    directive: &'static str,
-    blocked: &'static str,
+    pub directive: &'static str,
+    pub blocked: &'static str,
 }
 
 /// The violations in a body of gathered reports; none where it is not one.
@@ -88,7 +88,7 @@ pub fn read_queued(body: &[u8]) -> Option<Vec<PolicyViolation>> {
         .filter(|report| report.kind == VIOLATION)
         .filter_map(|report| report.body);
     bodies
-        .take(VIOLATIONS)
+        .take(MAX_VIOLATIONS)
         .map(|body| serde_json::from_value(body).ok())
         .map(|body: Option<QueuedBody>| {
             let body = body?;
@@ -154,11 +154,17 @@ fn kind_of(blocked: &str, document: &str) -> &'static str {
         "trusted-types-policy" | "trusted-types-sink" => "trusted-types",
         "data" => "data",
         "blob" => "blob",
-        "http" | "https" if origin_of(blocked) == origin_of(document) => "site",
+        "http" | "https" if is_same_origin(blocked, document) => "site",
         "http" | "https" => "elsewhere",
         other if other.ends_with("-extension") => EXTENSION,
         _ => OTHER,
     }
+}
+
+/// Not so where either has no origin.
+fn is_same_origin(blocked: &str, document: &str) -> bool {
+    let (blocked, document) = (origin_of(blocked), origin_of(document));
+    blocked.is_some() && blocked == document
 }
 
 fn origin_of(address: &str) -> Option<(String, String)> {
@@ -187,12 +193,21 @@ mod tests {
             ("data:text/javascript,1", "data"),
             ("https://oculant.example/assets/x.js?asha@example.org", "site"),
             ("https://oculant.example.evil.example/x.js", "elsewhere"),
+            ("https", "elsewhere"),
             ("moz-extension://1234/content.js", "extension"),
             ("asha@example.org", "other"),
             ("", "other"),
         ] {
             assert_eq!(violation("script-src-elem", blocked), ("script-src", kind));
         }
+    }
+
+    #[test]
+    fn what_has_no_origin_is_not_the_sites_where_the_page_has_none_either() {
+        assert_eq!(
+            PolicyViolation::new("font-src", Some("https"), None).blocked,
+            "elsewhere"
+        );
     }
 
     #[test]
@@ -229,10 +244,10 @@ mod tests {
     #[test]
     fn no_more_is_taken_from_one_request_than_a_page_causes() {
         let one = r#"{"type":"csp-violation","body":{"effectiveDirective":"img-src"}}"#;
-        let body = format!("[{}]", vec![one; VIOLATIONS + 5].join(","));
+        let body = format!("[{}]", vec![one; MAX_VIOLATIONS + 5].join(","));
         assert_eq!(
             read_queued(body.as_bytes()).map(|all| all.len()),
-            Some(VIOLATIONS)
+            Some(MAX_VIOLATIONS)
         );
     }
 }
