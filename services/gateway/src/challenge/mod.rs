@@ -2,6 +2,8 @@
 //! (docs/decisions/0026-a-flood-is-asked-for-work.md).
 
 mod flood;
+#[cfg(test)]
+mod fuzz;
 mod proof_of_work;
 mod settings;
 
