@@ -6,6 +6,8 @@
 
 mod filling;
 mod form_values;
+#[cfg(test)]
+mod fuzz;
 mod pages;
 
 use std::net::IpAddr;
