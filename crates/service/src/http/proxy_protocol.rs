@@ -1,6 +1,9 @@
 //! PROXY protocol, version 2: a proxy that passes connections on unread tells at their beginning whose they are
 //! (<https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt>, 2.2).
 
+#[cfg(test)]
+mod fuzz;
+
 use std::{io, net::SocketAddr, time::Duration};
 
 use clap::Args;
