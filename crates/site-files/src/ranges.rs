@@ -1,5 +1,8 @@
 //! Ranges: which `Range` counts (RFC 9110, 13.1.5 and 14.2). Any other is ignored, because the whole answers every request.
 
+#[cfg(test)]
+mod fuzz;
+
 use axum::{
     body::Body,
     extract::Request,
