@@ -2,14 +2,18 @@
 //!
 //! async-nats reads a bucket that allows it by a direct get, which any copy answers: one that lags behind, or is cut off
 //! from the others, does not know what was stored meanwhile. A sign-up that was accepted would be called unknown, and a mail
-//! that was sent would be sent again.
+//! that was sent would be sent again. And it removes keys by a header that our buckets do not let in.
+
+use std::time::Duration;
 
 use async_nats::{
     HeaderMap,
     header::NATS_MARKER_REASON,
     jetstream::{
         Context,
+        context::PublishError,
         kv::Store,
+        message::PublishMessage,
         stream::{LastRawMessageErrorKind, RawMessageError},
     },
 };
@@ -19,6 +23,8 @@ use bytes::Bytes;
 const NO_KEY: &str = "none";
 /// What a change of a bucket says it does; without it, it puts a value (ADR-8 of NATS).
 const KV_OPERATION: &str = "KV-Operation";
+/// How long the broker's marker of a removed key stays: as short as one can. It names the key.
+const MARKER_TTL: Duration = Duration::from_secs(1);
 
 /// A bucket cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +81,25 @@ pub async fn read_entry(bucket: &Store, key: &str) -> Result<Option<BucketEntry>
 /// If the bucket has no leader that answers.
 pub async fn read_value(bucket: &Store, key: &str) -> Result<Option<Bytes>, RawMessageError> {
     Ok(read_entry(bucket, key).await?.and_then(|entry| entry.value))
+}
+
+/// Removes a key if its last entry still is the one of this revision. The bucket must let messages expire.
+///
+/// # Errors
+///
+/// If somebody else wrote in between, or it is not known to be removed.
+pub async fn remove_entry(
+    context: &Context,
+    bucket: &Store,
+    key: &str,
+    revision: u64,
+) -> Result<(), PublishError> {
+    let marker = PublishMessage::build()
+        .header(KV_OPERATION, "DEL")
+        .expected_last_subject_sequence(revision)
+        .ttl(MARKER_TTL);
+    let subject = format!("{}{key}", bucket.prefix);
+    context.send_publish(subject, marker).await?.await.map(drop)
 }
 
 fn is_deletion(headers: &HeaderMap) -> bool {

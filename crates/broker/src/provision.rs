@@ -357,7 +357,9 @@ fn buckets(settings: &ProvisionSettings) -> [Config; 5] {
         num_replicas: settings.replicas,
         max_bytes: settings.max_bytes(name),
         discard: DiscardPolicy::New,
-        allow_rollup: true,
+        // A message with the header `Nats-Rollup: all` removes everybody else's from the bucket, and whoever may write one key
+        // may send it.
+        allow_rollup: false,
         deny_delete: true,
         allow_direct: true,
         ..Config::default()

@@ -3,22 +3,20 @@
 //! A record is written before the upload and removed once the event is stored. What is left of an upload that was cut off is its
 //! record; `sitectl sweep` looks for its event and removes the résumé that has none.
 
-use std::{fmt::Display, time::Duration};
+use std::fmt::Display;
 
 use async_nats::jetstream::{
     Context,
-    kv::{PurgeErrorKind, Store, UpdateErrorKind},
+    context::PublishErrorKind,
+    kv::{Store, UpdateErrorKind},
     message::StreamMessage,
 };
 use site_broker::{
     UPLOADS_BUCKET,
-    buckets::{open_bucket, read_value},
+    buckets::{open_bucket, read_value, remove_entry},
 };
 
 use crate::ResumeKey;
-
-/// How long the broker's marker of a removed record stays: as short as one can.
-const MARKER_TTL: Duration = Duration::from_secs(1);
 
 /// Why a record could not be written or removed.
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +42,10 @@ pub struct UploadRecord {
 
 /// The KV bucket of upload records.
 #[derive(Clone)]
-pub struct UploadRecords(Store);
+pub struct UploadRecords {
+    context: Context,
+    bucket: Store,
+}
 
 impl UploadRecords {
     /// Opens the bucket, which must be there.
@@ -53,8 +54,11 @@ impl UploadRecords {
     ///
     /// If it is away or not there.
     pub async fn open(context: &Context) -> Result<Self, UploadRecordError> {
-        let opened = open_bucket(context, UPLOADS_BUCKET).await;
-        opened.map(Self).map_err(away)
+        let bucket = open_bucket(context, UPLOADS_BUCKET).await.map_err(away)?;
+        Ok(Self {
+            context: context.clone(),
+            bucket,
+        })
     }
 
     /// Writes the record of an upload that is about to begin.
@@ -64,7 +68,11 @@ impl UploadRecords {
     /// If the broker did not store it.
     pub async fn begin(&self, key: &ResumeKey) -> Result<UploadRecord, UploadRecordError> {
         let id = key.upload_id();
-        let revision = self.0.create(&id, key.to_string().into()).await.map_err(away)?;
+        let revision = self
+            .bucket
+            .create(&id, key.to_string().into())
+            .await
+            .map_err(away)?;
         Ok(UploadRecord {
             key: key.clone(),
             id,
@@ -78,11 +86,9 @@ impl UploadRecords {
     ///
     /// [`UploadRecordError::Conflict`] if another process claimed it; [`UploadRecordError::Away`] if it is not known to be gone.
     pub async fn end(&self, record: &UploadRecord) -> Result<(), UploadRecordError> {
-        let ended = self
-            .0
-            .purge_expect_revision_with_ttl(&record.id, record.revision, MARKER_TTL);
+        let ended = remove_entry(&self.context, &self.bucket, &record.id, record.revision);
         ended.await.map_err(|error| match error.kind() {
-            PurgeErrorKind::WrongLastRevision => UploadRecordError::Conflict,
+            PublishErrorKind::WrongLastSequence => UploadRecordError::Conflict,
             _ => away(error),
         })
     }
@@ -94,7 +100,7 @@ impl UploadRecords {
     /// [`UploadRecordError::Conflict`] if it ended meanwhile; [`UploadRecordError::Away`] if it is not known to be claimed.
     pub async fn claim(&self, record: &UploadRecord) -> Result<UploadRecord, UploadRecordError> {
         let value = record.key.to_string().into();
-        let claimed = self.0.update(&record.id, value, record.revision).await;
+        let claimed = self.bucket.update(&record.id, value, record.revision).await;
         let revision = claimed.map_err(|error| match error.kind() {
             UpdateErrorKind::WrongLastRevision => UploadRecordError::Conflict,
             _ => away(error),
@@ -107,7 +113,7 @@ impl UploadRecords {
 
     /// The record that a message of the bucket's stream holds; `None` for a marker of one that was removed.
     pub fn record_of(&self, message: &StreamMessage) -> Option<UploadRecord> {
-        let id = message.subject.strip_prefix(&self.0.prefix)?;
+        let id = message.subject.strip_prefix(&self.bucket.prefix)?;
         let key = String::from_utf8(message.payload.to_vec()).ok()?;
         (!key.is_empty()).then(|| UploadRecord {
             key: ResumeKey::known(key),
@@ -135,7 +141,7 @@ impl UploadRecords {
     }
 
     async fn is_there(&self, id: &str) -> Result<bool, UploadRecordError> {
-        let value = read_value(&self.0, id).await.map_err(away)?;
+        let value = read_value(&self.bucket, id).await.map_err(away)?;
         Ok(value.is_some())
     }
 }

@@ -8,7 +8,7 @@ use async_nats::{
 };
 use site_broker::{
     SUBSCRIBERS_BUCKET,
-    buckets::{BucketEntry, open_bucket, read_entry},
+    buckets::{BucketEntry, open_bucket, read_entry, remove_entry},
 };
 use site_service::{nats, status};
 use time::OffsetDateTime;
@@ -227,10 +227,7 @@ impl Subscribers {
     /// [`SubscriberStoreError::Away`] if it is not known to be gone.
     pub async fn delete(&self, person: &PersonId, revision: u64) -> Result<(), SubscriberStoreError> {
         self.connected()?;
-        // The broker leaves a marker that names the person; it goes as soon as a marker can.
-        let gone =
-            self.bucket
-                .purge_expect_revision_with_ttl(person.as_str(), revision, Duration::from_secs(1));
+        let gone = remove_entry(&self.context, &self.bucket, person.as_str(), revision);
         gone.await.map_err(away)
     }
 

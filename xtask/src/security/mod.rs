@@ -53,7 +53,7 @@ enum Tests {
 }
 
 /// What lies upon others first, so that little is compiled for each.
-const MEASURES: [Measure; 13] = [
+const MEASURES: [Measure; 14] = [
     Measure {
         patch: "html-escaping-of-form-values",
         requirement: "1.2.1",
@@ -116,6 +116,13 @@ const MEASURES: [Measure; 13] = [
         package: "site-broker",
         tests: Tests::Integration,
         test: "rights::each_user_is_answered_about_its_own_streams_and_may_change_none",
+    },
+    Measure {
+        patch: "no-rollup-header",
+        requirement: "13.2.2",
+        package: "site-broker",
+        tests: Tests::Integration,
+        test: "rollups::no_message_removes_others_by_a_header_wherever_a_service_may_write",
     },
     Measure {
         patch: "safe-file-names",

@@ -5,4 +5,5 @@ mod full;
 mod readers;
 mod repeats;
 mod rights;
+mod rollups;
 mod snapshots;

@@ -75,7 +75,7 @@ fn stolen_inbox(user: User) -> String {
 }
 
 /// How many messages each stream holds of each subject, without those that the contact service may publish.
-async fn stored(nats: &Nats) -> anyhow::Result<BTreeMap<String, usize>> {
+pub async fn stored(nats: &Nats) -> anyhow::Result<BTreeMap<String, usize>> {
     let context = jetstream::new(nats.client(User::Operator).await?);
     let mut stored = BTreeMap::new();
     for name in stream_names() {

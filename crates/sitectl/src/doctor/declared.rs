@@ -116,6 +116,11 @@ fn stream_differences(wanted: &Config, found: &Config) -> Differences {
     differences.note("what a full one drops", &wanted.discard, &found.discard);
     differences.note("reading from any copy", &wanted.allow_direct, &found.allow_direct);
     differences.note(
+        "letting a message remove all others",
+        &wanted.allow_rollup,
+        &found.allow_rollup,
+    );
+    differences.note(
         "letting records expire",
         &wanted.allow_message_ttl,
         &found.allow_message_ttl,

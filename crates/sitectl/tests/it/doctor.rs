@@ -152,7 +152,8 @@ async fn what_setup_would_mend_is_named_and_setup_mends_it() -> anyhow::Result<(
         [
             "bucket subscribers",
             "wrong",
-            "letting records expire is false and should be true",
+            "letting a message remove all others is true and should be false, \
+             letting records expire is false and should be true",
             "sitectl setup",
         ],
         ["bucket endpoints", "wrong", "not there", "sitectl setup"],
