@@ -4,19 +4,21 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use async_nats::{
-    Client, HeaderMap,
+    Client, HeaderMap, Subject,
     jetstream::{self, consumer::PullConsumer},
 };
 use futures_util::{FutureExt, StreamExt, TryStreamExt, future::try_join_all};
 use serde_json::{Value, json};
-use site_broker::provision::stream_names;
-use site_events::{SITE_STREAM, event::ContactReceived};
+use site_broker::{Endpoint, provision::stream_names};
+use site_events::{Channel, SITE_STREAM, event::ContactReceived};
 use testkit::{Nats, User};
 use visitor::EmailAddress;
 
 use crate::readers::{create_the_consumer, is_answered, publish_data};
 
 const CHANNEL: &str = "contact-received-sales";
+const WEBHOOK: &str =
+    r#"[{"name": "crm", "url": "https://crm.example", "events": ["contact.received"], "format": "slack"}]"#;
 /// Where the broker tells of the way that a message took.
 const TRACE_DESTINATION: &str = "Nats-Trace-Dest";
 /// An event that the contact service may publish.
@@ -165,10 +167,8 @@ async fn nobody_has_another_service_s_delivery_acknowledged_by_an_answer() -> an
     let nats = Nats::start().await?;
     publish_an_event(&nats).await?;
     let notifier = jetstream::new(nats.client(User::Notifier).await?);
-    let consumer: PullConsumer = notifier.get_consumer_from_stream(CHANNEL, SITE_STREAM).await?;
-    let delivered = consumer.fetch().max_messages(1).messages().await?.next().await;
-    let delivered = delivered.context("a delivery")?.map_err(anyhow::Error::msg)?;
-    let ack = delivered.reply.clone().context("where it is acknowledged")?;
+    let mut consumer: PullConsumer = notifier.get_consumer_from_stream(CHANNEL, SITE_STREAM).await?;
+    let ack = take_and_leave_unacknowledged(&consumer).await?;
 
     let contact = nats.client(User::Contact).await?;
     let context = jetstream::new(contact.clone());
@@ -180,8 +180,45 @@ async fn nobody_has_another_service_s_delivery_acknowledged_by_an_answer() -> an
         .await?;
     contact.publish(ack, "+TERM".into()).await?;
     contact.request(last, "".into()).await?;
-    let mut consumer = consumer;
     assert_eq!(consumer.info().await?.num_ack_pending, 1);
+    Ok(())
+}
+
+/// Takes a delivery; gives the subject that it is acknowledged under.
+async fn take_and_leave_unacknowledged(consumer: &PullConsumer) -> anyhow::Result<Subject> {
+    let delivered = consumer.fetch().max_messages(1).messages().await?.next().await;
+    let delivered = delivered.context("a delivery")?.map_err(anyhow::Error::msg)?;
+    delivered.reply.clone().context("where it is acknowledged")
+}
+
+#[tokio::test]
+async fn the_notifier_takes_and_acknowledges_nothing_of_another_s_consumer() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    nats.provision_for(WEBHOOK).await?;
+    create_the_consumer(&nats).await?;
+    publish_an_event(&nats).await?;
+    let operator = jetstream::new(nats.client(User::Operator).await?);
+    let mut reader: PullConsumer = operator.get_consumer_from_stream("reader", SITE_STREAM).await?;
+    let ack = take_and_leave_unacknowledged(&reader).await?;
+    let notifier = nats.client(User::Notifier).await?;
+    let question = "$JS.API.STREAM.INFO.SITE";
+    notifier
+        .publish_with_reply(question, ack.clone(), "".into())
+        .await?;
+    notifier.publish(ack, "+TERM".into()).await?;
+    notifier.request(question, "".into()).await?;
+    assert_eq!(reader.info().await?.num_ack_pending, 1);
+
+    let site = operator.get_stream(SITE_STREAM).await?;
+    let names: Vec<String> = site.consumer_names().try_collect().await?;
+    let next = json!({ "batch": 1, "no_wait": true });
+    for name in names {
+        let is_channel = Channel::ALL.into_iter().any(|channel| channel.name() == name);
+        let is_own = is_channel || name.starts_with(Endpoint::CONSUMER_PREFIX);
+        let subject = format!("$JS.API.CONSUMER.MSG.NEXT.SITE.{name}");
+        let is_answered = is_answered(&nats, User::Notifier, (&subject, &next), is_own).await?;
+        assert_eq!(is_answered, is_own, "{name}");
+    }
     Ok(())
 }
 
