@@ -191,9 +191,7 @@ impl Site {
         }
         let target = redirect.map_or(page, |redirect| redirect.to.as_str());
         let target = if target.is_empty() { "/" } else { target };
-        // Two slashes at the start would lead to another host.
-        let leads_away = target.starts_with("//");
-        (target != path && !leads_away).then(|| match parameters.join("&") {
+        (target != path && is_path_of_this_host(target)).then(|| match parameters.join("&") {
             query if query.is_empty() => target.to_owned(),
             query => format!("{target}?{query}"),
         })
@@ -287,6 +285,14 @@ async fn redirect_post(State(site): State<Arc<Site>>, uri: Uri) -> Response {
         (Some(target), Some(query)) => Redirect::temporary(&format!("{target}?{query}")).into_response(),
         _ => (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET,HEAD")]).into_response(),
     }
+}
+
+/// Whether browsers read a target as a path, not as the name of another host: `//` and `/\` begin one (WHATWG URL, 4.4, relative
+/// slash state).
+fn is_path_of_this_host(target: &str) -> bool {
+    target
+        .strip_prefix('/')
+        .is_some_and(|after| !after.starts_with(['/', '\\']))
 }
 
 /// Pages are asked for without their `.html`.
