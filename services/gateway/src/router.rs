@@ -51,7 +51,7 @@ const ANSWER_MARGIN: Duration = Duration::from_millis(500);
 ///
 /// # Errors
 ///
-/// If the setting `SITE_DIR` names a folder that holds no site.
+/// If the setting `SITE_DIR` names a folder that holds no site, or the operating system has no random bytes.
 pub fn router(app: AppState, settings: &Settings) -> anyhow::Result<Router> {
     let site = site(settings)?;
     let pages = FormPages {
@@ -60,7 +60,7 @@ pub fn router(app: AppState, settings: &Settings) -> anyhow::Result<Router> {
     };
     let budget = BodyBudget::new(settings.form_kb_at_once as usize * BYTES_PER_KB);
     limits::count_none();
-    let challenges = Challenges::new(&settings.challenge);
+    let challenges = Challenges::new(&settings.challenge)?;
     let mut router = forms(settings, &budget, &challenges)
         .merge(reports(settings, &budget))
         .merge(links(settings, &budget))

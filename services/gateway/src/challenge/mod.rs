@@ -104,7 +104,11 @@ pub async fn require(
 
 impl Challenges {
     /// As the settings say.
-    pub fn new(settings: &ChallengeSettings) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// If the operating system has no random bytes for a key.
+    pub fn new(settings: &ChallengeSettings) -> Result<Self, getrandom::Error> {
         let outcomes = metrics::meter()
             .u64_counter("site.challenges")
             .with_unit("{challenge}")
@@ -114,15 +118,14 @@ impl Challenges {
             outcomes.add(0, &[outcome.label()]);
         }
         // Without a key of the operator's nobody else has to know it.
-        let key = settings.key.clone();
-        let key = key.unwrap_or_else(|| [Uuid::new_v4(); 2].map(|id| id.to_string()).concat().into());
-        Self(Arc::new(Shared {
+        let key = settings.key.clone().map_or_else(proof_of_work::random_key, Ok)?;
+        Ok(Self(Arc::new(Shared {
             mode: settings.mode,
             flood: Flood::above(settings.flood_per_minute, Instant::now()),
             least_fill: settings.least_fill,
             work: ProofOfWork::new(key, settings.tries),
             outcomes,
-        }))
+        })))
     }
 
     /// Those of the form of this name.
@@ -219,6 +222,7 @@ mod tests {
             tries: 2,
             key: None,
         })
+        .expect("a key")
         .of("contact")
     }
 

@@ -11,6 +11,7 @@ use altcha::{Challenge, CreateChallengeOptions, Payload, VerifySolutionOptions};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use sha2::{Digest, Sha256};
 use site_service::settings::{ExposeSecret, Secret};
+use thiserror::Error;
 use uuid::Uuid;
 
 use crate::address::network;
@@ -23,6 +24,9 @@ const ALGORITHM: &str = "PBKDF2/SHA-256";
 const LIFETIME: Duration = Duration::from_secs(10 * 60);
 /// The member of a challenge's data that says what it is for.
 const BOUND_TO: &str = "boundTo";
+
+/// How many random bytes a key is made of.
+const KEY_BYTES: usize = 32;
 
 /// Issues and verifies challenges under one key.
 pub struct ProofOfWork {
@@ -45,6 +49,26 @@ impl Binding {
     }
 }
 
+/// Why there is no challenge.
+#[derive(Debug, Error)]
+pub enum NoChallenge {
+    #[error("the operating system has no random number: {0}")]
+    Random(#[from] getrandom::Error),
+    #[error("the library refuses its options: {0}")]
+    Library(#[from] altcha::Error),
+}
+
+/// A key that nobody guesses, of the operating system's random bytes, as text.
+///
+/// # Errors
+///
+/// If the operating system has none.
+pub fn random_key() -> Result<Secret, getrandom::Error> {
+    let mut key = [0; KEY_BYTES];
+    getrandom::fill(&mut key)?;
+    Ok(STANDARD.encode(key).into())
+}
+
 impl ProofOfWork {
     /// With a key that all who verify must share.
     pub fn new(key: Secret, tries: u32) -> Self {
@@ -55,20 +79,21 @@ impl ProofOfWork {
     ///
     /// # Errors
     ///
-    /// If the library refuses its options.
-    pub fn challenge(&self, binding: Binding, now: SystemTime) -> altcha::Result<Challenge> {
+    /// If there is no random number, or the library refuses its options.
+    pub fn challenge(&self, binding: Binding, now: SystemTime) -> Result<Challenge, NoChallenge> {
         let expires = now + LIFETIME;
         let expires = expires.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        altcha::create_challenge(CreateChallengeOptions {
+        let options = CreateChallengeOptions {
             algorithm: ALGORITHM.to_owned(),
             cost: ROUNDS,
-            counter: Some(self.counter()),
+            counter: Some(self.counter()?),
             data: Some(BTreeMap::from([(BOUND_TO.to_owned(), binding.0.into())])),
             expires_at: i64::try_from(expires.as_secs()).ok(),
             hmac_signature_secret: Some(self.key.expose_secret().to_owned()),
             hmac_key_signature_secret: Some(self.solutions_key()),
             ..CreateChallengeOptions::default()
-        })
+        };
+        Ok(altcha::create_challenge(options)?)
     }
 
     /// Whether this is the solution of a challenge of ours for this submission, in ALTCHA's encoding.
@@ -89,11 +114,10 @@ impl ProofOfWork {
     }
 
     /// The number to be found, from half as many tries to half as many again: a visitor's luck makes no large difference.
-    fn counter(&self) -> u32 {
+    fn counter(&self) -> Result<u32, getrandom::Error> {
         let least = self.tries / 2;
-        // The last bits of a random UUID are random (RFC 9562, 5.4).
-        let random = Uuid::new_v4().as_u128() % u128::from(self.tries + 1);
-        least + u32::try_from(random).unwrap_or_default()
+        let random = getrandom::u64()? % u64::from(self.tries + 1);
+        Ok(least + u32::try_from(random).unwrap_or_default())
     }
 
     /// What signs solutions. It must not be what signs challenges: what one signs is never taken for the other's.
@@ -139,6 +163,23 @@ mod tests {
 
     fn issued(work: &ProofOfWork) -> Challenge {
         work.challenge(binding(), SystemTime::now()).expect("a challenge")
+    }
+
+    #[test]
+    fn each_key_of_our_own_is_256_bits_that_nobody_guesses() {
+        let keys: Vec<[u8; KEY_BYTES]> = (0..64)
+            .map(|_| {
+                let key = random_key().expect("random bytes");
+                let key = STANDARD.decode(key.expose_secret()).expect("Base64");
+                key.try_into().expect("32 bytes")
+            })
+            .collect();
+        // In what only looks random, such as a UUID with its version, some bits never change.
+        for byte in 0..KEY_BYTES {
+            let values = || keys.iter().map(|key| key[byte]);
+            assert_eq!(values().fold(0, |all, one| all | one), 0xff, "byte {byte}");
+            assert_eq!(values().fold(0xff, |all, one| all & one), 0, "byte {byte}");
+        }
     }
 
     #[test]
