@@ -131,7 +131,10 @@ mod tests {
             "text",
             "<Types",
             "<Types><Override",
-            "<!DOCTYPE t [<!ENTITY a \"b\">]><Types/>",
+            &format!(
+                "<!DOCTYPE t [<!ENTITY a \"b\">]><Types>{}</Types>",
+                line(USUAL_PART, WORD_DOCUMENT)
+            ),
             "<Types><Override ContentType=\"a\"/></Types>",
             &format!("<!-- {WORD_DOCUMENT} -->"),
         ] {
