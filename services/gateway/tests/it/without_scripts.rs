@@ -1,11 +1,15 @@
 //! Forms as a browser sends them by itself: what it gets is a page.
 
-use std::{fs, time::Duration};
+use std::{convert::Infallible, fs, future::pending, time::Duration};
 
+use anyhow::Context;
+use axum::{Router, body::Body};
+use futures_util::{StreamExt, stream};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, header, multipart, redirect::Policy};
 use serde_json::json;
 use tempfile::TempDir;
 use testkit::{Ports, Stack, measure::pdf};
+use tokio::{net::TcpListener, time::timeout};
 
 use crate::without_services::Gateway;
 
@@ -242,6 +246,49 @@ async fn the_page_comes_from_another_server_where_the_gateway_has_none() -> anyh
         assert_eq!(there.headers()[&name], here.headers()[&name], "{name}");
     }
     assert_eq!(page(there).await?, page(here).await?);
+    Ok(())
+}
+
+/// The address of a page server of the test's own.
+async fn page_server(pages: Router) -> anyhow::Result<String> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    tokio::spawn(axum::serve(listener, pages).into_future());
+    Ok(url)
+}
+
+/// Answers everything by a page that can be filled.
+fn page_with(body: impl Fn() -> Body + Clone + Send + Sync + 'static) -> Router {
+    let policy = [(header::CONTENT_SECURITY_POLICY, "default-src 'none'")];
+    Router::new().fallback(move || async move { (policy, body()) })
+}
+
+#[tokio::test]
+async fn a_page_server_that_sends_too_much_or_hangs_keeps_nobody_from_an_answer() -> anyhow::Result<()> {
+    const LARGEST: usize = 1024 * 1024;
+    const IN_TIME: Duration = Duration::from_secs(8);
+    let of_size = |bytes: usize| {
+        let html = format!("{REFUSED}{}", " ".repeat(bytes - REFUSED.len()));
+        page_with(move || Body::from(html.clone()))
+    };
+    let silent = Router::new().fallback(pending::<()>);
+    let unfinished = page_with(|| {
+        let begin = stream::iter([Ok::<_, Infallible>(REFUSED)]);
+        Body::from_stream(begin.chain(stream::pending()))
+    });
+    for (what, server, is_filled) in [
+        ("the largest page", of_size(LARGEST), true),
+        ("a page too large", of_size(LARGEST + 1), false),
+        ("no answer", silent, false),
+        ("half a page", unfinished, false),
+    ] {
+        let url = page_server(server).await?;
+        let gateway = Gateway::start(&["--pages-url", &url]).await?;
+        let answer = timeout(IN_TIME, send(&gateway, "Hello").send());
+        let answer = page(answer.await.context(what)??).await?;
+        assert_eq!(answer.contains("Hello</textarea>"), is_filled, "{what}");
+        assert!(answer.contains("We cannot take this right now."), "{what}");
+    }
     Ok(())
 }
 
