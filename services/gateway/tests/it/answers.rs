@@ -274,20 +274,26 @@ async fn an_id_that_came_along_is_kept_and_anything_else_replaced() -> anyhow::R
 
 #[tokio::test]
 async fn other_sites_may_call_only_where_a_setting_says_so() -> anyhow::Result<()> {
-    let allowed = async |gateway: &Gateway| {
-        let request = gateway
-            .post("/api/contact")
-            .header(header::ORIGIN, "https://friend.example");
+    const FRIEND: &str = "https://friend.example";
+    let allowed = async |gateway: &Gateway, origin: &str| {
+        let request = gateway.post("/api/contact").header(header::ORIGIN, origin);
         let answer = request.json(&json!({})).send().await?;
         anyhow::Ok(answer.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN).cloned())
     };
     let closed = Gateway::start(&[]).await?;
-    assert_eq!(allowed(&closed).await?, None);
-    let open = Gateway::start(&["--cors-origins", "https://friend.example"]).await?;
+    assert_eq!(allowed(&closed, FRIEND).await?, None);
+    let open = Gateway::start(&["--cors-origins", FRIEND]).await?;
     assert_eq!(
-        allowed(&open).await?.as_ref().map(|v| v.as_bytes()),
-        Some(&b"https://friend.example"[..])
+        allowed(&open, FRIEND).await?.as_ref().map(|v| v.as_bytes()),
+        Some(FRIEND.as_bytes())
     );
+    for other in [
+        "https://other.example",
+        "https://friend.example.other.example",
+        "null",
+    ] {
+        assert_eq!(allowed(&open, other).await?, None, "{other}");
+    }
     Ok(())
 }
 
