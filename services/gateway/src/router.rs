@@ -262,6 +262,14 @@ mod tests {
         assert_eq!(answer("/fine").await.status(), StatusCode::OK);
     }
 
+    #[test]
+    fn the_operators_page_says_how_long_a_form_may_take() {
+        let page = include_str!("../../../docs/operations.md");
+        let seconds = FORM_REQUEST_TIMEOUT.as_secs();
+        let row = format!("| a form's body | {seconds} s with its answer; an upload `UPLOAD_SECONDS` |");
+        assert!(page.contains(&row), "docs/operations.md lacks: {row}");
+    }
+
     /// What a call does whose service says nothing until its deadline.
     async fn unanswered(deadline: Deadline) -> ApiError {
         tokio::time::sleep(deadline.left(FORM_REQUEST_TIMEOUT)).await;

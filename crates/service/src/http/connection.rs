@@ -125,3 +125,46 @@ fn with_write_deadline(stream: TcpStream, limit: Duration) -> TimeoutStream<TcpS
     stream.set_write_timeout(Some(limit));
     stream
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http_health;
+
+    #[test]
+    fn the_operators_page_says_what_a_connection_is_allowed() {
+        let page = include_str!("../../../../docs/operations.md");
+        let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        let Deadlines {
+            head,
+            idle,
+            write,
+            closing,
+        } = Deadlines::default();
+        let (unsent, headers) = (UNSENT_BYTES / 2 / 1024, HEADER_LIST_BYTES / 1024);
+        for sentence in [
+            format!("an idle connection over HTTP/1.1 | {} s |", head.as_secs()),
+            format!(
+                "| an idle connection over HTTP/2 | {} s, then GOAWAY, and {} s to heed it |",
+                idle.as_secs(),
+                closing.as_secs()
+            ),
+            format!(
+                "(at least {unsent} kB of a long one) | {} s; over HTTP/2 the stream is reset",
+                write.as_secs()
+            ),
+            format!("does not answer a ping | {} s |", PING_INTERVAL.as_secs()),
+            format!(
+                "An HTTP/2 connection has {CONCURRENT_STREAMS} requests at once, {headers} kB of headers each, and ends after \
+                 {UNSEEN_RESETS} requests that were given up before they were looked at, or {LOCAL_RESETS} that broke the protocol."
+            ),
+            format!(
+                "Health checks have a port and {} connections of their own",
+                http_health::MAX_CONNECTIONS
+            ),
+            format!("without a whole header within {} s", head.as_secs()),
+        ] {
+            assert!(page.contains(&sentence), "docs/operations.md lacks: {sentence}");
+        }
+    }
+}
