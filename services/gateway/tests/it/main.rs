@@ -8,6 +8,7 @@ mod connections;
 mod dashboards;
 mod documented;
 mod links;
+mod log_lines;
 mod memory;
 mod metrics;
 mod odd_uploads;

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use anyhow::Context;
 use async_nats::jetstream;
 use nix::sys::signal::Signal;
 use opentelemetry_proto::tonic::{
@@ -19,6 +20,7 @@ use testkit::{Ports, Stack, User, eventually, measure::pdf};
 use crate::{
     collector::{Collector, text},
     documented::{self, Documented},
+    log_lines,
 };
 
 const EXPORT: Duration = Duration::from_secs(90);
@@ -298,7 +300,16 @@ async fn what_a_limit_refuses_is_counted_under_its_name() -> anyhow::Result<()> 
     }
     assert_eq!(contact(&stack).await?, StatusCode::OK);
     assert_eq!(contact(&stack).await?, StatusCode::TOO_MANY_REQUESTS);
-    counted("rate", 1).await
+    counted("rate", 1).await?;
+    let lines = log_lines::read(&stack.logs().join("gateway.log"))?;
+    let mut refused = lines
+        .iter()
+        .filter(|line| line["message"] == "a request was refused by a limit");
+    let line = refused.next().context("the refusal is not logged")?;
+    assert_eq!((&line["level"], &line["limit"]), (&json!("INFO"), &json!("rate")));
+    assert!(log_lines::id(line, "request_id").is_some(), "{line}");
+    assert_eq!(refused.count(), 0);
+    Ok(())
 }
 
 #[tokio::test]

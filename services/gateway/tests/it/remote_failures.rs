@@ -6,7 +6,7 @@ use reqwest::{StatusCode, header};
 use serde_json::json;
 use testkit::{Ports, Stack, eventually};
 
-use crate::{collector::Collector, without_services::Gateway};
+use crate::{collector::Collector, log_lines, without_services::Gateway};
 
 #[tokio::test]
 async fn a_reported_failure_is_counted_by_remote_and_reason() -> anyhow::Result<()> {
@@ -92,7 +92,15 @@ async fn what_the_policy_refuses_is_counted_by_directive_and_kind() -> anyhow::R
         Duration::from_secs(60),
         async || (collector.count_of("site.policy.violations", &inline) == Some(2)).then_some(()),
     )
-    .await
+    .await?;
+    let lines = log_lines::read(&stack.logs().join("gateway.log"))?;
+    let logged = lines.iter().filter(|line| {
+        line["message"] == "the content security policy kept something from a page"
+            && line["level"] == "WARN"
+            && (&line["directive"], &line["blocked"]) == (&json!("style-src"), &json!("inline"))
+    });
+    assert_eq!(logged.count(), 2);
+    Ok(())
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use testkit::{Hosting, Ports, Shape, Stack, eventually, measure::pdf};
 
 use crate::{
     collector::{Collector, Seen},
-    documented,
+    documented, log_lines,
 };
 
 const EXPORT: Duration = Duration::from_secs(90);
@@ -214,9 +214,16 @@ async fn ensure_logs_carry_the_trace_and_nothing_of_the_visitor(
         assert!(!said.contains(personal), "{personal} in {said}");
     }
     // The same line stands on stdout, with the same trace.
-    let stdout = std::fs::read_to_string(stack.logs().join("careers.log"))?;
-    let stored = stdout.lines().find(|line| line.contains("event stored"));
-    assert!(stored.is_some_and(|line| line.contains(trace)), "{stdout}");
+    let mut requests = Vec::new();
+    for (service, message) in [("careers", "event stored"), ("gateway", "submission")] {
+        let lines = log_lines::read(&stack.logs().join(format!("{service}.log")))?;
+        let line = lines.iter().find(|line| line["message"] == message);
+        let line = line.with_context(|| format!("{service} did not log: {message}"))?;
+        assert_eq!(log_lines::id(line, "trace_id"), Some(trace), "{line}");
+        let request = log_lines::id(line, "request_id");
+        requests.push(request.context("no request id")?.to_owned());
+    }
+    assert_eq!(requests[0], requests[1]);
     Ok(())
 }
 

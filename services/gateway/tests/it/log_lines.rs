@@ -1,0 +1,35 @@
+//! Log lines as whoever collects them reads them.
+
+use std::{fs, path::Path};
+
+use anyhow::{Context, ensure};
+use regex_lite::Regex;
+use serde_json::Value as Json;
+
+const LEVELS: [&str; 5] = ["ERROR", "WARN", "INFO", "DEBUG", "TRACE"];
+/// In UTC (RFC 3339, 5.6).
+const TIMESTAMP: &str = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$";
+
+/// The lines of a service's log, each of which must be of the one form that all have.
+pub fn read(file: &Path) -> anyhow::Result<Vec<Json>> {
+    let timestamp = Regex::new(TIMESTAMP)?;
+    let log = fs::read_to_string(file)?;
+    log.lines()
+        .map(|text| {
+            let line: Json = serde_json::from_str(text).with_context(|| format!("no JSON: {text}"))?;
+            let value = |name: &str| line[name].as_str().unwrap_or_default();
+            ensure!(timestamp.is_match(value("timestamp")), "no time in UTC: {text}");
+            ensure!(LEVELS.contains(&value("level")), "no level: {text}");
+            ensure!(!value("target").is_empty(), "no part: {text}");
+            ensure!(!value("message").is_empty(), "no message: {text}");
+            Ok(line)
+        })
+        .collect()
+}
+
+/// The id of a line's request or trace, which stands on the line or at one of its spans.
+pub fn id<'a>(line: &'a Json, name: &str) -> Option<&'a str> {
+    let of_spans = line["spans"].as_array().into_iter().flatten();
+    let mut places = [line, &line["span"]].into_iter().chain(of_spans);
+    places.find_map(|place| place[name].as_str())
+}
