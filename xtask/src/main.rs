@@ -21,6 +21,8 @@ mod install_scripts;
 mod k8s;
 mod lint;
 #[cfg(test)]
+mod log_messages;
+#[cfg(test)]
 mod map;
 mod measure;
 mod patched_copy;
