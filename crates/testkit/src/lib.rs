@@ -6,6 +6,7 @@
 mod certificate_authority;
 mod child_process;
 mod clamd;
+pub mod client_hello;
 #[cfg(test)]
 mod compiled_once;
 pub mod crafted_resumes;

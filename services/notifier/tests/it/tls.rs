@@ -2,12 +2,16 @@
 
 use std::fs;
 
+use resumes::{ResumeStore, S3Settings};
 use serde_json::json;
 use site_events::Channel;
 use testkit::{
-    CertificateAuthority, MailServer, Nats, Receiver, ScriptedReply, eventually,
+    CertificateAuthority, MailServer, Nats, Receiver, ScriptedReply,
+    client_hello::{is_modern, offered_cipher_suites},
+    eventually,
     mail_server::{Behaviour, Encryption, Login},
 };
+use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
 use crate::running::{Running, SOON, Site, process};
@@ -189,6 +193,30 @@ async fn an_endpoint_gets_webhooks_where_its_authority_is_trusted_and_its_certif
         (expired, "certificate expired"),
     ] {
         assert_eq!(webhooks_to(refused, &authority, because).await?, 0, "{because}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_store_is_offered_no_tls_before_1_2_and_forward_secrecy_alone() -> anyhow::Result<()> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let store = ResumeStore::new(&S3Settings {
+        s3_endpoint: format!("https://{}", listener.local_addr()?),
+        s3_region: "us-east-1".to_owned(),
+        s3_bucket: "resumes".to_owned(),
+        s3_access_key_id: "notifier".to_owned(),
+        s3_secret_access_key: "a secret".into(),
+    });
+    // It is there once: the attempts that follow are refused.
+    let server = async move {
+        let (stream, _) = listener.accept().await?;
+        offered_cipher_suites(stream).await
+    };
+    let (offered, answered) = tokio::join!(server, store.check());
+    let offered = offered?;
+    assert!(answered.is_err() && !offered.is_empty());
+    for suite in offered {
+        assert!(is_modern(&suite), "{suite}");
     }
     Ok(())
 }

@@ -12,6 +12,8 @@ mod error;
 mod fuzz;
 mod limits;
 mod no_such_address;
+#[cfg(test)]
+mod offered_encryption;
 mod settings;
 mod stream;
 mod transaction;
