@@ -169,6 +169,16 @@ impl S3 {
         }
         Ok(())
     }
+
+    /// What is kept of the objects besides, as it lies on the disk.
+    pub fn metadata(&self) -> anyhow::Result<Vec<String>> {
+        let entries = fs::read_dir(&self.folder)?.collect::<Result<Vec<_>, _>>()?;
+        let files = entries
+            .iter()
+            .map(fs::DirEntry::path)
+            .filter(|path| path.is_file());
+        files.map(|file| Ok(fs::read_to_string(file)?)).collect()
+    }
 }
 
 fn collect(bucket: &Path, folder: &Path, objects: &mut Vec<(String, Vec<u8>)>) -> anyhow::Result<()> {

@@ -1,0 +1,186 @@
+//! What a visitor may do, each time with marked data.
+
+use std::time::Duration;
+
+use reqwest::{RequestBuilder, StatusCode, multipart};
+use serde_json::{Value as Json, json};
+use tokio::{io::AsyncWriteExt, net::TcpStream, time::sleep};
+use uuid::Uuid;
+
+use super::{FILE_MARK, MARK, NETWORK_ADDRESS, Site, VISITOR};
+
+impl Site {
+    fn post(&self, path: &str) -> RequestBuilder {
+        let url = format!("{}/api/{path}?{MARK}=query", self.stack.site());
+        self.http.post(url).header("x-forwarded-for", NETWORK_ADDRESS)
+    }
+
+    pub(super) async fn contact(&self, email: &str, key: Uuid, message: &str) -> anyhow::Result<StatusCode> {
+        let form = json!({
+            "name": format!("{MARK} Zoë"),
+            "email": email,
+            "message": format!("{MARK} {message}"),
+            "attribution": { "page": format!("/{MARK}"), "utmSource": format!("{MARK}-source") },
+        });
+        let answer = self
+            .post("contact")
+            .header("idempotency-key", key.to_string())
+            .json(&form);
+        Ok(answer.send().await?.status())
+    }
+
+    pub(super) async fn sign_up(&self, email: &str) -> anyhow::Result<StatusCode> {
+        Ok(self
+            .post("newsletter")
+            .json(&json!({ "email": email }))
+            .send()
+            .await?
+            .status())
+    }
+
+    pub(super) async fn apply(&self, resume: Vec<u8>, file_name: &str) -> anyhow::Result<StatusCode> {
+        let marked = |what: &str| format!("{MARK} {what}");
+        let form = multipart::Form::new()
+            .text("name", marked("Zoë"))
+            .text("email", VISITOR)
+            .text("phone", marked("123"))
+            .text("position", marked("intern"))
+            .text("experience", marked("1 year"))
+            .text("coverLetter", marked("letter"))
+            .part(
+                "resume",
+                multipart::Part::bytes(resume).file_name(file_name.to_owned()),
+            );
+        Ok(self
+            .post("career-application")
+            .multipart(form)
+            .send()
+            .await?
+            .status())
+    }
+
+    /// An application whose visitor leaves in the middle of the file.
+    pub(super) async fn apply_and_leave(&self) -> anyhow::Result<()> {
+        let mut connection = TcpStream::connect(("127.0.0.1", self.stack.ports().site)).await?;
+        let head = format!(
+            "POST /api/career-application HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {NETWORK_ADDRESS}\r\n\
+             Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000000\r\n\r\n\
+             --b\r\nContent-Disposition: form-data; name=\"email\"\r\n\r\n{VISITOR}\r\n\
+             --b\r\nContent-Disposition: form-data; name=\"resume\"; filename=\"{FILE_MARK}.pdf\"\r\n\r\n%PDF-1.7 {MARK} "
+        );
+        connection.write_all(head.as_bytes()).await?;
+        connection.write_all(MARK.repeat(20_000).as_bytes()).await?;
+        sleep(Duration::from_secs(1)).await;
+        Ok(())
+    }
+
+    /// The newsletter from the sign-up to the goodbye, by links that are tokens; gives these.
+    pub(super) async fn join_and_leave_the_newsletter(&self) -> anyhow::Result<[String; 2]> {
+        let links = self.stack.link_keys()?;
+        let (confirm, unsubscribe) = (links.confirmation(VISITOR)?, links.unsubscribing(VISITOR)?);
+        assert_eq!(self.sign_up(VISITOR).await?, StatusCode::OK);
+        let confirmed = self.post("newsletter/confirm").json(&json!({ "token": confirm }));
+        assert_eq!(confirmed.send().await?.status(), StatusCode::OK);
+        // As mail programs do it (RFC 8058): the token stands in the address.
+        let one_click = format!(
+            "{}/api/newsletter/unsubscribe?token={unsubscribe}",
+            self.stack.site()
+        );
+        let left = self
+            .http
+            .post(one_click)
+            .form(&[("List-Unsubscribe", "One-Click")]);
+        assert_eq!(left.send().await?.status(), StatusCode::OK);
+        Ok([confirm, unsubscribe])
+    }
+
+    /// What is refused, in every way that repeats what was entered.
+    pub(super) async fn be_refused(&self, known_key: Uuid) -> anyhow::Result<()> {
+        let unprocessable = StatusCode::UNPROCESSABLE_ENTITY;
+        assert_eq!(self.contact(MARK, Uuid::new_v4(), "hello").await?, unprocessable);
+        assert_eq!(self.contact(VISITOR, known_key, "another").await?, unprocessable);
+        assert_eq!(self.sign_up(&format!("{MARK} at example")).await?, unprocessable);
+        let broken = format!("{{ \"name\": \"{MARK}\", \"email\": {MARK} }}");
+        let json = self.post("contact").header("content-type", "application/json");
+        assert_eq!(json.body(broken).send().await?.status(), StatusCode::BAD_REQUEST);
+        let no_resume = format!("{MARK} is no file of that kind").into_bytes();
+        let refused = self.apply(no_resume, &format!("{FILE_MARK}.pdf")).await?;
+        assert_eq!(refused, unprocessable);
+        self.be_refused_without_a_script().await?;
+        self.be_asked_for_work().await?;
+        self.have_the_policy_refuse().await?;
+        let report = json!({ "remote": MARK, "reason": MARK });
+        assert!(
+            !self
+                .post("remote-failure")
+                .json(&report)
+                .send()
+                .await?
+                .status()
+                .is_success()
+        );
+        let token = json!({ "token": format!("{MARK}.token") });
+        assert_eq!(
+            self.post("newsletter/confirm")
+                .json(&token)
+                .send()
+                .await?
+                .status(),
+            unprocessable
+        );
+        for path in ["contact", "api/nothing"] {
+            let url = format!("{}/{path}?{MARK}=query&email={VISITOR}", self.stack.site());
+            self.http
+                .get(url)
+                .header("referer", format!("https://{MARK}.example/"))
+                .send()
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// A form that the browser sends by itself: the page shows what was entered.
+    async fn be_refused_without_a_script(&self) -> anyhow::Result<()> {
+        let form = [
+            ("name", format!("{MARK} Zoë")),
+            ("email", format!("{MARK} at example")),
+            ("message", format!("{MARK} hello")),
+        ];
+        let answer = self.post("contact").header("accept", "text/html").form(&form);
+        let answer = answer.send().await?;
+        assert_eq!(answer.status(), StatusCode::UNPROCESSABLE_ENTITY);
+        assert!(answer.text().await?.contains(&format!("{MARK} hello")));
+        Ok(())
+    }
+
+    /// A form that is filled in too fast, with a solution that is none.
+    async fn be_asked_for_work(&self) -> anyhow::Result<()> {
+        let form =
+            json!({ "name": format!("{MARK} Zoë"), "email": VISITOR, "message": format!("{MARK} hello") });
+        let fast = self
+            .post("contact")
+            .header("idempotency-key", Uuid::new_v4().to_string())
+            .header("fill-seconds", "0.1")
+            .header("challenge-solution", MARK);
+        let asked = fast.json(&form).send().await?;
+        assert_eq!(asked.status(), StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(asked.json::<Json>().await?["code"], "challenge");
+        Ok(())
+    }
+
+    /// A report of a page whose address is a mailed link.
+    async fn have_the_policy_refuse(&self) -> anyhow::Result<()> {
+        let report = json!({ "csp-report": {
+            "document-uri": format!("{}/?newsletter=confirm&token={MARK}", self.stack.site()),
+            "blocked-uri": format!("https://{MARK}.example/{MARK}.js?{MARK}"),
+            "violated-directive": format!("script-src https://{MARK}.example"),
+            "script-sample": MARK,
+        } });
+        let report = self
+            .post("remote-failure")
+            .header("content-type", "application/csp-report")
+            .body(report.to_string());
+        assert_eq!(report.send().await?.status(), StatusCode::OK);
+        Ok(())
+    }
+}
