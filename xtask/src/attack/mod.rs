@@ -52,7 +52,7 @@ pub enum Attack {
     Frames,
     /// What the OpenAPI document allows, and what it does not, by Schemathesis
     Api,
-    /// Clients that send as slowly as they can, by slowhttptest
+    /// Clients that send and read as slowly as they can, by slowhttptest
     Slow,
     /// Archives, slow uploads, idle and slow connections, and floods, beside honest visitors whose times are compared with quiet ones
     Visitors,

@@ -7,6 +7,7 @@ Fails where the visitor is not answered, or a slow connection is not ended.
 
 import re
 import subprocess
+import threading
 from dataclasses import dataclass
 
 from stack import Stack, Visitor, report
@@ -16,6 +17,8 @@ CONNECTIONS = 200
 P99 = 0.25
 # What slowhttptest says where the server has ended all of them before the time is over.
 ENDED = "No open connections left"
+# The visitor's connections, and what the server has open for itself.
+OTHER_SOCKETS = 20
 
 
 @dataclass
@@ -32,7 +35,29 @@ ATTACKS = [
     Attack("headers", ["-H", "-i", "2", "-x", "16"], 30),
     # Fifteen seconds for a form.
     Attack("body", ["-B", "-i", "2", "-x", "16", "-s", "8192", "-f", "application/json"], 30),
+    # A minute for some of an answer: ten answers on each connection, of which five bytes a second are taken.
+    Attack("reading", ["-X", "-k", "10", "-n", "1", "-z", "5", "-w", "256", "-y", "512"], 90),
 ]
+
+
+class OpenSockets(threading.Thread):
+    """Counts the sockets of a server, twice a second."""
+
+    def __init__(self, stack, name):
+        super().__init__(daemon=True)
+        self.stack, self.name = stack, name
+        self.counts = [stack.sockets(name)]
+        self.stopping = threading.Event()
+
+    def run(self):
+        while not self.stopping.wait(0.5):
+            self.counts.append(self.stack.sockets(self.name))
+
+    def stop(self):
+        """Ends it; how many there were before the attack, at the most, and shortly before its end."""
+        self.stopping.set()
+        self.join()
+        return self.counts[0], max(self.counts), self.counts[-2:][0]
 
 
 def slowhttptest(attack, url):
@@ -42,10 +67,13 @@ def slowhttptest(attack, url):
     return re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
 
 
-def run(attack, name, address, page, target):
-    visitor = Visitor(address, page)
+def run(attack, stack, name, page, target):
+    address = stack.address(name)
+    visitor, sockets = Visitor(address, page), OpenSockets(stack, name)
     visitor.start()
+    sockets.start()
     said = slowhttptest(attack, f"http://{address[0]}:{address[1]}{target}")
+    before, most, at_the_end = sockets.stop()
     slowest = visitor.stop()
     what = f"{name}, slow {attack.name}"
     print(f"{what}: {len(visitor.seconds)} answers, p99 {slowest * 1000:.0f} ms; {said.strip().splitlines()[-1].strip()}")
@@ -53,8 +81,12 @@ def run(attack, name, address, page, target):
         yield f"{what}: the visitor is not served: {visitor.failures[:3]}"
     if slowest > P99:
         yield f"{what}: the visitor waits {slowest:.2f} s"
-    if ENDED not in said:
-        yield f"{what}: slow connections are not ended: {said[-400:]}"
+    if most < before + CONNECTIONS // 2:
+        yield f"{what}: there were {most} sockets at the most, so nothing was tried: {said[-400:]}"
+    # A reader does not see the end before it has read what the system still has for it.
+    is_ended = at_the_end <= before + OTHER_SOCKETS if attack.name == "reading" else ENDED in said
+    if not is_ended:
+        yield f"{what}: slow connections are not ended, {at_the_end} sockets are open: {said[-400:]}"
 
 
 def main():
@@ -65,7 +97,7 @@ def main():
     for name in names:
         page, form = ("/api/openapi.json", "/api/contact") if name == "gateway" else ("/", "/")
         for attack in ATTACKS:
-            faults += run(attack, name, stack.address(name), page, form if attack.name == "body" else page)
+            faults += run(attack, stack, name, page, form if attack.name == "body" else page)
     report(faults + list(stack.faults()))
 
 

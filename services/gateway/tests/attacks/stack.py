@@ -38,6 +38,11 @@ class Stack:
         line = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
         return int(line.split()[1]) * 1024
 
+    def sockets(self, name):
+        """How many sockets it has open (proc(5))."""
+        files = Path(f"/proc/{self.info['pids'][name]}/fd").iterdir()
+        return sum(link.startswith("socket:") for link in map(_link, files))
+
     def remember(self, names):
         """Notes what they hold before an attack."""
         self.resident_before = {name: self.resident_bytes(name) for name in names}
@@ -55,6 +60,14 @@ class Stack:
             for line in log.read_text(errors="replace").splitlines():
                 if "panicked" in line:
                     yield f"{log.name}: {line}"
+
+
+def _link(path):
+    """What an open file is; nothing where it was closed meanwhile."""
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
 
 
 class Visitor(threading.Thread):
