@@ -22,4 +22,13 @@ pub enum Attack {
     FloodFromOne,
     /// Two hundred forms a second from ten thousand addresses, all in the name of one victim
     FloodFromMany,
+    /// The same flood where the gateway asks for work in one, as the cluster's does: visitors do the work, attackers do not
+    ChallengedFlood,
+}
+
+impl Attack {
+    /// Whether the gateway asks for work meanwhile.
+    pub fn is_challenged(self) -> bool {
+        self == Self::ChallengedFlood
+    }
 }

@@ -66,7 +66,7 @@ impl Attackers {
             Attack::IdleConnections => attackers.connect_idly(site),
             Attack::SlowConnections => attackers.connect_slowly(site),
             Attack::FloodFromOne => attackers.flood_from_one(site)?,
-            Attack::FloodFromMany => attackers.flood_from_many(site),
+            Attack::FloodFromMany | Attack::ChallengedFlood => attackers.flood_from_many(site),
         }
         Ok(attackers)
     }

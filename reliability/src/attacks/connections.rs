@@ -11,6 +11,7 @@ use tokio::{
     net::{TcpSocket, TcpStream},
     time::{sleep, timeout},
 };
+use uuid::Uuid;
 
 use super::attempts::Attempts;
 
@@ -113,11 +114,12 @@ async fn stay(from: Ipv4Addr, site: SocketAddr, slowness: Slowness) -> io::Resul
     }
 }
 
-/// Sends a form on a connection of its own, and reads the answer to its end.
+/// Sends a form on a connection of its own, under a key as browsers do, and reads the answer to its end.
 pub async fn post(from: Ipv4Addr, site: SocketAddr, form: &str, content: String) {
     let request = format!(
-        "POST /api/{form} HTTP/1.1\r\nHost: {site}\r\nConnection: close\r\nContent-Type: application/json\r\n\
-         Content-Length: {}\r\n\r\n{content}",
+        "POST /api/{form} HTTP/1.1\r\nHost: {site}\r\nConnection: close\r\nIdempotency-Key: {}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{content}",
+        Uuid::new_v4(),
         content.len()
     );
     let asking = async {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use reqwest::{Client, Response};
+use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
 use testkit::Stack;
 use tokio::{
@@ -11,7 +11,7 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval},
 };
 
-use super::addresses::address;
+use super::{addresses::address, challenges};
 use crate::submission::{FormKind, Submission};
 
 /// The second number of their addresses.
@@ -38,8 +38,17 @@ pub struct Visits {
     pub messages: Vec<Duration>,
     /// The same of applications that were taken.
     pub applications: Vec<Duration>,
+    /// How long the work of each form took that was asked for one. It is in none of the above.
+    pub solutions: Vec<Duration>,
     /// What was refused or not answered.
     pub failures: Vec<String>,
+}
+
+/// How long a wish took.
+struct Fulfilled {
+    took: Duration,
+    /// The work for it, where some was asked for.
+    solution: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -73,17 +82,21 @@ impl HonestVisitors {
 }
 
 impl Visits {
-    fn note(&mut self, wish: Wish, met: anyhow::Result<Duration>) {
-        match (wish, met) {
-            (_, Err(error)) => self.failures.push(format!("{wish:?}: {error:#}")),
-            (Wish::Page, Ok(took)) => self.pages.push(took),
-            (Wish::Form(FormKind::Application), Ok(took)) => self.applications.push(took),
-            (Wish::Form(_), Ok(took)) => self.messages.push(took),
+    fn note(&mut self, wish: Wish, met: anyhow::Result<Fulfilled>) {
+        let Fulfilled { took, solution } = match met {
+            Ok(fulfilled) => fulfilled,
+            Err(error) => return self.failures.push(format!("{wish:?}: {error:#}")),
+        };
+        self.solutions.extend(solution);
+        match wish {
+            Wish::Page => self.pages.push(took),
+            Wish::Form(FormKind::Application) => self.applications.push(took),
+            Wish::Form(_) => self.messages.push(took),
         }
     }
 }
 
-async fn visit(site: String, number: u32) -> (Wish, anyhow::Result<Duration>) {
+async fn visit(site: String, number: u32) -> (Wish, anyhow::Result<Fulfilled>) {
     let wish = match number {
         _ if number.is_multiple_of(APPLICATION_EVERY) => Wish::Form(FormKind::Application),
         _ if number.is_multiple_of(2) => Wish::Page,
@@ -92,22 +105,51 @@ async fn visit(site: String, number: u32) -> (Wish, anyhow::Result<Duration>) {
     (wish, fulfil(wish, &site, number).await)
 }
 
-async fn fulfil(wish: Wish, site: &str, number: u32) -> anyhow::Result<Duration> {
+async fn fulfil(wish: Wish, site: &str, number: u32) -> anyhow::Result<Fulfilled> {
     let http = Client::builder()
         .timeout(ANSWER_TIMEOUT)
         .local_address(Some(address(ADDRESSES, number as usize).into()))
         .build()?;
-    let request = match wish {
-        Wish::Page => http.get(site),
-        Wish::Form(kind) => Submission::new(SEED, number, kind, RESUME_BYTES).request(&http, site),
-    };
+    match wish {
+        Wish::Page => read_page(&http, site).await,
+        Wish::Form(kind) => send(&http, site, Submission::new(SEED, number, kind, RESUME_BYTES)).await,
+    }
+}
+
+async fn read_page(http: &Client, site: &str) -> anyhow::Result<Fulfilled> {
+    let begun = Instant::now();
+    let answer = http.get(site).send().await?;
+    answer.error_for_status()?.bytes().await?;
+    Ok(Fulfilled {
+        took: begun.elapsed(),
+        solution: None,
+    })
+}
+
+/// Sends a form, and where work is asked for it does that and sends it again, as the site's pages do.
+async fn send(http: &Client, site: &str, submission: Submission) -> anyhow::Result<Fulfilled> {
+    let request = submission.request(http, site);
     let begun = Instant::now();
     let answer = request.send().await?;
-    match wish {
-        Wish::Page => drop(answer.error_for_status()?.bytes().await?),
-        Wish::Form(_) => ensure_taken(answer).await?,
+    if answer.status() != StatusCode::TOO_MANY_REQUESTS {
+        ensure_taken(answer).await?;
+        return Ok(Fulfilled {
+            took: begun.elapsed(),
+            solution: None,
+        });
     }
-    Ok(begun.elapsed())
+    let asked: Value = answer.json().await?;
+    let solving = Instant::now();
+    let solution = challenges::solution_of(asked).await?;
+    let worked = solving.elapsed();
+    let again = submission
+        .request(http, site)
+        .header(challenges::SOLUTION, solution);
+    ensure_taken(again.send().await?).await?;
+    Ok(Fulfilled {
+        took: begun.elapsed().saturating_sub(worked),
+        solution: Some(worked),
+    })
 }
 
 async fn ensure_taken(answer: Response) -> anyhow::Result<()> {
