@@ -7,10 +7,34 @@ use std::{
 
 use rawzip::{RECOMMENDED_BUFFER_SIZE, ReaderAt, ZipArchive, ZipFileHeaderRecord, ZipLocator};
 
-/// The end record and the longest comment behind it (APPNOTE 4.3.16): no reader looks further back from the end.
-const END_WITHIN_BYTES: u64 = 22 + 65_535;
+/// How far from the end of a file programs look for an end record. It and the longest comment are 65,557 bytes (APPNOTE 4.3.16); Info-ZIP
+/// looks through 66,000, the library of Go through 66,560.
+pub(super) const END_WITHIN_BYTES: u64 = 65 * 1024;
+const END_RECORD: [u8; 4] = *b"PK\x05\x06";
+const END_RECORD_BYTES: usize = 22;
+/// What stands before the end record where a longer one replaces it (APPNOTE 4.3.15).
+const ZIP64_LOCATOR: [u8; 4] = *b"PK\x06\x07";
+const ZIP64_LOCATOR_BYTES: usize = 20;
+/// Room for the end record, and for the one that replaces it.
+const END_BUFFER_BYTES: usize = 256;
 
-/// An archive that was found at the end of a file.
+/// Where the signature of an end record stands so near to the end of the file that programs look for it there, first to last.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn end_records(file: &mut (impl Read + Seek)) -> io::Result<Vec<u64>> {
+    let file_bytes = file.seek(SeekFrom::End(0))?;
+    let start = file.seek(SeekFrom::Start(file_bytes.saturating_sub(END_WITHIN_BYTES)))?;
+    let mut tail = Vec::new();
+    file.take(END_WITHIN_BYTES).read_to_end(&mut tail)?;
+    let windows = tail.windows(END_RECORD.len()).zip(start..);
+    Ok(windows
+        .filter_map(|(window, offset)| (window == END_RECORD).then_some(offset))
+        .collect())
+}
+
+/// An archive in a file.
 pub struct Archive<'a, F> {
     archive: ZipArchive<Positioned<'a, F>>,
     file_bytes: u64,
@@ -28,16 +52,18 @@ impl<F: Read + Seek> ReaderAt for Positioned<'_, F> {
 }
 
 impl<'a, F: Read + Seek> Archive<'a, F> {
-    /// The archive whose end record is nearest to the end of the file; `None` where there is none that could be read.
+    /// The archive whose end record stands at this offset; `None` where that cannot be read, which other programs may do.
     ///
     /// # Errors
     ///
     /// If the file has no end.
-    pub fn find(file: &'a mut F) -> io::Result<Option<Self>> {
+    pub fn at(file: &'a mut F, end_record: u64) -> io::Result<Option<Self>> {
         let file_bytes = file.seek(SeekFrom::End(0))?;
-        let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
-        let locator = ZipLocator::new().max_search_space(END_WITHIN_BYTES);
-        let found = locator.locate_in_reader(Positioned(RefCell::new(file)), &mut buffer, file_bytes);
+        let mut buffer = [0; END_BUFFER_BYTES];
+        let signature_bytes = END_RECORD.len() as u64;
+        let locator = ZipLocator::new().max_search_space(signature_bytes);
+        let reader = Positioned(RefCell::new(file));
+        let found = locator.locate_in_reader(reader, &mut buffer, end_record + signature_bytes);
         Ok(found.ok().map(|archive| Self { archive, file_bytes }))
     }
 
@@ -51,11 +77,26 @@ impl<'a, F: Read + Seek> Archive<'a, F> {
         self.end() == self.file_bytes
     }
 
-    /// Whether it holds an entry that could be read.
-    pub fn has_entries(&self) -> bool {
-        let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
-        let mut entries = self.archive.entries(&mut buffer);
-        matches!(entries.next_entry(), Ok(Some(_)))
+    /// Whether all that its end record says leads to one directory, the one right before it. Programs go by the offset, by the size or
+    /// by what replaces either, and choose differently where these differ.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read.
+    pub fn has_one_directory(&self) -> io::Result<bool> {
+        let Some(start) = self.archive.eocd_offset().checked_sub(ZIP64_LOCATOR_BYTES as u64) else {
+            return Ok(false);
+        };
+        let mut bytes = [0; ZIP64_LOCATOR_BYTES + END_RECORD_BYTES];
+        let mut file = self.archive.get_ref().0.borrow_mut();
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(&mut bytes)?;
+        let (before, record) = bytes.split_at(ZIP64_LOCATOR_BYTES);
+        let directory_bytes = u32::from_le_bytes([record[12], record[13], record[14], record[15]]);
+        let is_on_one_disk = record[4..8] == [0; 4] && record[8..10] == record[10..12];
+        Ok(!before.starts_with(&ZIP64_LOCATOR)
+            && is_on_one_disk
+            && u64::from(directory_bytes) == self.directory_bytes())
     }
 
     /// How many entries it says it has.
@@ -63,10 +104,14 @@ impl<'a, F: Read + Seek> Archive<'a, F> {
         self.archive.entries_hint()
     }
 
+    /// Where its directory begins.
+    pub fn directory_offset(&self) -> u64 {
+        self.archive.directory_offset()
+    }
+
     /// How many bytes its directory has.
     pub fn directory_bytes(&self) -> u64 {
-        let (start, end) = (self.archive.directory_offset(), self.archive.eocd_offset());
-        end.saturating_sub(start)
+        self.archive.eocd_offset().saturating_sub(self.directory_offset())
     }
 
     /// Shows the entries of the directory, one after the other.

@@ -5,7 +5,11 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use flate2::read::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchiveEntryWayfinder};
 
-use super::{archive::Archive, content_types, verdict::Verdict};
+use super::{
+    archive::{Archive, end_records},
+    content_types,
+    verdict::Verdict,
+};
 
 /// The most entries of an archive that are looked at. Office writes some twenty, and one for each picture.
 pub(super) const MAX_ENTRIES: u64 = 4096;
@@ -27,13 +31,24 @@ pub fn verify(file: &mut (impl Read + Seek)) -> io::Result<Verdict> {
     if !begins_as_archive(file)? {
         return Ok(Verdict::Differs);
     }
-    let Some(archive) = Archive::find(file)? else {
+    let records = end_records(file)?;
+    let Some(&last) = records.last() else {
+        return Ok(Verdict::Differs);
+    };
+    let Some(archive) = Archive::at(file, last)? else {
         return Ok(Verdict::Differs);
     };
     if archive.told_entries() > MAX_ENTRIES || archive.directory_bytes() > MAX_DIRECTORY_BYTES {
         return Ok(Verdict::Crowded);
     }
-    let is_document = archive.ends_the_file() && is_document(&archive).unwrap_or(false);
+    // Before its directory stand its files, which may be archives: Word embeds workbooks, and some writers do not pack them.
+    let has_one_end = records
+        .iter()
+        .all(|record| *record == last || *record < archive.directory_offset());
+    let is_document = archive.ends_the_file()
+        && has_one_end
+        && archive.has_one_directory()?
+        && is_document(&archive).unwrap_or(false);
     Ok(if is_document {
         Verdict::Agrees
     } else {

@@ -6,6 +6,7 @@ mod archive;
 mod content_types;
 mod doc;
 mod docx;
+mod embedded;
 mod kind;
 mod pdf;
 mod verdict;
@@ -35,6 +36,8 @@ pub enum ResumeError {
     Several,
 }
 
+#[cfg(test)]
+mod polyglots;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-use super::{archive::Archive, verdict::Verdict};
+use super::{embedded, verdict::Verdict};
 
 /// How much is read of the start: as far as readers look for the header (annex H, implementation note 13).
 const HEAD_BYTES: u64 = 1024;
@@ -13,29 +13,40 @@ const TAIL_BYTES: u64 = 2048;
 /// What may come before the header, besides white space: honest files get both from scripts that hand them out. All else
 /// would make it another kind of file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+const END_MARKER: &[u8] = b"%%EOF";
+/// What may stand behind the marker: white space (7.2.2), to which some programs round files up.
+const WHITE_SPACE: &[u8] = b"\0\t\n\x0c\r ";
 const END_OF_STREAM: &[u8] = b"endstream";
 
-/// A file that is an archive at the same time is none: which of both is opened is for others to choose.
+/// A file that programs for archives open is none: which of both is opened is for others to choose. Let pass is the text that some writers
+/// embed which a PDF was made of.
 ///
 /// # Errors
 ///
 /// If the file cannot be read; a content that cannot be made sense of differs.
 pub fn verify(file: &mut (impl Read + Seek)) -> io::Result<Verdict> {
-    let is_pdf = has_header(file)? && has_trailer(file)?;
-    let archive = Archive::find(file)?.filter(Archive::has_entries);
-    let archive_end = archive.map(|archive| archive.end());
-    let is_embedded = match archive_end {
-        Some(end) => ends_a_stream(file, end)?,
-        None => true,
-    };
-    Ok(if is_pdf && is_embedded {
-        Verdict::Agrees
-    } else {
-        Verdict::Differs
-    })
+    Ok(
+        if has_header(file)? && has_trailer(file)? && embeds_at_most_text(file)? {
+            Verdict::Agrees
+        } else {
+            Verdict::Differs
+        },
+    )
 }
 
-/// Whether what ends here is the content of a stream (7.3.8): some writers embed the text that a PDF was made of.
+fn embeds_at_most_text(file: &mut (impl Read + Seek)) -> io::Result<bool> {
+    let Some(ends) = embedded::ends(file)? else {
+        return Ok(false);
+    };
+    for end in ends {
+        if !ends_a_stream(file, end)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether what ends here is the content of a stream (7.3.8).
 fn ends_a_stream(file: &mut (impl Read + Seek), end: u64) -> io::Result<bool> {
     let mut behind = Vec::new();
     file.seek(SeekFrom::Start(end))?;
@@ -58,8 +69,11 @@ fn has_trailer(file: &mut (impl Read + Seek)) -> io::Result<bool> {
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
     let mut tail = Vec::new();
     file.take(TAIL_BYTES).read_to_end(&mut tail)?;
-    let end = last(b"%%EOF", &tail).filter(|at| tail.len() - at <= END_WITHIN_BYTES);
-    Ok(end.is_some_and(|end| last(b"startxref", &tail[..end]).is_some()))
+    let Some(end) = last(END_MARKER, &tail).filter(|at| tail.len() - at <= END_WITHIN_BYTES) else {
+        return Ok(false);
+    };
+    let (before, behind) = (&tail[..end], &tail[end + END_MARKER.len()..]);
+    Ok(last(b"startxref", before).is_some() && behind.iter().all(|byte| WHITE_SPACE.contains(byte)))
 }
 
 /// Where `word` stands last.

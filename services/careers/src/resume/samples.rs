@@ -11,6 +11,9 @@ use super::{kind::ResumeKind, verdict::Verdict, verification};
 
 pub const KINDS: [ResumeKind; 3] = [ResumeKind::Pdf, ResumeKind::Doc, ResumeKind::Docx];
 
+/// How a PDF ends.
+pub const TRAILER: &[u8] = b"\nstartxref\n9\n%%EOF\n";
+
 const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml";
 
 pub fn pdf() -> Vec<u8> {
@@ -20,7 +23,7 @@ pub fn pdf() -> Vec<u8> {
 }
 
 /// An archive of these files, the first of them packed.
-pub fn archive<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<u8> {
+pub fn archive<'a, C: AsRef<[u8]>>(files: impl IntoIterator<Item = (&'a str, C)>) -> Vec<u8> {
     let mut archive = ZipArchiveWriter::new(Vec::new());
     for (number, (name, content)) in files.into_iter().enumerate() {
         let method = if number == 0 {
@@ -28,7 +31,7 @@ pub fn archive<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<u
         } else {
             CompressionMethod::STORE
         };
-        write(&mut archive, name, content, method).expect("writing memory works");
+        write(&mut archive, name, content.as_ref(), method).expect("writing memory works");
     }
     archive.finish().expect("writing memory works")
 }
@@ -36,20 +39,20 @@ pub fn archive<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<u
 fn write(
     archive: &mut ZipArchiveWriter<Vec<u8>>,
     name: &str,
-    content: &str,
+    content: &[u8],
     method: CompressionMethod,
 ) -> Result<(), rawzip::Error> {
     let (mut entry, config) = archive.new_file(name).compression_method(method).start()?;
     let written = if method == CompressionMethod::DEFLATE {
         let packing = flate2::write::DeflateEncoder::new(&mut entry, flate2::Compression::fast());
         let mut writer = config.wrap(packing);
-        writer.write_all(content.as_bytes())?;
+        writer.write_all(content)?;
         let (packing, written) = writer.finish()?;
         packing.finish()?;
         written
     } else {
         let mut writer = config.wrap(&mut entry);
-        writer.write_all(content.as_bytes())?;
+        writer.write_all(content)?;
         writer.finish()?.1
     };
     entry.finish(written)?;
@@ -98,6 +101,34 @@ pub fn compound(stream: &str, content: &[u8], others: usize) -> Vec<u8> {
 
 pub fn doc() -> Vec<u8> {
     compound("/WordDocument", &[0xec, 0xa5, 0xc1, 0], 3)
+}
+
+/// A PDF of this.
+pub fn pdf_of(content: &[u8]) -> Vec<u8> {
+    [&b"%PDF-1.7\n"[..], content, TRAILER].concat()
+}
+
+/// A PDF that has these in a stream each.
+pub fn pdf_that_embeds(contents: &[&[u8]]) -> Vec<u8> {
+    let stream =
+        |content: &&[u8]| [&b"1 0 obj\n<<>>\nstream\n"[..], content, b"\nendstream\nendobj\n"].concat();
+    pdf_of(&contents.iter().map(stream).collect::<Vec<_>>().concat())
+}
+
+/// A DOC that has this in a stream, which is large enough to have sectors of its own.
+pub fn doc_that_embeds(content: &[u8], zeros_behind: usize) -> Vec<u8> {
+    let stream = [&[0xec, 0xa5][..], content, &vec![0; 5000 + zeros_behind]].concat();
+    compound("/WordDocument", &stream, 0)
+}
+
+/// A DOCX that has these besides, unpacked.
+pub fn docx_that_embeds(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let types = content_types("/word/document.xml");
+    let document = [
+        ("[Content_Types].xml", types.as_bytes()),
+        ("word/document.xml", &b"<w/>"[..]),
+    ];
+    archive(document.iter().chain(files).copied())
 }
 
 /// What no look into a file may take, on a machine that has much else to do.

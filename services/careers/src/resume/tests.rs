@@ -148,7 +148,7 @@ fn archives_that_hold_no_document_of_word_are_refused() {
         archive([list, ("xl/workbook.xml", "<x/>")]),
         archive([list, document, document]),
         archive([list, list, document]),
-        archive([]),
+        archive::<&str>([]),
         b"PK\x03\x04 broken archive".to_vec(),
     ] {
         assert_eq!(verdict(Docx, &other), Differs);
