@@ -8,6 +8,7 @@ mod doc;
 mod docx;
 mod embedded;
 mod kind;
+mod other_kinds;
 mod pdf;
 mod verdict;
 mod verification;

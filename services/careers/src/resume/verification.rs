@@ -12,7 +12,7 @@ use tokio::{
     task::{JoinError, spawn_blocking},
 };
 
-use super::{doc, docx, kind::ResumeKind, pdf, verdict::Verdict};
+use super::{doc, docx, kind::ResumeKind, other_kinds, pdf, verdict::Verdict};
 
 /// The place where résumés wait for their turn.
 pub struct Verification {
@@ -55,9 +55,13 @@ fn refused(error: JoinError) -> io::Result<Verdict> {
 
 /// Whether the file's content is of this kind, and of no other at the same time.
 pub(super) fn verify(kind: ResumeKind, file: &mut (impl Read + Seek)) -> io::Result<Verdict> {
-    match kind {
+    let verdict = match kind {
         ResumeKind::Pdf => pdf::verify(file),
         ResumeKind::Doc => doc::verify(file),
         ResumeKind::Docx => docx::verify(file),
+    }?;
+    if verdict == Verdict::Agrees && other_kinds::has_mark(kind, file)? {
+        return Ok(Verdict::Differs);
     }
+    Ok(verdict)
 }
