@@ -308,7 +308,8 @@ async fn a_resume_with_a_virus_is_refused_at_its_field_and_a_clean_one_is_called
     let clamd = Clamd::start().await?;
     let (site, collector) = site_scanned_by(&clamd.address()).await?;
 
-    let infected = [pdf(1_000_000), Clamd::VIRUS.into()].concat();
+    let end = b"\nstartxref\n0\n%%EOF\n".to_vec();
+    let infected = [pdf(1_000_000), Clamd::VIRUS.into(), end].concat();
     let refused = site.apply(infected).await?;
     assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY);
     let body: Value = refused.json().await?;
