@@ -19,7 +19,7 @@ use visitor::PersonKeys;
 
 use crate::{
     application::{Application, RawForm},
-    receiving::receive,
+    receiving::{ReceiveError, receive},
     resume::{ResumeError, ResumeKind, Verdict, Verification},
     scanner::{Infected, Scanner},
     settings::STORING_TIME,
@@ -64,6 +64,17 @@ pub enum ApplyError {
     Upload(UploadError),
     /// The event could not be stored.
     Publish(PublishError),
+}
+
+impl From<ReceiveError> for ApplyError {
+    fn from(error: ReceiveError) -> Self {
+        match error {
+            ReceiveError::Stream(status) => Self::Stream(status),
+            ReceiveError::Protocol(reason) => Self::Protocol(reason),
+            ReceiveError::SeveralResumes => Self::Resume(ResumeError::Several),
+            ReceiveError::Spool(error) => Self::Spool(error),
+        }
+    }
 }
 
 impl From<ApplyError> for Status {

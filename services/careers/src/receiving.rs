@@ -9,9 +9,7 @@ use tonic::Status;
 
 use crate::{
     application::RawForm,
-    apply::ApplyError,
-    resume::ResumeError,
-    spool::{Spool, SpoolFolder, Spooled},
+    spool::{Spool, SpoolError, SpoolFolder, Spooled},
     upload_metrics::UploadMetrics,
 };
 
@@ -23,6 +21,24 @@ pub struct Committed {
     pub idempotency_key: String,
 }
 
+/// Why an application was not received.
+pub enum ReceiveError {
+    /// The stream itself broke.
+    Stream(Status),
+    /// The stream broke our protocol.
+    Protocol(&'static str),
+    /// There is more than one résumé.
+    SeveralResumes,
+    /// The résumé is too large, or could not be spooled.
+    Spool(SpoolError),
+}
+
+impl From<SpoolError> for ReceiveError {
+    fn from(error: SpoolError) -> Self {
+        Self::Spool(error)
+    }
+}
+
 /// Receives an application, its résumé into this folder. What comes without a commit leaves nothing there.
 ///
 /// # Errors
@@ -32,34 +48,33 @@ pub async fn receive(
     folder: &SpoolFolder,
     metrics: &UploadMetrics,
     mut parts: impl Stream<Item = Result<ApplyRequest, Status>> + Unpin,
-) -> Result<Committed, ApplyError> {
+) -> Result<Committed, ReceiveError> {
     let mut form = RawForm::default();
     let mut spool: Option<Spool> = None;
     let mut attribution = None;
     let started = Instant::now();
     while let Some(request) = parts.next().await {
-        match request.map_err(ApplyError::Stream)?.part {
+        match request.map_err(ReceiveError::Stream)?.part {
             Some(Part::Field(field)) => {
                 let name = FieldName::try_from(field.name).unwrap_or(FieldName::Unspecified);
                 form.set(name, field.value);
             }
             Some(Part::Attribution(told)) => attribution = Attribution::of(Some(told)),
             Some(Part::ResumeStart(_)) if spool.is_some() => {
-                return Err(ApplyError::Resume(ResumeError::Several));
+                return Err(ReceiveError::SeveralResumes);
             }
             Some(Part::ResumeStart(start)) => {
-                let opened = Spool::open(folder, start.file_name).await;
-                spool = Some(opened.map_err(ApplyError::Spool)?);
+                spool = Some(Spool::open(folder, start.file_name).await?);
             }
             Some(Part::ResumeChunk(chunk)) => {
                 let spool = spool
                     .as_mut()
-                    .ok_or(ApplyError::Protocol("a chunk came before its résumé"))?;
-                spool.write(&chunk).await.map_err(ApplyError::Spool)?;
+                    .ok_or(ReceiveError::Protocol("a chunk came before its résumé"))?;
+                spool.write(&chunk).await?;
             }
             Some(Part::Commit(commit)) => {
                 let resume = match spool {
-                    Some(spool) => Some(spool.finish().await.map_err(ApplyError::Spool)?),
+                    Some(spool) => Some(spool.finish().await?),
                     None => None,
                 };
                 if let Some(spooled) = &resume {
@@ -72,8 +87,8 @@ pub async fn receive(
                     idempotency_key: commit.idempotency_key,
                 });
             }
-            None => return Err(ApplyError::Protocol("a message holds one part")),
+            None => return Err(ReceiveError::Protocol("a message holds one part")),
         }
     }
-    Err(ApplyError::Protocol("the stream ended without the commit"))
+    Err(ReceiveError::Protocol("the stream ended without the commit"))
 }

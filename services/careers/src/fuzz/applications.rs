@@ -164,6 +164,7 @@ fn in_whatever_order_parts_come_they_are_one_application_or_the_senders_fault_an
             let messages = messages(input);
             let expected = expected(&messages);
             let received = runtime.block_on(receive(&folder, &metrics, tokio_stream::iter(messages)));
+            let received = received.map_err(|error| Status::from(ApplyError::from(error)).code());
             match (received, expected) {
                 (Ok(committed), Ok(expected)) => {
                     ensure_whole(&committed, &expected);
@@ -171,9 +172,9 @@ fn in_whatever_order_parts_come_they_are_one_application_or_the_senders_fault_an
                         assert_eq!(Status::from(error).code(), Code::InvalidArgument);
                     }
                 }
-                (Err(error), Err(code)) => assert_eq!(Status::from(error).code(), code),
+                (Err(refused), Err(code)) => assert_eq!(refused, code),
                 (Ok(_), Err(code)) => panic!("it is taken and not {code:?}"),
-                (Err(error), Ok(_)) => panic!("{:?}", Status::from(error)),
+                (Err(refused), Ok(_)) => panic!("it is refused: {refused:?}"),
             }
             assert_eq!(files(), files_before, "a file is left in the spool");
         });
