@@ -52,7 +52,7 @@ pub const TRACE_VIEWER: Apart = Apart {
 pub const OBSERVATORY: Apart = Apart {
     name: "observatory",
     what: "observatory of headers",
-    megabytes: 131,
+    megabytes: 90,
 };
 
 impl Apart {
