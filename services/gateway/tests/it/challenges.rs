@@ -41,7 +41,7 @@ async fn solved(asked: Response) -> anyhow::Result<String> {
     assert!(
         body["message"]
             .as_str()
-            .is_some_and(|words| words.contains("e-mail")),
+            .is_some_and(|words| words.contains("in a few minutes")),
         "{body}"
     );
     let challenge: Challenge = serde_json::from_value(body["challenge"].clone())?;
