@@ -158,7 +158,8 @@ async fn nothing_of_a_visitor_stands_where_nobodys_data_may_be() -> anyhow::Resu
     }
     let tokens = site.join_and_leave_the_newsletter().await?;
     assert_eq!(site.sign_up(STRANGER).await?, StatusCode::OK);
-    let resume = [pdf(50_000), MARK.as_bytes().to_vec()].concat();
+    let end = b"\nstartxref\n0\n%%EOF\n".to_vec();
+    let resume = [pdf(50_000), MARK.as_bytes().to_vec(), end].concat();
     let applied = site.apply(resume, &format!("{FILE_MARK}.pdf")).await?;
     assert_eq!(applied, StatusCode::OK);
     site.apply_and_leave().await?;
