@@ -53,8 +53,8 @@ ASKS_FOR = {
 # What sitectl is asked to do; the others are not asked.
 TASK = {"sitectl": ["setup"]}
 COMPRESSED = {"content-encoding": "br", "vary": "accept-encoding"}
-PAGE = COMPRESSED | {"content-type": "text/html", "cache-control": "no-cache"}
-ENTRY = COMPRESSED | {"content-type": "text/javascript", "cache-control": "no-cache"}
+PAGE = COMPRESSED | {"content-type": "text/html; charset=utf-8", "cache-control": "no-cache"}
+ENTRY = COMPRESSED | {"content-type": "text/javascript; charset=utf-8", "cache-control": "no-cache"}
 FOR_EVER = ENTRY | {"cache-control": "public, max-age=31536000, immutable"}
 # What an image answers that runs without being told anything: the address, where `*` stands for one of its files, the
 # status, and headers.

@@ -12,7 +12,7 @@ test.describe('without a browser', { tag: '@hosting' }, () => {
     for (const path of pages) {
       const answer = await request.get(path);
       expect(answer.status(), path).toBe(200);
-      expect(answer.headers()['content-type'], path).toBe('text/html');
+      expect(answer.headers()['content-type'], path).toBe('text/html; charset=utf-8');
       expect(answer.headers()['content-security-policy'], path).toContain("script-src 'self'");
       const preview = /<meta property="og:image" content="([^"]+)"/.exec(await answer.text())?.[1];
       const picture = await request.get(new URL(preview ?? 'missing:').pathname);
