@@ -158,11 +158,8 @@ impl S3 {
     /// Removes what the server leaves of objects that were deleted: their metadata, beside the bucket, and the folders of their
     /// keys. Call it where nothing is stored; whoever looks at the objects ten thousand times would look at ever more of them.
     pub fn remove_leftovers(&self) -> anyhow::Result<()> {
-        for entry in fs::read_dir(&self.folder)? {
-            let path = entry?.path();
-            if path.is_file() {
-                fs::remove_file(path)?;
-            }
+        for file in self.metadata_files()? {
+            fs::remove_file(file)?;
         }
         for entry in fs::read_dir(self.folder.join(BUCKET))? {
             fs::remove_dir_all(entry?.path())?;
@@ -172,12 +169,15 @@ impl S3 {
 
     /// What is kept of the objects besides, as it lies on the disk.
     pub fn metadata(&self) -> anyhow::Result<Vec<String>> {
-        let entries = fs::read_dir(&self.folder)?.collect::<Result<Vec<_>, _>>()?;
-        let files = entries
-            .iter()
-            .map(fs::DirEntry::path)
-            .filter(|path| path.is_file());
+        let files = self.metadata_files()?.into_iter();
         files.map(|file| Ok(fs::read_to_string(file)?)).collect()
+    }
+
+    /// What the server keeps beside the bucket.
+    fn metadata_files(&self) -> anyhow::Result<Vec<PathBuf>> {
+        let entries = fs::read_dir(&self.folder)?.collect::<Result<Vec<_>, _>>()?;
+        let paths = entries.iter().map(fs::DirEntry::path);
+        Ok(paths.filter(|path| path.is_file()).collect())
     }
 }
 
