@@ -1,6 +1,6 @@
 //! Bodies of forms without a file: read whole before anything else looks at them, and bounded over all requests together.
 
-use std::{num::NonZeroU32, sync::Arc, time::Duration};
+use std::{net::IpAddr, num::NonZeroU32, sync::Arc, time::Duration};
 
 use axum::{
     Extension,
@@ -18,7 +18,7 @@ use tokio::{
 
 use crate::{
     address::VisitorAddress,
-    address_limit::AddressLimit,
+    address_limit::{AddressLimit, AddressPermit},
     api_error::ApiError,
     limits::Limit,
     pace::{LeastRate, Pace, Received, Waiting},
@@ -71,6 +71,12 @@ impl BodyBudget {
         }
     }
 
+    /// Waits until one body more of this address may be read.
+    async fn turn(&self, address: IpAddr) -> Result<AddressPermit, ApiError> {
+        let of_address = timeout(QUEUE_TIMEOUT, self.per_address.acquire(address)).await;
+        of_address.map_err(|_| Limit::BodiesPerAddress.exceeded())
+    }
+
     fn share(&self, bytes: usize) -> &Share {
         if bytes <= SMALL_BYTES {
             &self.small
@@ -107,11 +113,12 @@ pub async fn read_within_budget(
     next: Next,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let of_address = timeout(QUEUE_TIMEOUT, bodies.budget.per_address.acquire(address)).await;
-    let Ok(_of_address) = of_address else {
-        return Limit::Bodies.exceeded().into_response();
+    let read = async {
+        let of_address = bodies.budget.turn(address).await?;
+        let (body, bytes) = bodies.read(body).await?;
+        Ok::<_, ApiError>((body, (of_address, bytes)))
     };
-    match bodies.read(body).await {
+    match read.await {
         Ok((body, _held)) => next.run(Request::from_parts(parts, body.into())).await,
         Err(refused) => refused.into_response(),
     }
@@ -187,6 +194,22 @@ mod tests {
         assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
         drop(unending);
         assert!(bodies.read(large.into()).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn an_address_is_told_that_it_has_its_share_and_no_other_one_is() {
+        let budget = bodies().budget;
+        let [crowd, neighbour] = [9, 10].map(|last| IpAddr::from([203, 0, 113, last]));
+        let mut turns = Vec::new();
+        for _ in 0..MAX_OF_ADDRESS {
+            turns.push(budget.turn(crowd).await.expect("it has fewer"));
+        }
+        let (refused, let_in) = tokio::join!(budget.turn(crowd), budget.turn(neighbour));
+        let refused = refused.map(drop).expect_err("it has its share");
+        assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS);
+        assert!(let_in.is_ok());
+        turns.pop();
+        assert!(budget.turn(crowd).await.is_ok());
     }
 
     #[tokio::test]

@@ -33,15 +33,18 @@ pub enum Limit {
     Pace,
     /// Bytes of bodies at once.
     Bodies,
+    /// Bodies of one address at once.
+    BodiesPerAddress,
 }
 
 impl Limit {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Rate,
         Self::UploadsPerAddress,
         Self::Uploads,
         Self::Pace,
         Self::Bodies,
+        Self::BodiesPerAddress,
     ];
 
     /// Counts a refusal, and gives what its visitor is told.
@@ -74,6 +77,11 @@ impl Limit {
                 ApiError::with_message(StatusCode::SERVICE_UNAVAILABLE, sentence)
                     .retry_after(BUSY_RETRY_AFTER)
             }
+            Self::BodiesPerAddress => {
+                let sentence =
+                    "Many forms are still being sent from your network. Please try again in a moment.";
+                ApiError::with_message(StatusCode::TOO_MANY_REQUESTS, sentence).retry_after(BUSY_RETRY_AFTER)
+            }
         }
     }
 
@@ -84,6 +92,7 @@ impl Limit {
             Self::Uploads => "uploads",
             Self::Pace => "pace",
             Self::Bodies => "bodies",
+            Self::BodiesPerAddress => "bodies_per_address",
         }
     }
 
