@@ -14,6 +14,8 @@ pub enum Attack {
     CrowdedArchives,
     /// Fifty addresses begin four uploads each, and go on by a byte a second
     SlowUploads,
+    /// Five addresses begin two uploads each, and go on by a little more than the least rate: enough for every place
+    LeastRateUploads,
     /// Two thousand connections of forty addresses say nothing, and five hundred of one
     IdleConnections,
     /// A thousand connections of forty addresses: slow headers, slow bodies, and answers that nobody reads

@@ -31,6 +31,9 @@ const MANY_ADDRESSES: usize = 10_000;
 const ARCHIVE_SENDERS: usize = 8;
 const SLOW_UPLOADERS: usize = 50;
 const UPLOADS_OF_EACH: usize = 4;
+/// With as many uploads each as are read at once of one address they are enough for every place.
+const LEAST_RATE_UPLOADERS: usize = 5;
+const UPLOADS_AT_ONCE_OF_ONE: usize = 2;
 /// Connections are made by so many addresses.
 const CONNECTING_ADDRESSES: usize = 40;
 const IDLE_CONNECTIONS: usize = 2_000;
@@ -62,7 +65,15 @@ impl Attackers {
         match attack {
             Attack::Quiet => {}
             Attack::CrowdedArchives => attackers.send_archives(site)?,
-            Attack::SlowUploads => attackers.upload_slowly(site),
+            Attack::SlowUploads => attackers.upload(site, Slowness::Upload, SLOW_UPLOADERS, UPLOADS_OF_EACH),
+            Attack::LeastRateUploads => {
+                attackers.upload(
+                    site,
+                    Slowness::UploadAtLeastRate,
+                    LEAST_RATE_UPLOADERS,
+                    UPLOADS_AT_ONCE_OF_ONE,
+                );
+            }
             Attack::IdleConnections => attackers.connect_idly(site),
             Attack::SlowConnections => attackers.connect_slowly(site),
             Attack::FloodFromOne => attackers.flood_from_one(site)?,
@@ -99,12 +110,12 @@ impl Attackers {
         Ok(())
     }
 
-    fn upload_slowly(&mut self, site: SocketAddr) {
-        for upload in 0..SLOW_UPLOADERS * UPLOADS_OF_EACH {
-            let from = address(3, upload % SLOW_UPLOADERS);
+    fn upload(&mut self, site: SocketAddr, slowness: Slowness, addresses: usize, of_each: usize) {
+        for upload in 0..addresses * of_each {
+            let from = address(3, upload % addresses);
             let attempts = self.attempts.clone();
             self.tasks
-                .spawn(connections::slow(from, site, Slowness::Upload, attempts));
+                .spawn(connections::slow(from, site, slowness, attempts));
         }
     }
 

@@ -23,6 +23,8 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// What gets an upload in line for a place.
 const UPLOAD_BEGINNING_BYTES: usize = 80 * 1024;
 const UPLOAD_BYTES: usize = 9_000_000;
+/// A second of an upload that the gateway's own setting (`UPLOAD_LEAST_RATE`, 8,000) takes for fast enough.
+const ABOVE_LEAST_RATE_BYTES: usize = 9_000;
 const RECEIVE_BUFFER_BYTES: u32 = 4_096;
 const REQUESTS_WITHOUT_READING: usize = 200;
 
@@ -37,6 +39,8 @@ pub enum Slowness {
     Reading,
     /// A byte a second of a résumé whose beginning came at once.
     Upload,
+    /// The same by a little more than the least rate.
+    UploadAtLeastRate,
 }
 
 impl Slowness {
@@ -48,7 +52,16 @@ impl Slowness {
             Self::Headers => b"GET / HTTP/1.1\r\nHost: a\r\n".into(),
             Self::Body => b"POST /api/contact HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{".into(),
             Self::Reading => b"GET / HTTP/1.1\r\nHost: a\r\n\r\n".repeat(REQUESTS_WITHOUT_READING),
-            Self::Upload => beginning_of_an_upload(),
+            Self::Upload | Self::UploadAtLeastRate => beginning_of_an_upload(),
+        }
+    }
+
+    /// When it is made again in any case. An upload that lost its place is told so only once the rest of it was read.
+    fn longest(self) -> Duration {
+        match self {
+            Self::Headers | Self::Body | Self::Reading => Duration::MAX,
+            Self::Upload => Duration::from_secs(5),
+            Self::UploadAtLeastRate => Duration::from_secs(15),
         }
     }
 
@@ -58,6 +71,7 @@ impl Slowness {
             Self::Body => b" ",
             Self::Reading => b"",
             Self::Upload => b"a",
+            Self::UploadAtLeastRate => &[b'a'; ABOVE_LEAST_RATE_BYTES],
         }
     }
 }
@@ -83,12 +97,12 @@ pub async fn idle(from: Ipv4Addr, site: SocketAddr, attempts: Attempts) {
     }
 }
 
-/// Says something now and then, and is made again whenever it was closed.
+/// Says something now and then, and is made again whenever it was answered or closed.
 pub async fn slow(from: Ipv4Addr, site: SocketAddr, slowness: Slowness, attempts: Attempts) {
     loop {
         attempts.add();
-        // Closed or reset: it is made again.
-        let _closed = stay(from, site, slowness).await;
+        // Answered, closed or reset: it is made again.
+        let _over = timeout(slowness.longest(), stay(from, site, slowness)).await;
         sleep(PAUSE).await;
     }
 }
@@ -96,19 +110,20 @@ pub async fn slow(from: Ipv4Addr, site: SocketAddr, slowness: Slowness, attempts
 async fn stay(from: Ipv4Addr, site: SocketAddr, slowness: Slowness) -> io::Result<()> {
     let mut stream = connect(from, site).await?;
     stream.write_all(&slowness.beginning()).await?;
-    let mut answer = [0; 1024];
+    let mut answer = [0; 64];
     loop {
         sleep(SIGN_INTERVAL).await;
         stream.write_all(slowness.sign()).await?;
-        let closed = match slowness {
+        let is_over = match slowness {
             // Nothing is read, so the end is seen by nothing else.
             Slowness::Reading => stream
                 .ready(tokio::io::Interest::ERROR | tokio::io::Interest::WRITABLE)
                 .await?
                 .is_error(),
-            _ => matches!(stream.try_read(&mut answer), Ok(0)),
+            // An answer, too, is the end of it.
+            _ => stream.try_read(&mut answer).is_ok(),
         };
-        if closed {
+        if is_over {
             return Ok(());
         }
     }

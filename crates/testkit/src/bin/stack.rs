@@ -23,8 +23,9 @@ const CLUSTER: Shape = Shape {
     ..Shape::USUAL
 };
 const MEGABYTE: f64 = 1_000_000.0;
-const IDLE_BUDGET_MB: f64 = 20.0;
-const PEAK_BUDGET_MB: f64 = 48.0;
+const IDLE_BUDGET_MB: f64 = 22.0;
+/// The gateway reads up to 320 KiB of each upload that waits for a place.
+const PEAK_BUDGET_MB: f64 = 64.0;
 const START_BUDGET: Duration = Duration::from_millis(300);
 const AT_REST_BUDGET_MB: f64 = 25.0;
 const PROGRAM_BUDGET_MB: f64 = 25.0;
