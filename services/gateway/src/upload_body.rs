@@ -2,14 +2,21 @@
 
 use std::{
     future::poll_fn,
-    pin::Pin,
+    pin::{Pin, pin},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll, ready},
 };
 
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::Frame;
 
-use crate::pace::Received;
+use crate::{
+    api_error::ApiError,
+    pace::{Pace, Received},
+};
 
 /// Body of an upload.
 pub struct UploadBody {
@@ -17,8 +24,61 @@ pub struct UploadBody {
     received: Received,
     /// What was read of it beforehand, in one piece: a list of pieces would take many times as much where each is a byte.
     beginning: Vec<u8>,
-    /// Whether the next piece waits until the last was looked at.
-    pauses: bool,
+    demand: Demand,
+}
+
+/// Whether the parser of a body cannot go on with what it holds.
+#[derive(Clone, Default)]
+struct Demand(Arc<AtomicBool>);
+
+impl Demand {
+    /// Runs the parser, and lets it have one piece of the body more each time it cannot go on.
+    async fn feed<T>(&self, parsing: impl Future<Output = T>) -> T {
+        let mut parsing = pin!(parsing);
+        poll_fn(|context| {
+            if let Poll::Ready(parsed) = parsing.as_mut().poll(context) {
+                return Poll::Ready(parsed);
+            }
+            if self.0.swap(true, Ordering::Relaxed) {
+                return Poll::Pending;
+            }
+            let parsed = parsing.as_mut().poll(context);
+            if parsed.is_pending() && !self.0.load(Ordering::Relaxed) {
+                // It took the piece, and others have their turn before the next one.
+                context.waker().wake_by_ref();
+            }
+            parsed
+        })
+        .await
+    }
+}
+
+/// What arrives of an upload, by the pace that it must have.
+pub struct Arrivals {
+    pace: Pace,
+    demand: Demand,
+}
+
+impl Arrivals {
+    /// Of this body.
+    pub fn new(body: &UploadBody, pace: Pace) -> Self {
+        let demand = body.demand.clone();
+        Self { pace, demand }
+    }
+
+    /// What has been read of it.
+    pub fn received(&self) -> &Received {
+        self.pace.received()
+    }
+
+    /// What the parser of the body makes of it.
+    ///
+    /// # Errors
+    ///
+    /// If the body does not come at its pace.
+    pub async fn parse<T>(&mut self, parsing: impl Future<Output = T>) -> Result<T, ApiError> {
+        self.pace.arriving(self.demand.feed(parsing)).await
+    }
 }
 
 impl UploadBody {
@@ -28,7 +88,7 @@ impl UploadBody {
             body,
             received: Received::default(),
             beginning: Vec::new(),
-            pauses: false,
+            demand: Demand::default(),
         }
     }
 
@@ -68,26 +128,26 @@ impl HttpBody for UploadBody {
     type Data = Bytes;
     type Error = axum::Error;
 
-    /// The parser of multipart bodies reads on for as long as there is something: so it is given one piece at a time, or it would
-    /// hold much of a file that comes fast.
+    /// The parser of multipart bodies reads on whenever it is asked for anything, also for what it holds already: so it is given a
+    /// piece where it cannot go on without, or many small parts would have it hold much of what comes behind them.
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        if std::mem::take(&mut self.pauses) {
-            context.waker().wake_by_ref();
+        if !self.demand.0.load(Ordering::Relaxed) {
             return Poll::Pending;
         }
-        if !self.beginning.is_empty() {
-            self.pauses = true;
+        let frame = if self.beginning.is_empty() {
+            let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+            if let Some(bytes) = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()) {
+                self.received.add(bytes.len());
+            }
+            frame
+        } else {
             let beginning = std::mem::take(&mut self.beginning);
-            return Poll::Ready(Some(Ok(Frame::data(beginning.into()))));
-        }
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
-        if let Some(bytes) = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()) {
-            self.received.add(bytes.len());
-            self.pauses = true;
-        }
+            Some(Ok(Frame::data(beginning.into())))
+        };
+        self.demand.0.store(false, Ordering::Relaxed);
         Poll::Ready(frame)
     }
 }
@@ -110,7 +170,8 @@ mod tests {
         body.begin(250).await.expect("it goes on");
         let received = body.received();
         assert_eq!(received.bytes(), 300);
-        let whole = body.collect().await.expect("it goes on").to_bytes();
+        let demand = body.demand.clone();
+        let whole = demand.feed(body.collect()).await.expect("it goes on").to_bytes();
         assert_eq!((whole.len(), received.bytes()), (1000, 1000));
         assert!(whole.chunks(100).zip(0..).all(|(piece, n)| piece == [n; 100]));
     }
@@ -119,16 +180,24 @@ mod tests {
     async fn a_body_that_is_shorter_than_its_beginning_ends() {
         let mut body = body_of(2);
         body.begin(1000).await.expect("it goes on");
-        assert_eq!(body.collect().await.expect("it goes on").to_bytes().len(), 200);
+        let demand = body.demand.clone();
+        let whole = demand.feed(body.collect()).await.expect("it goes on");
+        assert_eq!(whole.to_bytes().len(), 200);
     }
 
     #[tokio::test]
-    async fn whoever_reads_on_gets_one_piece_at_a_time() {
+    async fn who_asks_for_more_without_need_gets_none() {
         let mut body = body_of(3);
+        let demand = body.demand.clone();
         for _ in 0..3 {
-            assert!(body.frame().now_or_never().flatten().is_some());
             assert!(body.frame().now_or_never().is_none());
+            assert!(demand.feed(body.frame()).now_or_never().flatten().is_some());
         }
-        assert!(body.frame().now_or_never().is_some_and(|end| end.is_none()));
+        assert!(
+            demand
+                .feed(body.frame())
+                .now_or_never()
+                .is_some_and(|end| end.is_none())
+        );
     }
 }

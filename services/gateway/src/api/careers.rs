@@ -28,7 +28,7 @@ use crate::{
     forwarding::{call, not_repeatable},
     pace::Pace,
     stopping::{RECEIVING_ENDS, stopping},
-    upload_body::UploadBody,
+    upload_body::{Arrivals, UploadBody},
     uploads::{Place, Uploads},
 };
 
@@ -98,7 +98,7 @@ pub async fn apply(
 ) -> Result<Response, ApiError> {
     let drain = Drain::of(request.extensions());
     let uploads = &app.uploads;
-    let (form, pace, _place) = tokio::select! {
+    let (form, arrivals, _place) = tokio::select! {
         begun = begin(uploads, address, request) => begun?,
         () = drain.left(RECEIVING_ENDS) => return Err(stopping()),
     };
@@ -124,7 +124,7 @@ pub async fn apply(
         .repeated(deadline.left(uploads.timeout), apply);
     tokio::pin!(applied);
     tokio::select! {
-        forwarded = parts::forward(form, pace, submission, parts) => match forwarded? {
+        forwarded = parts::forward(form, arrivals, submission, parts) => match forwarded? {
             Forwarded::Application => applied.await?,
             // Without the commit the service keeps nothing.
             Forwarded::Spam => return Ok(spam(Accepted::YES)),
@@ -145,12 +145,12 @@ fn refused_early(status: Status) -> ApiError {
     }
 }
 
-/// The form once its beginning is there and it has a place, and the pace at which the rest must come.
+/// The form once its beginning is there and it has a place, and how the rest of it comes.
 async fn begin(
     uploads: &Uploads,
     address: IpAddr,
     request: Request,
-) -> Result<(Multipart, Pace, Place<'_>), ApiError> {
+) -> Result<(Multipart, Arrivals, Place<'_>), ApiError> {
     ensure_multipart(request.headers())?;
     let told = request.body().size_hint().upper();
     let is_small = told.is_some_and(|bytes| bytes <= MAX_BEGINNING_BYTES);
@@ -169,10 +169,11 @@ async fn begin(
         place = turn.place(is_small) => place?,
         Err(gone) = goes_on(&mut body, &mut pace) => return Err(gone),
     };
+    let arrivals = Arrivals::new(&body, pace);
     let request = Request::from_parts(parts, Body::new(body));
     let form = Multipart::from_request(request, &()).await;
     let form = form.map_err(broken_off)?;
-    Ok((form, pace, place))
+    Ok((form, arrivals, place))
 }
 
 /// Reads on as slowly as the upload may come: whoever sends nothing holds up nobody in line, either.

@@ -14,11 +14,7 @@ use site_proto::careers::v1::{ApplyRequest, Commit, Field, FieldName, ResumeStar
 use tokio::sync::mpsc;
 
 use super::{Attribution, HONEYPOT, Submission};
-use crate::{
-    api_error::ApiError,
-    derived_key::SubmissionDigest,
-    pace::{Pace, Received},
-};
+use crate::{api_error::ApiError, derived_key::SubmissionDigest, pace::Received, upload_body::Arrivals};
 
 /// How much of an upload may arrive before the head of its next part ends: of a browser's, a few hundred bytes. The parser holds it
 /// all until then.
@@ -46,26 +42,26 @@ pub enum Forwarded {
 /// If the form cannot be read, a part of it is too large, or it does not arrive at its pace.
 pub async fn forward(
     mut form: Multipart,
-    mut pace: Pace,
+    mut arrivals: Arrivals,
     mut submission: Submission,
     to: mpsc::Sender<ApplyRequest>,
 ) -> Result<Forwarded, ApiError> {
     let mut spam = false;
     let mut attribution = None;
     let mut digest = SubmissionDigest::of("career-application");
-    while let Some(mut part) = next_part(&mut form, &mut pace).await? {
+    while let Some(mut part) = next_part(&mut form, &mut arrivals).await? {
         match part.name().unwrap_or_default() {
-            RESUME => forward_resume(&mut part, &mut pace, &mut digest, &to).await?,
-            ATTRIBUTION => attribution = Some(read_attribution(&text(&mut part, &mut pace).await?)?),
-            HONEYPOT => spam |= !text(&mut part, &mut pace).await?.is_empty(),
+            RESUME => forward_resume(&mut part, &mut arrivals, &mut digest, &to).await?,
+            ATTRIBUTION => attribution = Some(read_attribution(&text(&mut part, &mut arrivals).await?)?),
+            HONEYPOT => spam |= !text(&mut part, &mut arrivals).await?.is_empty(),
             other => match field_name(other) {
                 Some(name) => {
-                    let value = text(&mut part, &mut pace).await?;
+                    let value = text(&mut part, &mut arrivals).await?;
                     digest.set(name.as_str_name(), &value);
                     let name = name.into();
                     send(&to, Part::Field(Field { name, value })).await;
                 }
-                None => while chunk(&mut part, &mut pace).await?.is_some() {},
+                None => while chunk(&mut part, &mut arrivals).await?.is_some() {},
             },
         }
     }
@@ -85,14 +81,14 @@ pub async fn forward(
 /// A browser sends a part without name and content where no file was chosen.
 async fn forward_resume(
     part: &mut FormPart<'_>,
-    pace: &mut Pace,
+    arrivals: &mut Arrivals,
     digest: &mut SubmissionDigest,
     to: &mpsc::Sender<ApplyRequest>,
 ) -> Result<(), ApiError> {
     let file_name = part.file_name().unwrap_or_default();
     let kept_from = file_name.ceil_char_boundary(file_name.len().saturating_sub(FILE_NAME_BYTES));
     let file_name = file_name[kept_from..].to_owned();
-    let first = chunk(part, pace).await?;
+    let first = chunk(part, arrivals).await?;
     if file_name.is_empty() && first.is_none() {
         return Ok(());
     }
@@ -101,7 +97,7 @@ async fn forward_resume(
     while let Some(bytes) = next {
         digest.add(RESUME, &bytes);
         send(to, Part::ResumeChunk(bytes)).await;
-        next = chunk(part, pace).await?;
+        next = chunk(part, arrivals).await?;
     }
     Ok(())
 }
@@ -111,9 +107,9 @@ async fn send(to: &mpsc::Sender<ApplyRequest>, part: Part) {
     let _gone = to.send(ApplyRequest { part: Some(part) }).await;
 }
 
-async fn text(part: &mut FormPart<'_>, pace: &mut Pace) -> Result<String, ApiError> {
+async fn text(part: &mut FormPart<'_>, arrivals: &mut Arrivals) -> Result<String, ApiError> {
     let mut bytes = Vec::new();
-    while let Some(more) = chunk(part, pace).await? {
+    while let Some(more) = chunk(part, arrivals).await? {
         if bytes.len() + more.len() > FIELD_BYTES {
             return Err(ApiError::of(StatusCode::PAYLOAD_TOO_LARGE));
         }
@@ -123,19 +119,22 @@ async fn text(part: &mut FormPart<'_>, pace: &mut Pace) -> Result<String, ApiErr
 }
 
 /// The next bytes of a part. The parser ends some parts by a piece without any, which is none.
-async fn chunk(part: &mut FormPart<'_>, pace: &mut Pace) -> Result<Option<Bytes>, ApiError> {
+async fn chunk(part: &mut FormPart<'_>, arrivals: &mut Arrivals) -> Result<Option<Bytes>, ApiError> {
     loop {
-        let chunk = pace.arriving(part.chunk()).await?.map_err(unreadable)?;
+        let chunk = arrivals.parse(part.chunk()).await?.map_err(unreadable)?;
         if chunk.as_ref().is_none_or(|bytes| !bytes.is_empty()) {
             return Ok(chunk);
         }
     }
 }
 
-async fn next_part<'a>(form: &'a mut Multipart, pace: &mut Pace) -> Result<Option<FormPart<'a>>, ApiError> {
-    let received = pace.received().clone();
+async fn next_part<'a>(
+    form: &'a mut Multipart,
+    arrivals: &mut Arrivals,
+) -> Result<Option<FormPart<'a>>, ApiError> {
+    let received = arrivals.received().clone();
     let head = within(PART_HEAD_BYTES, &received, form.next_field());
-    pace.arriving(head).await??.map_err(unreadable)
+    arrivals.parse(head).await??.map_err(unreadable)
 }
 
 /// What is read, unless more than so many bytes are received for it.
@@ -189,7 +188,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        pace::{LeastRate, Waiting},
+        pace::{LeastRate, Pace, Waiting},
         upload_body::UploadBody,
     };
 
@@ -199,13 +198,14 @@ mod tests {
     async fn forward_body(body: UploadBody, to: mpsc::Sender<ApplyRequest>) -> Result<Forwarded, ApiError> {
         let rate = LeastRate(NonZeroU32::MIN);
         let pace = Pace::new(rate, body.received(), Waiting::default());
+        let arrivals = Arrivals::new(&body, pace);
         let mut request = Request::new(Body::new(body));
         let content_type = header::HeaderValue::from_static("multipart/form-data; boundary=x");
         request.headers_mut().insert(header::CONTENT_TYPE, content_type);
         let form = Multipart::from_request(request, &()).await.expect("multipart");
         let (mut head, ()) = Request::new(()).into_parts();
         let submission = Submission::from_request_parts(&mut head, &()).await;
-        forward(form, pace, submission.expect("no key"), to).await
+        forward(form, arrivals, submission.expect("no key"), to).await
     }
 
     #[tokio::test]
@@ -231,5 +231,30 @@ mod tests {
         let refused = forwarded.map(drop).expect_err("the head does not end");
         assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
         assert!(received.bytes() < 2 * PART_HEAD_BYTES, "{}", received.bytes());
+    }
+
+    #[tokio::test]
+    async fn many_small_parts_have_nothing_held_of_what_comes_behind_them() {
+        const FIELDS: usize = 200;
+        let fields = "--x\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nAsha\r\n".repeat(FIELDS);
+        let file = "--x\r\nContent-Disposition: form-data; name=\"resume\"; filename=\"cv.pdf\"\r\n\r\n";
+        let beginning = fields + file;
+        let pieces = std::iter::once(Bytes::from(beginning.clone()));
+        let pieces = pieces.chain(std::iter::repeat_n(Bytes::from_static(PIECE), 1000));
+        let body = UploadBody::new(Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>))));
+        let received = body.received();
+        let (to, mut from) = mpsc::channel(1);
+        let receiving = async {
+            for _ in 0..FIELDS {
+                from.recv().await.expect("a field");
+            }
+            received.bytes()
+        };
+        let received = tokio::select! {
+            received = receiving => received,
+            _ = forward_body(body, to) => panic!("its fields are not received yet"),
+        };
+        let behind = received as usize - beginning.len();
+        assert!(behind <= 2 * PIECE.len(), "{behind} bytes are held");
     }
 }

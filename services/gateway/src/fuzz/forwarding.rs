@@ -18,7 +18,7 @@ use crate::{
     api::{Submission, parts},
     api_error::ApiError,
     pace::{LeastRate, Pace, Waiting},
-    upload_body::UploadBody,
+    upload_body::{Arrivals, UploadBody},
 };
 
 /// The gateway's limits.
@@ -59,6 +59,7 @@ pub async fn upload(body: Bytes, piece_bytes: usize) -> Upload {
     let pieces = pieces.map(move |from| body.slice(from..body.len().min(from + piece_bytes)));
     let body = UploadBody::new(Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>))));
     let pace = Pace::new(LeastRate(NonZeroU32::MIN), body.received(), Waiting::default());
+    let arrivals = Arrivals::new(&body, pace);
     let mut request = Request::new(Body::new(body));
     let content_type = HeaderValue::from_static("multipart/form-data; boundary=x");
     request.headers_mut().insert(header::CONTENT_TYPE, content_type);
@@ -75,7 +76,7 @@ pub async fn upload(body: Bytes, piece_bytes: usize) -> Upload {
         }
         sent
     };
-    let (outcome, sent) = tokio::join!(parts::forward(form, pace, submission, to), receiving);
+    let (outcome, sent) = tokio::join!(parts::forward(form, arrivals, submission, to), receiving);
     Upload { sent, outcome }
 }
 
