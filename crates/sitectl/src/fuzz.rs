@@ -168,7 +168,7 @@ fn is_named(told: &str, sentence: &str) -> bool {
         let shown = match argument.as_bytes() {
             [] => "''",
             [b'-', b'-', ..] => argument.split('=').next().unwrap_or_default(),
-            [b'-', ..] => argument.get(..2).unwrap_or(argument),
+            [b'-', _, ..] => &argument[..argument.ceil_char_boundary(2)],
             _ => argument,
         };
         sentence.contains(shown)
