@@ -6,7 +6,7 @@ mod fuzz;
 use axum::{
     body::Body,
     extract::Request,
-    http::{HeaderMap, HeaderValue, Method, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use tower::ServiceExt;
@@ -17,22 +17,35 @@ const MAX_DIGITS: usize = 18;
 
 /// A file, or the part of it that is asked for.
 pub(crate) async fn serve(files: &ServeDir, request: Request) -> Response {
-    let (mut parts, body) = request.into_parts();
+    let (mut parts, _) = request.into_parts();
     ignore_all_but_one_range(&parts.method, &mut parts.headers);
     let condition = parts.headers.remove(header::IF_RANGE);
-    let mut whole = parts.clone();
-    let is_part = whole.headers.remove(header::RANGE).is_some();
-    let found = read(files, Request::from_parts(parts, body)).await;
+    let Some(range) = parts.headers.remove(header::RANGE) else {
+        return read(files, &parts, None).await;
+    };
+    let mut found = read(files, &parts, Some(&range)).await;
+    if found.status() == StatusCode::RANGE_NOT_SATISFIABLE && is_end(&range) {
+        found = read(files, &parts, Some(&HeaderValue::from_static("bytes=0-"))).await;
+    }
     match condition {
-        Some(condition) if is_part && !if_range_holds(&condition, found.headers()) => {
-            read(files, Request::from_parts(whole, Body::empty())).await
-        }
+        Some(condition) if !if_range_holds(&condition, found.headers()) => read(files, &parts, None).await,
         _ => found,
     }
 }
 
-async fn read(files: &ServeDir, request: Request) -> Response {
+async fn read(files: &ServeDir, parts: &Parts, range: Option<&HeaderValue>) -> Response {
+    let mut request = Request::from_parts(parts.clone(), Body::empty());
+    if let Some(range) = range {
+        request.headers_mut().insert(header::RANGE, range.clone());
+    }
     files.clone().oneshot(request).await.into_response()
+}
+
+/// Whether the end of a file is asked for, so long. All of a shorter file is used then (RFC 9110, 14.1.2), which `ServeDir` does not
+/// know.
+fn is_end(range: &HeaderValue) -> bool {
+    let length = range.as_bytes().strip_prefix(b"bytes=-");
+    length.is_some_and(|length| length != b"0")
 }
 
 /// Removes a `Range` that is not one range of bytes, or is not asked with GET.
