@@ -9,12 +9,16 @@ use std::{
 use async_nats::jetstream::{AckKind, Context, Message, consumer::PullConsumer};
 use backon::{ConstantBuilder, Retryable};
 use futures_util::StreamExt;
+use opentelemetry::{KeyValue, trace::SpanKind};
 use serde::Deserialize;
 use site_events::{SITE_STREAM, subjects};
-use site_service::{RequestId, drain::CancellationToken, trace};
+use site_service::{
+    RequestId,
+    drain::CancellationToken,
+    trace::{LogFields, Span},
+};
 use time::OffsetDateTime;
 use tokio::{sync::OwnedSemaphorePermit, time::timeout};
-use tracing::{Instrument, Span, field};
 use uuid::Uuid;
 use visitor::PersonId;
 
@@ -146,11 +150,12 @@ where
         let (attempt, age) = attempt_and_age(message);
         let started = Instant::now();
         let backoff = self.retries.backoff_after(attempt);
-        let span = self.span(message, attempt);
-        let outcome = match serde_json::from_slice::<Envelope>(&message.payload) {
+        let envelope = serde_json::from_slice::<Envelope>(&message.payload);
+        let span = self.span(message, attempt, envelope.as_ref().ok());
+        let outcome = match envelope {
             Ok(envelope) => {
-                let delivery = self.start_delivery(&span, attempt, backoff, envelope, message);
-                let work = (self.deliver)(delivery).instrument(span.clone());
+                let delivery = self.start_delivery(attempt, backoff, envelope, message);
+                let work = span.instrument((self.deliver)(delivery));
                 with_progress(work, pulled.ack_wait, || report_progress(message)).await
             }
             // The reader's own words may repeat what a visitor wrote.
@@ -165,54 +170,55 @@ where
             outcome => outcome,
         };
         if !matches!(outcome, Outcome::Delivered | Outcome::Bundled) {
-            span.record("otel.status_code", "ERROR");
+            span.fail();
         }
         self.metrics.record_attempt(&outcome, started.elapsed(), age);
-        self.acknowledge(pulled, outcome, attempt, backoff)
-            .instrument(span)
+        span.instrument(self.acknowledge(pulled, outcome, attempt, backoff))
             .await;
     }
 
-    fn span(&self, message: &Message, attempt: u32) -> Span {
-        let consumer = self.consumer;
-        let destination = subjects::without_person(&message.subject);
-        tracing::info_span!(
-            "deliver",
-            otel.name = format!("process {destination}"),
-            otel.kind = "consumer",
-            otel.status_code = field::Empty,
-            messaging.system = "nats",
-            messaging.operation.name = "process",
-            messaging.operation.type = "process",
-            messaging.destination.name = destination,
-            messaging.consumer.group.name = &**consumer,
-            messaging.message.id = field::Empty,
-            channel = &**consumer,
-            attempt,
-            event.id = field::Empty,
-            request_id = field::Empty,
-            trace_id = field::Empty,
-        )
+    fn span(&self, message: &Message, attempt: u32, envelope: Option<&Envelope>) -> Span {
+        let consumer = || KeyValue::new("channel", self.consumer.clone());
+        let attempt = KeyValue::new("attempt", i64::from(attempt));
+        let mut fields = vec![consumer(), attempt.clone()];
+        fields.extend(envelope.into_iter().flat_map(|envelope| {
+            let id = RequestId::accept(Some(&envelope.requestid));
+            [
+                KeyValue::new("event.id", envelope.id.to_string()),
+                KeyValue::new("request_id", id.to_string()),
+            ]
+        }));
+        let traceparent = envelope.and_then(|envelope| envelope.traceparent.as_deref());
+        let logged = LogFields::from(fields.clone());
+        Span::after(logged, traceparent, SpanKind::Consumer, || {
+            let destination = subjects::without_person(&message.subject);
+            let name = format!("process {destination}");
+            fields.extend([
+                KeyValue::new("messaging.system", "nats"),
+                KeyValue::new("messaging.operation.name", "process"),
+                KeyValue::new("messaging.operation.type", "process"),
+                KeyValue::new("messaging.destination.name", destination.to_owned()),
+                KeyValue::new("messaging.consumer.group.name", self.consumer.clone()),
+            ]);
+            fields.extend(
+                envelope.map(|envelope| KeyValue::new("messaging.message.id", envelope.id.to_string())),
+            );
+            (name.into(), fields)
+        })
     }
 
     fn start_delivery(
         &self,
-        span: &Span,
         attempt: u32,
         backoff: Duration,
         envelope: Envelope,
         message: &Message,
     ) -> Delivery {
-        trace::continue_from(span, envelope.traceparent.as_deref());
-        let request_id = RequestId::accept(Some(&envelope.requestid));
-        span.record("event.id", field::display(envelope.id));
-        span.record("messaging.message.id", field::display(envelope.id));
-        span.record("request_id", field::display(&request_id));
         Delivery {
             consumer: self.consumer.clone(),
             event_id: envelope.id,
             person: envelope.subject,
-            request_id,
+            request_id: RequestId::accept(Some(&envelope.requestid)),
             sequence: message.info().map_or(0, |info| info.stream_sequence),
             attempt,
             payload: message.payload.clone(),

@@ -17,7 +17,7 @@ use async_nats::{
     },
 };
 use backon::{ConstantBuilder, Retryable};
-use opentelemetry::{KeyValue, metrics::Histogram};
+use opentelemetry::{KeyValue, metrics::Histogram, trace::SpanKind};
 use site_events::{
     SITE_STREAM,
     event::{CONTENT_TYPE, Event, EventData, Submission},
@@ -27,11 +27,10 @@ use site_service::{
     idempotency::KeyBinding,
     metrics::{self, FAST_BUCKETS_SECONDS},
     nats, status,
-    trace::{self, TRACEPARENT},
+    trace::{self, Span, TRACEPARENT},
 };
 use time::OffsetDateTime;
 use tonic::Status;
-use tracing::{Instrument, field};
 use uuid::Uuid;
 use visitor::{PersonId, PersonIds};
 
@@ -196,22 +195,21 @@ impl Publisher {
         data: D,
     ) -> Result<PublishAck, PublishError> {
         let destination = D::TYPE.subject_prefix();
-        let span = tracing::info_span!(
-            "publish",
-            otel.name = format!("publish {destination}"),
-            otel.kind = "producer",
-            otel.status_code = field::Empty,
-            messaging.system = "nats",
-            messaging.operation.name = "publish",
-            messaging.operation.type = "send",
-            messaging.destination.name = destination,
-            messaging.message.id = %id,
-        );
+        let span = Span::within_current(SpanKind::Producer, || {
+            let attributes = vec![
+                KeyValue::new("messaging.system", "nats"),
+                KeyValue::new("messaging.operation.name", "publish"),
+                KeyValue::new("messaging.operation.type", "send"),
+                KeyValue::new("messaging.destination.name", destination),
+                KeyValue::new("messaging.message.id", id.to_string()),
+            ];
+            (format!("publish {destination}").into(), attributes)
+        });
         let started = Instant::now();
         let storing = self.store(request_id, id, person, data);
-        let acknowledged = storing.instrument(span.clone()).await;
+        let acknowledged = span.instrument(storing).await;
         if acknowledged.is_err() {
-            span.record("otel.status_code", "ERROR");
+            span.fail();
         }
         self.measure(destination, &acknowledged, started);
         acknowledged

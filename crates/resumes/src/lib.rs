@@ -28,12 +28,12 @@ use aws_sdk_s3::{
 use aws_smithy_http_client::tls::{self, rustls_provider::CryptoMode};
 use clap::Args;
 use http::Uri;
-use opentelemetry::{KeyValue, metrics::Histogram};
+use opentelemetry::{KeyValue, metrics::Histogram, trace::SpanKind};
 use site_service::{
     metrics::{self, SLOW_BUCKETS_SECONDS},
     settings::{ExposeSecret, Secret},
+    trace::Span,
 };
-use tracing::{Instrument, Span, field};
 use visitor::PersonId;
 
 pub use file_name::{readable_file_name, safe_file_name};
@@ -167,10 +167,10 @@ impl ResumeStore {
         let started = Instant::now();
         let span = self.span("PutObject");
         let putting = self.put_object(key, file, content_type);
-        let put = putting.instrument(span.clone()).await;
+        let put = span.instrument(putting).await;
         let outcome = if put.is_ok() { "stored" } else { "failed" };
         if put.is_err() {
-            span.record("otel.status_code", "ERROR");
+            span.fail();
         }
         let outcome = KeyValue::new("outcome", outcome);
         self.puts.record(started.elapsed().as_secs_f64(), &[outcome]);
@@ -179,18 +179,18 @@ impl ResumeStore {
 
     /// The span of one call (OpenTelemetry's semantic conventions for AWS S3).
     fn span(&self, method: &'static str) -> Span {
-        tracing::info_span!(
-            "call",
-            otel.name = format!("S3/{method}"),
-            otel.kind = "client",
-            otel.status_code = field::Empty,
-            rpc.system = "aws-api",
-            rpc.service = "S3",
-            rpc.method = method,
-            aws.s3.bucket = self.bucket,
-            server.address = self.address.host(),
-            server.port = self.address.port_u16(),
-        )
+        Span::within_current(SpanKind::Client, || {
+            let mut attributes = vec![
+                KeyValue::new("rpc.system", "aws-api"),
+                KeyValue::new("rpc.service", "S3"),
+                KeyValue::new("rpc.method", method),
+                KeyValue::new("aws.s3.bucket", self.bucket.clone()),
+            ];
+            let (host, port) = (self.address.host(), self.address.port_u16());
+            attributes.extend(host.map(|host| KeyValue::new("server.address", host.to_owned())));
+            attributes.extend(port.map(|port| KeyValue::new("server.port", i64::from(port))));
+            (format!("S3/{method}").into(), attributes)
+        })
     }
 
     async fn put_object(
@@ -261,13 +261,15 @@ impl ResumeStore {
     ///
     /// If it is not there, or not all of it arrived.
     pub async fn get(&self, key: &ResumeKey) -> Result<Vec<u8>, ResumeStoreError> {
-        let mut object = self
+        let getting = self
             .client
             .get_object()
             .bucket(&self.bucket)
             .key(key.as_str())
-            .send()
-            .instrument(self.span("GetObject"))
+            .send();
+        let mut object = self
+            .span("GetObject")
+            .instrument(getting)
             .await
             .map_err(|error| ResumeStoreError {
                 is_away: is_away(&error),

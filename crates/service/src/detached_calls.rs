@@ -7,6 +7,7 @@
 
 use std::{
     panic::resume_unwind,
+    pin::Pin,
     task::{Context, Poll},
     time::Duration,
 };
@@ -16,7 +17,7 @@ use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 use tower::{Layer, Service};
 
-use crate::{drain::Drain, grpc_middleware::ResponseFuture, status};
+use crate::{drain::Drain, status};
 
 /// What is left of the caller's time when it is answered, for the answer's way.
 const ANSWER_MARGIN: Duration = Duration::from_millis(500);
@@ -73,7 +74,7 @@ where
 {
     type Response = Response<R>;
     type Error = S::Error;
-    type Future = ResponseFuture<R, S::Error>;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<R>, S::Error>> + Send>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(context)

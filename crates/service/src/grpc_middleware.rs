@@ -2,22 +2,27 @@
 //! RPC).
 
 use std::{
+    borrow::Cow,
     future::Future,
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Instant,
 };
 
 use http::{HeaderMap, Request, Response, Uri};
-use opentelemetry::{KeyValue, metrics::Histogram};
+use opentelemetry::{
+    KeyValue,
+    metrics::Histogram,
+    trace::{SpanKind, WithContext},
+};
+use pin_project_lite::pin_project;
 use tonic::Code;
 use tower::{Layer, Service};
-use tracing::{Instrument, Span, field};
 
-use crate::{RequestId, metrics, trace};
-
-/// What middleware over any service answers with.
-pub(crate) type ResponseFuture<R, E> = Pin<Box<dyn Future<Output = Result<Response<R>, E>> + Send>>;
+use crate::{
+    RequestId, metrics,
+    trace::{self, Description, LogFields, Span},
+};
 
 /// Histogram buckets, in the unit of this convention.
 const BUCKETS_MILLISECONDS: [f64; 14] = [
@@ -38,10 +43,21 @@ fn code(headers: &HeaderMap) -> Code {
 }
 
 fn note(span: &Span, code: Code) {
-    span.record("rpc.grpc.status_code", code as i32);
+    span.set("rpc.grpc.status_code", code as i64);
     if code != Code::Ok {
-        span.record("otel.status_code", "ERROR");
+        span.fail();
     }
+}
+
+/// What a span of a call tells on either side.
+fn describe(uri: &Uri) -> Description {
+    let (service, method) = called(uri);
+    let attributes = vec![
+        KeyValue::new("rpc.system", "grpc"),
+        KeyValue::new("rpc.service", service.to_owned()),
+        KeyValue::new("rpc.method", method.to_owned()),
+    ];
+    (Cow::Owned(format!("{service}/{method}")), attributes)
 }
 
 /// gRPC client middleware: makes each call to a server a span that is the parent of the server's.
@@ -57,48 +73,62 @@ impl<S> GrpcClientTracing<S> {
         Self { inner, server }
     }
 
-    fn span<B>(&self, request: &Request<B>) -> Span {
-        let (service, method) = called(request.uri());
-        tracing::info_span!(
-            "call",
-            otel.name = format!("{service}/{method}"),
-            otel.kind = "client",
-            otel.status_code = field::Empty,
-            rpc.system = "grpc",
-            rpc.service = service,
-            rpc.method = method,
-            rpc.grpc.status_code = field::Empty,
-            server.address = self.server.host(),
-            server.port = self.server.port_u16(),
-        )
+    fn span(&self, uri: &Uri) -> Span {
+        Span::within_current(SpanKind::Client, || {
+            let (name, mut attributes) = describe(uri);
+            let (host, port) = (self.server.host(), self.server.port_u16());
+            attributes.extend(host.map(|host| KeyValue::new("server.address", host.to_owned())));
+            attributes.extend(port.map(|port| KeyValue::new("server.port", i64::from(port))));
+            (name, attributes)
+        })
     }
 }
 
 impl<S, B, R> Service<Request<B>> for GrpcClientTracing<S>
 where
     S: Service<Request<B>, Response = Response<R>>,
-    S::Future: Send + 'static,
 {
     type Response = Response<R>;
     type Error = S::Error;
-    type Future = ResponseFuture<R, S::Error>;
+    type Future = Calling<S::Future>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(context)
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        let span = self.span(&request);
-        trace::inject(&span, request.headers_mut());
-        let calling = self.inner.call(request).instrument(span.clone());
-        Box::pin(async move {
-            let answer = calling.await;
-            let code = answer
-                .as_ref()
-                .map_or(Code::Unavailable, |answer| code(answer.headers()));
-            note(&span, code);
-            answer
-        })
+        let span = self.span(request.uri());
+        span.inject(request.headers_mut());
+        Calling {
+            calling: span.instrument(self.inner.call(request)),
+            span,
+        }
+    }
+}
+
+pin_project! {
+    /// A call under way.
+    pub struct Calling<F> {
+        #[pin]
+        calling: WithContext<F>,
+        span: Span,
+    }
+}
+
+impl<F, R, E> Future for Calling<F>
+where
+    F: Future<Output = Result<Response<R>, E>>,
+{
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let answer = ready!(this.calling.poll(context));
+        let code = answer
+            .as_ref()
+            .map_or(Code::Unavailable, |answer| code(answer.headers()));
+        note(this.span, code);
+        Poll::Ready(answer)
     }
 }
 
@@ -164,13 +194,10 @@ pub struct GrpcServerTracing<S> {
 impl<S, B, R> Service<Request<B>> for GrpcServerTracing<S>
 where
     S: Service<Request<B>, Response = Response<R>>,
-    S::Future: Send + 'static,
-    S::Error: Send,
-    R: Send,
 {
     type Response = Response<R>;
     type Error = S::Error;
-    type Future = ResponseFuture<R, S::Error>;
+    type Future = Answering<S::Future>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(context)
@@ -178,39 +205,60 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let started = Instant::now();
+        let uri = request.uri().clone();
         let span = server_span(&request);
-        let (layer, uri) = (self.layer.clone(), request.uri().clone());
-        let answering = span
-            .in_scope(|| self.inner.call(request))
-            .instrument(span.clone());
-        Box::pin(async move {
-            let answer = answering.await;
-            let code = answer
-                .as_ref()
-                .map_or(Code::Unknown, |answer| code(answer.headers()));
-            note(&span, code);
-            layer.measure(&uri, code, started);
-            answer
-        })
+        let answering = {
+            let _current = span.enter();
+            self.inner.call(request)
+        };
+        Answering {
+            answering: span.instrument(answering),
+            span,
+            layer: self.layer.clone(),
+            uri,
+            started,
+        }
+    }
+}
+
+pin_project! {
+    /// A call that is answered.
+    pub struct Answering<F> {
+        #[pin]
+        answering: WithContext<F>,
+        span: Span,
+        layer: ServerLayer,
+        uri: Uri,
+        started: Instant,
+    }
+}
+
+impl<F, R, E> Future for Answering<F>
+where
+    F: Future<Output = Result<Response<R>, E>>,
+{
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let answer = ready!(this.answering.poll(context));
+        let code = answer
+            .as_ref()
+            .map_or(Code::Unknown, |answer| code(answer.headers()));
+        note(this.span, code);
+        this.layer.measure(this.uri, code, *this.started);
+        Poll::Ready(answer)
     }
 }
 
 fn server_span<B>(request: &Request<B>) -> Span {
-    let (service, method) = called(request.uri());
-    let span = tracing::info_span!(
-        "request",
-        otel.name = format!("{service}/{method}"),
-        otel.kind = "server",
-        otel.status_code = field::Empty,
-        rpc.system = "grpc",
-        rpc.service = service,
-        rpc.method = method,
-        rpc.grpc.status_code = field::Empty,
-        request_id = %RequestId::of_headers(request.headers()),
-        trace_id = field::Empty,
-    );
-    trace::continue_from_headers(&span, request.headers());
-    span
+    let id = RequestId::of_headers(request.headers());
+    let caller = trace::traceparent_in(request.headers());
+    Span::after(LogFields::from(&id), caller, SpanKind::Server, || {
+        let (name, mut attributes) = describe(request.uri());
+        attributes.push(KeyValue::new("request_id", id.as_str().to_owned()));
+        (name, attributes)
+    })
 }
 
 #[cfg(test)]

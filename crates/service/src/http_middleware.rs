@@ -1,24 +1,29 @@
-//! HTTP middleware of every server: request id, trace span, access log, request duration.
+//! HTTP middleware of every server: request id, trace span, log line, request duration.
 //!
 //! Names are those of OpenTelemetry's semantic conventions for HTTP.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use axum::{
     Router,
     extract::{MatchedPath, Request, State},
-    middleware::{Next, from_fn, from_fn_with_state},
+    middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
 };
 use http::{HeaderName, HeaderValue, StatusCode, Version, header, uri::Authority};
-use opentelemetry::{KeyValue, metrics::Histogram};
-use tower_http::trace::TraceLayer;
+use opentelemetry::{KeyValue, metrics::Histogram, trace::SpanKind};
 
 use crate::{
     metrics::{self, FAST_BUCKETS_SECONDS},
     request_id::{self, RequestId},
-    trace,
+    trace::{self, LogFields, Span},
 };
+
+const MICROSECONDS_PER_MILLISECOND: f64 = 1000.0;
+
+/// What came of a request, in an answer's extensions: for its log line, where the status says too little.
+#[derive(Clone, Copy)]
+pub struct Outcome(pub &'static str);
 
 /// Adds the middleware: requests carry an id, begin a trace, are measured, and are logged once answered.
 /// All other layers go inside.
@@ -26,21 +31,86 @@ pub fn with_middleware(router: Router) -> Router {
     let description = "How long requests took, up to the answer's head";
     let duration =
         metrics::seconds_histogram("http.server.request.duration", description, &FAST_BUCKETS_SECONDS);
-    router
-        .layer(
-            TraceLayer::new_for_http()
-                .make_span_with(|request: &Request| trace::http_span(request, route(request)))
-                .on_request(())
-                .on_response(log_answer)
-                .on_failure(()),
-        )
-        .layer(from_fn_with_state(duration, measure))
-        .layer(from_fn(with_request_id))
+    router.layer(from_fn_with_state(duration, observe))
 }
 
-/// The route that takes a request; a page of the site has none.
-fn route(request: &Request) -> Option<&str> {
-    request.extensions().get::<MatchedPath>().map(MatchedPath::as_str)
+/// Gives the request the id that everything it causes will carry, and says it in the answer.
+async fn observe(State(duration): State<Histogram<f64>>, mut request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let id = RequestId::of_headers(request.headers());
+    // A page of the site has none.
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let route = route.as_ref().map(MatchedPath::as_str);
+    let observed = Observed {
+        method: trace::method(request.method()),
+        route,
+        path: route.is_none().then(|| request.uri().path().to_owned()),
+        span: span(&request, &id, route),
+    };
+    request.extensions_mut().insert(id.clone());
+    let mut answer = observed.span.instrument(next.run(request)).await;
+    observed.answered(&answer, started, &duration);
+    if let Ok(id) = HeaderValue::from_str(id.as_str()) {
+        answer
+            .headers_mut()
+            .insert(HeaderName::from_static(request_id::HEADER), id);
+    }
+    answer
+}
+
+fn span(request: &Request, id: &RequestId, route: Option<&str>) -> Span {
+    let caller = trace::traceparent_in(request.headers());
+    Span::root(LogFields::from(id), caller, SpanKind::Server, || {
+        let method = trace::method(request.method());
+        let name = route.map_or(method.into(), |route| format!("{method} {route}").into());
+        let mut attributes = vec![
+            KeyValue::new("http.request.method", method),
+            KeyValue::new("url.scheme", "http"),
+            KeyValue::new("url.path", request.uri().path().to_owned()),
+            KeyValue::new("request_id", id.as_str().to_owned()),
+        ];
+        attributes.extend(route.map(|route| KeyValue::new("http.route", route.to_owned())));
+        (name, attributes)
+    })
+}
+
+/// A request that is to be answered.
+struct Observed<'a> {
+    method: &'static str,
+    route: Option<&'a str>,
+    path: Option<String>,
+    span: Span,
+}
+
+impl Observed<'_> {
+    fn answered(&self, answer: &Response, started: Instant, duration: &Histogram<f64>) {
+        let took = started.elapsed();
+        let status = answer.status().as_u16();
+        self.span.set("http.response.status_code", i64::from(status));
+        if answer.status().is_server_error() {
+            self.span.fail();
+        }
+        let mut labels = vec![
+            KeyValue::new("http.request.method", self.method),
+            KeyValue::new("url.scheme", "http"),
+            KeyValue::new("http.response.status_code", i64::from(status)),
+        ];
+        labels.extend(
+            self.route
+                .map(|route| KeyValue::new("http.route", route.to_owned())),
+        );
+        duration.record(took.as_secs_f64(), &labels);
+        let _current = self.span.enter();
+        tracing::info!(
+            http.request.method = self.method,
+            http.route = self.route,
+            url.path = self.path,
+            http.response.status_code = status,
+            outcome = answer.extensions().get().map(|Outcome(outcome)| *outcome),
+            duration_ms = took.as_micros() as f64 / MICROSECONDS_PER_MILLISECOND,
+            "answered"
+        );
+    }
 }
 
 /// Middleware that refuses a request that does not name one host (RFC 9112, 3.2; RFC 9113, 8.3.1), of which a proxy before us may
@@ -76,46 +146,6 @@ fn names_one_host<B>(request: &http::Request<B>) -> bool {
 fn is_host(host: &[u8]) -> bool {
     let has_others = host.iter().any(|byte| b"@,".contains(byte));
     host.is_empty() || (!has_others && Authority::try_from(host).is_ok())
-}
-
-async fn measure(State(duration): State<Histogram<f64>>, request: Request, next: Next) -> Response {
-    let started = Instant::now();
-    let method = trace::method(request.method());
-    let route = route(&request).map(str::to_owned);
-    let answer = next.run(request).await;
-    let mut labels = vec![
-        KeyValue::new("http.request.method", method),
-        KeyValue::new("url.scheme", "http"),
-        KeyValue::new("http.response.status_code", i64::from(answer.status().as_u16())),
-    ];
-    labels.extend(route.map(|route| KeyValue::new("http.route", route)));
-    duration.record(started.elapsed().as_secs_f64(), &labels);
-    answer
-}
-
-/// Gives the request the id that everything it causes will carry, and says it in the answer.
-async fn with_request_id(mut request: Request, next: Next) -> Response {
-    let id = RequestId::of_headers(request.headers());
-    let value = HeaderValue::from_str(id.as_str()).unwrap_or(HeaderValue::from_static(""));
-    let name = HeaderName::from_static(request_id::HEADER);
-    request.headers_mut().insert(name.clone(), value.clone());
-    request.extensions_mut().insert(id);
-    let mut response = next.run(request).await;
-    response.headers_mut().insert(name, value);
-    response
-}
-
-fn log_answer(response: &Response, took: Duration, span: &tracing::Span) {
-    span.record("http.response.status_code", response.status().as_u16());
-    if response.status().is_server_error() {
-        span.record("otel.status_code", "ERROR");
-    }
-    tracing::info!(
-        parent: span,
-        http.response.status_code = response.status().as_u16(),
-        took_ms = took.as_millis(),
-        "answered"
-    );
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ pub mod http;
 pub mod http_health;
 pub mod http_middleware;
 pub mod idempotency;
+mod log_lines;
 pub mod metrics;
 pub mod nats;
 mod process;

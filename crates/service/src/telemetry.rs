@@ -1,6 +1,6 @@
 //! Logs as JSON lines on stdout; traces, metrics and logs by OTLP where an endpoint is set.
 
-use std::time::Duration;
+use std::{io::stdout, time::Duration};
 
 use anyhow::Context;
 use clap::Args;
@@ -22,7 +22,7 @@ use tracing_subscriber::{
     EnvFilter, Layer, filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt,
 };
 
-use crate::process;
+use crate::{log_lines::LogLines, metrics, process, trace};
 
 /// Whose words go to stdout alone: these parts do the export, so what they say of one would cause the next.
 const EXPORTERS: [&str; 5] = ["h2", "hyper", "opentelemetry", "tonic", "tower"];
@@ -44,12 +44,13 @@ pub struct TelemetrySettings {
     pub trace_share: f64,
 }
 
-/// Sends what is still buffered when it is dropped.
+/// Writes and sends what is still buffered when it is dropped.
 #[must_use]
 pub struct Telemetry {
     traces: SdkTracerProvider,
     metrics: Option<SdkMeterProvider>,
     logs: Option<SdkLoggerProvider>,
+    lines: LogLines,
     first_export: JoinSet<()>,
 }
 
@@ -63,8 +64,9 @@ pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Res
     let filter = EnvFilter::try_new(&settings.log)
         .with_context(|| format!("The setting LOG is wrong: \"{}\"", settings.log))?;
     let resource = Resource::builder().with_service_name(service).build();
+    let lines = LogLines::to(stdout()).context("there is no thread for the log lines")?;
     let telemetry = match &settings.otlp_endpoint {
-        Some(endpoint) => exporting(endpoint, settings.trace_share, resource)?,
+        Some(endpoint) => exporting(endpoint, settings.trace_share, resource, lines.clone())?,
         // Without an exporter spans are never recorded, but still carry ids for the
         // logs and the events.
         None => Telemetry {
@@ -73,12 +75,14 @@ pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Res
                 .build(),
             metrics: None,
             logs: None,
+            lines: lines.clone(),
             first_export: JoinSet::new(),
         },
     };
     if let Some(metrics) = &telemetry.metrics {
         global::set_meter_provider(metrics.clone());
         process::register_metrics();
+        register_dropped_lines(lines.clone());
     }
     let ours = filter_fn(|event| !EXPORTERS.iter().any(|part| event.target().starts_with(part)));
     let exported = telemetry
@@ -87,15 +91,24 @@ pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Res
         .map(|logs| OpenTelemetryTracingBridge::new(logs).with_filter(ours));
     tracing_subscriber::registry()
         .with(filter)
-        .with(tracing_opentelemetry::layer().with_tracer(telemetry.traces.tracer(service)))
-        .with(tracing_subscriber::fmt::layer().json().flatten_event(true))
+        .with(lines)
         .with(exported)
         .try_init()
         .context("logging was already started")?;
+    trace::set_tracer(telemetry.traces.tracer(service));
     Ok(telemetry)
 }
 
-fn exporting(endpoint: &str, share: f64, resource: Resource) -> anyhow::Result<Telemetry> {
+fn register_dropped_lines(lines: LogLines) {
+    metrics::meter()
+        .u64_observable_counter("site.log.lines.dropped")
+        .with_unit("{line}")
+        .with_description("Log lines below WARN that were dropped")
+        .with_callback(move |dropped| dropped.observe(lines.dropped(), &[]))
+        .build();
+}
+
+fn exporting(endpoint: &str, share: f64, resource: Resource, lines: LogLines) -> anyhow::Result<Telemetry> {
     let wrong = || format!("The setting OTEL_EXPORTER_OTLP_ENDPOINT is wrong: \"{endpoint}\"");
     let spans = SpanExporter::builder()
         .with_tonic()
@@ -131,6 +144,7 @@ fn exporting(endpoint: &str, share: f64, resource: Resource) -> anyhow::Result<T
                 .with_resource(resource)
                 .build(),
         ),
+        lines,
         first_export: JoinSet::new(),
     })
 }
@@ -161,6 +175,7 @@ impl Drop for Telemetry {
         if let Err(error) = traces.and(metrics).and(logs) {
             eprintln!("the last telemetry could not be sent: {error}");
         }
+        self.lines.flush();
     }
 }
 

@@ -1,43 +1,203 @@
-//! W3C trace context across HTTP, gRPC and NATS, and the spans at a service's edge.
+//! Spans: the steps of a request across HTTP, gRPC and NATS, by W3C trace context.
+//!
+//! A span is OpenTelemetry's, kept in its context, from which log lines take the ids. Whether a trace is recorded is decided before
+//! anything is written down about it: of one that is not, each process makes the ids once and nothing else.
 
-use http::{HeaderMap, HeaderValue, Method, Request};
+use std::{borrow::Cow, sync::OnceLock};
+
+use http::{HeaderMap, HeaderValue, Method};
 use opentelemetry::{
-    Context,
+    Context, ContextGuard, KeyValue, Value,
     propagation::{Extractor, Injector, TextMapPropagator},
-    trace::{SpanContext, TraceContextExt},
+    trace::{
+        FutureExt, Link, Span as _, SpanBuilder, SpanContext, SpanKind, Status, TraceContextExt, Tracer,
+        WithContext,
+    },
 };
-use opentelemetry_sdk::propagation::TraceContextPropagator;
-use tracing::{Span, field};
-use tracing_opentelemetry::OpenTelemetrySpanExt;
+use opentelemetry_sdk::{propagation::TraceContextPropagator, trace::SdkTracer};
+use serde::Serialize;
 
 use crate::RequestId;
 
 /// The header that carries the trace (W3C Trace Context, 3.2).
 pub const TRACEPARENT: &str = "traceparent";
 
-/// The span of one incoming HTTP request on this route, if it is on one. It begins a trace and is only linked to the
-/// caller's: anybody may send a `traceparent`, and with it would decide what is recorded, and under which ids.
-pub fn http_span<B>(request: &Request<B>, route: Option<&str>) -> Span {
-    let method = method(request.method());
-    let name = route.map_or_else(|| method.to_owned(), |route| format!("{method} {route}"));
-    let span = tracing::info_span!(
-        "request",
-        otel.name = name,
-        otel.kind = "server",
-        otel.status_code = field::Empty,
-        http.request.method = method,
-        http.route = route,
-        http.response.status_code = field::Empty,
-        url.scheme = "http",
-        url.path = request.uri().path(),
-        request_id = %RequestId::of_headers(request.headers()),
-        trace_id = field::Empty,
-    );
-    let header = request.headers().get(TRACEPARENT);
-    let caller = context_in(&Traceparent::of(header.and_then(|value| value.to_str().ok())));
-    note_trace_id(&span);
-    span.add_link(caller.span().span_context().clone());
-    span
+static TRACER: OnceLock<SdkTracer> = OnceLock::new();
+
+/// Has this tracer make all spans of the process. Without one there are none.
+pub(crate) fn set_tracer(tracer: SdkTracer) {
+    // The first one stays: a process has one.
+    let _second = TRACER.set(tracer);
+}
+
+/// What stands on each log line within a span, beside the trace's id.
+#[derive(Debug, Clone)]
+pub struct LogFields(Vec<KeyValue>);
+
+impl From<Vec<KeyValue>> for LogFields {
+    fn from(fields: Vec<KeyValue>) -> Self {
+        Self(fields)
+    }
+}
+
+impl From<&RequestId> for LogFields {
+    fn from(id: &RequestId) -> Self {
+        Self(vec![KeyValue::new("request_id", id.as_str().to_owned())])
+    }
+}
+
+/// A step of a request's way. It ends when it is dropped, and with it all its clones.
+#[derive(Debug, Clone)]
+pub struct Span(Context);
+
+/// What a span is called, and its attributes. Only asked for where the span is recorded.
+pub type Description = (Cow<'static, str>, Vec<KeyValue>);
+
+impl Span {
+    /// The step that begins a trace, linked to what its caller says of its own: anybody may send a `traceparent`, and under it
+    /// would decide what is recorded, and under which ids.
+    pub fn root(
+        fields: LogFields,
+        caller: Option<&str>,
+        kind: SpanKind,
+        describe: impl FnOnce() -> Description,
+    ) -> Self {
+        let links = caller.and_then(span_context).map(Link::with_context);
+        Self::start(&Context::new().with_value(fields), kind, links, describe)
+    }
+
+    /// The step after what a message's `traceparent` names, linked to it where that was an event.
+    pub fn after(
+        fields: LogFields,
+        sender: Option<&str>,
+        kind: SpanKind,
+        describe: impl FnOnce() -> Description,
+    ) -> Self {
+        let parent = Context::new().with_value(fields);
+        let Some(sender) = sender.and_then(span_context) else {
+            return Self::start(&parent, kind, None, describe);
+        };
+        let link = (kind == SpanKind::Consumer).then(|| Link::with_context(sender.clone()));
+        Self::start(&parent.with_remote_span_context(sender), kind, link, describe)
+    }
+
+    /// A step within the current one.
+    pub fn within_current(kind: SpanKind, describe: impl FnOnce() -> Description) -> Self {
+        Context::map_current(|current| Self::start(current, kind, None, describe))
+    }
+
+    /// No step, but what log lines carry.
+    pub fn ids(fields: LogFields) -> Self {
+        Self(Context::new().with_value(fields))
+    }
+
+    fn start(
+        parent: &Context,
+        kind: SpanKind,
+        link: Option<Link>,
+        describe: impl FnOnce() -> Description,
+    ) -> Self {
+        let is_left_out = {
+            let span = parent.span();
+            span.span_context().is_valid() && !span.span_context().is_sampled()
+        };
+        let Some(tracer) = TRACER.get().filter(|_| !is_left_out) else {
+            return Self(parent.clone());
+        };
+        let mut builder = SpanBuilder::from_name("").with_kind(kind);
+        builder.links = link.map(|link| vec![link]);
+        let mut span = tracer.build_with_context(builder, parent);
+        if !span.is_recording() {
+            return Self(parent.with_remote_span_context(span.span_context().clone()));
+        }
+        let (name, attributes) = describe();
+        span.update_name(name);
+        span.set_attributes(attributes);
+        Self(parent.with_span(span))
+    }
+
+    /// Adds what became known later.
+    pub fn set(&self, name: &'static str, value: impl Into<Value>) {
+        self.0.span().set_attribute(KeyValue::new(name, value));
+    }
+
+    /// Says that the step failed.
+    pub fn fail(&self) {
+        self.0.span().set_status(Status::error(""));
+    }
+
+    /// Its `traceparent`.
+    pub fn traceparent(&self) -> Option<String> {
+        traceparent_of(&self.0)
+    }
+
+    /// Sends its trace along in a request's headers.
+    pub fn inject(&self, headers: &mut HeaderMap) {
+        if let Some(value) = self
+            .traceparent()
+            .and_then(|value| HeaderValue::try_from(value).ok())
+        {
+            headers.insert(TRACEPARENT, value);
+        }
+    }
+
+    /// The same work as part of this step.
+    pub fn instrument<F>(&self, work: F) -> WithContext<F> {
+        work.with_context(self.0.clone())
+    }
+
+    /// Makes it the current step until this is dropped.
+    pub fn enter(&self) -> ContextGuard {
+        self.0.clone().attach()
+    }
+}
+
+/// Adds to the current step what became known later.
+pub fn set(name: &'static str, value: impl Into<Value>) {
+    Context::map_current(|current| current.span().set_attribute(KeyValue::new(name, value)));
+}
+
+/// The current step's `traceparent`.
+pub fn traceparent() -> Option<String> {
+    Context::map_current(traceparent_of)
+}
+
+/// What a log line of this moment carries, each with its name.
+pub(crate) fn with_log_fields<E>(
+    mut write: impl FnMut(&str, &LogValue<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    Context::map_current(|current| {
+        if let Some(LogFields(fields)) = current.get() {
+            for field in fields {
+                write(field.key.as_str(), &LogValue::of(&field.value))?;
+            }
+        }
+        let span = current.span();
+        if span.span_context().is_valid() {
+            write(
+                "trace_id",
+                &LogValue::Text(span.span_context().trace_id().to_string().into()),
+            )?;
+        }
+        Ok(())
+    })
+}
+
+/// A value of a log line.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum LogValue<'a> {
+    Text(Cow<'a, str>),
+    Number(i64),
+}
+
+impl<'a> LogValue<'a> {
+    fn of(value: &'a Value) -> Self {
+        match value {
+            Value::I64(number) => Self::Number(*number),
+            value => Self::Text(value.as_str()),
+        }
+    }
 }
 
 /// A request's method as telemetry names it: one that is unknown is the client's own word.
@@ -56,78 +216,27 @@ pub fn method(method: &Method) -> &'static str {
     }
 }
 
-/// Makes a span part of the trace that a request's headers name.
-pub fn continue_from_headers(span: &Span, headers: &HeaderMap) {
-    continue_trace(span, &HeaderReader(headers));
+/// The `traceparent` among these headers.
+pub fn traceparent_in(headers: &HeaderMap) -> Option<&str> {
+    headers.get(TRACEPARENT).and_then(|value| value.to_str().ok())
 }
 
-/// Makes a span part of the trace that a message's `traceparent` names, with a link to the span
-/// that sent it, and notes the trace id on it for the logs.
-pub fn continue_from(span: &Span, traceparent: Option<&str>) {
-    let sender = continue_trace(span, &Traceparent::of(traceparent));
-    span.add_link(sender);
+fn traceparent_of(context: &Context) -> Option<String> {
+    let mut carrier = Carrier(None);
+    TraceContextPropagator::new().inject_context(context, &mut carrier);
+    carrier.0.map(Cow::into_owned)
 }
 
-/// The current span's `traceparent`.
-pub fn traceparent() -> Option<String> {
-    let mut carrier = Traceparent(None);
-    TraceContextPropagator::new().inject_context(&Span::current().context(), &mut carrier);
-    carrier.0
+/// What a `traceparent` names, if it is one.
+fn span_context(traceparent: &str) -> Option<SpanContext> {
+    let carrier = Carrier(Some(traceparent.into()));
+    let context = TraceContextPropagator::new().extract_with_context(&Context::new(), &carrier);
+    Some(context.span().span_context().clone()).filter(SpanContext::is_valid)
 }
 
-/// Sends a span's trace along in a request's headers.
-pub fn inject(span: &Span, headers: &mut HeaderMap) {
-    let mut carrier = Traceparent(None);
-    TraceContextPropagator::new().inject_context(&span.context(), &mut carrier);
-    if let Some(value) = carrier.0.and_then(|value| HeaderValue::try_from(value).ok()) {
-        headers.insert(TRACEPARENT, value);
-    }
-}
+struct Carrier<'a>(Option<Cow<'a, str>>);
 
-/// Gives the span that the carrier names, valid or not.
-fn continue_trace(span: &Span, carrier: &dyn Extractor) -> SpanContext {
-    let parent = context_in(carrier);
-    let caller = parent.span().span_context().clone();
-    if caller.is_valid() && span.set_parent(parent).is_err() {
-        tracing::debug!("the caller's trace could not be continued");
-    }
-    note_trace_id(span);
-    caller
-}
-
-/// What the carrier names, valid or not.
-fn context_in(carrier: &dyn Extractor) -> Context {
-    TraceContextPropagator::new().extract_with_context(&Context::new(), carrier)
-}
-
-/// For the logs.
-fn note_trace_id(span: &Span) {
-    let context = span.context();
-    let trace_id = context.span().span_context().trace_id();
-    span.record("trace_id", field::display(trace_id));
-}
-
-struct HeaderReader<'a>(&'a HeaderMap);
-
-impl Extractor for HeaderReader<'_> {
-    fn get(&self, key: &str) -> Option<&str> {
-        self.0.get(key).and_then(|value| value.to_str().ok())
-    }
-
-    fn keys(&self) -> Vec<&str> {
-        self.0.keys().map(http::HeaderName::as_str).collect()
-    }
-}
-
-struct Traceparent(Option<String>);
-
-impl Traceparent {
-    fn of(value: Option<&str>) -> Self {
-        Self(value.map(str::to_owned))
-    }
-}
-
-impl Extractor for Traceparent {
+impl Extractor for Carrier<'_> {
     fn get(&self, key: &str) -> Option<&str> {
         self.0.as_deref().filter(|_| key == TRACEPARENT)
     }
@@ -137,10 +246,10 @@ impl Extractor for Traceparent {
     }
 }
 
-impl Injector for Traceparent {
+impl Injector for Carrier<'_> {
     fn set(&mut self, key: &str, value: String) {
         if key == TRACEPARENT {
-            self.0 = Some(value);
+            self.0 = Some(value.into());
         }
     }
 }

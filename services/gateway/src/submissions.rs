@@ -9,7 +9,7 @@ use axum::{
 };
 use http::StatusCode;
 use opentelemetry::{KeyValue, metrics::Counter};
-use site_service::metrics;
+use site_service::{http_middleware::Outcome, metrics};
 
 use crate::api_error::ApiError;
 
@@ -45,7 +45,7 @@ impl SubmissionMetrics {
         metrics
     }
 
-    fn count(&self, answer: &Response) {
+    fn count(&self, answer: &mut Response) {
         let extensions = answer.extensions();
         let outcome = match answer.status() {
             _ if extensions.get::<Spam>().is_some() => "spam",
@@ -60,7 +60,7 @@ impl SubmissionMetrics {
             _ => "failed",
         };
         self.add(1, outcome);
-        tracing::info!(form = self.name, outcome, "submission");
+        answer.extensions_mut().insert(Outcome(outcome));
     }
 
     fn add(&self, answers: u64, outcome: &'static str) {
@@ -74,7 +74,7 @@ impl SubmissionMetrics {
 
 /// Counts what the form answered.
 pub async fn count(State(metrics): State<Arc<SubmissionMetrics>>, request: Request, next: Next) -> Response {
-    let answer = next.run(request).await;
-    metrics.count(&answer);
+    let mut answer = next.run(request).await;
+    metrics.count(&mut answer);
     answer
 }

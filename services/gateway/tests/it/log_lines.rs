@@ -22,14 +22,18 @@ pub fn read(file: &Path) -> anyhow::Result<Vec<Json>> {
             ensure!(LEVELS.contains(&value("level")), "no level: {text}");
             ensure!(!value("target").is_empty(), "no part: {text}");
             ensure!(!value("message").is_empty(), "no message: {text}");
+            let mut values = line.as_object().into_iter().flat_map(|fields| fields.values());
+            ensure!(
+                !values.any(|value| value.is_object() || value.is_array()),
+                "not flat: {text}"
+            );
             Ok(line)
         })
         .collect()
 }
 
-/// The id of a line's request or trace, which stands on the line or at one of its spans.
-pub fn id<'a>(line: &'a Json, name: &str) -> Option<&'a str> {
-    let of_spans = line["spans"].as_array().into_iter().flatten();
-    let mut places = [line, &line["span"]].into_iter().chain(of_spans);
-    places.find_map(|place| place[name].as_str())
+/// The lines of one request.
+pub fn of_request<'a>(lines: &'a [Json], request_id: &str) -> Vec<&'a Json> {
+    let is_of_request = |line: &&Json| line["request_id"] == request_id;
+    lines.iter().filter(is_of_request).collect()
 }

@@ -26,8 +26,8 @@ const VISITORS_SPAN: [u8; 8] = [0xb7, 0xad, 0x6b, 0x71, 0x69, 0x20, 0x33, 0x31];
 /// A kind of span, its name, and attributes that it has.
 type Expected<'a> = (SpanKind, &'a str, &'a [(&'a str, &'a str)]);
 
-/// The stack after an application with a résumé, and the application's trace.
-async fn applied() -> anyhow::Result<(Stack, Collector, String)> {
+/// The stack after an application with a résumé, and the application's trace and request id.
+async fn applied() -> anyhow::Result<(Stack, Collector, String, String)> {
     let (collector, address) = Collector::start().await?;
     let settings = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str()),
@@ -48,12 +48,12 @@ async fn applied() -> anyhow::Result<(Stack, Collector, String)> {
         .send()
         .await?;
     assert_eq!(answer.status(), StatusCode::OK);
-    let request_id = answer.headers()["x-request-id"].to_str()?;
+    let request_id = answer.headers()["x-request-id"].to_str()?.to_owned();
     let trace = eventually("a span of the request", EXPORT, async || {
-        collector.trace_of(request_id)
+        collector.trace_of(&request_id)
     })
     .await?;
-    Ok((stack, collector, trace))
+    Ok((stack, collector, trace, request_id))
 }
 
 /// Sends a contact message as the site's form does, and gives its request id.
@@ -96,7 +96,7 @@ fn value(span: &Span, key: &str) -> Option<String> {
 #[expect(clippy::too_many_lines, reason = "a test is told in one piece")]
 async fn an_application_is_one_trace_from_the_gateway_to_its_mails_and_webhook_and_in_the_logs()
 -> anyhow::Result<()> {
-    let (stack, collector, trace) = applied().await?;
+    let (stack, collector, trace, request_id) = applied().await?;
     let documented = documented::trace()?;
     let whole = eventually("the tree that the page shows", EXPORT, async || {
         (tree(&collector.spans_of(&trace), &[], 0) == documented).then_some(())
@@ -194,13 +194,14 @@ async fn an_application_is_one_trace_from_the_gateway_to_its_mails_and_webhook_a
         let links: Vec<_> = consumer.links.iter().map(|link| &link.span_id).collect();
         assert_eq!(links, [&producer.span_id]);
     }
-    ensure_logs_carry_the_trace_and_nothing_of_the_visitor(&stack, &collector, &trace).await
+    ensure_logs_carry_the_trace_and_nothing_of_the_visitor(&stack, &collector, &trace, &request_id).await
 }
 
 async fn ensure_logs_carry_the_trace_and_nothing_of_the_visitor(
     stack: &Stack,
     collector: &Collector,
     trace: &str,
+    request_id: &str,
 ) -> anyhow::Result<()> {
     let logs = eventually("a log record of each service on the way", EXPORT, async || {
         let logs = collector.logs_of(trace);
@@ -213,17 +214,33 @@ async fn ensure_logs_carry_the_trace_and_nothing_of_the_visitor(
     for personal in ["Asha", "asha@", "cv.pdf"] {
         assert!(!said.contains(personal), "{personal} in {said}");
     }
-    // The same line stands on stdout, with the same trace.
-    let mut requests = Vec::new();
-    for (service, message) in [("careers", "event stored"), ("gateway", "submission")] {
-        let lines = log_lines::read(&stack.logs().join(format!("{service}.log")))?;
-        let line = lines.iter().find(|line| line["message"] == message);
-        let line = line.with_context(|| format!("{service} did not log: {message}"))?;
-        assert_eq!(log_lines::id(line, "trace_id"), Some(trace), "{line}");
-        let request = log_lines::id(line, "request_id");
-        requests.push(request.context("no request id")?.to_owned());
+    // The same stands on stdout, with the same trace: a line of each service for the request, and of the notifier one a channel.
+    for (service, message, lines) in [
+        ("gateway", "answered", 1),
+        ("careers", "event stored", 1),
+        ("notifier", "sent", 3),
+    ] {
+        let logged = log_lines::read(&stack.logs().join(format!("{service}.log")))?;
+        let logged = log_lines::of_request(&logged, request_id);
+        assert_eq!(logged.len(), lines, "{service}: {logged:?}");
+        for line in logged {
+            assert_eq!(
+                (&line["message"], &line["trace_id"]),
+                (&json!(message), &json!(trace))
+            );
+        }
     }
-    assert_eq!(requests[0], requests[1]);
+    let logged = log_lines::read(&stack.logs().join("gateway.log"))?;
+    let line = log_lines::of_request(&logged, request_id)[0];
+    for (field, value) in [
+        ("http.request.method", json!("POST")),
+        ("http.route", json!("/api/career-application")),
+        ("http.response.status_code", json!(200)),
+        ("outcome", json!("accepted")),
+    ] {
+        assert_eq!(line[field], value, "{field}");
+    }
+    assert!(line["duration_ms"].as_f64().is_some_and(|ms| ms > 0.0), "{line}");
     Ok(())
 }
 

@@ -35,16 +35,16 @@ use lettre::{
         extension::ClientId,
     },
 };
-use opentelemetry::{KeyValue, metrics::UpDownCounter};
+use opentelemetry::{KeyValue, metrics::UpDownCounter, trace::SpanKind};
 use site_broker::{Away, Call, CircuitBreaker};
 use site_service::{
     drain::CancellationToken,
     metrics::{self, CounterGuard},
     settings::ExposeSecret,
+    trace::Span,
 };
 use tokio::{sync::Semaphore, time::timeout};
 use tokio_rustls::rustls::ClientConfig;
-use tracing::{Instrument, field};
 
 use self::{
     content::Content,
@@ -245,18 +245,18 @@ impl SmtpPool {
         envelope: &Envelope,
         content: Content,
     ) -> Result<(), HandOverError> {
-        let span = tracing::info_span!(
-            "send mail",
-            otel.kind = "client",
-            otel.status_code = field::Empty,
-            network.protocol.name = "smtp",
-            server.address = self.settings.smtp_host,
-            server.port = self.settings.smtp_port,
-        );
+        let span = Span::within_current(SpanKind::Client, || {
+            let attributes = vec![
+                KeyValue::new("network.protocol.name", "smtp"),
+                KeyValue::new("server.address", self.settings.smtp_host.clone()),
+                KeyValue::new("server.port", i64::from(self.settings.smtp_port)),
+            ];
+            ("send mail".into(), attributes)
+        });
         let sending = self.send_in_time(call, envelope, content);
-        let sent = sending.instrument(span.clone()).await;
+        let sent = span.instrument(sending).await;
         if sent.is_err() {
-            span.record("otel.status_code", "ERROR");
+            span.fail();
         }
         sent
     }

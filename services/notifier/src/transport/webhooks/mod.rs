@@ -10,12 +10,13 @@ mod slack;
 
 use std::{sync::Arc, time::Duration};
 
+use opentelemetry::{KeyValue, trace::SpanKind};
 use site_broker::{
     CircuitBreaker, Delivery, Endpoint, GivenBack, Outcome, Pause,
     endpoints::{EndpointState, Format},
 };
+use site_service::trace::Span;
 use time::OffsetDateTime;
-use tracing::{Instrument, field};
 
 pub use addresses::PrivateAddresses;
 pub use sending::{REQUEST_TIMEOUT, WebhookClient, WebhookSender};
@@ -132,24 +133,19 @@ impl Webhook {
     async fn send_now(&self, delivery: &Delivery, body: Body) -> Result<(), SendingError> {
         let now = OffsetDateTime::now_utc();
         let (host, port) = self.sender.address();
-        let sending = tracing::info_span!(
-            "send webhook",
-            otel.name = "POST",
-            otel.kind = "client",
-            otel.status_code = field::Empty,
-            http.request.method = "POST",
-            http.response.status_code = field::Empty,
-            server.address = host,
-            server.port = port,
-            endpoint = self.name,
-        );
-        let sent = self
-            .sender
-            .send(delivery.event_id, now, body)
-            .instrument(sending.clone())
-            .await;
+        let span = Span::within_current(SpanKind::Client, || {
+            let mut attributes = vec![
+                KeyValue::new("http.request.method", "POST"),
+                KeyValue::new("endpoint", self.name.clone()),
+            ];
+            attributes.extend(host.map(|host| KeyValue::new("server.address", host.to_owned())));
+            attributes.extend(port.map(|port| KeyValue::new("server.port", i64::from(port))));
+            ("POST".into(), attributes)
+        });
+        let sending = self.sender.send(delivery.event_id, now, body);
+        let sent = span.instrument(sending).await;
         if sent.is_err() {
-            sending.record("otel.status_code", "ERROR");
+            span.fail();
         }
         self.update_state(&sent, now).await;
         sent

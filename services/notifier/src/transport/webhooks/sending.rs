@@ -13,11 +13,10 @@ use hyper_util::{
 };
 use site_broker::{Away, Endpoint, endpoints::EndpointName};
 use site_events::event;
-use site_service::settings::ExposeSecret;
+use site_service::{settings::ExposeSecret, trace};
 use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP};
 use time::OffsetDateTime;
 use tokio::time::timeout;
-use tracing::Span;
 use url::Url;
 use uuid::Uuid;
 
@@ -218,7 +217,7 @@ impl WebhookSender {
                 SendingError::NoAnswer(reason)
             }
         })?;
-        Span::current().record("http.response.status_code", answer.status().as_u16());
+        trace::set("http.response.status_code", i64::from(answer.status().as_u16()));
         match Response::status(&answer) {
             status if status.is_success() => Ok(()),
             StatusCode::GONE => Err(SendingError::Gone),

@@ -1,0 +1,257 @@
+//! Log lines: each event of `tracing` as one flat JSON object on stdout, written by a thread of its own.
+//!
+//! Nobody who logs waits for stdout: where it is read too slowly, lines below `WARN` are dropped and counted. Graver ones wait.
+
+use std::{
+    io::{self, Write},
+    iter,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde::{Serializer, ser::SerializeMap};
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use tracing::{Event, Level, Subscriber};
+use tracing_serde::SerdeMapVisitor;
+use tracing_subscriber::{Layer, layer::Context};
+
+use crate::trace;
+
+/// How many lines may wait to be written.
+const QUEUED_LINES: usize = 4096;
+/// What is logged within such a time is written at once, instead of waking the thread for each line.
+const GATHERING_TIME: Duration = Duration::from_millis(10);
+/// How long the end waits for lines that stdout does not take.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+/// Room for a usual line.
+const LINE_BYTES: usize = 512;
+
+enum Queued {
+    Line(Vec<u8>),
+    /// All before it is written once this is dropped.
+    Flush(SyncSender<()>),
+}
+
+/// Layer that writes a line for each event. All its clones write to the same.
+#[derive(Clone)]
+pub struct LogLines {
+    queue: SyncSender<Queued>,
+    dropped: Arc<AtomicU64>,
+}
+
+impl LogLines {
+    /// Lines that are written there.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no thread for it.
+    pub fn to(out: impl Write + Send + 'static) -> io::Result<Self> {
+        let (queue, queued) = sync_channel(QUEUED_LINES);
+        thread::Builder::new()
+            .name("log-lines".to_owned())
+            .spawn(move || write_queued(&queued, out))?;
+        Ok(Self {
+            queue,
+            dropped: Arc::default(),
+        })
+    }
+
+    /// How many lines were dropped.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Waits until all that was logged is written, or stdout has not taken it for a second.
+    pub fn flush(&self) {
+        let deadline = Instant::now() + FLUSH_TIMEOUT;
+        let (done, flushed) = sync_channel(0);
+        let mut flush = Queued::Flush(done);
+        while let Err(TrySendError::Full(unsent)) = self.queue.try_send(flush) {
+            if Instant::now() > deadline {
+                return;
+            }
+            flush = unsent;
+            thread::park_timeout(GATHERING_TIME);
+        }
+        // The other side never sends: it is dropped.
+        let _dropped = flushed.recv_timeout(FLUSH_TIMEOUT);
+    }
+
+    fn queue(&self, level: Level, line: Vec<u8>) {
+        let line = Queued::Line(line);
+        let queued = if level <= Level::WARN {
+            self.queue.send(line).is_ok()
+        } else {
+            self.queue.try_send(line).is_ok()
+        };
+        if !queued {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<S: Subscriber> Layer<S> for LogLines {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        // Only a value that cannot be written down fails, of which we log none.
+        if let Ok(line) = line(event) {
+            self.queue(*event.metadata().level(), line);
+        }
+    }
+}
+
+fn line(event: &Event<'_>) -> Result<Vec<u8>, serde_json::Error> {
+    let metadata = event.metadata();
+    let now = OffsetDateTime::now_utc().format(&Rfc3339);
+    let mut line = Vec::with_capacity(LINE_BYTES);
+    let mut serializer = serde_json::Serializer::new(&mut line);
+    let mut map = serializer.serialize_map(None)?;
+    map.serialize_entry("timestamp", &now.unwrap_or_default())?;
+    map.serialize_entry("level", metadata.level().as_str())?;
+    map.serialize_entry("target", metadata.target())?;
+    let mut visitor = SerdeMapVisitor::new(map);
+    event.record(&mut visitor);
+    let mut map = visitor.take_serializer()?;
+    trace::with_log_fields(|name, value| {
+        if metadata.fields().field(name).is_some() {
+            Ok(())
+        } else {
+            map.serialize_entry(name, value)
+        }
+    })?;
+    map.end()?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Writes what is queued until nobody can queue any more. What stdout does not take is lost.
+fn write_queued(queued: &Receiver<Queued>, mut out: impl Write) {
+    let mut batch = Vec::new();
+    while let Ok(first) = queued.recv() {
+        thread::park_timeout(GATHERING_TIME);
+        let mut flushed = Vec::new();
+        for queued in iter::once(first).chain(queued.try_iter().take(QUEUED_LINES)) {
+            match queued {
+                Queued::Line(line) => batch.extend_from_slice(&line),
+                Queued::Flush(done) => flushed.push(done),
+            }
+        }
+        let _closed = out.write_all(&batch).and_then(|()| out.flush());
+        batch.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Condvar, Mutex, PoisonError};
+
+    use opentelemetry::KeyValue;
+    use serde_json::Value;
+    use tracing_subscriber::layer::SubscriberExt;
+
+    use super::*;
+    use crate::trace::{LogFields, Span};
+
+    /// What was written, once it is read.
+    #[derive(Clone, Default)]
+    struct Pipe(Arc<(Mutex<PipeState>, Condvar)>);
+
+    #[derive(Default)]
+    struct PipeState {
+        written: Vec<u8>,
+        is_read: bool,
+    }
+
+    impl Pipe {
+        fn read(&self) {
+            let (state, is_read) = &*self.0;
+            state.lock().unwrap_or_else(PoisonError::into_inner).is_read = true;
+            is_read.notify_all();
+        }
+
+        fn lines(&self) -> Vec<Value> {
+            let state = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let text = String::from_utf8(state.written.clone()).expect("text");
+            let lines = text.lines();
+            lines
+                .map(|line| serde_json::from_str(line).expect("JSON"))
+                .collect()
+        }
+    }
+
+    impl Write for Pipe {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let (state, is_read) = &*self.0;
+            let state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = is_read
+                .wait_while(state, |state| !state.is_read)
+                .unwrap_or_else(PoisonError::into_inner);
+            state.written.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_is_flat_and_carries_what_its_request_is_known_by() {
+        let pipe = Pipe::default();
+        pipe.read();
+        let lines = LogLines::to(pipe.clone()).expect("a thread");
+        let subscriber = tracing_subscriber::registry().with(lines.clone());
+        tracing::subscriber::with_default(subscriber, || {
+            let fields = [
+                KeyValue::new("request_id", "visit-0001"),
+                KeyValue::new("attempt", 2),
+            ];
+            let _within = Span::ids(LogFields::from(fields.to_vec())).enter();
+            tracing::info!(duration_ms = 1.5, http.route = "/api/contact", "answered");
+            tracing::warn!(attempt = 7, "its own word counts");
+        });
+        lines.flush();
+        let written = pipe.lines();
+        assert_eq!(written[0]["duration_ms"], 1.5);
+        assert_eq!(written[0]["http.route"], "/api/contact");
+        assert_eq!(written[0]["message"], "answered");
+        assert_eq!(written[0]["level"], "INFO");
+        assert_eq!(written[0]["request_id"], "visit-0001");
+        assert_eq!(written[0]["attempt"], 2);
+        assert_eq!(written[1]["attempt"], 7);
+        assert_eq!(lines.dropped(), 0);
+    }
+
+    #[test]
+    fn where_nobody_reads_what_is_no_warning_is_dropped_and_counted_and_a_warning_waits() {
+        const LINES: usize = QUEUED_LINES + 100;
+        let pipe = Pipe::default();
+        let lines = LogLines::to(pipe.clone()).expect("a thread");
+        // At the second time the thread has taken what it takes at once, and is held up by the pipe.
+        for _ in 0..2 {
+            for _ in 0..LINES {
+                lines.queue(Level::INFO, b"{\"level\":\"INFO\"}\n".to_vec());
+            }
+            thread::park_timeout(10 * GATHERING_TIME);
+        }
+        let dropped = lines.dropped();
+        assert!((1..2 * LINES as u64).contains(&dropped), "{dropped}");
+        let warning = {
+            let lines = lines.clone();
+            thread::spawn(move || lines.queue(Level::WARN, b"{\"level\":\"WARN\"}\n".to_vec()))
+        };
+        thread::park_timeout(3 * GATHERING_TIME);
+        assert!(!warning.is_finished(), "it was dropped");
+        pipe.read();
+        warning.join().expect("it is queued");
+        lines.flush();
+        let written = pipe.lines();
+        assert_eq!(written.last().expect("lines")["level"], "WARN");
+        assert_eq!(written.len() as u64 + lines.dropped(), (2 * LINES + 1) as u64);
+        assert_eq!(lines.dropped(), dropped);
+    }
+}
