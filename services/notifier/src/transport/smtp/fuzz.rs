@@ -24,7 +24,7 @@ use super::{
     content::Content,
     error::HandOverError,
     limits::BudgetShare,
-    transaction::{announce_content, name_sender, send_content},
+    transaction::{announce_content, greet, name_sender, send_content},
 };
 
 const ITERATIONS: usize = 500;
@@ -77,8 +77,7 @@ impl AsyncWrite for Server {
 
 /// `None` where there is no conversation at all.
 async fn hand_over(server: Server, hello: &ClientId, message: &Message) -> Option<Result<(), HandOverError>> {
-    let connected = AsyncSmtpConnection::connect_with_transport(Box::new(server), hello).await;
-    let mut connection = connected.ok()?;
+    let mut connection = greet(Box::new(server), hello, None).await.ok()?;
     Some(converse(&mut connection, message.envelope(), message).await)
 }
 

@@ -50,7 +50,7 @@ use self::{
     content::Content,
     error::{HandOverError, without_addresses},
     limits::{AttachmentBudget, MAX_CONNECTIONS, MAX_SLOW},
-    transaction::{announce_content, mail, name_sender, send_content},
+    transaction::{announce_content, greet, mail, name_sender, send_content},
 };
 pub use self::{
     error::SmtpError,
@@ -313,10 +313,11 @@ impl SmtpPool {
         };
         let within = CONNECT_TIMEOUT.min(settings.smtp_timeout);
         let stream = stream::connect(&settings.smtp_host, settings.smtp_port, within, from_the_start).await?;
-        let mut connection = AsyncSmtpConnection::connect_with_transport(stream, &self.hello).await?;
-        if let Tls::Starttls(tls) = &self.tls {
-            connection.starttls(tls.clone(), &self.hello).await?;
-        }
+        let starttls = match &self.tls {
+            Tls::Starttls(tls) => Some(tls.clone()),
+            Tls::None | Tls::Implicit(_) => None,
+        };
+        let mut connection = greet(stream, &self.hello, starttls).await?;
         if let (Some(user), Some(password)) = (&settings.smtp_user, &settings.smtp_password) {
             let credentials = Credentials::new(user.clone(), password.expose_secret().to_owned());
             connection.auth(DEFAULT_MECHANISMS, &credentials).await?;

@@ -1,14 +1,15 @@
 //! Transaction of one mail: the commands on a connection, and what the answers to them mean (RFC 5321, 3.3).
 
-use std::time::Duration;
+use std::{error::Error as StdError, panic::AssertUnwindSafe, time::Duration};
 
+use futures_util::FutureExt;
 use lettre::{
     address::Envelope,
     transport::smtp::{
         Error,
-        client::AsyncSmtpConnection,
+        client::{AsyncSmtpConnection, AsyncTokioStream, TlsParameters},
         commands::{Data, Mail, Rcpt},
-        extension::MailParameter,
+        extension::{ClientId, MailParameter},
         response::Response,
     },
 };
@@ -21,6 +22,28 @@ use super::{
 
 /// How long QUIT may take after a refusal.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Begins a conversation: the server's greeting, its answer to EHLO, and TLS where that begins with a command.
+///
+/// # Errors
+///
+/// If the server does not take part in it, or the connection fails.
+pub async fn greet(
+    stream: Box<dyn AsyncTokioStream>,
+    hello: &ClientId,
+    starttls: Option<TlsParameters>,
+) -> Result<AsyncSmtpConnection, Box<dyn StdError + Send + Sync>> {
+    let greeting = async {
+        let mut connection = AsyncSmtpConnection::connect_with_transport(stream, hello).await?;
+        if let Some(tls) = starttls {
+            connection.starttls(tls, hello).await?;
+        }
+        Ok(connection)
+    };
+    // lettre 0.11.23 panics over an answer to EHLO that has a line of white space only. The connection is gone with it.
+    let greeted = AssertUnwindSafe(greeting).catch_unwind().await;
+    greeted.unwrap_or_else(|_| Err("the mail server's answer to EHLO cannot be read".into()))
+}
 
 /// The command that begins a transaction.
 pub fn mail(envelope: &Envelope) -> Mail {
