@@ -3,7 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use backon::{ExponentialBuilder, Retryable};
-
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::{TokioExecutor, TokioTimer},
+};
 use site_proto::{
     careers::v1::careers_service_client::CareersServiceClient,
     contact::v1::contact_service_client::ContactServiceClient,
@@ -11,10 +14,7 @@ use site_proto::{
 };
 use site_service::{RequestId, grpc_middleware::GrpcClientTracing, status};
 use tokio::time::{Instant, timeout};
-use tonic::{
-    Code, Request, Status,
-    transport::{self, Endpoint, Uri},
-};
+use tonic::{Code, Request, Status, body::Body, transport::Uri};
 use tonic_types::StatusExt;
 use tower::retry::budget::{Budget, TpsBudget};
 
@@ -28,8 +28,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 
-/// gRPC channel to a service; every call on it is a span.
-pub type ServiceChannel = GrpcClientTracing<transport::Channel>;
+/// gRPC channel to a service: an HTTP/2 client. Every call on it is a span. tonic's own channel has each call pass a task more, the
+/// worker of a buffer.
+pub type ServiceChannel = GrpcClientTracing<Client<HttpConnector, Body>>;
 
 /// How often and how soon a call is repeated that did not reach its service: long enough for one that is started anew.
 const RETRIES: ExponentialBuilder = ExponentialBuilder::new()
@@ -53,15 +54,15 @@ pub struct Services {
 
 impl Services {
     pub fn contact(&self) -> ContactServiceClient<ServiceChannel> {
-        ContactServiceClient::new(self.contact.channel.clone())
+        ContactServiceClient::with_origin(self.contact.channel.clone(), self.contact.uri.clone())
     }
 
     pub fn newsletter(&self) -> NewsletterServiceClient<ServiceChannel> {
-        NewsletterServiceClient::new(self.newsletter.channel.clone())
+        NewsletterServiceClient::with_origin(self.newsletter.channel.clone(), self.newsletter.uri.clone())
     }
 
     pub fn careers(&self) -> CareersServiceClient<ServiceChannel> {
-        CareersServiceClient::new(self.careers.channel.clone())
+        CareersServiceClient::with_origin(self.careers.channel.clone(), self.careers.uri.clone())
     }
 }
 
@@ -69,6 +70,7 @@ impl Services {
 #[derive(Clone)]
 pub struct Remote {
     pub channel: ServiceChannel,
+    pub uri: Uri,
     retry_budget: Arc<TpsBudget>,
 }
 
@@ -77,6 +79,7 @@ impl Remote {
     pub fn new(uri: &Uri) -> Self {
         Self {
             channel: channel(uri),
+            uri: uri.clone(),
             retry_budget: Arc::new(TpsBudget::new(
                 RETRY_BUDGET_WINDOW,
                 RETRIES_PER_SECOND,
@@ -126,14 +129,18 @@ fn is_unreached(status: &Status) -> bool {
 
 /// A channel that connects when it is first used, and again whenever it must.
 fn channel(uri: &Uri) -> ServiceChannel {
-    let channel = Endpoint::from(uri.clone())
-        .connect_timeout(CONNECT_TIMEOUT)
-        .tcp_nodelay(true)
+    let mut connector = HttpConnector::new();
+    connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
+    connector.set_nodelay(true);
+    let channel = Client::builder(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .pool_timer(TokioTimer::new())
+        .http2_only(true)
         .http2_keep_alive_interval(KEEP_ALIVE)
-        .keep_alive_timeout(CONNECT_TIMEOUT)
-        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
-        .initial_stream_window_size(STREAM_WINDOW_BYTES)
-        .connect_lazy();
+        .http2_keep_alive_timeout(CONNECT_TIMEOUT)
+        .http2_initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+        .http2_initial_stream_window_size(STREAM_WINDOW_BYTES)
+        .build(connector);
     GrpcClientTracing::new(channel, uri.clone())
 }
 

@@ -23,7 +23,7 @@ use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use crate::forwarding::{ServiceChannel, Services};
+use crate::forwarding::{Remote, Services};
 
 const HEALTH_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long after its begin a check is worth telling.
@@ -83,9 +83,9 @@ impl Readiness {
 
 async fn missing_of(services: Services) -> Vec<&'static str> {
     let (contact, newsletter, careers) = tokio::join!(
-        is_serving(services.contact.channel),
-        is_serving(services.newsletter.channel),
-        is_serving(services.careers.channel),
+        is_serving(services.contact),
+        is_serving(services.newsletter),
+        is_serving(services.careers),
     );
     let found = [
         ("contact", contact),
@@ -96,8 +96,8 @@ async fn missing_of(services: Services) -> Vec<&'static str> {
     missing.map(|(name, _)| name).collect()
 }
 
-async fn is_serving(channel: ServiceChannel) -> bool {
-    let mut client = HealthClient::new(channel);
+async fn is_serving(service: Remote) -> bool {
+    let mut client = HealthClient::with_origin(service.channel, service.uri);
     let checked = timeout(HEALTH_CHECK_TIMEOUT, client.check(HealthCheckRequest::default())).await;
     matches!(checked, Ok(Ok(answer)) if answer.get_ref().status() == ServingStatus::Serving)
 }
