@@ -1,4 +1,4 @@
-//! Idempotency key derived from a submission's content, where the client sent none; valid for the UTC hour.
+//! Idempotency key of a submission: the client's, or where it sent none one that is derived from the content, valid for the UTC hour.
 
 use std::{
     collections::BTreeMap,
@@ -10,16 +10,18 @@ use uuid::{Builder, Uuid};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// Digest of a submission: digests of its fields and its file, whatever order they came in.
-pub struct SubmissionDigest {
+/// Key of a submission. Of one that has none, digests of its fields and its file, whatever order they came in.
+pub struct SubmissionKey {
+    given: Option<Uuid>,
     form: &'static str,
     parts: BTreeMap<&'static str, Sha256>,
 }
 
-impl SubmissionDigest {
-    /// An empty form of this name.
-    pub fn of(form: &'static str) -> Self {
+impl SubmissionKey {
+    /// Of an empty form of this name, and the key that came with it.
+    pub fn new(form: &'static str, given: Option<Uuid>) -> Self {
         Self {
+            given,
             form,
             parts: BTreeMap::new(),
         }
@@ -35,18 +37,23 @@ impl SubmissionDigest {
     pub fn set(&mut self, field: &'static str, value: &str) {
         if value.is_empty() {
             self.parts.remove(field);
-        } else {
+        } else if self.given.is_none() {
             self.parts.insert(field, Sha256::new_with_prefix(value));
         }
     }
 
     /// Adds bytes to a file.
     pub fn add(&mut self, file: &'static str, bytes: &[u8]) {
-        self.parts.entry(file).or_default().update(bytes);
+        if self.given.is_none() {
+            self.parts.entry(file).or_default().update(bytes);
+        }
     }
 
-    /// Its key within the hour (UTC) of this time: a UUID of version 8 (RFC 9562, 5.8).
-    pub fn key(self, now: SystemTime) -> Uuid {
+    /// The key. A derived one is of the hour (UTC) of this time, and a UUID of version 8 (RFC 9562, 5.8).
+    pub fn finish(self, now: SystemTime) -> Uuid {
+        if let Some(given) = self.given {
+            return given;
+        }
         let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let hour = since.as_secs() / HOUR.as_secs();
         let mut all = Sha256::new_with_prefix(self.form);
@@ -71,19 +78,19 @@ mod tests {
     /// The start of an hour.
     const NOON: Duration = Duration::from_secs(1_800_000_000);
 
-    fn message() -> SubmissionDigest {
-        SubmissionDigest::of("contact")
+    fn message() -> SubmissionKey {
+        SubmissionKey::new("contact", None)
             .with("name", "Ada")
             .with("email", "ada@example.org")
     }
 
-    fn key(digest: SubmissionDigest) -> Uuid {
-        digest.key(SystemTime::UNIX_EPOCH + NOON)
+    fn key(of: SubmissionKey) -> Uuid {
+        of.finish(SystemTime::UNIX_EPOCH + NOON)
     }
 
     #[test]
     fn the_same_content_has_one_key_in_whatever_order_it_came() {
-        let other_way = SubmissionDigest::of("contact")
+        let other_way = SubmissionKey::new("contact", None)
             .with("email", "ada@example.org")
             .with("name", "Ada");
         assert_eq!(key(message()), key(other_way));
@@ -106,12 +113,12 @@ mod tests {
         in_two_chunks.add("resume", b"-");
         let keys = [
             message(),
-            SubmissionDigest::of("newsletter")
+            SubmissionKey::new("newsletter", None)
                 .with("name", "Ada")
                 .with("email", "ada@example.org"),
             message().with("name", "Adam"),
             message().with("message", "Ada"),
-            SubmissionDigest::of("contact")
+            SubmissionKey::new("contact", None)
                 .with("name", "ada@example.org")
                 .with("email", "Ada"),
             with_other_file,
@@ -124,8 +131,16 @@ mod tests {
     }
 
     #[test]
+    fn a_key_that_came_with_it_is_the_key_of_any_content() {
+        let given = Uuid::from_u128(7);
+        let mut of = SubmissionKey::new("contact", Some(given)).with("name", "Ada");
+        of.add("resume", b"%PDF-");
+        assert_eq!(key(of), given);
+    }
+
+    #[test]
     fn each_hour_has_its_own_key() {
-        let at = |seconds| message().key(SystemTime::UNIX_EPOCH + NOON + Duration::from_secs(seconds));
+        let at = |seconds| message().finish(SystemTime::UNIX_EPOCH + NOON + Duration::from_secs(seconds));
         assert_eq!(at(0), at(3599));
         assert_ne!(at(0), at(3600));
     }

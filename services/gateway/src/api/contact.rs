@@ -1,5 +1,7 @@
 //! `POST /api/contact`.
 
+use std::time::SystemTime;
+
 use axum::{
     Json,
     extract::State,
@@ -13,7 +15,6 @@ use super::{AnyForm, Attribution, Submission, SubmissionHeaders, spam};
 use crate::{
     api_error::ApiError,
     app::AppState,
-    derived_key::SubmissionDigest,
     forwarding::{FORM_CALL_TIMEOUT, call},
 };
 
@@ -98,12 +99,13 @@ pub async fn submit(
     if !form.website.is_empty() {
         return Ok(spam(RECEIVED));
     }
-    let digest = SubmissionDigest::of("contact")
+    let key = submission
+        .key("contact")
         .with("name", &form.name)
         .with("email", &form.email)
         .with("message", &form.message);
     let message = SubmitRequest {
-        idempotency_key: submission.key(digest).to_string(),
+        idempotency_key: key.finish(SystemTime::now()).to_string(),
         attribution: submission.attribution(form.attribution),
         name: form.name,
         email: form.email,

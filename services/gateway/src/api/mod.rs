@@ -13,7 +13,7 @@ mod policy_violation;
 mod remote_failure;
 mod unsent_parts;
 
-use std::{collections::BTreeMap, convert::Infallible, time::SystemTime};
+use std::{collections::BTreeMap, convert::Infallible};
 
 use axum::{
     Form, Json,
@@ -31,7 +31,7 @@ use uuid::Uuid;
 
 use attribution::Attribution;
 
-use crate::{api_error::ApiError, deadline::Deadline, derived_key::SubmissionDigest, submissions::Spam};
+use crate::{api_error::ApiError, deadline::Deadline, submission_key::SubmissionKey, submissions::Spam};
 
 /// The field that people do not see, and robots fill in.
 pub const HONEYPOT: &str = "website";
@@ -153,9 +153,9 @@ pub struct Submission {
 }
 
 impl Submission {
-    /// The key that it came with, or the one of its content.
-    pub fn key(&self, digest: SubmissionDigest) -> Uuid {
-        self.key.unwrap_or_else(|| digest.key(SystemTime::now()))
+    /// The key of this form: what it came with, or that of its content, which is to be added.
+    pub fn key(&self, form: &'static str) -> SubmissionKey {
+        SubmissionKey::new(form, self.key)
     }
 
     /// Where the visitor came from: as the form tells, or as far as the browser does.

@@ -1,5 +1,7 @@
 //! `POST /api/newsletter`, and the links of its mails.
 
+use std::time::SystemTime;
+
 use axum::{
     Form, Json,
     extract::{FromRequest, Query, RawQuery, Request, State},
@@ -17,7 +19,6 @@ use crate::{
     api_error::ApiError,
     app::AppState,
     deadline::Deadline,
-    derived_key::SubmissionDigest,
     forwarding::{FORM_CALL_TIMEOUT, call},
 };
 
@@ -110,7 +111,9 @@ pub async fn subscribe(
     }
     let sign_up = SubscribeRequest {
         idempotency_key: submission
-            .key(SubmissionDigest::of("newsletter").with("email", &form.email))
+            .key("newsletter")
+            .with("email", &form.email)
+            .finish(SystemTime::now())
             .to_string(),
         attribution: submission.attribution(form.attribution),
         email: form.email,

@@ -1,6 +1,6 @@
 //! From multipart to gRPC: each part of an application goes on as it arrives.
 
-use std::{future::poll_fn, pin::pin, task::Poll};
+use std::{future::poll_fn, pin::pin, task::Poll, time::SystemTime};
 
 use axum::{
     body::Bytes,
@@ -14,7 +14,7 @@ use site_proto::careers::v1::{ApplyRequest, Commit, Field, FieldName, ResumeStar
 use tokio::sync::mpsc;
 
 use super::{Attribution, HONEYPOT, Submission};
-use crate::{api_error::ApiError, derived_key::SubmissionDigest, pace::Received, upload_body::Arrivals};
+use crate::{api_error::ApiError, pace::Received, submission_key::SubmissionKey, upload_body::Arrivals};
 
 /// How much of an upload may arrive before the head of its next part ends: of a browser's, a few hundred bytes. The parser holds it
 /// all until then.
@@ -48,16 +48,16 @@ pub async fn forward(
 ) -> Result<Forwarded, ApiError> {
     let mut spam = false;
     let mut attribution = None;
-    let mut digest = SubmissionDigest::of("career-application");
+    let mut key = submission.key("career-application");
     while let Some(mut part) = next_part(&mut form, &mut arrivals).await? {
         match part.name().unwrap_or_default() {
-            RESUME => forward_resume(&mut part, &mut arrivals, &mut digest, &to).await?,
+            RESUME => forward_resume(&mut part, &mut arrivals, &mut key, &to).await?,
             ATTRIBUTION => attribution = Some(read_attribution(&text(&mut part, &mut arrivals).await?)?),
             HONEYPOT => spam |= !text(&mut part, &mut arrivals).await?.is_empty(),
             other => match field_name(other) {
                 Some(name) => {
                     let value = text(&mut part, &mut arrivals).await?;
-                    digest.set(name.as_str_name(), &value);
+                    key.set(name.as_str_name(), &value);
                     let name = name.into();
                     send(&to, Part::Field(Field { name, value })).await;
                 }
@@ -72,7 +72,7 @@ pub async fn forward(
         send(&to, Part::Attribution(attribution)).await;
     }
     let commit = Commit {
-        idempotency_key: submission.key(digest).to_string(),
+        idempotency_key: key.finish(SystemTime::now()).to_string(),
     };
     send(&to, Part::Commit(commit)).await;
     Ok(Forwarded::Application)
@@ -82,7 +82,7 @@ pub async fn forward(
 async fn forward_resume(
     part: &mut FormPart<'_>,
     arrivals: &mut Arrivals,
-    digest: &mut SubmissionDigest,
+    key: &mut SubmissionKey,
     to: &mpsc::Sender<ApplyRequest>,
 ) -> Result<(), ApiError> {
     let file_name = part.file_name().unwrap_or_default();
@@ -95,7 +95,7 @@ async fn forward_resume(
     send(to, Part::ResumeStart(ResumeStart { file_name })).await;
     let mut next = first;
     while let Some(bytes) = next {
-        digest.add(RESUME, &bytes);
+        key.add(RESUME, &bytes);
         send(to, Part::ResumeChunk(bytes)).await;
         next = chunk(part, arrivals).await?;
     }
