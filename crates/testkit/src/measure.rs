@@ -232,27 +232,32 @@ async fn until(health: &str, status: StatusCode) -> anyhow::Result<()> {
 }
 
 async fn upload_all(stack: &Stack) -> anyhow::Result<()> {
-    let url = format!("{}/api/career-application", stack.site());
-    let http = Client::builder().timeout(UPLOAD_TIMEOUT).build()?;
+    let site = stack.site();
+    let http = upload_client()?;
     let resume = Bytes::from(pdf(UPLOAD_BYTES));
-    let uploads = (0..UPLOADS).map(|visitor| upload(&http, &url, &resume, visitor));
+    let uploads =
+        (0..UPLOADS).map(|visitor| upload(&http, &site, &resume, Ipv4Addr::new(203, 0, 113, visitor)));
     try_join_all(uploads).await.map(drop)
 }
 
+/// What [`upload`] sends with.
+pub fn upload_client() -> anyhow::Result<Client> {
+    Ok(Client::builder().timeout(UPLOAD_TIMEOUT).build()?)
+}
+
 /// Sends one application, again and again while it is told to come back later.
-async fn upload(http: &Client, url: &str, resume: &Bytes, visitor: u8) -> anyhow::Result<()> {
+pub async fn upload(http: &Client, site: &str, resume: &Bytes, visitor: Ipv4Addr) -> anyhow::Result<()> {
+    let url = format!("{site}/api/career-application");
     let begun = Instant::now();
     loop {
         let file = multipart::Part::stream_with_length(resume.clone(), resume.len() as u64);
         let form = multipart::Form::new()
             .text("name", "Ada Lovelace")
-            .text("email", format!("ada{visitor}@example.org"))
+            .text("email", format!("ada.{visitor}@example.org"))
             .text("position", "Backend Intern")
             .text("coverLetter", "Measured.")
             .part("resume", file.file_name("resume.pdf"));
-        let request = http
-            .post(url)
-            .header("x-forwarded-for", format!("203.0.113.{visitor}"));
+        let request = http.post(&url).header("x-forwarded-for", visitor.to_string());
         let answer = request.multipart(form).send().await?;
         let status = answer.status();
         if status != StatusCode::SERVICE_UNAVAILABLE || begun.elapsed() > UPLOAD_TIMEOUT {
@@ -284,6 +289,17 @@ pub fn resident_bytes_of(pid: u32, what: &str) -> anyhow::Result<u64> {
     let kilobytes = field.split_whitespace().next().unwrap_or_default();
     let kilobytes: u64 = kilobytes.parse()?;
     Ok(kilobytes * BYTES_PER_KB)
+}
+
+/// Processor time of a process until now, in user and kernel mode, over all its threads (proc(5): fields 14 and 15 of `stat`, in
+/// hundredths of a second).
+pub fn processor_time(pid: u32) -> anyhow::Result<Duration> {
+    let stat = fs::read_to_string(proc_file(pid, "stat"))?;
+    // The fields follow the name, which stands in brackets and may hold anything.
+    let (_, fields) = stat.rsplit_once(')').context("no name in stat")?;
+    let ticks = fields.split_whitespace().skip(11).take(2);
+    let ticks: u64 = ticks.map(|field| field.parse().unwrap_or(0)).sum();
+    Ok(Duration::from_millis(ticks * 10))
 }
 
 /// Has the peak of a process begin anew (proc(5)).

@@ -131,7 +131,7 @@ impl Ports {
 /// # Errors
 ///
 /// Where there are not so many.
-pub(crate) fn free_ports<const N: usize>() -> anyhow::Result<[u16; N]> {
+pub fn free_ports<const N: usize>() -> anyhow::Result<[u16; N]> {
     free_ports_in(CHOICE)
 }
 

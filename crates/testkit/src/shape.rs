@@ -24,6 +24,16 @@ pub enum Broker {
     Three,
 }
 
+/// When the broker has its disk write for good what it stored. A cluster's ([`Broker::Three`]) always does at once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Fsync {
+    /// After two minutes, as by itself
+    #[default]
+    Later,
+    /// Before each acknowledgement, as in production
+    Always,
+}
+
 /// Where all mail ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Mail {
@@ -83,6 +93,9 @@ pub struct Shape {
     /// How many servers the broker has
     #[arg(long, value_enum, default_value_t)]
     pub broker: Broker,
+    /// When one server's disk writes for good what it stored
+    #[arg(long, value_enum, default_value_t)]
+    pub fsync: Fsync,
     /// Where all mail ends
     #[arg(long, value_enum, default_value_t)]
     pub mail: Mail,
@@ -108,6 +121,7 @@ impl Shape {
     pub const USUAL: Self = Self {
         hosting: Hosting::Gateway,
         broker: Broker::One,
+        fsync: Fsync::Later,
         mail: Mail::Inbox,
         keep: Keep::Everything,
         clock: Clock::System,

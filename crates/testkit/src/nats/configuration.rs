@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 use super::routes::{Routes, write_certificate};
+use crate::Fsync;
 
 /// Who may do what; the same file that a cluster uses.
 pub(super) const USERS: &str = include_str!("../../../broker/nats/users.conf");
@@ -13,13 +14,17 @@ const PRODUCTION_CLUSTER: &str = include_str!("../../../../k8s/components/nats/c
 const NOWHERE: &str = "127.0.0.1:9";
 
 /// Writes what a server by itself reads.
-pub(super) fn write_single(folder: &Path, listens: Listens) -> anyhow::Result<()> {
+pub(super) fn write_single(folder: &Path, listens: Listens, fsync: Fsync) -> anyhow::Result<()> {
     let store = folder.join("jetstream");
     let store = store.display();
+    let sync = match fsync {
+        Fsync::Later => "",
+        Fsync::Always => "sync_interval: always",
+    };
     fs::create_dir_all(folder)?;
     let Listens { clients, monitor } = listens;
     let text = format!(
-        "listen: 127.0.0.1:{clients}\nhttp: 127.0.0.1:{monitor}\njetstream {{ store_dir: \"{store}\" }}\n{USERS}"
+        "listen: 127.0.0.1:{clients}\nhttp: 127.0.0.1:{monitor}\njetstream {{ store_dir: \"{store}\"; {sync} }}\n{USERS}"
     );
     Ok(fs::write(folder.join("nats.conf"), text)?)
 }

@@ -28,7 +28,7 @@ pub use self::{
     stranger::{RouteCredentials, Stranger},
     user::User,
 };
-use crate::{child_process::ChildProcess, ports::free_ports};
+use crate::{Fsync, child_process::ChildProcess, ports::free_ports};
 
 /// A broker on 127.0.0.1: one server, or three ([`Self::start_cluster_at`]). Its disk outlives its stops.
 pub struct Nats {
@@ -53,14 +53,17 @@ impl Nats {
 
     /// Starts one without streams at this port, with its files and log in this folder.
     pub async fn start_at(port: u16, folder: &Path) -> anyhow::Result<Self> {
+        Self::start_syncing(Fsync::Later, port, folder).await
+    }
+
+    /// The same, with a disk that writes for good when you say.
+    pub async fn start_syncing(fsync: Fsync, port: u16, folder: &Path) -> anyhow::Result<Self> {
         let [monitor] = free_ports()?;
-        configuration::write_single(
-            folder,
-            Listens {
-                clients: port,
-                monitor,
-            },
-        )?;
+        let listens = Listens {
+            clients: port,
+            monitor,
+        };
+        configuration::write_single(folder, listens, fsync)?;
         let mut nats = Self::new(vec![Server::new("nats", port, monitor, folder)], None);
         nats.resume_from_disk().await?;
         Ok(nats)

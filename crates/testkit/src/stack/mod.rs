@@ -140,7 +140,7 @@ impl Stack {
         };
         let flags = [&["--webhooks", webhooks.as_str()], storage].concat();
         let (nats, s3, mail) = tokio::try_join!(
-            provisioned_nats(shape.broker, ports.nats, &nats_folder, &flags),
+            provisioned_nats(shape, ports.nats, &nats_folder, &flags),
             S3::start_at(ports.s3, &s3_folder),
             MailSink::start(shape, &ports, &inbox_folder),
         )?;
@@ -398,9 +398,9 @@ impl Stack {
     }
 }
 
-async fn provisioned_nats(broker: Broker, port: u16, folder: &Path, flags: &[&str]) -> anyhow::Result<Nats> {
-    let nats = match broker {
-        Broker::One => Nats::start_at(port, folder).await?,
+async fn provisioned_nats(shape: Shape, port: u16, folder: &Path, flags: &[&str]) -> anyhow::Result<Nats> {
+    let nats = match shape.broker {
+        Broker::One => Nats::start_syncing(shape.fsync, port, folder).await?,
         Broker::Three => {
             let [second, third] = free_ports()?;
             Nats::start_cluster_at([port, second, third], folder).await?
