@@ -7,27 +7,69 @@ use crate::{
     tools::{self, Tool},
 };
 
+/// What is compared, and what compares it. To link all programs there are would take far longer.
+const PROGRAMS: [&str; 7] = [
+    "bench",
+    "axum-peer",
+    "gateway",
+    "contact",
+    "newsletter",
+    "careers",
+    "notifier",
+];
+
 /// What can be compared.
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum What {
+    /// Contact forms a second, their latency and their cost, beside bare Axum, with JetStream and without, and Fastify
+    Accept,
     /// A backlog of 10,000 events becoming mails, against a bare loop that sends as many
     Notifier,
+}
+
+impl What {
+    fn tools(self) -> &'static [Tool] {
+        match self {
+            // The site's packages bring the Node that Fastify runs on.
+            Self::Accept => &[Tool::NatsServer, Tool::SitePackages, Tool::Fastify, Tool::Wrk],
+            Self::Notifier => &[Tool::NatsServer],
+        }
+    }
 }
 
 /// Compares release builds, as they would run.
 ///
 /// # Errors
 ///
-/// Where the NATS server cannot be fetched, the build fails, or what is compared is too slow or needs ever more memory.
-pub fn bench(what: What) -> anyhow::Result<()> {
-    tools::ensure_tools(&[Tool::NatsServer])?;
+/// Where a tool is missing, a build fails, or a bar is missed that must hold.
+pub fn bench(what: What, arguments: &[String]) -> anyhow::Result<()> {
+    tools::ensure_tools(what.tools())?;
     match what {
-        What::Notifier => notifier(),
+        What::Notifier => backlog("10,000 events become mails", &[]),
+        What::Accept => compare("accept", arguments),
     }
 }
 
-fn notifier() -> anyhow::Result<()> {
-    backlog("10,000 events become mails", &[])
+/// What all of them need.
+pub fn tools() -> Vec<Tool> {
+    let tools = What::value_variants().iter().flat_map(|what| what.tools());
+    tools.copied().collect()
+}
+
+fn compare(what: &str, arguments: &[String]) -> anyhow::Result<()> {
+    let programs = PROGRAMS.map(|name| format!("--bin={name}"));
+    run(
+        "Release build",
+        // Of the whole workspace, so that crates have the features that they have in any other build.
+        cargo(&["build", "--release", "--workspace"]).args(programs),
+        "The compiler's message stands above.",
+    )?;
+    let mut bench = program(root().join("target/release/bench"), &[what]);
+    run(
+        &format!("Comparing: {what}"),
+        bench.args(arguments),
+        "A bar is missed, or a contender failed: see above.",
+    )
 }
 
 /// The same backlog with telemetry and without.

@@ -67,7 +67,7 @@ enum Chore {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         filter: Vec<String>,
     },
-    /// Names the Debian packages that only root can install and that tests and attacks, or the tests of a part, still need
+    /// Names the Debian packages that only root can install and that tests, attacks and benches, or the tests of a part, still need
     SystemPackages {
         /// The part
         part: Option<test::Part>,
@@ -110,10 +110,13 @@ enum Chore {
     Security(security::SecurityArgs),
     /// Attacks a running stack for longer than a test may: broken frames, whatever the API's document allows, slow clients
     Attack(attack::AttackArgs),
-    /// Compares what one of our parts reaches with the least that its work could cost; fails below a share of that
+    /// Compares what ours reaches with peers that do the same work, in one run; fails below the share that must be reached
     Bench {
-        /// Which part
+        /// What to compare
         what: bench::What,
+        /// What `target/release/bench` takes for it, such as --connections 64 --turns 5
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
     },
 }
 
@@ -137,7 +140,7 @@ fn main() -> ExitCode {
         Chore::Chaos(args) => chaos::chaos(&args),
         Chore::Security(args) => security::security(&args),
         Chore::Attack(args) => attack::attack(&args),
-        Chore::Bench { what } => bench::bench(what),
+        Chore::Bench { what, arguments } => bench::bench(what, &arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -152,6 +155,7 @@ fn system_packages(part: Option<test::Part>) -> anyhow::Result<()> {
     let mut tools = test::tools_of(part);
     if part.is_none() {
         tools.extend(attack::tools());
+        tools.extend(bench::tools());
     }
     tools::print_missing_packages(&tools)
 }

@@ -34,11 +34,13 @@ pub fn has_all_packages() -> bool {
     has(Selection::All)
 }
 
-/// Packages apart from the others, because few need them: a folder of `tools` has their lock.
+/// Packages apart from the others, because few need them.
 #[derive(Clone, Copy)]
 pub struct Apart {
     name: &'static str,
     what: &'static str,
+    /// The folder that has their lock in one of this name.
+    locks: &'static str,
     megabytes: u64,
 }
 
@@ -46,13 +48,22 @@ pub struct Apart {
 pub const TRACE_VIEWER: Apart = Apart {
     name: "trace-viewer",
     what: "viewer of traces",
+    locks: "tools",
     megabytes: 34,
 };
 /// What judges headers.
 pub const OBSERVATORY: Apart = Apart {
     name: "observatory",
     what: "observatory of headers",
+    locks: "tools",
     megabytes: 90,
+};
+/// What the benches compare with in Node.
+pub const FASTIFY: Apart = Apart {
+    name: "fastify",
+    what: "peer in Node",
+    locks: "bench/peers",
+    megabytes: 17,
 };
 
 impl Apart {
@@ -90,7 +101,7 @@ impl Apart {
     }
 
     fn lock(self) -> PathBuf {
-        root().join("tools").join(self.name).join(LOCK)
+        root().join(self.locks).join(self.name).join(LOCK)
     }
 }
 

@@ -93,22 +93,13 @@ impl Tool {
                 &["python3-venv"],
             ),
             Self::SlowHttpTest => unless(runs("slowhttptest", &["-h"]), &["slowhttptest"]),
+            // It has no option that it ends well after.
+            Self::Wrk => unless(runs("sh", &["-c", "command -v wrk"]), &["wrk"]),
             Self::Clamd => scanner_libraries(),
             Self::SpamAssassin => unless(runs("spamassassin", &["--version"]), &["spamassassin"]),
             Self::OpenSsl => unless(runs("openssl", &["version"]), &["openssl"]),
             Self::CppCompiler => unless(runs("c++", &["--version"]), &["g++"]),
-            Self::Chromium => {
-                let fonts = has_arial();
-                let mut packages = unless(
-                    fonts,
-                    &["fontconfig", "fonts-liberation", "fonts-noto-color-emoji"],
-                );
-                packages.extend(unless(
-                    runs("chromium-headless-shell", &["--version"]),
-                    &["chromium-headless-shell"],
-                ));
-                packages
-            }
+            Self::Chromium => chromium(),
             Self::Firefox => unless(runs("firefox-esr", &["--version"]), &["firefox-esr"]),
             Self::WebKit => {
                 let mut packages = unless(runs("WebKitWebDriver", &["--help"]), &["webkit2gtk-driver"]);
@@ -120,6 +111,7 @@ impl Tool {
             | Self::AllPackages
             | Self::TraceViewer
             | Self::Observatory
+            | Self::Fastify
             | Self::CargoDeny
             | Self::CargoCycloneDx
             | Self::Promtool
@@ -131,6 +123,18 @@ impl Tool {
 
 fn runs(name: &str, arguments: &[&str]) -> bool {
     command_output(name, arguments).is_some()
+}
+
+fn chromium() -> Vec<String> {
+    let mut packages = unless(
+        has_arial(),
+        &["fontconfig", "fonts-liberation", "fonts-noto-color-emoji"],
+    );
+    packages.extend(unless(
+        runs("chromium-headless-shell", &["--version"]),
+        &["chromium-headless-shell"],
+    ));
+    packages
 }
 
 fn has_arial() -> bool {

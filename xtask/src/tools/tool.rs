@@ -52,6 +52,10 @@ pub enum Tool {
     Promtool,
     /// Slow clients by the hundred.
     SlowHttpTest,
+    /// Load over HTTP/1.1.
+    Wrk,
+    /// What Fastify's peer of the benches is made of.
+    Fastify,
     SpamAssassin,
     OpenSsl,
     /// What compiles libFuzzer.
@@ -76,6 +80,7 @@ impl Tool {
             Self::AllPackages => Some(node::all_packages()),
             Self::TraceViewer => Some(node::TRACE_VIEWER.fetch()),
             Self::Observatory => Some(node::OBSERVATORY.fetch()),
+            Self::Fastify => Some(node::FASTIFY.fetch()),
             Self::ForeignClients => Some(python::foreign_clients()),
             Self::Linters => Some(python::linters()),
             Self::DockerfileReader => Some(python::dockerfile_reader()),
@@ -87,6 +92,7 @@ impl Tool {
             Self::Faketime => Some(debian::faketime()),
             Self::Promtool => Some(debian::promtool()),
             Self::SlowHttpTest
+            | Self::Wrk
             | Self::SpamAssassin
             | Self::OpenSsl
             | Self::CppCompiler
@@ -111,6 +117,7 @@ impl Tool {
             Self::AllPackages => node::has_all_packages(),
             Self::TraceViewer => node::TRACE_VIEWER.is_fetched(),
             Self::Observatory => node::OBSERVATORY.is_fetched(),
+            Self::Fastify => node::FASTIFY.is_fetched(),
             Self::ForeignClients => python::has_environment("python"),
             Self::Linters => python::has_environment("ci"),
             Self::DockerfileReader => python::has_environment("images"),
@@ -125,6 +132,7 @@ impl Tool {
             Self::Faketime => folder().join(debian::FAKETIME).exists(),
             Self::Promtool => folder().join("promtool").exists(),
             Self::SlowHttpTest
+            | Self::Wrk
             | Self::SpamAssassin
             | Self::OpenSsl
             | Self::CppCompiler

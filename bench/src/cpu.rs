@@ -1,0 +1,97 @@
+//! Processor time of the processes that work for a contender.
+
+use std::{fs, time::Duration};
+
+use anyhow::Context;
+use testkit::{
+    ChildProcess,
+    measure::{median, processor_time},
+};
+
+/// Processor time of each process, by its name, in microseconds a request.
+pub type CpuMicros = Vec<(String, f64)>;
+
+/// Takes the processor time of processes from its start on.
+pub struct CpuMeter {
+    /// Name and ids: with a process goes what it started, such as nginx's workers.
+    parts: Vec<(String, Vec<u32>)>,
+    before: Vec<Duration>,
+}
+
+impl CpuMeter {
+    /// Starts to.
+    ///
+    /// # Errors
+    ///
+    /// If one of them has ended.
+    pub fn start(processes: &[&ChildProcess]) -> anyhow::Result<Self> {
+        let part = |process: &&ChildProcess| {
+            let name = process.name().to_owned();
+            let pid = process.pid().with_context(|| format!("{name} ended"))?;
+            Ok((name, [vec![pid], children(pid)?].concat()))
+        };
+        let parts: Vec<(String, Vec<u32>)> = processes.iter().map(part).collect::<anyhow::Result<_>>()?;
+        let before = times(&parts)?;
+        Ok(Self { parts, before })
+    }
+
+    /// What each has taken since, for each of so many requests.
+    ///
+    /// # Errors
+    ///
+    /// If one of them has ended.
+    pub fn per(self, requests: u64) -> anyhow::Result<CpuMicros> {
+        let after = times(&self.parts)?;
+        let spent = after.into_iter().zip(self.before);
+        let micros = spent.map(|(after, before)| (after - before).as_secs_f64() * 1e6 / requests as f64);
+        let names = self.parts.into_iter().map(|(name, _)| name);
+        Ok(names.zip(micros).collect())
+    }
+}
+
+fn times(parts: &[(String, Vec<u32>)]) -> anyhow::Result<Vec<Duration>> {
+    let time = |(_, pids): &(String, Vec<u32>)| pids.iter().map(|pid| processor_time(*pid)).sum();
+    parts.iter().map(time).collect()
+}
+
+/// What a process started itself (proc(5)).
+fn children(pid: u32) -> anyhow::Result<Vec<u32>> {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?;
+    let pids = children.split_whitespace().map(str::parse);
+    Ok(pids.collect::<Result<_, _>>()?)
+}
+
+/// The medians of turns, in each of which the same processes worked.
+pub fn medians(turns: &[&CpuMicros]) -> CpuMicros {
+    let first = turns.first().copied().into_iter().flatten();
+    first
+        .enumerate()
+        .map(|(at, (name, _))| {
+            let micros = turns.iter().map(|turn| turn[at].1).collect();
+            (name.clone(), median(micros))
+        })
+        .collect()
+}
+
+/// As it stands in a table.
+pub fn cell(cpu: &CpuMicros) -> String {
+    let parts: Vec<String> = cpu
+        .iter()
+        .map(|(name, micros)| format!("{name} {micros:.0}"))
+        .collect();
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_process_has_the_median_of_its_own() {
+        let turn = |gateway: f64, nats: f64| vec![("gateway".to_owned(), gateway), ("nats".to_owned(), nats)];
+        let turns = [turn(3.0, 9.0), turn(1.0, 7.0), turn(2.0, 8.0)];
+        let medians = medians(&turns.iter().collect::<Vec<_>>());
+        assert_eq!(medians, turn(2.0, 8.0));
+        assert_eq!(cell(&medians), "gateway 2, nats 8");
+    }
+}

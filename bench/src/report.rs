@@ -1,0 +1,142 @@
+//! The table of a bench, and the same as JSON.
+
+use std::{
+    fs,
+    io::{Write, stdout},
+};
+
+use anyhow::Context;
+use serde::Serialize;
+use testkit::root;
+
+/// What a bench found.
+#[derive(Serialize)]
+pub struct Report {
+    /// Which bench.
+    pub what: &'static str,
+    /// What the contenders share, and what is not as it would be in production.
+    pub shared: &'static str,
+    /// Heads of the columns.
+    pub columns: Vec<&'static str>,
+    /// A line of the table each.
+    pub rows: Vec<Row>,
+    /// What must hold, or is to.
+    pub bars: Vec<Bar>,
+}
+
+/// A line of the table.
+#[derive(Serialize)]
+pub struct Row {
+    /// As they are printed, one for each column.
+    #[serde(skip)]
+    pub cells: Vec<String>,
+    /// The same as numbers with names.
+    pub values: serde_json::Value,
+}
+
+/// A share or a time that is compared with what is wanted.
+#[derive(Serialize)]
+pub struct Bar {
+    /// What is compared.
+    pub what: String,
+    /// What was seen.
+    pub seen: f64,
+    /// The least that is wanted.
+    pub least: f64,
+    /// Whether to miss it is a failure: not where it is still to be reached.
+    pub must_hold: bool,
+}
+
+impl Bar {
+    fn is_missed(&self) -> bool {
+        self.seen < self.least
+    }
+
+    fn outcome(&self) -> &'static str {
+        match (self.is_missed(), self.must_hold) {
+            (false, _) => "holds",
+            (true, true) => "missed",
+            (true, false) => "still to be reached",
+        }
+    }
+}
+
+impl Report {
+    /// Whether every bar holds that must.
+    pub fn holds(&self) -> bool {
+        !self.bars.iter().any(|bar| bar.must_hold && bar.is_missed())
+    }
+
+    /// Prints the table, and writes the JSON to `target/bench`.
+    ///
+    /// # Errors
+    ///
+    /// If nobody reads stdout any more, or the file cannot be written.
+    pub fn publish(&self) -> anyhow::Result<()> {
+        let folder = root().join("target/bench");
+        fs::create_dir_all(&folder)?;
+        let file = folder.join(format!("{}.json", self.what));
+        fs::write(&file, serde_json::to_string_pretty(self)?)
+            .with_context(|| format!("{} cannot be written", file.display()))?;
+        Ok(write!(stdout(), "{}", self.text())?)
+    }
+
+    fn text(&self) -> String {
+        let rule: Vec<&str> = self.columns.iter().map(|_| "---").collect();
+        let mut lines = vec![line(&self.columns), line(&rule)];
+        lines.extend(self.rows.iter().map(|row| line(&row.cells)));
+        lines.push(String::new());
+        lines.push(self.shared.to_owned());
+        lines.extend(self.bars.iter().map(|bar| {
+            let Bar {
+                what, seen, least, ..
+            } = bar;
+            format!("bar: {what}: {seen:.2}, at least {least:.2}: {}", bar.outcome())
+        }));
+        lines.join("\n") + "\n"
+    }
+}
+
+fn line<T: AsRef<str>>(cells: &[T]) -> String {
+    let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
+    format!("| {} |", cells.join(" | "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(seen: f64, must_hold: bool) -> Report {
+        Report {
+            what: "accept",
+            shared: "Two cores.",
+            columns: vec!["contender", "a second"],
+            rows: vec![Row {
+                cells: vec!["ours".to_owned(), "3200".to_owned()],
+                values: serde_json::json!({ "contender": "ours", "perSecond": 3200.0 }),
+            }],
+            bars: vec![Bar {
+                what: "ours of its peer".to_owned(),
+                seen,
+                least: 0.5,
+                must_hold,
+            }],
+        }
+    }
+
+    #[test]
+    fn only_a_bar_that_must_hold_can_fail() {
+        assert!(report(0.5, true).holds());
+        assert!(!report(0.4, true).holds());
+        assert!(report(0.4, false).holds());
+    }
+
+    #[test]
+    fn the_table_says_what_is_shared_and_how_each_bar_stands() {
+        assert_eq!(
+            report(0.4, false).text(),
+            "| contender | a second |\n| --- | --- |\n| ours | 3200 |\n\nTwo cores.\n\
+             bar: ours of its peer: 0.40, at least 0.50: still to be reached\n"
+        );
+    }
+}

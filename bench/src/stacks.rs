@@ -1,0 +1,38 @@
+//! Ours, started as they are compared.
+
+use testkit::{Discard, Fsync, Hosting, Keep, Mail, Ports, Shape, Stack, measure::observing};
+
+use crate::contender::Setting;
+
+/// So that what is measured is more than the limits of one visitor.
+pub const WITHOUT_LIMITS: [(&str, &str); 2] = [("RATE_PER_MINUTE", "1000000"), ("RATE_BURST", "1000000")];
+/// Megabytes of the broker: a few minutes of load.
+pub const STORAGE_MB: &str = "8000";
+
+/// Starts everything but the notifier, without limits of a visitor.
+///
+/// # Errors
+///
+/// If it does not start.
+pub async fn start(setting: Setting) -> anyhow::Result<Stack> {
+    let shape = Shape {
+        hosting: Hosting::Nobody,
+        mail: Mail::Scripted,
+        keep: Keep::Identity,
+        fsync: match setting {
+            Setting::Fsync => Fsync::Always,
+            Setting::AsShipped | Setting::Telemetry => Fsync::Later,
+        },
+        ..Shape::USUAL
+    };
+    let mut settings = WITHOUT_LIMITS.to_vec();
+    let collector = Discard::start().await?;
+    if setting == Setting::Telemetry {
+        settings.extend(observing(&collector));
+    }
+    let mut stack = Stack::start_as(shape, Ports::free()?, &settings).await?;
+    stack.nats.provision_with(&["--storage-mb", STORAGE_MB]).await?;
+    // What it does of a form would go on into the next turn.
+    stack.stop_service("notifier").await?;
+    Ok(stack)
+}
