@@ -5,6 +5,8 @@
 mod accept;
 mod contender;
 mod cpu;
+mod h2load;
+mod pages;
 mod peers;
 mod report;
 mod stacks;
@@ -15,7 +17,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use site_service::{drain, http::open_files};
 
-use self::{accept::AcceptArgs, report::Report};
+use self::{accept::AcceptArgs, pages::PagesArgs, report::Report};
 
 /// Connections of the load, of the contenders and between them.
 const OPEN_FILES: usize = 8_192;
@@ -32,6 +34,8 @@ struct Cli {
 enum What {
     /// Contact forms a second, their latency, and what each costs
     Accept(AcceptArgs),
+    /// Pages and scripts a second, beside nginx with the same files
+    Pages(PagesArgs),
 }
 
 #[tokio::main]
@@ -59,5 +63,6 @@ async fn bench_until_signal(what: &What) -> anyhow::Result<bool> {
 async fn bench(what: &What) -> anyhow::Result<Report> {
     match what {
         What::Accept(args) => accept::accept(args).await,
+        What::Pages(args) => pages::pages(args).await,
     }
 }

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use crate::{
+    front_end,
     step::{cargo, program, root, run},
     tools::{self, Tool},
 };
@@ -23,6 +24,8 @@ const PROGRAMS: [&str; 7] = [
 pub enum What {
     /// Contact forms a second, their latency and their cost, beside bare Axum, with JetStream and without, and Fastify
     Accept,
+    /// Pages and scripts over HTTP/1.1 and HTTP/2, beside nginx with the same files
+    Pages,
     /// A backlog of 10,000 events becoming mails, against a bare loop that sends as many
     Notifier,
 }
@@ -32,6 +35,7 @@ impl What {
         match self {
             // The site's packages bring the Node that Fastify runs on.
             Self::Accept => &[Tool::NatsServer, Tool::SitePackages, Tool::Fastify, Tool::Wrk],
+            Self::Pages => &[Tool::NatsServer, Tool::SitePackages, Tool::Nginx, Tool::H2load],
             Self::Notifier => &[Tool::NatsServer],
         }
     }
@@ -47,6 +51,7 @@ pub fn bench(what: What, arguments: &[String]) -> anyhow::Result<()> {
     match what {
         What::Notifier => backlog("10,000 events become mails", &[]),
         What::Accept => compare("accept", arguments),
+        What::Pages => front_end::build_where_changed().and_then(|()| compare("pages", arguments)),
     }
 }
 

@@ -22,6 +22,10 @@ pub fn promtool() -> Fetch {
     of_package("promtool", "prometheus", "usr/bin/promtool", 50)
 }
 
+pub fn nginx() -> Fetch {
+    of_package("nginx", "nginx", "usr/sbin/nginx", 2)
+}
+
 /// The library that gives a program another time of day.
 pub fn faketime() -> Fetch {
     // Debian names the folder by the kind of processor, too.

@@ -95,6 +95,7 @@ impl Tool {
             Self::SlowHttpTest => unless(runs("slowhttptest", &["-h"]), &["slowhttptest"]),
             // It has no option that it ends well after.
             Self::Wrk => unless(runs("sh", &["-c", "command -v wrk"]), &["wrk"]),
+            Self::H2load => unless(runs("h2load", &["--version"]), &["nghttp2-client"]),
             Self::Clamd => scanner_libraries(),
             Self::SpamAssassin => unless(runs("spamassassin", &["--version"]), &["spamassassin"]),
             Self::OpenSsl => unless(runs("openssl", &["version"]), &["openssl"]),
@@ -112,6 +113,7 @@ impl Tool {
             | Self::TraceViewer
             | Self::Observatory
             | Self::Fastify
+            | Self::Nginx
             | Self::CargoDeny
             | Self::CargoCycloneDx
             | Self::Promtool

@@ -54,6 +54,10 @@ pub enum Tool {
     SlowHttpTest,
     /// Load over HTTP/1.1.
     Wrk,
+    /// Load over HTTP/2.
+    H2load,
+    /// A file server to compare with.
+    Nginx,
     /// What Fastify's peer of the benches is made of.
     Fastify,
     SpamAssassin,
@@ -91,8 +95,10 @@ impl Tool {
             Self::Clamd => Some(debian::clamd()),
             Self::Faketime => Some(debian::faketime()),
             Self::Promtool => Some(debian::promtool()),
+            Self::Nginx => Some(debian::nginx()),
             Self::SlowHttpTest
             | Self::Wrk
+            | Self::H2load
             | Self::SpamAssassin
             | Self::OpenSsl
             | Self::CppCompiler
@@ -131,8 +137,10 @@ impl Tool {
             Self::Clamd => folder().join("clamd").exists(),
             Self::Faketime => folder().join(debian::FAKETIME).exists(),
             Self::Promtool => folder().join("promtool").exists(),
+            Self::Nginx => folder().join("nginx").exists(),
             Self::SlowHttpTest
             | Self::Wrk
+            | Self::H2load
             | Self::SpamAssassin
             | Self::OpenSsl
             | Self::CppCompiler
