@@ -1,6 +1,6 @@
 //! Processor time of the processes that work for a contender.
 
-use std::{fs, time::Duration};
+use std::{fs, process, time::Duration};
 
 use anyhow::Context;
 use testkit::{
@@ -33,6 +33,18 @@ impl CpuMeter {
         let parts: Vec<(String, Vec<u32>)> = processes.iter().map(part).collect::<anyhow::Result<_>>()?;
         let before = times(&parts)?;
         Ok(Self { parts, before })
+    }
+
+    /// Takes that of this process, too: where it is the load and what stores.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not tell.
+    pub fn and_own(mut self) -> anyhow::Result<Self> {
+        let pid = process::id();
+        self.before.push(processor_time(pid)?);
+        self.parts.push(("load and store".to_owned(), vec![pid]));
+        Ok(self)
     }
 
     /// What each has taken since, for each of so many requests.

@@ -10,6 +10,7 @@ mod pages;
 mod peers;
 mod report;
 mod stacks;
+mod upload;
 mod wrk;
 
 use std::process::ExitCode;
@@ -17,7 +18,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use site_service::{drain, http::open_files};
 
-use self::{accept::AcceptArgs, pages::PagesArgs, report::Report};
+use self::{accept::AcceptArgs, pages::PagesArgs, report::Report, upload::UploadArgs};
 
 /// Connections of the load, of the contenders and between them.
 const OPEN_FILES: usize = 8_192;
@@ -36,6 +37,8 @@ enum What {
     Accept(AcceptArgs),
     /// Pages and scripts a second, beside nginx with the same files
     Pages(PagesArgs),
+    /// Résumés of 10 MB, beside a direct PUT to the store
+    Upload(UploadArgs),
 }
 
 #[tokio::main]
@@ -64,5 +67,6 @@ async fn bench(what: &What) -> anyhow::Result<Report> {
     match what {
         What::Accept(args) => accept::accept(args).await,
         What::Pages(args) => pages::pages(args).await,
+        What::Upload(args) => upload::upload(args).await,
     }
 }

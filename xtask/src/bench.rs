@@ -26,6 +26,8 @@ pub enum What {
     Accept,
     /// Pages and scripts over HTTP/1.1 and HTTP/2, beside nginx with the same files
     Pages,
+    /// Résumés of 10 MB, 1, 8 and 64 at once, beside a direct PUT to the store
+    Upload,
     /// A backlog of 10,000 events becoming mails, against a bare loop that sends as many
     Notifier,
 }
@@ -36,7 +38,7 @@ impl What {
             // The site's packages bring the Node that Fastify runs on.
             Self::Accept => &[Tool::NatsServer, Tool::SitePackages, Tool::Fastify, Tool::Wrk],
             Self::Pages => &[Tool::NatsServer, Tool::SitePackages, Tool::Nginx, Tool::H2load],
-            Self::Notifier => &[Tool::NatsServer],
+            Self::Upload | Self::Notifier => &[Tool::NatsServer],
         }
     }
 }
@@ -51,6 +53,7 @@ pub fn bench(what: What, arguments: &[String]) -> anyhow::Result<()> {
     match what {
         What::Notifier => backlog("10,000 events become mails", &[]),
         What::Accept => compare("accept", arguments),
+        What::Upload => compare("upload", arguments),
         What::Pages => front_end::build_where_changed().and_then(|()| compare("pages", arguments)),
     }
 }

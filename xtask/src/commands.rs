@@ -39,7 +39,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, TestedBy); 111] = [
+pub const COMMANDS: [(&str, TestedBy); 112] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -73,6 +73,7 @@ pub const COMMANDS: [(&str, TestedBy); 111] = [
     ("cargo xtask measure federation", AsIs),
     ("cargo xtask bench accept", AsIs),
     ("cargo xtask bench pages", AsIs),
+    ("cargo xtask bench upload", AsIs),
     ("cargo xtask bench notifier", AsIs),
     ("cargo xtask fuzz", As("cargo xtask fuzz all 30")),
     ("cargo xtask fuzz --list", AsIs),
