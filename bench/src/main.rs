@@ -5,6 +5,8 @@
 mod accept;
 mod contender;
 mod cpu;
+mod fill;
+mod growth;
 mod h2load;
 mod pages;
 mod peers;
@@ -18,7 +20,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use site_service::{drain, http::open_files};
 
-use self::{accept::AcceptArgs, pages::PagesArgs, report::Report, upload::UploadArgs};
+use self::{accept::AcceptArgs, growth::GrowthArgs, pages::PagesArgs, report::Report, upload::UploadArgs};
 
 /// Connections of the load, of the contenders and between them.
 const OPEN_FILES: usize = 8_192;
@@ -39,6 +41,8 @@ enum What {
     Pages(PagesArgs),
     /// Résumés of 10 MB, beside a direct PUT to the store
     Upload(UploadArgs),
+    /// What is done often, with much stored
+    Growth(GrowthArgs),
 }
 
 #[tokio::main]
@@ -68,5 +72,6 @@ async fn bench(what: &What) -> anyhow::Result<Report> {
         What::Accept(args) => accept::accept(args).await,
         What::Pages(args) => pages::pages(args).await,
         What::Upload(args) => upload::upload(args).await,
+        What::Growth(args) => growth::growth(args).await,
     }
 }

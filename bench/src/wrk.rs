@@ -16,12 +16,15 @@ const GRACE: Duration = Duration::from_secs(20);
 pub enum Form {
     /// A contact message.
     Contact,
+    /// A sign-up.
+    Newsletter,
 }
 
 impl Form {
     fn path(self) -> &'static str {
         match self {
             Self::Contact => "/api/contact",
+            Self::Newsletter => "/api/newsletter",
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// What is compared, and what compares it. To link all programs there are would take far longer.
-const PROGRAMS: [&str; 7] = [
+const PROGRAMS: [&str; 8] = [
     "bench",
     "axum-peer",
     "gateway",
@@ -17,6 +17,7 @@ const PROGRAMS: [&str; 7] = [
     "newsletter",
     "careers",
     "notifier",
+    "sitectl",
 ];
 
 /// What can be compared.
@@ -28,6 +29,8 @@ pub enum What {
     Pages,
     /// Résumés of 10 MB, 1, 8 and 64 at once, beside a direct PUT to the store
     Upload,
+    /// Forms, sign-ups, mails, `sitectl person export` and `dead-letters list` with 10^3, 10^5 and 10^6 events stored
+    Growth,
     /// A backlog of 10,000 events becoming mails, against a bare loop that sends as many
     Notifier,
 }
@@ -38,6 +41,7 @@ impl What {
             // The site's packages bring the Node that Fastify runs on.
             Self::Accept => &[Tool::NatsServer, Tool::SitePackages, Tool::Fastify, Tool::Wrk],
             Self::Pages => &[Tool::NatsServer, Tool::SitePackages, Tool::Nginx, Tool::H2load],
+            Self::Growth => &[Tool::NatsServer, Tool::Wrk],
             Self::Upload | Self::Notifier => &[Tool::NatsServer],
         }
     }
@@ -54,6 +58,7 @@ pub fn bench(what: What, arguments: &[String]) -> anyhow::Result<()> {
         What::Notifier => backlog("10,000 events become mails", &[]),
         What::Accept => compare("accept", arguments),
         What::Upload => compare("upload", arguments),
+        What::Growth => compare("growth", arguments),
         What::Pages => front_end::build_where_changed().and_then(|()| compare("pages", arguments)),
     }
 }

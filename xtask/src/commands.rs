@@ -39,7 +39,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, TestedBy); 112] = [
+pub const COMMANDS: [(&str, TestedBy); 113] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -74,6 +74,7 @@ pub const COMMANDS: [(&str, TestedBy); 112] = [
     ("cargo xtask bench accept", AsIs),
     ("cargo xtask bench pages", AsIs),
     ("cargo xtask bench upload", AsIs),
+    ("cargo xtask bench growth", AsIs),
     ("cargo xtask bench notifier", AsIs),
     ("cargo xtask fuzz", As("cargo xtask fuzz all 30")),
     ("cargo xtask fuzz --list", AsIs),

@@ -1,0 +1,259 @@
+//! `bench growth`: whether what is done often becomes slower once much is stored.
+
+use std::{fs, path::Path, time::Duration};
+
+use anyhow::Context as _;
+use async_nats::jetstream::{self, Context};
+use clap::Args;
+use serde::Serialize;
+use testkit::{
+    Hosting, Keep, Mail, Ports, Shape, Stack, User, eventually,
+    measure::{median, resident_bytes},
+};
+use tokio::{
+    process::Command,
+    time::{Instant, sleep, timeout},
+};
+use uuid::Uuid;
+
+use crate::{
+    fill,
+    report::{Bar, Report, Row},
+    stacks::{STORAGE_MB, WITHOUT_LIMITS},
+    wrk::{self, Form, Load},
+};
+
+const SHARED: &str = "Load (wrk, one thread, 64 connections), services and broker share this machine's cores, one after the other in \
+one run. The notifier runs only while its mails are counted; its mail server answers at once. Export and list are commands of the \
+operator, from their start to their end, medians of three, or once where that takes ten seconds. Broker MB is its resident memory. JetStream is on file, without fsync.";
+/// Of the forms and of the notifier's work.
+const LASTING: Duration = Duration::from_secs(5);
+const CONNECTIONS: u32 = 64;
+const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
+/// Whose data are exported.
+const PERSON: &str = "ada.1.1@example.org";
+/// How often a command is timed, unless that takes long.
+const TIMES: usize = 3;
+const LONG: Duration = Duration::from_secs(10);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(240);
+const NOTIFIER_TIMEOUT: Duration = Duration::from_secs(60);
+/// What forms a second must keep of what they were with little stored.
+const LEAST_KEPT: f64 = 0.5;
+const COLUMNS: [&str; 10] = [
+    "events",
+    "subscribers",
+    "dead letters",
+    "forms/s",
+    "p99 ms",
+    "sign-ups/s",
+    "mails/s",
+    "person export s",
+    "dead-letters list s",
+    "broker MB",
+];
+
+/// How much is stored, in steps.
+#[derive(Args)]
+pub struct GrowthArgs {
+    /// How many events are stored, one step after the other
+    #[arg(long, value_delimiter = ',', default_value = "1000,100000,1000000")]
+    events: Vec<u64>,
+    /// How many subscribers and, by a tenth of it, dead letters there are at most
+    #[arg(long, default_value_t = 100_000)]
+    subscribers: u64,
+}
+
+/// Fills, and measures in each step.
+///
+/// # Errors
+///
+/// If something does not start, is not stored, or fails.
+pub async fn growth(args: &GrowthArgs) -> anyhow::Result<Report> {
+    let shape = Shape {
+        hosting: Hosting::Nobody,
+        mail: Mail::Scripted,
+        keep: Keep::Identity,
+        ..Shape::USUAL
+    };
+    let settings = [&WITHOUT_LIMITS[..], &[("PERSON_KEY", PERSON_KEY)]].concat();
+    let mut stack = Stack::start_as(shape, Ports::free()?, &settings).await?;
+    stack.nats.provision_with(&["--storage-mb", STORAGE_MB]).await?;
+    stack.stop_service("notifier").await?;
+    let context = jetstream::new(stack.nats.client(User::Operator).await?);
+    let site = stack.site();
+    sign_up_somebody(&site).await?;
+    let mut steps = Vec::new();
+    for (seed, events) in (2..).step_by(2).zip(&args.events) {
+        let subscribers = args.subscribers.min(*events);
+        let filled = Filled {
+            events: *events,
+            subscribers,
+            dead_letters: subscribers / 10,
+        };
+        filled.fill(&context).await?;
+        steps.push(Measured::of(filled, &mut stack, seed).await?);
+    }
+    stack.stop().await?;
+    Ok(report(&steps))
+}
+
+/// Sends a sign-up and a message of the person who is exported.
+async fn sign_up_somebody(site: &str) -> anyhow::Result<()> {
+    let http = reqwest::Client::new();
+    let forms = [
+        ("newsletter", serde_json::json!({ "email": PERSON })),
+        (
+            "contact",
+            serde_json::json!({ "name": "Ada", "email": PERSON, "message": "What do you know of me?" }),
+        ),
+    ];
+    for (path, form) in forms {
+        let answer = http.post(format!("{site}/api/{path}")).json(&form).send().await?;
+        answer.error_for_status()?;
+    }
+    Ok(())
+}
+
+/// How much is stored.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Filled {
+    events: u64,
+    subscribers: u64,
+    dead_letters: u64,
+}
+
+impl Filled {
+    async fn fill(self, context: &Context) -> anyhow::Result<()> {
+        fill::events_up_to(context, self.events).await?;
+        fill::subscribers_up_to(context, self.subscribers).await?;
+        fill::dead_letters_up_to(context, self.dead_letters).await
+    }
+}
+
+/// What was reached with so much stored.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Measured {
+    filled: Filled,
+    forms_per_second: f64,
+    forms_p99_ms: f64,
+    sign_ups_per_second: f64,
+    mails_per_second: f64,
+    export_seconds: f64,
+    list_seconds: f64,
+    broker_bytes: u64,
+}
+
+impl Measured {
+    async fn of(filled: Filled, stack: &mut Stack, seed: u64) -> anyhow::Result<Self> {
+        // What lists what is stored comes first: the rest adds to it.
+        let list_seconds = timed(stack, |_| vec!["dead-letters".to_owned(), "list".to_owned()]).await?;
+        let export_seconds = timed(stack, |folder| {
+            let folder = folder.to_string_lossy();
+            ["person", "export", "--to", &folder, PERSON]
+                .map(str::to_owned)
+                .into()
+        })
+        .await?;
+        let site = stack.site();
+        let forms: Load = wrk::send_forms(Form::Contact, &site, CONNECTIONS, LASTING, seed).await?;
+        let sign_ups = wrk::send_forms(Form::Newsletter, &site, CONNECTIONS, LASTING, seed + 1).await?;
+        Ok(Self {
+            filled,
+            forms_per_second: forms.requests_per_second(),
+            forms_p99_ms: forms.p99 / 1e3,
+            sign_ups_per_second: sign_ups.requests_per_second(),
+            mails_per_second: mails_per_second(stack).await?,
+            export_seconds,
+            list_seconds,
+            broker_bytes: resident_bytes(stack.nats.process()?, "VmRSS")?,
+        })
+    }
+}
+
+/// How many mails a notifier sends that finds a backlog.
+async fn mails_per_second(stack: &mut Stack) -> anyhow::Result<f64> {
+    let before = stack.mail_server()?.begun();
+    stack.start_service("notifier")?;
+    let begun_since = |stack: &Stack, count: usize| Some(stack.mail_server().ok()?.begun() - count);
+    eventually("a mail", NOTIFIER_TIMEOUT, async || {
+        (begun_since(stack, before)? > 0).then_some(())
+    })
+    .await?;
+    let (started, count) = (Instant::now(), stack.mail_server()?.begun());
+    sleep(LASTING).await;
+    let mails = begun_since(stack, count).context("the mail server ended")?;
+    let lasted = started.elapsed();
+    stack.stop_service("notifier").await?;
+    Ok(mails as f64 / lasted.as_secs_f64())
+}
+
+/// The median time of a command of the operator, whose arguments may name a folder of its own.
+async fn timed(stack: &Stack, arguments: impl Fn(&Path) -> Vec<String>) -> anyhow::Result<f64> {
+    let (begun, mut seconds) = (Instant::now(), Vec::new());
+    while seconds.is_empty() || seconds.len() < TIMES && begun.elapsed() < LONG {
+        let folder = stack.logs().with_file_name(Uuid::new_v4().to_string());
+        let mut sitectl = Command::new(stack.programs().join("sitectl"));
+        sitectl
+            .args(arguments(&folder))
+            .env("NATS_URL", stack.nats.url())
+            .env("NATS_USER", User::Operator.name())
+            .env("NATS_PASSWORD", stack.nats.password())
+            .env("PERSON_KEY", PERSON_KEY)
+            .envs(stack.s3.env())
+            .kill_on_drop(true);
+        let started = Instant::now();
+        let output = timeout(COMMAND_TIMEOUT, sitectl.output()).await;
+        let output = output.context("sitectl does not end")??;
+        seconds.push(started.elapsed().as_secs_f64());
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        anyhow::ensure!(output.status.success(), "sitectl failed: {complaint}");
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+    }
+    Ok(median(seconds))
+}
+
+fn report(steps: &[Measured]) -> Report {
+    let rows = steps.iter().map(|step| Row {
+        cells: vec![
+            step.filled.events.to_string(),
+            step.filled.subscribers.to_string(),
+            step.filled.dead_letters.to_string(),
+            format!("{:.0}", step.forms_per_second),
+            format!("{:.1}", step.forms_p99_ms),
+            format!("{:.0}", step.sign_ups_per_second),
+            format!("{:.0}", step.mails_per_second),
+            format!("{:.3}", step.export_seconds),
+            format!("{:.3}", step.list_seconds),
+            format!("{:.0}", step.broker_bytes as f64 / 1e6),
+        ],
+        values: serde_json::json!(step),
+    });
+    let kept = |what: &str, value: fn(&Measured) -> f64| {
+        let (first, last) = (steps.first()?, steps.last()?);
+        Some(Bar {
+            what: format!(
+                "{what} with {} events of those with {}",
+                last.filled.events, first.filled.events
+            ),
+            seen: value(last) / value(first),
+            least: LEAST_KEPT,
+            must_hold: true,
+        })
+    };
+    let bars = [
+        kept("forms a second", |step| step.forms_per_second),
+        kept("sign-ups a second", |step| step.sign_ups_per_second),
+        kept("mails a second", |step| step.mails_per_second),
+    ];
+    Report {
+        what: "growth",
+        shared: SHARED,
+        columns: COLUMNS.to_vec(),
+        rows: rows.collect(),
+        bars: bars.into_iter().flatten().collect(),
+    }
+}
