@@ -12,6 +12,7 @@ pub mod provision;
 pub mod publish;
 mod pull;
 mod retries;
+mod stream_reader;
 
 pub use circuit_breaker::{Away, Call, CallError, CircuitBreaker, GivenBack};
 pub use delivery::{Delivery, Outcome, Pause};
@@ -20,6 +21,7 @@ pub use provision::{Desired, ProvisionSettings, provision};
 pub use publish::{PublishError, Publisher, Stored};
 pub use pull::PULL_EXPIRES;
 pub use retries::RetryPolicy;
+pub use stream_reader::{Messages, ReadError, StreamReader};
 
 /// The durable consumer of dead letters that the operator is told of.
 pub const DIGEST_CONSUMER: &str = "operator-digest";

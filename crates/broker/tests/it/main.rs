@@ -7,3 +7,4 @@ mod repeats;
 mod rights;
 mod rollups;
 mod snapshots;
+mod stream_reader;

@@ -1,0 +1,274 @@
+//! Reading a stream in batches (direct gets of many messages, ADR-31 of NATS): what is read is held one batch at a time, and costs
+//! a request for each batch.
+//!
+//! Any copy of a stream answers a batch, and one may be a moment behind its leader. So the leader is asked what there is: which
+//! subjects and how much of each, or at the end of all whether something follows.
+
+use std::{time::Duration, vec};
+
+use async_nats::{
+    Client, HeaderMap, Message, StatusCode, Subscriber,
+    jetstream::{
+        Context,
+        message::{StreamMessage, StreamMessageError},
+        stream::{LastRawMessageErrorKind, Stream},
+    },
+};
+use futures_util::{
+    StreamExt as _, TryStreamExt as _,
+    stream::{self, BoxStream},
+};
+use serde_json::json;
+use tokio::time::timeout;
+
+/// The most messages of a batch.
+const BATCH_MESSAGES: u32 = 500;
+/// The most bytes of a batch, but for its last message.
+const BATCH_BYTES: u32 = 4 * 1024 * 1024;
+/// How long the broker may take over each message of a batch.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+/// The status behind the last message of a batch.
+const END_OF_BATCH: u16 = 204;
+/// The message before one of a batch, and before its end.
+const LAST_SEQUENCE: &str = "Nats-Last-Sequence";
+/// How many messages follow a batch.
+const NUM_PENDING: &str = "Nats-Num-Pending";
+/// What the broker adds behind a message's own headers.
+const ANSWER_HEADERS: [&str; 6] = [
+    "Nats-Stream",
+    "Nats-Subject",
+    "Nats-Sequence",
+    "Nats-Time-Stamp",
+    LAST_SEQUENCE,
+    NUM_PENDING,
+];
+/// The status where there is no message.
+const NOT_FOUND: u16 = 404;
+/// All subjects.
+const ALL_SUBJECTS: &str = ">";
+
+/// A stream could not be read to its end.
+#[derive(Debug, thiserror::Error)]
+#[error("stream {stream} cannot be read: {reason}")]
+pub struct ReadError {
+    stream: String,
+    reason: String,
+}
+
+/// The messages that are read, oldest first.
+pub type Messages<'a> = BoxStream<'a, Result<StreamMessage, ReadError>>;
+
+/// Reads a stream, or the stream behind a bucket.
+#[derive(Clone)]
+pub struct StreamReader {
+    client: Client,
+    stream: Stream,
+}
+
+impl StreamReader {
+    /// A reader of this stream, which must allow direct gets.
+    pub fn new(context: &Context, stream: Stream) -> Self {
+        Self {
+            client: context.client(),
+            stream,
+        }
+    }
+
+    /// The stream itself.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// Everything, what comes meanwhile included. What is read may be changed or removed meanwhile: there is always one batch
+    /// of it at hand.
+    pub fn all(&self) -> Messages<'_> {
+        let all = Batches {
+            reader: self,
+            subject: ALL_SUBJECTS.to_owned(),
+            from: 1,
+            batch: Batch::default(),
+            end: End::ByLeader,
+        };
+        messages(all)
+    }
+
+    /// What lies under a filter that few subjects match, such as those of one person: one subject after another.
+    ///
+    /// The broker finds a subject without looking at others' messages, and what matches wildcards only block by block. So it is
+    /// asked for the subjects first.
+    pub fn under<'a>(&'a self, filter: &'a str) -> Messages<'a> {
+        let subjects = stream::once(self.stream.info_with_subjects(filter)).try_flatten();
+        let found = subjects
+            .map_err(|error| self.error(error))
+            .map_ok(|(subject, count)| self.of_subject(subject, count))
+            .try_flatten();
+        found.boxed()
+    }
+
+    fn of_subject(&self, subject: String, count: usize) -> Messages<'_> {
+        messages(Batches {
+            reader: self,
+            subject,
+            from: 1,
+            batch: Batch::default(),
+            end: End::After(count),
+        })
+    }
+
+    /// How many messages lie under a filter.
+    ///
+    /// # Errors
+    ///
+    /// If the broker does not say.
+    pub async fn count(&self, filter: &str) -> Result<u64, ReadError> {
+        let batch = self.batch(filter, 1, 1).await?;
+        Ok(batch.messages.len() as u64 + batch.pending)
+    }
+
+    /// A batch of the messages under a subject from this sequence on.
+    async fn batch(&self, subject: &str, from: u64, most: u32) -> Result<Batch, ReadError> {
+        let inbox = self.client.new_inbox();
+        let subscribed = self.client.subscribe(inbox.clone()).await;
+        let answers = subscribed.map_err(|error| self.error(error))?;
+        let request =
+            json!({ "seq": from, "next_by_subj": subject, "batch": most, "max_bytes": BATCH_BYTES });
+        let asked = format!("$JS.API.DIRECT.GET.{}", self.stream.cached_info().config.name);
+        let sent = self
+            .client
+            .publish_with_reply(asked, inbox, request.to_string().into());
+        sent.await.map_err(|error| self.error(error))?;
+        self.receive(answers).await
+    }
+
+    async fn receive(&self, mut answers: Subscriber) -> Result<Batch, ReadError> {
+        let mut messages: Vec<StreamMessage> = Vec::new();
+        loop {
+            let answer = timeout(ANSWER_TIMEOUT, answers.next()).await;
+            let answer = answer.ok().flatten();
+            let answer = answer.ok_or_else(|| self.error("the broker does not answer"))?;
+            // A line that broke and stands again may have lost some of them.
+            let last = messages.last().map_or(0, |message| message.sequence);
+            match answer.status.as_ref().map(StatusCode::as_u16) {
+                None if last == 0 || number(&answer, LAST_SEQUENCE) == Some(last) => {
+                    messages.push(message_of(answer).map_err(|error| self.error(error))?);
+                }
+                Some(END_OF_BATCH) if number(&answer, LAST_SEQUENCE) == Some(last) => {
+                    return Ok(Batch {
+                        messages: messages.into_iter(),
+                        pending: number(&answer, NUM_PENDING).unwrap_or_default(),
+                    });
+                }
+                Some(NOT_FOUND) => return Ok(Batch::default()),
+                None | Some(END_OF_BATCH) => return Err(self.error("a message was lost on the way")),
+                Some(status) => {
+                    let words = answer.description.unwrap_or_default();
+                    return Err(self.error(format!("{status} {words}")));
+                }
+            }
+        }
+    }
+
+    /// The first message under a subject from this sequence on, as the leader has it.
+    async fn first_of_leader(&self, subject: &str, from: u64) -> Result<Option<StreamMessage>, ReadError> {
+        match self.stream.get_first_raw_message_by_subject(subject, from).await {
+            Ok(message) => Ok(Some(message)),
+            Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
+            Err(error) => Err(self.error(error)),
+        }
+    }
+
+    fn error(&self, reason: impl ToString) -> ReadError {
+        ReadError {
+            stream: self.stream.cached_info().config.name.clone(),
+            reason: reason.to_string(),
+        }
+    }
+}
+
+/// The message that was stored: its headers alone, so that whoever publishes them again does not pass on the answer's.
+fn message_of(answer: Message) -> Result<StreamMessage, StreamMessageError> {
+    let mut message = StreamMessage::try_from(answer)?;
+    let mut stored = HeaderMap::new();
+    for (name, values) in message.headers.iter() {
+        let of_answer = usize::from(ANSWER_HEADERS.contains(&name.as_ref()));
+        for value in values.iter().take(values.len().saturating_sub(of_answer)) {
+            stored.append(name.clone(), value.clone());
+        }
+    }
+    message.headers = stored;
+    Ok(message)
+}
+
+fn number(answer: &Message, header: &str) -> Option<u64> {
+    // One that it was stored with stands before it.
+    let value = answer.headers.as_ref()?.get_last(header)?;
+    value.as_str().parse().ok()
+}
+
+/// Messages that came together.
+#[derive(Default)]
+struct Batch {
+    messages: vec::IntoIter<StreamMessage>,
+    /// How many follow, as far as the copy knows that answered.
+    pending: u64,
+}
+
+/// When all is read.
+enum End {
+    /// Once the leader has no more.
+    ByLeader,
+    /// Once as many are read as the leader said, or it has no more.
+    After(usize),
+}
+
+/// Batch after batch of what lies under one subject.
+struct Batches<'a> {
+    reader: &'a StreamReader,
+    subject: String,
+    from: u64,
+    batch: Batch,
+    end: End,
+}
+
+impl Batches<'_> {
+    async fn next(&mut self) -> Result<Option<StreamMessage>, ReadError> {
+        let message = match self.batch.messages.next() {
+            Some(message) => Some(message),
+            None => self.fetch().await?,
+        };
+        if let Some(message) = &message {
+            self.from = message.sequence + 1;
+            if let End::After(left) = &mut self.end {
+                *left = left.saturating_sub(1);
+            }
+        }
+        Ok(message)
+    }
+
+    async fn fetch(&mut self) -> Result<Option<StreamMessage>, ReadError> {
+        if self.from == 1 || self.batch.pending > 0 {
+            self.batch = self
+                .reader
+                .batch(&self.subject, self.from, BATCH_MESSAGES)
+                .await?;
+            if let Some(message) = self.batch.messages.next() {
+                return Ok(Some(message));
+            }
+        }
+        if matches!(self.end, End::After(0)) {
+            return Ok(None);
+        }
+        let first = self.reader.first_of_leader(&self.subject, self.from).await?;
+        // Others may follow it.
+        self.batch.pending = u64::from(first.is_some());
+        Ok(first)
+    }
+}
+
+fn messages(batches: Batches<'_>) -> Messages<'_> {
+    let read = stream::try_unfold(batches, async |mut batches| {
+        let message = batches.next().await?;
+        Ok(message.map(|message| (message, batches)))
+    });
+    read.boxed()
+}
