@@ -13,6 +13,23 @@ use crate::{
     subscriber::Subscriber,
 };
 
+/// The key of a note that a record moved from one id to another. It lies beside where the record is now, so that whoever is looked
+/// for by that id is found under the former one, too.
+pub fn moved_from_key(to: &PersonId, from: &PersonId) -> String {
+    format!("{to}.{from}")
+}
+
+/// The keys of all such notes of one id.
+pub fn moved_from_keys(to: &PersonId) -> String {
+    format!("{to}.*")
+}
+
+/// The id that a record moved from, if this is the key of such a note rather than a record's.
+pub fn moved_from(key: &str) -> Option<PersonId> {
+    let (_to, from) = key.split_once('.')?;
+    PersonId::try_from(from.to_owned()).ok()
+}
+
 /// What there is still to do where a record moved away.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfinished {

@@ -15,7 +15,7 @@ use time::OffsetDateTime;
 use tonic::Status;
 use visitor::{PersonId, PersonIds, links::UNSUBSCRIBE_LIFETIME};
 
-use crate::{Retention, Subscriber};
+use crate::{Retention, Subscriber, moving::moved_from_key};
 
 /// How often a record can have moved while links to its first place are good, and some.
 const MAX_MOVES: usize = 16;
@@ -218,6 +218,29 @@ impl Subscribers {
             PublishErrorKind::WrongLastSequence => SubscriberStoreError::Conflict,
             _ => away(error),
         })
+    }
+
+    /// Notes that a record moves from one id to another, for as long as what leads there stays. No service may write such a key.
+    ///
+    /// # Errors
+    ///
+    /// [`SubscriberStoreError::Away`] if it is not known to be written.
+    pub async fn note_move(
+        &self,
+        from: &PersonId,
+        to: &PersonId,
+        expires: Option<OffsetDateTime>,
+    ) -> Result<(), SubscriberStoreError> {
+        self.connected()?;
+        let left = expires.map_or(UNSUBSCRIBE_LIFETIME, |expires| {
+            expires - OffsetDateTime::now_utc()
+        });
+        let note = PublishMessage::build()
+            .payload(from.to_string().into())
+            .ttl(whole_seconds(left.try_into().unwrap_or_default()));
+        let subject = format!("{}{}", self.bucket.prefix, moved_from_key(to, from));
+        let sent = self.context.send_publish(subject, note).await;
+        sent.map_err(away)?.await.map(drop).map_err(away)
     }
 
     /// Removes the record if it still is what was read at `revision`.
