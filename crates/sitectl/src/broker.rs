@@ -12,7 +12,9 @@ use async_nats::{
         stream::{LastRawMessageErrorKind, Stream},
     },
 };
+use futures_util::TryStreamExt as _;
 use serde_json::Value;
+use site_broker::{Messages, StreamReader};
 use site_events::SITE_STREAM;
 use site_service::nats::{self, NatsSettings};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -73,19 +75,90 @@ pub async fn bucket(context: &Context, name: &str) -> anyhow::Result<Store> {
     })
 }
 
-/// The messages under a subject, which may hold wildcards; oldest first. The stream's
-/// leader is asked, so that nothing that is stored is missed.
+/// Opens a stream to read it.
 ///
 /// # Errors
 ///
-/// If the broker does not answer each time; those found before are not given then.
-pub async fn search(stream: &Stream, subject: &str) -> anyhow::Result<Vec<StreamMessage>> {
-    let mut found = Vec::new();
-    let mut from = 1;
-    while let Some(message) = next(stream, subject, from).await? {
-        from = message.sequence + 1;
-        found.push(message);
+/// If it is not there, or the broker does not answer.
+pub async fn reader(context: &Context, name: &str) -> anyhow::Result<StreamReader> {
+    Ok(StreamReader::new(context, stream(context, name).await?))
+}
+
+/// A bucket to be read, as the stream behind it.
+pub struct BucketReader {
+    reader: StreamReader,
+    prefix: String,
+}
+
+impl BucketReader {
+    /// Opens a bucket to read it.
+    ///
+    /// # Errors
+    ///
+    /// If it is not there, or the broker does not answer.
+    pub async fn open(context: &Context, name: &str) -> anyhow::Result<Self> {
+        let bucket = bucket(context, name).await?;
+        Ok(Self {
+            reader: StreamReader::new(context, bucket.stream),
+            prefix: bucket.prefix,
+        })
     }
+
+    /// The stream behind it.
+    pub fn stream(&self) -> &Stream {
+        self.reader.stream()
+    }
+
+    /// Its records, markers of removed ones among them, oldest first. What is rewritten meanwhile comes again.
+    pub fn records(&self) -> Messages<'_> {
+        self.reader.all()
+    }
+
+    /// The records under keys that may hold wildcards; few match them.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot all be read.
+    pub async fn search(&self, keys: &str) -> anyhow::Result<Vec<StreamMessage>> {
+        search(&self.reader, &format!("{}{keys}", self.prefix)).await
+    }
+
+    /// How many records lie under keys that hold wildcards.
+    ///
+    /// # Errors
+    ///
+    /// If the broker does not say.
+    pub async fn count(&self, keys: &str) -> anyhow::Result<u64> {
+        Ok(self.reader.count(&format!("{}{keys}", self.prefix)).await?)
+    }
+
+    /// Under which key a record lies.
+    pub fn key_of<'a>(&self, record: &'a StreamMessage) -> Option<&'a str> {
+        record.subject.strip_prefix(&self.prefix)
+    }
+
+    /// Removes keys without leaving a marker, which would name them. The broker refuses to delete a bucket's messages one by
+    /// one, so what lay there is not overwritten but freed.
+    ///
+    /// # Errors
+    ///
+    /// If the broker does not answer; those before it are removed.
+    pub async fn purge(&self, records: &[StreamMessage]) -> anyhow::Result<()> {
+        for record in records {
+            self.stream().purge().filter(record.subject.as_str()).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The messages under a filter that few match, such as those of one person; oldest first.
+///
+/// # Errors
+///
+/// If they cannot all be read.
+pub async fn search(reader: &StreamReader, filter: &str) -> anyhow::Result<Vec<StreamMessage>> {
+    let mut found: Vec<StreamMessage> = reader.under(filter).try_collect().await?;
+    found.sort_by_key(|message| message.sequence);
     Ok(found)
 }
 
@@ -119,22 +192,19 @@ pub async fn get(stream: &Stream, sequence: u64) -> anyhow::Result<Option<Stream
     }
 }
 
-/// Secure deletion: the broker overwrites the messages on its disk.
+/// Secure deletion: the broker overwrites the message on its disk.
 ///
 /// # Errors
 ///
-/// If one is gone already, or the broker does not answer; those before it are deleted.
-pub async fn secure_delete(stream: &Stream, messages: &[StreamMessage]) -> anyhow::Result<()> {
-    for message in messages {
-        let sequence = message.sequence;
-        let deleted = stream.delete_message(sequence).await;
-        deleted.with_context(|| {
-            format!(
-                "message {sequence} of {} could not be deleted",
-                stream.cached_info().config.name
-            )
-        })?;
-    }
+/// If it is gone already, or the broker does not answer.
+pub async fn secure_delete(stream: &Stream, sequence: u64) -> anyhow::Result<()> {
+    let deleted = stream.delete_message(sequence).await;
+    deleted.with_context(|| {
+        format!(
+            "message {sequence} of {} could not be deleted",
+            stream.cached_info().config.name
+        )
+    })?;
     Ok(())
 }
 

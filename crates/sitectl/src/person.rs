@@ -12,7 +12,8 @@ use resumes::S3Settings;
 use serde_json::{Value, json};
 use site_service::nats::NatsSettings;
 use time::format_description::well_known::Rfc3339;
-use visitor::{EmailAddress, PersonIds};
+use uuid::Uuid;
+use visitor::{EmailAddress, InboxId, PersonId, PersonIds, token::TokenKey};
 
 use crate::{
     broker,
@@ -58,6 +59,8 @@ struct PersonCommonArgs {
     email: String,
     #[command(flatten)]
     key: PersonKeyArgs,
+    #[command(flatten)]
+    inbox_keys: InboxKeyArgs,
     /// The broker
     #[command(flatten)]
     nats: NatsSettings,
@@ -67,6 +70,18 @@ struct PersonCommonArgs {
     /// Answers in JSON
     #[arg(long)]
     json: bool,
+}
+
+/// What finds the mails that were counted for a person's inbox.
+#[derive(Args, Debug)]
+struct InboxKeyArgs {
+    /// Key of the tokens in mailed links, at least 32 bytes, the same in every service; with it only their inbox's counted mails
+    /// are read, without it everybody's
+    #[arg(long, env = "TOKEN_KEY", hide_env_values = true, value_parser = TokenKey::new)]
+    token_key: Option<TokenKey>,
+    /// The key of the tokens before it, on the day that it changes
+    #[arg(long, env = "TOKEN_KEY_FORMER", hide_env_values = true, value_parser = TokenKey::new, requires = "token_key")]
+    token_key_former: Option<TokenKey>,
 }
 
 /// Does what was asked for.
@@ -83,13 +98,49 @@ pub async fn run(args: &PersonArgs) -> anyhow::Result<()> {
     }
 }
 
+/// Whose data are looked for, and where they may lie.
+struct Search {
+    stores: PersonalDataStores,
+    person: PersonIds,
+    ids: Vec<PersonId>,
+    inboxes: Option<Vec<InboxId>>,
+}
+
+impl Search {
+    async fn begin(common: &PersonCommonArgs) -> anyhow::Result<Self> {
+        let email = EmailAddress::stored(&common.email)?;
+        let person = common.key.person(&email);
+        let stores = PersonalDataStores::open(&common.nats, &common.store).await?;
+        Ok(Self {
+            ids: stores.ids_of(&person).await?,
+            inboxes: common.inbox_keys.inboxes(&email),
+            stores,
+            person,
+        })
+    }
+
+    async fn run(&self, further_events: &BTreeSet<Uuid>) -> anyhow::Result<PersonalData> {
+        let inboxes = self.inboxes.as_deref();
+        self.stores.search(&self.ids, inboxes, further_events).await
+    }
+}
+
+impl InboxKeyArgs {
+    /// The ids of the inbox behind an address; none where no key is given.
+    fn inboxes(&self, email: &EmailAddress) -> Option<Vec<InboxId>> {
+        let current = self.token_key.iter();
+        let keys = current.chain(&self.token_key_former);
+        let inboxes: Vec<InboxId> = keys.map(|key| InboxId::of(email, key)).collect();
+        (!inboxes.is_empty()).then_some(inboxes)
+    }
+}
+
 async fn export(to: &Path, common: &PersonCommonArgs) -> anyhow::Result<()> {
-    let person = common.person()?;
     private_folder::ensure_new_or_empty(to)?;
-    let stores = PersonalDataStores::open(&common.nats, &common.store).await?;
-    let ids = stores.ids_of(&person).await?;
-    let found = stores.search(&ids, &BTreeSet::new()).await?;
-    write(to, &stores, &found).await?;
+    let search = Search::begin(common).await?;
+    let found = search.run(&BTreeSet::new()).await?;
+    let Search { stores, person, .. } = &search;
+    write(to, stores, &found).await?;
     let counts = found.counts();
     let document = json!({ "person": person.current, "exported": counts, "to": to });
     let heading = format!("Exported to {}:", to.display());
@@ -101,15 +152,14 @@ async fn export(to: &Path, common: &PersonCommonArgs) -> anyhow::Result<()> {
 }
 
 async fn erase(common: &PersonCommonArgs) -> anyhow::Result<()> {
-    let person = common.person()?;
-    let stores = PersonalDataStores::open(&common.nats, &common.store).await?;
-    let ids = stores.ids_of(&person).await?;
-    let found = stores.search(&ids, &BTreeSet::new()).await?;
+    let search = Search::begin(common).await?;
+    let found = search.run(&BTreeSet::new()).await?;
+    let Search { stores, person, .. } = &search;
     stores
         .erase(&found)
         .await
         .context("not everything was erased; repeat it")?;
-    let left = stores.search(&ids, &found.event_ids()).await?.counts();
+    let left = search.run(&found.event_ids()).await?.counts();
     ensure!(
         left.is_nothing(),
         "Not everything was erased, or something came meanwhile; repeat it. Left are {}.",
@@ -127,10 +177,9 @@ async fn erase(common: &PersonCommonArgs) -> anyhow::Result<()> {
 }
 
 async fn print_dry_run(common: &PersonCommonArgs) -> anyhow::Result<()> {
-    let person = common.person()?;
-    let stores = PersonalDataStores::open(&common.nats, &common.store).await?;
-    let ids = stores.ids_of(&person).await?;
-    let counts = stores.search(&ids, &BTreeSet::new()).await?.counts();
+    let search = Search::begin(common).await?;
+    let counts = search.run(&BTreeSet::new()).await?.counts();
+    let Search { stores, person, .. } = &search;
     let document = json!({ "person": person.current, "wouldErase": counts });
     let heading = "Nothing was erased; repeat it with --yes. Would erase:".to_owned();
     print_output(
@@ -138,13 +187,6 @@ async fn print_dry_run(common: &PersonCommonArgs) -> anyhow::Result<()> {
         &document,
         std::iter::once(heading).chain(stores.summary(&counts)),
     )
-}
-
-impl PersonCommonArgs {
-    fn person(&self) -> anyhow::Result<PersonIds> {
-        let email = EmailAddress::stored(&self.email)?;
-        Ok(self.key.person(&email))
-    }
 }
 
 async fn write(to: &Path, stores: &PersonalDataStores, found: &PersonalData) -> anyhow::Result<()> {

@@ -3,31 +3,41 @@
 use std::collections::BTreeSet;
 
 use anyhow::Context as _;
-use async_nats::jetstream::{kv::Store as Bucket, message::StreamMessage, stream::Stream};
+use async_nats::jetstream::message::StreamMessage;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use resumes::{ResumeKey, ResumeStore, S3Settings};
 use serde::Serialize;
-use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET, UPLOADS_BUCKET, VISITOR_MAILS_BUCKET};
+use site_broker::{
+    DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET, StreamReader, UPLOADS_BUCKET, VISITOR_MAILS_BUCKET,
+};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use site_service::nats::NatsSettings;
-use subscribers::Subscriber;
+use subscribers::{Subscriber, moving};
 use uuid::Uuid;
-use visitor::{PersonId, PersonIds};
+use visitor::{InboxId, PersonId, PersonIds};
 
-use crate::{broker, visitor_mails};
+use crate::{
+    broker::{self, BucketReader},
+    visitor_mails,
+};
+
+/// How many events' deliveries are searched at once.
+const CONCURRENT_SEARCHES: usize = 16;
 
 /// Every store that may hold personal data.
 pub struct PersonalDataStores {
-    events: Stream,
-    dead_letters: Stream,
-    subscribers: Bucket,
-    deliveries: Bucket,
-    uploads: Bucket,
-    visitor_mails: Bucket,
+    events: StreamReader,
+    dead_letters: StreamReader,
+    subscribers: BucketReader,
+    deliveries: BucketReader,
+    uploads: BucketReader,
+    visitor_mails: BucketReader,
     resumes: ResumeStore,
     resumes_name: String,
 }
 
 /// Personal data that was found of one person.
+#[derive(Default)]
 pub struct PersonalData {
     /// Their events, replays included.
     pub events: Vec<StreamMessage>,
@@ -35,6 +45,8 @@ pub struct PersonalData {
     pub dead_letters: Vec<StreamMessage>,
     /// Their newsletter subscription, and what leads to it from where it was before the key of person ids changed.
     pub subscriber: Vec<StreamMessage>,
+    /// The notes of where that moved from.
+    pub moves: Vec<StreamMessage>,
     /// What was delivered of their events.
     pub deliveries: Vec<StreamMessage>,
     /// The records of their uploads that were cut off.
@@ -67,12 +79,12 @@ impl PersonalDataStores {
     pub async fn open(nats: &NatsSettings, store: &S3Settings) -> anyhow::Result<Self> {
         let context = broker::connect(nats).await?;
         Ok(Self {
-            events: broker::stream(&context, SITE_STREAM).await?,
-            dead_letters: broker::stream(&context, DEAD_LETTERS_STREAM).await?,
-            subscribers: broker::bucket(&context, SUBSCRIBERS_BUCKET).await?,
-            deliveries: broker::bucket(&context, DELIVERIES_BUCKET).await?,
-            uploads: broker::bucket(&context, UPLOADS_BUCKET).await?,
-            visitor_mails: broker::bucket(&context, VISITOR_MAILS_BUCKET).await?,
+            events: broker::reader(&context, SITE_STREAM).await?,
+            dead_letters: broker::reader(&context, DEAD_LETTERS_STREAM).await?,
+            subscribers: BucketReader::open(&context, SUBSCRIBERS_BUCKET).await?,
+            deliveries: BucketReader::open(&context, DELIVERIES_BUCKET).await?,
+            uploads: BucketReader::open(&context, UPLOADS_BUCKET).await?,
+            visitor_mails: BucketReader::open(&context, VISITOR_MAILS_BUCKET).await?,
             resumes: ResumeStore::new(store),
             resumes_name: store.s3_bucket.clone(),
         })
@@ -85,38 +97,35 @@ impl PersonalDataStores {
     ///
     /// If the bucket of subscribers cannot be searched.
     pub async fn ids_of(&self, person: &PersonIds) -> anyhow::Result<Vec<PersonId>> {
-        let moves = self.moves().await?;
         let mut ids: Vec<PersonId> = person.all().cloned().collect();
         let mut looked_at = 0;
         while let Some(id) = ids.get(looked_at).cloned() {
             looked_at += 1;
-            for (from, to) in &moves {
-                for (one, other) in [(from, to), (to, from)] {
-                    if *one == id && !ids.contains(other) {
-                        ids.push(other.clone());
-                    }
+            for other in self.moves(&id).await? {
+                if !ids.contains(&other) {
+                    ids.push(other);
                 }
             }
         }
         Ok(ids)
     }
 
-    /// The ids that subscriptions moved from and to.
-    async fn moves(&self) -> anyhow::Result<Vec<(PersonId, PersonId)>> {
-        let everybody = format!("{}*", self.subscribers.prefix);
-        let (mut moves, mut from) = (Vec::new(), 1);
-        while let Some(message) = broker::next(&self.subscribers.stream, &everybody, from).await? {
-            from = message.sequence + 1;
-            let person = PersonId::try_from(subjects::person_of(&message.subject).to_owned());
-            let record = serde_json::from_slice::<Subscriber>(&message.payload).ok();
-            let to = record.as_ref().and_then(Subscriber::moved_to).cloned();
-            moves.extend(person.ok().zip(to));
-        }
+    /// The ids that a subscription moved to and from.
+    async fn moves(&self, id: &PersonId) -> anyhow::Result<Vec<PersonId>> {
+        let records = self.subscribers.search(id.as_str()).await?;
+        let records = records
+            .iter()
+            .filter_map(|record| serde_json::from_slice::<Subscriber>(&record.payload).ok());
+        let mut moves: Vec<PersonId> = records.filter_map(|record| record.moved_to().cloned()).collect();
+        let notes = self.subscribers.search(&moving::moved_from_keys(id)).await?;
+        let keys = notes.iter().filter_map(|note| self.subscribers.key_of(note));
+        moves.extend(keys.filter_map(moving::moved_from));
         Ok(moves)
     }
 
     /// Searches everywhere, under each of these ids. Deliveries and counted mails are found by the events that are there, and by
-    /// `further_events`, which may be gone already.
+    /// `further_events`, which may be gone already; counted mails in the records of these inboxes, or where they are not known
+    /// in all records.
     ///
     /// # Errors
     ///
@@ -124,44 +133,52 @@ impl PersonalDataStores {
     pub async fn search(
         &self,
         ids: &[PersonId],
+        inboxes: Option<&[InboxId]>,
         further_events: &BTreeSet<Uuid>,
     ) -> anyhow::Result<PersonalData> {
-        let (mut events, mut dead_letters) = (Vec::new(), Vec::new());
-        let (mut subscriber, mut uploads, mut resumes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut found = PersonalData::default();
         for id in ids {
-            for subject in subjects::events_of(id.as_str()) {
-                events.extend(broker::search(&self.events, &subject).await?);
-            }
-            let subject = subjects::dead_letters_of(id.as_str());
-            dead_letters.extend(broker::search(&self.dead_letters, &subject).await?);
-            subscriber.extend(search(&self.subscribers, id.as_str()).await?);
-            uploads.extend(search(&self.uploads, &format!("{id}.*")).await?);
-            let keys = self.resumes.keys_of_person(id).await;
-            resumes.extend(
-                keys.context("S3 cannot be used (settings S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID)")?,
-            );
+            self.search_under(id, &mut found).await?;
         }
-        let about_them: BTreeSet<Uuid> = event_ids(&events)
-            .chain(event_ids(&dead_letters))
-            .chain(further_events.iter().copied())
-            .collect();
-        let mut deliveries = Vec::new();
-        for id in &about_them {
-            deliveries.extend(search(&self.deliveries, &format!("{id}.*")).await?);
-        }
-        Ok(PersonalData {
-            events,
-            dead_letters,
-            subscriber,
-            deliveries,
-            uploads,
-            visitor_mails: visitor_mails::search(&self.visitor_mails, &about_them).await?,
-            resumes,
-        })
+        let mut about_them = found.event_ids();
+        about_them.extend(further_events);
+        found.deliveries = self.deliveries_of(&about_them).await?;
+        found.visitor_mails = visitor_mails::search(&self.visitor_mails, inboxes, &about_them).await?;
+        Ok(found)
     }
 
-    /// Erases what was found. The events go last: by them the deliveries and counted mails are found again,
-    /// should this end half-way and be repeated.
+    async fn search_under(&self, id: &PersonId, found: &mut PersonalData) -> anyhow::Result<()> {
+        for subject in subjects::events_of(id.as_str()) {
+            found.events.extend(broker::search(&self.events, &subject).await?);
+        }
+        let dead_letters = subjects::dead_letters_of(id.as_str());
+        let dead_letters = broker::search(&self.dead_letters, &dead_letters).await?;
+        found.dead_letters.extend(dead_letters);
+        found
+            .subscriber
+            .extend(self.subscribers.search(id.as_str()).await?);
+        let moves = self.subscribers.search(&moving::moved_from_keys(id)).await?;
+        found.moves.extend(moves);
+        found
+            .uploads
+            .extend(self.uploads.search(&format!("{id}.*")).await?);
+        let keys = self.resumes.keys_of_person(id).await;
+        let keys = keys.context("S3 cannot be used (settings S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID)")?;
+        found.resumes.extend(keys);
+        Ok(())
+    }
+
+    async fn deliveries_of(&self, events: &BTreeSet<Uuid>) -> anyhow::Result<Vec<StreamMessage>> {
+        let searches = stream::iter(events).map(async |event| {
+            let found = self.deliveries.search(&format!("{event}.*")).await;
+            found.map(|found| stream::iter(found).map(anyhow::Ok))
+        });
+        let found = searches.buffered(CONCURRENT_SEARCHES).try_flatten();
+        found.try_collect().await
+    }
+
+    /// Erases what was found. The events go late: by them the deliveries and counted mails are found again,
+    /// should this end half-way and be repeated. The notes of moves go last: by them a former id is found again.
     ///
     /// # Errors
     ///
@@ -170,12 +187,17 @@ impl PersonalDataStores {
         for resume in &data.resumes {
             self.resumes.delete(resume).await?;
         }
-        purge(&self.subscribers, &data.subscriber).await?;
-        purge(&self.deliveries, &data.deliveries).await?;
-        purge(&self.uploads, &data.uploads).await?;
-        purge(&self.visitor_mails, &data.visitor_mails).await?;
-        broker::secure_delete(&self.dead_letters, &data.dead_letters).await?;
-        broker::secure_delete(&self.events, &data.events).await
+        self.subscribers.purge(&data.subscriber).await?;
+        self.deliveries.purge(&data.deliveries).await?;
+        self.uploads.purge(&data.uploads).await?;
+        self.visitor_mails.purge(&data.visitor_mails).await?;
+        for letter in &data.dead_letters {
+            broker::secure_delete(self.dead_letters.stream(), letter.sequence).await?;
+        }
+        for event in &data.events {
+            broker::secure_delete(self.events.stream(), event.sequence).await?;
+        }
+        self.subscribers.purge(&data.moves).await
     }
 
     /// A résumé's content.
@@ -213,27 +235,13 @@ impl PersonalDataStores {
     }
 }
 
-async fn search(bucket: &Bucket, keys: &str) -> anyhow::Result<Vec<StreamMessage>> {
-    broker::search(&bucket.stream, &format!("{}{keys}", bucket.prefix)).await
-}
-
-/// Removes keys from a bucket without leaving a marker, which would name them. The broker
-/// refuses to delete a bucket's messages one by one, so what lay there is not overwritten
-/// but freed.
-async fn purge(bucket: &Bucket, records: &[StreamMessage]) -> anyhow::Result<()> {
-    for record in records {
-        bucket.stream.purge().filter(record.subject.as_str()).await?;
-    }
-    Ok(())
-}
-
 impl PersonalData {
     /// How much there is.
     pub fn counts(&self) -> Counts {
         Counts {
             events: self.events.len(),
             dead_letters: self.dead_letters.len(),
-            subscriber: self.subscriber.len(),
+            subscriber: self.subscriber.len() + self.moves.len(),
             deliveries: self.deliveries.len(),
             uploads: self.uploads.len(),
             visitor_mails: self.visitor_mails.len(),
@@ -281,7 +289,7 @@ fn event_ids(messages: &[StreamMessage]) -> impl Iterator<Item = Uuid> {
 
 impl Counts {
     /// The buckets whose files may still hold, as free space, what told of the person:
-    /// see [`purge`]. A delivery record tells of nobody.
+    /// see [`BucketReader::purge`]. A delivery record tells of nobody.
     pub fn freed(&self) -> Vec<&'static str> {
         [
             (self.subscriber, SUBSCRIBERS_BUCKET),

@@ -8,19 +8,29 @@ use async_nats::{
     jetstream::{self, Context, message::StreamMessage, stream::Stream},
 };
 use clap::Args;
+use futures_util::TryStreamExt as _;
 use resumes::{ResumeStore, S3Settings};
 use serde::Serialize;
 use serde_json::json;
 use site_broker::{ProvisionSettings, SUBSCRIBERS_BUCKET};
-use site_events::{SITE_STREAM, subjects};
+use site_events::SITE_STREAM;
 use site_service::nats::{self, NatsSettings};
 use subscribers::{Retention, Subscriber, SubscriberStoreError, Subscribers};
 use visitor::PersonId;
 
-use crate::{broker, output::print_output, webhooks::consumer_lag};
+use crate::{
+    broker::{self, BucketReader},
+    output::print_output,
+    person_key::records::{expires, person_of},
+    subscribers::everybody,
+    webhooks::consumer_lag,
+};
 
 /// TTL of sign-ups from releases that let none expire.
 const LEGACY_SIGN_UP_TTL: Duration = Duration::from_secs(48 * 60 * 60);
+
+/// The keys of all notes of where subscribers moved from.
+const ALL_NOTES_OF_MOVES: &str = "*.*";
 
 /// What the set-up needs to know.
 #[derive(Args, Debug)]
@@ -52,7 +62,7 @@ pub async fn setup(args: &SetupArgs) -> anyhow::Result<()> {
     let client = nats::connect(&args.nats, "operator").await?;
     let context = jetstream::new(client);
     let provisioned = site_broker::provision(&context, &args.provision).await?;
-    migrate_sign_up_ttls(&context).await?;
+    migrate_subscribers(&context).await?;
     ResumeStore::new(&args.store).ensure_bucket().await?;
     let mut ready = provisioned.ready;
     ready.push(format!("S3 bucket {}", args.store.s3_bucket));
@@ -125,27 +135,56 @@ fn print_setup(
     print_output(json, &document, ready.chain(removed).chain(left_alone))
 }
 
-/// Sign-ups that an older release stored would stay for ever: each gets the time that its link had.
-async fn migrate_sign_up_ttls(context: &Context) -> anyhow::Result<()> {
-    let bucket = broker::bucket(context, SUBSCRIBERS_BUCKET).await?;
+/// What older releases stored otherwise. Sign-ups would stay for ever: each gets the time that its link had. Of records that moved
+/// nothing noted where from.
+async fn migrate_subscribers(context: &Context) -> anyhow::Result<()> {
+    let bucket = BucketReader::open(context, SUBSCRIBERS_BUCKET).await?;
     let subscribers = Subscribers::open(context.client()).await?;
-    let everybody = format!("{}*", bucket.prefix);
-    for record in broker::search(&bucket.stream, &everybody).await? {
-        let Some((person, subscriber)) = without_time(&record) else {
-            continue;
-        };
-        let retention = subscriber.retention(LEGACY_SIGN_UP_TTL);
-        if retention == Retention::Forever {
-            continue;
-        }
-        let written = subscribers.write(&person, &subscriber, record.sequence, retention);
-        match written.await {
-            // Who signs up or confirms in this moment does so by the new rules.
-            Ok(_) | Err(SubscriberStoreError::Conflict) => {}
-            Err(error) => return Err(error).context("old sign-ups were not all given their time; repeat it"),
-        }
+    let (mut moved, mut everybody) = (0, everybody(&bucket));
+    while let Some(record) = everybody.try_next().await? {
+        moved += u64::from(moved_to(&record).is_some());
+        migrate_sign_up_ttl(&subscribers, &record).await?;
+    }
+    drop(everybody);
+    if bucket.count(ALL_NOTES_OF_MOVES).await? < moved {
+        note_moves(&subscribers, &bucket).await?;
     }
     Ok(())
+}
+
+async fn migrate_sign_up_ttl(subscribers: &Subscribers, record: &StreamMessage) -> anyhow::Result<()> {
+    let Some((person, subscriber)) = without_time(record) else {
+        return Ok(());
+    };
+    let retention = subscriber.retention(LEGACY_SIGN_UP_TTL);
+    if retention == Retention::Forever {
+        return Ok(());
+    }
+    let written = subscribers.write(&person, &subscriber, record.sequence, retention);
+    match written.await {
+        // Who signs up or confirms in this moment does so by the new rules.
+        Ok(_) | Err(SubscriberStoreError::Conflict) => Ok(()),
+        Err(error) => Err(error).context("old sign-ups were not all given their time; repeat it"),
+    }
+}
+
+async fn note_moves(subscribers: &Subscribers, bucket: &BucketReader) -> anyhow::Result<()> {
+    let mut everybody = everybody(bucket);
+    while let Some(record) = everybody.try_next().await? {
+        let Some((from, to)) = moved_to(&record) else {
+            continue;
+        };
+        let noted = subscribers.note_move(&from, &to, expires(&record)).await;
+        noted.context("not all moves of subscribers are noted; repeat it")?;
+    }
+    Ok(())
+}
+
+/// From where to where a record moved, if it did.
+fn moved_to(record: &StreamMessage) -> Option<(PersonId, PersonId)> {
+    let subscriber: Subscriber = serde_json::from_slice(&record.payload).ok()?;
+    let to = subscriber.moved_to()?.clone();
+    Some((person_of(record)?, to))
 }
 
 /// Whose record this is, if it says nothing of when it expires.
@@ -153,7 +192,6 @@ fn without_time(record: &StreamMessage) -> Option<(PersonId, Subscriber)> {
     if record.headers.get(NATS_MESSAGE_TTL).is_some() {
         return None;
     }
-    let person = subjects::person_of(&record.subject).to_owned();
     let subscriber = serde_json::from_slice(&record.payload).ok()?;
-    Some((person.try_into().ok()?, subscriber))
+    Some((person_of(record)?, subscriber))
 }

@@ -10,19 +10,24 @@ use async_nats::{
     Client,
     jetstream::{
         self,
-        kv::Store as Bucket,
         stream::{self, Stream},
     },
 };
 use clap::Args;
+use futures_util::TryStreamExt as _;
 use resumes::{ResumeKey, ResumeStore, S3Settings, UploadRecord, UploadRecordError, UploadRecords};
 use serde::Serialize;
 use serde_json::json;
-use site_broker::UPLOADS_BUCKET;
+use site_broker::{StreamReader, UPLOADS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use time::OffsetDateTime;
 
-use crate::{broker, common_args::CommonArgs, output::print_output, subscribers::forget::forget_addresses};
+use crate::{
+    broker::{self, BucketReader},
+    common_args::CommonArgs,
+    output::print_output,
+    subscribers::forget::forget_addresses,
+};
 
 /// What the sweep writes at a time, many times over.
 const ROOM_BYTES: i64 = 64 * 1024;
@@ -96,17 +101,17 @@ pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
 pub async fn remove_orphans(client: Client, store: ResumeStore, grace: Duration) -> anyhow::Result<Swept> {
     let now = broker::time(&client).await;
     let context = jetstream::new(client);
-    let uploads = broker::bucket(&context, UPLOADS_BUCKET).await?;
-    let usual = uploads.stream.cached_info().config.clone();
+    let uploads = BucketReader::open(&context, UPLOADS_BUCKET).await?;
+    let usual = uploads.stream().cached_info().config.clone();
     let sweep = Sweep {
         now: now.context(NO_TIME)?,
         records: UploadRecords::open(&context).await?,
         uploads,
-        site: broker::stream(&context, SITE_STREAM).await?,
-        dead_letters: broker::stream(&context, DEAD_LETTERS_STREAM).await?,
+        site: broker::reader(&context, SITE_STREAM).await?,
+        dead_letters: broker::reader(&context, DEAD_LETTERS_STREAM).await?,
         store,
     };
-    let is_raised = make_room(&context, &sweep.uploads.stream).await?;
+    let is_raised = make_room(&context, sweep.uploads.stream()).await?;
     let swept = sweep.run(grace).await;
     if is_raised {
         let lowered = context.update_stream(&usual).await;
@@ -135,9 +140,9 @@ async fn make_room(context: &jetstream::Context, uploads: &Stream) -> anyhow::Re
 struct Sweep {
     now: OffsetDateTime,
     records: UploadRecords,
-    uploads: Bucket,
-    site: Stream,
-    dead_letters: Stream,
+    uploads: BucketReader,
+    site: StreamReader,
+    dead_letters: StreamReader,
     store: ResumeStore,
 }
 
@@ -151,8 +156,8 @@ impl Sweep {
 
     /// The uploads that left a record.
     async fn uploads(&self, grace: Duration, swept: &mut Swept) -> anyhow::Result<()> {
-        let everyone = format!("{}*.*", self.uploads.prefix);
-        for message in broker::search(&self.uploads.stream, &everyone).await? {
+        let mut records = self.uploads.records();
+        while let Some(message) = records.try_next().await? {
             let Some(record) = self.records.record_of(&message) else {
                 continue;
             };
@@ -185,7 +190,7 @@ impl Sweep {
     /// How old one is, only the clock of its careers service has said. So what has a record is left alone here: its event may
     /// be stored any moment. The record is removed after that, so that it is asked for before the event is.
     async fn expired(&self, grace: Duration, swept: &mut Swept) -> anyhow::Result<()> {
-        let max_age = self.site.cached_info().config.max_age;
+        let max_age = self.site.stream().cached_info().config.max_age;
         if max_age.is_zero() {
             return Ok(());
         }
@@ -215,7 +220,8 @@ impl Sweep {
             (&self.dead_letters, subjects::dead_letters_of(person)),
         ];
         for (stream, subject) in searched {
-            for message in broker::search(stream, &subject).await? {
+            let mut messages = stream.under(&subject);
+            while let Some(message) = messages.try_next().await? {
                 if broker::content(&message)["data"]["resume"]["key"] == key.as_str() {
                     return Ok(true);
                 }

@@ -1,32 +1,46 @@
-//! The records of the mails that visitors got within a day. They lie under ids of inboxes, which an address has many of, so a
-//! person's are found by their events, which a record names.
+//! The records of the mails that visitors got within a day. They lie under ids of inboxes, which an address has many of, and name
+//! events: a person's are those that name one of theirs.
 
 use std::collections::BTreeSet;
 
-use async_nats::jetstream::{kv::Store as Bucket, message::StreamMessage};
+use async_nats::jetstream::message::StreamMessage;
+use futures_util::{TryStreamExt as _, future::ready};
 use serde_json::Value;
 use site_events::{Channel, subjects};
 use uuid::Uuid;
+use visitor::InboxId;
 
-use crate::broker;
+use crate::broker::{self, BucketReader};
 
-/// The records of inboxes that got mails for some of these events.
+/// The records that count mails for some of these events: among those of these inboxes, or where they are not known among all of
+/// the bucket.
 ///
 /// # Errors
 ///
 /// If the broker does not answer.
-pub async fn search(bucket: &Bucket, events: &BTreeSet<Uuid>) -> anyhow::Result<Vec<StreamMessage>> {
-    let (mut records, mut from) = (Vec::new(), 1);
+pub async fn search(
+    bucket: &BucketReader,
+    inboxes: Option<&[InboxId]>,
+    events: &BTreeSet<Uuid>,
+) -> anyhow::Result<Vec<StreamMessage>> {
     if events.is_empty() {
-        return Ok(records);
+        return Ok(Vec::new());
     }
-    let everybody = format!("{}*", bucket.prefix);
-    while let Some(message) = broker::next(&bucket.stream, &everybody, from).await? {
-        from = message.sequence + 1;
-        if !is_of_staff(&message.subject) && counts_any_of(&broker::content(&message), events) {
-            records.push(message);
-        }
+    let counts_theirs = |record: &StreamMessage| {
+        !is_of_staff(&record.subject) && counts_any_of(&broker::content(record), events)
+    };
+    let Some(inboxes) = inboxes else {
+        let records = bucket.records();
+        return Ok(records
+            .try_filter(|record| ready(counts_theirs(record)))
+            .try_collect()
+            .await?);
+    };
+    let mut records = Vec::new();
+    for inbox in inboxes {
+        records.extend(bucket.search(inbox.as_str()).await?);
     }
+    records.retain(counts_theirs);
     Ok(records)
 }
 

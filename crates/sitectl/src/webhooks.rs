@@ -12,7 +12,11 @@ use site_broker::{ENDPOINTS_BUCKET, Endpoint, endpoints::EndpointState};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use time::format_description::well_known::Rfc3339;
 
-use crate::{broker, common_args::CommonArgs, output::print_output};
+use crate::{
+    broker::{self, BucketReader},
+    common_args::CommonArgs,
+    output::print_output,
+};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args, Debug)]
@@ -52,13 +56,13 @@ pub async fn run(args: &WebhooksArgs) -> anyhow::Result<()> {
 ///
 /// If the bucket is not there, a record of it cannot be read, or the broker does not answer.
 pub async fn states(context: &Context) -> anyhow::Result<BTreeMap<String, EndpointState>> {
-    let bucket = broker::bucket(context, ENDPOINTS_BUCKET).await?;
-    let all = format!("{}*", bucket.prefix);
-    let records = broker::search(&bucket.stream, &all).await?;
-    let mut states = BTreeMap::new();
-    // An empty one is the marker of a record that was removed by hand.
-    for record in records.iter().filter(|record| !record.payload.is_empty()) {
-        let name = record.subject.trim_start_matches(&*bucket.prefix);
+    let bucket = BucketReader::open(context, ENDPOINTS_BUCKET).await?;
+    let (mut states, mut records) = (BTreeMap::new(), bucket.records());
+    while let Some(record) = records.try_next().await? {
+        // An empty one is the marker of a record that was removed by hand.
+        let Some(name) = bucket.key_of(&record).filter(|_| !record.payload.is_empty()) else {
+            continue;
+        };
         let state = serde_json::from_slice(&record.payload);
         let state = state.with_context(|| format!("the record of endpoint {name} cannot be read"))?;
         states.insert(name.to_owned(), state);
@@ -76,7 +80,7 @@ struct Row {
     off: Option<String>,
     failing_since: Option<String>,
     waiting: u64,
-    dead_letters: usize,
+    dead_letters: u64,
 }
 
 impl Row {
@@ -156,9 +160,9 @@ pub fn consumer_lag(consumer: &Info) -> u64 {
 }
 
 /// How many dead letters an endpoint has.
-async fn dead_letters(context: &Context, name: &str) -> anyhow::Result<usize> {
-    let letters = broker::stream(context, DEAD_LETTERS_STREAM).await?;
+async fn dead_letters(context: &Context, name: &str) -> anyhow::Result<u64> {
+    let letters = broker::reader(context, DEAD_LETTERS_STREAM).await?;
     let consumer = format!("{}{name}", Endpoint::CONSUMER_PREFIX);
     let subject = subjects::dead_letter(&consumer, "*");
-    Ok(broker::search(&letters, &subject).await?.len())
+    Ok(letters.count(&subject).await?)
 }

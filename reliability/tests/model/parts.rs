@@ -16,7 +16,7 @@ use async_nats::{
 use clap::Parser;
 use futures_util::{FutureExt, StreamExt};
 use resumes::ResumeStore;
-use site_events::{Channel, DEAD_LETTERS_STREAM, SITE_STREAM, SUPPRESSION_CONSUMER};
+use site_events::{Channel, SITE_STREAM, SUPPRESSION_CONSUMER};
 use sitectl::personal_data::PersonalDataStores;
 use tempfile::TempDir;
 use testkit::{MailServer, Nats, S3, ScriptedReply, User};
@@ -297,9 +297,4 @@ fn folder() -> anyhow::Result<TempDir> {
 
 fn free_port() -> anyhow::Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
-}
-
-/// The stream of dead letters, to be replayed.
-pub async fn dead_letters(context: &jetstream::Context) -> anyhow::Result<jetstream::stream::Stream> {
-    Ok(context.get_stream(DEAD_LETTERS_STREAM).await?)
 }

@@ -4,9 +4,9 @@ use std::{cell::RefCell, panic::resume_unwind, slice::from_ref, sync::Arc, time:
 
 use anyhow::{Context, bail, ensure};
 use async_nats::jetstream::{AckKind, Message};
-use futures_util::{FutureExt, future::try_join_all};
+use futures_util::{FutureExt, StreamExt, future::try_join_all, stream};
 use proptest_state_machine::StateMachineTest;
-use site_events::{Channel, EventType, SUPPRESSION_CONSUMER};
+use site_events::{Channel, DEAD_LETTERS_STREAM, EventType, SUPPRESSION_CONSUMER, subjects};
 use site_proto::{
     careers::v1::{
         ApplyRequest, Commit, Field, FieldName, ResumeStart, apply_request::Part,
@@ -27,7 +27,7 @@ use visitor::token::{Purpose, TokenKey};
 
 use crate::{
     books::{Books, Promise},
-    parts::{self, Parts, TOKEN_KEY},
+    parts::{Parts, TOKEN_KEY},
     process::{Api, Process},
     snapshot::{self, Snapshot},
     steps::{Fate, Form, PEOPLE, Service, Step, Steps, Submission},
@@ -447,11 +447,14 @@ impl Sequence {
     fn erase(&mut self, person: usize) -> anyhow::Result<()> {
         let id = self.books.people[person].id.clone();
         self.wait(async |parts| {
-            let found = parts.stores.search(from_ref(&id), &Default::default()).await?;
+            let found = parts
+                .stores
+                .search(from_ref(&id), None, &Default::default())
+                .await?;
             parts.stores.erase(&found).await?;
             let left = parts
                 .stores
-                .search(from_ref(&id), &found.event_ids())
+                .search(from_ref(&id), None, &found.event_ids())
                 .await?
                 .counts();
             ensure!(
@@ -470,9 +473,10 @@ impl Sequence {
 
     fn replay_dead_letters(&mut self) -> anyhow::Result<()> {
         self.wait(async |parts| {
-            let stream = parts::dead_letters(&parts.context).await?;
-            let letters = broker::search(&stream, "dead.*.*").await?;
-            let replayed = dead_letters::replay_letters(&parts.context, &stream, &letters).await?;
+            let reader = broker::reader(&parts.context, DEAD_LETTERS_STREAM).await?;
+            let letters = broker::search(&reader, subjects::DEAD_LETTERS_SUBJECT).await?;
+            let letters = stream::iter(letters).map(Ok);
+            let replayed = dead_letters::replay_letters(&parts.context, reader.stream(), letters).await?;
             ensure!(
                 replayed.not_replayed.is_empty(),
                 "dead letters that no channel takes"

@@ -4,17 +4,20 @@ mod letter;
 mod replay;
 mod selection;
 
-use async_nats::jetstream::message::StreamMessage;
 use clap::{Args, Subcommand};
+use futures_util::TryStreamExt as _;
 use serde_json::json;
-use site_events::subjects;
 
 use self::{
     letter::ListedDeadLetter,
     selection::{Selection, comma_separated, open},
 };
 pub use self::{letter::document, replay::replay_letters};
-use crate::{broker, common_args::CommonArgs, output::print_output};
+use crate::{
+    broker,
+    common_args::CommonArgs,
+    output::{ListOutput, print_output},
+};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args, Debug)]
@@ -78,18 +81,17 @@ pub async fn run(args: &DeadLettersArgs) -> anyhow::Result<()> {
 
 async fn list(common: &CommonArgs) -> anyhow::Result<()> {
     let stream = open(&broker::connect(&common.nats).await?).await?;
-    let letters = broker::search(&stream, subjects::DEAD_LETTERS_SUBJECT).await?;
-    let summaries: Vec<ListedDeadLetter> = letters.iter().map(ListedDeadLetter::of).collect();
-    let mut lines: Vec<String> = summaries.iter().map(ListedDeadLetter::line).collect();
-    if lines.is_empty() {
-        lines.push("There are no dead letters.".to_owned());
+    let (mut letters, mut list) = (stream.all(), ListOutput::to_stdout(common.json, "deadLetters"));
+    while let Some(letter) = letters.try_next().await? {
+        let listed = ListedDeadLetter::of(&letter);
+        list.item(&listed, || listed.line())?;
     }
-    print_output(common.json, &json!({ "deadLetters": summaries }), lines)
+    list.end("There are no dead letters.")
 }
 
 async fn show(number: u64, common: &CommonArgs) -> anyhow::Result<()> {
     let stream = open(&broker::connect(&common.nats).await?).await?;
-    let letter = selection::get(&stream, number).await?;
+    let letter = selection::get(stream.stream(), number).await?;
     let event = serde_json::to_string_pretty(&broker::content(&letter))?;
     print_output(
         common.json,
@@ -100,24 +102,23 @@ async fn show(number: u64, common: &CommonArgs) -> anyhow::Result<()> {
 
 async fn drop_for_good(selection: &Selection, common: &CommonArgs) -> anyhow::Result<()> {
     let stream = open(&broker::connect(&common.nats).await?).await?;
-    let letters = selection.find(&stream).await?;
-    broker::secure_delete(&stream, &letters).await?;
-    print_numbers(common, "dropped", &numbers(&letters))
+    let (mut letters, mut dropped) = (selection.find(&stream).await?, Vec::new());
+    while let Some(letter) = letters.try_next().await? {
+        broker::secure_delete(stream.stream(), letter.sequence).await?;
+        dropped.push(letter.sequence);
+    }
+    print_numbers(common, "dropped", &dropped)
 }
 
 async fn print_dry_run(selection: &Selection, common: &CommonArgs) -> anyhow::Result<()> {
     let stream = open(&broker::connect(&common.nats).await?).await?;
     let letters = selection.find(&stream).await?;
-    let numbers = numbers(&letters);
+    let numbers: Vec<u64> = letters.map_ok(|letter| letter.sequence).try_collect().await?;
     let lines = [
         format!("would drop: {}", comma_separated(&numbers)),
         "Nothing was dropped; repeat it with --yes.".to_owned(),
     ];
     print_output(common.json, &json!({ "wouldDrop": numbers }), lines)
-}
-
-fn numbers(letters: &[StreamMessage]) -> Vec<u64> {
-    letters.iter().map(|letter| letter.sequence).collect()
 }
 
 fn print_numbers(common: &CommonArgs, what: &str, numbers: &[u64]) -> anyhow::Result<()> {

@@ -1,6 +1,6 @@
 //! `sitectl dead-letters replay`: hands events once more to the consumer that failed.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use anyhow::{Context as _, ensure};
 use async_nats::{
@@ -13,6 +13,7 @@ use async_nats::{
         stream::{ConsumerErrorKind, Stream},
     },
 };
+use futures_util::TryStreamExt as _;
 use serde::Serialize;
 use serde_json::json;
 use site_broker::Endpoint;
@@ -33,12 +34,12 @@ use crate::{broker, common_args::CommonArgs, output::print_output};
 /// once the others are.
 pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
-    let stream = open(&context).await?;
-    let letters = selection.find(&stream).await?;
-    let Replayed { done, not_replayed } = replay_letters(&context, &stream, &letters).await?;
+    let reader = open(&context).await?;
+    let letters = selection.find(&reader).await?;
+    let Replayed { done, not_replayed } = replay_letters(&context, reader.stream(), letters).await?;
     print_replay(common, &done, &not_replayed)?;
-    let count = letters.len() - done.len();
-    ensure!(count == 0, "Not replayed: {count} of {}.", letters.len());
+    let count: usize = not_replayed.iter().map(|channel| channel.numbers.len()).sum();
+    ensure!(count == 0, "Not replayed: {count} of {}.", count + done.len());
     Ok(())
 }
 
@@ -47,27 +48,28 @@ pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Resul
 /// # Errors
 ///
 /// If the broker fails; the sentence says which were done before.
-pub async fn replay_letters<'a>(
+pub async fn replay_letters(
     context: &Context,
     stream: &Stream,
-    letters: &'a [StreamMessage],
-) -> anyhow::Result<Replayed<'a>> {
-    let replay_blockers = replay_blockers(context, letters).await?;
+    mut letters: impl futures_util::Stream<Item = anyhow::Result<StreamMessage>> + Unpin,
+) -> anyhow::Result<Replayed> {
+    let mut blockers = ReplayBlockers::default();
     let mut done = Vec::new();
-    let mut not_replayed: BTreeMap<&str, NotReplayed<'_>> = BTreeMap::new();
-    for letter in letters {
+    let mut not_replayed: BTreeMap<String, NotReplayed> = BTreeMap::new();
+    while let Some(letter) = letters.try_next().await? {
         let channel = subjects::channel_of(&letter.subject);
-        if let Some(why) = replay_blockers.get(channel) {
+        let blocker = blockers.of(context, channel).await;
+        if let Some(why) = blocker.with_context(|| not_all("replayed", &letter, &done))? {
             let not_replayed = not_replayed
-                .entry(channel)
+                .entry(channel.to_owned())
                 .or_insert_with(|| NotReplayed::of(channel, why));
             not_replayed.numbers.push(letter.sequence);
             continue;
         }
-        let replayed = publish_replay(context, letter).await;
-        replayed.with_context(|| not_all("replayed", letter, &done))?;
-        let deleted = broker::secure_delete(stream, std::slice::from_ref(letter)).await;
-        deleted.with_context(|| not_all("removed after its replay", letter, &done))?;
+        let replayed = publish_replay(context, &letter).await;
+        replayed.with_context(|| not_all("replayed", &letter, &done))?;
+        let deleted = broker::secure_delete(stream, letter.sequence).await;
+        deleted.with_context(|| not_all("removed after its replay", &letter, &done))?;
         done.push(letter.sequence);
     }
     Ok(Replayed {
@@ -77,36 +79,32 @@ pub async fn replay_letters<'a>(
 }
 
 /// What became of dead letters that were to be replayed.
-pub struct Replayed<'a> {
+pub struct Replayed {
     /// The numbers of those that were.
     pub done: Vec<u64>,
     /// The others.
-    pub not_replayed: Vec<NotReplayed<'a>>,
+    pub not_replayed: Vec<NotReplayed>,
 }
 
 /// The dead letters of one channel that could not be replayed.
 #[derive(Debug, Serialize)]
-pub struct NotReplayed<'a> {
-    channel: &'a str,
+pub struct NotReplayed {
+    channel: String,
     numbers: Vec<u64>,
     why: &'static str,
 }
 
-impl<'a> NotReplayed<'a> {
-    fn of(channel: &'a str, why: &'static str) -> Self {
+impl NotReplayed {
+    fn of(channel: &str, why: &'static str) -> Self {
         Self {
-            channel,
+            channel: channel.to_owned(),
             numbers: Vec::new(),
             why,
         }
     }
 }
 
-fn print_replay(
-    common: &CommonArgs,
-    replayed: &[u64],
-    not_replayed: &[NotReplayed<'_>],
-) -> anyhow::Result<()> {
+fn print_replay(common: &CommonArgs, replayed: &[u64], not_replayed: &[NotReplayed]) -> anyhow::Result<()> {
     let document = json!({ "replayed": replayed, "notReplayed": not_replayed });
     let replayed = format!("replayed: {}", comma_separated(replayed));
     let not_replayed = not_replayed.iter().map(
@@ -134,22 +132,19 @@ async fn publish_replay(context: &Context, letter: &StreamMessage) -> anyhow::Re
     Ok(())
 }
 
-/// Why channels of these letters would not take a replay, of those that would not.
-async fn replay_blockers<'a>(
-    context: &Context,
-    letters: &'a [StreamMessage],
-) -> anyhow::Result<HashMap<&'a str, &'static str>> {
-    let channels: HashSet<&str> = letters
-        .iter()
-        .map(|letter| subjects::channel_of(&letter.subject))
-        .collect();
-    let mut replay_blockers = HashMap::new();
-    for channel in channels {
-        if let Some(why) = replay_blocker(context, channel).await? {
-            replay_blockers.insert(channel, why);
+/// Why channels would not take a replay, each asked once.
+#[derive(Default)]
+struct ReplayBlockers(HashMap<String, Option<&'static str>>);
+
+impl ReplayBlockers {
+    async fn of(&mut self, context: &Context, channel: &str) -> anyhow::Result<Option<&'static str>> {
+        if let Some(known) = self.0.get(channel) {
+            return Ok(*known);
         }
+        let blocker = replay_blocker(context, channel).await?;
+        self.0.insert(channel.to_owned(), blocker);
+        Ok(blocker)
     }
-    Ok(replay_blockers)
 }
 
 /// Without a consumer, or with one that was set up by an older `sitectl`, a replay would be left lying.
@@ -164,9 +159,7 @@ async fn replay_blocker(context: &Context, channel: &str) -> anyhow::Result<Opti
                 return Ok(Some(what_to_do_about_its_absence(channel)));
             }
             _ => {
-                return Err(error).with_context(|| {
-                    format!("nothing was replayed: the consumer {channel} cannot be looked at")
-                });
+                return Err(error).with_context(|| format!("the consumer {channel} cannot be looked at"));
             }
         },
     };

@@ -3,7 +3,13 @@
 use anyhow::Context as _;
 use async_nats::jetstream::{Context, message::StreamMessage, stream::Stream};
 use clap::Args;
-use site_events::{DEAD_LETTERS_STREAM, subjects};
+use futures_util::{
+    StreamExt as _, TryStreamExt as _,
+    future::ready,
+    stream::{self, BoxStream},
+};
+use site_broker::StreamReader;
+use site_events::DEAD_LETTERS_STREAM;
 
 use crate::broker;
 
@@ -20,22 +26,28 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The dead letters that are meant.
+    /// The dead letters that are meant; none that comes after the reader was opened, as one does whose replay fails.
     ///
     /// # Errors
     ///
     /// If one that is named is not there, or the broker does not answer.
-    pub async fn find(&self, stream: &Stream) -> anyhow::Result<Vec<StreamMessage>> {
+    pub async fn find<'a>(
+        &self,
+        reader: &'a StreamReader,
+    ) -> anyhow::Result<BoxStream<'a, anyhow::Result<StreamMessage>>> {
         if self.all {
-            return broker::search(stream, subjects::DEAD_LETTERS_SUBJECT).await;
+            let last = reader.stream().cached_info().state.last_sequence;
+            let letters = reader.all();
+            let letters = letters.try_take_while(move |letter| ready(Ok(letter.sequence <= last)));
+            return Ok(letters.map_err(anyhow::Error::from).boxed());
         }
         let mut found: Vec<StreamMessage> = Vec::new();
         for &number in &self.numbers {
             if found.iter().all(|letter| letter.sequence != number) {
-                found.push(get(stream, number).await?);
+                found.push(get(reader.stream(), number).await?);
             }
         }
-        Ok(found)
+        Ok(stream::iter(found).map(Ok).boxed())
     }
 }
 
@@ -44,8 +56,8 @@ impl Selection {
 /// # Errors
 ///
 /// If it is not there, or the broker does not answer.
-pub async fn open(context: &Context) -> anyhow::Result<Stream> {
-    broker::stream(context, DEAD_LETTERS_STREAM).await
+pub async fn open(context: &Context) -> anyhow::Result<StreamReader> {
+    broker::reader(context, DEAD_LETTERS_STREAM).await
 }
 
 /// The dead letter of this number.

@@ -1,6 +1,7 @@
 //! What is still found by the former key alone: events and dead letters, whose subjects are what they are.
 
 use async_nats::jetstream::{Context, message::StreamMessage};
+use futures_util::TryStreamExt as _;
 use serde::Serialize;
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use visitor::{EmailAddress, PersonKey};
@@ -45,10 +46,9 @@ impl Left {
 }
 
 async fn count(context: &Context, stream: &str, former: &PersonKey) -> anyhow::Result<u64> {
-    let stream = broker::stream(context, stream).await?;
-    let (mut count, mut from) = (0, 1);
-    while let Some(message) = broker::next(&stream, ">", from).await? {
-        from = message.sequence + 1;
+    let stream = broker::reader(context, stream).await?;
+    let (mut count, mut messages) = (0, stream.all());
+    while let Some(message) = messages.try_next().await? {
         count += u64::from(is_of(&message, former));
     }
     Ok(count)

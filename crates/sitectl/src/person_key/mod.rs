@@ -2,7 +2,7 @@
 
 mod keys;
 mod left;
-mod records;
+pub mod records;
 
 use anyhow::ensure;
 use clap::{Args, Subcommand};

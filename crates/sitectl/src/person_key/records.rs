@@ -6,13 +6,14 @@ use async_nats::{
     header::NATS_MESSAGE_TTL,
     jetstream::{Context, message::StreamMessage},
 };
+use futures_util::TryStreamExt as _;
 use site_broker::SUBSCRIBERS_BUCKET;
 use site_events::subjects;
 use time::{Duration, OffsetDateTime};
 use visitor::PersonId;
 
 use super::keys::BothKeys;
-use crate::broker;
+use crate::{broker::BucketReader, subscribers::everybody};
 
 /// Mode: whether it is done, or only counted what would be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,12 +54,10 @@ enum Place {
 ///
 /// If the broker does not answer; repeating it goes on from there.
 pub async fn walk(context: &Context, keys: &BothKeys, mode: Mode) -> anyhow::Result<Records> {
-    let bucket = broker::bucket(context, SUBSCRIBERS_BUCKET).await?;
+    let bucket = BucketReader::open(context, SUBSCRIBERS_BUCKET).await?;
     let subscribers = Subscribers::open(context.client()).await?;
-    let everybody = format!("{}*", bucket.prefix);
-    let (mut records, mut from) = (Records::default(), 1);
-    while let Some(message) = broker::next(&bucket.stream, &everybody, from).await? {
-        from = message.sequence + 1;
+    let (mut records, mut everybody) = (Records::default(), everybody(&bucket));
+    while let Some(message) = everybody.try_next().await? {
         // Deleted.
         if message.payload.is_empty() {
             continue;
@@ -116,6 +115,8 @@ async fn move_record(
     };
     if subscriber.moved_to().is_none() {
         let expires = expires(message);
+        // First, so that none moves without it.
+        subscribers.note_move(&person, &to, expires).await?;
         let left = expires.map(|expires| expires - OffsetDateTime::now_utc());
         let retention = left.map_or(Retention::Forever, |left| {
             Retention::Expires(left.try_into().unwrap_or_default())
@@ -128,12 +129,13 @@ async fn move_record(
     subscribers.find(&person).await.map(drop)
 }
 
-fn person_of(message: &StreamMessage) -> Option<PersonId> {
+/// Whose record it is.
+pub fn person_of(message: &StreamMessage) -> Option<PersonId> {
     PersonId::try_from(subjects::person_of(&message.subject).to_owned()).ok()
 }
 
 /// When the broker lets the record expire (ADR-43 of NATS).
-fn expires(message: &StreamMessage) -> Option<OffsetDateTime> {
+pub fn expires(message: &StreamMessage) -> Option<OffsetDateTime> {
     let lifetime = message.headers.get(NATS_MESSAGE_TTL)?.as_str();
     let seconds: i64 = lifetime.trim_end_matches('s').parse().ok()?;
     Some(message.time + Duration::seconds(seconds))

@@ -1,11 +1,11 @@
 //! `sitectl subscribers export`.
 
-use std::io::{Write, stdout};
+use std::io::{BufWriter, stdout};
 
 use ::subscribers::Subscriber;
 use anyhow::Context as _;
 use async_nats::jetstream::message::StreamMessage;
-use serde_json::json;
+use futures_util::TryStreamExt as _;
 use site_broker::SUBSCRIBERS_BUCKET;
 use site_events::subjects;
 use time::OffsetDateTime;
@@ -15,63 +15,95 @@ use visitor::{
 };
 
 use super::{
+    everybody,
     state_name::StateName,
-    table::{self, Row},
+    table::{self, Row, Table},
 };
-use crate::{broker, common_args::CommonArgs};
+use crate::{
+    broker::{self, BucketReader},
+    common_args::CommonArgs,
+    output::ListOutput,
+};
 
 /// Writes those who are in one of these states, or all; with their unsubscribe links where there is a key to sign them.
 ///
 /// # Errors
 ///
-/// If the broker does not answer, or a record is not a subscriber's: nobody is written then.
+/// If the broker does not answer, or a record is not a subscriber's: nobody is written then. All are read once before the first is
+/// written, rather than held.
 pub async fn export(
     states: &[StateName],
     links: Option<&LinkBuilder>,
     common: &CommonArgs,
 ) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
-    let bucket = broker::bucket(&context, SUBSCRIBERS_BUCKET).await?;
-    let everybody = format!("{}*", bucket.prefix);
-    let records = broker::search(&bucket.stream, &everybody).await?;
-    let now = OffsetDateTime::now_utc();
-    let mut rows = Vec::new();
-    for record in records.iter().filter(|record| !record.payload.is_empty()) {
-        let read = read(record)?;
-        let Some(subscriber) = subscriber_of(read, &records) else {
-            continue;
-        };
-        if states.is_empty() || states.iter().any(|state| state.name() == subscriber.state_name()) {
-            let unsubscribe_links = links
-                .map(|links| unsubscribe_links(links, record, now))
-                .transpose()?;
-            rows.push(Row::of(&subscriber, unsubscribe_links));
-        }
-    }
-    let mut out = stdout().lock();
+    let bucket = BucketReader::open(&context, SUBSCRIBERS_BUCKET).await?;
+    let export = Export {
+        bucket: &bucket,
+        states,
+        links,
+        now: OffsetDateTime::now_utc(),
+    };
+    export.rows(|_| Ok(())).await?;
     if common.json {
-        writeln!(out, "{}", json!({ "subscribers": rows }))?;
-    } else {
-        let columns = if links.is_some() {
-            table::COLUMNS_WITH_LINKS
-        } else {
-            table::COLUMNS
-        };
-        out.write_all(&table::write(columns, &rows)?)?;
+        let mut list = ListOutput::to_stdout(true, "subscribers");
+        export.rows(|row| list.item(&row, String::new)).await?;
+        return list.end("");
     }
-    Ok(())
+    let columns = links.map_or(table::COLUMNS, |_| table::COLUMNS_WITH_LINKS);
+    let mut table = Table::begin(BufWriter::new(stdout()), columns)?;
+    export.rows(|row| table.write(&row)).await?;
+    table.end()
 }
 
-/// Whom a record tells of: nobody where it moved, and is there by now.
-fn subscriber_of(read: Subscriber, records: &[StreamMessage]) -> Option<Subscriber> {
-    let Some(to) = read.moved_to() else {
-        return Some(read);
-    };
-    let carried = read.carried()?;
-    let is_there = |record: &StreamMessage| {
-        subjects::person_of(&record.subject) == to.as_str() && !record.payload.is_empty()
-    };
-    (!records.iter().any(is_there)).then_some(carried)
+/// What an export is asked for.
+struct Export<'a> {
+    bucket: &'a BucketReader,
+    states: &'a [StateName],
+    links: Option<&'a LinkBuilder>,
+    now: OffsetDateTime,
+}
+
+impl Export<'_> {
+    /// Hands over row after row.
+    async fn rows(&self, mut take: impl FnMut(Row) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let mut everybody = everybody(self.bucket);
+        while let Some(record) = everybody.try_next().await? {
+            if let Some(row) = self.row(&record).await? {
+                take(row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The row of a record, unless it was removed, moved, or is in another state.
+    async fn row(&self, record: &StreamMessage) -> anyhow::Result<Option<Row>> {
+        if record.payload.is_empty() {
+            return Ok(None);
+        }
+        let Some(subscriber) = self.subscriber_of(read(record)?).await? else {
+            return Ok(None);
+        };
+        let is_named = |state: &StateName| state.name() == subscriber.state_name();
+        if !self.states.is_empty() && !self.states.iter().any(is_named) {
+            return Ok(None);
+        }
+        let links = self.links.map(|links| unsubscribe_links(links, record, self.now));
+        Ok(Some(Row::of(&subscriber, links.transpose()?)))
+    }
+
+    /// Whom a record tells of: nobody where it moved, and is there by now.
+    async fn subscriber_of(&self, read: Subscriber) -> anyhow::Result<Option<Subscriber>> {
+        let Some(to) = read.moved_to() else {
+            return Ok(Some(read));
+        };
+        let Some(carried) = read.carried() else {
+            return Ok(None);
+        };
+        let there = self.bucket.search(to.as_str()).await?;
+        let is_there = there.iter().any(|record| !record.payload.is_empty());
+        Ok((!is_there).then_some(carried))
+    }
 }
 
 fn unsubscribe_links(

@@ -6,12 +6,14 @@ use async_nats::{
     Client,
     jetstream::{self, message::StreamMessage},
 };
+use futures_util::TryStreamExt as _;
 use site_broker::SUBSCRIBERS_BUCKET;
 use site_events::subjects;
 use time::OffsetDateTime;
 use visitor::PersonId;
 
-use crate::broker;
+use super::everybody;
+use crate::broker::BucketReader;
 
 /// Takes the address out of every record that needs none any more; gives how many. The newsletter service does so itself
 /// when somebody leaves: these are records of before that, and of what it did not come to.
@@ -21,12 +23,10 @@ use crate::broker;
 /// If the broker does not answer; repeating it goes on from there. A record that is no subscriber's is left alone.
 pub async fn forget_addresses(client: Client, now: OffsetDateTime) -> anyhow::Result<u64> {
     let context = jetstream::new(client.clone());
-    let bucket = broker::bucket(&context, SUBSCRIBERS_BUCKET).await?;
+    let bucket = BucketReader::open(&context, SUBSCRIBERS_BUCKET).await?;
     let subscribers = Subscribers::open(client).await?;
-    let everybody = format!("{}*", bucket.prefix);
-    let (mut forgotten, mut from) = (0, 1);
-    while let Some(message) = broker::next(&bucket.stream, &everybody, from).await? {
-        from = message.sequence + 1;
+    let (mut forgotten, mut everybody) = (0, everybody(&bucket));
+    while let Some(message) = everybody.try_next().await? {
         forgotten += u64::from(forget(&subscribers, &message, now).await?);
     }
     Ok(forgotten)

@@ -8,7 +8,7 @@ use visitor::EmailAddress;
 
 use super::{
     lines::{ImportRecord, Line, read},
-    table::{self, COLUMNS, Row},
+    table::{COLUMNS, Row, Table},
 };
 
 const ITERATIONS: usize = 1000;
@@ -16,12 +16,17 @@ const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
 /// Who consented, as an import stores them, an export writes them, and another import reads them.
 fn exported_and_read(consents: &[Subscriber]) -> Vec<Line> {
-    let rows: Vec<Row> = consents
-        .iter()
-        .map(|subscriber| Row::of(subscriber, None))
-        .collect();
-    let table = table::write(COLUMNS, &rows).expect("as many columns as cells");
-    read(&table, NOW).expect("what is exported is read")
+    let mut exported = Vec::new();
+    write(&mut exported, consents).expect("as many columns as cells");
+    read(&exported, NOW).expect("what is exported is read")
+}
+
+fn write(exported: &mut Vec<u8>, consents: &[Subscriber]) -> anyhow::Result<()> {
+    let mut table = Table::begin(exported, COLUMNS)?;
+    for subscriber in consents {
+        table.write(&Row::of(subscriber, None))?;
+    }
+    table.end()
 }
 
 fn consent(record: &ImportRecord) -> Option<Subscriber> {

@@ -1,9 +1,9 @@
 //! Subscribers as a table: CSV (RFC 4180) that a spreadsheet may open safely.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, io::Write};
 
 use ::subscribers::Subscriber;
-use csv::{Terminator, WriterBuilder};
+use csv::{Terminator, Writer, WriterBuilder};
 use serde::Serialize;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use visitor::links::UnsubscribeLinks;
@@ -72,20 +72,46 @@ impl Row {
     }
 }
 
-/// The whole table, with its heading.
-///
-/// # Errors
-///
-/// If there are more columns than a row has cells.
-pub fn write(columns: &[&str], rows: &[Row]) -> anyhow::Result<Vec<u8>> {
-    let mut table = WriterBuilder::new()
-        .terminator(Terminator::CRLF)
-        .from_writer(Vec::new());
-    table.write_record(columns)?;
-    for row in rows {
-        table.write_record(row.cells().iter().take(columns.len()).map(|cell| &**cell))?;
+/// A table that is written row by row.
+pub struct Table<W: Write> {
+    writer: Writer<W>,
+    columns: usize,
+}
+
+impl<W: Write> Table<W> {
+    /// Writes the heading, of no more columns than a row has cells.
+    ///
+    /// # Errors
+    ///
+    /// If nobody takes it.
+    pub fn begin(out: W, columns: &[&str]) -> anyhow::Result<Self> {
+        let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
+        writer.write_record(columns)?;
+        Ok(Self {
+            writer,
+            columns: columns.len(),
+        })
     }
-    Ok(table.into_inner()?)
+
+    /// Writes a row.
+    ///
+    /// # Errors
+    ///
+    /// If nobody takes it.
+    pub fn write(&mut self, row: &Row) -> anyhow::Result<()> {
+        let cells = row.cells();
+        let cells = cells.iter().take(self.columns).map(|cell| &**cell);
+        Ok(self.writer.write_record(cells)?)
+    }
+
+    /// Ends it.
+    ///
+    /// # Errors
+    ///
+    /// If nobody takes what is left.
+    pub fn end(mut self) -> anyhow::Result<()> {
+        Ok(self.writer.flush()?)
+    }
 }
 
 /// Escapes a cell against CSV (formula) injection: one that would be a formula gets an apostrophe before it, as does one

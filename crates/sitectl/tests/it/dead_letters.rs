@@ -1,6 +1,8 @@
 //! `sitectl dead-letters`.
 
 use std::{
+    io::{BufRead as _, BufReader},
+    process::{Command, Stdio},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -8,16 +10,18 @@ use std::{
     time::Duration,
 };
 
+use anyhow::Context as _;
 use async_nats::jetstream;
 use clap::Parser;
+use futures_util::future::try_join_all;
 use serde_json::{Value, json};
 use site_events::{Channel, SITE_STREAM, subjects};
 
-use testkit::{MailServer, Nats, ScriptedReply, User, eventually};
+use testkit::{MailServer, Nats, ScriptedReply, User, eventually, pass_flags};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
-use crate::tool::{message, person, publish, refused, told, told_in_part, told_json};
+use crate::tool::{command, message, person, publish, refused, told, told_in_part, told_json};
 
 const VISITOR: &str = "gone@example.org";
 const SALES: &str = "sales@oculant.example";
@@ -346,5 +350,32 @@ async fn dead_letter(context: &jetstream::Context, channel: &str) -> anyhow::Res
     let event = json!({ "id": Uuid::new_v4(), "type": "site.contact.received.v1" });
     let subject = subjects::dead_letter(channel, person(VISITOR)?.as_str());
     context.publish(subject, event.to_string().into()).await?.await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_is_printed_while_it_is_read_and_never_held() -> anyhow::Result<()> {
+    const LETTERS: usize = 5_000;
+    let nats = Nats::start().await?;
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    let subject = subjects::dead_letter(CHANNEL.name(), person(VISITOR)?.as_str());
+    let mut acks = Vec::new();
+    for _ in 0..LETTERS {
+        acks.push(context.publish(subject.clone(), "{}".into()).await?.into_future());
+    }
+    try_join_all(acks).await?;
+    let before = nats.received().await?;
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_sitectl"));
+    let flags = command(&["dead-letters", "list"], &nats.flags(User::Operator));
+    let mut tool = pass_flags(&mut tool, &flags).stdout(Stdio::piped()).spawn()?;
+    let mut lines = BufReader::new(tool.stdout.take().context("its output")?).lines();
+    assert!(lines.next().is_some());
+    // What a pipe holds is less than a batch: it waits until the next is asked for.
+    let asked = nats.received().await? - before;
+    assert!(asked < 6, "{asked} requests for the first line");
+    assert_eq!(lines.count(), LETTERS - 1);
+    assert!(tool.wait()?.success());
+    let asked = nats.received().await? - before;
+    assert!(asked < 20, "{asked} requests in all");
     Ok(())
 }

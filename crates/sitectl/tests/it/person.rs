@@ -14,12 +14,12 @@ use async_nats::{
         message::{PublishMessage, StreamMessage},
     },
 };
-use futures_util::TryStreamExt as _;
+use futures_util::{TryStreamExt as _, future::try_join_all};
 use resumes::{ResumeKey, ResumeStore, UploadRecords};
 use serde_json::{Value, json};
 use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET, VISITOR_MAILS_BUCKET};
 use site_events::{
-    Channel,
+    Channel, EventType,
     event::{CareersApplied, NewsletterRequested, Scan, StoredResume},
     headers::{DEAD_LETTER_ATTEMPTS, DEAD_LETTER_ERROR},
     subjects,
@@ -31,7 +31,7 @@ use visitor::{EmailAddress, InboxId, token::TokenKey};
 
 use crate::tool::{PERSON_KEY, message, person, publish, refused, told, told_json};
 
-/// The key of inboxes, which no command on people needs.
+/// The key of inboxes, without which everybody's counted mails are read.
 const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
 
 /// A person of the test: the name, the address as they write it, and another way to write it.
@@ -148,6 +148,50 @@ impl Site {
             store.put(key, &file, "application/pdf").await?;
         }
         Ok(key)
+    }
+
+    /// Others did much, too.
+    async fn remember_others(&self, count: usize) -> anyhow::Result<()> {
+        let context = jetstream::new(self.nats.client(User::Operator).await?);
+        let mut acks = Vec::new();
+        for number in 0..count {
+            let id = person(&format!("other-{number}@example.net"))?;
+            let [event, inbox] = [Uuid::new_v4(), Uuid::new_v4()];
+            for (subject, payload) in [
+                (EventType::ContactReceived.subject(&id), json!({ "id": event })),
+                (
+                    subjects::dead_letter("contact-received-sales", id.as_str()),
+                    json!({}),
+                ),
+                (
+                    format!("$KV.{SUBSCRIBERS_BUCKET}.{id}"),
+                    json!({ "state": "pending" }),
+                ),
+                (
+                    format!("$KV.{DELIVERIES_BUCKET}.{event}.contact-received-sales"),
+                    json!(""),
+                ),
+                (
+                    format!("$KV.{VISITOR_MAILS_BUCKET}.{inbox}"),
+                    json!({ "mails": {} }),
+                ),
+            ] {
+                let sent = context.publish(subject, payload.to_string().into()).await?;
+                acks.push(sent.into_future());
+            }
+        }
+        try_join_all(acks).await?;
+        Ok(())
+    }
+
+    /// How much an export asks of the broker.
+    async fn asked_by_an_export(&self, flags: &[String]) -> anyhow::Result<u64> {
+        let folder = tempfile::tempdir()?;
+        let to_flag = format!("--to={}", folder.path().display());
+        let before = self.nats.received().await?;
+        let done = told_json(&["person", "export", ASHA.email, &to_flag], flags)?;
+        assert_all_held(&done["exported"]);
+        Ok(self.nats.received().await? - before)
     }
 
     /// Everything that is stored anywhere, as the bytes of names and contents.
@@ -313,6 +357,22 @@ async fn all_that_is_held_of_a_person_is_exported_and_nothing_of_another() -> an
         assert_eq!(files_with(&to, needle)?, [""; 0]);
     }
     assert_eq!(site.everything().await?.len(), 28, "an export takes nothing away");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_asks_as_much_of_the_broker_however_much_is_stored_of_others() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let with_key = [&*site.flags, &[format!("--token-key={TOKEN_KEY}")]].concat();
+    site.remember_others(10).await?;
+    let asked = site.asked_by_an_export(&with_key).await?;
+    site.remember_others(1_000).await?;
+    assert_eq!(site.asked_by_an_export(&with_key).await?, asked);
+    let asked_without = site.asked_by_an_export(&site.flags).await?;
+    assert!(
+        asked_without <= asked + 3,
+        "{asked_without}: everybody's counted mails are read in batches"
+    );
     Ok(())
 }
 

@@ -12,6 +12,7 @@ use std::{
     time::Duration,
 };
 
+use anyhow::Context as _;
 use async_nats::{
     Client, ConnectOptions,
     jetstream::{self, stream::LastRawMessageErrorKind},
@@ -135,11 +136,21 @@ impl Nats {
 
     /// The names that those who are connected gave themselves.
     pub async fn connected(&self) -> anyhow::Result<Vec<String>> {
-        let url = format!("http://127.0.0.1:{}/connz", self.servers[0].monitor);
-        let connections: Value = serde_json::from_slice(&reqwest::get(url).await?.bytes().await?)?;
+        let connections = self.monitored("connz").await?;
         let connections = connections["connections"].as_array().into_iter().flatten();
         let names = connections.filter_map(|connection| connection["name"].as_str());
         Ok(names.map(str::to_owned).collect())
+    }
+
+    /// How many messages its clients have sent, of a cluster those of the first server; each request is one.
+    pub async fn received(&self) -> anyhow::Result<u64> {
+        let received = self.monitored("varz").await?["in_msgs"].as_u64();
+        received.context("the server tells how many messages it got")
+    }
+
+    async fn monitored(&self, what: &str) -> anyhow::Result<Value> {
+        let url = format!("http://127.0.0.1:{}/{what}", self.servers[0].monitor);
+        Ok(serde_json::from_slice(&reqwest::get(url).await?.bytes().await?)?)
     }
 
     /// The running process, of a cluster the first.
