@@ -81,6 +81,9 @@ impl StreamReader {
 
     /// Everything, what comes meanwhile included. What is read may be changed or removed meanwhile: there is always one batch
     /// of it at hand.
+    ///
+    /// Whoever wants all of a kind takes it out of these. Given a filter that many subjects match, the broker counts for each
+    /// batch what is still to come, and so each takes the longer the more there is.
     pub fn all(&self) -> Messages<'_> {
         let all = Batches {
             reader: self,

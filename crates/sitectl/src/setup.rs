@@ -142,8 +142,13 @@ async fn migrate_subscribers(context: &Context) -> anyhow::Result<()> {
     let subscribers = Subscribers::open(context.client()).await?;
     let (mut moved, mut everybody) = (0, everybody(&bucket));
     while let Some(record) = everybody.try_next().await? {
-        moved += u64::from(moved_to(&record).is_some());
-        migrate_sign_up_ttl(&subscribers, &record).await?;
+        let Some((person, subscriber)) = subscriber_of(&record) else {
+            continue;
+        };
+        moved += u64::from(subscriber.moved_to().is_some());
+        if record.headers.get(NATS_MESSAGE_TTL).is_none() {
+            migrate_sign_up_ttl(&subscribers, &person, &subscriber, record.sequence).await?;
+        }
     }
     drop(everybody);
     if bucket.count(ALL_NOTES_OF_MOVES).await? < moved {
@@ -152,16 +157,17 @@ async fn migrate_subscribers(context: &Context) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn migrate_sign_up_ttl(subscribers: &Subscribers, record: &StreamMessage) -> anyhow::Result<()> {
-    let Some((person, subscriber)) = without_time(record) else {
-        return Ok(());
-    };
+async fn migrate_sign_up_ttl(
+    subscribers: &Subscribers,
+    person: &PersonId,
+    subscriber: &Subscriber,
+    revision: u64,
+) -> anyhow::Result<()> {
     let retention = subscriber.retention(LEGACY_SIGN_UP_TTL);
     if retention == Retention::Forever {
         return Ok(());
     }
-    let written = subscribers.write(&person, &subscriber, record.sequence, retention);
-    match written.await {
+    match subscribers.write(person, subscriber, revision, retention).await {
         // Who signs up or confirms in this moment does so by the new rules.
         Ok(_) | Err(SubscriberStoreError::Conflict) => Ok(()),
         Err(error) => Err(error).context("old sign-ups were not all given their time; repeat it"),
@@ -171,27 +177,18 @@ async fn migrate_sign_up_ttl(subscribers: &Subscribers, record: &StreamMessage) 
 async fn note_moves(subscribers: &Subscribers, bucket: &BucketReader) -> anyhow::Result<()> {
     let mut everybody = everybody(bucket);
     while let Some(record) = everybody.try_next().await? {
-        let Some((from, to)) = moved_to(&record) else {
+        let Some((from, subscriber)) = subscriber_of(&record) else {
             continue;
         };
-        let noted = subscribers.note_move(&from, &to, expires(&record)).await;
-        noted.context("not all moves of subscribers are noted; repeat it")?;
+        if let Some(to) = subscriber.moved_to() {
+            let noted = subscribers.note_move(&from, to, expires(&record)).await;
+            noted.context("not all moves of subscribers are noted; repeat it")?;
+        }
     }
     Ok(())
 }
 
-/// From where to where a record moved, if it did.
-fn moved_to(record: &StreamMessage) -> Option<(PersonId, PersonId)> {
-    let subscriber: Subscriber = serde_json::from_slice(&record.payload).ok()?;
-    let to = subscriber.moved_to()?.clone();
-    Some((person_of(record)?, to))
-}
-
-/// Whose record this is, if it says nothing of when it expires.
-fn without_time(record: &StreamMessage) -> Option<(PersonId, Subscriber)> {
-    if record.headers.get(NATS_MESSAGE_TTL).is_some() {
-        return None;
-    }
-    let subscriber = serde_json::from_slice(&record.payload).ok()?;
-    Some((person_of(record)?, subscriber))
+/// Whose record it is, and what it says.
+fn subscriber_of(record: &StreamMessage) -> Option<(PersonId, Subscriber)> {
+    Some((person_of(record)?, serde_json::from_slice(&record.payload).ok()?))
 }

@@ -15,12 +15,12 @@ use std::{
 use anyhow::Context as _;
 use async_nats::{
     Client, ConnectOptions,
-    jetstream::{self, stream::LastRawMessageErrorKind},
+    jetstream::{self, message::StreamMessage},
 };
 use clap::Parser;
 use futures_util::{StreamExt, TryStreamExt};
 use serde_json::Value;
-use site_broker::{ProvisionSettings, UPLOADS_BUCKET};
+use site_broker::{ProvisionSettings, StreamReader, UPLOADS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM};
 use tempfile::TempDir;
 
@@ -270,19 +270,14 @@ impl Nats {
     pub async fn upload_records(&self) -> anyhow::Result<Vec<String>> {
         let context = jetstream::new(self.client(User::Operator).await?);
         let bucket = context.get_key_value(UPLOADS_BUCKET).await?;
-        let everyone = format!("{}>", bucket.prefix);
-        let (mut keys, mut from) = (Vec::new(), 1);
-        loop {
-            let next = bucket.stream.get_first_raw_message_by_subject(&everyone, from);
-            match next.await {
-                Ok(message) => {
-                    from = message.sequence + 1;
-                    keys.push(String::from_utf8(message.payload.to_vec())?);
-                }
-                Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => break,
-                Err(error) => return Err(error.into()),
-            }
-        }
+        let records: Vec<StreamMessage> = StreamReader::new(&context, bucket.stream)
+            .all()
+            .try_collect()
+            .await?;
+        let keys = records
+            .iter()
+            .map(|record| String::from_utf8(record.payload.to_vec()));
+        let mut keys: Vec<String> = keys.collect::<Result<_, _>>()?;
         // The marker of a record that was removed is empty.
         keys.retain(|key| !key.is_empty());
         Ok(keys)
