@@ -22,7 +22,7 @@ use crate::{
     broker::{self, BucketReader},
     output::print_output,
     person_key::records::{expires, person_of},
-    subscribers::everybody,
+    subscribers::everybody::everybody,
     webhooks::consumer_lag,
 };
 

@@ -13,7 +13,7 @@ use time::{Duration, OffsetDateTime};
 use visitor::PersonId;
 
 use super::keys::BothKeys;
-use crate::{broker::BucketReader, subscribers::everybody};
+use crate::{broker::BucketReader, subscribers::everybody::everybody};
 
 /// Mode: whether it is done, or only counted what would be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

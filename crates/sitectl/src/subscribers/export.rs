@@ -15,7 +15,7 @@ use visitor::{
 };
 
 use super::{
-    everybody,
+    everybody::everybody,
     state_name::StateName,
     table::{self, Row, Table},
 };

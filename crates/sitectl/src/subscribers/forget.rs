@@ -12,7 +12,7 @@ use site_events::subjects;
 use time::OffsetDateTime;
 use visitor::PersonId;
 
-use super::everybody;
+use super::everybody::everybody;
 use crate::broker::BucketReader;
 
 /// Takes the address out of every record that needs none any more; gives how many. The newsletter service does so itself

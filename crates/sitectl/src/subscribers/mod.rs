@@ -1,6 +1,7 @@
 //! `sitectl subscribers`: the newsletter's subscribers, to be taken out, brought in, or given another chance.
 
 mod args;
+pub mod everybody;
 mod export;
 pub mod forget;
 #[cfg(test)]
@@ -13,17 +14,10 @@ mod table;
 
 use std::path::PathBuf;
 
-use ::subscribers::moving;
-use async_nats::jetstream::message::StreamMessage;
 use clap::{Args, Subcommand};
-use futures_util::{StreamExt as _, TryStreamExt as _, future::ready};
-use site_broker::Messages;
 
 use self::{args::LinkArgs, state_name::StateName};
-use crate::{
-    broker::BucketReader,
-    common_args::{CommonArgs, PersonKeyArgs},
-};
+use crate::common_args::{CommonArgs, PersonKeyArgs};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args, Debug)]
@@ -68,16 +62,6 @@ enum Command {
         #[command(flatten)]
         common: CommonArgs,
     },
-}
-
-/// The records of all subscribers, markers of removed ones among them. One that is rewritten meanwhile comes again.
-pub fn everybody(bucket: &BucketReader) -> Messages<'_> {
-    let is_record = |record: &StreamMessage| {
-        let key = bucket.key_of(record);
-        key.is_some_and(|key| moving::moved_from(key).is_none())
-    };
-    let records = bucket.records();
-    records.try_filter(move |record| ready(is_record(record))).boxed()
 }
 
 /// Does what was asked for.
