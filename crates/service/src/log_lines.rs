@@ -151,6 +151,7 @@ mod tests {
 
     use opentelemetry::KeyValue;
     use serde_json::Value;
+    use tracing::{info, warn};
     use tracing_subscriber::layer::SubscriberExt;
 
     use super::*;
@@ -211,8 +212,8 @@ mod tests {
                 KeyValue::new("attempt", 2),
             ];
             let _within = Span::ids(LogFields::from(fields.to_vec())).enter();
-            tracing::info!(duration_ms = 1.5, http.route = "/api/contact", "answered");
-            tracing::warn!(attempt = 7, "its own word counts");
+            info!(duration_ms = 1.5, http.route = "/api/contact", "answered");
+            warn!(attempt = 7, "its own word counts");
         });
         lines.flush();
         let written = pipe.lines();
