@@ -32,7 +32,7 @@ pub enum What {
     /// Forms, sign-ups, mails, `sitectl person export` and `dead-letters list` with 10^3, 10^5 and 10^6 events stored
     Growth,
     /// A backlog of 10,000 events becoming mails, against a bare loop that sends as many
-    Notifier,
+    Deliver,
 }
 
 impl What {
@@ -42,7 +42,7 @@ impl What {
             Self::Accept => &[Tool::NatsServer, Tool::SitePackages, Tool::Fastify, Tool::Wrk],
             Self::Pages => &[Tool::NatsServer, Tool::SitePackages, Tool::Nginx, Tool::H2load],
             Self::Growth => &[Tool::NatsServer, Tool::Wrk],
-            Self::Upload | Self::Notifier => &[Tool::NatsServer],
+            Self::Upload | Self::Deliver => &[Tool::NatsServer],
         }
     }
 }
@@ -55,7 +55,7 @@ impl What {
 pub fn bench(what: What, arguments: &[String]) -> anyhow::Result<()> {
     tools::ensure_tools(what.tools())?;
     match what {
-        What::Notifier => backlog("10,000 events become mails", &[]),
+        What::Deliver => backlog("10,000 events become mails", &[]),
         What::Accept => compare("accept", arguments),
         What::Upload => compare("upload", arguments),
         What::Growth => compare("growth", arguments),
@@ -95,7 +95,7 @@ pub fn telemetry() -> anyhow::Result<()> {
 }
 
 fn backlog(what: &str, arguments: &[&str]) -> anyhow::Result<()> {
-    let mut build = cargo(&["build", "--release", "--workspace", "--bins", "--example=bench"]);
+    let mut build = cargo(&["build", "--release", "--workspace", "--bins", "--example=deliver"]);
     run(
         "Release build",
         &mut build,
@@ -103,7 +103,7 @@ fn backlog(what: &str, arguments: &[&str]) -> anyhow::Result<()> {
     )?;
     run(
         what,
-        &mut program(root().join("target/release/examples/bench"), arguments),
+        &mut program(root().join("target/release/examples/deliver"), arguments),
         "It is too slow, or its memory grows: see above.",
     )
 }

@@ -75,7 +75,7 @@ pub const COMMANDS: [(&str, TestedBy); 113] = [
     ("cargo xtask bench pages", AsIs),
     ("cargo xtask bench upload", AsIs),
     ("cargo xtask bench growth", AsIs),
-    ("cargo xtask bench notifier", AsIs),
+    ("cargo xtask bench deliver", AsIs),
     ("cargo xtask fuzz", As("cargo xtask fuzz all 30")),
     ("cargo xtask fuzz --list", AsIs),
     ("cargo xtask fuzz addresses 60", AsIs),

@@ -1,14 +1,13 @@
 //! How fast a backlog of events becomes mails, against the least that it could cost: a bare
 //! loop that hands the same messages to the same server over as many connections. Run by
-//! `cargo xtask bench notifier`. With the argument `telemetry`, what sending telemetry takes of that; run by
+//! `cargo xtask bench deliver`. With the argument `telemetry`, what sending telemetry takes of that; run by
 //! `cargo xtask measure telemetry`.
 
 mod sink;
 
 use std::{
-    env, fs,
+    env,
     io::{Write, stdout},
-    path::Path,
     time::Duration,
 };
 
@@ -53,6 +52,7 @@ const MAX_GROWTH_KB: u64 = 4 * 1024;
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(50);
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(120);
 const PUBLISHERS: usize = 40;
+const BYTES_PER_KB: u64 = 1024;
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
@@ -149,7 +149,7 @@ async fn drain(nats: &Nats, sink: &Sink, more: &[(&str, &str)]) -> anyhow::Resul
     let pid = notifier.pid().context("the notifier ended")?;
     let (mut least_kb, mut most_kb) = (u64::MAX, 0);
     let nats_pid = nats.process()?.pid().context("NATS ended")?;
-    let nats_before = cpu(nats_pid)?;
+    let nats_before = measure::processor_time(nats_pid)?;
     let begun = Instant::now();
     while sink.accepted() < EVENTS {
         anyhow::ensure!(
@@ -159,12 +159,15 @@ async fn drain(nats: &Nats, sink: &Sink, more: &[(&str, &str)]) -> anyhow::Resul
         );
         sleep(SAMPLE_INTERVAL).await;
         if sink.accepted() > WARM {
-            let resident = resident_kb(pid)?;
+            let resident = measure::resident_bytes_of(pid, "VmRSS")? / BYTES_PER_KB;
             (least_kb, most_kb) = (least_kb.min(resident), most_kb.max(resident));
         }
     }
     let per_mail = |spent: Duration| spent.as_secs_f64() * 1e6 / EVENTS as f64;
-    let (cpu_micros, nats_cpu_micros) = (per_mail(cpu(pid)?), per_mail(cpu(nats_pid)? - nats_before));
+    let (cpu_micros, nats_cpu_micros) = (
+        per_mail(measure::processor_time(pid)?),
+        per_mail(measure::processor_time(nats_pid)? - nats_before),
+    );
     notifier.stop().await?;
     anyhow::ensure!(
         sink.accepted() == EVENTS,
@@ -269,23 +272,6 @@ async fn loop_bare(sink: &Sink) -> anyhow::Result<f64> {
         done??;
     }
     sink.mails_per_second()
-}
-
-fn resident_kb(pid: u32) -> anyhow::Result<u64> {
-    let status = fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kilobytes = line.and_then(|line| line.split_whitespace().next());
-    Ok(kilobytes.context("no VmRSS")?.parse()?)
-}
-
-/// How long the process's threads ran, in user and kernel mode (proc(5): fields 14 and 15
-/// of `stat`, in hundredths of a second).
-fn cpu(pid: u32) -> anyhow::Result<Duration> {
-    let stat = fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat"))?;
-    let (_, after_name) = stat.rsplit_once(')').context("no name in stat")?;
-    let ticks = after_name.split_whitespace().skip(11).take(2);
-    let ticks: u64 = ticks.map(|field| field.parse().unwrap_or(0)).sum();
-    Ok(Duration::from_millis(ticks * 10))
 }
 
 fn megabytes(kilobytes: u64) -> f64 {
