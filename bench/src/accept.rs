@@ -273,6 +273,7 @@ fn report(measured: &[Measured]) -> Report {
     Report {
         what: "accept",
         shared: SHARED,
+        taken_by_others: 0.0,
         columns: COLUMNS.to_vec(),
         rows: measured.iter().map(row).collect(),
         bars: measured.iter().filter_map(bar).collect(),

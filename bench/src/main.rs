@@ -8,6 +8,7 @@ mod cpu;
 mod fill;
 mod growth;
 mod h2load;
+mod others;
 mod pages;
 mod peers;
 mod report;
@@ -68,6 +69,13 @@ async fn bench_until_signal(what: &What) -> anyhow::Result<bool> {
 }
 
 async fn bench(what: &What) -> anyhow::Result<Report> {
+    let before = others::share_taken().await?;
+    let mut report = compare(what).await?;
+    report.taken_by_others = others::share_taken().await?.max(before);
+    Ok(report)
+}
+
+async fn compare(what: &What) -> anyhow::Result<Report> {
     match what {
         What::Accept(args) => accept::accept(args).await,
         What::Pages(args) => pages::pages(args).await,

@@ -215,6 +215,7 @@ fn report(measured: &[Measured]) -> Report {
     Report {
         what: "pages",
         shared: SHARED,
+        taken_by_others: 0.0,
         columns: COLUMNS.to_vec(),
         rows: measured.iter().map(Measured::row).collect(),
         bars: measured.iter().filter_map(Measured::bar).collect(),

@@ -9,13 +9,19 @@ use anyhow::Context;
 use serde::Serialize;
 use testkit::root;
 
+/// What others may take of the processors, so that rates can be compared with those of another run.
+const QUIET: f64 = 0.1;
+
 /// What a bench found.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Report {
     /// Which bench.
     pub what: &'static str,
     /// What the contenders share, and what is not as it would be in production.
     pub shared: &'static str,
+    /// The share of the machine's processors that others took before or after it, whichever was more.
+    pub taken_by_others: f64,
     /// Heads of the columns.
     pub columns: Vec<&'static str>,
     /// A line of the table each.
@@ -62,9 +68,13 @@ impl Bar {
 }
 
 impl Report {
-    /// Whether every bar holds that must.
+    /// Whether every bar holds that must, as far as this run can tell.
     pub fn holds(&self) -> bool {
-        !self.bars.iter().any(|bar| bar.must_hold && bar.is_missed())
+        !self.is_quiet() || !self.bars.iter().any(|bar| bar.must_hold && bar.is_missed())
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.taken_by_others <= QUIET
     }
 
     /// Prints the table, and writes the JSON to `target/bench`.
@@ -81,12 +91,23 @@ impl Report {
         Ok(write!(stdout(), "{}", self.text())?)
     }
 
+    fn judgement(&self) -> String {
+        let taken = self.taken_by_others * 100.0;
+        if self.is_quiet() {
+            format!("Others took {taken:.0} % of the processors' time.")
+        } else {
+            format!(
+                "Others took {taken:.0} % of the processors' time: no bar is judged, and rates are too low."
+            )
+        }
+    }
+
     fn text(&self) -> String {
         let rule: Vec<&str> = self.columns.iter().map(|_| "---").collect();
         let mut lines = vec![line(&self.columns), line(&rule)];
         lines.extend(self.rows.iter().map(|row| line(&row.cells)));
         lines.push(String::new());
-        lines.push(self.shared.to_owned());
+        lines.extend([self.shared.to_owned(), self.judgement()]);
         lines.extend(self.bars.iter().map(|bar| {
             let Bar {
                 what, seen, least, ..
@@ -110,6 +131,7 @@ mod tests {
         Report {
             what: "accept",
             shared: "Two cores.",
+            taken_by_others: 0.02,
             columns: vec!["contender", "a second"],
             rows: vec![Row {
                 cells: vec!["ours".to_owned(), "3200".to_owned()],
@@ -132,10 +154,21 @@ mod tests {
     }
 
     #[test]
+    fn beside_others_nothing_is_judged_and_the_table_says_so() {
+        let beside_compilers = Report {
+            taken_by_others: 0.6,
+            ..report(0.4, true)
+        };
+        assert!(beside_compilers.holds());
+        assert!(beside_compilers.text().contains("Others took 60 %"));
+        assert!(beside_compilers.text().contains("no bar is judged"));
+    }
+
+    #[test]
     fn the_table_says_what_is_shared_and_how_each_bar_stands() {
         assert_eq!(
             report(0.4, false).text(),
-            "| contender | a second |\n| --- | --- |\n| ours | 3200 |\n\nTwo cores.\n\
+            "| contender | a second |\n| --- | --- |\n| ours | 3200 |\n\nTwo cores.\nOthers took 2 % of the processors' time.\n\
              bar: ours of its peer: 0.40, at least 0.50: still to be reached\n"
         );
     }
