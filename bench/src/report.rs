@@ -40,8 +40,9 @@ pub struct Row {
     pub values: serde_json::Value,
 }
 
-/// A share or a time that is compared with what is wanted.
+/// A share that is compared with what is wanted.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Bar {
     /// What is compared.
     pub what: String,
