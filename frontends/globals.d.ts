@@ -3,6 +3,14 @@
 /** Which build of a remote this is. */
 declare const REMOTE_VERSION: string;
 
+/** Entries of the shell's remotes. */
+declare const REMOTE_ENTRIES: readonly { name: string; entry: string }[];
+
+/** Versions of what the shell shares with remotes, by the module that is imported. */
+declare const SHARED_VERSIONS: Readonly<
+  Record<'react' | 'react-dom' | '@site/kit/router.ts', string>
+>;
+
 declare module '*.css';
 
 /** A file that the site serves; its address. */

@@ -133,14 +133,18 @@ function styles(page: Rendered, { styles, remoteStyles }: ReturnType<typeof file
   return [...own, ...remoteStyles.map(link)];
 }
 
-/** A remote's scripts are preloaded only where they bring what the visitor came for. */
+/**
+ * A remote's scripts, and the runtime that loads them, are preloaded only where they bring what the visitor came for.
+ */
 function filesOfModule({ remote, module, priority }: RemoteModuleUse, manifest: BuildManifest) {
   const found = manifest.remotes.find(({ name }) => name === remote);
   const files = found?.chunks[module];
   if (!(found && files)) {
     throw new Error(`${remote} does not expose ${module}`);
   }
-  const scripts = [...(found.entry ? [found.entry] : []), ...files.filter(is('js'))];
+  const runtime = manifest.shell['federation'] ?? [];
+  const entry = found.entry ? [found.entry] : [];
+  const scripts = [...runtime, ...entry, ...files].filter(is('js'));
   return { styles: files.filter(is('css')), scripts: priority === 'high' ? scripts : [] };
 }
 

@@ -11,7 +11,11 @@ const require = createRequire(import.meta.url);
  * Packages shared as singletons, by the module that is imported: React, and the router with its context. The router is
  * the kit's facade, because a shared package is bundled whole.
  */
-const SHARED = { react: 'react', 'react-dom': 'react-dom', '@site/kit/router.ts': '@site/kit' };
+const SHARED: Record<keyof typeof SHARED_VERSIONS, string> = {
+  react: 'react',
+  'react-dom': 'react-dom',
+  '@site/kit/router.ts': '@site/kit',
+};
 
 /** Public path of a remote's files on the site. */
 export function publicPathOf({ name }: Remote): string {
@@ -23,36 +27,34 @@ export function remoteEntryUrl(remote: Remote): string {
   return `${publicPathOf(remote)}remoteEntry.js`;
 }
 
-/** Module Federation plugin of the shell. A dead remote harms nobody: nothing of it is asked for before it is needed. */
-export function hostPlugin(remotes: readonly Remote[]) {
-  return new ModuleFederationPlugin({
-    ...COMMON,
-    name: 'shell',
-    remotes: Object.fromEntries(
-      remotes.map(remote => [remote.name, `${remote.name}@${remoteEntryUrl(remote)}`]),
-    ),
-    shared: shared(name => ({
-      eager: true,
-      version: packageVersionOf(name),
-      requiredVersion: false,
-    })),
-    experiments: {
-      provideExternalRuntime: true,
-      optimization: { target: 'web', disableSnapshot: true },
-    },
-  });
+/**
+ * Constants of the shell's build: what its runtime is to know (`shell/src/federation.ts`), and by which the runtime's own
+ * sources leave out what is for Node and for snapshots. The plugin would make the runtime part of the first chunk.
+ */
+export function hostDefinitions(remotes: readonly Remote[]): Record<string, string> {
+  const entries = remotes.map(remote => ({ name: remote.name, entry: remoteEntryUrl(remote) }));
+  const versions = Object.entries(SHARED).map(([module, name]) => [module, packageVersionOf(name)]);
+  return {
+    REMOTE_ENTRIES: JSON.stringify(entries),
+    SHARED_VERSIONS: JSON.stringify(Object.fromEntries(versions)),
+    ENV_TARGET: JSON.stringify('web'),
+    FEDERATION_OPTIMIZE_NO_SNAPSHOT_PLUGIN: 'true',
+  };
 }
 
 /** Module Federation plugin of a remote. It bundles no shared dependency. */
 export function remotePlugin({ name, exposes }: Remote) {
   return new ModuleFederationPlugin({
-    ...COMMON,
+    dts: false,
+    dev: false,
+    manifest: false,
+    shareStrategy: 'loaded-first',
     name,
     filename: 'remoteEntry.js',
     exposes: Object.fromEntries(
       exposes.map(name => [`./${name}`, { import: `./src/${name}.tsx`, name }]),
     ),
-    shared: shared(requiredVersions(name)),
+    shared: requiredOfShell(name),
     experiments: { externalRuntime: true, optimization: { target: 'web', disableSnapshot: true } },
   });
 }
@@ -68,22 +70,20 @@ export const esRuntime: Record<string, string> = Object.fromEntries(
   }),
 );
 
-const COMMON = { dts: false, dev: false, manifest: false, shareStrategy: 'loaded-first' } as const;
-
-function shared(how: (name: string) => object) {
-  return Object.fromEntries(
-    Object.entries(SHARED).map(([module, name]) => [module, { ...how(name), singleton: true }]),
-  );
-}
-
-/** Versions that a remote requires of the shell, by its peer dependencies. Another one must not load. */
-function requiredVersions(remote: string) {
+/** What a remote requires of the shell, in the versions of its peer dependencies. Another one must not load. */
+function requiredOfShell(remote: string) {
   const { peerDependencies } = packageIn(join(frontends, remote, 'package.json'));
-  return (name: string) => ({
-    import: false,
-    requiredVersion: peerDependencies?.[name] ?? false,
-    strictVersion: true,
-  });
+  return Object.fromEntries(
+    Object.entries(SHARED).map(([module, name]) => [
+      module,
+      {
+        import: false as const,
+        requiredVersion: peerDependencies?.[name] ?? (false as const),
+        strictVersion: true,
+        singleton: true,
+      },
+    ]),
+  );
 }
 
 function packageVersionOf(name: string): string {

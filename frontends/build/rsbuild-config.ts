@@ -4,7 +4,7 @@ import type { EnvironmentConfig, RsbuildConfig, Rspack } from '@rsbuild/core';
 import { mergeRsbuildConfig } from '@rsbuild/core';
 import { LOAD_TIMEOUT_MS } from '../kit/src/retry.ts';
 import { insertStylesheet, scriptTimeoutPlugin } from './chunk-timeout.ts';
-import { esRuntime, hostPlugin, publicPathOf, remotePlugin } from './federation.ts';
+import { esRuntime, hostDefinitions, publicPathOf, remotePlugin } from './federation.ts';
 import { brandFile, dist, frontends, root, scratch } from './file-paths.ts';
 import type { Remote } from './remote.ts';
 import { buildHashOf } from './remote.ts';
@@ -27,10 +27,9 @@ export function rsbuildConfig(
 /** The shell, as browsers load it. */
 export function shellConfig(remotes: readonly Remote[]): EnvironmentConfig {
   return mergeRsbuildConfig(baseConfig('shell', dist, '/'), {
-    source: { entry: { main: './src/main.tsx' } },
+    source: { entry: { main: './src/main.tsx' }, define: hostDefinitions(remotes) },
     // What shows toasts brings its package along: one file less that can be lost.
     splitChunks: { cacheGroups: { defaultVendors: false } },
-    tools: { rspack: { plugins: [hostPlugin(remotes)] } },
   });
 }
 

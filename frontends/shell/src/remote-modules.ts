@@ -1,6 +1,4 @@
-import { loadRemote, registerPlugins } from '@module-federation/enhanced/runtime';
 import type { PartModule, PartSource } from '@site/kit/lazy-part.ts';
-import { LOAD_TIMEOUT_MS } from '@site/kit/retry.ts';
 import type { Exposed } from '../../build/exposed.ts';
 
 /** Types of the exposed modules. */
@@ -14,28 +12,11 @@ interface Modules extends Record<Exposed, Required<PartModule>> {
   'careers/not-applied': typeof import('careers/not-applied');
 }
 
-/** Load attempts of each remote entry, by its URL. */
-const entryAttempts = new Map<string, number>();
-
-// An entry has as long as all other files, and is asked for again at another address: see `build/chunk-timeout.ts`.
-registerPlugins([
-  {
-    name: 'remote-entry-timeout',
-    createScript({ url }) {
-      const before = entryAttempts.get(url) ?? 0;
-      entryAttempts.set(url, before + 1);
-      const src = before ? `${url}?${before}` : url;
-      const script = document.createElement('script');
-      return {
-        script: Object.assign(script, { src, fetchPriority: 'high' }),
-        timeout: LOAD_TIMEOUT_MS,
-      };
-    },
-  },
-]);
-
 function source<Name extends Exposed>(module: Name) {
-  return () => loadRemote<Modules[Name]>(module);
+  return async () => {
+    const { loadRemote } = await import(/* webpackChunkName: "federation" */ './federation.ts');
+    return loadRemote<Modules[Name]>(module);
+  };
 }
 
 /**

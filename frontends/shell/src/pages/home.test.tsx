@@ -6,7 +6,7 @@ import { fakeIntersectionObserver } from '../../../kit/testing/fake-intersection
 import { advanceTimers } from '../../../kit/testing/fake-time.ts';
 
 const loadRemote = vi.hoisted(() => vi.fn());
-vi.mock('@module-federation/enhanced/runtime', () => ({ loadRemote, registerPlugins: vi.fn() }));
+vi.mock('../federation.ts', () => ({ loadRemote }));
 
 beforeEach(() => {
   vi.useFakeTimers();
