@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EnvironmentConfig, RsbuildConfig, Rspack } from '@rsbuild/core';
-import { mergeRsbuildConfig } from '@rsbuild/core';
+import { mergeRsbuildConfig, rspack } from '@rsbuild/core';
 import { LOAD_TIMEOUT_MS } from '../kit/src/retry.ts';
 import { insertStylesheet, scriptTimeoutPlugin } from './chunk-timeout.ts';
 import { esRuntime, hostDefinitions, publicPathOf, remotePlugin } from './federation.ts';
@@ -30,6 +30,7 @@ export function shellConfig(remotes: readonly Remote[]): EnvironmentConfig {
     source: { entry: { main: './src/main.tsx' }, define: hostDefinitions(remotes) },
     // What shows toasts brings its package along: one file less that can be lost.
     splitChunks: { cacheGroups: { defaultVendors: false } },
+    tools: { rspack: { plugins: [compileHint] } },
   });
 }
 
@@ -48,7 +49,7 @@ export function remoteConfig(remote: Remote): EnvironmentConfig {
       },
     },
     // Without an entry it would be `src/index`.
-    tools: { rspack: { entry: {}, plugins: [remotePlugin(remote)] } },
+    tools: { rspack: { entry: {}, plugins: [remotePlugin(remote), compileHint] } },
   });
 }
 
@@ -83,6 +84,7 @@ export const NO_REMOTE = 'none';
 export function oneBundleConfig(remotes: readonly Remote[]): EnvironmentConfig {
   return mergeRsbuildConfig(baseConfig('shell', dist, '/'), withRemoteSources(remotes), {
     source: { entry: { main: './src/main.tsx' } },
+    tools: { rspack: { plugins: [compileHint] } },
   });
 }
 
@@ -117,6 +119,18 @@ function withRemoteSources(remotes: readonly Remote[]): EnvironmentConfig {
     },
   };
 }
+
+/**
+ * Has V8 compile all functions of a file on another thread while it is loaded (https://v8.dev/blog/explicit-compile-hints).
+ * Each would otherwise be compiled on the main thread when it is first called, and most are called by the first view.
+ */
+const compileHint = new rspack.BannerPlugin({
+  banner: '//# allFunctionsCalledOnLoad',
+  raw: true,
+  test: /\.js$/,
+  // After the minimizer, which drops comments, and before names get their hashes.
+  stage: rspack.Compilation.PROCESS_ASSETS_STAGE_OPTIMIZE_SIZE + 1,
+});
 
 const HASH = 'contenthash:10';
 /** All files of code, styles, pictures and fonts lie in one folder. */
