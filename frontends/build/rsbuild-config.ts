@@ -88,6 +88,11 @@ export function oneBundleConfig(remotes: readonly Remote[]): EnvironmentConfig {
   });
 }
 
+/** Plain React pages, by the name of each one's script, to measure ours beside. */
+export function plainPagesConfig(entry: Record<string, string>, folder: string): EnvironmentConfig {
+  return mergeRsbuildConfig(baseConfig('shell', folder, '/'), { source: { entry } });
+}
+
 /** Finds the remotes' sources in the place of the remotes, and their pictures where the remotes have them. */
 function withRemoteSources(remotes: readonly Remote[]): EnvironmentConfig {
   return {

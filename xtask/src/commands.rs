@@ -39,7 +39,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, TestedBy); 113] = [
+pub const COMMANDS: [(&str, TestedBy); 115] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -70,6 +70,7 @@ pub const COMMANDS: [(&str, TestedBy); 113] = [
     ("cargo xtask measure telemetry", AsIs),
     ("cargo xtask measure web", AsIs),
     ("cargo xtask measure headers", AsIs),
+    ("cargo xtask measure first-view", AsIs),
     ("cargo xtask measure federation", AsIs),
     ("cargo xtask bench accept", AsIs),
     ("cargo xtask bench pages", AsIs),
@@ -146,6 +147,7 @@ pub const COMMANDS: [(&str, TestedBy); 113] = [
     ("npm run test:asset-failures", OnStack),
     ("npm run measure", As("cargo xtask measure web")),
     ("npm run measure -- /about", OnStack),
+    ("npm run measure:first-view -- /about", AsIs),
     ("npm run measure:federation", As("cargo xtask measure federation")),
     (
         "npm run screenshots",

@@ -27,6 +27,8 @@ pub enum What {
     Web,
     /// What MDN's HTTP Observatory says of the headers of each kind of page
     Headers,
+    /// What a phone's main thread does for a first view, beside plain React pages of the same HTML
+    FirstView,
     /// What a first view costs with remotes, against the same pages as one bundle
     Federation,
 }
@@ -44,7 +46,9 @@ impl What {
                 Tool::Observatory,
                 Tool::OpenSsl,
             ],
-            Self::Web | Self::Federation => &[Tool::NatsServer, Tool::AllPackages, Tool::Chromium],
+            Self::Web | Self::FirstView | Self::Federation => {
+                &[Tool::NatsServer, Tool::AllPackages, Tool::Chromium]
+            }
         }
     }
 }
@@ -64,7 +68,16 @@ pub fn measure(what: What) -> anyhow::Result<()> {
         What::Telemetry => running("telemetry").and_then(|()| bench::telemetry()),
         What::Web => on_stack("the site", "measure"),
         What::Headers => on_stack("headers", "measure:headers"),
-        What::Federation => federation(),
+        What::FirstView => by_script(
+            "first views",
+            "measure:first-view",
+            "A page's scripts take too long, or a page does not work: see above.",
+        ),
+        What::Federation => by_script(
+            "federation",
+            "measure:federation",
+            "A page could not be measured: see above.",
+        ),
     }
 }
 
@@ -106,11 +119,8 @@ fn on_stack(what: &str, script: &str) -> anyhow::Result<()> {
     )
 }
 
-fn federation() -> anyhow::Result<()> {
+/// By a script that starts the gateways it needs.
+fn by_script(what: &str, script: &str, hint: &str) -> anyhow::Result<()> {
     build::all()?;
-    run(
-        "Measuring federation",
-        &mut npm("measure:federation", &[]),
-        "A page could not be measured: see above.",
-    )
+    run(&format!("Measuring {what}"), &mut npm(script, &[]), hint)
 }
