@@ -227,11 +227,11 @@ async fn publish(nats: &Nats) -> anyhow::Result<()> {
 }
 
 async fn publish_one(publisher: &Publisher) -> anyhow::Result<()> {
-    // Somebody else each time: one visitor gets only so many mails.
+    // Somebody else each time, in an inbox of their own: that gets only so many mails.
     let person = PersonId::try_from(Uuid::new_v4().simple().to_string());
     let person = person.map_err(|_| anyhow::anyhow!("that is no person"))?;
     let requested = NewsletterRequested {
-        email: EmailAddress::parse("asha@example.com")?,
+        email: EmailAddress::parse(&format!("asha.{person}@example.com"))?,
         expires: OffsetDateTime::now_utc() + time::Duration::days(2),
         attribution: None,
     };
