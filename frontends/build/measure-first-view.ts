@@ -12,15 +12,14 @@ import { buildPlainPages } from './plain-pages.ts';
 import { SAMPLE_PATHS } from './sample-paths.ts';
 
 // What a phone's main thread does for the first view of each kind of page, beside a plain React page of the same HTML,
-// in turns of one run: `cargo xtask measure first-view`, or `npm run measure:first-view -- /about` for one route.
+// in turns of one run: `cargo xtask measure first-view`, or `npm run measure:first-view -- /about` for one route. It fails
+// where a page does not work, not where it is slow: that varies with what else the machine does.
 
 const TURNS = 5;
 /** A phone is so many times slower than this machine, as Lighthouse takes it. */
 const CPU_THROTTLING = 4;
-/** From the page's load until all that its first view needs has run. */
+/** From the heading's hydration until all that the first view needs has run. */
 const SETTLING_MS = 2000;
-/** Script time of a page, of that of the plain one. */
-const LARGEST_SCRIPT_RATIO = 1.3;
 const RESULTS = join(root, 'target/first-view.json');
 
 /** What one page cost. */
@@ -59,14 +58,6 @@ const medians = visits.map(({ route, ours, plain }) => ({
 console.table(medians.map(rowOf));
 await writeFile(RESULTS, JSON.stringify({ medians, visits }, undefined, 2));
 console.log(`Every visit: ${RESULTS}`);
-const slow = medians.filter(
-  ({ ours, plain }) => ours.cpu.script > plain.cpu.script * LARGEST_SCRIPT_RATIO,
-);
-for (const { route } of slow) {
-  console.error(`${route}: scripts take more than ${LARGEST_SCRIPT_RATIO} times the plain page's`);
-}
-process.exitCode = slow.length > 0 ? 1 : 0;
-
 /** Opens a page as a visitor on a phone who has never been there. */
 async function visit(browser: Browser, address: string): Promise<Visit> {
   const context = await browser.newContext(devices['Pixel 7']);
@@ -77,6 +68,8 @@ async function visit(browser: Browser, address: string): Promise<Visit> {
   await session.send('Emulation.setCPUThrottlingRate', { rate: CPU_THROTTLING });
   await browser.startTracing(page, { categories: TRACE_CATEGORIES });
   await page.goto(address);
+  // On a busy machine the application may start late, and would be left out.
+  await page.waitForFunction(isHydrated);
   await page.waitForTimeout(SETTLING_MS);
   const trace = await browser.stopTracing();
   await context.close();
@@ -89,6 +82,12 @@ async function visit(browser: Browser, address: string): Promise<Visit> {
     cpu: mainThreadWork(traceEvents, 'tdur'),
     ...bytes,
   };
+}
+
+/** React marks the elements that it has taken over. */
+function isHydrated(): boolean {
+  const heading = document.querySelector('main h1');
+  return heading !== null && Object.keys(heading).some(key => key.startsWith('__react'));
 }
 
 /** A page that is broken is no page to compare with. */

@@ -71,7 +71,7 @@ pub fn measure(what: What) -> anyhow::Result<()> {
         What::FirstView => by_script(
             "first views",
             "measure:first-view",
-            "A page's scripts take too long, or a page does not work: see above.",
+            "A page does not work: see above.",
         ),
         What::Federation => by_script(
             "federation",
