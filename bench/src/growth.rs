@@ -29,7 +29,10 @@ operator, from their start to their end, medians of three, or once where that ta
 /// Of the forms and of the notifier's work.
 const LASTING: Duration = Duration::from_secs(5);
 const CONNECTIONS: u32 = 64;
-const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
+const KEYS: [(&str, &str); 2] = [
+    ("PERSON_KEY", "a person key of thirty-two bytes or more"),
+    ("TOKEN_KEY", "a token key of thirty-two bytes or more"),
+];
 /// Whose data are exported.
 const PERSON: &str = "ada.1.1@example.org";
 /// How often a command is timed, unless that takes long.
@@ -75,7 +78,7 @@ pub async fn growth(args: &GrowthArgs) -> anyhow::Result<Report> {
         keep: Keep::Identity,
         ..Shape::USUAL
     };
-    let settings = [&WITHOUT_LIMITS[..], &[("PERSON_KEY", PERSON_KEY)]].concat();
+    let settings = [&WITHOUT_LIMITS[..], &KEYS].concat();
     let mut stack = Stack::start_as(shape, Ports::free()?, &settings).await?;
     stack.nats.provision_with(&["--storage-mb", STORAGE_MB]).await?;
     stack.stop_service("notifier").await?;
@@ -201,7 +204,7 @@ async fn timed(stack: &Stack, arguments: impl Fn(&Path) -> Vec<String>) -> anyho
             .env("NATS_URL", stack.nats.url())
             .env("NATS_USER", User::Operator.name())
             .env("NATS_PASSWORD", stack.nats.password())
-            .env("PERSON_KEY", PERSON_KEY)
+            .envs(KEYS)
             .envs(stack.s3.env())
             .kill_on_drop(true);
         let started = Instant::now();
