@@ -13,6 +13,7 @@ WORKDIR /src
 FROM tools AS recipe
 COPY Cargo.toml Cargo.lock ./
 COPY crates crates
+COPY bench bench
 COPY reliability reliability
 COPY services services
 COPY xtask xtask
@@ -54,6 +55,7 @@ RUN cargo chef cook --release --locked --recipe-path /recipe.json \
       --package gateway --package contact --package newsletter --package careers --package notifier --package sitectl --package web
 COPY Cargo.toml Cargo.lock brand.json ./
 COPY crates crates
+COPY bench bench
 COPY reliability reliability
 COPY services services
 COPY xtask xtask
