@@ -146,13 +146,10 @@ fn whatever_stands_in_a_setting_it_is_taken_or_named_in_a_sentence_that_holds_no
                 None | Some(Exit::Help(_)) => return,
                 Some(Exit::InvalidSetting(sentence)) => sentence,
             };
+            let name = &setting.variable;
+            let is_named = sentence.contains(name) || sentence.contains(&setting.flag);
             // Some are taken together with another only.
-            let name = if setting.is_secret {
-                &setting.variable
-            } else {
-                &setting.flag
-            };
-            let is_named = sentence.contains(name) || sentence.starts_with("A setting is missing: ");
+            let is_named = is_named || sentence.starts_with("A setting is missing: ");
             assert!(is_named, "{sentence} and not {name}");
             if setting.is_secret {
                 let is_shown = |secret: &String| secret.len() >= SECRET_BYTES && sentence.contains(secret);
