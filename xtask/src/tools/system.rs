@@ -92,9 +92,9 @@ impl Tool {
                 self.is_fetched() || runs("python3", &["-c", "import ensurepip, venv"]),
                 &["python3-venv"],
             ),
-            Self::SlowHttpTest => unless(runs("slowhttptest", &["-h"]), &["slowhttptest"]),
+            Self::SlowHttpTest => unless(is_in_path("slowhttptest"), &["slowhttptest"]),
             // It has no option that it ends well after.
-            Self::Wrk => unless(runs("sh", &["-c", "command -v wrk"]), &["wrk"]),
+            Self::Wrk => unless(is_in_path("wrk"), &["wrk"]),
             Self::H2load => unless(runs("h2load", &["--version"]), &["nghttp2-client"]),
             Self::Clamd => scanner_libraries(),
             Self::SpamAssassin => unless(runs("spamassassin", &["--version"]), &["spamassassin"]),
@@ -121,6 +121,11 @@ impl Tool {
             | Self::Root => Vec::new(),
         }
     }
+}
+
+/// For a program that fails even where it is only asked for its help.
+fn is_in_path(name: &str) -> bool {
+    runs("sh", &["-c", &format!("command -v {name}")])
 }
 
 fn runs(name: &str, arguments: &[&str]) -> bool {
