@@ -19,7 +19,7 @@ use axum::{
     response::{Html, IntoResponse, Redirect, Response},
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
-use site_service::drain::Drain;
+use site_service::{drain::Drain, http_middleware::Outcome};
 
 use self::{filling::fill, form_values::FormValues};
 pub use self::{form_values::BodyRecorders, pages::PageSource};
@@ -158,6 +158,9 @@ impl FormPages {
             self.refused(form, &error, values).await
         };
         page.headers_mut().insert(header::CACHE_CONTROL, NOT_STORED);
+        if let Some(outcome) = answer.extensions().get::<Outcome>() {
+            page.extensions_mut().insert(*outcome);
+        }
         page
     }
 

@@ -13,7 +13,7 @@ use opentelemetry_proto::tonic::{
     metrics::v1::{Metric, metric::Data},
 };
 use reqwest::{Client, StatusCode, header, multipart, redirect::Policy};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use site_events::{Channel, SITE_STREAM};
 use testkit::{Ports, Stack, User, eventually, measure::pdf};
 
@@ -252,7 +252,7 @@ async fn what_alerts_watch_is_counted_from_none_and_then_one_by_one() -> anyhow:
 }
 
 #[tokio::test]
-async fn forms_without_scripts_are_counted_like_all_others() -> anyhow::Result<()> {
+async fn forms_without_scripts_are_counted_and_logged_like_all_others() -> anyhow::Result<()> {
     let (stack, collector) = observed().await?;
     let browser = Client::builder().redirect(Policy::none()).build()?;
     let send = |name: &'static str| {
@@ -275,6 +275,10 @@ async fn forms_without_scripts_are_counted_like_all_others() -> anyhow::Result<(
         })
         .await?;
     }
+    let lines = log_lines::read(&stack.logs().join("gateway.log"))?;
+    let answered = lines.iter().filter(|line| line["http.route"] == "/api/contact");
+    let outcomes: Vec<&Json> = answered.map(|line| &line["outcome"]).collect();
+    assert_eq!(outcomes, ["accepted", "invalid"]);
     Ok(())
 }
 
