@@ -1,13 +1,14 @@
 //! Log lines: each event of `tracing` as one flat JSON object on stdout, written by a thread of its own.
 //!
-//! Nobody who logs waits for stdout: where it is read too slowly, lines below `WARN` are dropped and counted. Graver ones wait.
+//! Nobody who logs waits for stdout, unless for a warning: where it is read too slowly, lines below `WARN` are dropped and counted.
+//! Graver ones wait for room.
 
 use std::{
     io::{self, Write},
     iter,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
         mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
     },
     thread,
@@ -22,8 +23,11 @@ use tracing_subscriber::{Layer, layer::Context};
 
 use crate::trace;
 
-/// How many lines may wait to be written.
+/// How many lines may wait to be written, and of those below `WARN` how many bytes: a path that somebody asks for may be long.
 const QUEUED_LINES: usize = 4096;
+const QUEUED_BYTES: usize = 4 * 1024 * 1024;
+/// What the thread keeps for its next batch.
+const BATCH_BYTES: usize = 64 * 1024;
 /// What is logged within such a time is written at once, instead of waking the thread for each line.
 const GATHERING_TIME: Duration = Duration::from_millis(10);
 /// How long the end waits for lines that stdout does not take.
@@ -41,7 +45,19 @@ enum Queued {
 #[derive(Clone)]
 pub struct LogLines {
     queue: SyncSender<Queued>,
-    dropped: Arc<AtomicU64>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    queued_bytes: AtomicUsize,
+    dropped: AtomicU64,
+}
+
+impl Counts {
+    fn drop_lines(&self, lines: u64) {
+        self.dropped.fetch_add(lines, Ordering::Relaxed);
+    }
 }
 
 impl LogLines {
@@ -52,18 +68,20 @@ impl LogLines {
     /// If the system has no thread for it.
     pub fn to(out: impl Write + Send + 'static) -> io::Result<Self> {
         let (queue, queued) = sync_channel(QUEUED_LINES);
+        let counts = Arc::<Counts>::default();
+        let lines = Self {
+            queue,
+            counts: Arc::clone(&counts),
+        };
         thread::Builder::new()
             .name("log-lines".to_owned())
-            .spawn(move || write_queued(&queued, out))?;
-        Ok(Self {
-            queue,
-            dropped: Arc::default(),
-        })
+            .spawn(move || write_queued(&queued, &counts, out))?;
+        Ok(lines)
     }
 
     /// How many lines were dropped.
     pub fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
+        self.counts.dropped.load(Ordering::Relaxed)
     }
 
     /// Waits until all that was logged is written, or stdout has not taken it for a second.
@@ -83,14 +101,17 @@ impl LogLines {
     }
 
     fn queue(&self, level: Level, line: Vec<u8>) {
+        let bytes = line.len();
+        let before = self.counts.queued_bytes.fetch_add(bytes, Ordering::Relaxed);
         let line = Queued::Line(line);
-        let queued = if level <= Level::WARN {
+        let is_queued = if level <= Level::WARN {
             self.queue.send(line).is_ok()
         } else {
-            self.queue.try_send(line).is_ok()
+            before + bytes <= QUEUED_BYTES && self.queue.try_send(line).is_ok()
         };
-        if !queued {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
+        if !is_queued {
+            self.counts.queued_bytes.fetch_sub(bytes, Ordering::Relaxed);
+            self.counts.drop_lines(1);
         }
     }
 }
@@ -128,20 +149,30 @@ fn line(event: &Event<'_>) -> Result<Vec<u8>, serde_json::Error> {
     Ok(line)
 }
 
-/// Writes what is queued until nobody can queue any more. What stdout does not take is lost.
-fn write_queued(queued: &Receiver<Queued>, mut out: impl Write) {
+/// Writes what is queued until nobody can queue any more. What stdout refuses is lost, and counted.
+fn write_queued(queued: &Receiver<Queued>, counts: &Counts, mut out: impl Write) {
     let mut batch = Vec::new();
     while let Ok(first) = queued.recv() {
         thread::park_timeout(GATHERING_TIME);
-        let mut flushed = Vec::new();
+        let (mut lines, mut flushed) = (0, Vec::new());
         for queued in iter::once(first).chain(queued.try_iter().take(QUEUED_LINES)) {
             match queued {
-                Queued::Line(line) => batch.extend_from_slice(&line),
+                Queued::Line(line) => {
+                    counts.queued_bytes.fetch_sub(line.len(), Ordering::Relaxed);
+                    batch.extend_from_slice(&line);
+                    lines += 1;
+                }
                 Queued::Flush(done) => flushed.push(done),
             }
         }
-        let _closed = out.write_all(&batch).and_then(|()| out.flush());
+        let written = out.write_all(&batch).and_then(|()| out.flush());
         batch.clear();
+        batch.shrink_to(BATCH_BYTES);
+        if written.is_err() {
+            counts.drop_lines(lines);
+            // The last of them may have got no further than its middle.
+            batch.push(b'\n');
+        }
     }
 }
 
@@ -174,9 +205,13 @@ mod tests {
             is_read.notify_all();
         }
 
-        fn lines(&self) -> Vec<Value> {
+        fn text(&self) -> String {
             let state = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let text = String::from_utf8(state.written.clone()).expect("text");
+            String::from_utf8(state.written.clone()).expect("text")
+        }
+
+        fn lines(&self) -> Vec<Value> {
+            let text = self.text();
             let lines = text.lines();
             lines
                 .map(|line| serde_json::from_str(line).expect("JSON"))
@@ -225,6 +260,48 @@ mod tests {
         assert_eq!(written[0]["attempt"], 2);
         assert_eq!(written[1]["attempt"], 7);
         assert_eq!(lines.dropped(), 0);
+    }
+
+    #[test]
+    fn long_lines_that_nobody_reads_do_not_fill_the_memory() {
+        let lines = LogLines::to(Pipe::default()).expect("a thread");
+        let long = vec![b'a'; QUEUED_BYTES / 10];
+        for _ in 0..100 {
+            lines.queue(Level::INFO, long.clone());
+            thread::park_timeout(GATHERING_TIME / 5);
+        }
+        assert!(lines.dropped() >= 100 - 2 * 10, "{}", lines.dropped());
+    }
+
+    #[test]
+    fn what_stdout_refuses_is_counted_and_what_comes_after_it_is_a_line_of_its_own() {
+        /// Breaks off in the middle of its first line.
+        struct Breaking(Pipe, usize);
+
+        impl Write for Breaking {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.1 += 1;
+                match self.1 {
+                    1 => self.0.write(&bytes[..3]),
+                    2 => Err(io::Error::other("the disk is full")),
+                    _ => self.0.write(bytes),
+                }
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+
+        let pipe = Pipe::default();
+        pipe.read();
+        let lines = LogLines::to(Breaking(pipe.clone(), 0)).expect("a thread");
+        lines.queue(Level::INFO, b"{\"n\":1}\n".to_vec());
+        lines.flush();
+        assert_eq!(lines.dropped(), 1);
+        lines.queue(Level::INFO, b"{\"n\":2}\n".to_vec());
+        lines.flush();
+        assert_eq!(pipe.text(), "{\"n\n{\"n\":2}\n");
     }
 
     #[test]
