@@ -10,7 +10,7 @@ use async_nats::jetstream::{AckKind, Context, Message, consumer::PullConsumer};
 use backon::{ConstantBuilder, Retryable};
 use futures_util::StreamExt;
 use opentelemetry::{KeyValue, trace::SpanKind};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use site_events::{SITE_STREAM, subjects};
 use site_service::{
     RequestId,
@@ -51,8 +51,15 @@ pub struct ConsumerOptions {
 struct Envelope {
     id: Uuid,
     subject: PersonId,
-    requestid: String,
+    #[serde(rename = "requestid", deserialize_with = "usable_request_id")]
+    request_id: RequestId,
     traceparent: Option<String>,
+}
+
+/// One that is of no use is replaced once, so that mails and log lines carry the same.
+fn usable_request_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RequestId, D::Error> {
+    let told = String::deserialize(deserializer)?;
+    Ok(RequestId::accept(Some(&told)))
 }
 
 /// Checks at start that a durable consumer exists. Without it events would stay undelivered, and nobody would notice.
@@ -182,10 +189,9 @@ where
         let attempt = KeyValue::new("attempt", i64::from(attempt));
         let mut fields = vec![consumer(), attempt.clone()];
         fields.extend(envelope.into_iter().flat_map(|envelope| {
-            let id = RequestId::accept(Some(&envelope.requestid));
             [
                 KeyValue::new("event.id", envelope.id.to_string()),
-                KeyValue::new("request_id", id.to_string()),
+                KeyValue::new("request_id", envelope.request_id.to_string()),
             ]
         }));
         let traceparent = envelope.and_then(|envelope| envelope.traceparent.as_deref());
@@ -218,7 +224,7 @@ where
             consumer: self.consumer.clone(),
             event_id: envelope.id,
             person: envelope.subject,
-            request_id: RequestId::accept(Some(&envelope.requestid)),
+            request_id: envelope.request_id,
             sequence: message.info().map_or(0, |info| info.stream_sequence),
             attempt,
             payload: message.payload.clone(),
