@@ -102,6 +102,7 @@ where
         Calling {
             calling: span.instrument(self.inner.call(request)),
             span,
+            is_answered: false,
         }
     }
 }
@@ -112,6 +113,17 @@ pin_project! {
         #[pin]
         calling: WithContext<F>,
         span: Span,
+        is_answered: bool,
+    }
+
+    impl<F> PinnedDrop for Calling<F> {
+        /// Nobody waits for its answer any more, as after the deadline of all attempts.
+        fn drop(this: Pin<&mut Self>) {
+            let this = this.project();
+            if !*this.is_answered {
+                note(this.span, Code::Cancelled);
+            }
+        }
     }
 }
 
@@ -127,6 +139,7 @@ where
         let code = answer
             .as_ref()
             .map_or(Code::Unavailable, |answer| code(answer.headers()));
+        *this.is_answered = true;
         note(this.span, code);
         Poll::Ready(answer)
     }
