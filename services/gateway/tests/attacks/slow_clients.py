@@ -95,9 +95,12 @@ def main():
     stack.remember(names)
     faults = []
     for name in names:
-        page, form = ("/api/openapi.json", "/api/contact") if name == "gateway" else ("/", "/")
+        page, form = ("/api/openapi.json", "/api/contact") if name == "gateway" else ("/", None)
         for attack in ATTACKS:
-            faults += run(attack, stack, name, page, form if attack.name == "body" else page)
+            target = form if attack.name == "body" else page
+            # A front end's server takes no body: it says so and closes before one is slow.
+            if target:
+                faults += run(attack, stack, name, page, target)
     report(faults + list(stack.faults()))
 
 
