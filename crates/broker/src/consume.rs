@@ -185,9 +185,10 @@ where
     }
 
     fn span(&self, message: &Message, attempt: u32, envelope: Option<&Envelope>) -> Span {
-        let consumer = || KeyValue::new("channel", self.consumer.clone());
-        let attempt = KeyValue::new("attempt", i64::from(attempt));
-        let mut fields = vec![consumer(), attempt.clone()];
+        let mut fields = vec![
+            KeyValue::new("channel", self.consumer.clone()),
+            KeyValue::new("attempt", i64::from(attempt)),
+        ];
         fields.extend(envelope.into_iter().flat_map(|envelope| {
             [
                 KeyValue::new("event.id", envelope.id.to_string()),

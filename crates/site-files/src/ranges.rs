@@ -21,7 +21,7 @@ pub(crate) async fn serve(files: &ServeDir, request: Request) -> Response {
     ignore_all_but_one_range(&parts.method, &mut parts.headers);
     let condition = parts.headers.remove(header::IF_RANGE);
     let Some(range) = parts.headers.remove(header::RANGE) else {
-        return read(files, &parts, None).await;
+        return send(files, Request::from_parts(parts, Body::empty())).await;
     };
     let mut found = read(files, &parts, Some(&range)).await;
     if found.status() == StatusCode::RANGE_NOT_SATISFIABLE && is_end(&range) {
@@ -38,6 +38,10 @@ async fn read(files: &ServeDir, parts: &Parts, range: Option<&HeaderValue>) -> R
     if let Some(range) = range {
         request.headers_mut().insert(header::RANGE, range.clone());
     }
+    send(files, request).await
+}
+
+async fn send(files: &ServeDir, request: Request) -> Response {
     files.clone().oneshot(request).await.into_response()
 }
 
