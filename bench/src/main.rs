@@ -3,6 +3,7 @@
 //! Everything runs on this machine, on 127.0.0.1: load, peers, services, broker. `cargo xtask bench` builds and starts it.
 
 mod accept;
+mod batches;
 mod contender;
 mod cpu;
 mod fill;
@@ -21,7 +22,10 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use site_service::{drain, http::open_files};
 
-use self::{accept::AcceptArgs, growth::GrowthArgs, pages::PagesArgs, report::Report, upload::UploadArgs};
+use self::{
+    accept::AcceptArgs, batches::BatchesArgs, growth::GrowthArgs, pages::PagesArgs, report::Report,
+    upload::UploadArgs,
+};
 
 /// Connections of the load, of the contenders and between them.
 const OPEN_FILES: usize = 8_192;
@@ -44,6 +48,8 @@ enum What {
     Upload(UploadArgs),
     /// What is done often, with much stored
     Growth(GrowthArgs),
+    /// Events one by one and in the broker's atomic batches, with fsync
+    Batches(BatchesArgs),
 }
 
 #[tokio::main]
@@ -81,5 +87,6 @@ async fn compare(what: &What) -> anyhow::Result<Report> {
         What::Pages(args) => pages::pages(args).await,
         What::Upload(args) => upload::upload(args).await,
         What::Growth(args) => growth::growth(args).await,
+        What::Batches(args) => batches::batches(args).await,
     }
 }

@@ -33,6 +33,8 @@ pub enum What {
     Growth,
     /// A backlog of 10,000 events becoming mails, against a bare loop that sends as many
     Deliver,
+    /// Events stored one by one and in the broker's atomic batches, each on the disk before it is acknowledged
+    Batches,
 }
 
 impl What {
@@ -42,7 +44,7 @@ impl What {
             Self::Accept => &[Tool::NatsServer, Tool::SitePackages, Tool::Fastify, Tool::Wrk],
             Self::Pages => &[Tool::NatsServer, Tool::SitePackages, Tool::Nginx, Tool::H2load],
             Self::Growth => &[Tool::NatsServer, Tool::Wrk],
-            Self::Upload | Self::Deliver => &[Tool::NatsServer],
+            Self::Upload | Self::Deliver | Self::Batches => &[Tool::NatsServer],
         }
     }
 }
@@ -59,6 +61,7 @@ pub fn bench(what: What, arguments: &[String]) -> anyhow::Result<()> {
         What::Accept => compare("accept", arguments),
         What::Upload => compare("upload", arguments),
         What::Growth => compare("growth", arguments),
+        What::Batches => compare("batches", arguments),
         What::Pages => front_end::build_where_changed().and_then(|()| compare("pages", arguments)),
     }
 }

@@ -1,15 +1,15 @@
-//! HTTP middleware of every server: request id, trace span, log line, request duration.
+//! HTTP middleware of every server: request id, trace span, log line, request duration; what no handler may be asked, or do.
 //!
 //! Names are those of OpenTelemetry's semantic conventions for HTTP.
 
-use std::time::Instant;
+use std::{panic::AssertUnwindSafe, time::Instant};
 
 use axum::{
-    Router,
-    extract::{MatchedPath, Request, State},
-    middleware::{Next, from_fn_with_state},
+    extract::{MatchedPath, Request},
+    middleware::Next,
     response::{IntoResponse, Response},
 };
+use futures_util::FutureExt;
 use http::{HeaderName, HeaderValue, StatusCode, Version, header, uri::Authority};
 use opentelemetry::{KeyValue, metrics::Histogram, trace::SpanKind};
 
@@ -25,37 +25,54 @@ const MICROSECONDS_PER_MILLISECOND: f64 = 1000.0;
 #[derive(Clone, Copy)]
 pub struct Outcome(pub &'static str);
 
-/// Adds the middleware: requests carry an id, begin a trace, are measured, and are logged once answered.
-/// All other layers go inside.
-pub fn with_middleware(router: Router) -> Router {
-    let description = "How long requests took, up to the answer's head";
-    let duration =
-        metrics::seconds_histogram("http.server.request.duration", description, &FAST_BUCKETS_SECONDS);
-    router.layer(from_fn_with_state(duration, observe))
+/// Gives each request an id, begins its trace, measures it, and logs it once it is answered.
+pub struct RequestObserver {
+    duration: Histogram<f64>,
 }
 
-/// Gives the request the id that everything it causes will carry, and says it in the answer.
-async fn observe(State(duration): State<Histogram<f64>>, mut request: Request, next: Next) -> Response {
-    let started = Instant::now();
-    let id = RequestId::of_headers(request.headers());
-    // A page of the site has none.
-    let route = request.extensions().get::<MatchedPath>().cloned();
-    let route = route.as_ref().map(MatchedPath::as_str);
-    let observed = Observed {
-        method: trace::method(request.method()),
-        route,
-        path: route.is_none().then(|| request.uri().path().to_owned()),
-        span: span(&request, &id, route),
-    };
-    request.extensions_mut().insert(id.clone());
-    let mut answer = observed.span.instrument(next.run(request)).await;
-    observed.answered(&answer, started, &duration);
-    if let Ok(id) = HeaderValue::from_str(id.as_str()) {
-        answer
-            .headers_mut()
-            .insert(HeaderName::from_static(request_id::HEADER), id);
+impl RequestObserver {
+    /// Measures by what telemetry there is at this moment.
+    pub fn new() -> Self {
+        let description = "How long requests took, up to the answer's head";
+        let duration = "http.server.request.duration";
+        Self {
+            duration: metrics::seconds_histogram(duration, description, &FAST_BUCKETS_SECONDS),
+        }
     }
-    answer
+
+    /// The answer, which says the id that everything carries that its request causes.
+    pub async fn observe(
+        &self,
+        mut request: Request,
+        answer: impl AsyncFnOnce(Request) -> Response,
+    ) -> Response {
+        let started = Instant::now();
+        let id = RequestId::of_headers(request.headers());
+        // A page of the site has none.
+        let route = request.extensions().get::<MatchedPath>().cloned();
+        let route = route.as_ref().map(MatchedPath::as_str);
+        let observed = Observed {
+            method: trace::method(request.method()),
+            route,
+            path: route.is_none().then(|| request.uri().path().to_owned()),
+            span: span(&request, &id, route),
+        };
+        request.extensions_mut().insert(id.clone());
+        let mut answer = observed.span.instrument(answer(request)).await;
+        observed.answered(&answer, started, &self.duration);
+        if let Ok(id) = HeaderValue::from_str(id.as_str()) {
+            answer
+                .headers_mut()
+                .insert(HeaderName::from_static(request_id::HEADER), id);
+        }
+        answer
+    }
+}
+
+impl Default for RequestObserver {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 fn span(request: &Request, id: &RequestId, route: Option<&str>) -> Span {
@@ -113,14 +130,17 @@ impl Observed<'_> {
     }
 }
 
-/// Middleware that refuses a request that does not name one host (RFC 9112, 3.2; RFC 9113, 8.3.1), of which a proxy before us may
-/// understand another one than we.
-pub async fn require_host(request: Request, next: Next) -> Response {
-    if names_one_host(&request) {
-        next.run(request).await
-    } else {
-        StatusCode::BAD_REQUEST.into_response()
+/// The answer of a router: 500 where a handler panics, 400 where a request does not name one host (RFC 9112, 3.2; RFC 9113, 8.3.1),
+/// of which a proxy before us may understand another one than we.
+pub async fn guarded(request: Request, next: Next) -> Response {
+    if !names_one_host(&request) {
+        return StatusCode::BAD_REQUEST.into_response();
     }
+    let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    answered.unwrap_or_else(|_| {
+        tracing::error!("a handler panicked; its message stands above on stderr");
+        StatusCode::INTERNAL_SERVER_ERROR.into_response()
+    })
 }
 
 fn names_one_host<B>(request: &http::Request<B>) -> bool {
@@ -150,7 +170,31 @@ fn is_host(host: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use axum::{Router, body::Body, middleware::from_fn, routing::get};
+    use tower::ServiceExt;
+
     use super::*;
+
+    #[tokio::test]
+    async fn a_handler_that_panics_is_an_answer_that_tells_nothing_of_it_and_the_next_is_served() {
+        async fn panics() -> &'static str {
+            panic!("a detail")
+        }
+        let router: Router = Router::new()
+            .route("/", get(panics))
+            .route("/fine", get(|| async { "fine" }))
+            .layer(from_fn(guarded));
+        let answer = async |path: &str| {
+            let request = Request::get(path).header(header::HOST, "a");
+            let request = request.body(Body::empty()).expect("a request");
+            router.clone().oneshot(request).await.expect("an answer")
+        };
+        let failed = answer("/").await;
+        assert_eq!(failed.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let told = axum::body::to_bytes(failed.into_body(), 1).await;
+        assert!(told.is_ok_and(|told| told.is_empty()));
+        assert_eq!(answer("/fine").await.status(), StatusCode::OK);
+    }
 
     fn is_taken(version: Version, target: &str, hosts: &[&str]) -> bool {
         let mut request = http::Request::builder().version(version).uri(target);

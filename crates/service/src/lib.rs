@@ -15,6 +15,7 @@ mod log_lines;
 pub mod metrics;
 pub mod nats;
 mod process;
+pub mod program;
 pub mod request_id;
 pub mod settings;
 pub mod status;

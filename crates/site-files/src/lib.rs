@@ -3,6 +3,7 @@
 //! [`Site`] answers a folder's pages and files, the same wherever it lies, [`security_headers`] says what browsers are told about
 //! every answer.
 
+mod answer_cache;
 mod content_security_policy;
 mod drawings;
 mod ranges;

@@ -1,11 +1,6 @@
-//! Middleware that adds security headers to every response.
+//! Security headers of every response.
 
-use axum::{
-    extract::Request,
-    http::{HeaderName, HeaderValue, header},
-    middleware::Next,
-    response::Response,
-};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use crate::content_security_policy;
 
@@ -42,14 +37,11 @@ const HEADERS: [(HeaderName, HeaderValue); 7] = [
 ];
 
 /// Adds the headers; a page has set its own content security policy already.
-pub async fn add(request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
-    let headers = response.headers_mut();
+pub fn add(headers: &mut HeaderMap) {
     for (name, value) in HEADERS {
         headers.insert(name, value);
     }
     headers
         .entry(header::CONTENT_SECURITY_POLICY)
         .or_insert(content_security_policy::DENY_ALL);
-    response
 }

@@ -16,8 +16,11 @@ use serde::Deserialize;
 use tower::ServiceExt;
 use tower_http::services::{ServeDir, ServeFile};
 
-use crate::content_security_policy::{self, PageSources};
-use crate::{drawings, ranges};
+use crate::{
+    answer_cache::{AnswerCache, Coding},
+    content_security_policy::{self, PageSources},
+    drawings, ranges,
+};
 
 /// What the front ends' build says of the site it made.
 const ROUTES: &str = "_routes.json";
@@ -48,6 +51,7 @@ pub struct Site {
     variants: Vec<Variant>,
     policy_of_pages: HeaderValue,
     policies_of_drawings: HashMap<String, HeaderValue>,
+    cache: AnswerCache,
 }
 
 /// The page for addresses below a prefix that name nothing.
@@ -134,6 +138,7 @@ impl Site {
             variants: routes.variants,
             policy_of_pages: sources.policy().with_context(wrong)?,
             policies_of_drawings: drawings::policies(folder)?,
+            cache: AnswerCache::default(),
         })
     }
 
@@ -245,6 +250,20 @@ impl RedirectEntry {
 }
 
 async fn serve(State(site): State<Arc<Site>>, request: Request) -> Response {
+    let Some(coding) = Coding::of_plain(&request) else {
+        return read(&site, request).await;
+    };
+    let path = request.uri().path();
+    if let Some(answer) = site.cache.get(path, coding) {
+        return answer;
+    }
+    let path = path.to_owned();
+    let answer = read(&site, request).await;
+    site.cache.keep(path, coding, answer).await
+}
+
+/// The answer, with the headers that go by its address and its kind.
+async fn read(site: &Site, request: Request) -> Response {
     let path = request.uri().path().to_owned();
     let mut response = site.answer(request).await;
     let is_there = response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED;

@@ -2,11 +2,6 @@
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-use axum::{
-    extract::{ConnectInfo, Request, State},
-    middleware::Next,
-    response::Response,
-};
 use clap::ValueEnum;
 use http::{HeaderMap, HeaderName, header};
 
@@ -34,18 +29,6 @@ pub struct TrustedProxies {
 /// The address to hold a request against, among its extensions.
 #[derive(Debug, Clone, Copy)]
 pub struct VisitorAddress(pub IpAddr);
-
-/// Middleware: finds the visitor's address for the limits that go by it.
-pub async fn find(
-    State(proxies): State<TrustedProxies>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let address = proxies.visitor_address(request.headers(), peer);
-    request.extensions_mut().insert(VisitorAddress(address));
-    next.run(request).await
-}
 
 impl TrustedProxies {
     /// The address to hold a request against. Each trusted proxy appended one entry, so the entry that the outermost of them wrote

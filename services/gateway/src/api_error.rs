@@ -5,8 +5,6 @@ use std::{collections::BTreeMap, time::Duration};
 use altcha::Challenge;
 use axum::{
     Json,
-    extract::Request,
-    middleware::Next,
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -193,16 +191,19 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// Turns every failed answer below `/api` into JSON: ours, and those that layers and
-/// the router make on their own. Those that are pages already stay so.
-pub async fn as_json(request: Request, next: Next) -> Response {
-    let path = request.uri().path();
+/// What the API calls the sentence of a failed answer at this path; none outside of it.
+pub fn word_of(path: &str) -> Option<&'static str> {
     let is_api = path == API || path.strip_prefix(API).is_some_and(|rest| rest.starts_with('/'));
     let word = if path == CONTACT { "message" } else { "error" };
-    let answer = next.run(request).await;
+    is_api.then_some(word)
+}
+
+/// Turns a failed answer of the API into JSON: ours, and those that layers and the router make on their own. One that is a page
+/// already stays so.
+pub fn as_json(answer: Response, word: &str) -> Response {
     let status = answer.status();
     let has_failed = status.is_client_error() || status.is_server_error();
-    if !is_api || !has_failed || is_page(&answer) {
+    if !has_failed || is_page(&answer) {
         return answer;
     }
     let error = ApiError::in_answer(&answer);

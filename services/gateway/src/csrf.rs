@@ -1,12 +1,5 @@
 //! CSRF protection: rejects cross-site form posts by Sec-Fetch-Site (docs/decisions/0011-forms-need-no-token.md).
 
-use std::sync::Arc;
-
-use axum::{
-    extract::{Request, State},
-    middleware::Next,
-    response::{IntoResponse, Response},
-};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use crate::api_error::ApiError;
@@ -15,15 +8,15 @@ use crate::api_error::ApiError;
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
 /// Refuses what a page of another site sent, unless its origin may call the API.
-pub async fn reject_cross_site(
-    State(allowed_origins): State<Arc<[HeaderValue]>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    if is_cross_site(request.headers(), &allowed_origins) {
-        return ApiError::of(StatusCode::FORBIDDEN).into_response();
+///
+/// # Errors
+///
+/// If a browser says that the request is such a one.
+pub fn check(headers: &HeaderMap, allowed_origins: &[HeaderValue]) -> Result<(), ApiError> {
+    if is_cross_site(headers, allowed_origins) {
+        return Err(ApiError::of(StatusCode::FORBIDDEN));
     }
-    next.run(request).await
+    Ok(())
 }
 
 /// Whoever says nothing of it is no browser of today, and has no visitor to act for.

@@ -2,13 +2,7 @@
 
 use std::{net::IpAddr, num::NonZeroU32, sync::Arc, time::Duration};
 
-use axum::{
-    Extension,
-    body::{Body, HttpBody},
-    extract::{Request, State},
-    middleware::Next,
-    response::{IntoResponse, Response},
-};
+use axum::body::{Body, HttpBody};
 use http::StatusCode;
 use http_body_util::BodyExt;
 use tokio::{
@@ -17,7 +11,6 @@ use tokio::{
 };
 
 use crate::{
-    address::VisitorAddress,
     address_limit::{AddressLimit, AddressPermit},
     api_error::ApiError,
     limits::Limit,
@@ -53,11 +46,10 @@ struct Share {
 }
 
 /// The limits of one route's bodies.
-#[derive(Clone)]
 pub struct FormBodies {
-    pub budget: BodyBudget,
+    budget: BodyBudget,
     /// The largest body that the route takes.
-    pub max_bytes: usize,
+    max_bytes: usize,
 }
 
 impl BodyBudget {
@@ -68,6 +60,14 @@ impl BodyBudget {
             small: Share::new(small),
             large: Share::new(bytes.saturating_sub(small).max(FORM_BYTES)),
             per_address: AddressLimit::new(MAX_OF_ADDRESS),
+        }
+    }
+
+    /// Bodies of one route, each of so many bytes at most.
+    pub fn of(&self, max_bytes: usize) -> FormBodies {
+        FormBodies {
+            budget: self.clone(),
+            max_bytes,
         }
     }
 
@@ -105,27 +105,29 @@ impl Share {
     }
 }
 
-/// Middleware: hands the body on once it is whole, and holds its bytes until the answer.
-pub async fn read_within_budget(
-    State(bodies): State<FormBodies>,
-    Extension(VisitorAddress(address)): Extension<VisitorAddress>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let (parts, body) = request.into_parts();
-    let read = async {
-        let of_address = bodies.budget.turn(address).await?;
-        let (body, bytes) = bodies.read(body).await?;
-        Ok::<_, ApiError>((body, (of_address, bytes)))
-    };
-    match read.await {
-        Ok((body, _held)) => next.run(Request::from_parts(parts, body.into())).await,
-        Err(refused) => refused.into_response(),
-    }
+/// What a body holds until its request is answered.
+pub struct HeldBytes {
+    _of_address: AddressPermit,
+    _of_all: OwnedSemaphorePermit,
 }
 
 impl FormBodies {
-    async fn read(&self, body: Body) -> Result<(Vec<u8>, OwnedSemaphorePermit), ApiError> {
+    /// The body of a request from this address, once it is whole.
+    ///
+    /// # Errors
+    ///
+    /// If there is no room for it, it is too large, too slow, or breaks off.
+    pub async fn read(&self, address: IpAddr, body: Body) -> Result<(Vec<u8>, HeldBytes), ApiError> {
+        let of_address = self.budget.turn(address).await?;
+        let (body, of_all) = self.read_within_budget(body).await?;
+        let held = HeldBytes {
+            _of_address: of_address,
+            _of_all: of_all,
+        };
+        Ok((body, held))
+    }
+
+    async fn read_within_budget(&self, body: Body) -> Result<(Vec<u8>, OwnedSemaphorePermit), ApiError> {
         // What tells no length may be as large as any.
         let told = body
             .size_hint()
@@ -167,10 +169,7 @@ mod tests {
     use super::*;
 
     fn bodies() -> FormBodies {
-        FormBodies {
-            budget: BodyBudget::new(1024 * 1024),
-            max_bytes: FORM_BYTES,
-        }
+        BodyBudget::new(1024 * 1024).of(FORM_BYTES)
     }
 
     fn unending() -> Body {
@@ -180,20 +179,25 @@ mod tests {
     #[tokio::test]
     async fn large_bodies_that_do_not_arrive_leave_room_for_small_ones() {
         let bodies = bodies();
-        let mut unending: Vec<_> = (0..3).map(|_| Box::pin(bodies.read(unending()))).collect();
+        let mut unending: Vec<_> = (0..3)
+            .map(|_| Box::pin(bodies.read_within_budget(unending())))
+            .collect();
         assert!(unending.iter_mut().all(|read| read.now_or_never().is_none()));
-        let (small, _held) = bodies.read("a message".into()).await.expect("there is room");
+        let (small, _held) = bodies
+            .read_within_budget("a message".into())
+            .await
+            .expect("there is room");
         assert_eq!(small, b"a message");
 
         let large = vec![b'x'; FORM_BYTES];
         let refused = bodies
-            .read(large.clone().into())
+            .read_within_budget(large.clone().into())
             .await
             .map(drop)
             .expect_err("no room");
         assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
         drop(unending);
-        assert!(bodies.read(large.into()).await.is_ok());
+        assert!(bodies.read_within_budget(large.into()).await.is_ok());
     }
 
     #[tokio::test]
@@ -217,7 +221,10 @@ mod tests {
         let bodies = bodies();
         let free = || bodies.budget.small.bytes.available_permits();
         let all = free();
-        let (_, held) = bodies.read("a message".into()).await.expect("there is room");
+        let (_, held) = bodies
+            .read_within_budget("a message".into())
+            .await
+            .expect("there is room");
         assert_eq!(free(), all - "a message".len());
         drop(held);
         assert_eq!(free(), all);
@@ -227,7 +234,7 @@ mod tests {
     async fn what_is_too_large_is_told_so_and_what_breaks_off_is_its_senders() {
         let bodies = bodies();
         let status = async |body: Body| {
-            let refused = bodies.read(body).await.map(drop);
+            let refused = bodies.read_within_budget(body).await.map(drop);
             refused.expect_err("it is not whole").status()
         };
         assert_eq!(

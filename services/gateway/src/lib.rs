@@ -4,6 +4,7 @@
 
 mod address;
 mod address_limit;
+mod admission;
 mod api;
 mod api_error;
 mod app;

@@ -2,23 +2,17 @@
 
 use std::process::ExitCode;
 
-use anyhow::Context;
 use gateway::{Service, Settings};
-use site_service::{allocator::Jemalloc, drain, settings, telemetry};
+use site_service::{allocator::Jemalloc, program};
 
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
-#[tokio::main]
-async fn main() -> anyhow::Result<ExitCode> {
-    let settings: Settings = match settings::read() {
-        Ok(settings) => settings,
-        Err(exit) => return Ok(exit.report()),
+fn main() -> anyhow::Result<ExitCode> {
+    let telemetry = |settings: &Settings| settings.telemetry.clone();
+    let serve = async |service: Service, stop| {
+        service.run(stop).await;
+        Ok(())
     };
-    let mut telemetry = telemetry::start(&settings.telemetry, "gateway")?;
-    let stop = drain::on_signal().context("signals cannot be listened to")?;
-    let service = Service::build(settings).await?;
-    telemetry.schedule_first_export();
-    service.run(stop).await;
-    Ok(ExitCode::SUCCESS)
+    program::run("gateway", telemetry, Service::build, serve)
 }

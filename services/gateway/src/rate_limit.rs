@@ -4,28 +4,18 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
     num::NonZeroU32,
     sync::{
-        Arc, Mutex, PoisonError,
+        Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
 
-use axum::{
-    Extension,
-    extract::{Request, State},
-    middleware::Next,
-    response::{IntoResponse, Response},
-};
 use governor::{
     DefaultKeyedRateLimiter, Quota, RateLimiter,
     clock::{Clock, DefaultClock},
 };
 
-use crate::{
-    address::{VisitorAddress, network},
-    limits::Limit,
-    settings::Settings,
-};
+use crate::{address::network, api_error::ApiError, limits::Limit, settings::Settings};
 
 /// How many addresses are remembered one by one. Beyond that, neighbours share a limit,
 /// so that a flood from many addresses cannot fill the memory.
@@ -41,19 +31,6 @@ pub struct RateLimit {
     /// At so many addresses the next eviction is due: at twice as many as the last one left.
     evict_at: AtomicUsize,
     last_eviction: Mutex<Instant>,
-}
-
-/// Rate-limit middleware: answers 429 with `Retry-After` before the body is read.
-pub async fn enforce(
-    State(limit): State<Arc<RateLimit>>,
-    Extension(VisitorAddress(address)): Extension<VisitorAddress>,
-    request: Request,
-    next: Next,
-) -> Response {
-    match limit.admit(address) {
-        Ok(()) => next.run(request).await,
-        Err(wait) => Limit::Rate.exceeded().retry_after(wait).into_response(),
-    }
 }
 
 impl RateLimit {
@@ -76,6 +53,16 @@ impl RateLimit {
             evict_at: AtomicUsize::new(MIN_TRACKED_ADDRESSES),
             last_eviction: Mutex::new(Instant::now()),
         }
+    }
+
+    /// Counts one submission of this address.
+    ///
+    /// # Errors
+    ///
+    /// If it has sent too many: with the time to come back after.
+    pub fn check(&self, address: IpAddr) -> Result<(), ApiError> {
+        self.admit(address)
+            .map_err(|wait| Limit::Rate.exceeded().retry_after(wait))
     }
 
     /// Counts one submission, or says how long to wait.

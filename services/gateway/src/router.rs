@@ -1,35 +1,33 @@
-//! Every route and its middleware: CSRF check, rate limit, timeout, challenge, body limit.
+//! Every route, what is asked of what comes to it, and what all answers have in common.
 
-use std::{sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use axum::{
     Router,
-    extract::{DefaultBodyLimit, Request},
+    extract::{ConnectInfo, DefaultBodyLimit, Request, State},
     http::{HeaderName, HeaderValue, Method, StatusCode, header},
     middleware::{Next, from_fn, from_fn_with_state},
-    response::{IntoResponse, Response},
+    response::Response,
     routing::{MethodRouter, any, get, post},
 };
 use site_files::{Site, security_headers};
-use site_service::{drain::Drain, http_middleware, idempotency, request_id};
-use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
+use site_service::{http_middleware::RequestObserver, idempotency, request_id};
+use tower_http::cors::CorsLayer;
 
 use crate::{
-    address::{self, TrustedProxies},
+    address::{TrustedProxies, VisitorAddress},
+    admission::{Admission, FormAdmission, admit},
     api,
     api_error::{self, ApiError},
     app::AppState,
     challenge::{self, Challenges},
-    csrf,
-    deadline::Deadline,
-    form_bodies::{self, BodyBudget, FORM_BYTES, FormBodies},
-    form_pages::{self, BodyRecorders, FormPages, PageSource},
+    form_bodies::{BodyBudget, FORM_BYTES},
+    form_pages::{BodyRecorders, FormPages, PageSource},
     limits,
-    rate_limit::{self, RateLimit},
+    rate_limit::RateLimit,
     settings::Settings,
-    stopping::{ANSWERING_ENDS, stopping},
-    submissions::{self, SubmissionMetrics},
+    submissions::SubmissionMetrics,
     unread_body,
 };
 
@@ -43,10 +41,6 @@ const REPORT_BYTES: usize = 32 * 1024;
 const LINK_BYTES: usize = 4 * 1024;
 /// How long a form without a file may take, from its headers to its answer.
 const FORM_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
-/// How much longer a request may take than its calls to the services: of one that a service may still do it is said that it is
-/// not known to be done. After 408 a browser takes the form for one that did not arrive, and sends it under another key.
-const ANSWER_MARGIN: Duration = Duration::from_millis(500);
-
 /// Everything the gateway serves.
 ///
 /// # Errors
@@ -54,9 +48,16 @@ const ANSWER_MARGIN: Duration = Duration::from_millis(500);
 /// If the setting `SITE_DIR` names a folder that holds no site, or the operating system has no random bytes.
 pub fn router(app: AppState, settings: &Settings) -> anyhow::Result<Router> {
     let site = site(settings)?;
-    let pages = FormPages {
-        pages: page_source(settings, &site),
-        recorders: BodyRecorders::default(),
+    let outermost = Outermost {
+        observer: RequestObserver::new(),
+        proxies: TrustedProxies {
+            count: settings.trusted_proxies,
+            header: settings.forwarded_header,
+        },
+        pages: FormPages {
+            pages: page_source(settings, &site),
+            recorders: BodyRecorders::default(),
+        },
     };
     let budget = BodyBudget::new(settings.form_kb_at_once as usize * BYTES_PER_KB);
     limits::count_none();
@@ -66,40 +67,60 @@ pub fn router(app: AppState, settings: &Settings) -> anyhow::Result<Router> {
         .merge(links(settings, &budget))
         .merge(other_routes())
         .with_state(app)
-        .merge(site)
-        .layer(CatchPanicLayer::custom(panicked));
+        .merge(site);
     if !settings.cors_origins.is_empty() {
         router = router.layer(cors(&settings.cors_origins));
     }
-    let proxies = TrustedProxies {
-        count: settings.trusted_proxies,
-        header: settings.forwarded_header,
+    Ok(router.layer(from_fn_with_state(Arc::new(outermost), answer)))
+}
+
+/// What every request meets first.
+struct Outermost {
+    observer: RequestObserver,
+    proxies: TrustedProxies,
+    pages: FormPages,
+}
+
+/// Middleware around everything: finds whose the request is, and gives its answer what all answers have.
+async fn answer(
+    State(outermost): State<Arc<Outermost>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let answer = async |mut request: Request| {
+        let visitor = outermost.proxies.visitor_address(request.headers(), peer);
+        request.extensions_mut().insert(VisitorAddress(visitor));
+        let word = api_error::word_of(request.uri().path());
+        let answer = outermost.pages.answer(visitor, request, next).await;
+        let mut answer = match word {
+            Some(word) => api_error::as_json(answer, word),
+            None => answer,
+        };
+        security_headers::add(answer.headers_mut());
+        answer
     };
-    Ok(http_middleware::with_middleware(
-        router
-            .layer(from_fn(http_middleware::require_host))
-            .layer(from_fn_with_state(pages, form_pages::render_for_browsers))
-            .layer(from_fn_with_state(proxies, address::find))
-            .layer(from_fn(api_error::as_json))
-            .layer(from_fn(security_headers::add)),
-    ))
+    outermost.observer.observe(request, answer).await
 }
 
 fn forms(settings: &Settings, budget: &BodyBudget, challenges: &Challenges) -> Router<AppState> {
-    let challenged = |name, form: MethodRouter<AppState>| {
-        form.route_layer(from_fn_with_state(challenges.of(name), challenge::require))
+    let form = |name, timeout, bodies| Admission {
+        form: Some(FormAdmission {
+            metrics: SubmissionMetrics::new(name),
+            allowed_origins: settings.cors_origins.clone(),
+            challenges: challenges.of(name),
+        }),
+        rate: RateLimit::of_forms(settings),
+        timeout,
+        bodies,
     };
-    let without_file = |name, form| {
-        let form = challenged(name, within_budget(form, budget, FORM_BYTES));
-        of_form(name, form, FORM_REQUEST_TIMEOUT, settings)
+    let without_file = |name, route| {
+        let admission = form(name, FORM_REQUEST_TIMEOUT, Some(budget.of(FORM_BYTES)));
+        admitted(route, admission)
     };
+    let name = "career-application";
     let application = post(api::careers::apply).layer(DefaultBodyLimit::max(MULTIPART_BYTES));
-    let application = of_form(
-        "career-application",
-        challenged("career-application", application),
-        settings.upload_timeout,
-        settings,
-    );
+    let application = admitted(application, form(name, settings.upload_timeout, None));
     Router::new()
         .route(
             "/api/contact",
@@ -117,21 +138,35 @@ fn forms(settings: &Settings, budget: &BodyBudget, challenges: &Challenges) -> R
 
 /// Reports of browsers, limited by address as forms are.
 fn reports(settings: &Settings, budget: &BodyBudget) -> Router<AppState> {
-    let report = within_budget(post(api::browser_report::report), budget, REPORT_BYTES);
-    let report = limited(report, FORM_REQUEST_TIMEOUT, RateLimit::of_forms(settings));
-    Router::new().route("/api/remote-failure", report)
+    let admission = Admission {
+        form: None,
+        rate: RateLimit::of_forms(settings),
+        timeout: FORM_REQUEST_TIMEOUT,
+        bodies: Some(budget.of(REPORT_BYTES)),
+    };
+    let report = post(api::browser_report::report);
+    Router::new().route("/api/remote-failure", admitted(report, admission))
 }
 
 /// Where the links of mails lead, for people and for their mail clients.
 fn links(settings: &Settings, budget: &BodyBudget) -> Router<AppState> {
     let link = |route| {
-        let route = within_budget(route, budget, LINK_BYTES);
-        limited(route, FORM_REQUEST_TIMEOUT, RateLimit::of_links(settings))
+        let admission = Admission {
+            form: None,
+            rate: RateLimit::of_links(settings),
+            timeout: FORM_REQUEST_TIMEOUT,
+            bodies: Some(budget.of(LINK_BYTES)),
+        };
+        admitted(route, admission)
     };
     let unsubscribe = post(api::newsletter::unsubscribe).get(api::newsletter::ask_to_unsubscribe);
     Router::new()
         .route("/api/newsletter/confirm", link(post(api::newsletter::confirm)))
         .route("/api/newsletter/unsubscribe", link(unsubscribe))
+}
+
+fn admitted(route: MethodRouter<AppState>, admission: Admission) -> MethodRouter<AppState> {
+    route.layer(from_fn_with_state(Arc::new(admission), admit))
 }
 
 fn other_routes() -> Router<AppState> {
@@ -163,61 +198,8 @@ fn page_source(settings: &Settings, site: &Router) -> PageSource {
     }
 }
 
-/// The route of a form with its middleware: metrics, CSRF check, rate limit, timeout. The CSRF check and the rate limit act before
-/// the body is read, in this order: what another site sends does not count for its visitor.
-fn of_form(
-    name: &'static str,
-    form: MethodRouter<AppState>,
-    timeout: Duration,
-    settings: &Settings,
-) -> MethodRouter<AppState> {
-    limited(form, timeout, RateLimit::of_forms(settings))
-        .layer(from_fn_with_state(
-            Arc::<[HeaderValue]>::from(settings.cors_origins.as_slice()),
-            csrf::reject_cross_site,
-        ))
-        .layer(from_fn_with_state(
-            Arc::new(SubmissionMetrics::new(name)),
-            submissions::count,
-        ))
-}
-
-/// A route that each address may call so often, and that takes so long.
-fn limited(route: MethodRouter<AppState>, timeout: Duration, rate: RateLimit) -> MethodRouter<AppState> {
-    route
-        .layer(from_fn(move |request, next| with_timeout(timeout, request, next)))
-        .layer(from_fn_with_state(Arc::new(rate), rate_limit::enforce))
-}
-
-/// A route that takes bodies of so many bytes, of which those of all requests together are bounded.
-fn within_budget(
-    route: MethodRouter<AppState>,
-    budget: &BodyBudget,
-    max_bytes: usize,
-) -> MethodRouter<AppState> {
-    let budget = budget.clone();
-    let bodies = FormBodies { budget, max_bytes };
-    route.layer(from_fn_with_state(bodies, form_bodies::read_within_budget))
-}
-
-/// Nothing takes longer than `timeout`, nor until the end of a stop. What goes on behind it can be sent again without harm.
-async fn with_timeout(timeout: Duration, mut request: Request, next: Next) -> Response {
-    let drain = Drain::of(request.extensions());
-    request.extensions_mut().insert(Deadline::after(timeout));
-    tokio::select! {
-        answer = next.run(request) => answer,
-        () = tokio::time::sleep(timeout + ANSWER_MARGIN) => ApiError::of(StatusCode::REQUEST_TIMEOUT).into_response(),
-        () = drain.left(ANSWERING_ENDS) => stopping().into_response(),
-    }
-}
-
 async fn not_found() -> ApiError {
     ApiError::of(StatusCode::NOT_FOUND)
-}
-
-fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
-    tracing::error!("a handler panicked; its message stands above on stderr");
-    ApiError::of(StatusCode::INTERNAL_SERVER_ERROR).into_response()
 }
 
 fn cors(origins: &[HeaderValue]) -> CorsLayer {
@@ -236,31 +218,7 @@ fn cors(origins: &[HeaderValue]) -> CorsLayer {
 
 #[cfg(test)]
 mod tests {
-    use axum::body::Body;
-    use futures_util::future::join_all;
-    use tower::ServiceExt;
-
     use super::*;
-
-    #[tokio::test]
-    async fn a_handler_that_panics_is_an_answer_that_tells_nothing_of_it_and_the_next_is_served() {
-        async fn panics() -> &'static str {
-            panic!("a detail")
-        }
-        let router: Router = Router::new()
-            .route("/", get(panics))
-            .route("/fine", get(|| async { "fine" }))
-            .layer(CatchPanicLayer::custom(panicked));
-        let answer = async |path: &str| {
-            let request = Request::get(path).body(Body::empty()).expect("a request");
-            router.clone().oneshot(request).await.expect("an answer")
-        };
-        let failed = answer("/").await;
-        assert_eq!(failed.status(), StatusCode::INTERNAL_SERVER_ERROR);
-        let told = ApiError::in_answer(&failed);
-        assert!(!told.sentence().contains("a detail"), "{}", told.sentence());
-        assert_eq!(answer("/fine").await.status(), StatusCode::OK);
-    }
 
     #[test]
     fn the_operators_page_says_how_long_a_form_may_take() {
@@ -268,29 +226,5 @@ mod tests {
         let seconds = FORM_REQUEST_TIMEOUT.as_secs();
         let row = format!("| a form's body | {seconds} s with its answer; an upload `UPLOAD_SECONDS` |");
         assert!(page.contains(&row), "docs/operations.md lacks: {row}");
-    }
-
-    /// What a call does whose service says nothing until its deadline.
-    async fn unanswered(deadline: Deadline) -> ApiError {
-        tokio::time::sleep(deadline.left(FORM_REQUEST_TIMEOUT)).await;
-        ApiError::of(StatusCode::SERVICE_UNAVAILABLE)
-    }
-
-    #[tokio::test]
-    async fn a_call_that_its_service_may_still_do_is_never_told_as_a_request_that_did_not_arrive() {
-        const LIMIT: Duration = Duration::from_millis(200);
-        let router: Router = Router::new()
-            .route("/", post(unanswered))
-            .layer(from_fn(|request, next| with_timeout(LIMIT, request, next)));
-        let requests = (0..50).map(|_| {
-            let request = Request::post("/").body(Body::empty()).expect("a request");
-            router.clone().oneshot(request)
-        });
-        let statuses = join_all(requests).await;
-        let statuses = statuses
-            .into_iter()
-            .map(|answer| answer.map(|answer| answer.status()));
-        let told_otherwise = statuses.filter(|status| *status != Ok(StatusCode::SERVICE_UNAVAILABLE));
-        assert_eq!(told_otherwise.count(), 0);
     }
 }

@@ -1,12 +1,6 @@
-//! Metrics middleware: counts submissions by form and outcome.
+//! Submission metrics: how many forms were answered, by form and outcome.
 
-use std::sync::Arc;
-
-use axum::{
-    extract::{Request, State},
-    middleware::Next,
-    response::Response,
-};
+use axum::response::Response;
 use http::StatusCode;
 use opentelemetry::{KeyValue, metrics::Counter};
 use site_service::{http_middleware::Outcome, metrics};
@@ -45,7 +39,8 @@ impl SubmissionMetrics {
         metrics
     }
 
-    fn count(&self, answer: &mut Response) {
+    /// Counts an answer of the form, and has its log line say what came of it.
+    pub fn count(&self, answer: &mut Response) {
         let extensions = answer.extensions();
         let outcome = match answer.status() {
             _ if extensions.get::<Spam>().is_some() => "spam",
@@ -70,11 +65,4 @@ impl SubmissionMetrics {
         ];
         self.submissions.add(answers, &labels);
     }
-}
-
-/// Counts what the form answered.
-pub async fn count(State(metrics): State<Arc<SubmissionMetrics>>, request: Request, next: Next) -> Response {
-    let mut answer = next.run(request).await;
-    metrics.count(&mut answer);
-    answer
 }

@@ -2,23 +2,13 @@
 
 use std::process::ExitCode;
 
-use anyhow::Context;
 use notifier::{Service, Settings};
-use site_service::{allocator::Jemalloc, drain, settings, telemetry};
+use site_service::{allocator::Jemalloc, program};
 
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
-#[tokio::main]
-async fn main() -> anyhow::Result<ExitCode> {
-    let settings: Settings = match settings::read() {
-        Ok(settings) => settings,
-        Err(exit) => return Ok(exit.report()),
-    };
-    let mut telemetry = telemetry::start(&settings.telemetry, "notifier")?;
-    let stop = drain::on_signal().context("signals cannot be listened to")?;
-    let service = Service::build(settings).await?;
-    telemetry.schedule_first_export();
-    service.run(stop).await?;
-    Ok(ExitCode::SUCCESS)
+fn main() -> anyhow::Result<ExitCode> {
+    let telemetry = |settings: &Settings| settings.telemetry.clone();
+    program::run("notifier", telemetry, Service::build, Service::run)
 }

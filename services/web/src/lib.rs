@@ -2,18 +2,23 @@
 
 mod settings;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use anyhow::Context;
-use axum::{Router, middleware::from_fn, routing::get};
+use axum::{
+    Router,
+    extract::{Request, State},
+    middleware::{Next, from_fn_with_state},
+    response::Response,
+    routing::get,
+};
 use site_files::{Site, security_headers};
 use site_service::{
     drain::{CancellationToken, Drain},
     http::{HttpServer, Limits},
     http_health::{self, HealthServer},
-    http_middleware,
+    http_middleware::{self, RequestObserver},
 };
-use tower_http::catch_panic::CatchPanicLayer;
 
 pub use settings::Settings;
 
@@ -69,10 +74,15 @@ impl Service {
 }
 
 fn router(site: Site) -> Router {
-    let answers = site
-        .into_router()
-        .layer(CatchPanicLayer::new())
-        .layer(from_fn(http_middleware::require_host))
-        .layer(from_fn(security_headers::add));
-    http_middleware::with_middleware(answers)
+    let observer = Arc::new(RequestObserver::new());
+    site.into_router().layer(from_fn_with_state(observer, answer))
+}
+
+async fn answer(State(observer): State<Arc<RequestObserver>>, request: Request, next: Next) -> Response {
+    let answer = async |request| {
+        let mut answer = http_middleware::guarded(request, next).await;
+        security_headers::add(answer.headers_mut());
+        answer
+    };
+    observer.observe(request, answer).await
 }

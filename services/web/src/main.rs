@@ -2,20 +2,14 @@
 
 use std::process::ExitCode;
 
-use anyhow::Context;
-use site_service::{drain, settings, telemetry};
+use site_service::program;
 use web::{Service, Settings};
 
-#[tokio::main]
-async fn main() -> anyhow::Result<ExitCode> {
-    let settings: Settings = match settings::read() {
-        Ok(settings) => settings,
-        Err(exit) => return Ok(exit.report()),
+fn main() -> anyhow::Result<ExitCode> {
+    let telemetry = |settings: &Settings| settings.telemetry.clone();
+    let serve = async |service: Service, stop| {
+        service.run(stop).await;
+        Ok(())
     };
-    let mut telemetry = telemetry::start(&settings.telemetry, "web")?;
-    let stop = drain::on_signal().context("signals cannot be listened to")?;
-    let service = Service::build(settings).await?;
-    telemetry.schedule_first_export();
-    service.run(stop).await;
-    Ok(ExitCode::SUCCESS)
+    program::run("web", telemetry, Service::build, serve)
 }

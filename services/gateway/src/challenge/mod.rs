@@ -14,12 +14,6 @@ use std::{
 };
 
 use altcha::Challenge;
-use axum::{
-    Extension,
-    extract::{Request, State},
-    middleware::Next,
-    response::{IntoResponse, Response},
-};
 use http::{HeaderMap, HeaderName};
 use opentelemetry::{KeyValue, metrics::Counter};
 use site_service::{idempotency, metrics};
@@ -31,7 +25,7 @@ use self::{
     proof_of_work::{Binding, ProofOfWork},
     settings::ChallengeMode,
 };
-use crate::{address::VisitorAddress, api_error::ApiError};
+use crate::api_error::ApiError;
 
 /// The header with a challenge's solution.
 pub const SOLUTION: HeaderName = HeaderName::from_static("challenge-solution");
@@ -89,19 +83,6 @@ pub struct FormChallenges {
     shared: Arc<Shared>,
 }
 
-/// Middleware: asks for work before the body is read, or lets the form pass.
-pub async fn require(
-    State(challenges): State<FormChallenges>,
-    Extension(VisitorAddress(address)): Extension<VisitorAddress>,
-    request: Request,
-    next: Next,
-) -> Response {
-    match challenges.check(address, request.headers(), Instant::now()) {
-        Ok(()) => next.run(request).await,
-        Err(asked) => asked.into_response(),
-    }
-}
-
 impl Challenges {
     /// As the settings say.
     ///
@@ -138,7 +119,12 @@ impl Challenges {
 }
 
 impl FormChallenges {
-    fn check(&self, address: IpAddr, headers: &HeaderMap, now: Instant) -> Result<(), ApiError> {
+    /// Lets a form pass, or asks its sender for work.
+    ///
+    /// # Errors
+    ///
+    /// If work is asked for.
+    pub fn check(&self, address: IpAddr, headers: &HeaderMap, now: Instant) -> Result<(), ApiError> {
         let shared = &self.shared;
         if shared.mode == ChallengeMode::Off {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Middleware for forms without JavaScript: redirects after success (Post/Redirect/Get), else fills the form page with the
+//! Forms without JavaScript: redirects after success (Post/Redirect/Get), else fills the form page with the
 //! errors.
 //!
 //! The redirect is a 303 (RFC 9110, 15.4.4). The form page shows what was entered, too. Both are pages that the front ends'
@@ -13,17 +13,19 @@ mod pages;
 use std::net::IpAddr;
 
 use axum::{
-    Extension,
-    extract::{Request, State},
+    extract::Request,
     middleware::Next,
     response::{Html, IntoResponse, Redirect, Response},
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
-use site_service::{drain::Drain, http_middleware::Outcome};
+use site_service::{
+    drain::Drain,
+    http_middleware::{self, Outcome},
+};
 
 use self::{filling::fill, form_values::FormValues};
 pub use self::{form_values::BodyRecorders, pages::PageSource};
-use crate::{address::VisitorAddress, api_error::ApiError};
+use crate::api_error::ApiError;
 
 /// Routes of a form: on the API, and its pages on the site.
 struct FormRoute {
@@ -108,25 +110,6 @@ pub struct FormPages {
     pub recorders: BodyRecorders,
 }
 
-/// Middleware: answers browsers with pages, and everyone else as the inner service does.
-pub async fn render_for_browsers(
-    State(form_pages): State<FormPages>,
-    Extension(VisitorAddress(visitor)): Extension<VisitorAddress>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let form = FormRoute::of(request.uri()).filter(|_| asks_for_a_page(request.headers()));
-    let Some(form) = form else {
-        return next.run(request).await;
-    };
-    match *request.method() {
-        // Whoever loads the address of the answer anew wants the form.
-        Method::GET | Method::HEAD => form.opened(request.uri().query()).into_response(),
-        Method::POST => form_pages.submit(form, visitor, request, next).await,
-        _ => next.run(request).await,
-    }
-}
-
 /// A browser that shows a page names HTML; scripts name JSON, or anything (RFC 9110, 12.5.1).
 fn asks_for_a_page(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter();
@@ -141,10 +124,21 @@ fn asks_for_a_page(headers: &HeaderMap) -> bool {
 }
 
 impl FormPages {
+    /// Answers browsers with pages, and everyone else as the router does.
+    pub async fn answer(&self, visitor: IpAddr, request: Request, next: Next) -> Response {
+        let form = FormRoute::of(request.uri()).filter(|_| asks_for_a_page(request.headers()));
+        match (form, request.method()) {
+            // Whoever loads the address of the answer anew wants the form.
+            (Some(form), &Method::GET | &Method::HEAD) => form.opened(request.uri().query()).into_response(),
+            (Some(form), &Method::POST) => self.submit(form, visitor, request, next).await,
+            _ => http_middleware::guarded(request, next).await,
+        }
+    }
+
     async fn submit(&self, form: &FormRoute, visitor: IpAddr, request: Request, next: Next) -> Response {
         let drain = Drain::of(request.extensions());
         let (request, recorder) = self.recorders.record(visitor, request);
-        let answer = next.run(request).await;
+        let answer = http_middleware::guarded(request, next).await;
         let mut page = if answer.status().is_success() {
             Redirect::to(form.accepted).into_response()
         } else {

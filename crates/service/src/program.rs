@@ -1,0 +1,50 @@
+//! The `main` of every service: settings, logs, signals, and the service until it is asked to stop.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Parser;
+use tokio::{runtime::Builder, task::spawn_blocking};
+
+use crate::{
+    drain::{self, CancellationToken},
+    settings,
+    telemetry::{self, TelemetrySettings},
+};
+
+/// Threads for work on files and for names that are looked up. More of them hold memory and store no résumé sooner; and each
+/// that was ever started stays, as the work goes round.
+const BLOCKING_THREADS: usize = 8;
+
+/// Runs a service on one thread, which is all that a pod is given, and on which answers that are ready together leave together
+/// (docs/decisions/0031-services-run-on-one-thread.md).
+///
+/// # Errors
+///
+/// If the service cannot start, or ends unasked, with the sentence for the log.
+pub fn run<S: Parser, T>(
+    name: &'static str,
+    telemetry: impl FnOnce(&S) -> TelemetrySettings,
+    build: impl AsyncFnOnce(S) -> anyhow::Result<T>,
+    serve: impl AsyncFnOnce(T, CancellationToken) -> anyhow::Result<()>,
+) -> anyhow::Result<ExitCode> {
+    let settings: S = match settings::read() {
+        Ok(settings) => settings,
+        Err(exit) => return Ok(exit.report()),
+    };
+    let mut runtime = Builder::new_current_thread();
+    runtime.enable_all().max_blocking_threads(BLOCKING_THREADS);
+    runtime.build()?.block_on(async {
+        let mut telemetry = telemetry::start(&telemetry(&settings), name)?;
+        let served = async {
+            let stop = drain::on_signal().context("signals cannot be listened to")?;
+            let service = build(settings).await?;
+            telemetry.schedule_first_export();
+            serve(service, stop).await
+        };
+        let served = served.await;
+        // What is sent last is sent by this thread.
+        spawn_blocking(move || drop(telemetry)).await?;
+        served.map(|()| ExitCode::SUCCESS)
+    })
+}

@@ -1,0 +1,233 @@
+//! Answer cache: what was read for a plain request is sent again for a second, without the disk.
+//!
+//! A second is long where many ask, and short for who has just built the site anew.
+
+use std::{
+    collections::HashMap,
+    sync::{PoisonError, RwLock},
+    time::{Duration, Instant},
+};
+
+use axum::{
+    body::{Bytes, to_bytes},
+    extract::Request,
+    http::{HeaderMap, HeaderName, Method, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+
+const KEPT_FOR: Duration = Duration::from_secs(1);
+/// The largest answer that is kept: larger ones cost more to send than to read.
+const MAX_ANSWER_BYTES: usize = 128 * 1024;
+/// All that are kept: every page and script of a site twice as large as ours.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Headers that make an answer depend on more than the address and the coding.
+const CONDITIONS: [HeaderName; 6] = [
+    header::RANGE,
+    header::IF_RANGE,
+    header::IF_NONE_MATCH,
+    header::IF_MODIFIED_SINCE,
+    header::IF_MATCH,
+    header::IF_UNMODIFIED_SINCE,
+];
+
+/// A form in which a file lies there (RFC 9110, 8.4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Coding {
+    Brotli,
+    Gzip,
+    Identity,
+}
+
+impl Coding {
+    /// The coding that a request without conditions will be answered in, where that is plain: what weighs codings against each
+    /// other, or names none that we have, is for the file server to read.
+    pub fn of_plain(request: &Request) -> Option<Self> {
+        let headers = request.headers();
+        let is_plain = request.method() == Method::GET
+            && request.uri().query().is_none()
+            && !CONDITIONS.iter().any(|condition| headers.contains_key(condition));
+        let mut accepted = headers.get_all(header::ACCEPT_ENCODING).iter();
+        let (accepted, None) = (accepted.next(), accepted.next()) else {
+            return None;
+        };
+        let Some(accepted) = accepted.filter(|_| is_plain) else {
+            return is_plain.then_some(Self::Identity);
+        };
+        let accepted = accepted.to_str().ok().filter(|list| !list.contains(';'))?;
+        let names = |coding| accepted.split(',').any(|accepted| accepted.trim() == coding);
+        if names("br") {
+            Some(Self::Brotli)
+        } else {
+            names("gzip").then_some(Self::Gzip)
+        }
+    }
+}
+
+/// Answers by address and coding.
+#[derive(Default)]
+pub(crate) struct AnswerCache(RwLock<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    answers: HashMap<String, Codings>,
+    bytes: usize,
+}
+
+/// The answers of one address.
+type Codings = HashMap<Coding, Answer>;
+
+struct Answer {
+    headers: HeaderMap,
+    body: Bytes,
+    until: Instant,
+}
+
+impl AnswerCache {
+    /// The answer that is kept for this address, if it is still to be used.
+    pub fn get(&self, path: &str, coding: Coding) -> Option<Response> {
+        let kept = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let answer = kept.answers.get(path)?.get(&coding)?;
+        (answer.until > Instant::now()).then(|| answer.to_response())
+    }
+
+    /// The same answer, which is kept if it is a whole file that is no larger than what is kept.
+    pub async fn keep(&self, path: String, coding: Coding, answer: Response) -> Response {
+        let length = answer.headers().get(header::CONTENT_LENGTH);
+        let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
+        let is_small = length.is_some_and(|bytes: usize| bytes <= MAX_ANSWER_BYTES);
+        if answer.status() != StatusCode::OK || !is_small {
+            return answer;
+        }
+        let (parts, body) = answer.into_parts();
+        let Ok(body) = to_bytes(body, MAX_ANSWER_BYTES).await else {
+            return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        };
+        let answer = Answer {
+            headers: parts.headers,
+            body,
+            until: Instant::now() + KEPT_FOR,
+        };
+        let response = answer.to_response();
+        self.0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(path, coding, answer);
+        response
+    }
+}
+
+impl Kept {
+    fn insert(&mut self, path: String, coding: Coding, answer: Answer) {
+        if self.bytes + answer.body.len() > MAX_BYTES {
+            self.answers.clear();
+            self.bytes = 0;
+        }
+        self.bytes += answer.body.len();
+        let former = self.answers.entry(path).or_default().insert(coding, answer);
+        self.bytes -= former.map_or(0, |former| former.body.len());
+    }
+}
+
+impl Answer {
+    fn to_response(&self) -> Response {
+        (self.headers.clone(), self.body.clone()).into_response()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use axum::{Router, body::Body};
+    use tower::ServiceExt;
+
+    use super::*;
+    use crate::Site;
+
+    const ROUTES: &str = r#"{ "redirects": [], "notFound": [], "variants": [], "scriptHashes": [], "styleHashes": [],
+        "trustedTypePolicies": [], "frameSources": [] }"#;
+
+    fn site(folder: &Path) -> Router {
+        for (name, content) in [
+            ("_routes.json", ROUTES),
+            ("about.html", "plain"),
+            ("about.html.gz", "gzip"),
+            ("about.html.br", "brotli"),
+        ] {
+            fs::write(folder.join(name), content).expect("a folder of ours");
+        }
+        Site::read(folder).expect("a site").into_router()
+    }
+
+    fn asked(address: &str, headers: &[(HeaderName, &str)]) -> Request {
+        let mut request = Request::get(address);
+        for (name, value) in headers {
+            request = request.header(name, *value);
+        }
+        request.body(Body::empty()).expect("a request")
+    }
+
+    async fn told(site: &Router, request: Request) -> (HeaderMap, String) {
+        let answer = site.clone().oneshot(request).await.expect("an answer");
+        let (parts, body) = answer.into_parts();
+        let body = to_bytes(body, MAX_ANSWER_BYTES).await.expect("a body");
+        (parts.headers, String::from_utf8(body.into()).expect("text"))
+    }
+
+    #[tokio::test]
+    async fn what_is_sent_again_is_what_was_read_whatever_codings_are_taken() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let site = site(folder.path());
+        for accepted in [
+            None,
+            Some("gzip, deflate, br, zstd"),
+            Some("gzip"),
+            Some("gzip;q=0.5, br;q=0.1"),
+            Some("identity"),
+            Some("BR"),
+            Some("*"),
+            Some(""),
+        ] {
+            let headers: Vec<_> = accepted
+                .map(|list| (header::ACCEPT_ENCODING, list))
+                .into_iter()
+                .collect();
+            let once = told(&site, asked("/about", &headers)).await;
+            // What the file server would say, which reads whatever comes with a condition.
+            let condition = (header::IF_MODIFIED_SINCE, "Thu, 01 Jan 1970 00:00:00 GMT");
+            let read = told(&site, asked("/about", &[&headers[..], &[condition]].concat())).await;
+            let again = told(&site, asked("/about", &headers)).await;
+            assert_eq!(once, read, "{accepted:?}");
+            assert_eq!(again, read, "{accepted:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_site_that_is_built_anew_is_served_after_a_second() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let site = site(folder.path());
+        let page = || async { told(&site, asked("/about", &[])).await.1 };
+        assert_eq!(page().await, "plain");
+        fs::write(folder.path().join("about.html"), "new").expect("a folder of ours");
+        assert_eq!(page().await, "plain");
+        tokio::time::sleep(KEPT_FOR).await;
+        assert_eq!(page().await, "new");
+    }
+
+    #[test]
+    fn no_more_is_kept_than_the_limit() {
+        let mut kept = Kept::default();
+        let answer = |bytes| Answer {
+            headers: HeaderMap::new(),
+            body: vec![0; bytes].into(),
+            until: Instant::now(),
+        };
+        for number in 0..3 * MAX_BYTES / MAX_ANSWER_BYTES {
+            kept.insert(format!("/{}", number / 2), Coding::Gzip, answer(MAX_ANSWER_BYTES));
+            let held = kept.answers.values().flat_map(HashMap::values);
+            let held: usize = held.map(|answer| answer.body.len()).sum();
+            assert_eq!(held, kept.bytes);
+            assert!(held <= MAX_BYTES, "{held}");
+        }
+    }
+}
