@@ -3,7 +3,6 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
 use async_nats::{
     Client, HeaderMap,
     header::NATS_MESSAGE_ID,
