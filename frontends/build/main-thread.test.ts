@@ -38,6 +38,16 @@ test('a task within a task, and a script within a script, count once', () => {
   expect(mainThreadWork(trace, 'dur')).toEqual({ longestTask: 80, blocking: 30, script: 65 });
 });
 
+test('what awaits the promises of a call is a part of it', () => {
+  const trace = [
+    ...BEGIN,
+    event('RunTask', 400, 60),
+    event('v8.callFunction', 401, 50),
+    event('FunctionCall', 401, 1),
+  ];
+  expect(mainThreadWork(trace, 'dur').script).toBe(50);
+});
+
 test('by the processor’s clock it does not count what else the machine did', () => {
   const trace = [...BEGIN, event('RunTask', 400, 200, 40), event('FunctionCall', 400, 190, 30)];
   expect(mainThreadWork(trace, 'tdur')).toEqual({ longestTask: 40, blocking: 0, script: 30 });

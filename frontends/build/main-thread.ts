@@ -38,13 +38,16 @@ export const TRACE_CATEGORIES = [
 ];
 
 const LONGEST_UNBLOCKING_TASK_US = 50_000;
+/** A call is recorded twice: `FunctionCall` ends before what awaits its promises goes on, `v8.callFunction` after. */
 const SCRIPT_EVENTS = [
   'EvaluateScript',
   'EvaluateModule',
   'FunctionCall',
   'RunMicrotasks',
+  'v8.callFunction',
   'v8.compile',
   'v8.compileModule',
+  'v8.run',
 ];
 
 /** Reads from a trace of one page what its main thread did. */
