@@ -23,7 +23,12 @@ test('an article has its summary, its text and its headings', () => {
     'a-post.md',
     file({}, '## What *is* it?\n\nThis.\n'),
   );
-  expect(summary).toMatchObject({ id: 'a-post', category: 'Privacy', readMinutes: 1 });
+  expect(summary).toMatchObject({
+    id: 'a-post',
+    dateText: 'April 15, 2025',
+    category: 'Privacy',
+    readMinutes: 1,
+  });
   expect(html).toBe(
     '<h2 id="what-is-it"><a class="anchor" href="#what-is-it">What <em>is</em> it?</a></h2>\n<p>This.</p>\n',
   );

@@ -102,6 +102,7 @@ function summaryOf(file: string, values: Record<string, unknown>, body: string):
     title: text('title'),
     excerpt: text('excerpt'),
     date,
+    dateText: new Date(date).toLocaleDateString('en-US', { dateStyle: 'long', timeZone: 'UTC' }),
     category,
     author: text('author'),
     authorTitle: text('authorTitle'),

@@ -12,7 +12,7 @@ import { authorOf, authorThing } from './author.ts';
 import { AuthorCard } from './author-card.tsx';
 import { PostNotFound } from './not-found.tsx';
 import type { PostSummary } from './post.ts';
-import { dateOf, PICTURE_SIZE } from './post.ts';
+import { PICTURE_SIZE } from './post.ts';
 import { PostCard } from './post-card.tsx';
 import { posts } from './posts.ts';
 import { relatedTo } from './related.ts';
@@ -97,7 +97,7 @@ function Top({ post }: { post: PostSummary }) {
         <h1 className="mt-3 text-balance text-heading">{post.title}</h1>
         <p className="mt-5 text-ink-2 text-lead">{post.excerpt}</p>
         <p className="mt-6 flex flex-wrap gap-x-6 gap-y-1 text-ink-2 text-small">
-          <time dateTime={post.date}>{dateOf(post)}</time>
+          <time dateTime={post.date}>{post.dateText}</time>
           <span>{post.readMinutes} min read</span>
           <span>By {authorOf(post).byline}</span>
         </p>

@@ -3,7 +3,7 @@ import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Link } from '@site/kit/router.ts';
 import type { PostSummary } from './post.ts';
-import { dateOf, PICTURE_SIZE } from './post.ts';
+import { PICTURE_SIZE } from './post.ts';
 
 /** An article in a list. All of the card leads to it; it is revealed `delayMs` after it comes into view. */
 export function PostCard({ post, delayMs }: { post: PostSummary; delayMs?: number }) {
@@ -25,7 +25,7 @@ export function PostCard({ post, delayMs }: { post: PostSummary; delayMs?: numbe
         </h3>
         <p className="mt-2 grow text-ink-2">{post.excerpt}</p>
         <p className="mt-4 text-ink-2 text-small">
-          <time dateTime={post.date}>{dateOf(post)}</time>
+          <time dateTime={post.date}>{post.dateText}</time>
         </p>
       </div>
     </Card>

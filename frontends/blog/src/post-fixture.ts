@@ -7,6 +7,7 @@ export function postFixture(given: Partial<PostSummary>): PostSummary {
     title: 'A post',
     excerpt: 'What it is about.',
     date: '2025-04-15',
+    dateText: 'April 15, 2025',
     category: 'Privacy',
     author: 'CTO',
     authorTitle: 'Chief Technology Officer',

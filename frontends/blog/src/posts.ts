@@ -11,7 +11,8 @@ const context = import.meta.webpackContext('../posts', { regExp: /\.md$/ });
 const modules: readonly PostModule[] = context
   .keys()
   .map(key => context(key) as PostModule)
-  .sort((a, b) => b.summary.date.localeCompare(a.summary.date));
+  // Not by `localeCompare`, for which a phone stands still for 60 ms.
+  .sort((a, b) => (a.summary.date < b.summary.date ? 1 : -1));
 
 /** All articles, newest first. */
 export const posts: readonly PostSummary[] = modules.map(({ summary }) => summary);
