@@ -15,7 +15,7 @@ use std::{
 use anyhow::Context as _;
 use async_nats::{
     Client, ConnectOptions,
-    jetstream::{self, message::StreamMessage},
+    jetstream::{self, message::StreamMessage, stream::Stream},
 };
 use clap::Parser;
 use futures_util::{StreamExt, TryStreamExt};
@@ -23,6 +23,7 @@ use serde_json::Value;
 use site_broker::{ProvisionSettings, StreamReader, UPLOADS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM};
 use tempfile::TempDir;
+use tokio::time::timeout;
 
 use self::{configuration::Listens, routes::Routes, server::Server, user::Passwords};
 pub use self::{
@@ -30,6 +31,10 @@ pub use self::{
     user::User,
 };
 use crate::{Fsync, child_process::ChildProcess, ports::free_ports};
+
+/// How long a test's stream may take to be read whole, and how often that is tried.
+const READ_TIMEOUT: Duration = Duration::from_secs(20);
+const READ_ATTEMPTS: u32 = 3;
 
 /// A broker on 127.0.0.1: one server, or three ([`Self::start_cluster_at`]). Its disk outlives its stops.
 pub struct Nats {
@@ -287,17 +292,26 @@ impl Nats {
     pub async fn messages(&self, stream: &str) -> anyhow::Result<Vec<async_nats::Message>> {
         let context = jetstream::new(self.client(User::Operator).await?);
         let stream = context.get_stream(stream).await?;
-        let count = stream.cached_info().state.messages;
-        let config = jetstream::consumer::pull::OrderedConfig::default();
-        let consumer = stream.create_consumer(config).await?;
-        let count = usize::try_from(count)?;
-        if count == 0 {
-            return Ok(Vec::new());
+        for _ in 0..READ_ATTEMPTS {
+            // What was counted may be removed before it is read, and would be waited for in vain.
+            if let Ok(read) = timeout(READ_TIMEOUT, counted_messages(&stream)).await {
+                return read;
+            }
         }
-        let messages = consumer.messages().await?.take(count);
-        let messages: Vec<_> = messages.collect().await;
-        messages.into_iter().map(|message| Ok(message?.message)).collect()
+        anyhow::bail!("a stream changes faster than it is read")
     }
+}
+
+async fn counted_messages(stream: &Stream) -> anyhow::Result<Vec<async_nats::Message>> {
+    let count = usize::try_from(stream.get_info().await?.state.messages)?;
+    let config = jetstream::consumer::pull::OrderedConfig::default();
+    let consumer = stream.create_consumer(config).await?;
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let messages = consumer.messages().await?.take(count);
+    let messages: Vec<_> = messages.collect().await;
+    messages.into_iter().map(|message| Ok(message?.message)).collect()
 }
 
 #[derive(Parser)]
