@@ -105,7 +105,8 @@ test('a post whose file is deleted is gone after the next release', async ({ req
   putInPlace('blog-without-post');
   const answer = await request.get(`${served.site}/blog/dusty`);
   expect(answer.status()).toBe(404);
-  expect(await (await request.get(`${served.site}/blog`)).text()).not.toContain(TITLE);
+  const list = async () => (await request.get(`${served.site}/blog`)).text();
+  await expect.poll(list).not.toContain(TITLE);
 });
 
 /** Puts a release in the place of the site that is served. */
