@@ -9,6 +9,7 @@ mod cpu;
 mod fill;
 mod growth;
 mod h2load;
+mod instructions;
 mod others;
 mod pages;
 mod peers;
@@ -23,8 +24,8 @@ use clap::{Parser, Subcommand};
 use site_service::{drain, http::open_files};
 
 use self::{
-    accept::AcceptArgs, batches::BatchesArgs, growth::GrowthArgs, pages::PagesArgs, report::Report,
-    upload::UploadArgs,
+    accept::AcceptArgs, batches::BatchesArgs, growth::GrowthArgs, instructions::InstructionsArgs,
+    pages::PagesArgs, report::Report, upload::UploadArgs,
 };
 
 /// Connections of the load, of the contenders and between them.
@@ -50,6 +51,8 @@ enum What {
     Growth(GrowthArgs),
     /// Events one by one and in the broker's atomic batches, with fsync
     Batches(BatchesArgs),
+    /// Instructions and allocations of each path, beside those that are written down
+    Instructions(InstructionsArgs),
 }
 
 #[tokio::main]
@@ -68,25 +71,26 @@ async fn main() -> ExitCode {
 async fn bench_until_signal(what: &What) -> anyhow::Result<bool> {
     open_files::allow(OPEN_FILES);
     let stop = drain::on_signal()?;
-    let report = stop.run_until_cancelled(bench(what)).await;
-    let report = report.unwrap_or_else(|| Err(anyhow::anyhow!("asked to stop; the bench was cut off")))?;
+    let holds = stop.run_until_cancelled(bench(what)).await;
+    holds.unwrap_or_else(|| Err(anyhow::anyhow!("asked to stop; the bench was cut off")))
+}
+
+async fn bench(what: &What) -> anyhow::Result<bool> {
+    match what {
+        What::Accept(args) => compare(accept::accept(args)).await,
+        What::Pages(args) => compare(pages::pages(args)).await,
+        What::Upload(args) => compare(upload::upload(args)).await,
+        What::Growth(args) => compare(growth::growth(args)).await,
+        What::Batches(args) => compare(batches::batches(args)).await,
+        What::Instructions(args) => instructions::instructions(args).await,
+    }
+}
+
+/// What a comparison comes to, and what others took of the machine before and after it.
+async fn compare(comparison: impl Future<Output = anyhow::Result<Report>>) -> anyhow::Result<bool> {
+    let before = others::share_taken().await?;
+    let mut report = comparison.await?;
+    report.taken_by_others = others::share_taken().await?.max(before);
     report.publish()?;
     Ok(report.holds())
-}
-
-async fn bench(what: &What) -> anyhow::Result<Report> {
-    let before = others::share_taken().await?;
-    let mut report = compare(what).await?;
-    report.taken_by_others = others::share_taken().await?.max(before);
-    Ok(report)
-}
-
-async fn compare(what: &What) -> anyhow::Result<Report> {
-    match what {
-        What::Accept(args) => accept::accept(args).await,
-        What::Pages(args) => pages::pages(args).await,
-        What::Upload(args) => upload::upload(args).await,
-        What::Growth(args) => growth::growth(args).await,
-        What::Batches(args) => batches::batches(args).await,
-    }
 }

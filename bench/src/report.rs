@@ -104,11 +104,8 @@ impl Report {
     }
 
     fn text(&self) -> String {
-        let rule: Vec<&str> = self.columns.iter().map(|_| "---").collect();
-        let mut lines = vec![line(&self.columns), line(&rule)];
-        lines.extend(self.rows.iter().map(|row| line(&row.cells)));
-        lines.push(String::new());
-        lines.extend([self.shared.to_owned(), self.judgement()]);
+        let table = table(&self.columns, self.rows.iter().map(|row| &row.cells));
+        let mut lines = vec![table, self.shared.to_owned(), self.judgement()];
         lines.extend(self.bars.iter().map(|bar| {
             let Bar {
                 what, seen, least, ..
@@ -117,6 +114,14 @@ impl Report {
         }));
         lines.join("\n") + "\n"
     }
+}
+
+/// A table in Markdown.
+pub fn table<R: AsRef<[String]>>(columns: &[&str], rows: impl IntoIterator<Item = R>) -> String {
+    let rule: Vec<&str> = columns.iter().map(|_| "---").collect();
+    let mut lines = vec![line(columns), line(&rule)];
+    lines.extend(rows.into_iter().map(|row| line(row.as_ref())));
+    lines.join("\n") + "\n"
 }
 
 fn line<T: AsRef<str>>(cells: &[T]) -> String {

@@ -1,5 +1,7 @@
 //! `cargo xtask bench`.
 
+use std::process::Command;
+
 use clap::ValueEnum;
 
 use crate::{
@@ -35,6 +37,9 @@ pub enum What {
     Deliver,
     /// Events stored one by one and in the broker's atomic batches, each on the disk before it is acknowledged
     Batches,
+    /// Instructions and allocations of a form, a megabyte of an upload, a page and a mail, beside those that are written down;
+    /// `--write` writes them down
+    Instructions,
 }
 
 impl What {
@@ -45,11 +50,12 @@ impl What {
             Self::Pages => &[Tool::NatsServer, Tool::SitePackages, Tool::Nginx, Tool::H2load],
             Self::Growth => &[Tool::NatsServer, Tool::Wrk],
             Self::Upload | Self::Deliver | Self::Batches => &[Tool::NatsServer],
+            Self::Instructions => &[Tool::NatsServer, Tool::Valgrind],
         }
     }
 }
 
-/// Compares release builds, as they would run.
+/// Compares release builds, as they would run; of instructions, a build whose counts are near theirs.
 ///
 /// # Errors
 ///
@@ -63,7 +69,43 @@ pub fn bench(what: What, arguments: &[String]) -> anyhow::Result<()> {
         What::Growth => compare("growth", arguments),
         What::Batches => compare("batches", arguments),
         What::Pages => front_end::build_where_changed().and_then(|()| compare("pages", arguments)),
+        What::Instructions => build_instructions().and_then(|()| {
+            run(
+                "Counting instructions",
+                instructions().args(arguments),
+                "What is too far from what is written down stands above.",
+            )
+        }),
     }
+}
+
+/// Builds what [`instructions`] counts and what drives it.
+///
+/// # Errors
+///
+/// Where something does not compile.
+pub fn build_instructions() -> anyhow::Result<()> {
+    let builds = [
+        &["build", "--package=bench", "--bin=bench"][..],
+        &[
+            "build",
+            "--profile=guard",
+            "--package=instructions",
+            "--example=instructions",
+        ],
+    ];
+    builds.iter().try_for_each(|build| {
+        run(
+            "Building what is counted",
+            &mut cargo(build),
+            "The compiler's message stands above.",
+        )
+    })
+}
+
+/// Counts instructions, once [`build_instructions`] has built what that takes.
+pub fn instructions() -> Command {
+    program(root().join("target/debug/bench"), &["instructions"])
 }
 
 /// What all of them need.

@@ -39,7 +39,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, TestedBy); 116] = [
+pub const COMMANDS: [(&str, TestedBy); 118] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -78,6 +78,8 @@ pub const COMMANDS: [(&str, TestedBy); 116] = [
     ("cargo xtask bench growth", AsIs),
     ("cargo xtask bench batches", AsIs),
     ("cargo xtask bench deliver", AsIs),
+    ("cargo xtask bench instructions", AsIs),
+    ("cargo xtask bench instructions --write", AsIs),
     ("cargo xtask fuzz", As("cargo xtask fuzz all 30")),
     ("cargo xtask fuzz --list", AsIs),
     ("cargo xtask fuzz addresses 60", AsIs),

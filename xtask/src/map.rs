@@ -17,6 +17,7 @@ fn the_maps_name_each_crate_and_module_in_the_words_of_its_first_sentence() {
             "crates/*/Cargo.toml",
             "services/*/Cargo.toml",
             "bench/Cargo.toml",
+            "bench/instructions/Cargo.toml",
             "bench/peers/axum/Cargo.toml",
             "reliability/Cargo.toml",
             "xtask/Cargo.toml",

@@ -121,6 +121,7 @@ impl Part {
                 Tool::Clamd,
                 Tool::Promtool,
                 Tool::Faketime,
+                Tool::Valgrind,
                 Tool::Root,
             ],
             Self::Typescript => &[Tool::AllPackages],

@@ -40,6 +40,13 @@ impl Outcome {
         !self.broke && self.failed == 0 && self.passed > 0
     }
 
+    /// Of a test alone.
+    pub fn of_one(name: &str, is_green: bool, took: Duration) -> Self {
+        let mut outcome = Self::slow(name, took.as_secs_f64());
+        outcome.add(Self::of(is_green.into(), (!is_green).into()));
+        outcome
+    }
+
     fn of(passed: u64, failed: u64) -> Self {
         Self {
             passed,

@@ -4,15 +4,19 @@ use std::{
     cmp::Reverse,
     io::{Write, stdout},
     path::PathBuf,
-    process::{Command, Stdio},
+    process::{Command, Output, Stdio},
     sync::Mutex,
     thread,
+    time::Instant,
 };
 
 use anyhow::Context;
 use serde_json::Value;
 
-use crate::step::{cargo, program, run};
+use crate::{
+    bench,
+    step::{cargo, program, run},
+};
 
 use super::report::{Outcome, of_libtest};
 
@@ -21,6 +25,9 @@ const AT_ONCE: usize = 2;
 const TESTS_AT_ONCE: &str = "4";
 /// Those that take longest, which begin first.
 const START_FIRST: [&str; 3] = ["gateway/it", "notifier/it", "sitectl/it"];
+
+/// The count of instructions among the tests: the word that names it in a filter, and in the table of the slowest.
+const INSTRUCTIONS: &str = "bench/instructions";
 
 /// A compiled test binary.
 pub struct Binary {
@@ -55,6 +62,12 @@ pub fn tests(filter: &[String]) -> anyhow::Result<Outcome> {
         let place = START_FIRST.iter().position(|name| *name == binary.name);
         Reverse(place.unwrap_or(START_FIRST.len()))
     });
+    let mut waiting: Vec<Job> = waiting.into_iter().map(Job::Tests).collect();
+    if filter.is_empty() || filter.iter().any(|word| INSTRUCTIONS.contains(word)) {
+        bench::build_instructions()?;
+        // It takes as long as the longest of them.
+        waiting.push(Job::Instructions);
+    }
     let waiting = Mutex::new(waiting);
     let outcome = Mutex::new(Outcome::default());
     let next = || waiting.lock().ok().and_then(|mut left| left.pop());
@@ -62,8 +75,8 @@ pub fn tests(filter: &[String]) -> anyhow::Result<Outcome> {
         let runs: Vec<_> = (0..AT_ONCE)
             .map(|_| {
                 scope.spawn(|| -> anyhow::Result<()> {
-                    while let Some(binary) = next() {
-                        let done = binary.run(filter)?;
+                    while let Some(job) = next() {
+                        let done = job.run(filter)?;
                         if let Ok(mut all) = outcome.lock() {
                             all.add(done);
                         }
@@ -123,20 +136,51 @@ fn binary(message: &str) -> anyhow::Result<Option<Binary>> {
     }))
 }
 
+/// What is run beside others.
+enum Job {
+    Tests(Binary),
+    /// How much each path takes, which no load of the machine changes.
+    Instructions,
+}
+
+impl Job {
+    fn run(&self, filter: &[String]) -> anyhow::Result<Outcome> {
+        match self {
+            Self::Tests(binary) => binary.run(filter),
+            Self::Instructions => count_instructions(),
+        }
+    }
+}
+
+/// Counts as one test.
+fn count_instructions() -> anyhow::Result<Outcome> {
+    let started = Instant::now();
+    let output = bench::instructions().output().context(INSTRUCTIONS)?;
+    show(INSTRUCTIONS, &output)?;
+    Ok(Outcome::of_one(
+        INSTRUCTIONS,
+        output.status.success(),
+        started.elapsed(),
+    ))
+}
+
+fn show(name: &str, output: &Output) -> anyhow::Result<()> {
+    let (said, complaint) = (&output.stdout, &output.stderr);
+    let [said, complaint] = [said, complaint].map(|text| String::from_utf8_lossy(text));
+    Ok(write!(
+        stdout().lock(),
+        "\n▸ {name}\n{}{complaint}",
+        said.trim_start()
+    )?)
+}
+
 impl Binary {
     /// Runs it and shows what it said once it has ended.
     fn run(&self, filter: &[String]) -> anyhow::Result<Outcome> {
         let output = self.command(filter).output().with_context(|| self.name.clone())?;
-        let said = String::from_utf8_lossy(&output.stdout);
-        let mut out = stdout().lock();
-        write!(
-            out,
-            "\n▸ {}{said}{}",
-            self.name,
-            String::from_utf8_lossy(&output.stderr)
-        )?;
+        show(&self.name, &output)?;
         let mut outcome = Outcome::default();
-        for line in said.lines() {
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
             outcome.add(of_libtest(line));
         }
         Ok(outcome.with_exit_status(output.status.success()))

@@ -96,6 +96,7 @@ impl Tool {
             // It has no option that it ends well after.
             Self::Wrk => unless(is_in_path("wrk"), &["wrk"]),
             Self::H2load => unless(runs("h2load", &["--version"]), &["nghttp2-client"]),
+            Self::Valgrind => unless(runs("valgrind", &["--version"]), &["valgrind"]),
             Self::Clamd => scanner_libraries(),
             Self::SpamAssassin => unless(runs("spamassassin", &["--version"]), &["spamassassin"]),
             Self::OpenSsl => unless(runs("openssl", &["version"]), &["openssl"]),

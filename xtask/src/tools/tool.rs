@@ -56,6 +56,8 @@ pub enum Tool {
     Wrk,
     /// Load over HTTP/2.
     H2load,
+    /// What counts instructions.
+    Valgrind,
     /// A file server to compare with.
     Nginx,
     /// What Fastify's peer of the benches is made of.
@@ -99,6 +101,7 @@ impl Tool {
             Self::SlowHttpTest
             | Self::Wrk
             | Self::H2load
+            | Self::Valgrind
             | Self::SpamAssassin
             | Self::OpenSsl
             | Self::CppCompiler
@@ -141,6 +144,7 @@ impl Tool {
             Self::SlowHttpTest
             | Self::Wrk
             | Self::H2load
+            | Self::Valgrind
             | Self::SpamAssassin
             | Self::OpenSsl
             | Self::CppCompiler
