@@ -236,8 +236,8 @@ mod tests {
     }
 
     #[test]
-    fn within_three_percent_either_way_nothing_is_wrong() {
-        for (instructions, allocations) in [(200_000, 100), (206_000, 103), (194_000, 97)] {
+    fn within_the_tolerances_either_way_nothing_is_wrong() {
+        for (instructions, allocations) in [(200_000, 100), (205_900, 119), (194_100, 81)] {
             assert_eq!(faults(instructions, allocations), [""; 0]);
         }
     }
@@ -258,8 +258,8 @@ mod tests {
             told.ends_with("cargo xtask bench instructions accept --write"),
             "{told}"
         );
-        assert!(faults(200_000, 104)[0].starts_with("accept: 104 allocations, 4.0 % more"));
-        assert_eq!(faults(208_000, 104).len(), 2);
+        assert!(faults(200_000, 125)[0].starts_with("accept: 125 allocations, 25.0 % more"));
+        assert_eq!(faults(208_000, 125).len(), 2);
     }
 
     #[test]
