@@ -58,7 +58,8 @@ impl RequestObserver {
             span: span(&request, &id, route),
         };
         request.extensions_mut().insert(id.clone());
-        let mut answer = observed.span.instrument(answer(request)).await;
+        // Large, and would be moved with all that awaits it.
+        let mut answer = observed.span.instrument(Box::pin(answer(request))).await;
         observed.answered(&answer, started, &self.duration);
         if let Ok(id) = HeaderValue::from_str(id.as_str()) {
             answer

@@ -77,7 +77,8 @@ impl Admission {
         let drain = Drain::of(request.extensions());
         request.extensions_mut().insert(Deadline::after(self.timeout));
         tokio::select! {
-            answer = self.answer_in_time(address, request, next) => answer,
+            // Large, and would be moved with all that awaits it.
+            answer = Box::pin(self.answer_in_time(address, request, next)) => answer,
             () = sleep(self.timeout + ANSWER_MARGIN) => Err(ApiError::of(StatusCode::REQUEST_TIMEOUT)),
             () = drain.left(ANSWERING_ENDS) => Err(stopping()),
         }

@@ -1,6 +1,6 @@
 //! gRPC client channels to the services: one per service, each call with a deadline and its trace context.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable};
 use hyper_util::{
@@ -45,7 +45,6 @@ const RETRIES_PER_SECOND: u32 = 5;
 const RETRIES_PER_CALL: f32 = 0.2;
 
 /// The services behind the gateway.
-#[derive(Clone)]
 pub struct Services {
     pub contact: Remote,
     pub newsletter: Remote,
@@ -67,11 +66,10 @@ impl Services {
 }
 
 /// One service: its channel, and the budget of calls that are repeated to it. Another one's repetitions cost it nothing.
-#[derive(Clone)]
 pub struct Remote {
     pub channel: ServiceChannel,
     pub uri: Uri,
-    retry_budget: Arc<TpsBudget>,
+    retry_budget: TpsBudget,
 }
 
 impl Remote {
@@ -80,11 +78,7 @@ impl Remote {
         Self {
             channel: channel(uri),
             uri: uri.clone(),
-            retry_budget: Arc::new(TpsBudget::new(
-                RETRY_BUDGET_WINDOW,
-                RETRIES_PER_SECOND,
-                RETRIES_PER_CALL,
-            )),
+            retry_budget: TpsBudget::new(RETRY_BUDGET_WINDOW, RETRIES_PER_SECOND, RETRIES_PER_CALL),
         }
     }
 
@@ -107,7 +101,8 @@ impl Remote {
         let calling = (|| call(limit.saturating_sub(started.elapsed())))
             .retry(RETRIES)
             .when(|status| is_unreached(status) && self.retry_budget.withdraw());
-        let called = timeout(limit, calling).await;
+        // What calls is large, and would be moved with all that awaits it.
+        let called = timeout(limit, Box::pin(calling.into_future())).await;
         called.unwrap_or_else(|_| Err(Status::deadline_exceeded("the service was not reached in time")))
     }
 }

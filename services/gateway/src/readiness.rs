@@ -33,7 +33,7 @@ const GOOD_FOR: Duration = Duration::from_secs(1);
 type Check = Shared<BoxFuture<'static, Vec<&'static str>>>;
 
 /// What `/readyz` answers: every service says that it can store what it is given; else the names of those that cannot.
-pub fn readyz(services: Services) -> MethodRouter {
+pub fn readyz(services: Arc<Services>) -> MethodRouter {
     get(tell).with_state(Arc::new(Readiness::new(move || {
         missing_of(services.clone()).boxed()
     })))
@@ -81,11 +81,11 @@ impl Readiness {
     }
 }
 
-async fn missing_of(services: Services) -> Vec<&'static str> {
+async fn missing_of(services: Arc<Services>) -> Vec<&'static str> {
     let (contact, newsletter, careers) = tokio::join!(
-        is_serving(services.contact),
-        is_serving(services.newsletter),
-        is_serving(services.careers),
+        is_serving(&services.contact),
+        is_serving(&services.newsletter),
+        is_serving(&services.careers),
     );
     let found = [
         ("contact", contact),
@@ -96,8 +96,8 @@ async fn missing_of(services: Services) -> Vec<&'static str> {
     missing.map(|(name, _)| name).collect()
 }
 
-async fn is_serving(service: Remote) -> bool {
-    let mut client = HealthClient::with_origin(service.channel, service.uri);
+async fn is_serving(service: &Remote) -> bool {
+    let mut client = HealthClient::with_origin(service.channel.clone(), service.uri.clone());
     let checked = timeout(HEALTH_CHECK_TIMEOUT, client.check(HealthCheckRequest::default())).await;
     matches!(checked, Ok(Ok(answer)) if answer.get_ref().status() == ServingStatus::Serving)
 }

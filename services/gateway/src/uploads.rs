@@ -1,6 +1,6 @@
 //! Places for uploads: how many are read at once, of whom, and who comes next (docs/decisions/0003).
 
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{net::IpAddr, time::Duration};
 
 use opentelemetry::metrics::UpDownCounter;
 use site_service::metrics::{self, CounterGuard};
@@ -27,11 +27,10 @@ const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Limits of uploads: how many are read at the same time, how many of them of one address, how fast they must come, and how long
 /// they may take.
-#[derive(Clone)]
 pub struct Uploads {
-    places: Arc<Semaphore>,
-    places_for_whole: Arc<Semaphore>,
-    begun: Arc<Semaphore>,
+    places: Semaphore,
+    places_for_whole: Semaphore,
+    begun: Semaphore,
     per_address: AddressLimit,
     least_rate: LeastRate,
     waiting: Waiting,
@@ -70,9 +69,9 @@ impl Uploads {
             counter.with_description(description).build()
         };
         Self {
-            places: Arc::new(Semaphore::new(places - places / WHOLE_SHARE)),
-            places_for_whole: Arc::new(Semaphore::new(places / WHOLE_SHARE)),
-            begun: Arc::new(Semaphore::new(MAX_BEGUN)),
+            places: Semaphore::new(places - places / WHOLE_SHARE),
+            places_for_whole: Semaphore::new(places / WHOLE_SHARE),
+            begun: Semaphore::new(MAX_BEGUN),
             per_address: AddressLimit::new(settings.uploads_per_address.get()),
             least_rate: LeastRate(settings.upload_least_rate),
             waiting: Waiting::default(),
