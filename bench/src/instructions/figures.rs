@@ -192,7 +192,7 @@ fn fault(path: &str, what: &str, tolerance: f64, written: u64, counted: u64) -> 
         (
             "more",
             format!(
-                "callgrind_annotate --inclusive=no target/bench/instructions/{path}.callgrind.1 shows where they are. If it is worth it, say why in the commit."
+                "callgrind_annotate --inclusive=yes target/bench/instructions/{path}.callgrind.1 shows where they are. If it is worth it, say why in the commit."
             ),
         )
     } else {

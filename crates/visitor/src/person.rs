@@ -162,7 +162,7 @@ pub(crate) fn tag(keyed: &Hmac<Sha256>, bytes: &[u8]) -> [u8; 16] {
 
 /// 32 lower-case hex digits.
 pub(crate) fn hex(tag: [u8; 16]) -> String {
-    tag.iter().map(|byte| format!("{byte:02x}")).collect()
+    format!("{:032x}", u128::from_be_bytes(tag))
 }
 
 #[cfg(test)]
