@@ -130,7 +130,8 @@ impl FormPages {
         match (form, request.method()) {
             // Whoever loads the address of the answer anew wants the form.
             (Some(form), &Method::GET | &Method::HEAD) => form.opened(request.uri().query()).into_response(),
-            (Some(form), &Method::POST) => self.submit(form, visitor, request, next).await,
+            // Large, and seldom: every request would move what this one may need.
+            (Some(form), &Method::POST) => Box::pin(self.submit(form, visitor, request, next)).await,
             _ => http_middleware::guarded(request, next).await,
         }
     }
