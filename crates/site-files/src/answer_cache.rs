@@ -9,7 +9,7 @@ use std::{
 };
 
 use axum::{
-    body::{Bytes, to_bytes},
+    body::{Body, Bytes, to_bytes},
     extract::Request,
     http::{HeaderMap, HeaderName, Method, StatusCode, header},
     response::{IntoResponse, Response},
@@ -20,6 +20,8 @@ const KEPT_FOR: Duration = Duration::from_millis(100);
 const MAX_ANSWER_BYTES: usize = 128 * 1024;
 /// All that are kept: every page and script of a site twice as large as ours.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Room for the file's headers and those that every answer has: a copy with less would have to find each header's place again.
+const MAX_HEADERS: usize = 24;
 /// Headers that make an answer depend on more than the address and the coding.
 const CONDITIONS: [HeaderName; 6] = [
     header::RANGE,
@@ -102,8 +104,10 @@ impl AnswerCache {
         let Ok(body) = to_bytes(body, MAX_ANSWER_BYTES).await else {
             return StatusCode::INTERNAL_SERVER_ERROR.into_response();
         };
+        let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
+        headers.extend(parts.headers);
         let answer = Answer {
-            headers: parts.headers,
+            headers,
             body,
             until: Instant::now() + KEPT_FOR,
         };
@@ -130,7 +134,9 @@ impl Kept {
 
 impl Answer {
     fn to_response(&self) -> Response {
-        (self.headers.clone(), self.body.clone()).into_response()
+        let mut response = Response::new(Body::from(self.body.clone()));
+        *response.headers_mut() = self.headers.clone();
+        response
     }
 }
 
@@ -138,7 +144,7 @@ impl Answer {
 mod tests {
     use std::{fs, path::Path};
 
-    use axum::{Router, body::Body};
+    use axum::Router;
     use tower::ServiceExt;
 
     use super::*;
