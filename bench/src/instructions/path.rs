@@ -35,8 +35,8 @@ const UPLOADS: Work = Work {
 const RESUME_MEGABYTES: u32 = 2;
 const PAGES: Work = Work {
     warm_up: 10,
-    windows: 6,
-    in_each: 8,
+    windows: 12,
+    in_each: 4,
 };
 /// After which the gateway reads a page from the disk again (`site_files`, answer cache).
 const UNTIL_READ_AGAIN: Duration = Duration::from_millis(120);
