@@ -62,12 +62,6 @@ pub fn tests(filter: &[String]) -> anyhow::Result<Outcome> {
         let place = START_FIRST.iter().position(|name| *name == binary.name);
         Reverse(place.unwrap_or(START_FIRST.len()))
     });
-    let mut waiting: Vec<Job> = waiting.into_iter().map(Job::Tests).collect();
-    if filter.is_empty() || filter.iter().any(|word| INSTRUCTIONS.contains(word)) {
-        bench::build_instructions()?;
-        // It takes as long as the longest of them.
-        waiting.push(Job::Instructions);
-    }
     let waiting = Mutex::new(waiting);
     let outcome = Mutex::new(Outcome::default());
     let next = || waiting.lock().ok().and_then(|mut left| left.pop());
@@ -75,8 +69,8 @@ pub fn tests(filter: &[String]) -> anyhow::Result<Outcome> {
         let runs: Vec<_> = (0..AT_ONCE)
             .map(|_| {
                 scope.spawn(|| -> anyhow::Result<()> {
-                    while let Some(job) = next() {
-                        let done = job.run(filter)?;
+                    while let Some(binary) = next() {
+                        let done = binary.run(filter)?;
                         if let Ok(mut all) = outcome.lock() {
                             all.add(done);
                         }
@@ -90,9 +84,13 @@ pub fn tests(filter: &[String]) -> anyhow::Result<Outcome> {
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     })?;
-    outcome
+    let mut outcome = outcome
         .into_inner()
-        .map_err(|_| anyhow::anyhow!("a test run ended half-way"))
+        .map_err(|_| anyhow::anyhow!("a test run ended half-way"))?;
+    if filter.is_empty() || filter.iter().any(|word| INSTRUCTIONS.contains(word)) {
+        outcome.add(count_instructions()?);
+    }
+    Ok(outcome)
 }
 
 /// Where the test binaries are: cargo is asked, which has just compiled them.
@@ -136,24 +134,9 @@ fn binary(message: &str) -> anyhow::Result<Option<Binary>> {
     }))
 }
 
-/// What is run beside others.
-enum Job {
-    Tests(Binary),
-    /// How much each path takes, which no load of the machine changes.
-    Instructions,
-}
-
-impl Job {
-    fn run(&self, filter: &[String]) -> anyhow::Result<Outcome> {
-        match self {
-            Self::Tests(binary) => binary.run(filter),
-            Self::Instructions => count_instructions(),
-        }
-    }
-}
-
-/// Counts as one test.
+/// Counts as one test, which runs alone: into how many pieces an upload is cut, and so how often it allocates, depends on what else runs.
 fn count_instructions() -> anyhow::Result<Outcome> {
+    bench::build_instructions()?;
     let started = Instant::now();
     let output = bench::instructions().output().context(INSTRUCTIONS)?;
     show(INSTRUCTIONS, &output)?;
