@@ -1,6 +1,6 @@
 //! `bench instructions`: how many instructions and allocations each path takes, held against what is written down.
 //!
-//! Counts depend neither on the machine's speed nor on what else it does, so that a test can hold them: see
+//! Counts depend little on the machine's speed and on what else it does, allocations of an upload most, so that a test can hold them: see
 //! [`figures`]. [`path`] is what is counted, [`callgrind`] counts it.
 
 mod callgrind;
