@@ -85,13 +85,10 @@ impl Pull<'_> {
         pulled
     }
 
-    /// Gives back what still comes for the request that is open when the process stops. In a cluster its leader does not hear
-    /// that nobody waits for it any more: the request came from another account by way of another server. It would hand out
-    /// messages to nobody, and they would come again after the ack wait.
+    /// Gives back what came and was not begun, and what still comes for the request that is open, when the process stops: it
+    /// would come again only after the ack wait. In a cluster its leader does not hear that nobody waits any more: the request
+    /// came from another account by way of another server.
     async fn give_back(&mut self) {
-        if self.context.client().server_info().cluster.is_none() {
-            return;
-        }
         while let Some((batch, _)) = &mut self.batch
             && let Some(Ok(message)) = batch.next().await
         {

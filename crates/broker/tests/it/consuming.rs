@@ -22,6 +22,8 @@ use crate::readers::{person, publish_data};
 
 const SOON: Duration = Duration::from_secs(45);
 const CHANNEL: Channel = Channel::SalesLead;
+/// The most events that a consumer of these tests has under way.
+const IN_FLIGHT: usize = 4;
 
 async fn published(nats: &Nats) -> anyhow::Result<Uuid> {
     let message = ContactReceived {
@@ -86,7 +88,7 @@ impl Consumer {
         let (deliveries, stopped) = (taken.clone(), stop.clone());
         let task = tokio::spawn(async move {
             let options = ConsumerOptions {
-                max_in_flight: 4,
+                max_in_flight: IN_FLIGHT,
                 retries,
             };
             let deliver = async |delivery: Delivery| {
@@ -329,6 +331,38 @@ async fn what_comes_while_one_of_two_stops_is_handed_to_the_other_before_the_ack
     .await?;
     assert!(stopping.sequences().is_empty(), "it takes nothing new");
     stopping.task.await.context("it stops")?;
+    other.stop().await
+}
+
+#[tokio::test]
+async fn what_came_and_was_not_begun_when_it_stopped_is_handed_out_again_before_the_ack_wait()
+-> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    for _ in 0..IN_FLIGHT {
+        published(&nats).await?;
+    }
+    let client = nats.client(User::Notifier).await?;
+    let stop = CancellationToken::new();
+    let stopped = stop.clone();
+    let options = ConsumerOptions {
+        max_in_flight: IN_FLIGHT,
+        retries: RetryPolicy::DEFAULT,
+    };
+    let deliver = async |_| {
+        stop.cancel();
+        Outcome::Delivered
+    };
+    consume(
+        &jetstream::new(client),
+        CHANNEL.name().into(),
+        options,
+        deliver,
+        stopped,
+    )
+    .await;
+
+    let other = Consumer::start(&nats, RetryPolicy::DEFAULT, |_| Outcome::Delivered).await?;
+    until_acked(&nats).await?;
     other.stop().await
 }
 

@@ -1,8 +1,9 @@
 //! The parts of an application, in whatever order and however often they come.
 
-use std::{fs, panic::AssertUnwindSafe};
+use std::{fs, panic::AssertUnwindSafe, sync::LazyLock};
 
 use bolero::check;
+use bytes::Bytes;
 use site_events::Attribution;
 use site_proto::{
     attribution::v1 as proto,
@@ -23,10 +24,8 @@ use crate::{
 };
 
 const ITERATIONS: usize = 200;
-/// What a large chunk is filled to: eleven of them are no résumé.
-const LARGE_CHUNK_BYTES: usize = 1 << 20;
-/// More are no other attack, and much to write.
-const LARGE_CHUNKS: usize = 12;
+/// More than a résumé may have, and so refused before any of it is written: inputs that fill the disk would take all the time.
+static LARGE_CHUNK: LazyLock<Bytes> = LazyLock::new(|| vec![b'x'; 1 + MAX_BYTES as usize].into());
 
 type Message = Result<ApplyRequest, Status>;
 
@@ -41,10 +40,7 @@ fn message(line: &[u8]) -> Message {
         }),
         b's' => Part::ResumeStart(ResumeStart { file_name: text() }),
         b'c' => Part::ResumeChunk(rest.to_vec().into()),
-        b'C' => {
-            let content: Vec<u8> = rest.iter().copied().cycle().take(LARGE_CHUNK_BYTES).collect();
-            Part::ResumeChunk(content.into())
-        }
+        b'C' => Part::ResumeChunk(LARGE_CHUNK.clone()),
         b'a' => Part::Attribution(proto::Attribution {
             page: text(),
             ..proto::Attribution::default()
@@ -59,12 +55,7 @@ fn message(line: &[u8]) -> Message {
 }
 
 fn messages(input: &[u8]) -> Vec<Message> {
-    let mut large = 0;
-    let lines = input.split(|byte| *byte == b'\n').filter(|line| {
-        large += usize::from(line.starts_with(b"C"));
-        !line.starts_with(b"C") || large <= LARGE_CHUNKS
-    });
-    lines.map(message).collect()
+    input.split(|byte| *byte == b'\n').map(message).collect()
 }
 
 /// What the service must have of an application that was committed.
@@ -92,10 +83,10 @@ fn expected(messages: &[Message]) -> Result<Expected, Code> {
             Part::ResumeStart(start) => expected.file = Some((start.file_name.clone(), Vec::new())),
             Part::ResumeChunk(chunk) => {
                 let (_, content) = expected.file.as_mut().ok_or(Code::FailedPrecondition)?;
-                content.extend_from_slice(chunk);
-                if content.len() as u64 > MAX_BYTES {
+                if (content.len() + chunk.len()) as u64 > MAX_BYTES {
                     return Err(Code::OutOfRange);
                 }
+                content.extend_from_slice(chunk);
             }
             Part::Attribution(told) => expected.attribution = Attribution::of(Some(told.clone())),
             Part::Commit(commit) => {
