@@ -15,6 +15,7 @@ use std::{env, ffi::OsString, time::Duration};
 use clap::{
     ArgMatches, Command, Parser,
     builder::{TypedValueParser, ValueParserFactory},
+    error::ErrorKind,
 };
 pub use secrecy::{ExposeSecret, SecretString as Secret};
 
@@ -51,33 +52,42 @@ pub fn read_from<S: Parser>(
 ) -> Result<S, Exit> {
     let command = S::command();
     secrets::refuse_arguments(&command, &args)?;
+    let taker = chosen(&command, &args);
     let asked = args.clone();
+    let explain = |error: &_| explain(error, taker, || help::<S>(&asked));
+    // What is wrong with the arguments themselves is said before a secret is among them, which the sentence might show.
+    if let Err(error) = command.clone().try_get_matches_from(&args)
+        && error.kind() != ErrorKind::MissingRequiredArgument
+    {
+        return Err(explain(&error));
+    }
     // Behind what ends the flags it would be a plain argument, which is shown where it is wrong.
     let end_of_flags = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
-    for secret in secrets::of(chosen(&command, &args)) {
+    for secret in secrets::of(taker) {
         if let Some(flag) = secrets::from_file(secret, &env)? {
             args.insert(end_of_flags, flag);
         }
     }
-    let taker = chosen(&command, &args).clone();
-    let matches = match command.try_get_matches_from(args) {
-        Ok(matches) => matches,
-        Err(error) => return Err(explain(&error, &taker, || help::<S>(asked))),
-    };
-    refuse_logins(&taker, &matches)?;
-    S::from_arg_matches(&matches).map_err(|error| explain(&error, &taker, || help::<S>(asked)))
+    let matches = command.clone().try_get_matches_from(args);
+    let matches = matches.map_err(|error| explain(&error))?;
+    refuse_logins(taker, &matches)?;
+    S::from_arg_matches(&matches).map_err(|error| explain(&error))
 }
 
 /// The subcommand that the arguments name, where there are subcommands, however deep.
 fn chosen<'a>(command: &'a Command, args: &[OsString]) -> &'a Command {
-    let named = args.iter().skip(1);
-    named.fold(command, |command, arg| {
-        command.find_subcommand(arg).unwrap_or(command)
-    })
+    let mut chosen = command;
+    let named = command.clone().ignore_errors(true).try_get_matches_from(args);
+    let mut named = named.as_ref().ok();
+    while let Some((name, below)) = named.and_then(ArgMatches::subcommand) {
+        chosen = chosen.find_subcommand(name).unwrap_or(chosen);
+        named = Some(below);
+    }
+    chosen
 }
 
 /// What these arguments ask to be told.
-fn help<S: Parser>(asked: Vec<OsString>) -> String {
+fn help<S: Parser>(asked: &[OsString]) -> String {
     let told = secrets::without_flags(S::command()).try_get_matches_from(asked);
     told.err()
         .map(|help| help.render().to_string())
