@@ -1,6 +1,6 @@
 //! Serving gRPC: health, reflection, traces and drain are the same for every service.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use anyhow::Context;
 use http::{HeaderValue, Response};
@@ -28,6 +28,10 @@ const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 /// Beyond that it ends the connection, and every other call on it (`http2_max_pending_accept_reset_streams`, 20 by default,
 /// against clients who do so on purpose).
 const MAX_UNSEEN_RESETS: usize = 4_096;
+
+/// How long a connection lives, so that callers who connect by way of a load balancer come to each new pod. Calls under way are
+/// finished.
+const MAX_CONNECTION_AGE: Duration = Duration::from_secs(5 * 60);
 
 const BROKEN: &str = "the descriptor set is broken";
 /// How the statuses begin that tonic makes of bytes which are no message, or are framed as none.
@@ -95,6 +99,7 @@ impl GrpcServer {
             .initial_stream_window_size(STREAM_WINDOW_BYTES)
             .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
             .http2_max_pending_accept_reset_streams(Some(MAX_UNSEEN_RESETS))
+            .max_connection_age(MAX_CONNECTION_AGE)
             .layer(calls.clone())
             .layer(grpc_middleware::ServerLayer::new())
             .layer(MapResponseLayer::new(undecodable_is_invalid))

@@ -1,12 +1,11 @@
-//! gRPC client channels to the services: one per service, each call with a deadline and its trace context.
+//! gRPC client channels to the services: one per service, over all of its pods; each call with a deadline and its trace
+//! context.
+
+mod balanced;
 
 use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable};
-use hyper_util::{
-    client::legacy::{Client, connect::HttpConnector},
-    rt::{TokioExecutor, TokioTimer},
-};
 use site_proto::{
     careers::v1::careers_service_client::CareersServiceClient,
     contact::v1::contact_service_client::ContactServiceClient,
@@ -14,23 +13,18 @@ use site_proto::{
 };
 use site_service::{RequestId, grpc_middleware::GrpcClientTracing, status};
 use tokio::time::{Instant, timeout};
-use tonic::{Code, Request, Status, body::Body, transport::Uri};
+use tonic::{Code, Request, Status, transport::Uri};
 use tonic_types::StatusExt;
 use tower::retry::budget::{Budget, TpsBudget};
+
+use self::balanced::Balanced;
 
 /// How long a service may take over a form without a file, with all attempts. The service answers by itself half a second
 /// before (`site_service::detached_calls`), so that its own sentence is heard; 15 s are the whole request's, so that most of it
 /// is the visitor's to send.
 pub const FORM_CALL_TIMEOUT: Duration = Duration::from_secs(5);
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-const KEEP_ALIVE: Duration = Duration::from_secs(10);
-/// Flow control windows, as wide as the services' own.
-const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
-const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
-
-/// gRPC channel to a service: an HTTP/2 client. Every call on it is a span. tonic's own channel has each call pass a task more, the
-/// worker of a buffer.
-pub type ServiceChannel = GrpcClientTracing<Client<HttpConnector, Body>>;
+/// gRPC channel to a service. Every call on it is a span.
+pub type ServiceChannel = GrpcClientTracing<Balanced>;
 
 /// How often and how soon a call is repeated that did not reach its service: long enough for one that is started anew.
 const RETRIES: ExponentialBuilder = ExponentialBuilder::new()
@@ -75,8 +69,12 @@ pub struct Remote {
 impl Remote {
     /// The service at this address; nothing is connected yet.
     pub fn new(uri: &Uri) -> Self {
+        Self::over(Balanced::new(uri), uri)
+    }
+
+    fn over(pods: Balanced, uri: &Uri) -> Self {
         Self {
-            channel: channel(uri),
+            channel: GrpcClientTracing::new(pods, uri.clone()),
             uri: uri.clone(),
             retry_budget: TpsBudget::new(RETRY_BUDGET_WINDOW, RETRIES_PER_SECOND, RETRIES_PER_CALL),
         }
@@ -120,23 +118,6 @@ pub fn not_repeatable(status: Status) -> Status {
 fn is_unreached(status: &Status) -> bool {
     status::is_connection_error(status)
         || status.code() == Code::Unavailable && status.get_details_retry_info().is_none()
-}
-
-/// A channel that connects when it is first used, and again whenever it must.
-fn channel(uri: &Uri) -> ServiceChannel {
-    let mut connector = HttpConnector::new();
-    connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
-    connector.set_nodelay(true);
-    let channel = Client::builder(TokioExecutor::new())
-        .timer(TokioTimer::new())
-        .pool_timer(TokioTimer::new())
-        .http2_only(true)
-        .http2_keep_alive_interval(KEEP_ALIVE)
-        .http2_keep_alive_timeout(CONNECT_TIMEOUT)
-        .http2_initial_connection_window_size(CONNECTION_WINDOW_BYTES)
-        .http2_initial_stream_window_size(STREAM_WINDOW_BYTES)
-        .build(connector);
-    GrpcClientTracing::new(channel, uri.clone())
 }
 
 /// A call that carries the request's id and its deadline.

@@ -1,0 +1,342 @@
+//! Client-side balancing: the calls to a service go to all of its pods, over one HTTP/2 connection to each.
+//!
+//! A pod is each address that the service's name has (in the cluster, a headless service), looked up again and again.
+
+use std::{
+    collections::BTreeSet,
+    convert::Infallible,
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use futures_util::future::{BoxFuture, poll_fn};
+use http::{Request, Response, uri::Authority};
+use hyper::body::Incoming;
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::{TokioExecutor, TokioTimer},
+};
+use tokio::{
+    net::lookup_host,
+    sync::{
+        Mutex,
+        mpsc::{Receiver, Sender, channel},
+    },
+    time::{Sleep, sleep},
+};
+use tonic::{body::Body, transport::Uri};
+use tower::{
+    BoxError, Service,
+    balance::p2c::Balance,
+    discover::Change,
+    load::{CompleteOnResponse, PendingRequests},
+};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often a connection is asked whether the other side is still there, also while nothing is sent: a node that was lost
+/// ends no connection, and a call has five seconds.
+const KEEP_ALIVE: Duration = Duration::from_secs(2);
+const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(1);
+/// How often the service's name is looked up.
+const LOOKUP_INTERVAL: Duration = Duration::from_secs(5);
+/// How soon after a failure.
+const LOOKUP_AGAIN: Duration = Duration::from_millis(500);
+/// How many pods may come and go before somebody calls the service.
+const CHANGES: usize = 64;
+/// How long a pod is passed over that was not reached. It would be asked most otherwise, because its calls end soonest.
+const REST: Duration = Duration::from_millis(500);
+/// Flow control windows, as wide as the services' own.
+const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
+const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
+
+type Pods = Balance<Changes, Request<Body>>;
+type PodChange = Change<SocketAddr, PendingRequests<Pod, CompleteOnResponse>>;
+
+/// A service's pods: of two that are picked at random, the one with fewer calls under way is asked.
+#[derive(Clone)]
+pub struct Balanced(Arc<Mutex<Pods>>);
+
+impl Balanced {
+    /// The pods of the service at this address, which are looked up from now on; none is connected to yet.
+    pub fn new(uri: &Uri) -> Self {
+        let host: Arc<str> = uri.host().unwrap_or_default().trim_matches(['[', ']']).into();
+        let port = uri.port_u16().unwrap_or(80);
+        Self::over(move || {
+            let host = Arc::clone(&host);
+            async move { Ok(lookup_host((&*host, port)).await?.collect()) }
+        })
+    }
+
+    fn over<F>(lookup: impl Fn() -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = io::Result<BTreeSet<SocketAddr>>> + Send + 'static,
+    {
+        let (sender, receiver) = channel(CHANGES);
+        tokio::spawn(watch(lookup, sender));
+        Self(Arc::new(Mutex::new(Balance::new(Changes(receiver)))))
+    }
+}
+
+impl Service<Request<Body>> for Balanced {
+    type Response = Response<Incoming>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Response<Incoming>, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let pods = Arc::clone(&self.0);
+        Box::pin(async move {
+            let answering = {
+                let mut pods = pods.lock().await;
+                poll_fn(|context| pods.poll_ready(context)).await?;
+                pods.call(request)
+            };
+            answering.await
+        })
+    }
+}
+
+/// Says which pods came and went, for as long as somebody listens. What is known stays where a lookup fails.
+async fn watch<F>(lookup: impl Fn() -> F, changes: Sender<PodChange>)
+where
+    F: Future<Output = io::Result<BTreeSet<SocketAddr>>>,
+{
+    let mut known = BTreeSet::new();
+    while !changes.is_closed() {
+        let pause = match lookup().await {
+            Ok(found) if !found.is_empty() => {
+                let gone = known.difference(&found).copied().map(Change::Remove);
+                let new = found.difference(&known);
+                let new = new.map(|address| Change::Insert(*address, Pod::new(*address)));
+                for change in gone.chain(new) {
+                    let _nobody_listens = changes.send(change).await;
+                }
+                known = found;
+                LOOKUP_INTERVAL
+            }
+            Ok(_) => LOOKUP_AGAIN,
+            Err(error) => {
+                tracing::warn!(%error, "a service's name was not found; trying again");
+                LOOKUP_AGAIN
+            }
+        };
+        tokio::select! {
+            () = sleep(pause) => {}
+            () = changes.closed() => {}
+        }
+    }
+}
+
+/// Tells [`Balance`] what was looked up.
+struct Changes(Receiver<PodChange>);
+
+impl futures_util::Stream for Changes {
+    type Item = Result<PodChange, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.poll_recv(context).map(|change| change.map(Ok))
+    }
+}
+
+/// One pod, connected to when it is first called, and again whenever it must.
+struct Pod {
+    client: Client<HttpConnector, Body>,
+    authority: Authority,
+    has_failed: Arc<AtomicBool>,
+    rest: Option<Pin<Box<Sleep>>>,
+}
+
+impl Pod {
+    fn new(address: SocketAddr) -> PendingRequests<Self, CompleteOnResponse> {
+        let mut connector = HttpConnector::new();
+        connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
+        connector.set_nodelay(true);
+        let client = Client::builder(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .pool_timer(TokioTimer::new())
+            .http2_only(true)
+            .http2_keep_alive_interval(KEEP_ALIVE)
+            .http2_keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
+            .http2_keep_alive_while_idle(true)
+            .http2_initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+            .http2_initial_stream_window_size(STREAM_WINDOW_BYTES)
+            .build(connector);
+        let pod = Self {
+            client,
+            authority: address.to_string().parse().expect("an address is an authority"),
+            has_failed: Arc::default(),
+            rest: None,
+        };
+        PendingRequests::new(pod, CompleteOnResponse::default())
+    }
+}
+
+impl Service<Request<Body>> for Pod {
+    type Response = Response<Incoming>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Response<Incoming>, BoxError>>;
+
+    /// Ready, unless it has just failed.
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        if self.has_failed.swap(false, Ordering::Relaxed) {
+            self.rest = Some(Box::pin(sleep(REST)));
+        }
+        if let Some(rest) = &mut self.rest {
+            ready!(rest.as_mut().poll(context));
+            self.rest = None;
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        let mut uri = std::mem::take(request.uri_mut()).into_parts();
+        uri.authority = Some(self.authority.clone());
+        let uri = Uri::from_parts(uri).map(|uri| *request.uri_mut() = uri);
+        let (client, has_failed) = (self.client.clone(), Arc::clone(&self.has_failed));
+        Box::pin(async move {
+            uri?;
+            let answered = client.request(request).await;
+            if answered.is_err() {
+                has_failed.store(true, Ordering::Relaxed);
+            }
+            answered.map_err(Into::into)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        net::{Ipv4Addr, TcpListener},
+        sync::Mutex,
+        sync::atomic::AtomicU32,
+    };
+
+    use futures_util::future::join_all;
+    use site_service::RequestId;
+    use tokio::{
+        runtime::{Builder, Runtime},
+        time::Instant,
+    };
+    use tonic::transport::{Server, server::TcpIncoming};
+    use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
+    use tower::util::MapRequestLayer;
+
+    use super::*;
+    use crate::forwarding::{FORM_CALL_TIMEOUT, Remote, call};
+
+    /// Connections are ended while calls go on.
+    const MAX_AGE: Duration = Duration::from_millis(700);
+
+    /// One pod of a service, in a runtime of its own, with which it dies.
+    struct Process {
+        runtime: Runtime,
+        calls: Arc<AtomicU32>,
+    }
+
+    impl Process {
+        fn start(address: SocketAddr) -> io::Result<Self> {
+            let runtime = Builder::new_multi_thread()
+                .worker_threads(1)
+                .enable_all()
+                .build()?;
+            let calls = Arc::<AtomicU32>::default();
+            let counted = Arc::clone(&calls);
+            let count = move |request| {
+                counted.fetch_add(1, Ordering::Relaxed);
+                request
+            };
+            let _inside = runtime.enter();
+            let listener = TcpListener::bind(address)?;
+            listener.set_nonblocking(true)?;
+            let incoming = TcpIncoming::from(tokio::net::TcpListener::from_std(listener)?);
+            let (_, health) = tonic_health::server::health_reporter();
+            let server = Server::builder()
+                .max_connection_age(MAX_AGE)
+                .layer(MapRequestLayer::new(count))
+                .add_service(health);
+            runtime.spawn(server.serve_with_incoming(incoming));
+            Ok(Self { runtime, calls })
+        }
+    }
+
+    /// Asks for so long as calls that go on beside each other, as visitors do. None may fail.
+    async fn ask(service: &Remote, lasting: Duration) {
+        let until = Instant::now() + lasting;
+        let asking = (0..8).map(|_| async {
+            while Instant::now() < until {
+                let answer = service.repeated(FORM_CALL_TIMEOUT, |limit| {
+                    let mut client = HealthClient::with_origin(service.channel.clone(), service.uri.clone());
+                    let asked = call(HealthCheckRequest::default(), &RequestId::accept(None), limit);
+                    async move { client.check(asked).await }
+                });
+                answer.await.expect("it is answered");
+                sleep(Duration::from_millis(5)).await;
+            }
+        });
+        join_all(asking).await;
+    }
+
+    /// Whether calls are shared evenly between these and no others, but for chance.
+    async fn share(service: &Remote, processes: &[&Process]) -> bool {
+        processes
+            .iter()
+            .for_each(|process| process.calls.store(0, Ordering::Relaxed));
+        ask(service, Duration::from_secs(2)).await;
+        let calls = processes
+            .iter()
+            .map(|process| process.calls.load(Ordering::Relaxed));
+        let calls: Vec<u32> = calls.collect();
+        let fair = calls.iter().sum::<u32>() / u32::try_from(calls.len()).expect("few");
+        calls.iter().all(|calls| (fair / 2..fair * 2).contains(calls))
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn each_pod_gets_its_share_also_one_that_joins_and_no_call_fails_when_one_dies_or_hangs()
+    -> anyhow::Result<()> {
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+        let address = |last| SocketAddr::from(([127, 0, 0, last], port));
+        let known = Arc::new(Mutex::new(BTreeSet::from([1, 2, 3].map(address))));
+        let [first, second, third] = [1, 2, 3].map(|last| Process::start(address(last)));
+        let (first, second, third) = (first?, second?, third?);
+        let looked_up = Arc::clone(&known);
+        let pods = Balanced::over(move || {
+            std::future::ready(Ok(looked_up.lock().expect("nobody panics with it").clone()))
+        });
+        let service = Remote::over(pods, &Uri::from_static("http://contact:50051"));
+        assert!(share(&service, &[&first, &second, &third]).await);
+
+        let joined = Process::start(address(4))?;
+        known.lock().expect("nobody panics with it").insert(address(4));
+        ask(&service, LOOKUP_INTERVAL + Duration::from_secs(1)).await;
+        assert!(share(&service, &[&first, &second, &third, &joined]).await);
+
+        // Its address is known for a while longer than it lives.
+        let dying = async {
+            sleep(Duration::from_secs(1)).await;
+            second.runtime.shutdown_background();
+        };
+        tokio::join!(dying, ask(&service, Duration::from_secs(4)));
+        known.lock().expect("nobody panics with it").remove(&address(2));
+        // As a node that is lost: its connections stay open.
+        third
+            .runtime
+            .spawn(async { std::thread::park_timeout(Duration::from_secs(5)) });
+        ask(&service, Duration::from_secs(6)).await;
+        assert!(share(&service, &[&first, &third, &joined]).await);
+        for process in [first, third, joined] {
+            process.runtime.shutdown_background();
+        }
+        Ok(())
+    }
+}
