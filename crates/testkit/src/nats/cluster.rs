@@ -152,16 +152,26 @@ impl Nats {
 
     /// Waits until each server of a cluster answers this path of its monitor with a success.
     async fn wait_until_healthy(&self, path: &str) -> anyhow::Result<()> {
-        for port in self.servers.iter().map(|server| server.monitor) {
-            let url = format!("http://127.0.0.1:{port}{path}");
-            let what = format!("a success of {url}");
-            let healthy = eventually(&what, CURRENT_TIMEOUT, async || {
-                let answer = reqwest::get(&url).await.ok()?;
-                answer.status().is_success().then_some(())
-            });
-            healthy.await?;
+        for number in 0..self.servers() {
+            self.wait_until_one_is_healthy(number, path).await?;
         }
         Ok(())
+    }
+
+    /// Waits until this server answers this path of its monitor with a success, as a probe does.
+    pub async fn wait_until_one_is_healthy(&self, number: usize, path: &str) -> anyhow::Result<()> {
+        let what = format!("a success of {path}");
+        eventually(&what, CURRENT_TIMEOUT, async || {
+            self.is_healthy(number, path).await.ok()?.then_some(())
+        })
+        .await
+    }
+
+    /// Whether this server answers this path of its monitor with a success.
+    pub async fn is_healthy(&self, number: usize, path: &str) -> anyhow::Result<bool> {
+        let port = self.server(number)?.monitor;
+        let answer = reqwest::get(format!("http://127.0.0.1:{port}{path}")).await?;
+        Ok(answer.status().is_success())
     }
 
     async fn is_current(&self) -> anyhow::Result<bool> {

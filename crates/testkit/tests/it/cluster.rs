@@ -19,6 +19,11 @@ use crate::publishing::publish_over;
 /// What the issue allows after a leader was lost.
 const NEW_LEADER: Duration = Duration::from_secs(10);
 
+/// Longer than a leader takes to see that it has lost the others.
+const LOST_MAJORITY: Duration = Duration::from_secs(30);
+/// What happens while a server is away.
+const MISSED_EVENTS: usize = 200;
+
 /// A cluster with its streams.
 async fn cluster() -> anyhow::Result<Nats> {
     let nats = Nats::start_cluster().await?;
@@ -47,6 +52,47 @@ async fn each_stream_and_consumer_has_a_copy_on_each_of_three_servers() -> anyho
         assert_eq!(cluster.replicas.len(), 2, "{name}");
     }
     nats.wait_until_current().await
+}
+
+/// The path that a probe of production's broker asks for.
+fn probed(probe: &str) -> anyhow::Result<&'static str> {
+    let set = include_str!("../../../../k8s/components/nats/stateful-set.yaml");
+    let (_, probe) = set.split_once(probe).context("the broker has this probe")?;
+    let (_, path) = probe.split_once("path: \"").context("it asks by HTTP")?;
+    Ok(path.split('"').next().unwrap_or_default())
+}
+
+#[tokio::test]
+async fn a_server_is_ready_once_it_has_a_majority_and_all_that_the_others_have() -> anyhow::Result<()> {
+    let (startup, readiness, liveness) = (
+        probed("startupProbe")?,
+        probed("readinessProbe")?,
+        probed("livenessProbe")?,
+    );
+    let mut nats = cluster().await?;
+    nats.wait_until_current().await?;
+    for number in [1, 2] {
+        nats.stop_server(number).await?;
+    }
+    eventually("the server that is left is not ready", LOST_MAJORITY, async || {
+        (!nats.is_healthy(0, readiness).await.ok()?).then_some(())
+    })
+    .await?;
+    assert!(!nats.is_healthy(0, startup).await?);
+    assert!(nats.is_healthy(0, liveness).await?, "it would be started anew");
+
+    nats.start_server(1).await?;
+    nats.wait_until_one_is_healthy(0, readiness).await?;
+    nats.wipe_server(2)?;
+    let services = nats.client(User::Contact).await?;
+    for _ in 0..MISSED_EVENTS {
+        publish_over(&services).await??;
+    }
+    nats.start_server(2).await?;
+    nats.wait_until_one_is_healthy(2, startup).await?;
+    nats.kill_server(0).await?;
+    publish_until_stored(&nats.client_of(2, User::Contact).await?).await?;
+    Ok(())
 }
 
 #[tokio::test]
