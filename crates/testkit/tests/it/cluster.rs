@@ -74,9 +74,11 @@ async fn a_server_is_ready_once_it_has_a_majority_and_all_that_the_others_have()
     for number in [1, 2] {
         nats.stop_server(number).await?;
     }
-    eventually("the server that is left is not ready", LOST_MAJORITY, async || {
-        (!nats.is_healthy(0, readiness).await.ok()?).then_some(())
-    })
+    eventually(
+        "the server that is left is not ready",
+        LOST_MAJORITY,
+        async || (!nats.is_healthy(0, readiness).await.ok()?).then_some(()),
+    )
     .await?;
     assert!(!nats.is_healthy(0, startup).await?);
     assert!(nats.is_healthy(0, liveness).await?, "it would be started anew");
