@@ -18,7 +18,7 @@ use futures_util::{
 use http::StatusCode;
 use serde_json::{Value, json};
 use site_service::http_health;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
@@ -97,9 +97,12 @@ async fn missing_of(services: Arc<Services>) -> Vec<&'static str> {
 }
 
 async fn is_serving(service: &Remote) -> bool {
-    let mut client = HealthClient::with_origin(service.channel.clone(), service.uri.clone());
-    let checked = timeout(HEALTH_CHECK_TIMEOUT, client.check(HealthCheckRequest::default())).await;
-    matches!(checked, Ok(Ok(answer)) if answer.get_ref().status() == ServingStatus::Serving)
+    let checked = service.repeated(HEALTH_CHECK_TIMEOUT, |_| {
+        let mut client = HealthClient::with_origin(service.channel.clone(), service.uri.clone());
+        async move { client.check(HealthCheckRequest::default()).await }
+    });
+    let checked = checked.await;
+    checked.is_ok_and(|answer| answer.get_ref().status() == ServingStatus::Serving)
 }
 
 #[cfg(test)]

@@ -5,7 +5,10 @@ use std::{path::Path, time::Duration};
 use anyhow::Context;
 use async_nats::{
     Client,
-    jetstream::{self, stream},
+    jetstream::{
+        self,
+        stream::{self, PeerInfo},
+    },
 };
 use futures_util::TryStreamExt;
 use tempfile::TempDir;
@@ -139,7 +142,6 @@ impl Nats {
 
     /// Waits until the cluster answers whichever server is asked.
     pub(super) async fn wait_until_joined(&self) -> anyhow::Result<()> {
-        // What a pod's start waits for.
         self.wait_until_healthy("/healthz?js-server-only=true").await?;
         // A server that is healthy may still not know that another one listens for what it is asked.
         for number in 0..self.servers() {
@@ -160,7 +162,7 @@ impl Nats {
 
     /// Waits until this server answers this path of its monitor with a success, as a probe does.
     pub async fn wait_until_one_is_healthy(&self, number: usize, path: &str) -> anyhow::Result<()> {
-        let what = format!("a success of {path}");
+        let what = format!("a success of server {number} for {path}");
         eventually(&what, CURRENT_TIMEOUT, async || {
             self.is_healthy(number, path).await.ok()?.then_some(())
         })
@@ -190,6 +192,18 @@ impl Nats {
     async fn stream_info(&self, stream: &str) -> anyhow::Result<stream::Info> {
         let context = jetstream::new(self.client(User::Operator).await?);
         Ok(context.get_stream(stream).await?.cached_info().clone())
+    }
+
+    /// Whether this server has all that a stream's leader has, as its leader knows.
+    pub async fn has_all_of(&self, stream: &str, number: usize) -> anyhow::Result<bool> {
+        let cluster = self
+            .stream_info(stream)
+            .await?
+            .cluster
+            .context("a stream of a cluster")?;
+        let name = &self.server(number)?.name;
+        let is_current = |peer: &PeerInfo| peer.name == *name && peer.current && peer.lag.unwrap_or(0) == 0;
+        Ok(cluster.leader.as_ref() == Some(name) || cluster.replicas.iter().any(is_current))
     }
 
     /// The number of the server of this name.

@@ -29,7 +29,7 @@ use tokio::{
         Mutex,
         mpsc::{Receiver, Sender, channel},
     },
-    time::{Sleep, sleep},
+    time::{Sleep, sleep, timeout},
 };
 use tonic::{body::Body, transport::Uri};
 use tower::{
@@ -39,11 +39,13 @@ use tower::{
     load::{CompleteOnResponse, PendingRequests},
 };
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long it may take until there is a pod to ask, and until one that is asked has a connection: a call that got no further is
+/// made again.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// How often a connection is asked whether the other side is still there, also while nothing is sent: a node that was lost
-/// ends no connection, and a call has five seconds.
-const KEEP_ALIVE: Duration = Duration::from_secs(2);
-const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(1);
+/// ends no connection, and a call has five seconds. One that stands still for less than two keeps its calls.
+const KEEP_ALIVE: Duration = Duration::from_secs(1);
+const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often the service's name is looked up.
 const LOOKUP_INTERVAL: Duration = Duration::from_secs(5);
 /// How soon after a failure.
@@ -68,18 +70,19 @@ impl Balanced {
     pub fn new(uri: &Uri) -> Self {
         let host: Arc<str> = uri.host().unwrap_or_default().trim_matches(['[', ']']).into();
         let port = uri.port_u16().unwrap_or(80);
-        Self::over(move || {
+        Self::over(uri.to_string(), move || {
             let host = Arc::clone(&host);
             async move { Ok(lookup_host((&*host, port)).await?.collect()) }
         })
     }
 
-    fn over<F>(lookup: impl Fn() -> F + Send + 'static) -> Self
+    /// The pods that this finds for a service, by its name in log lines.
+    fn over<F>(name: String, lookup: impl Fn() -> F + Send + 'static) -> Self
     where
         F: Future<Output = io::Result<BTreeSet<SocketAddr>>> + Send + 'static,
     {
         let (sender, receiver) = channel(CHANGES);
-        tokio::spawn(watch(lookup, sender));
+        tokio::spawn(watch(name, lookup, sender));
         Self(Arc::new(Mutex::new(Balance::new(Changes(receiver)))))
     }
 }
@@ -96,37 +99,44 @@ impl Service<Request<Body>> for Balanced {
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let pods = Arc::clone(&self.0);
         Box::pin(async move {
-            let answering = {
+            let answering = timeout(CONNECT_TIMEOUT, async {
                 let mut pods = pods.lock().await;
                 poll_fn(|context| pods.poll_ready(context)).await?;
-                pods.call(request)
-            };
-            answering.await
+                Ok::<_, BoxError>(pods.call(request))
+            });
+            answering.await??.await
         })
     }
 }
 
 /// Says which pods came and went, for as long as somebody listens. What is known stays where a lookup fails.
-async fn watch<F>(lookup: impl Fn() -> F, changes: Sender<PodChange>)
+async fn watch<F>(name: String, lookup: impl Fn() -> F, changes: Sender<PodChange>)
 where
     F: Future<Output = io::Result<BTreeSet<SocketAddr>>>,
 {
-    let mut known = BTreeSet::new();
+    let (mut known, mut has_failed) = (BTreeSet::new(), false);
     while !changes.is_closed() {
         let pause = match lookup().await {
             Ok(found) if !found.is_empty() => {
                 let gone = known.difference(&found).copied().map(Change::Remove);
                 let new = found.difference(&known);
-                let new = new.map(|address| Change::Insert(*address, Pod::new(*address)));
+                let new = new.filter_map(|address| Some(Change::Insert(*address, Pod::new(*address)?)));
                 for change in gone.chain(new) {
                     let _nobody_listens = changes.send(change).await;
                 }
-                known = found;
+                (known, has_failed) = (found, false);
                 LOOKUP_INTERVAL
             }
-            Ok(_) => LOOKUP_AGAIN,
-            Err(error) => {
-                tracing::warn!(%error, "a service's name was not found; trying again");
+            found => {
+                if !has_failed {
+                    let error = found.err().map(|error| error.to_string());
+                    tracing::warn!(
+                        service = name,
+                        error,
+                        "a service's name was not found; trying again"
+                    );
+                }
+                has_failed = true;
                 LOOKUP_AGAIN
             }
         };
@@ -157,7 +167,8 @@ struct Pod {
 }
 
 impl Pod {
-    fn new(address: SocketAddr) -> PendingRequests<Self, CompleteOnResponse> {
+    /// None where the address is none that a request can name: one of a single network card.
+    fn new(address: SocketAddr) -> Option<PendingRequests<Self, CompleteOnResponse>> {
         let mut connector = HttpConnector::new();
         connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
         connector.set_nodelay(true);
@@ -173,11 +184,11 @@ impl Pod {
             .build(connector);
         let pod = Self {
             client,
-            authority: address.to_string().parse().expect("an address is an authority"),
+            authority: address.to_string().parse().ok()?,
             has_failed: Arc::default(),
             rest: None,
         };
-        PendingRequests::new(pod, CompleteOnResponse::default())
+        Some(PendingRequests::new(pod, CompleteOnResponse::default()))
     }
 }
 
@@ -310,7 +321,7 @@ mod tests {
         let [first, second, third] = [1, 2, 3].map(|last| Process::start(address(last)));
         let (first, second, third) = (first?, second?, third?);
         let looked_up = Arc::clone(&known);
-        let pods = Balanced::over(move || {
+        let pods = Balanced::over("contact".to_owned(), move || {
             std::future::ready(Ok(looked_up.lock().expect("nobody panics with it").clone()))
         });
         let service = Remote::over(pods, &Uri::from_static("http://contact:50051"));
@@ -338,5 +349,25 @@ mod tests {
             process.runtime.shutdown_background();
         }
         Ok(())
+    }
+
+    #[tokio::test]
+    async fn a_call_to_a_service_whose_name_nobody_finds_is_made_again_and_fails_before_its_time_is_over() {
+        let pods = Balanced::over("contact".to_owned(), || {
+            std::future::ready(Err(io::Error::from(io::ErrorKind::NotFound)))
+        });
+        let service = Remote::over(pods, &Uri::from_static("http://contact:50051"));
+        let attempts = AtomicU32::new(0);
+        let limit = Duration::from_secs(60);
+        let called = service.repeated(limit, |limit| {
+            attempts.fetch_add(1, Ordering::Relaxed);
+            let mut client = HealthClient::with_origin(service.channel.clone(), service.uri.clone());
+            let asked = call(HealthCheckRequest::default(), &RequestId::accept(None), limit);
+            async move { client.check(asked).await }
+        });
+        let started = Instant::now();
+        assert!(called.await.is_err());
+        assert!(attempts.into_inner() > 1);
+        assert!(started.elapsed() < limit / 2, "{:?}", started.elapsed());
     }
 }
