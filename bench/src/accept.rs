@@ -31,7 +31,7 @@ const START_TIMEOUT: Duration = Duration::from_secs(30);
 const BAR_CONNECTIONS: u32 = 64;
 /// The least share of the peer's rate with the same promise: what was reached before the path was made quicker, less what
 /// a busy machine takes of it.
-const LEAST_SHARE: f64 = 0.10;
+const LEAST_SHARE: f64 = 0.15;
 const COLUMNS: [&str; 8] = [
     "connections",
     "contender",

@@ -22,7 +22,7 @@ const SCRIPTS: &str = "frontends/dist/assets";
 const SITE: &str = "frontends/dist";
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// The least share of nginx's rate.
-const LEAST_SHARE: f64 = 0.1;
+const LEAST_SHARE: f64 = 0.7;
 const COLUMNS: [&str; 8] = [
     "file",
     "over",

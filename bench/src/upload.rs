@@ -29,7 +29,7 @@ const UPLOADS_EACH: u32 = 3;
 /// The first address of a visitor.
 const VISITORS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 0);
 /// The least share of the rate of a direct PUT.
-const LEAST_SHARE: f64 = 0.2;
+const LEAST_SHARE: f64 = 0.5;
 const COLUMNS: [&str; 8] = [
     "at once",
     "way",
