@@ -29,8 +29,7 @@ const WARM_UP: Duration = Duration::from_secs(2);
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// Where the bars are, and the variants.
 const BAR_CONNECTIONS: u32 = 64;
-/// The least share of the peer's rate with the same promise: what was reached before the path was made quicker, less what
-/// a busy machine takes of it.
+/// The least share of the peer's rate with the same promise: what was reached where the machine was slowest, less a quarter.
 const LEAST_SHARE: f64 = 0.15;
 const COLUMNS: [&str; 8] = [
     "connections",

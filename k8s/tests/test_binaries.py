@@ -13,6 +13,8 @@ BINARIES = Path(os.environ.get("BINARIES", ROOT / "target/debug"))
 PROGRAMS = {"gateway", "contact", "newsletter", "careers", "notifier", "sitectl", "web"}
 # Read by the OpenTelemetry SDK in our programs, and what that and arguments are made of.
 NOT_SETTINGS = {"OTEL_RESOURCE_ATTRIBUTES", "POD_NAME", "RUN"}
+# How long a cluster's DNS remembers a name, by the configuration that Kubernetes documents for CoreDNS.
+DNS_SECONDS = 30
 # Time to hand over the last telemetry after the drain.
 FLUSH_SECONDS = 5
 
@@ -130,6 +132,20 @@ def test_production_gives_what_a_company_needs_beyond_what_starts():
     assert pods["careers"]["S3_ENDPOINT"].startswith("https://")
     assert "CLAMD" in pods["careers"]
     assert int(pods["gateway"]["TRUSTED_PROXIES"]) > 0
+
+
+@pytest.mark.parametrize("folder", OVERLAYS)
+def test_pods_stay_until_gateways_know_the_ones_that_follow(folder):
+    [interval] = source(r"LOOKUP_INTERVAL: Duration = Duration::from_secs\((\d+)\);", "services/gateway/src/forwarding/balanced.rs")
+    [gateway] = [pod for pod in ours(folder) if pod.name == "gateway"]
+    for name in ("CONTACT_URL", "NEWSLETTER_URL", "CAREERS_URL"):
+        [host, port] = given(gateway)[name].removeprefix("http://").split(":")
+        service = named(render(folder), "Service")[host]["spec"]
+        assert service["clusterIP"] == "None", f"{host} is one address, and calls stay with one pod"
+        [pod] = [pod for pod in ours(folder) if service["selector"].items() <= pod.labels.items()]
+        assert pod.ports[service["ports"][0]["targetPort"]] == int(port)
+        deployment = named(render(folder), "Deployment")[pod.name]["spec"]
+        assert deployment["minReadySeconds"] > DNS_SECONDS + int(interval)
 
 
 def test_a_scanner_scans_every_resume_whole_and_for_as_long_as_is_waited():

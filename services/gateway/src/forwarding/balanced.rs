@@ -27,10 +27,11 @@ use tokio::{
     net::lookup_host,
     sync::{
         Mutex,
-        mpsc::{Receiver, Sender, channel},
+        mpsc::{Sender, channel},
     },
     time::{Sleep, sleep, timeout},
 };
+use tokio_stream::wrappers::ReceiverStream;
 use tonic::{body::Body, transport::Uri};
 use tower::{
     BoxError, Service,
@@ -58,8 +59,8 @@ const REST: Duration = Duration::from_millis(500);
 const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 
-type Pods = Balance<Changes, Request<Body>>;
-type PodChange = Change<SocketAddr, PendingRequests<Pod, CompleteOnResponse>>;
+type Pods = Balance<ReceiverStream<PodChange>, Request<Body>>;
+type PodChange = Result<Change<SocketAddr, PendingRequests<Pod, CompleteOnResponse>>, Infallible>;
 
 /// A service's pods: of two that are picked at random, the one with fewer calls under way is asked.
 #[derive(Clone)]
@@ -83,7 +84,7 @@ impl Balanced {
     {
         let (sender, receiver) = channel(CHANGES);
         tokio::spawn(watch(name, lookup, sender));
-        Self(Arc::new(Mutex::new(Balance::new(Changes(receiver)))))
+        Self(Arc::new(Mutex::new(Balance::new(ReceiverStream::new(receiver)))))
     }
 }
 
@@ -122,7 +123,7 @@ where
                 let new = found.difference(&known);
                 let new = new.filter_map(|address| Some(Change::Insert(*address, Pod::new(*address)?)));
                 for change in gone.chain(new) {
-                    let _nobody_listens = changes.send(change).await;
+                    let _nobody_listens = changes.send(Ok(change)).await;
                 }
                 (known, has_failed) = (found, false);
                 LOOKUP_INTERVAL
@@ -144,17 +145,6 @@ where
             () = sleep(pause) => {}
             () = changes.closed() => {}
         }
-    }
-}
-
-/// Tells [`Balance`] what was looked up.
-struct Changes(Receiver<PodChange>);
-
-impl futures_util::Stream for Changes {
-    type Item = Result<PodChange, Infallible>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.poll_recv(context).map(|change| change.map(Ok))
     }
 }
 

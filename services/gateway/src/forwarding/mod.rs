@@ -23,6 +23,7 @@ use self::balanced::Balanced;
 /// before (`site_service::detached_calls`), so that its own sentence is heard; 15 s are the whole request's, so that most of it
 /// is the visitor's to send.
 pub const FORM_CALL_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// gRPC channel to a service. Every call on it is a span.
 pub type ServiceChannel = GrpcClientTracing<Balanced>;
 
