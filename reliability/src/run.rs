@@ -36,6 +36,8 @@ const DELIVERY_TIMEOUT: Duration = Duration::from_secs(90);
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long the backlog may take once the load is over.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(300);
+/// How many faults are named beside a promise that was broken.
+const TOLD_STRIKES: usize = 4;
 
 /// What came of a run.
 #[derive(Default)]
@@ -86,12 +88,15 @@ impl Seen {
         self.strikes[..began].last()
     }
 
-    /// How long after which fault began that was, in words for the end of a sentence.
-    pub fn since_fault(&self, moment: Instant) -> String {
-        self.strike_before(moment).map_or(String::new(), |strike| {
+    /// How long before that the last faults began, in words for the end of a sentence: what one did may show under the next.
+    pub fn since_faults(&self, moment: Instant) -> String {
+        let began = self.strikes.partition_point(|strike| strike.began < moment);
+        let last = self.strikes[..began].iter().rev().take(TOLD_STRIKES);
+        last.map(|strike| {
             let later = (moment - strike.began).as_secs_f64();
             format!(", {later:.1} s after {} began", strike.fault)
         })
+        .collect()
     }
 }
 

@@ -56,7 +56,7 @@ pub fn broken_promises(plan: &Plan, outcome: &Outcome) -> Vec<String> {
         broken.push(format!("left behind by the sweep:\n{}", balance.orphaned));
     }
     let repeats = unexplained(&balance.repeats, &outcome.seen.kills);
-    let told = |repeat: &&Repeat| format!("{repeat}{}", outcome.seen.since_fault(repeat.again));
+    let told = |repeat: &&Repeat| format!("{repeat}{}", outcome.seen.since_faults(repeat.again));
     let repeats: Losses = repeats.iter().map(told).collect();
     if !repeats.is_empty() {
         broken.push(format!("repeated, and not because of a kill:\n{repeats}"));
@@ -327,10 +327,26 @@ mod tests {
             ..Seen::default()
         };
         assert!(broken(balance(), killed(taken + Duration::from_millis(500))).is_empty());
-        let told = broken(balance(), killed(taken + Duration::from_secs(30)));
+        let struck = |fault, second| Strike {
+            began: taken + Duration::from_secs(second),
+            fault,
+            election: Duration::ZERO,
+            limit: Duration::ZERO,
+        };
+        let seen = Seen {
+            strikes: vec![
+                struck(Fault::Receiver, 20),
+                struck(Fault::VisitorsVanish, 50),
+                struck(Fault::Nothing, 70),
+            ],
+            ..killed(taken + Duration::from_secs(30))
+        };
         assert_eq!(
-            told,
-            ["repeated, and not because of a kill:\n  mail 1.a was taken again 60.0 s after it was\n"]
+            broken(balance(), seen),
+            [
+                "repeated, and not because of a kill:\n  mail 1.a was taken again 60.0 s after it was, \
+              10.0 s after visitors-vanish began, 40.0 s after receiver-unavailable began\n"
+            ]
         );
     }
 

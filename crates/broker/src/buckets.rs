@@ -11,7 +11,7 @@ use async_nats::{
     header::NATS_MARKER_REASON,
     jetstream::{
         Context,
-        context::PublishError,
+        context::{PublishError, PublishErrorKind},
         kv::Store,
         message::PublishMessage,
         stream::{LastRawMessageErrorKind, RawMessageError},
@@ -25,6 +25,8 @@ const NO_KEY: &str = "none";
 const KV_OPERATION: &str = "KV-Operation";
 /// How long the broker's marker of a removed key stays: as short as one can. It names the key.
 const MARKER_TTL: Duration = Duration::from_secs(1);
+/// How often a key is tried to be claimed whose entry changes meanwhile.
+const CLAIM_ATTEMPTS: usize = 3;
 
 /// A bucket cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +48,22 @@ pub async fn open_bucket(context: &Context, bucket: &'static str) -> Result<Stor
     let read = read_entry(&store, NO_KEY).await;
     read.map_err(|error| unusable(format!("it is there, and not to be read: {error}")))?;
     Ok(store)
+}
+
+/// Opens a bucket whose entries can expire.
+///
+/// # Errors
+///
+/// As [`open_bucket`]; or if they cannot, as a former release set it up.
+pub async fn open_expiring_bucket(context: &Context, bucket: &'static str) -> Result<Store, OpenBucketError> {
+    let store = open_bucket(context, bucket).await?;
+    if store.stream.cached_info().config.allow_message_ttl {
+        return Ok(store);
+    }
+    Err(OpenBucketError {
+        bucket,
+        reason: "its entries cannot expire".to_owned(),
+    })
 }
 
 /// The last entry under a key of a bucket.
@@ -81,6 +99,52 @@ pub async fn read_entry(bucket: &Store, key: &str) -> Result<Option<BucketEntry>
 /// If the bucket has no leader that answers.
 pub async fn read_value(bucket: &Store, key: &str) -> Result<Option<Bytes>, RawMessageError> {
     Ok(read_entry(bucket, key).await?.and_then(|entry| entry.value))
+}
+
+/// A key cannot be claimed.
+#[derive(Debug, thiserror::Error)]
+pub enum ClaimError {
+    /// What lies there cannot be read.
+    #[error(transparent)]
+    Read(#[from] RawMessageError),
+    /// The broker did not store it.
+    #[error(transparent)]
+    Write(#[from] PublishError),
+}
+
+/// Puts a value that expires, in whole seconds, under a key under which there is none, or just this one. The bucket must let messages
+/// expire. Gives the revision, and none where another value lies there.
+///
+/// # Errors
+///
+/// If the value is not known to be put.
+pub async fn claim_key(
+    context: &Context,
+    bucket: &Store,
+    key: &str,
+    value: &Bytes,
+    lifetime: Duration,
+) -> Result<Option<u64>, ClaimError> {
+    let subject = format!("{}{key}", bucket.prefix);
+    let mut revision = 0;
+    for _ in 0..CLAIM_ATTEMPTS {
+        let entry = PublishMessage::build()
+            .payload(value.clone())
+            .expected_last_subject_sequence(revision)
+            .ttl(lifetime);
+        match context.send_publish(subject.clone(), entry).await?.await {
+            Ok(ack) => return Ok(Some(ack.sequence)),
+            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {}
+            Err(error) => return Err(error.into()),
+        }
+        revision = match read_entry(bucket, key).await? {
+            Some(BucketEntry {
+                value: Some(other), ..
+            }) if other != value => return Ok(None),
+            found => found.map_or(0, |entry| entry.revision),
+        };
+    }
+    Ok(None)
 }
 
 /// Removes a key if its last entry still is the one of this revision. The bucket must let messages expire.

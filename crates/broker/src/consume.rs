@@ -161,7 +161,7 @@ where
         let span = self.span(message, attempt, envelope.as_ref().ok());
         let outcome = match envelope {
             Ok(envelope) => {
-                let delivery = self.start_delivery(attempt, backoff, envelope, message);
+                let delivery = self.start_delivery(attempt, backoff, envelope, &pulled);
                 let work = span.instrument((self.deliver)(delivery));
                 with_progress(work, pulled.ack_wait, || report_progress(message)).await
             }
@@ -219,7 +219,9 @@ where
         attempt: u32,
         backoff: Duration,
         envelope: Envelope,
-        message: &Message,
+        Pulled {
+            message, ack_wait, ..
+        }: &Pulled,
     ) -> Delivery {
         Delivery {
             consumer: self.consumer.clone(),
@@ -228,6 +230,7 @@ where
             request_id: envelope.request_id,
             sequence: message.info().map_or(0, |info| info.stream_sequence),
             attempt,
+            ack_wait: *ack_wait,
             payload: message.payload.clone(),
             give_back_at: tokio::time::Instant::now() + backoff,
             stop: self.stop.clone(),

@@ -50,6 +50,8 @@ pub struct Delivery {
     pub sequence: u64,
     /// Number of the attempt, from 1.
     pub attempt: u32,
+    /// After so long without a word of it the broker hands the event out again.
+    pub ack_wait: Duration,
     pub(crate) payload: Bytes,
     /// Until when it may wait for what is away.
     pub(crate) give_back_at: Instant,

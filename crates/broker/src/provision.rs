@@ -371,8 +371,10 @@ fn buckets(settings: &ProvisionSettings) -> [Config; 5] {
             allow_message_ttl: true,
             ..bucket(SUBSCRIBERS_BUCKET)
         },
+        // Claims of deliveries expire sooner than their records.
         Config {
             max_age: DELIVERY_RECORD_TTL,
+            allow_message_ttl: true,
             ..bucket(DELIVERIES_BUCKET)
         },
         bucket(ENDPOINTS_BUCKET),

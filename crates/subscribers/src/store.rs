@@ -8,7 +8,7 @@ use async_nats::{
 };
 use site_broker::{
     SUBSCRIBERS_BUCKET,
-    buckets::{BucketEntry, open_bucket, read_entry, remove_entry},
+    buckets::{BucketEntry, open_expiring_bucket, read_entry, remove_entry},
 };
 use site_service::{nats, status};
 use time::OffsetDateTime;
@@ -79,16 +79,11 @@ impl Subscribers {
     /// If it is away, not there, or its records cannot expire.
     pub async fn open(client: Client) -> Result<Self, SubscriberStoreError> {
         let context = nats::jetstream(client.clone());
-        let bucket = open_bucket(&context, SUBSCRIBERS_BUCKET).await.map_err(away)?;
-        if !bucket.stream.cached_info().config.allow_message_ttl {
-            return Err(away(format!(
-                "the records of bucket {SUBSCRIBERS_BUCKET} cannot expire; run `sitectl setup`"
-            )));
-        }
+        let bucket = open_expiring_bucket(&context, SUBSCRIBERS_BUCKET).await;
         Ok(Self {
             client,
             context,
-            bucket,
+            bucket: bucket.map_err(away)?,
         })
     }
 

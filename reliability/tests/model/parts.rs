@@ -16,6 +16,7 @@ use async_nats::{
 use clap::Parser;
 use futures_util::{FutureExt, StreamExt};
 use resumes::ResumeStore;
+use site_broker::DELIVERIES_BUCKET;
 use site_events::{Channel, SITE_STREAM, SUPPRESSION_CONSUMER};
 use sitectl::personal_data::PersonalDataStores;
 use tempfile::TempDir;
@@ -162,6 +163,14 @@ impl Parts {
             );
             sleep(POLL_INTERVAL).await;
         }
+    }
+
+    /// Ends the claims of deliveries, as time does.
+    pub async fn end_claims(&self) -> anyhow::Result<()> {
+        let deliveries = self.context.get_stream(format!("KV_{DELIVERIES_BUCKET}")).await?;
+        let claims = format!("$KV.{DELIVERIES_BUCKET}.*.*.claim");
+        deliveries.purge().filter(claims).await?;
+        Ok(())
     }
 
     /// Ends all services.

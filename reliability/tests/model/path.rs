@@ -409,9 +409,10 @@ impl Sequence {
         Ok(())
     }
 
-    /// What nobody acknowledged comes again, here at once.
+    /// What nobody acknowledged comes again, here at once, and not after the ack wait, when the claims are over of who had it.
     fn redeliver(&mut self, message: &Message) -> anyhow::Result<()> {
-        self.wait(async |_| {
+        self.wait(async |parts| {
+            parts.end_claims().await?;
             let told = message.ack_with(AckKind::Nak(None)).await;
             told.map_err(|error| anyhow::anyhow!("{error}"))
         })

@@ -105,7 +105,7 @@ async fn a_bucket_whose_records_cannot_expire_is_refused() -> anyhow::Result<()>
     assert_eq!(
         refused.as_deref(),
         Some(
-            "the subscribers' bucket is away: the records of bucket subscribers cannot expire; run `sitectl setup`"
+            "the subscribers' bucket is away: bucket subscribers cannot be used (its entries cannot expire); run `sitectl setup`"
         )
     );
     Ok(())

@@ -2,27 +2,27 @@
 
 use std::{
     borrow::Cow,
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
-use async_nats::{
-    Statistics,
-    jetstream::{
-        Context,
-        kv::{PutError, Store},
-    },
+use async_nats::jetstream::{
+    Context,
+    kv::{PutError, Store},
 };
 use backon::{ExponentialBuilder, Retryable};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use site_broker::{
     BUNDLED, CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, WITHHELD,
-    buckets::{open_bucket, read_value},
+    buckets::{open_expiring_bucket, read_value},
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
-use super::{unavailable::Unavailable, under_way::UnderWay};
+use super::{claims::Claims, unavailable::Unavailable, under_way::UnderWay};
 
 /// How a record is tried to be written: with jitter at most 5 s apart, and without end.
 const RECORD_RETRIES: ExponentialBuilder = ExponentialBuilder::new()
@@ -32,8 +32,6 @@ const RECORD_RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .without_max_times();
 /// How long it holds what was read of a record: no broker is started anew within it, and hands the event to another notifier.
 const READ_HOLDS: Duration = Duration::from_millis(50);
-/// How long whoever had an event before the broker was reached anew leaves it to whoever got it afterwards.
-const HEAD_START: Duration = Duration::from_secs(1);
 /// How long until a record that still cannot be written is spoken of again.
 const REMINDER_INTERVAL: Duration = Duration::from_secs(15 * 60);
 
@@ -41,7 +39,7 @@ const REMINDER_INTERVAL: Duration = Duration::from_secs(15 * 60);
 #[derive(Clone)]
 pub struct Deliveries {
     bucket: Store,
-    statistics: Arc<Statistics>,
+    claims: Arc<Claims>,
     breaker: Arc<CircuitBreaker>,
     under_way: Arc<UnderWay>,
 }
@@ -61,14 +59,15 @@ pub enum Handover {
     Withheld,
 }
 
-/// A delivery without a record. Whoever sends it asks again after everything that he waited for: a broker that was killed
-/// meanwhile forgot whom it had handed the event to, and another notifier may have delivered it.
+/// A delivery without a record. Whoever sends it asks again after everything that it waited for: another notifier may have delivered
+/// it meanwhile (see [`Claims`]).
 #[derive(Clone)]
 pub struct Unsent<'a> {
     deliveries: Cow<'a, Deliveries>,
     delivery: Cow<'a, Delivery>,
     read_at: Instant,
-    connection: u64,
+    /// The revision of the claim; 0 as long as there is none.
+    claim: Arc<AtomicU64>,
 }
 
 impl Unsent<'_> {
@@ -83,26 +82,24 @@ impl Unsent<'_> {
             deliveries: Cow::Owned(self.deliveries.into_owned()),
             delivery: Cow::Owned(self.delivery.into_owned()),
             read_at: self.read_at,
-            connection: self.connection,
+            claim: self.claim,
         }
     }
 
-    /// Whether there is still no record.
+    /// Whether there is still no record. Where another notifier may have the event, too, it is claimed first.
     ///
     /// # Errors
     ///
-    /// If the record cannot be read.
+    /// If the record cannot be read, or another notifier has claimed it.
     pub async fn is_still(&self) -> Result<bool, Unavailable> {
-        let key = self.delivery.key();
-        let is_recent = self.read_at.elapsed() < READ_HOLDS;
-        if !is_recent && self.deliveries.contains(&key, &self.delivery).await? {
-            return Ok(false);
-        }
-        if self.connection == self.deliveries.connection() {
+        let (deliveries, delivery) = (&self.deliveries, &self.delivery);
+        if deliveries.claims.are_needed(delivery, self.read_at) {
+            let claim = deliveries.claim(delivery).await?;
+            self.claim.store(claim, Ordering::Relaxed);
+        } else if self.read_at.elapsed() < READ_HOLDS {
             return Ok(true);
         }
-        tokio::time::sleep(HEAD_START).await;
-        Ok(!self.deliveries.contains(&key, &self.delivery).await?)
+        Ok(!deliveries.contains(&delivery.key(), delivery).await?)
     }
 }
 
@@ -128,9 +125,10 @@ impl Deliveries {
     ///
     /// If it is not there, or the broker does not answer.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
+        let bucket = open_expiring_bucket(context, DELIVERIES_BUCKET).await?;
         Ok(Self {
-            bucket: open_bucket(context, DELIVERIES_BUCKET).await?,
-            statistics: context.client().statistics(),
+            claims: Arc::new(Claims::new(context, bucket.clone())),
+            bucket,
             breaker: Arc::new(CircuitBreaker::new("deliveries-bucket")),
             under_way: Arc::default(),
         })
@@ -150,17 +148,23 @@ impl Deliveries {
     ) -> Result<Handover, E> {
         let key = delivery.key();
         let _turn = self.under_way.turn(&key).await;
-        let (read_at, connection) = (Instant::now(), self.connection());
+        let read_at = Instant::now();
         let handover = if self.contains(&key, delivery).await? {
             Handover::Before
         } else {
+            let claim = Arc::<AtomicU64>::default();
             let unsent = Unsent {
                 deliveries: Cow::Borrowed(self),
                 delivery: Cow::Borrowed(delivery),
                 read_at,
-                connection,
+                claim: claim.clone(),
             };
-            send(unsent).await?
+            let sent = send(unsent).await;
+            let claim = claim.load(Ordering::Relaxed);
+            if sent.is_err() && claim > 0 {
+                self.claims.release(delivery, claim).await;
+            }
+            sent?
         };
         let state = match handover {
             Handover::Before => {
@@ -226,9 +230,12 @@ impl Deliveries {
         self.put_until_written(DIGEST_CONSUMER, digest.to_json()).await
     }
 
-    /// Which connection to the broker this is: the first, or a later one.
-    fn connection(&self) -> u64 {
-        self.statistics.connects.load(Ordering::Relaxed)
+    /// Claims the delivery for this notifier; gives the claim's revision.
+    async fn claim(&self, delivery: &Delivery) -> Result<u64, Unavailable> {
+        let claiming = self.claims.claim(delivery);
+        let claimed = self.breaker.call(delivery, claiming, |_| true).await;
+        let claimed = claimed.map_err(|error| Unavailable::of_call(DELIVERIES_BUCKET, &error))?;
+        claimed.ok_or_else(|| Unavailable::claimed(delivery.ack_wait))
     }
 
     /// Whether there is a delivery record.

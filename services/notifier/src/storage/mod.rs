@@ -1,6 +1,7 @@
 //! Storage in the broker's KV buckets and its stream: deliveries, how many mails each visitor and our own people got, the state of webhook
 //! endpoints, and the events themselves.
 
+mod claims;
 mod counted_mails;
 mod deliveries;
 mod endpoint_states;

@@ -1,6 +1,8 @@
 //! A store of the broker is unavailable: the delivery is tried again.
 
-use site_broker::{CallError, Pause};
+use std::time::Duration;
+
+use site_broker::{CallError, DELIVERIES_BUCKET, Pause};
 
 /// A KV bucket or stream is unavailable.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +31,14 @@ impl Unavailable {
         Self {
             pause: error.pause(),
             ..Self::new(store, error)
+        }
+    }
+
+    /// Another notifier sends the delivery: it comes again once its claim is over, unless it was sent.
+    pub fn claimed(lifetime: Duration) -> Self {
+        Self {
+            pause: Pause::Just(lifetime),
+            ..Self::new(DELIVERIES_BUCKET, &"another notifier is sending it")
         }
     }
 

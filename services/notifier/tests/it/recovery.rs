@@ -31,6 +31,10 @@ const DRAINED: Duration = Duration::from_secs(15);
 /// Events that wait for what is away, and that another notifier delivered meanwhile: the broker forgot, when it was killed,
 /// whom it had handed them to.
 const WAITING: usize = 10;
+/// An ack wait that is soon over.
+const ACK_WAIT: Duration = Duration::from_secs(4);
+/// A mail server that takes so long leaves another notifier the time to hand over the same mail.
+const SLOW: Duration = Duration::from_secs(3);
 /// How long they may take to reach the place where they wait.
 const UNTIL_THEY_WAIT: Duration = Duration::from_secs(3);
 
@@ -65,11 +69,14 @@ impl Away {
 
     /// The mail server is back.
     async fn recover(self) -> anyhow::Result<MailServer> {
+        self.recover_as(|| ScriptedReply::Take).await
+    }
+
+    /// The mail server is back, and answers so.
+    async fn recover_as(self, answer: fn() -> ScriptedReply) -> anyhow::Result<MailServer> {
         drop(self.accepting);
         eventually("the port is free again", SOON, async || {
-            MailServer::start_at(self.port, |_, _| ScriptedReply::Take)
-                .await
-                .ok()
+            MailServer::start_at(self.port, move |_, _| answer()).await.ok()
         })
         .await
     }
@@ -146,6 +153,32 @@ async fn mails_that_another_notifier_sent_while_they_waited_are_not_sent_again()
     let server = away.recover().await?;
     site.until_acked(channel, SOON).await?;
     assert_eq!(server.accepted_mails().len(), 0);
+    Ok(())
+}
+
+#[tokio::test]
+async fn mails_that_two_notifiers_were_handed_are_sent_once() -> anyhow::Result<()> {
+    let (mut nats, away) = (Nats::start().await?, Away::start().await?);
+    nats.shorten_the_ack_wait(ACK_WAIT).await?;
+    let site = Site::on(&nats).await?;
+    let _one = Running::start_retrying_after(NEVER, &nats, away.port, &[]).await?;
+    let _other = Running::start_retrying_after(NEVER, &nats, away.port, &[]).await?;
+    let visitors = (0..WAITING).map(|number| format!("visitor-{number}@example.org"));
+    let visitors: Vec<_> = visitors.collect();
+    for visitor in &visitors {
+        site.request_newsletter(visitor).await?;
+    }
+    tokio::time::sleep(UNTIL_THEY_WAIT).await;
+    nats.stop().await?;
+    tokio::time::sleep(ACK_WAIT).await;
+    nats.resume_from_disk().await?;
+    tokio::time::sleep(UNTIL_THEY_WAIT).await;
+    let server = away.recover_as(|| ScriptedReply::TakeAfter(SLOW)).await?;
+    let site = Site::on(&nats).await?;
+    site.until_acked(Channel::NewsletterConfirmation, DRAINED).await?;
+    for visitor in &visitors {
+        assert_eq!(server.accepted(visitor).len(), 1, "{visitor}");
+    }
     Ok(())
 }
 
