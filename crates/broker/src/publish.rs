@@ -324,7 +324,7 @@ impl Publisher {
         data: D,
     ) -> Result<PublishAck, PublishError> {
         // The client would keep the message and send it after we had said that it failed.
-        if !nats::is_connected(&self.client) {
+        if !nats::is_connected_soon(&self.client).await {
             return Err(PublishError::NotConnected);
         }
         let event = Event {

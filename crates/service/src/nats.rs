@@ -30,6 +30,12 @@ const CONNECTION_TIMEOUT: Duration = Duration::from_secs(2);
 /// alone and stands still for some seconds keeps its clients, and what it hands to them.
 const PING_INTERVAL: Duration = Duration::from_secs(5);
 
+/// How long a request waits for a connection that is made anew: a server that is stopped sends its clients to another one, which
+/// takes some milliseconds, and a client that was refused once asks again after that (see [`pause_before`]).
+const RECONNECTING: Duration = Duration::from_secs(1);
+/// How often it is looked whether the connection stands again.
+const RECONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(10);
+
 /// Where the broker is and who we are there.
 #[derive(Args, Debug, Clone)]
 pub struct NatsSettings {
@@ -116,6 +122,18 @@ pub async fn connect_within(
 /// Whether the connection stands at this moment.
 pub fn is_connected(client: &Client) -> bool {
     client.connection_state() == State::Connected
+}
+
+/// Whether the connection stands, or does again in a moment.
+pub async fn is_connected_soon(client: &Client) -> bool {
+    let begun = tokio::time::Instant::now();
+    while !is_connected(client) {
+        if begun.elapsed() > RECONNECTING {
+            return false;
+        }
+        tokio::time::sleep(RECONNECTION_CHECK_INTERVAL).await;
+    }
+    true
 }
 
 fn is_final(error: &async_nats::ConnectError) -> bool {

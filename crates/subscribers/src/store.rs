@@ -163,7 +163,7 @@ impl Subscribers {
     /// [`SubscriberStoreError::Unreadable`] if the record is none of ours; [`SubscriberStoreError::Away`] if the broker did
     /// not answer.
     pub async fn read(&self, person: &PersonId) -> Result<SubscriberEntry, SubscriberStoreError> {
-        self.connected()?;
+        self.connected().await?;
         let entry = read_entry(&self.bucket, person.as_str()).await.map_err(away)?;
         let Some(BucketEntry { value, revision }) = entry else {
             return Ok(SubscriberEntry {
@@ -197,7 +197,7 @@ impl Subscribers {
         revision: u64,
         retention: Retention,
     ) -> Result<u64, SubscriberStoreError> {
-        self.connected()?;
+        self.connected().await?;
         let value = serde_json::to_vec(subscriber).expect("a subscriber is plain values");
         let mut message = PublishMessage::build()
             .payload(value.into())
@@ -226,7 +226,7 @@ impl Subscribers {
         to: &PersonId,
         expires: Option<OffsetDateTime>,
     ) -> Result<(), SubscriberStoreError> {
-        self.connected()?;
+        self.connected().await?;
         let left = expires.map_or(UNSUBSCRIBE_LIFETIME, |expires| {
             expires - OffsetDateTime::now_utc()
         });
@@ -244,13 +244,14 @@ impl Subscribers {
     ///
     /// [`SubscriberStoreError::Away`] if it is not known to be gone.
     pub async fn delete(&self, person: &PersonId, revision: u64) -> Result<(), SubscriberStoreError> {
-        self.connected()?;
+        self.connected().await?;
         let gone = remove_entry(&self.context, &self.bucket, person.as_str(), revision);
         gone.await.map_err(away)
     }
 
-    fn connected(&self) -> Result<(), SubscriberStoreError> {
-        nats::is_connected(&self.client)
+    async fn connected(&self) -> Result<(), SubscriberStoreError> {
+        nats::is_connected_soon(&self.client)
+            .await
             .then_some(())
             .ok_or_else(|| SubscriberStoreError::Away("not connected".to_owned()))
     }

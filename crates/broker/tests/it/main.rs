@@ -3,6 +3,7 @@
 mod consuming;
 mod full;
 mod readers;
+mod reconnecting;
 mod repeats;
 mod rights;
 mod rollups;
