@@ -14,6 +14,7 @@ FROM tools AS recipe
 COPY Cargo.toml Cargo.lock ./
 COPY crates crates
 COPY bench bench
+COPY rehearsal rehearsal
 COPY reliability reliability
 COPY services services
 COPY xtask xtask
@@ -56,6 +57,7 @@ RUN cargo chef cook --release --locked --recipe-path /recipe.json \
 COPY Cargo.toml Cargo.lock brand.json ./
 COPY crates crates
 COPY bench bench
+COPY rehearsal rehearsal
 COPY reliability reliability
 COPY services services
 COPY xtask xtask

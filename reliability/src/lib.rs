@@ -19,4 +19,5 @@ mod visitors;
 pub use books::{Balance, Losses};
 pub use plan::Plan;
 pub use run::{Outcome, run};
+pub use submission::{FormKind, Submission};
 pub use table::{HEAD, broken_promises, long_elections, row, too_slow};

@@ -4,12 +4,19 @@ use std::{path::Path, process::Command};
 
 use crate::{
     build,
-    step::{program, run},
+    step::{program, root, run},
     tools::{self, Tool},
 };
 
 /// What its tests need.
-pub const TOOLS: [Tool; 3] = [Tool::NatsServer, Tool::KubernetesCheckers, Tool::Clamd];
+pub const TOOLS: [Tool; 6] = [
+    Tool::NatsServer,
+    Tool::SitePackages,
+    Tool::KubernetesCheckers,
+    Tool::Clamd,
+    Tool::PodSandbox,
+    Tool::Root,
+];
 
 /// Checks the Kubernetes tree against itself, its policies and the binaries.
 ///
@@ -18,11 +25,26 @@ pub const TOOLS: [Tool; 3] = [Tool::NatsServer, Tool::KubernetesCheckers, Tool::
 /// Where a tool is missing, something does not compile, or the tree is not as its tests have it.
 pub fn check() -> anyhow::Result<()> {
     tools::ensure_tools(&TOOLS)?;
-    build::programs()?;
+    build::all()?;
     run(
         "Checking the Kubernetes tree",
         &mut tests(),
         "See k8s/README.md on what is checked.",
+    )
+}
+
+/// Rehearses what befalls a cluster.
+///
+/// # Errors
+///
+/// Where a tool is missing, something does not compile, or the rehearsal does not go as it must.
+pub fn rehearse(arguments: &[String]) -> anyhow::Result<()> {
+    tools::ensure_tools(&TOOLS)?;
+    build::all()?;
+    run(
+        "Rehearsing the overlay production",
+        program(root().join("target/debug/rehearsal"), &[]).args(arguments),
+        "See docs/rehearsal.md on what each scene shows.",
     )
 }
 
@@ -37,7 +59,7 @@ pub fn write_flows() -> anyhow::Result<()> {
     run("Writing the table of flows", &mut write, "See above.")
 }
 
-/// The tests in k8s/tests. They ask the binaries of `build::programs`.
+/// The tests in k8s/tests. They run the programs and the site of `build::all`.
 pub fn tests() -> Command {
     let mut pytest = python(Path::new("-m"));
     pytest.args([

@@ -78,6 +78,12 @@ enum Chore {
         #[arg(long)]
         write: bool,
     },
+    /// Starts what the overlay `production` says as a node would, and restarts, loses and closes what a cluster does; in four minutes
+    Rehearse {
+        /// What `target/debug/rehearsal` takes: --short, --logs FOLDER
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Writes every mail to target/mail-preview, as HTML and as text, to be looked at
     MailPreview,
     /// Writes the table of settings in docs/operations.md as the programs take them
@@ -129,6 +135,7 @@ fn main() -> ExitCode {
         Chore::SystemPackages { part } => system_packages(part),
         Chore::K8s { write: true } => k8s::write_flows(),
         Chore::K8s { write: false } => k8s::check(),
+        Chore::Rehearse { arguments } => k8s::rehearse(&arguments),
         Chore::MailPreview => mail_preview(),
         Chore::Settings => settings(),
         Chore::Images => images::images(),

@@ -19,6 +19,7 @@ fn the_maps_name_each_crate_and_module_in_the_words_of_its_first_sentence() {
             "bench/Cargo.toml",
             "bench/instructions/Cargo.toml",
             "bench/peers/axum/Cargo.toml",
+            "rehearsal/Cargo.toml",
             "reliability/Cargo.toml",
             "xtask/Cargo.toml",
         ],

@@ -25,6 +25,12 @@ impl Clamd {
     /// The name of that virus.
     pub const SIGNATURE: &str = "Testkit.Virus";
 
+    /// Its signature, a line of a file `.ndb`: name, any type of file, any place, the bytes in hexadecimal digits.
+    pub fn signature() -> String {
+        let bytes: String = Self::VIRUS.bytes().map(|byte| format!("{byte:02x}")).collect();
+        format!("{}:0:*:{bytes}\n", Self::SIGNATURE)
+    }
+
     /// Starts one on a free port.
     pub async fn start() -> anyhow::Result<Self> {
         Self::start_with(DEFAULT_CONFIG).await
@@ -45,7 +51,7 @@ impl Clamd {
         let folder = TempDir::new()?;
         let signatures = folder.path().join("signatures");
         fs::create_dir(&signatures)?;
-        fs::write(signatures.join("testkit.ndb"), signature())?;
+        fs::write(signatures.join("testkit.ndb"), Self::signature())?;
         let config = folder.path().join("clamd.conf");
         let (at, files) = (signatures.display(), folder.path().display());
         fs::write(
@@ -82,10 +88,4 @@ impl Clamd {
     pub async fn kill(self) -> anyhow::Result<()> {
         self.part.kill().await
     }
-}
-
-/// A line of clamd's format `.ndb`: name, any type of file, any place, the bytes in hexadecimal digits.
-fn signature() -> String {
-    let bytes: String = Clamd::VIRUS.bytes().map(|byte| format!("{byte:02x}")).collect();
-    format!("{}:0:*:{bytes}\n", Clamd::SIGNATURE)
 }

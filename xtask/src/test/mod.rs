@@ -136,29 +136,17 @@ impl Part {
     fn needs_programs(self) -> bool {
         self != Self::Typescript
     }
-
-    /// Whether it reads the built site.
-    fn needs_site(self) -> bool {
-        self != Self::Kubernetes
-    }
 }
 
 /// Fetches what parts need beside the compiler, and builds what they run.
 fn prepare(parts: &[Part], tools: &[Tool]) -> anyhow::Result<()> {
     let has_programs = parts.iter().any(|part| part.needs_programs());
-    let has_site = parts.iter().any(|part| part.needs_site());
     tools::ensure_tools_while(
         tools,
         || {
             if has_programs { build::programs() } else { Ok(()) }
         },
-        || {
-            if has_site {
-                front_end::build_where_changed()
-            } else {
-                Ok(())
-            }
-        },
+        front_end::build_where_changed,
     )
 }
 

@@ -34,7 +34,7 @@ fn root() -> anyhow::Result<()> {
     anyhow::ensure!(
         command_output("id", &["--user"]).as_deref() == Some("0")
             || runs("sudo", &["--non-interactive", "true"]),
-        "Images are tried in roots of their own, and full disks on small ones, for which one must be root: run sudo --validate first."
+        "Images are tried in roots of their own, pods in networks, and full disks on small ones, for which one must be root: run sudo --validate first."
     );
     Ok(())
 }
@@ -97,6 +97,12 @@ impl Tool {
             Self::Wrk => unless(is_in_path("wrk"), &["wrk"]),
             Self::H2load => unless(runs("h2load", &["--version"]), &["nghttp2-client"]),
             Self::Valgrind => unless(runs("valgrind", &["--version"]), &["valgrind"]),
+            Self::PodSandbox => {
+                let mut packages = unless(runs("nft", &["--version"]), &["nftables"]);
+                packages.extend(unless(runs("ip", &["-Version"]), &["iproute2"]));
+                packages.extend(unless(runs("bwrap", &["--version"]), &["bubblewrap"]));
+                packages
+            }
             Self::Clamd => scanner_libraries(),
             Self::SpamAssassin => unless(runs("spamassassin", &["--version"]), &["spamassassin"]),
             Self::OpenSsl => unless(runs("openssl", &["version"]), &["openssl"]),

@@ -58,6 +58,8 @@ pub enum Tool {
     H2load,
     /// What counts instructions.
     Valgrind,
+    /// What gives pods a network and files of their own.
+    PodSandbox,
     /// A file server to compare with.
     Nginx,
     /// What Fastify's peer of the benches is made of.
@@ -102,6 +104,7 @@ impl Tool {
             | Self::Wrk
             | Self::H2load
             | Self::Valgrind
+            | Self::PodSandbox
             | Self::SpamAssassin
             | Self::OpenSsl
             | Self::CppCompiler
@@ -145,6 +148,7 @@ impl Tool {
             | Self::Wrk
             | Self::H2load
             | Self::Valgrind
+            | Self::PodSandbox
             | Self::SpamAssassin
             | Self::OpenSsl
             | Self::CppCompiler

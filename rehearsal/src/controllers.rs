@@ -1,0 +1,229 @@
+//! What keeps pods as a manifest says: deployments and stateful sets, which start, roll, and bring back what was lost; and jobs.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::{Context as _, bail};
+use k8s_openapi::{
+    api::{
+        apps::v1::{Deployment, StatefulSet},
+        batch::v1::Job,
+        core::v1::PodTemplateSpec,
+    },
+    apimachinery::pkg::util::intstr::IntOrString,
+};
+use tokio::time::{sleep, timeout};
+
+use crate::{
+    images::short_name,
+    kubelet::{Ended, PodHandle, Shared},
+    manifests::{name_of, pod_of},
+    pods::RunningPod,
+};
+
+/// How long pods may take until they are ready.
+const START: Duration = Duration::from_secs(120);
+/// The pause before a job's next pod, and twice as long each further time.
+const JOB_BACK_OFF: Duration = Duration::from_secs(10);
+
+/// The pods of a deployment or a stateful set.
+pub struct Workload {
+    pub name: String,
+    namespace: String,
+    template: PodTemplateSpec,
+    min_ready: Duration,
+    keeps_names: bool,
+    pods: Vec<PodHandle>,
+    made: usize,
+}
+
+impl Workload {
+    /// Starts a deployment's pods; none where there is no program for its image.
+    pub fn of_deployment(shared: &Arc<Shared>, deployment: &Deployment) -> anyhow::Result<Option<Self>> {
+        let spec = deployment.spec.as_ref().context("a deployment without a spec")?;
+        let rolling = spec
+            .strategy
+            .as_ref()
+            .and_then(|strategy| strategy.rolling_update.as_ref());
+        if let Some(rolling) = rolling {
+            let one_more = (rolling.max_surge.as_ref(), rolling.max_unavailable.as_ref());
+            anyhow::ensure!(
+                one_more == (Some(&IntOrString::Int(1)), Some(&IntOrString::Int(0))),
+                "{} is rolled otherwise than by one more at a time",
+                name_of(&deployment.metadata)
+            );
+        }
+        let workload = Self::new(
+            name_of(&deployment.metadata),
+            deployment.metadata.namespace.as_deref(),
+            &spec.template,
+            spec.min_ready_seconds,
+            false,
+        );
+        workload.started(shared, shared.manifests.replicas(deployment))
+    }
+
+    /// The same of a stateful set, whose pods keep their names and volumes.
+    pub fn of_stateful_set(shared: &Arc<Shared>, set: &StatefulSet) -> anyhow::Result<Option<Self>> {
+        let spec = set.spec.as_ref().context("a stateful set without a spec")?;
+        let workload = Self::new(
+            name_of(&set.metadata),
+            set.metadata.namespace.as_deref(),
+            &spec.template,
+            spec.min_ready_seconds,
+            true,
+        );
+        workload.started(shared, spec.replicas.unwrap_or(1))
+    }
+
+    fn new(
+        name: &str,
+        namespace: Option<&str>,
+        template: &PodTemplateSpec,
+        min_ready: Option<i32>,
+        keeps_names: bool,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            namespace: namespace.unwrap_or_default().to_owned(),
+            template: template.clone(),
+            min_ready: Duration::from_secs(min_ready.unwrap_or(0).unsigned_abs().into()),
+            keeps_names,
+            pods: Vec::new(),
+            made: 0,
+        }
+    }
+
+    fn started(mut self, shared: &Arc<Shared>, replicas: i32) -> anyhow::Result<Option<Self>> {
+        if !has_program(shared, &self.template) {
+            return Ok(None);
+        }
+        for _ in 0..replicas {
+            let pod = self.next_pod(shared);
+            self.pods.push(pod);
+        }
+        Ok(Some(self))
+    }
+
+    fn next_pod(&mut self, shared: &Arc<Shared>) -> PodHandle {
+        let number = self.made;
+        self.made += 1;
+        self.pod(shared, number)
+    }
+
+    fn pod(&self, shared: &Arc<Shared>, number: usize) -> PodHandle {
+        let name = format!("{}-{number}", self.name);
+        PodHandle::start(shared, pod_of(&self.template, &name, &self.namespace))
+    }
+
+    /// Its pods.
+    pub fn pods(&self) -> &[PodHandle] {
+        &self.pods
+    }
+
+    /// Waits until all its pods are ready.
+    pub async fn ready(&mut self) -> anyhow::Result<()> {
+        for pod in &mut self.pods {
+            let name = pod.name().to_owned();
+            timeout(START, pod.ready_for(Duration::ZERO))
+                .await
+                .with_context(|| format!("{name} is not ready in time"))??;
+        }
+        Ok(())
+    }
+
+    /// Replaces each pod as `kubectl rollout restart` does; says how each of the former ended.
+    pub async fn roll(&mut self, shared: &Arc<Shared>) -> anyhow::Result<Vec<(String, Ended)>> {
+        let mut ended = Vec::new();
+        if self.keeps_names {
+            for number in (0..self.pods.len()).rev() {
+                let former = self.pods.remove(number);
+                ended.push((former.name().to_owned(), former.delete().await?));
+                self.pods.insert(number, self.pod(shared, number));
+                self.wait_for(number).await?;
+            }
+            return Ok(ended);
+        }
+        let mut ending = Vec::new();
+        for _ in 0..self.pods.len() {
+            let next = self.next_pod(shared);
+            self.pods.push(next);
+            self.wait_for(self.pods.len() - 1).await?;
+            let former = self.pods.remove(0);
+            ending.push(tokio::spawn(async move {
+                let name = former.name().to_owned();
+                former.delete().await.map(|ended| (name, ended))
+            }));
+        }
+        for former in ending {
+            ended.push(former.await??);
+        }
+        Ok(ended)
+    }
+
+    async fn wait_for(&mut self, number: usize) -> anyhow::Result<()> {
+        let min_ready = self.min_ready;
+        let pod = &mut self.pods[number];
+        let name = pod.name().to_owned();
+        timeout(START + min_ready, pod.ready_for(min_ready))
+            .await
+            .with_context(|| format!("{name} is not ready in time"))?
+    }
+
+    /// Loses the pod of this number with its node, and starts another for it.
+    pub async fn lose(&mut self, shared: &Arc<Shared>, number: usize) -> anyhow::Result<()> {
+        let former = self.pods.remove(number);
+        former.lose().await?;
+        let next = if self.keeps_names {
+            self.pod(shared, number)
+        } else {
+            self.next_pod(shared)
+        };
+        self.pods.insert(number, next);
+        Ok(())
+    }
+
+    /// Ends all its pods.
+    pub async fn delete(self) -> anyhow::Result<()> {
+        for pod in self.pods {
+            pod.lose().await?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether this machine has a program for the image.
+fn has_program(shared: &Shared, template: &PodTemplateSpec) -> bool {
+    images(template).all(|image| shared.node.images.find(&image).is_some())
+}
+
+/// The images of a template's containers.
+pub fn images(template: &PodTemplateSpec) -> impl Iterator<Item = String> {
+    let containers = template.spec.iter().flat_map(|spec| &spec.containers);
+    containers.map(|container| short_name(container.image.as_deref().unwrap_or_default()).to_owned())
+}
+
+/// Runs a job until one of its pods succeeds; says how many it took.
+///
+/// # Errors
+///
+/// If as many fail as its `backoffLimit` allows, and one more.
+pub async fn run_job(shared: &Arc<Shared>, job: &Job) -> anyhow::Result<i32> {
+    let name = name_of(&job.metadata);
+    let spec = job.spec.as_ref().context("a job without a spec")?;
+    let namespace = job.metadata.namespace.as_deref().unwrap_or_default();
+    let mut pause = JOB_BACK_OFF;
+    let limit = spec.backoff_limit.unwrap_or(6);
+    for attempt in 0..=limit {
+        let pod = pod_of(&spec.template, &format!("{name}-{attempt}"), namespace);
+        shared.network().join(&pod)?;
+        let mut running = RunningPod::start(&shared.node, &shared.manifests, &pod).await?;
+        let status = running.finished().await?;
+        shared.network().leave(name_of(&pod.metadata))?;
+        if status.success() {
+            return Ok(attempt + 1);
+        }
+        sleep(pause).await;
+        pause *= 2;
+    }
+    bail!("the job {name} failed {} times", limit + 1)
+}

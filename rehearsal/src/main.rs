@@ -1,0 +1,256 @@
+//! A rehearsal of a cluster on one machine: starts what the rendered manifests of an overlay say, as a node would, and then does to it what
+//! befalls a cluster. docs/rehearsal.md says what that shows, and what it cannot.
+//!
+//! It runs as root, in a network namespace and a mount namespace of its own, into which it brings itself.
+
+mod controllers;
+mod flows;
+mod images;
+mod kubelet;
+mod manifests;
+mod network;
+mod outside;
+mod pods;
+mod probes;
+mod scenes;
+mod secrets;
+mod visitors;
+mod within;
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    io::{Write as _, stdout},
+    net::Ipv4Addr,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+    sync::{Arc, Mutex},
+};
+
+use anyhow::Context as _;
+use clap::Parser;
+use k8s_openapi::{api::core::v1::Pod, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+
+use nix::unistd::Uid;
+use tokio::runtime::Builder;
+
+use self::{
+    images::Images,
+    kubelet::Shared,
+    manifests::Manifests,
+    network::Network,
+    outside::{MAIL_PASSWORD, Outside, Place},
+    pods::Node,
+    secrets::SecretStore,
+};
+
+/// The namespace of the site, and that of the Gateway, whose label lets it in.
+const GATEWAYS: (&str, &str) = ("gateways", "site/way-in");
+/// What the overlay `production` calls outside, at addresses that are public and nobody's (RFC 5737).
+const STORE: (&str, u16, Ipv4Addr) = ("s3.example.com", 443, Ipv4Addr::new(203, 0, 113, 10));
+const MAIL: (&str, u16, Ipv4Addr) = ("smtp.example.com", 587, Ipv4Addr::new(203, 0, 113, 20));
+
+/// The overlay that is rehearsed: what it calls outside is known here.
+const OVERLAY: &str = "production";
+const KUBECTL: &str = "target/tools/k8s/bin/kubectl";
+
+/// Starts what the overlay `production` says, and does to it what befalls a cluster
+#[derive(Parser)]
+struct Cli {
+    /// Starts everything, sends the three forms and tries what must be closed; leaves out what takes minutes
+    #[arg(long)]
+    short: bool,
+    /// Keeps the pods' logs there
+    #[arg(long)]
+    logs: Option<PathBuf>,
+    /// Says that this process is in namespaces of its own
+    #[arg(long, hide = true)]
+    isolated: bool,
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let cli = Cli::parse();
+    if !cli.isolated {
+        return isolated();
+    }
+    let runtime = Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(rehearsed(&cli))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The same in a network and with mounts of its own, as root.
+fn isolated() -> anyhow::Result<ExitCode> {
+    let mut words = vec![
+        "unshare".into(),
+        "--net".into(),
+        "--mount".into(),
+        "--propagation=private".into(),
+    ];
+    if !Uid::effective().is_root() {
+        words.splice(0..0, ["sudo".into(), "--non-interactive".into()]);
+    }
+    words.push(env::current_exe()?.into_os_string());
+    words.extend(env::args_os().skip(1));
+    words.push("--isolated".into());
+    let status = Command::new(&words[0]).args(&words[1..]).status()?;
+    Ok(if status.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+async fn rehearsed(cli: &Cli) -> anyhow::Result<()> {
+    let folder = tempfile::TempDir::new()?;
+    let rehearsed = rehearse(cli, folder.path().to_owned()).await;
+    if let Some(logs) = &cli.logs {
+        fs::create_dir_all(logs)?;
+        for entry in fs::read_dir(folder.path())? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "log")
+                && let Some(name) = path.file_name()
+            {
+                fs::copy(&path, logs.join(name))?;
+            }
+        }
+    }
+    rehearsed
+}
+
+async fn rehearse(cli: &Cli, folder: PathBuf) -> anyhow::Result<()> {
+    let [store, mail] = [STORE, MAIL].map(|(host, port, address)| Place {
+        host: host.to_owned(),
+        port,
+        address,
+    });
+    let root = testkit::root();
+    let mut manifests = Manifests::of(&render(&root)?)?;
+    let namespaces = BTreeMap::from([(
+        GATEWAYS.0.to_owned(),
+        BTreeMap::from([(GATEWAYS.1.to_owned(), "true".to_owned())]),
+    )]);
+    let named = [&store, &mail].map(|place| (place.host.clone(), place.address));
+    let services = std::mem::take(&mut manifests.services);
+    let policies = std::mem::take(&mut manifests.policies);
+    let mut network = Network::set_up(&folder, services, policies, namespaces, named.into())?;
+    network.join(&front_door())?;
+    let outside = Outside::start(&folder.join("store"), &store, &mail).await?;
+    fill_secrets(&mut manifests, &outside)?;
+    let authorities = folder.join("authorities.pem");
+    // Whoever runs in a pod may read it, and only we the authority's own.
+    fs::write(&authorities, fs::read(outside.authority.file())?)?;
+    let images = Images {
+        programs: root.join("target/debug"),
+        authorities,
+        scripts: folder.join("scripts"),
+        root,
+    };
+    images.write_scripts()?;
+    let shared = Arc::new(Shared {
+        node: Node {
+            hosts: network.hosts().to_owned(),
+            folder,
+            images,
+        },
+        manifests,
+        network: Mutex::new(network),
+    });
+    say_what_is_other(&shared)?;
+    scenes::play(&shared, &outside, OVERLAY, cli.short).await
+}
+
+fn render(root: &Path) -> anyhow::Result<String> {
+    let rendered = Command::new(root.join(KUBECTL))
+        .arg("kustomize")
+        .arg(root.join("k8s/overlays").join(OVERLAY))
+        .output();
+    let rendered = rendered.context("there is no kubectl; cargo xtask rehearse fetches it")?;
+    let complaint = String::from_utf8_lossy(&rendered.stderr);
+    anyhow::ensure!(rendered.status.success(), "kubectl kustomize: {complaint}");
+    Ok(String::from_utf8(rendered.stdout)?)
+}
+
+/// The pod of a Gateway, by which visitors come in.
+fn front_door() -> Pod {
+    Pod {
+        metadata: ObjectMeta {
+            name: Some(visitors::FRONT_DOOR.to_owned()),
+            namespace: Some(GATEWAYS.0.to_owned()),
+            ..ObjectMeta::default()
+        },
+        ..Pod::default()
+    }
+}
+
+fn fill_secrets(manifests: &mut Manifests, outside: &Outside) -> anyhow::Result<()> {
+    let [certificate, key, authority] = secrets::routes("*.nats-nodes")?;
+    let mut known = vec![
+        ("site/smtp", "password", MAIL_PASSWORD.to_owned()),
+        ("site/dkim", "key", secrets::dkim_key()),
+        ("site/webhooks", "endpoints", "[]".to_owned()),
+        ("site/nats-routes", "certificate", certificate),
+        ("site/nats-routes", "key", key),
+        ("site/nats-routes", "authority", authority),
+    ];
+    let store: BTreeMap<_, _> = outside.store.env().into();
+    for user in ["site/s3-careers", "site/s3-notifier", "site/s3-operator"] {
+        known.push((user, "access-key-id", store["S3_ACCESS_KEY_ID"].clone()));
+        known.push((user, "secret-access-key", store["S3_SECRET_ACCESS_KEY"].clone()));
+    }
+    let mut secrets = SecretStore::new(known);
+    let filled = manifests
+        .external_secrets
+        .iter()
+        .map(|external| secrets.fill(external));
+    manifests.secrets.extend(filled.collect::<Vec<_>>());
+    Ok(())
+}
+
+/// What is not as the manifests say.
+fn say_what_is_other(shared: &Shared) -> anyhow::Result<()> {
+    let mut out = stdout();
+    let manifests = &shared.manifests;
+    let templates = manifests
+        .deployments
+        .iter()
+        .filter_map(|deployment| Some(&deployment.spec.as_ref()?.template))
+        .chain(
+            manifests
+                .stateful_sets
+                .iter()
+                .filter_map(|set| Some(&set.spec.as_ref()?.template)),
+        );
+    let (mut taken, mut missing) = (Vec::new(), Vec::new());
+    for image in templates.flat_map(controllers::images) {
+        match shared.node.images.find(&image) {
+            Some(_) => taken.push(image),
+            None => missing.push(image),
+        }
+    }
+    writeln!(out, "Other than in a cluster:")?;
+    writeln!(
+        out,
+        "- images are programs of this checkout and machine: {}",
+        taken.join(", ")
+    )?;
+    writeln!(out, "- no program here, so not started: {}", missing.join(", "))?;
+    writeln!(
+        out,
+        "- volumes are folders; names come from a hosts file, not by DNS; authorities to trust are the rehearsal's own"
+    )?;
+    writeln!(
+        out,
+        "- secrets hold values that were made up; s3.example.com and smtp.example.com are servers of the rehearsal"
+    )?;
+    let others: Vec<String> = manifests
+        .others
+        .iter()
+        .map(|(kind, count)| format!("{count} {kind}"))
+        .collect();
+    writeln!(
+        out,
+        "- nothing acts on: {}; nor on limits of memory and processor time, seccomp, and where pods are placed",
+        others.join(", ")
+    )?;
+    Ok(())
+}

@@ -1,0 +1,190 @@
+//! The rendered manifests of an overlay, as the kinds that a node acts on.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context as _;
+use k8s_openapi::api::{
+    apps::v1::{Deployment, StatefulSet},
+    autoscaling::v2::HorizontalPodAutoscaler,
+    batch::v1::{CronJob, Job},
+    core::v1::{ConfigMap, Pod, PodTemplateSpec, Secret, Service},
+    networking::v1::NetworkPolicy,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What is acted on. Everything else is for controllers that a cluster brings, and is named by [`Manifests::others`].
+#[derive(Default)]
+pub struct Manifests {
+    pub deployments: Vec<Deployment>,
+    pub stateful_sets: Vec<StatefulSet>,
+    pub jobs: Vec<Job>,
+    pub cron_jobs: Vec<CronJob>,
+    pub services: Vec<Service>,
+    pub policies: Vec<NetworkPolicy>,
+    pub config_maps: BTreeMap<String, ConfigMap>,
+    pub secrets: BTreeMap<String, Secret>,
+    pub external_secrets: Vec<ExternalSecret>,
+    pub routes: Vec<HttpRoute>,
+    scalers: Vec<HorizontalPodAutoscaler>,
+    keda_scalers: Vec<ScaledObject>,
+    /// How many objects there are of each kind that nothing here acts on.
+    pub others: BTreeMap<String, usize>,
+}
+
+/// A secret that External Secrets would fill (`external-secrets.io/v1`), as far as it is used here.
+#[derive(Deserialize)]
+pub struct ExternalSecret {
+    pub spec: ExternalSecretSpec,
+}
+
+#[derive(Deserialize)]
+pub struct ExternalSecretSpec {
+    pub target: Named,
+    pub data: Vec<ExternalValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExternalValue {
+    pub secret_key: String,
+    pub remote_ref: RemoteRef,
+}
+
+/// Where a value lies in the store of secrets.
+#[derive(Deserialize)]
+pub struct RemoteRef {
+    pub key: String,
+    pub property: String,
+}
+
+#[derive(Deserialize)]
+pub struct Named {
+    pub name: String,
+}
+
+/// A route of the Gateway API (`gateway.networking.k8s.io/v1`), as far as it is used here.
+#[derive(Deserialize)]
+pub struct HttpRoute {
+    pub spec: HttpRouteSpec,
+}
+
+#[derive(Deserialize)]
+pub struct HttpRouteSpec {
+    #[serde(default)]
+    pub rules: Vec<RouteRule>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RouteRule {
+    #[serde(default)]
+    pub matches: Vec<RouteMatch>,
+    #[serde(default)]
+    pub backend_refs: Vec<Backend>,
+}
+
+#[derive(Deserialize)]
+pub struct RouteMatch {
+    pub path: Option<PathMatch>,
+}
+
+#[derive(Deserialize)]
+pub struct PathMatch {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub value: String,
+}
+
+#[derive(Deserialize)]
+pub struct Backend {
+    pub name: String,
+    pub port: u16,
+}
+
+/// A scaler of KEDA (`keda.sh/v1alpha1`), as far as it is used here.
+#[derive(Deserialize)]
+struct ScaledObject {
+    spec: ScaledObjectSpec,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ScaledObjectSpec {
+    scale_target_ref: Named,
+    min_replica_count: Option<i32>,
+}
+
+impl Manifests {
+    /// Reads what `kubectl kustomize` prints.
+    ///
+    /// # Errors
+    ///
+    /// If it is no YAML, or an object is not what its kind says.
+    pub fn of(rendered: &str) -> anyhow::Result<Self> {
+        let objects: Vec<Value> = serde_saphyr::from_multiple(rendered)?;
+        let mut manifests = Self::default();
+        for object in objects {
+            let kind = object["kind"].as_str().unwrap_or_default().to_owned();
+            let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+            manifests
+                .add(&kind, &name, object)
+                .with_context(|| format!("{kind} {name}"))?;
+        }
+        Ok(manifests)
+    }
+
+    fn add(&mut self, kind: &str, name: &str, object: Value) -> anyhow::Result<()> {
+        use serde_json::from_value;
+        match kind {
+            "Deployment" => self.deployments.push(from_value(object)?),
+            "StatefulSet" => self.stateful_sets.push(from_value(object)?),
+            "Job" => self.jobs.push(from_value(object)?),
+            "CronJob" => self.cron_jobs.push(from_value(object)?),
+            "Service" => self.services.push(from_value(object)?),
+            "NetworkPolicy" => self.policies.push(from_value(object)?),
+            "ConfigMap" => drop(self.config_maps.insert(name.to_owned(), from_value(object)?)),
+            "Secret" => drop(self.secrets.insert(name.to_owned(), from_value(object)?)),
+            "ExternalSecret" => self.external_secrets.push(from_value(object)?),
+            "HTTPRoute" => self.routes.push(from_value(object)?),
+            "HorizontalPodAutoscaler" => self.scalers.push(from_value(object)?),
+            "ScaledObject" => self.keda_scalers.push(from_value(object)?),
+            other => *self.others.entry(other.to_owned()).or_default() += 1,
+        }
+        Ok(())
+    }
+
+    /// How many pods a deployment has at the least: as many as it says, or as the one that scales it.
+    pub fn replicas(&self, deployment: &Deployment) -> i32 {
+        let name = deployment.metadata.name.as_deref().unwrap_or_default();
+        let written = deployment.spec.as_ref().and_then(|spec| spec.replicas);
+        let of_scaler = || {
+            let scalers = self.scalers.iter().filter_map(|scaler| scaler.spec.as_ref());
+            let mut ours = scalers.filter(|spec| spec.scale_target_ref.name == name);
+            ours.next().and_then(|spec| spec.min_replicas)
+        };
+        let of_keda = || {
+            let mut ours = self.keda_scalers.iter();
+            let ours = ours.find(|scaler| scaler.spec.scale_target_ref.name == name);
+            ours.and_then(|scaler| scaler.spec.min_replica_count)
+        };
+        written.or_else(of_scaler).or_else(of_keda).unwrap_or(1)
+    }
+}
+
+/// The name of an object.
+pub fn name_of(metadata: &k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta) -> &str {
+    metadata.name.as_deref().unwrap_or_default()
+}
+
+/// The pod that a template makes, under this name.
+pub fn pod_of(template: &PodTemplateSpec, name: &str, namespace: &str) -> Pod {
+    let mut metadata = template.metadata.clone().unwrap_or_default();
+    metadata.name = Some(name.to_owned());
+    metadata.namespace = Some(namespace.to_owned());
+    Pod {
+        metadata,
+        spec: template.spec.clone(),
+        status: None,
+    }
+}

@@ -1,0 +1,84 @@
+//! What lies outside the cluster: the store of résumés, the mail server, and the way in, each at a public address.
+
+use std::{net::Ipv4Addr, path::Path, sync::Arc};
+
+use testkit::{
+    CertificateAuthority, MailServer, S3, ScriptedReply,
+    mail_server::{Behaviour, Encryption, Login},
+};
+use tokio::{
+    io::copy_bidirectional,
+    net::{TcpListener, TcpStream},
+};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::task::AbortOnDropHandle;
+
+/// The mail server's one user, as the overlay `production` names it.
+const MAIL_USER: &str = "site";
+/// The password of that user.
+pub const MAIL_PASSWORD: &str = "the password of the mail server";
+
+/// A service outside, by the name and port that the manifests call it by.
+#[derive(Clone)]
+pub struct Place {
+    pub host: String,
+    pub port: u16,
+    pub address: Ipv4Addr,
+}
+
+/// What runs outside.
+pub struct Outside {
+    pub authority: CertificateAuthority,
+    pub store: S3,
+    pub mail_server: MailServer,
+    _doors: Vec<AbortOnDropHandle<()>>,
+}
+
+impl Outside {
+    /// Starts a store behind TLS, and a mail server with STARTTLS and a login.
+    pub async fn start(folder: &Path, store: &Place, mail: &Place) -> anyhow::Result<Self> {
+        let authority = CertificateAuthority::new()?;
+        let [port] = testkit::free_ports()?;
+        let s3 = S3::start_at(port, folder).await?;
+        let behaviour = Behaviour {
+            encryption: Encryption::Starttls(authority.issue(&mail.host)?),
+            login: Login::Taken {
+                mechanism: "PLAIN",
+                user: MAIL_USER,
+                password: MAIL_PASSWORD,
+            },
+            ..Behaviour::default()
+        };
+        let mail_server = MailServer::start_with(behaviour, 0, |_, _| ScriptedReply::Take).await?;
+        let tls = authority.issue(&store.host)?;
+        let doors = vec![
+            open(store, port, Some(tls)).await?,
+            open(mail, mail_server.port(), None).await?,
+        ];
+        Ok(Self {
+            authority,
+            store: s3,
+            mail_server,
+            _doors: doors,
+        })
+    }
+}
+
+/// Leads what comes to a place to a port of this machine, out of TLS where it has that.
+async fn open(place: &Place, to: u16, tls: Option<TlsAcceptor>) -> anyhow::Result<AbortOnDropHandle<()>> {
+    let listener = TcpListener::bind((place.address, place.port)).await?;
+    let tls = tls.map(Arc::new);
+    let serving = async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            let tls = tls.clone();
+            tokio::spawn(async move {
+                let mut server = TcpStream::connect(("127.0.0.1", to)).await?;
+                match tls {
+                    Some(tls) => copy_bidirectional(&mut tls.accept(client).await?, &mut server).await,
+                    None => copy_bidirectional(&mut client, &mut server).await,
+                }
+            });
+        }
+    };
+    Ok(AbortOnDropHandle::new(tokio::spawn(serving)))
+}

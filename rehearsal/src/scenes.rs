@@ -1,0 +1,213 @@
+//! The scenes of a rehearsal, in order.
+
+use std::{
+    collections::BTreeSet,
+    io::{Write as _, stdout},
+    sync::Arc,
+    time::Duration,
+};
+
+use futures_util::future::try_join_all;
+use testkit::eventually;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    controllers::{Workload, run_job},
+    flows::{self, Flow},
+    kubelet::{Ended, Shared},
+    outside::Outside,
+    visitors::{Sent, send_forms},
+};
+
+/// How soon a mail must be there after its form was accepted.
+const MAILS: Duration = Duration::from_secs(90);
+/// For how long forms are sent while a node is lost, from before that.
+const LOST_NODE: Duration = Duration::from_secs(40);
+
+/// How many forms that failed are named.
+const TOLD_FAILURES: usize = 10;
+
+/// Plays all scenes.
+///
+/// # Errors
+///
+/// If one does not go as it must.
+pub async fn play(
+    shared: &Arc<Shared>,
+    outside: &Outside,
+    overlay: &str,
+    is_short: bool,
+) -> anyhow::Result<()> {
+    let mut workloads = start(shared).await?;
+    let played = async {
+        forms(shared, outside).await?;
+        closed(shared, overlay).await?;
+        if !is_short {
+            lose_a_node(shared, outside, &mut workloads).await?;
+            roll(shared, outside, &mut workloads).await?;
+        }
+        anyhow::Ok(())
+    };
+    let played = played.await;
+    for workload in workloads {
+        workload.delete().await?;
+    }
+    played
+}
+
+fn say(words: &str) -> anyhow::Result<()> {
+    Ok(writeln!(stdout(), "{words}")?)
+}
+
+/// Everything is applied at once, and comes up by itself.
+async fn start(shared: &Arc<Shared>) -> anyhow::Result<Vec<Workload>> {
+    let begun = Instant::now();
+    let mut workloads = Vec::new();
+    for set in &shared.manifests.stateful_sets {
+        workloads.extend(Workload::of_stateful_set(shared, set)?);
+    }
+    for deployment in &shared.manifests.deployments {
+        workloads.extend(Workload::of_deployment(shared, deployment)?);
+    }
+    let jobs = shared.manifests.jobs.iter().map(|job| run_job(shared, job));
+    let ready = workloads.iter_mut().map(Workload::ready);
+    let (attempts, _) = tokio::try_join!(try_join_all(jobs), try_join_all(ready))?;
+    let pods = workloads.iter().flat_map(Workload::pods);
+    let restarts: u32 = pods.clone().map(|pod| pod.state().restarts).sum();
+    say(&format!(
+        "\nstarted: {} pods ready after {:.0} s; containers started again {restarts} times, jobs took {attempts:?} pods",
+        pods.count(),
+        begun.elapsed().as_secs_f64(),
+    ))?;
+    Ok(workloads)
+}
+
+/// The three forms through the front door, and their mails.
+async fn forms(shared: &Shared, outside: &Outside) -> anyhow::Result<()> {
+    let sent = send_forms(shared, 8..11, CancellationToken::new()).await?;
+    all_accepted("three forms", &sent)?;
+    all_mailed(outside, &sent).await?;
+    say("forms: a sign-up, a message and an application accepted, and their mails read")
+}
+
+/// Every flow that is not written down is tried, and closed.
+async fn closed(shared: &Shared, overlay: &str) -> anyhow::Result<()> {
+    let page = shared.node.images.root.join("docs/operations-flows.md");
+    let written = flows::written_down(&page, overlay)?;
+    let tried = flows::try_all(shared).await?;
+    let in_words = |(from, to, port): &Flow| {
+        let from = if from == crate::visitors::FRONT_DOOR {
+            "pods in namespace site/way-in=true"
+        } else {
+            from
+        };
+        (from.to_owned(), to.clone(), *port)
+    };
+    let open: BTreeSet<Flow> = tried.open.iter().map(in_words).collect();
+    let closed: BTreeSet<Flow> = tried.closed.iter().map(in_words).collect();
+    let too_open: Vec<_> = open.difference(&written).collect();
+    let too_closed: Vec<_> = written.intersection(&closed).collect();
+    anyhow::ensure!(too_open.is_empty(), "open, and not written down: {too_open:?}");
+    anyhow::ensure!(too_closed.is_empty(), "written down, and closed: {too_closed:?}");
+    say(&format!(
+        "flows: {} tried between pods, {} open as written down, {} refused",
+        open.len() + closed.len(),
+        open.len(),
+        closed.len()
+    ))
+}
+
+/// The broker's second server is lost with its node, and a pod of each service that ran there.
+async fn lose_a_node(
+    shared: &Arc<Shared>,
+    outside: &Outside,
+    workloads: &mut [Workload],
+) -> anyhow::Result<()> {
+    let stop = CancellationToken::new();
+    let losing = async {
+        sleep(Duration::from_secs(3)).await;
+        for workload in workloads.iter_mut() {
+            let number = usize::from(workload.name == "nats");
+            workload.lose(shared, number).await?;
+        }
+        sleep(LOST_NODE).await;
+        for workload in workloads.iter_mut() {
+            workload.ready().await?;
+        }
+        stop.cancel();
+        anyhow::Ok(())
+    };
+    let (sent, ()) = tokio::try_join!(send_forms(shared, 1_000..9_000, stop.clone()), losing)?;
+    let failed = sent
+        .failed
+        .iter()
+        .take(TOLD_FAILURES)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join("; ");
+    all_mailed(outside, &sent).await?;
+    say(&format!(
+        "a node lost: {} forms accepted, {} not ({failed}), none lost; the slowest took {:.1} s",
+        sent.accepted.len(),
+        sent.failed.len(),
+        sent.slowest.as_secs_f64()
+    ))
+}
+
+/// Everything is restarted, one after another within each workload, while forms come.
+async fn roll(shared: &Arc<Shared>, outside: &Outside, workloads: &mut [Workload]) -> anyhow::Result<()> {
+    let begun = Instant::now();
+    let stop = CancellationToken::new();
+    let rolling = async {
+        let rolls = workloads.iter_mut().map(|workload| workload.roll(shared));
+        let ended = try_join_all(rolls).await?;
+        stop.cancel();
+        anyhow::Ok(ended.into_iter().flatten().collect::<Vec<_>>())
+    };
+    let (sent, ended) = tokio::try_join!(send_forms(shared, 10_000..90_000, stop.clone()), rolling)?;
+    let killed: Vec<_> = ended
+        .iter()
+        .filter(|(_, ended)| *ended != Ended::InTime)
+        .collect();
+    all_accepted("forms during the restart", &sent)?;
+    all_mailed(outside, &sent).await?;
+    anyhow::ensure!(killed.is_empty(), "did not end in time: {killed:?}");
+    say(&format!(
+        "restart of everything: {} pods replaced in {:.0} s, {} forms accepted, 0 failed, 0 lost; the slowest took {:.1} s",
+        ended.len(),
+        begun.elapsed().as_secs_f64(),
+        sent.accepted.len(),
+        sent.slowest.as_secs_f64()
+    ))
+}
+
+fn all_accepted(what: &str, sent: &Sent) -> anyhow::Result<()> {
+    let (accepted, failed) = (sent.accepted.len(), &sent.failed);
+    let first = failed
+        .iter()
+        .take(TOLD_FAILURES)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join("; ");
+    anyhow::ensure!(
+        failed.is_empty() && accepted > 0,
+        "{what}: {accepted} accepted, {} not: {first}",
+        failed.len()
+    );
+    Ok(())
+}
+
+/// Each visitor whose form was accepted has a mail.
+async fn all_mailed(outside: &Outside, sent: &Sent) -> anyhow::Result<()> {
+    let told = eventually("every visitor has a mail", MAILS, async || {
+        let mails = outside.mail_server.accepted_mails();
+        let recipients: BTreeSet<&str> = mails.iter().map(|mail| mail.recipient.as_str()).collect();
+        let all = sent
+            .accepted
+            .iter()
+            .all(|form| recipients.contains(form.email().as_str()));
+        all.then_some(())
+    });
+    told.await
+}

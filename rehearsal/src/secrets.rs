@@ -1,0 +1,63 @@
+//! The store of secrets that External Secrets fills a cluster's from: each value made up, and the same wherever it is asked for.
+
+use std::collections::BTreeMap;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use k8s_openapi::{ByteString, api::core::v1::Secret};
+use testkit::CertificateAuthority;
+use uuid::Uuid;
+
+use crate::manifests::{ExternalSecret, RemoteRef};
+
+/// Values by key and property of the store.
+pub struct SecretStore {
+    values: BTreeMap<(String, String), String>,
+}
+
+impl SecretStore {
+    /// A store with these values; what else is asked for is made up.
+    pub fn new(known: impl IntoIterator<Item = (&'static str, &'static str, String)>) -> Self {
+        let values = known
+            .into_iter()
+            .map(|(key, property, value)| ((key.to_owned(), property.to_owned()), value));
+        Self {
+            values: values.collect(),
+        }
+    }
+
+    /// The secret that External Secrets would make of it.
+    pub fn fill(&mut self, external: &ExternalSecret) -> (String, Secret) {
+        let data = external.spec.data.iter().map(|value| {
+            let filled = self.value(&value.remote_ref);
+            (value.secret_key.clone(), ByteString(filled.into_bytes()))
+        });
+        let secret = Secret {
+            data: Some(data.collect()),
+            ..Secret::default()
+        };
+        (external.spec.target.name.clone(), secret)
+    }
+
+    fn value(&mut self, remote: &RemoteRef) -> String {
+        let place = (remote.key.clone(), remote.property.clone());
+        self.values.entry(place).or_insert_with(made_up).clone()
+    }
+}
+
+/// Long enough for every key. A password at the broker begins with a letter.
+fn made_up() -> String {
+    format!("p{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
+}
+
+/// A key to sign mails with: the seed of an Ed25519 key.
+pub fn dkim_key() -> String {
+    let seed = [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()];
+    STANDARD.encode(seed.concat())
+}
+
+/// Certificate, key and authority of the broker's servers.
+pub fn routes(servers: &str) -> anyhow::Result<[String; 3]> {
+    let authority = CertificateAuthority::new()?;
+    let [certificate, key] = authority.issue_to_peers(servers)?;
+    Ok([certificate, key, std::fs::read_to_string(authority.file())?])
+}

@@ -1,0 +1,109 @@
+//! Visitors, who come in by the route that the manifests name.
+
+use std::{net::Ipv4Addr, sync::Arc, time::Duration};
+
+use anyhow::Context as _;
+use reliability::{FormKind, Submission};
+use reqwest::Client;
+use tokio::{
+    sync::Mutex,
+    time::{Instant, sleep},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{kubelet::Shared, manifests::RouteRule, within::within};
+
+/// The pod that stands for the Gateway's.
+pub const FRONT_DOOR: &str = "front-door";
+/// Between two forms of the load: below the rate at which a gateway that gets all of them asks for work (`FLOOD_PER_MINUTE`).
+const PAUSE: Duration = Duration::from_millis(600);
+const RESUME_BYTES: usize = 100_000;
+/// Each so manyth form of the load is an application; of the others each second is a sign-up.
+const APPLICATION_EVERY: u32 = 10;
+
+/// What became of the forms that were sent.
+#[derive(Default)]
+pub struct Sent {
+    pub accepted: Vec<Submission>,
+    /// Why each was not taken that was not.
+    pub failed: Vec<String>,
+    pub slowest: Duration,
+}
+
+/// Where the route leads a path.
+pub fn backend(shared: &Shared, path: &str) -> anyhow::Result<(Ipv4Addr, u16)> {
+    let rules = shared.manifests.routes.iter().flat_map(|route| &route.spec.rules);
+    let length = |rule: &RouteRule| {
+        let paths = rule.matches.iter().filter_map(|rule| rule.path.as_ref());
+        let matching =
+            paths.filter(|matched| matched.kind == "PathPrefix" && path.starts_with(&matched.value));
+        matching.map(|matched| matched.value.len()).max()
+    };
+    let longest = rules
+        .filter_map(|rule| Some((length(rule)?, rule)))
+        .max_by_key(|(length, _)| *length);
+    let (_, rule) = longest.with_context(|| format!("no route leads to {path}"))?;
+    let backend = rule.backend_refs.first().context("a rule without a backend")?;
+    let address = shared.network().service_address(&backend.name);
+    Ok((
+        address.with_context(|| format!("service {} has no address", backend.name))?,
+        backend.port,
+    ))
+}
+
+/// Sends forms until it is told to stop, each over a connection of its own.
+pub async fn send_forms(
+    shared: &Shared,
+    numbers: std::ops::Range<u32>,
+    stop: CancellationToken,
+) -> anyhow::Result<Sent> {
+    let (address, port) = backend(shared, "/api/contact")?;
+    let site = format!("http://{address}:{port}");
+    within(FRONT_DOOR, move || send(site, numbers, stop)).await?
+}
+
+async fn send(site: String, numbers: std::ops::Range<u32>, stop: CancellationToken) -> anyhow::Result<Sent> {
+    let http = Client::builder()
+        .pool_max_idle_per_host(0)
+        .timeout(Duration::from_secs(15))
+        .build()?;
+    let sent = Arc::new(Mutex::new(Sent::default()));
+    let mut under_way = tokio::task::JoinSet::new();
+    for number in numbers {
+        if stop.is_cancelled() {
+            break;
+        }
+        let kind = match number {
+            number if number % APPLICATION_EVERY == 0 => FormKind::Application,
+            number if number % 2 == 0 => FormKind::Newsletter,
+            _ => FormKind::Contact,
+        };
+        let form = Submission::new(1, number, kind, RESUME_BYTES);
+        let (http, site, sent) = (http.clone(), site.clone(), sent.clone());
+        under_way.spawn(async move {
+            let begun = Instant::now();
+            let request = form
+                .request(&http, &site)
+                .header("x-forwarded-for", address(number).to_string());
+            let answer = request.send().await;
+            let mut sent = sent.lock().await;
+            sent.slowest = sent.slowest.max(begun.elapsed());
+            match answer {
+                Ok(answer) if answer.status().is_success() => sent.accepted.push(form),
+                Ok(answer) => sent
+                    .failed
+                    .push(format!("{kind:?} {number}: {}", answer.status())),
+                Err(error) => sent.failed.push(format!("{kind:?} {number}: {error:?}")),
+            }
+        });
+        sleep(PAUSE).await;
+    }
+    while under_way.join_next().await.is_some() {}
+    Ok(std::mem::take(&mut *sent.lock().await))
+}
+
+/// The address that the Gateway adds, each visitor's in a network of its own.
+fn address(number: u32) -> Ipv4Addr {
+    let [.., low, high] = number.to_be_bytes();
+    Ipv4Addr::new(11, high, low, 1)
+}
