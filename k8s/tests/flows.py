@@ -3,19 +3,39 @@
 Run as a program, it writes docs/operations-flows.md.
 """
 
-from tree import OVERLAYS, ROOT, of_kind, render, workloads
+from ipaddress import ip_network
 
+from tree import OVERLAYS, ROOT, of_kind, render, render_with, workloads
+
+# Components for networks that are not as the overlays take them to be.
+VARIANTS = [
+    "ingress-from-cilium",
+    "ingress-from-addresses",
+    "dns-node-local",
+    "dns-openshift",
+    "private-s3",
+    "private-webhooks",
+]
 TABLE = ROOT / "docs/operations-flows.md"
 HEAD = """# Network policies: who may call whom
 
 Worked out from the network policies of `k8s/`, which deny everything else. Do not edit: `cargo xtask k8s --write`
 renews it, and a test compares it with the manifests and with what was designed (`k8s/tests/test_flows.py`).
 """
+COMPONENTS_HEAD = """
+## What components change of production
+
+Which of them a cluster wants: [operations](operations.md#network-policies). Addresses within 192.0.2.0/24 are nobody's
+(RFC 5737): an overlay puts its own in their place.
+
+| component | flows | from | to | port |
+|---|---|---|---|---|
+"""
 
 
 def flows(objects):
     """Each allowed flow as (from, to, port). Between two pods, both sides must allow it."""
-    policies = of_kind(objects, "NetworkPolicy")
+    policies = of_kind(objects, "NetworkPolicy") + [as_network_policy(found) for found in of_kind(objects, "CiliumNetworkPolicy")]
     pods = workloads(objects)
     leaving = {flow for pod in pods for flow in one_side(policies, pod, pods, "Egress")}
     arriving = {flow for pod in pods for flow in one_side(policies, pod, pods, "Ingress")}
@@ -23,6 +43,18 @@ def flows(objects):
     half_open = {(a, b, port) for a, b, port in leaving ^ arriving if {a, b} <= names}
     assert not half_open, f"only one side allows: {sorted(half_open)}"
     return leaving | arriving
+
+
+def as_network_policy(cilium):
+    """A policy of Cilium in the words of Kubernetes, as far as ours go."""
+    spec = cilium["spec"]
+    assert set(spec) == {"endpointSelector", "ingress"}, f"unknown to us: {set(spec)}"
+    rules = []
+    for rule in spec["ingress"]:
+        assert set(rule) == {"fromEntities", "toPorts"}, f"unknown to us: {set(rule)}"
+        ports = [{**port, "port": int(port["port"])} for entry in rule["toPorts"] for port in entry["ports"]]
+        rules.append({"from": [{"entity": name} for name in rule["fromEntities"]], "ports": ports})
+    return {"spec": {"podSelector": spec["endpointSelector"], "policyTypes": ["Ingress"], "ingress": rules}}
 
 
 def one_side(policies, pod, pods, direction):
@@ -47,8 +79,12 @@ def peers(peer, pods):
     """A peer of a rule in words: pods of ours by name, and who is elsewhere by how it is told."""
     if "ipBlock" in peer:
         block = peer["ipBlock"]
+        if ip_network(block["cidr"]).prefixlen > 0:
+            return [f"addresses {block['cidr']}"]
         assert block.get("except"), "an address block leaves private addresses open"
         return ["outside the cluster"]
+    if "entity" in peer:
+        return [f"Cilium's {peer['entity']}"]
     if "namespaceSelector" in peer:
         labels = [*told(peer["namespaceSelector"]), *told(peer.get("podSelector", {}))]
         return [f"pods in namespace {', '.join(labels)}"]
@@ -69,12 +105,23 @@ def selects(selector, labels):
     )
 
 
+def changed_by(component):
+    """The flows that production has more with a component, and those that it has no more."""
+    before, after = rows_of(render("overlays/production")), rows_of(render_with([component]))
+    return after - before, before - after
+
+
 def table():
-    """The page: a table for each overlay."""
+    """The page: a table for each overlay, and one of what the other components change."""
     parts = [HEAD]
     for overlay in OVERLAYS:
         rows = "".join(f"| {a} | {b} | {port} |\n" for a, b, port in sorted(rows_of(render(overlay))))
         parts.append(f"\n## {overlay.split('/')[-1]}\n\n| from | to | port |\n|---|---|---|\n{rows}")
+    parts.append(COMPONENTS_HEAD)
+    for component in VARIANTS:
+        added, taken = changed_by(component)
+        for change, rows in (("more", added), ("no more", taken)):
+            parts += [f"| `{component}` | {change} | {a} | {b} | {port} |\n" for a, b, port in sorted(rows)]
     return "".join(parts)
 
 

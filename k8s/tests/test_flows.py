@@ -3,26 +3,31 @@
 import re
 from urllib.parse import urlsplit
 
+import pytest
 import yaml
-from flows import TABLE, flows, table
-from tree import of_kind, render
+from flows import TABLE, VARIANTS, flows, table
+from tree import K8S, ROOT, of_kind, render, render_with
 
 DNS = "pods in namespace kubernetes.io/metadata.name=kube-system, k8s-app=kube-dns"
 WAY_IN = "pods in namespace site/way-in=true"
 MONITORING = "pods in namespace kubernetes.io/metadata.name=monitoring"
 KEDA = "pods in namespace kubernetes.io/metadata.name=keda, app=keda-operator"
 OUTSIDE = "outside the cluster"
+# Nobody's, until an overlay says whose (RFC 5737).
+NAMED = "addresses 192.0.2.0/24"
 
 WEB = ["web-shell", "web-blog", "web-careers"]
 SERVICES = [("contact", 50051), ("newsletter", 50052), ("careers", 50053)]
 KEEPING_FILES = ["careers", "notifier", "setup", "sweep"]
 TELLING = ["gateway", "contact", "newsletter", "careers", "notifier", *WEB]
+# What visitors reach.
+DOORS = ["gateway", *WEB]
 
 
 def designed(everywhere, stores):
     """The flows of every overlay, and those to where it stores and sends."""
     return (
-        {(WAY_IN, door, "8080/TCP") for door in ["gateway", *WEB]}
+        {(WAY_IN, door, "8080/TCP") for door in DOORS}
         | {("gateway", service, f"{port}/TCP") for service, port in SERVICES}
         # The page of a form that was refused, for a browser without our scripts.
         | {("gateway", "web-shell", "8080/TCP")}
@@ -37,8 +42,9 @@ LOCAL = designed(
     [*TELLING, "setup", "sweep", "nats", "s3", "mail"],
     {(client, "s3", "9000/TCP") for client in KEEPING_FILES} | {("notifier", "mail", "1025/TCP")},
 )
+EVERYWHERE = [*TELLING, "setup", "sweep", "backup", "nats", "collector", "clamd"]
 PRODUCTION = designed(
-    [*TELLING, "setup", "sweep", "backup", "nats", "collector", "clamd"],
+    EVERYWHERE,
     # S3, and webhooks too where the notifier calls.
     {(client, OUTSIDE, "443/TCP") for client in [*KEEPING_FILES, "backup"]}
     | {("notifier", OUTSIDE, "587/TCP"), ("backup", "nats", "4222/TCP")}
@@ -53,12 +59,82 @@ PRODUCTION = designed(
 )
 
 
+
+def dns(name, port):
+    return {(pod, name, f"{port}/{protocol}") for pod in EVERYWHERE for protocol in ("UDP", "TCP")}
+
+
+# What a component adds to production's flows, and what it takes from them.
+CHANGES = {
+    "ingress-from-cilium": ({("Cilium's ingress", door, "8080/TCP") for door in DOORS}, set()),
+    "ingress-from-addresses": ({(NAMED, door, "8080/TCP") for door in DOORS}, set()),
+    "dns-node-local": (
+        dns("addresses 169.254.20.10/32", 53)
+        | dns("addresses 192.0.2.53/32", 53)
+        | dns("pods in namespace kubernetes.io/metadata.name=kube-system, k8s-app=node-local-dns", 53),
+        set(),
+    ),
+    "dns-openshift": (
+        dns(
+            "pods in namespace kubernetes.io/metadata.name=openshift-dns, dns.operator.openshift.io/daemonset-dns=default",
+            5353,
+        ),
+        dns(DNS, 53),
+    ),
+    # The notifier's way to webhooks is one to the store, too.
+    "private-s3": (
+        {(client, NAMED, "443/TCP") for client in [*KEEPING_FILES, "backup"]},
+        {(client, OUTSIDE, "443/TCP") for client in ["careers", "setup", "sweep", "backup"]},
+    ),
+    "private-webhooks": ({("notifier", NAMED, "443/TCP")}, set()),
+}
+
+
 def test_a_local_demo_has_the_designed_flows_only():
     assert flows(render("overlays/local")) == LOCAL
 
 
 def test_production_has_the_designed_flows_only():
     assert flows(render("overlays/production")) == PRODUCTION
+
+
+@pytest.mark.parametrize("component", VARIANTS)
+def test_a_component_changes_the_designed_flows_only(component):
+    added, taken = CHANGES[component]
+    assert taken <= PRODUCTION
+    assert flows(render_with([component])) == PRODUCTION - taken | added
+
+
+def test_the_base_lets_no_visitor_in():
+    """Whoever reaches the gateway may claim any visitor's address, so an overlay says who does."""
+    assert {(source, pod) for source, pod, _ in flows(render("base")) if pod in DOORS} == {("gateway", "web-shell")}
+
+
+def section(title):
+    """A part of the page for operators."""
+    page = (ROOT / "docs/operations.md").read_text()
+    [text] = re.findall(rf"^## {title}\n(.*?)(?=^## )", page, re.DOTALL | re.MULTILINE)
+    return text
+
+
+def test_the_page_says_of_each_component_when_to_take_it():
+    of_the_network = ("ingress-from-", "dns-", "private-")
+    there = {folder.name for folder in (K8S / "components").iterdir() if folder.name.startswith(of_the_network)}
+    assert there == {*VARIANTS, "ingress-from-namespaces"}
+    told = re.findall(r"^\| .* \| `([a-z0-9-]+)`", section("Network policies"), re.MULTILINE)
+    assert sorted(told) == sorted(there)
+
+
+def test_addresses_are_named_as_the_page_tells():
+    [example] = re.findall(r"```yaml\n(.*?)```", section("Network policies"), re.DOTALL)
+    overlay = yaml.safe_load(example)
+    components = [path.removeprefix("../../components/") for path in overlay["components"]]
+    found = flows(render_with(components, overlay["patches"]))
+    assert components == ["ingress-from-addresses", "private-s3"]
+    taken = CHANGES["private-s3"][1]
+    balancers = {(f"addresses 10.30.{zone}.0/24", door, "8080/TCP") for zone in (1, 2) for door in DOORS}
+    store = {(client, "addresses 10.20.0.10/32", "9000/TCP") for client in [*KEEPING_FILES, "backup"]}
+    assert found == PRODUCTION - taken | balancers | store
 
 
 def test_the_collector_reaches_where_it_sends_what():

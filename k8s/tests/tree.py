@@ -1,11 +1,13 @@
 """The rendered tree, and what the tests ask of it."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import yaml
 
@@ -13,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 K8S = ROOT / "k8s"
 OVERLAYS = ["overlays/local", "overlays/production"]
 # Every way the tree is put together: with these, each component is rendered once at least.
-RENDERED = [*OVERLAYS, "tests/with-ingress"]
+RENDERED = [*OVERLAYS, "tests/with-others"]
 # Production's, with the job that brings a backup back in place of all that works.
 RESTORE = "overlays/restore"
 POD_OWNERS = ("Deployment", "StatefulSet", "Job", "CronJob")
@@ -43,6 +45,27 @@ def render_text(folder):
 def render(folder):
     """Every object of the tree."""
     return [found for found in yaml.safe_load_all(render_text(folder)) if found]
+
+
+def render_with(components, patches=()):
+    """Production with these components, as an overlay of a company's own takes them."""
+    return render_overlay(tuple(components), json.dumps(patches))
+
+
+@cache
+def render_overlay(components, patches):
+    with TemporaryDirectory() as folder:
+        tree = os.path.relpath(K8S, Path(folder).resolve())
+        kustomization = {
+            "apiVersion": "kustomize.config.k8s.io/v1beta1",
+            "kind": "Kustomization",
+            "namespace": "site",
+            "resources": [f"{tree}/overlays/production"],
+            "components": [f"{tree}/components/{name}" for name in components],
+            "patches": json.loads(patches),
+        }
+        (Path(folder) / "kustomization.yaml").write_text(json.dumps(kustomization))
+        return render(folder)
 
 
 def of_kind(objects, *kinds):
