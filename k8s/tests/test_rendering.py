@@ -13,6 +13,7 @@ import kubernetes_validate
 import pytest
 import yaml
 from tree import (
+    EXAMPLE_GATEWAY,
     K8S,
     RENDERED,
     RESTORE,
@@ -30,10 +31,10 @@ from tree import (
 
 SCHEMAS = K8S / "tests/schemas"
 # Defined by what is installed in the cluster; their schemas are not at hand here.
-OTHERS_KINDS = {"HTTPRoute", "ExternalSecret", "ScaledObject", "PodMonitor", "PrometheusRule"}
+OTHERS_KINDS = {"ExternalSecret", "ScaledObject", "PodMonitor", "PrometheusRule"}
 
 
-@pytest.mark.parametrize("folder", ["base", *RENDERED, RESTORE])
+@pytest.mark.parametrize("folder", ["base", *RENDERED, RESTORE, EXAMPLE_GATEWAY])
 def test_it_renders_to_valid_objects(folder):
     assert unknown_kinds([*render(folder), volume_access()]) <= OTHERS_KINDS
 

@@ -18,6 +18,8 @@ OVERLAYS = ["overlays/local", "overlays/production"]
 RENDERED = [*OVERLAYS, "tests/with-others"]
 # Production's, with the job that brings a backup back in place of all that works.
 RESTORE = "overlays/restore"
+# A Gateway, for a cluster that has none.
+EXAMPLE_GATEWAY = "examples/gateway"
 POD_OWNERS = ("Deployment", "StatefulSet", "Job", "CronJob")
 
 
@@ -75,6 +77,24 @@ def of_kind(objects, *kinds):
 def named(objects, kind):
     """The objects of a kind by name."""
     return {found["metadata"]["name"]: found for found in of_kind(objects, kind)}
+
+
+def routes(objects):
+    """The service and port that each path leads to, with all that lies below it; a path alone is told by `=`."""
+    led = {}
+    for route in of_kind(objects, "HTTPRoute"):
+        for rule in (rule for rule in route["spec"]["rules"] if "backendRefs" in rule):
+            [backend] = rule["backendRefs"]
+            for match in rule["matches"]:
+                sign = {"PathPrefix": "", "Exact": "="}[match["path"]["type"]]
+                led[sign + match["path"]["value"]] = (backend["name"], backend["port"])
+    for ingress in of_kind(objects, "Ingress"):
+        for path in ingress["spec"]["rules"][0]["http"]["paths"]:
+            backend = path["backend"]["service"]
+            ports = {port["name"]: port["port"] for port in named(objects, "Service")[backend["name"]]["spec"]["ports"]}
+            sign = {"Prefix": "", "Exact": "="}[path["pathType"]]
+            led[sign + path["path"]] = (backend["name"], ports[backend["port"]["name"]])
+    return led
 
 
 def volume_access():
