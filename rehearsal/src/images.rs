@@ -137,3 +137,19 @@ pub fn is_there(path: &Path) -> anyhow::Result<()> {
     anyhow::ensure!(path.exists(), "{} is not there", path.display());
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_known_by_its_last_name() {
+        for (image, name) in [
+            ("nats", "nats"),
+            ("clamav/clamav:1.4", "clamav"),
+            ("registry.example:5000/site/gateway@sha256:00", "gateway"),
+        ] {
+            assert_eq!(short_name(image), name);
+        }
+    }
+}

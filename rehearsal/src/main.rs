@@ -19,7 +19,9 @@ mod within;
 
 use std::{
     collections::BTreeMap,
-    env, fs,
+    env,
+    ffi::OsString,
+    fs,
     io::{Write as _, stdout},
     net::Ipv4Addr,
     path::{Path, PathBuf},
@@ -78,17 +80,25 @@ fn main() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The same in a network and with mounts of its own, as root.
+/// The same in a network and with mounts of its own, as root; and with its own process ids, so that every process ends with it.
 fn isolated() -> anyhow::Result<ExitCode> {
-    let mut words = vec![
-        "unshare".into(),
-        "--net".into(),
-        "--mount".into(),
-        "--propagation=private".into(),
+    let sudo = ["sudo", "--non-interactive"];
+    let unshare = [
+        "unshare",
+        "--net",
+        "--mount",
+        "--propagation=private",
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "--mount-proc",
     ];
-    if !Uid::effective().is_root() {
-        words.splice(0..0, ["sudo".into(), "--non-interactive".into()]);
-    }
+    let sudo = if Uid::effective().is_root() {
+        &[][..]
+    } else {
+        &sudo
+    };
+    let mut words: Vec<OsString> = sudo.iter().chain(&unshare).map(Into::into).collect();
     words.push(env::current_exe()?.into_os_string());
     words.extend(env::args_os().skip(1));
     words.push("--isolated".into());

@@ -484,3 +484,40 @@ fn run_with_input(program: &str, arguments: &[&str], input: &str) -> anyhow::Res
     );
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selector(value: serde_json::Value) -> LabelSelector {
+        serde_json::from_value(value).expect("a selector")
+    }
+
+    #[test]
+    fn a_selector_takes_labels_as_a_cluster_does() {
+        let labels = BTreeMap::from([("app".to_owned(), "nats".to_owned())]);
+        let expression = |operator: &str, key: &str, values: &[&str]| {
+            let expression = serde_json::json!({ "key": key, "operator": operator, "values": values });
+            selector(serde_json::json!({ "matchExpressions": [expression] }))
+        };
+        for (selector, is_taken) in [
+            (selector(serde_json::json!({})), true),
+            (
+                selector(serde_json::json!({ "matchLabels": { "app": "nats" } })),
+                true,
+            ),
+            (
+                selector(serde_json::json!({ "matchLabels": { "app": "gateway" } })),
+                false,
+            ),
+            (expression("In", "app", &["gateway", "nats"]), true),
+            (expression("In", "tier", &["nats"]), false),
+            (expression("NotIn", "app", &["nats"]), false),
+            (expression("NotIn", "tier", &["nats"]), true),
+            (expression("Exists", "app", &[]), true),
+            (expression("DoesNotExist", "app", &[]), false),
+        ] {
+            assert_eq!(selects(&selector, &labels), is_taken, "{selector:?}");
+        }
+    }
+}
