@@ -38,6 +38,10 @@ pub struct Workload {
 
 impl Workload {
     /// Starts a deployment's pods; none where there is no program for its image.
+    ///
+    /// # Errors
+    ///
+    /// If it is rolled in a way that is not known here.
     pub fn of_deployment(shared: &Arc<Shared>, deployment: &Deployment) -> anyhow::Result<Option<Self>> {
         let spec = deployment.spec.as_ref().context("a deployment without a spec")?;
         let rolling = spec
@@ -63,6 +67,10 @@ impl Workload {
     }
 
     /// The same of a stateful set, whose pods keep their names and volumes.
+    ///
+    /// # Errors
+    ///
+    /// If it has no spec.
     pub fn of_stateful_set(shared: &Arc<Shared>, set: &StatefulSet) -> anyhow::Result<Option<Self>> {
         let spec = set.spec.as_ref().context("a stateful set without a spec")?;
         let workload = Self::new(
@@ -121,6 +129,10 @@ impl Workload {
     }
 
     /// Waits until all its pods are ready.
+    ///
+    /// # Errors
+    ///
+    /// If one is not in time, or its kubelet gave up.
     pub async fn ready(&mut self) -> anyhow::Result<()> {
         for pod in &mut self.pods {
             let name = pod.name().to_owned();
@@ -132,6 +144,10 @@ impl Workload {
     }
 
     /// Replaces each pod as `kubectl rollout restart` does; says how each of the former ended.
+    ///
+    /// # Errors
+    ///
+    /// If a new one is not ready in time, or a former one does not end.
     pub async fn roll(&mut self, shared: &Arc<Shared>) -> anyhow::Result<Vec<(String, Ended)>> {
         let mut ended = Vec::new();
         if self.keeps_names {
@@ -170,6 +186,10 @@ impl Workload {
     }
 
     /// Loses the pod of this number with its node, and starts another for it.
+    ///
+    /// # Errors
+    ///
+    /// If its kubelet gave up before.
     pub async fn lose(&mut self, shared: &Arc<Shared>, number: usize) -> anyhow::Result<()> {
         let former = self.pods.remove(number);
         former.lose().await?;
@@ -183,6 +203,10 @@ impl Workload {
     }
 
     /// Ends all its pods.
+    ///
+    /// # Errors
+    ///
+    /// If a kubelet gave up before.
     pub async fn delete(self) -> anyhow::Result<()> {
         for pod in self.pods {
             pod.lose().await?;

@@ -26,6 +26,10 @@ pub struct Tried {
 }
 
 /// The flows between pods that `docs/operations-flows.md` has for an overlay, which is worked out from the policies by other means.
+///
+/// # Errors
+///
+/// If the page cannot be read, or has no chapter on the overlay.
 pub fn written_down(page: &Path, overlay: &str) -> anyhow::Result<BTreeSet<Flow>> {
     let page = std::fs::read_to_string(page)?;
     let section = page.split("\n## ").find(|section| section.starts_with(overlay));
@@ -41,6 +45,10 @@ pub fn written_down(page: &Path, overlay: &str) -> anyhow::Result<BTreeSet<Flow>
 
 /// Tries each pair of workloads, at every port that any pod has: whether somebody listens makes no difference, as who does not refuses at
 /// once.
+///
+/// # Errors
+///
+/// If a pod's network cannot be entered.
 pub async fn try_all(shared: &Shared) -> anyhow::Result<Tried> {
     let mut pods: BTreeMap<String, (String, Ipv4Addr)> = BTreeMap::new();
     let mut ports = BTreeSet::new();

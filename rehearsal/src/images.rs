@@ -110,6 +110,10 @@ impl Images {
     }
 
     /// Writes the scripts of images that have some.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be written.
     pub fn write_scripts(&self) -> anyhow::Result<()> {
         fs::create_dir_all(&self.scripts)?;
         for (name, content) in [
@@ -133,6 +137,10 @@ pub fn short_name(image: &str) -> &str {
 }
 
 /// Whether a path is there, for a message that says so at the start.
+///
+/// # Errors
+///
+/// If it is not.
 pub fn is_there(path: &Path) -> anyhow::Result<()> {
     anyhow::ensure!(path.exists(), "{} is not there", path.display());
     Ok(())

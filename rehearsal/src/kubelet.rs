@@ -121,12 +121,20 @@ impl PodHandle {
     }
 
     /// Deletes it, and waits until it is gone.
+    ///
+    /// # Errors
+    ///
+    /// If its kubelet gave up before, or it does not end.
     pub async fn delete(self) -> anyhow::Result<Ended> {
         self.delete.cancel();
         self.kubelet.await?
     }
 
     /// Loses it with its node.
+    ///
+    /// # Errors
+    ///
+    /// If its kubelet gave up before.
     pub async fn lose(self) -> anyhow::Result<Ended> {
         self.lose.cancel();
         self.kubelet.await?

@@ -1,7 +1,7 @@
 //! A rehearsal of a cluster on one machine: starts what the rendered manifests of an overlay say, as a node would, and then does to it what
-//! befalls a cluster. docs/rehearsal.md says what that shows, and what it cannot.
+//! befalls a cluster.
 //!
-//! It runs as root, in a network namespace and a mount namespace of its own, into which it brings itself.
+//! docs/rehearsal.md says what that shows, and what it cannot. It runs as root, in a network namespace and a mount namespace of its own, into which it brings itself.
 
 mod controllers;
 mod flows;

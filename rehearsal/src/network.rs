@@ -102,6 +102,10 @@ pub struct Network {
 
 impl Network {
     /// Sets up the node's part. This process must be in a network namespace and a mount namespace of its own.
+    ///
+    /// # Errors
+    ///
+    /// If the system's tools refuse something, as without the rights of root.
     pub fn set_up(
         folder: &Path,
         services: Vec<Service>,
@@ -154,6 +158,10 @@ impl Network {
     }
 
     /// Gives a pod its namespace and address.
+    ///
+    /// # Errors
+    ///
+    /// If the system's tools refuse something, or there are no addresses left.
     pub fn join(&mut self, pod: &Pod) -> anyhow::Result<Ipv4Addr> {
         let name = name_of(&pod.metadata).to_owned();
         let address = Ipv4Addr::new(10, 244, 0, self.next);
@@ -186,6 +194,10 @@ impl Network {
     }
 
     /// Says whether services may send to a pod.
+    ///
+    /// # Errors
+    ///
+    /// If the rules are refused.
     pub fn set_ready(&mut self, name: &str, is_ready: bool) -> anyhow::Result<()> {
         match self.endpoints.get_mut(name) {
             Some(endpoint) if endpoint.is_ready != is_ready => endpoint.is_ready = is_ready,
@@ -195,6 +207,10 @@ impl Network {
     }
 
     /// Takes a pod that has ended out of the network.
+    ///
+    /// # Errors
+    ///
+    /// If the system's tools refuse something.
     pub fn leave(&mut self, name: &str) -> anyhow::Result<()> {
         self.endpoints.remove(name);
         run("ip", &["netns", "delete", name])?;
@@ -458,6 +474,10 @@ impl Direction {
 }
 
 /// Runs a program of the system to its end.
+///
+/// # Errors
+///
+/// If it cannot be run, or ends with a complaint.
 pub fn run(program: &str, arguments: &[&str]) -> anyhow::Result<()> {
     run_with_input(program, arguments, "")
 }

@@ -36,6 +36,10 @@ pub struct Outside {
 
 impl Outside {
     /// Starts a store behind TLS, and a mail server with STARTTLS and a login.
+    ///
+    /// # Errors
+    ///
+    /// If a port is taken.
     pub async fn start(folder: &Path, store: &Place, mail: &Place) -> anyhow::Result<Self> {
         let authority = CertificateAuthority::new()?;
         let [port] = testkit::free_ports()?;

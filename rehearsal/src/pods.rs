@@ -51,6 +51,10 @@ pub struct RunningPod {
 
 impl RunningPod {
     /// Starts the container of a pod, whose network is there.
+    ///
+    /// # Errors
+    ///
+    /// If the manifest asks for something that is not known here, or the sandbox does not start.
     pub async fn start(node: &Node, manifests: &Manifests, pod: &Pod) -> anyhow::Result<Self> {
         let name = name_of(&pod.metadata);
         let spec = pod.spec.as_ref().context("a pod without a spec")?;
@@ -105,16 +109,28 @@ impl RunningPod {
     }
 
     /// How it ended, if it did.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not say.
     pub fn ended(&mut self) -> anyhow::Result<Option<std::process::ExitStatus>> {
         Ok(self.sandbox.try_wait()?)
     }
 
     /// Waits until it has ended by itself.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not say.
     pub async fn finished(&mut self) -> anyhow::Result<std::process::ExitStatus> {
         Ok(self.sandbox.wait().await?)
     }
 
     /// Runs a command beside what runs, as `kubectl exec` does.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be run.
     pub async fn exec(&self, command: &[String]) -> anyhow::Result<std::process::Output> {
         let mut exec = Command::new("nsenter");
         exec.args([
@@ -134,6 +150,10 @@ impl RunningPod {
     }
 
     /// Ends it as a kubelet does: what is to come before, SIGTERM, and SIGKILL after its grace. Says whether it ended by itself.
+    ///
+    /// # Errors
+    ///
+    /// If what is to come before fails, or a signal is refused.
     pub async fn terminate(mut self) -> anyhow::Result<bool> {
         let spec = self.pod.spec.as_ref();
         let grace = spec
@@ -180,6 +200,10 @@ impl RunningPod {
     }
 
     /// Ends it as a node does that is lost.
+    ///
+    /// # Errors
+    ///
+    /// If a signal is refused.
     pub async fn kill(mut self) -> anyhow::Result<()> {
         kill(self.process, Signal::SIGKILL)?;
         self.sandbox.wait().await?;

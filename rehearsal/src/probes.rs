@@ -26,6 +26,10 @@ pub fn failures(probe: &Probe) -> u32 {
 }
 
 /// Makes a probe once; why it fails, if it does.
+///
+/// # Errors
+///
+/// If it fails: why.
 pub async fn probe(probe: &Probe, pod: &RunningPod, address: Ipv4Addr) -> anyhow::Result<()> {
     let limit = Duration::from_secs(probe.timeout_seconds.unwrap_or(1).unsigned_abs().into());
     timeout(limit, try_probe(probe, pod, address))

@@ -56,6 +56,10 @@ pub fn dkim_key() -> String {
 }
 
 /// Certificate, key and authority of the broker's servers.
+///
+/// # Errors
+///
+/// If they cannot be made.
 pub fn routes(servers: &str) -> anyhow::Result<[String; 3]> {
     let authority = CertificateAuthority::new()?;
     let [certificate, key] = authority.issue_to_peers(servers)?;

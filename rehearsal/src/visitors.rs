@@ -31,6 +31,10 @@ pub struct Sent {
 }
 
 /// Where the route leads a path.
+///
+/// # Errors
+///
+/// If no route leads there, or to a service without an address.
 pub fn backend(shared: &Shared, path: &str) -> anyhow::Result<(Ipv4Addr, u16)> {
     let rules = shared.manifests.routes.iter().flat_map(|route| &route.spec.rules);
     let length = |rule: &RouteRule| {
@@ -52,6 +56,10 @@ pub fn backend(shared: &Shared, path: &str) -> anyhow::Result<(Ipv4Addr, u16)> {
 }
 
 /// Sends forms until it is told to stop, each over a connection of its own.
+///
+/// # Errors
+///
+/// If the front door's network cannot be entered. What becomes of each form is no error.
 pub async fn send_forms(
     shared: &Shared,
     numbers: std::ops::Range<u32>,

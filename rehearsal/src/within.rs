@@ -7,6 +7,10 @@ use nix::sched::{CloneFlags, setns};
 use tokio::{runtime::Builder, sync::oneshot};
 
 /// Runs work on a thread of its own that is in this pod's network.
+///
+/// # Errors
+///
+/// If that network is not there, or the work panics.
 pub async fn within<T, F>(pod: &str, work: impl FnOnce() -> F + Send + 'static) -> anyhow::Result<T>
 where
     T: Send + 'static,

@@ -39,7 +39,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, TestedBy); 118] = [
+pub const COMMANDS: [(&str, TestedBy); 120] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -57,6 +57,8 @@ pub const COMMANDS: [(&str, TestedBy); 118] = [
     ("cargo xtask system-packages", AsIs),
     ("cargo xtask k8s", AsIs),
     ("cargo xtask k8s --write", AsIs),
+    ("cargo xtask rehearse", AsIs),
+    ("cargo xtask rehearse -- --logs target/rehearsal", AsIs),
     ("cargo xtask mail-preview", AsIs),
     ("cargo xtask settings", AsIs),
     ("cargo xtask images", AsIs),
