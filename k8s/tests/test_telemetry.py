@@ -2,6 +2,7 @@
 
 import json
 import re
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -85,14 +86,76 @@ def test_prometheus_asks_the_ports_that_the_collector_tells_at():
     assert monitor["spec"]["selector"]["matchLabels"].items() <= collector.labels.items()
 
 
+def alerts(rule):
+    return [entry for group in rule["spec"]["groups"] for entry in group["rules"] if "alert" in entry]
+
+
+def rule_on_file():
+    """What the test in Rust cuts out of the file for promtool."""
+    file = (OBSERVABILITY / "alerts/site.yaml").read_text()
+    return {"spec": yaml.safe_load(re.sub(r"^  ", "", file.split("\nspec:\n")[1], flags=re.MULTILINE))}
+
+
 def test_what_promtool_tests_is_what_prometheus_gets():
     [rule] = of_kind(objects(), "PrometheusRule")
-    file = (OBSERVABILITY / "alerts/site.yaml").read_text()
-    # As the test in Rust cuts it out for promtool.
-    tested = re.sub(r"^  ", "", file.split("\nspec:\n")[1], flags=re.MULTILINE)
-    assert rule["spec"] == yaml.safe_load(tested)
-    names = [entry["alert"] for group in rule["spec"]["groups"] for entry in group["rules"] if "alert" in entry]
+    tested = rule_on_file()
+    # What an overlay says of the place: where the runbook is read.
+    for entry in alerts(tested):
+        entry["annotations"]["runbook_url"] = runbook() + entry["annotations"]["runbook_url"].removeprefix("docs/runbook.md")
+    assert rule["spec"] == tested["spec"]
+    names = [entry["alert"] for entry in alerts(rule)]
     assert len(names) == len(set(names)) > 0
+
+
+def runbook():
+    """The one address of the runbook that production says."""
+    text = (K8S / "overlays/production/kustomization.yaml").read_text()
+    [address] = re.findall(r"- RUNBOOK=(\S+)", text)
+    return address
+
+
+def test_whoever_is_woken_can_open_the_runbook():
+    """A path within a repository is no link in a mail."""
+    [rule] = of_kind(objects(), "PrometheusRule")
+    for entry in alerts(rule):
+        address = urlsplit(entry["annotations"]["runbook_url"])
+        assert (address.scheme, bool(address.hostname)) == ("https", True), entry["alert"]
+        assert address.path.endswith("/docs/runbook.md"), entry["alert"]
+        assert address.fragment == entry["alert"].lower()
+    # The map that says it is for kustomize only.
+    assert [name for name in named(objects(), "ConfigMap") if name.startswith("watched")] == []
+
+
+def example():
+    """An Alertmanager's configuration, as an operator begins with it."""
+    return yaml.safe_load((OBSERVABILITY / "alertmanager.example.yaml").read_text())
+
+
+def test_each_severity_goes_to_somebody():
+    """By the names that kube-prometheus routes, https://runbooks.prometheus-operator.dev."""
+    severities = {entry["labels"]["severity"] for entry in alerts(rule_on_file())}
+    assert severities == {"critical", "warning"}
+    route = example()["route"]
+    taken = {matcher: way["receiver"] for way in route["routes"] for matcher in way["matchers"]}
+    assert set(taken) == {f"severity = {severity}" for severity in severities}
+    assert len(set(taken.values())) == len(severities)
+    assert {route["receiver"], *taken.values()} <= {receiver["name"] for receiver in example()["receivers"]}
+
+
+def test_an_alert_is_withheld_for_one_that_there_is_and_that_is_as_grave():
+    severities = {entry["alert"]: entry["labels"]["severity"] for entry in alerts(rule_on_file())}
+    assert example()["inhibit_rules"]
+    for rule in example()["inhibit_rules"]:
+        [source] = [named_by(matcher) for matcher in rule["source_matchers"]]
+        [targets] = [named_by(matcher) for matcher in rule["target_matchers"]]
+        assert len(source) == 1 and targets and not set(source) & set(targets)
+        assert set(source + targets) <= set(severities)
+        assert severities[source[0]] == "critical"
+
+
+def named_by(matcher):
+    """The alerts that a matcher of Alertmanager takes."""
+    return re.fullmatch(r'alertname =~? "?([\w|]+)"?', matcher)[1].split("|")
 
 
 @pytest.mark.parametrize(
@@ -114,10 +177,10 @@ def test_a_service_level_is_watched_by_four_pairs_of_windows(level, budget):
                 assert within == long
                 least[long] = int(floor)
     assert found == {
-        14.4: ("1h", "5m", "page"),
-        6: ("6h", "30m", "page"),
-        3: ("1d", "2h", "ticket"),
-        1: ("3d", "6h", "ticket"),
+        14.4: ("1h", "5m", "critical"),
+        6: ("6h", "30m", "critical"),
+        3: ("1d", "2h", "warning"),
+        1: ("3d", "6h", "warning"),
     }
     assert least == {"1h": 5, "6h": 10}
     windows = {window for long, short, _ in found.values() for window in (long, short)}
