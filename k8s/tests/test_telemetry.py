@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from urllib.parse import urlsplit
 
 import pytest
@@ -77,7 +78,10 @@ def test_prometheus_asks_the_ports_that_the_collector_tells_at():
     assert told["receivers"]["otlp"]["protocols"]["grpc"]["endpoint"] == f"0.0.0.0:{ports['otlp']}"
     assert told["extensions"]["health_check"]["endpoint"] == f"0.0.0.0:{ports['health']}"
     [reader] = told["service"]["telemetry"]["metrics"]["readers"]
-    assert reader["pull"]["exporter"]["prometheus"]["port"] == ports["own-metrics"]
+    own = reader["pull"]["exporter"]["prometheus"]
+    assert own["port"] == ports["own-metrics"]
+    # Alerts ask for its own names as they are documented, without `_total` behind counters.
+    assert all(own[f"without_{what}"] is True for what in ("type_suffix", "units", "scope_info"))
     [monitor] = of_kind(objects(), "PodMonitor")
     asked = {endpoint["port"]: endpoint for endpoint in monitor["spec"]["podMetricsEndpoints"]}
     assert set(asked) == {"metrics", "own-metrics"}
@@ -105,6 +109,18 @@ def test_what_promtool_tests_is_what_prometheus_gets():
     assert rule["spec"] == tested["spec"]
     names = [entry["alert"] for entry in alerts(rule)]
     assert len(names) == len(set(names)) > 0
+
+
+def test_alerts_take_of_what_others_measure_what_is_in_this_namespace(tmp_path):
+    shutil.copytree(K8S, tmp_path / "k8s")
+    shutil.copytree(ROOT / "crates/broker/nats", tmp_path / "crates/broker/nats")
+    elsewhere = tmp_path / "k8s/overlays/production"
+    file = elsewhere / "kustomization.yaml"
+    file.write_text(file.read_text().replace("namespace: site\n", "namespace: elsewhere\n", 1))
+    [rule] = of_kind(render(elsewhere), "PrometheusRule")
+    [installation] = [group["rules"] for group in rule["spec"]["groups"] if group["name"] == "installation"]
+    expressions = {entry["record"]: entry["expr"] for entry in installation}
+    assert expressions["site:namespace:info"] == 'label_replace(vector(1), "namespace", "elsewhere", "", "")'
 
 
 def runbook():

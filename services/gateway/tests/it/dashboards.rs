@@ -50,6 +50,16 @@ impl Known {
         Ok(Self(known))
     }
 
+    /// What the services send, and what others tell that alerts ask for.
+    fn of_all() -> anyhow::Result<Self> {
+        let Self(mut known) = Self::documented()?;
+        for (name, labels) in documented::metrics_of_others()? {
+            let labels = labels.into_iter().chain(OF_PROMETHEUS.map(str::to_owned));
+            ensure!(known.insert(name, labels.collect()).is_none(), "told twice");
+        }
+        Ok(Self(known))
+    }
+
     /// The metrics that a query asks for: the names in front of braces, which all of ours have. Each
     /// must have every label that it is chosen by, and that the query sums by or joins on.
     fn asked_for(&self, query: &str) -> anyhow::Result<Vec<String>> {
@@ -181,13 +191,17 @@ fn a_label_that_a_metric_does_not_have_is_noticed() -> anyhow::Result<()> {
 #[test]
 fn every_alert_asks_for_what_is_sent_and_has_an_entry_in_the_runbook() -> anyhow::Result<()> {
     let rules = rules()?;
-    let known = Known::documented()?;
+    let known = Known::of_all()?;
     let queries = expressions(&rules);
     let named = values(&rules, "alert: ").chain(values(&rules, "record: "));
     assert_eq!(queries.len(), named.count(), "a query for each rule");
+    let mut asked = BTreeSet::new();
     for query in queries {
-        known.asked_for(&query)?;
+        asked.extend(known.asked_for(&query)?);
     }
+    let others = documented::metrics_of_others()?;
+    let in_vain: Vec<&String> = others.keys().filter(|name| !asked.contains(*name)).collect();
+    assert!(in_vain.is_empty(), "no alert asks for {in_vain:?}");
     let runbook = fs::read_to_string(root().join("docs/runbook.md"))?;
     let entries: Vec<&str> = runbook
         .lines()

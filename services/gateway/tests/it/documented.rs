@@ -1,7 +1,11 @@
 //! The table of metrics in docs/telemetry.md, as operators read it.
 
-use std::{collections::BTreeSet, fs};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+};
 
+use anyhow::Context;
 use testkit::root;
 
 /// A row of the table.
@@ -21,6 +25,31 @@ pub fn metrics() -> anyhow::Result<Vec<Documented>> {
     let metrics: Vec<_> = rows.filter_map(row).collect();
     anyhow::ensure!(!metrics.is_empty(), "docs/telemetry.md has no table of metrics");
     Ok(metrics)
+}
+
+/// The labels of each metric that others tell and alerts ask for, by its name at Prometheus.
+pub fn metrics_of_others() -> anyhow::Result<BTreeMap<String, BTreeSet<String>>> {
+    let page = fs::read_to_string(root().join("docs/telemetry.md"))?;
+    let section = page
+        .split_once("## Metrics of others\n")
+        .and_then(|(_, after)| after.split("\n## ").next())
+        .context("docs/telemetry.md has no metrics of others")?;
+    let in_code = |cell: &str| -> BTreeSet<String> {
+        let names = cell.split('`').skip(1).step_by(2);
+        names.map(str::to_owned).collect()
+    };
+    let mut found = BTreeMap::new();
+    // The first line of a table is its head; the second begins with no space.
+    for row in section.lines().filter(|line| line.starts_with("| ")).skip(1) {
+        let mut cells = row.split('|').skip(2);
+        let (Some(names), Some(labels)) = (cells.next(), cells.next()) else {
+            anyhow::bail!("a row without labels: {row}");
+        };
+        for name in in_code(names) {
+            anyhow::ensure!(found.insert(name, in_code(labels)).is_none(), "told twice: {row}");
+        }
+    }
+    Ok(found)
 }
 
 /// The tree of spans that the page shows.
