@@ -42,7 +42,7 @@ LOCAL = designed(
     [*TELLING, "setup", "sweep", "nats", "s3", "mail"],
     {(client, "s3", "9000/TCP") for client in KEEPING_FILES} | {("notifier", "mail", "1025/TCP")},
 )
-EVERYWHERE = [*TELLING, "setup", "sweep", "backup", "nats", "collector", "clamd"]
+EVERYWHERE = [*TELLING, "setup", "sweep", "backup", "nats", "collector", "broker-exporter", "clamd"]
 PRODUCTION = designed(
     EVERYWHERE,
     # S3, and webhooks too where the notifier calls.
@@ -55,6 +55,7 @@ PRODUCTION = designed(
     | {("collector", MONITORING, port) for port in ("4317/TCP", "3100/TCP")}
     | {(MONITORING, "gateway", "8090/TCP")}
     | {(MONITORING, "collector", port) for port in ("8888/TCP", "8889/TCP")}
+    | {("broker-exporter", "nats", "8222/TCP"), (MONITORING, "broker-exporter", "7777/TCP")}
     | {(KEDA, "nats", "8222/TCP")},
 )
 

@@ -82,12 +82,25 @@ def test_prometheus_asks_the_ports_that_the_collector_tells_at():
     assert own["port"] == ports["own-metrics"]
     # Alerts ask for its own names as they are documented, without `_total` behind counters.
     assert all(own[f"without_{what}"] is True for what in ("type_suffix", "units", "scope_info"))
-    [monitor] = of_kind(objects(), "PodMonitor")
+    monitor = named(objects(), "PodMonitor")["site"]
     asked = {endpoint["port"]: endpoint for endpoint in monitor["spec"]["podMetricsEndpoints"]}
     assert set(asked) == {"metrics", "own-metrics"}
     # Otherwise every service would be the job `collector`.
     assert asked["metrics"]["honorLabels"] is True
     assert monitor["spec"]["selector"]["matchLabels"].items() <= collector.labels.items()
+
+
+def test_prometheus_asks_an_exporter_that_asks_every_server_of_the_broker():
+    pods = {pod.name: pod for pod in workloads(objects())}
+    exporter = pods["broker-exporter"]
+    monitor = named(objects(), "PodMonitor")["broker"]["spec"]
+    assert monitor["selector"]["matchLabels"].items() <= exporter.labels.items()
+    assert [endpoint["port"] for endpoint in monitor["podMetricsEndpoints"]] == list(exporter.ports) == ["metrics"]
+    broker = named(objects(), "StatefulSet")["nats"]["spec"]
+    names = [f"nats-{number}" for number in range(broker["replicas"])]
+    port = pods["nats"].ports["monitor"]
+    asked = [argument for argument in exporter.container["args"] if "," in argument]
+    assert asked == [f"{name},http://{name}.{broker['serviceName']}:{port}" for name in names]
 
 
 def alerts(rule):
