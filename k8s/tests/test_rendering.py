@@ -31,7 +31,7 @@ from tree import (
 
 SCHEMAS = K8S / "tests/schemas"
 # Defined by what is installed in the cluster; their schemas are not at hand here.
-OTHERS_KINDS = {"ExternalSecret", "ScaledObject", "PodMonitor", "PrometheusRule"}
+OTHERS_KINDS = {"ExternalSecret", "ScaledObject", "PodMonitor", "Probe", "PrometheusRule"}
 
 
 @pytest.mark.parametrize("folder", ["base", *RENDERED, RESTORE, EXAMPLE_GATEWAY])

@@ -103,6 +103,26 @@ def test_prometheus_asks_an_exporter_that_asks_every_server_of_the_broker():
     assert asked == [f"{name},http://{name}.{broker['serviceName']}:{port}" for name in names]
 
 
+def test_the_site_is_asked_for_from_outside_and_every_form_from_within():
+    probes = {name: found["spec"] for name, found in named(objects(), "Probe").items()}
+    targets = {name: probe["targets"]["staticConfig"]["static"] for name, probe in probes.items()}
+    [notifier] = [pod for pod in workloads(objects()) if pod.name == "notifier"]
+    site = notifier.settings["SITE_URL"]
+    gateway = named(objects(), "Service")["gateway"]["metadata"]["namespace"]
+    assert targets == {
+        "outside": [f"{site}/", f"{site}/api/openapi.json"],
+        "forms": [f"http://gateway.{gateway}.svc:8090/readyz"],
+    }
+    assert {probe["jobName"] for probe in probes.values()} == set(re.findall(r'probe_success{job="([\w-]+)"}', all_alerts()))
+    probers = {name: probe["prober"]["url"] for name, probe in probes.items()}
+    assert re.fullmatch(r"[\w.-]+\.monitoring:\d+", probers["forms"]), "the policy gateway-health lets in that namespace alone"
+    assert "monitoring" not in probers["outside"] and "invalid" not in probers["outside"]
+
+
+def all_alerts():
+    return (OBSERVABILITY / "alerts/site.yaml").read_text()
+
+
 def alerts(rule):
     return [entry for group in rule["spec"]["groups"] for entry in group["rules"] if "alert" in entry]
 
@@ -133,6 +153,7 @@ def test_alerts_take_of_what_others_measure_what_is_in_this_namespace(tmp_path):
     [rule] = of_kind(render(elsewhere), "PrometheusRule")
     [installation] = [group["rules"] for group in rule["spec"]["groups"] if group["name"] == "installation"]
     expressions = {entry["record"]: entry["expr"] for entry in installation}
+    assert "http://gateway.elsewhere.svc:8090/readyz" in str(named(render(elsewhere), "Probe")["forms"])
     assert expressions["site:namespace:info"] == 'label_replace(vector(1), "namespace", "elsewhere", "", "")'
 
 
