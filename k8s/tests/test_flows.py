@@ -42,14 +42,15 @@ LOCAL = designed(
     [*TELLING, "setup", "sweep", "nats", "s3", "mail"],
     {(client, "s3", "9000/TCP") for client in KEEPING_FILES} | {("notifier", "mail", "1025/TCP")},
 )
-EVERYWHERE = [*TELLING, "setup", "sweep", "backup", "nats", "collector", "broker-exporter", "clamd"]
+EVERYWHERE = [*TELLING, "setup", "sweep", "backup", "nats", "collector", "broker-exporter", "clamd", "signatures"]
 PRODUCTION = designed(
     EVERYWHERE,
     # S3, and webhooks too where the notifier calls.
     {(client, OUTSIDE, "443/TCP") for client in [*KEEPING_FILES, "backup"]}
     | {("notifier", OUTSIDE, "587/TCP"), ("backup", "nats", "4222/TCP")}
     # Résumés, and the signatures of viruses.
-    | {("careers", "clamd", "3310/TCP"), ("clamd", OUTSIDE, "443/TCP")}
+    | {(client, "clamd", "3310/TCP") for client in ("careers", "signatures")}
+    | {("clamd", OUTSIDE, "443/TCP")}
     | {(client, "collector", "4317/TCP") for client in TELLING}
     # Traces, and logs.
     | {("collector", MONITORING, port) for port in ("4317/TCP", "3100/TCP")}

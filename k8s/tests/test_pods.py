@@ -101,7 +101,7 @@ def test_production_has_two_of_each_or_more_and_spreads_them():
     for found in of_kind(objects, "StatefulSet"):
         least[found["metadata"]["name"]] = found["spec"]["replicas"]
     # Jobs come and go; the collector holds the metrics' last values, so there is one, and its likes serve nobody.
-    others = {"setup", "sweep", "backup", "collector", "broker-exporter"}
+    others = {"setup", "sweep", "backup", "signatures", "collector", "broker-exporter"}
     serving = {pod.name: pod for pod in workloads(objects) if pod.name not in others}
     assert set(least) == set(named(objects, "PodDisruptionBudget")) == set(serving)
     assert min(least.values()) >= 2

@@ -170,6 +170,38 @@ def test_the_scanner_takes_its_configuration_and_finds_what_it_is_told(tmp_path)
             clamd.terminate()
 
 
+@pytest.mark.parametrize(
+    ("days", "is_fresh"), [([0, 0], True), ([3, 1], True), ([5, 5], False), ([0, 5], False), ([None, None], False)]
+)
+def test_signatures_are_fresh_where_every_scanner_has_those_of_the_last_days(days, is_fresh, tmp_path):
+    """The answer is that of clamd/session.c of Cisco-Talos/clamav; without signatures of theirs, it has no date."""
+    objects = render("overlays/production")
+    [job] = [pod for pod in workloads(objects) if pod.name == "signatures"]
+    for number, age in enumerate(days):
+        made = "" if age is None else time.strftime("/27790/%a %b %e 08:35:29 %Y", time.gmtime(time.time() - age * 86400))
+        (tmp_path / f"answer-{number}").write_text(f"ClamAV 1.5.3{made}\n")
+    # The two take turns, as behind a service.
+    turns = tmp_path / "turns"
+    turns.touch()
+    netcat = tmp_path / "nc"
+    netcat.write_text(f'#!/bin/sh\necho "$@ $(cat)" >> {turns}\ncat {tmp_path}/answer-$(($(wc -l < {turns}) % 2))\n')
+    netcat.chmod(0o755)
+    script = tmp_path / "signatures.sh"
+    script.write_text(job.configuration["signatures.sh"])
+    address = job.container["command"][2:]
+    path = f"{tmp_path}:/usr/bin:/bin"
+    asked = subprocess.run(["sh", script, *address], env={"PATH": path}, capture_output=True, text=True, timeout=60)
+    assert (asked.returncode == 0) == is_fresh, asked.stdout + asked.stderr
+    assert set(turns.read_text().splitlines()) == {f"-w 10 {' '.join(address)} nVERSION"}
+
+
+def test_the_scanner_is_asked_where_it_listens():
+    objects = render("overlays/production")
+    [job] = [pod for pod in workloads(objects) if pod.name == "signatures"]
+    name, port = job.container["command"][2:]
+    assert int(port) in [found["port"] for found in named(objects, "Service")[name]["spec"]["ports"]]
+
+
 def in_stream(content):
     return b"zINSTREAM\0" + len(content).to_bytes(4) + content + bytes(4)
 
