@@ -6,10 +6,10 @@ use anyhow::{Context as _, bail};
 use k8s_openapi::{
     api::{
         apps::v1::{Deployment, StatefulSet},
-        batch::v1::Job,
+        batch::v1::{CronJob, Job},
         core::v1::PodTemplateSpec,
     },
-    apimachinery::pkg::util::intstr::IntOrString,
+    apimachinery::pkg::{apis::meta::v1::ObjectMeta, util::intstr::IntOrString},
 };
 use tokio::time::{sleep, timeout};
 
@@ -24,6 +24,9 @@ use crate::{
 const START: Duration = Duration::from_secs(120);
 /// The pause before a job's next pod, and twice as long each further time.
 const JOB_BACK_OFF: Duration = Duration::from_secs(10);
+
+/// The label in which a job's pods carry its name.
+const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 
 /// The pods of a deployment or a stateful set.
 pub struct Workload {
@@ -226,6 +229,22 @@ pub fn images(template: &PodTemplateSpec) -> impl Iterator<Item = String> {
     containers.map(|container| short_name(container.image.as_deref().unwrap_or_default()).to_owned())
 }
 
+/// The job that a cron job makes, where this machine has a program for it.
+pub fn job_of(shared: &Shared, cron_job: &CronJob, number: usize) -> Option<Job> {
+    let template = &cron_job.spec.as_ref()?.job_template;
+    let spec = template.spec.as_ref()?;
+    let metadata = ObjectMeta {
+        name: Some(format!("{}-{number}", name_of(&cron_job.metadata))),
+        namespace: cron_job.metadata.namespace.clone(),
+        ..ObjectMeta::default()
+    };
+    has_program(shared, &spec.template).then(|| Job {
+        metadata,
+        spec: Some(spec.clone()),
+        status: None,
+    })
+}
+
 /// Runs a job until one of its pods succeeds; says how many it took.
 ///
 /// # Errors
@@ -238,7 +257,9 @@ pub async fn run_job(shared: &Arc<Shared>, job: &Job) -> anyhow::Result<i32> {
     let mut pause = JOB_BACK_OFF;
     let limit = spec.backoff_limit.unwrap_or(6);
     for attempt in 0..=limit {
-        let pod = pod_of(&spec.template, &format!("{name}-{attempt}"), namespace);
+        let mut pod = pod_of(&spec.template, &format!("{name}-{attempt}"), namespace);
+        let labels = pod.metadata.labels.get_or_insert_default();
+        labels.insert(JOB_NAME.to_owned(), name.to_owned());
         shared.network().join(&pod)?;
         let mut running = RunningPod::start(&shared.node, &shared.manifests, &pod).await?;
         let status = running.finished().await?;

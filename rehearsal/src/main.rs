@@ -145,7 +145,8 @@ async fn rehearse(cli: &Cli, folder: PathBuf) -> anyhow::Result<()> {
     let mut network = Network::set_up(&folder, services, policies, namespaces, named.into())?;
     network.join(&front_door())?;
     let outside = Outside::start(&folder.join("store"), &store, &mail).await?;
-    fill_secrets(&mut manifests, &outside)?;
+    let mut secrets = secrets_of(&outside)?;
+    manifests.fill_secrets(&mut secrets);
     let authorities = folder.join("authorities.pem");
     // Whoever runs in a pod may read it, and only we the authority's own.
     fs::write(&authorities, fs::read(outside.authority.file())?)?;
@@ -166,7 +167,7 @@ async fn rehearse(cli: &Cli, folder: PathBuf) -> anyhow::Result<()> {
         network: Mutex::new(network),
     });
     say_what_is_other(&shared)?;
-    scenes::play(&shared, &outside, OVERLAY, cli.short).await
+    scenes::play(&shared, &outside, &mut secrets, OVERLAY, cli.short).await
 }
 
 fn render(root: &Path) -> anyhow::Result<String> {
@@ -192,7 +193,8 @@ fn front_door() -> Pod {
     }
 }
 
-fn fill_secrets(manifests: &mut Manifests, outside: &Outside) -> anyhow::Result<()> {
+/// The store that the cluster's secrets are filled from.
+fn secrets_of(outside: &Outside) -> anyhow::Result<SecretStore> {
     let [certificate, key, authority] = secrets::routes("*.nats-nodes")?;
     let mut known = vec![
         ("site/smtp", "password", MAIL_PASSWORD.to_owned()),
@@ -207,13 +209,7 @@ fn fill_secrets(manifests: &mut Manifests, outside: &Outside) -> anyhow::Result<
         known.push((user, "access-key-id", store["S3_ACCESS_KEY_ID"].clone()));
         known.push((user, "secret-access-key", store["S3_SECRET_ACCESS_KEY"].clone()));
     }
-    let mut secrets = SecretStore::new(known);
-    let filled = manifests
-        .external_secrets
-        .iter()
-        .map(|external| secrets.fill(external));
-    manifests.secrets.extend(filled.collect::<Vec<_>>());
-    Ok(())
+    Ok(SecretStore::new(known))
 }
 
 /// What is not as the manifests say.

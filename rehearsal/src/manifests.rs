@@ -1,17 +1,25 @@
 //! The rendered manifests of an overlay, as the kinds that a node acts on.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use anyhow::Context as _;
-use k8s_openapi::api::{
-    apps::v1::{Deployment, StatefulSet},
-    autoscaling::v2::HorizontalPodAutoscaler,
-    batch::v1::{CronJob, Job},
-    core::v1::{ConfigMap, Pod, PodTemplateSpec, Secret, Service},
-    networking::v1::NetworkPolicy,
+use k8s_openapi::{
+    ByteString,
+    api::{
+        apps::v1::{Deployment, StatefulSet},
+        autoscaling::v2::HorizontalPodAutoscaler,
+        batch::v1::{CronJob, Job},
+        core::v1::{ConfigMap, Pod, PodTemplateSpec, Secret, Service},
+        networking::v1::NetworkPolicy,
+    },
 };
 use serde::Deserialize;
 use serde_json::Value;
+
+use crate::secrets::SecretStore;
 
 /// What is acted on. Everything else is for controllers that a cluster brings, and is named by [`Manifests::others`].
 #[derive(Default)]
@@ -23,8 +31,8 @@ pub struct Manifests {
     pub services: Vec<Service>,
     pub policies: Vec<NetworkPolicy>,
     pub config_maps: BTreeMap<String, ConfigMap>,
-    pub secrets: BTreeMap<String, Secret>,
-    pub external_secrets: Vec<ExternalSecret>,
+    secrets: Mutex<BTreeMap<String, Secret>>,
+    external_secrets: Vec<ExternalSecret>,
     pub routes: Vec<HttpRoute>,
     scalers: Vec<HorizontalPodAutoscaler>,
     keda_scalers: Vec<ScaledObject>,
@@ -144,7 +152,7 @@ impl Manifests {
             "Service" => self.services.push(from_value(object)?),
             "NetworkPolicy" => self.policies.push(from_value(object)?),
             "ConfigMap" => drop(self.config_maps.insert(name.to_owned(), from_value(object)?)),
-            "Secret" => drop(self.secrets.insert(name.to_owned(), from_value(object)?)),
+            "Secret" => drop(self.secrets().insert(name.to_owned(), from_value(object)?)),
             "ExternalSecret" => self.external_secrets.push(from_value(object)?),
             "HTTPRoute" => self.routes.push(from_value(object)?),
             "HorizontalPodAutoscaler" => self.scalers.push(from_value(object)?),
@@ -152,6 +160,29 @@ impl Manifests {
             other => *self.others.entry(other.to_owned()).or_default() += 1,
         }
         Ok(())
+    }
+
+    /// Fills the secrets that come from a store, as External Secrets does.
+    pub fn fill_secrets(&self, store: &mut SecretStore) {
+        let filled = self.external_secrets.iter().map(|external| store.fill(external));
+        self.secrets().extend(filled);
+    }
+
+    /// What a secret holds.
+    ///
+    /// # Errors
+    ///
+    /// If there is none of this name.
+    pub fn secret(&self, name: &str) -> anyhow::Result<BTreeMap<String, ByteString>> {
+        let secrets = self.secrets();
+        let secret = secrets
+            .get(name)
+            .with_context(|| format!("there is no secret {name}"))?;
+        Ok(secret.data.clone().unwrap_or_default())
+    }
+
+    fn secrets(&self) -> MutexGuard<'_, BTreeMap<String, Secret>> {
+        self.secrets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many pods a deployment has at the least: as many as it says, or as the one that scales it.

@@ -11,7 +11,10 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use k8s_openapi::api::core::v1::{Container, EnvVar, KeyToPath, LifecycleHandler, Pod, PodSpec, Volume};
+use k8s_openapi::{
+    api::core::v1::{Container, EnvVar, KeyToPath, LifecycleHandler, Pod, PodSpec, Volume},
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -87,8 +90,8 @@ impl RunningPod {
             .stdout(log.try_clone()?)
             .stderr(log)
             .kill_on_drop(true);
-        let sandbox = command.spawn()?;
-        let process = within(&sandbox).await?;
+        let mut sandbox = command.spawn()?;
+        let process = within(&mut sandbox).await?;
         Ok(Self {
             pod: pod.clone(),
             container: container.clone(),
@@ -205,21 +208,26 @@ impl RunningPod {
     ///
     /// If a signal is refused.
     pub async fn kill(mut self) -> anyhow::Result<()> {
-        kill(self.process, Signal::SIGKILL)?;
+        if self.sandbox.try_wait()?.is_none() {
+            kill(self.process, Signal::SIGKILL)?;
+        }
         self.sandbox.wait().await?;
         Ok(())
     }
 }
 
-/// The process that a sandbox holds.
-async fn within(sandbox: &Child) -> anyhow::Result<Pid> {
+/// The process that a sandbox holds; its own, where that has ended already, which whoever looks after it sees.
+async fn within(sandbox: &mut Child) -> anyhow::Result<Pid> {
     let outer = sandbox.id().context("it has ended")?;
     let children = format!("/proc/{outer}/task/{outer}/children");
     let begun = Instant::now();
     while begun.elapsed() < SANDBOX_START {
-        let children = fs::read_to_string(&children).context("it ended at once")?;
+        let children = fs::read_to_string(&children).unwrap_or_default();
         if let Some(child) = children.split_whitespace().next() {
             return Ok(Pid::from_raw(child.parse()?));
+        }
+        if sandbox.try_wait()?.is_some() {
+            return Ok(Pid::from_raw(outer.try_into()?));
         }
         sleep(Duration::from_millis(5)).await;
     }
@@ -395,23 +403,35 @@ fn value_of(
         return Ok(expanded(variable.value.as_deref().unwrap_or_default(), env));
     };
     if let Some(field) = &source.field_ref {
-        return match field.field_path.as_str() {
-            "metadata.name" => Ok(name_of(&pod.metadata).to_owned()),
-            "metadata.namespace" => Ok(pod.metadata.namespace.clone().unwrap_or_default()),
-            other => bail!("{} names {other}, which is not known here", variable.name),
-        };
+        let value = field_of(&pod.metadata, &field.field_path);
+        return value.with_context(|| {
+            format!(
+                "{} names {}, which is not known here",
+                variable.name, field.field_path
+            )
+        });
     }
     let key = source
         .secret_key_ref
         .as_ref()
         .with_context(|| format!("{} comes from nowhere known", variable.name))?;
-    let secret = manifests
-        .secrets
-        .get(&key.name)
-        .with_context(|| format!("there is no secret {}", key.name))?;
-    let value = secret.data.as_ref().and_then(|data| data.get(&key.key));
-    let value = value.with_context(|| format!("secret {} has no {}", key.name, key.key))?;
+    let secret = manifests.secret(&key.name)?;
+    let value = secret
+        .get(&key.key)
+        .with_context(|| format!("secret {} has no {}", key.name, key.key))?;
     Ok(String::from_utf8(value.0.clone())?)
+}
+
+/// What a pod has under this path.
+fn field_of(metadata: &ObjectMeta, path: &str) -> Option<String> {
+    match path {
+        "metadata.name" => metadata.name.clone(),
+        "metadata.namespace" => metadata.namespace.clone(),
+        _ => {
+            let label = path.strip_prefix("metadata.labels['")?.strip_suffix("']")?;
+            metadata.labels.as_ref()?.get(label).cloned()
+        }
+    }
 }
 
 /// `$(NAME)` is the variable of that name, where there is one.
@@ -505,16 +525,8 @@ fn contents(volume: &Volume, manifests: &Manifests) -> anyhow::Result<Vec<(Strin
         return Ok(maps.collect::<anyhow::Result<Vec<_>>>()?.concat());
     }
     if let Some(secret) = &volume.secret {
-        let name = secret.secret_name.as_deref().unwrap_or_default();
-        let found = manifests
-            .secrets
-            .get(name)
-            .with_context(|| format!("there is no secret {name}"))?;
-        let data = found
-            .data
-            .iter()
-            .flatten()
-            .map(|(key, value)| (key.clone(), value.0.clone()));
+        let found = manifests.secret(secret.secret_name.as_deref().unwrap_or_default())?;
+        let data = found.into_iter().map(|(key, value)| (key, value.0));
         return Ok(chosen(data, secret.items.as_ref()));
     }
     anyhow::ensure!(

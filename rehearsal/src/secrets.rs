@@ -25,6 +25,12 @@ impl SecretStore {
         }
     }
 
+    /// Puts another value in the place of one.
+    pub fn rotate(&mut self, key: &str, property: &str) {
+        self.values
+            .insert((key.to_owned(), property.to_owned()), made_up());
+    }
+
     /// The secret that External Secrets would make of it.
     pub fn fill(&mut self, external: &ExternalSecret) -> (String, Secret) {
         let data = external.spec.data.iter().map(|value| {
