@@ -6,14 +6,16 @@ import shutil
 import socket
 import subprocess
 import time
+from functools import cache
 from itertools import product
+from pathlib import Path
 
 import jsonschema
 import kubernetes_validate
 import pytest
 import yaml
 from tree import (
-    EXAMPLE_GATEWAY,
+    EXAMPLES,
     K8S,
     RENDERED,
     RESTORE,
@@ -24,19 +26,27 @@ from tree import (
     of_kind,
     render,
     render_text,
+    render_with,
     tool,
     volume_access,
     workloads,
 )
 
 SCHEMAS = K8S / "tests/schemas"
-# Defined by what is installed in the cluster; their schemas are not at hand here.
-OTHERS_KINDS = {"ExternalSecret", "ScaledObject", "PodMonitor", "Probe", "PrometheusRule"}
+# The components that no overlay of ours takes.
+TAKEN_BY_TESTS = [Path(path).name for path in yaml.safe_load((K8S / "tests/with-others/kustomization.yaml").read_text())["components"]]
 
 
-@pytest.mark.parametrize("folder", ["base", *RENDERED, RESTORE, EXAMPLE_GATEWAY])
+@pytest.mark.parametrize("folder", ["base", *RENDERED, RESTORE, *EXAMPLES])
 def test_it_renders_to_valid_objects(folder):
-    assert unknown_kinds([*render(folder), volume_access()]) <= OTHERS_KINDS
+    assert unknown_kinds([*render(folder), volume_access()]) == set()
+
+
+@pytest.mark.parametrize("component", TAKEN_BY_TESTS)
+def test_production_renders_to_valid_objects_with_one_component_more(component):
+    """Each by itself, too: the component ingress takes all routes away."""
+    before = [component] if component != "ingress-tls" else ["ingress", component]
+    assert unknown_kinds(render_with(before)) == set()
 
 
 def unknown_kinds(objects):
@@ -45,13 +55,40 @@ def unknown_kinds(objects):
     for found in objects:
         ours = SCHEMAS / f"{found['kind']}.yaml"
         if ours.exists():
-            jsonschema.validate(found, yaml.safe_load(ours.read_text()))
+            jsonschema.validate(found, schema(ours))
             continue
         try:
             kubernetes_validate.validate(found, kubernetes_validate.latest_version(), strict=True)
         except kubernetes_validate.SchemaNotFoundError:
             unknown.add(found["kind"])
     return unknown
+
+
+@cache
+def schema(file):
+    return yaml.safe_load(file.read_text())
+
+
+@pytest.mark.parametrize("file", sorted(SCHEMAS.iterdir()), ids=lambda file: file.stem)
+def test_a_schema_of_ours_is_strict_and_says_where_it_comes_from(file):
+    """By the version that it is of and a page that has the whole, whoever takes a new version knows what to compare."""
+    ours = schema(file)
+    jsonschema.Draft202012Validator.check_schema(ours)
+    version = ours["properties"]["apiVersion"]["const"]
+    assert ours["properties"]["kind"]["const"] == file.stem
+    head = file.read_text().split("$schema:")[0]
+    assert f" {version}," in head and "The whole:" in head and "https://" in head
+    loose = [path for path, found in objects_within(ours) if "properties" in found and found.get("additionalProperties") is not False]
+    assert loose == []
+
+
+def objects_within(found, path=""):
+    """Each part of a schema that tells of an object with named fields, with the way to it."""
+    if isinstance(found, dict):
+        if found.get("type") == "object":
+            yield path, found
+        for key, below in found.items():
+            yield from objects_within(below, f"{path}/{key}")
 
 
 def test_every_component_is_rendered_by_some_overlay():

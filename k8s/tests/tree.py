@@ -20,6 +20,8 @@ RENDERED = [*OVERLAYS, "tests/with-others"]
 RESTORE = "overlays/restore"
 # A Gateway, for a cluster that has none.
 EXAMPLE_GATEWAY = "examples/gateway"
+# What is applied by itself, each into a namespace of its own.
+EXAMPLES = sorted(f"examples/{folder.name}" for folder in (K8S / "examples").iterdir())
 POD_OWNERS = ("Deployment", "StatefulSet", "Job", "CronJob")
 
 
