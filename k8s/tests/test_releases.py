@@ -1,0 +1,95 @@
+"""How a release reaches a cluster: by Argo CD or Flux."""
+
+from tree import K8S, ROOT, named, of_kind, render, render_with
+
+PRODUCTION = "overlays/production"
+HOOK = "argocd.argoproj.io/hook"
+OPTIONS = "argocd.argoproj.io/sync-options"
+FORCE = "kustomize.toolkit.fluxcd.io/force"
+PRUNE = "kustomize.toolkit.fluxcd.io/prune"
+# What holds data, or takes it along when it is deleted.
+HOLDING_DATA = ("Namespace", "PersistentVolumeClaim", "StatefulSet")
+
+
+def application():
+    [found] = of_kind(render("examples/argo-cd"), "Application")
+    return found
+
+
+def flux():
+    [found] = of_kind(render("examples/flux"), "Kustomization")
+    return found
+
+
+def by_argo_cd():
+    """Production as Argo CD applies it."""
+    return render_with([], application()["spec"]["source"]["kustomize"]["patches"])
+
+
+def by_flux():
+    return render_with([], flux()["spec"]["patches"])
+
+
+def annotated(objects, annotation):
+    """The objects with an annotation, and what it says."""
+    told = {(found["kind"], found["metadata"]["name"]): found["metadata"].get("annotations", {}) for found in objects}
+    return {who: annotations[annotation] for who, annotations in told.items() if annotation in annotations}
+
+
+def all_of(objects, *kinds):
+    return {(found["kind"], found["metadata"]["name"]) for found in of_kind(objects, *kinds)}
+
+
+def test_both_keep_the_overlay_production():
+    assert ROOT / application()["spec"]["source"]["path"] == K8S / PRODUCTION
+    assert (ROOT / flux()["spec"]["path"]).resolve() == K8S / PRODUCTION
+    [source] = of_kind(render("examples/flux"), "GitRepository")
+    assert flux()["spec"]["sourceRef"] == {"kind": "GitRepository", "name": source["metadata"]["name"]}
+    [namespace] = of_kind(render(PRODUCTION), "Namespace")
+    assert application()["spec"]["destination"]["namespace"] == namespace["metadata"]["name"]
+
+
+def test_argo_cd_runs_the_job_once_a_sync_and_misses_it_never():
+    objects = by_argo_cd()
+    assert annotated(objects, HOOK) == {("Job", "setup"): "Sync"}
+    assert annotated(objects, f"{HOOK}-delete-policy") == {("Job", "setup"): "BeforeHookCreation"}
+    # The broker, the job and the services wait for each other, and a wave waits for the one before.
+    assert annotated(objects, "argocd.argoproj.io/sync-wave") == {}
+    assert "syncOptions" not in application()["spec"]["syncPolicy"]
+
+
+def test_flux_replaces_the_job_alone_and_finds_it_there():
+    objects = by_flux()
+    assert annotated(objects, FORCE) == {("Job", "setup"): "enabled"}
+    assert "force" not in flux()["spec"]
+    assert "ttlSecondsAfterFinished" in named(render(PRODUCTION), "Job")["setup"]["spec"]
+    assert "ttlSecondsAfterFinished" not in named(objects, "Job")["setup"]["spec"]
+
+
+def test_flux_waits_for_whatever_runs_as_long_as_the_job_may():
+    spec = flux()["spec"]
+    checked = {(check["kind"], check["name"]) for check in spec["healthChecks"]}
+    objects = by_flux()
+    assert checked == all_of(objects, "Deployment", "StatefulSet", "Job")
+    assert {check["namespace"] for check in spec["healthChecks"]} == {"site"}
+    assert spec["timeout"] == f"{named(objects, 'Job')['setup']['spec']['activeDeadlineSeconds'] // 60}m"
+
+
+def test_neither_takes_data_away_nor_maps_that_pods_were_started_with():
+    argo_cd = annotated(by_argo_cd(), OPTIONS)
+    kept = all_of(render(PRODUCTION), *HOLDING_DATA)
+    maps = all_of(render(PRODUCTION), "ConfigMap")
+    assert {who for who, said in argo_cd.items() if said == "Prune=false,Delete=false"} == kept
+    assert {who for who, said in argo_cd.items() if said == "Prune=false"} == maps
+    # Otherwise a former map would be a difference for ever.
+    assert annotated(by_argo_cd(), "argocd.argoproj.io/compare-options") == dict.fromkeys(maps, "IgnoreExtraneous")
+    assert annotated(by_flux(), PRUNE) == dict.fromkeys(kept | maps, "disabled")
+    assert flux()["spec"]["deletionPolicy"] == "Orphan"
+    assert "finalizers" not in application()["metadata"]
+
+
+def test_they_change_nothing_else():
+    before = {(found["kind"], found["metadata"]["name"]): found.get("spec") for found in render(PRODUCTION)}
+    for objects in (by_argo_cd(), by_flux()):
+        after = {(found["kind"], found["metadata"]["name"]): found.get("spec") for found in objects}
+        assert {who for who in before | after if before.get(who) != after.get(who)} <= {("Job", "setup")}
