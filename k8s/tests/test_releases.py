@@ -1,8 +1,12 @@
-"""How a release reaches a cluster: by Argo CD or Flux."""
+"""How a release reaches a cluster: by Argo CD or Flux, and signed."""
 
-from tree import K8S, ROOT, named, of_kind, render, render_with
+import re
+from fnmatch import fnmatchcase
+
+from tree import K8S, ROOT, named, of_kind, render, render_with, workloads
 
 PRODUCTION = "overlays/production"
+RELEASE = ROOT / ".github/workflows/release.yml"
 HOOK = "argocd.argoproj.io/hook"
 OPTIONS = "argocd.argoproj.io/sync-options"
 FORCE = "kustomize.toolkit.fluxcd.io/force"
@@ -93,3 +97,42 @@ def test_they_change_nothing_else():
     for objects in (by_argo_cd(), by_flux()):
         after = {(found["kind"], found["metadata"]["name"]): found.get("spec") for found in objects}
         assert {who for who in before | after if before.get(who) != after.get(who)} <= {("Job", "setup")}
+
+
+def policy():
+    [found] = of_kind(render("examples/image-signatures"), "ImageValidatingPolicy")
+    return found["spec"]
+
+
+def test_the_policy_is_about_our_images_and_no_others():
+    [reference] = policy()["matchImageReferences"]
+    images = {pod.container["image"] for pod in workloads(render(PRODUCTION))}
+    taken = {image for image in images if fnmatchcase(image, reference["glob"])}
+    assert taken == {image for image in images if image.startswith("registry.example/")}
+    assert taken < images
+    assert policy()["matchConstraints"]["namespaceSelector"]["matchLabels"] == {
+        "kubernetes.io/metadata.name": of_kind(render(PRODUCTION), "Namespace")[0]["metadata"]["name"]
+    }
+
+
+def test_the_policy_knows_the_release_workflow_by_how_it_signs():
+    text = RELEASE.read_text()
+    # Without a key, so by the identity that GitHub gives to a workflow.
+    assert "id-token: write" in text and 'cosign sign --yes "$image"' in text and "--key" not in text
+    assert 'tags: ["v*"]' in text
+    [attestor] = policy()["attestors"]
+    [identity] = attestor["cosign"]["keyless"]["identities"]
+    documented = (ROOT / "docs/supply-chain.md").read_text()
+    assert f"--certificate-oidc-issuer {identity['issuer']}" in documented
+    mine = "https://github.com/example/site/.github/workflows/release.yml@refs/tags/v1.2.3"
+    assert re.search(identity["subjectRegExp"], mine)
+    [shown] = re.findall(r"--certificate-identity-regexp '(\S+release\S+)'", documented)
+    assert re.search(shown.replace("<owner>/<repository>", "example/site"), mine)
+    for other in (
+        mine.replace("tags/v1.2.3", "heads/main"),
+        mine.replace("release.yml", "ci.yml"),
+        mine.replace("example/site", "example/site-fork"),
+        mine.replace("github.com", "githubXcom"),
+        f"https://other.example/?{mine}",
+    ):
+        assert not re.search(identity["subjectRegExp"], other), other
