@@ -1,12 +1,17 @@
-"""How a release reaches a cluster: by Argo CD or Flux, and signed."""
+"""How a release reaches a cluster: by Argo CD or Flux, signed, and by a canary first."""
 
+import json
 import re
+import shutil
 from fnmatch import fnmatchcase
 
+import yaml
+from flows import flows
 from tree import K8S, ROOT, named, of_kind, render, render_with, workloads
 
 PRODUCTION = "overlays/production"
 RELEASE = ROOT / ".github/workflows/release.yml"
+PAGE = ROOT / "docs/releases.md"
 HOOK = "argocd.argoproj.io/hook"
 OPTIONS = "argocd.argoproj.io/sync-options"
 FORCE = "kustomize.toolkit.fluxcd.io/force"
@@ -136,3 +141,93 @@ def test_the_policy_knows_the_release_workflow_by_how_it_signs():
         f"https://other.example/?{mine}",
     ):
         assert not re.search(identity["subjectRegExp"], other), other
+
+
+def test_the_canary_is_the_gateway_under_another_name():
+    objects = render_with(["canary"])
+    deployments = named(objects, "Deployment")
+    stable, canary = deployments["gateway"], deployments["gateway-canary"]
+    renamed = json.loads(json.dumps(canary).replace('"gateway-canary"', '"gateway"'))
+    assert renamed["spec"].pop("replicas") == 1
+    assert renamed["spec"] == stable["spec"]
+    pods = {pod.name: pod for pod in workloads(objects)}
+    assert pods["gateway-canary"].settings == pods["gateway"].settings
+    assert pods["gateway-canary"].secret_files() == pods["gateway"].secret_files()
+
+
+def test_the_canary_has_an_image_of_its_own(tmp_path):
+    """Whatever digest the overlay that takes it names for the gateway."""
+    for folder in ("k8s", "crates/broker/nats"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    production = tmp_path / "k8s/overlays/production/kustomization.yaml"
+    kustomization = yaml.safe_load(production.read_text())
+    kustomization["components"].append("../../components/canary")
+    [stable] = [image for image in kustomization["images"] if image["name"] == "gateway"]
+    stable["digest"] = f"sha256:{1:064x}"
+    production.write_text(yaml.safe_dump(kustomization))
+    images = {pod.name: pod.container["image"] for pod in workloads(render(production.parent))}
+    [tried] = yaml.safe_load((K8S / "components/canary/gateway/kustomization.yaml").read_text())["images"]
+    assert images["gateway"] == f"{stable['newName']}@{stable['digest']}"
+    assert images["gateway-canary"] == f"{tried['newName']}@{tried['digest']}"
+    assert tried["digest"] != stable["digest"]
+
+
+def test_the_canary_gets_its_share_of_what_the_gateway_gets_and_nothing_else():
+    before = named(render_with([]), "HTTPRoute")["site"]["spec"]["rules"]
+    after = named(render_with(["canary"]), "HTTPRoute")["site"]["spec"]["rules"]
+    for old, new in zip(before, after, strict=True):
+        if old["backendRefs"] == [{"name": "gateway", "port": 80}]:
+            weights = {backend["name"]: backend["weight"] for backend in new["backendRefs"]}
+            assert set(weights) == {"gateway", "gateway-canary"}
+            assert sum(weights.values()) == 100
+            assert weights["gateway-canary"] == 5
+            assert {backend["port"] for backend in new["backendRefs"]} == {80}
+            assert new | {"backendRefs": old["backendRefs"]} == old
+        else:
+            assert new == old
+    # No visitor of the service `gateway` comes to the canary, nor the other way round.
+    services = named(render_with(["canary"]), "Service")
+    assert services["gateway"]["spec"]["selector"] == {"app.kubernetes.io/name": "gateway"}
+    assert services["gateway-canary"]["spec"]["selector"] == {"app.kubernetes.io/name": "gateway-canary"}
+
+
+def test_the_network_is_open_to_the_canary_as_to_the_gateway():
+    before, after = flows(render_with([])), flows(render_with(["canary"]))
+    assert before < after
+    mine = {
+        tuple("gateway-canary" if part == "gateway" else part for part in flow) for flow in before if "gateway" in flow[:2]
+    }
+    assert after - before == mine
+
+
+def queries():
+    return re.findall(r"```promql\n(.*?)```", PAGE.read_text(), re.DOTALL)
+
+
+def labels_at_prometheus():
+    """The labels of each metric of docs/telemetry.md, by its name at Prometheus."""
+    found = {}
+    for line in (ROOT / "docs/telemetry.md").read_text().splitlines():
+        if line.startswith("| `"):
+            cells = [cell.strip() for cell in line.split("|")]
+            if len(cells) >= 7 and cells[3] in ("counter", "gauge", "sum", "histogram"):
+                found[cells[2].strip("`")] = {label.replace(".", "_") for label in re.findall(r"`([^`]+)`", cells[5])}
+    return found
+
+
+def test_the_canary_is_judged_by_metrics_that_there_are():
+    known = labels_at_prometheus()
+    assert len(queries()) >= 4
+    for query in queries():
+        selectors = re.findall(r"([a-z_]+)\{([^}]*)\}", query)
+        assert selectors, query
+        for metric, matchers in selectors:
+            name = re.sub(r"_(bucket|count|sum)$", "", metric)
+            assert name in known or metric in known, metric
+            # The collector gives the last two to every series, and a histogram's buckets have `le`.
+            labels = known.get(metric, known.get(name)) | {"job", "instance"}
+            assert set(re.findall(r"([a-z_]+)(?:=~|!~|!=|=)", matchers)) <= labels, query
+        assert 'instance=~"gateway-canary-.+"' in query or "by (instance)" in query, query
+    # A pod is named after its deployment, and its series after the pod.
+    [canary] = [pod for pod in workloads(render_with(["canary"])) if pod.name == "gateway-canary"]
+    assert canary.settings["OTEL_RESOURCE_ATTRIBUTES"] == "service.instance.id=$(POD_NAME)"
