@@ -1,13 +1,16 @@
-"""How a release reaches a cluster: by Argo CD or Flux, signed, and by a canary first."""
+"""How a release reaches a cluster: by Argo CD or Flux, signed, by a canary first, and rendered."""
 
 import json
+import os
 import re
 import shutil
+import subprocess
 from fnmatch import fnmatchcase
 
+import pytest
 import yaml
 from flows import flows
-from tree import K8S, ROOT, named, of_kind, render, render_with, workloads
+from tree import K8S, ROOT, named, of_kind, render, render_with, tool, workloads
 
 PRODUCTION = "overlays/production"
 RELEASE = ROOT / ".github/workflows/release.yml"
@@ -231,3 +234,52 @@ def test_the_canary_is_judged_by_metrics_that_there_are():
     # A pod is named after its deployment, and its series after the pod.
     [canary] = [pod for pod in workloads(render_with(["canary"])) if pod.name == "gateway-canary"]
     assert canary.settings["OTEL_RESOURCE_ATTRIBUTES"] == "service.instance.id=$(POD_NAME)"
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory):
+    """What the release workflow keeps, of a release whose digests are told apart by their numbers."""
+    folder = tmp_path_factory.mktemp("release")
+    bake = (ROOT / "docker-bake.hcl").read_text()
+    [titles] = re.findall(r'variable "TITLES" \{(.*?)\n\}', bake, re.DOTALL)
+    images = [
+        {"name": name, "newName": f"ghcr.io/owner/repository/{name}", "digest": f"sha256:{number:064x}"}
+        for number, name in enumerate(re.findall(r"^    ([a-z-]+) +=", titles, re.MULTILINE), start=1)
+    ]
+    component = {"apiVersion": "kustomize.config.k8s.io/v1alpha1", "kind": "Component", "images": images}
+    (folder / "images.json").write_text(json.dumps(component))
+    command = ["sh", K8S / "render-release.sh", "images.json", "rendered"]
+    environment = os.environ | {"KUBECTL": str(tool("kubectl"))}
+    subprocess.run(command, cwd=folder, env=environment, check=True, timeout=120)
+    return images, folder / "rendered"
+
+
+def test_a_release_keeps_every_overlay_with_its_digests(rendered):
+    images, folder = rendered
+    digests = {image["name"]: f"{image['newName']}@{image['digest']}" for image in images}
+    overlays = [found.name for found in (K8S / "overlays").iterdir()]
+    assert sorted(file.stem for file in folder.glob("*.yaml")) == sorted(overlays)
+    for overlay in overlays:
+        objects = [found for found in yaml.safe_load_all((folder / f"{overlay}.yaml").read_text()) if found]
+        assert {pod.name for pod in workloads(objects)} == {pod.name for pod in workloads(render(f"overlays/{overlay}"))}
+        for pod in workloads(objects):
+            if pod.image in digests:
+                assert pod.container["image"] == digests[pod.image], f"{overlay}: {pod.name}"
+        assert {pod.image for pod in workloads(objects)} & set(digests)
+
+
+def test_a_release_keeps_the_checksums_and_signs_them(rendered):
+    _, folder = rendered
+    subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=folder, check=True, capture_output=True)
+    listed = [line.split()[1] for line in (folder / "SHA256SUMS").read_text().splitlines()]
+    assert sorted(listed) == sorted(file.name for file in folder.glob("*.yaml"))
+    steps = yaml.safe_load(RELEASE.read_text())["jobs"]["publish"]["steps"]
+    [step] = [step for step in steps if "render-release.sh" in step.get("run", "")]
+    assert "sh k8s/render-release.sh images.json rendered" in step["run"]
+    assert "cosign sign-blob --yes --bundle rendered/SHA256SUMS.sigstore.json rendered/SHA256SUMS" in step["run"]
+    kept = {step["with"]["name"]: step["with"]["path"] for step in steps if "upload-artifact" in step.get("uses", "")}
+    assert kept["release-manifests"] == "rendered/*"
+    # The run has the artifacts of the workflow that it calls, too, and a name is free once.
+    ci = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"].values()
+    taken = {step["with"]["name"] for job in ci for step in job.get("steps", []) if "upload-artifact" in step.get("uses", "")}
+    assert not taken & set(kept)
