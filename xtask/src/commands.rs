@@ -39,7 +39,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, TestedBy); 120] = [
+pub const COMMANDS: [(&str, TestedBy); 121] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -59,6 +59,7 @@ pub const COMMANDS: [(&str, TestedBy); 120] = [
     ("cargo xtask k8s --write", AsIs),
     ("cargo xtask rehearse", AsIs),
     ("cargo xtask rehearse -- --logs target/rehearsal", AsIs),
+    ("cargo xtask kind", ByCi),
     ("cargo xtask mail-preview", AsIs),
     ("cargo xtask settings", AsIs),
     ("cargo xtask images", AsIs),

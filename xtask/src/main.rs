@@ -19,6 +19,7 @@ mod images;
 #[cfg(test)]
 mod install_scripts;
 mod k8s;
+mod kind;
 mod lint;
 #[cfg(test)]
 mod log_messages;
@@ -84,6 +85,8 @@ enum Chore {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Starts the overlay `local` on a cluster of its own, with kind and docker, sends the three forms, and deletes it; in half an hour
+    Kind,
     /// Writes every mail to target/mail-preview, as HTML and as text, to be looked at
     MailPreview,
     /// Writes the table of settings in docs/operations.md as the programs take them
@@ -136,6 +139,7 @@ fn main() -> ExitCode {
         Chore::K8s { write: true } => k8s::write_flows(),
         Chore::K8s { write: false } => k8s::check(),
         Chore::Rehearse { arguments } => k8s::rehearse(&arguments),
+        Chore::Kind => kind::kind(),
         Chore::MailPreview => mail_preview(),
         Chore::Settings => settings(),
         Chore::Images => images::images(),
