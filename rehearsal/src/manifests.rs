@@ -19,7 +19,7 @@ use k8s_openapi::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::secrets::SecretStore;
+use crate::secrets::{ExternalSecret, SecretStore};
 
 /// What is acted on. Everything else is for controllers that a cluster brings, and is named by [`Manifests::others`].
 #[derive(Default)]
@@ -40,35 +40,9 @@ pub struct Manifests {
     pub others: BTreeMap<String, usize>,
 }
 
-/// A secret that External Secrets would fill (`external-secrets.io/v1`), as far as it is used here.
 #[derive(Deserialize)]
-pub struct ExternalSecret {
-    pub spec: ExternalSecretSpec,
-}
-
-#[derive(Deserialize)]
-pub struct ExternalSecretSpec {
-    pub target: Named,
-    pub data: Vec<ExternalValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ExternalValue {
-    pub secret_key: String,
-    pub remote_ref: RemoteRef,
-}
-
-/// Where a value lies in the store of secrets.
-#[derive(Deserialize)]
-pub struct RemoteRef {
-    pub key: String,
-    pub property: String,
-}
-
-#[derive(Deserialize)]
-pub struct Named {
-    pub name: String,
+struct Named {
+    name: String,
 }
 
 /// A route of the Gateway API (`gateway.networking.k8s.io/v1`), as far as it is used here.

@@ -4,10 +4,40 @@ use std::collections::BTreeMap;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use k8s_openapi::{ByteString, api::core::v1::Secret};
+use serde::Deserialize;
 use testkit::CertificateAuthority;
 use uuid::Uuid;
 
-use crate::manifests::{ExternalSecret, RemoteRef};
+/// A secret that External Secrets would fill (`external-secrets.io/v1`), as far as it is used here.
+#[derive(Deserialize)]
+pub struct ExternalSecret {
+    spec: ExternalSecretSpec,
+}
+
+#[derive(Deserialize)]
+struct ExternalSecretSpec {
+    target: Target,
+    data: Vec<ExternalValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ExternalValue {
+    secret_key: String,
+    remote_ref: RemoteRef,
+}
+
+/// Where a value lies in the store of secrets.
+#[derive(Deserialize)]
+struct RemoteRef {
+    key: String,
+    property: String,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+}
 
 /// Values by key and property of the store.
 pub struct SecretStore {
