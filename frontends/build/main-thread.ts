@@ -22,6 +22,8 @@ export interface TraceEvent {
   dur?: number;
   /** Of `dur`, what the thread had the processor. */
   tdur?: number;
+  /** What is used of it, of the events that tell of a request. */
+  args?: { data?: { requestId?: string; resourceType?: string; encodedDataLength?: number } };
 }
 
 /** Duration by which the work is counted. */
