@@ -30,7 +30,7 @@ export function shellConfig(remotes: readonly Remote[]): EnvironmentConfig {
     source: { entry: { main: './src/main.tsx' }, define: hostDefinitions(remotes) },
     // What shows toasts brings its package along: one file less that can be lost.
     splitChunks: { cacheGroups: { defaultVendors: false } },
-    tools: { rspack: { plugins: [compileHint] } },
+    tools: { rspack: hostOptions() },
   });
 }
 
@@ -84,7 +84,7 @@ export const NO_REMOTE = 'none';
 export function oneBundleConfig(remotes: readonly Remote[]): EnvironmentConfig {
   return mergeRsbuildConfig(baseConfig('shell', dist, '/'), withRemoteSources(remotes), {
     source: { entry: { main: './src/main.tsx' } },
-    tools: { rspack: { plugins: [compileHint] } },
+    tools: { rspack: hostOptions() },
   });
 }
 
@@ -136,6 +136,15 @@ const compileHint = new rspack.BannerPlugin({
   // After the minimizer, which drops comments, and before names get their hashes.
   stage: rspack.Compilation.PROCESS_ASSETS_STAGE_OPTIMIZE_SIZE + 1,
 });
+
+/** What the first chunk is made by, which every page loads. */
+function hostOptions(): Rspack.Configuration {
+  const router: Rspack.RuleSetRule = {
+    test: /react-router\/dist\/.*\.mjs$/,
+    use: join(frontends, 'build/router-loader.ts'),
+  };
+  return { plugins: [compileHint], module: { rules: [router] } };
+}
 
 const HASH = 'contenthash:10';
 /** All files of code, styles, pictures and fonts lie in one folder. */

@@ -4,11 +4,8 @@
  * too: a relative import would bring a second router that the first one's context does not reach.
  */
 export {
-  BrowserRouter,
-  Link,
   matchPath,
   Navigate,
-  NavLink,
   Route,
   Routes,
   useLocation,
@@ -16,3 +13,4 @@ export {
   useParams,
   useSearchParams,
 } from 'react-router-dom';
+export { BrowserRouter, Link, NavLink } from './link.tsx';

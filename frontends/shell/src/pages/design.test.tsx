@@ -8,7 +8,7 @@ import Design from './design.tsx';
 const kit = join(import.meta.dirname, '../../../kit/src');
 /** What has no look of its own, and whole pages. */
 const UNSEEN = [
-  ...['honeypot', 'lazy-area', 'page-meta', 'structured-data', 'footer-marker'],
+  ...['honeypot', 'lazy-area', 'page-meta', 'structured-data', 'footer-marker', 'link'],
   ...['accepted-page', 'refused-page'],
 ];
 

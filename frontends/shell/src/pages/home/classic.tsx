@@ -27,7 +27,7 @@ function Hero() {
         <p className="mt-6 mb-8 max-w-lead text-ink-2 text-lead">{brand.blurb}</p>
         <div className="flex flex-wrap gap-3.5">
           <ButtonLink to={paths.contact}>Request a Consultation</ButtonLink>
-          <ButtonLink to="#methodology" reloadDocument variant="secondary">
+          <ButtonLink to="#methodology" variant="secondary">
             See how it works
           </ButtonLink>
         </div>
