@@ -218,9 +218,17 @@ impl Workload {
     }
 }
 
-/// Whether this machine has a program for the image.
+/// Whether this machine has a program for what the containers start.
 fn has_program(shared: &Shared, template: &PodTemplateSpec) -> bool {
-    images(template).all(|image| shared.node.images.find(&image).is_some())
+    let mut containers = template.spec.iter().flat_map(|spec| &spec.containers);
+    containers.all(|container| {
+        let image = shared
+            .node
+            .images
+            .find(container.image.as_deref().unwrap_or_default());
+        let command = container.command.iter().flatten().next();
+        image.is_some_and(|image| command.is_none_or(|command| image.starts(command)))
+    })
 }
 
 /// The images of a template's containers.

@@ -52,6 +52,12 @@ impl Image {
         }
     }
 
+    /// Whether it has the program that a command names. What images hold besides is not here.
+    pub fn starts(&self, command: &str) -> bool {
+        let name = Path::new(command).file_name();
+        self.files.iter().any(|(_, at)| Path::new(at).file_name() == name)
+    }
+
     fn with<const N: usize>(mut self, files: [(PathBuf, &str); N]) -> Self {
         self.files.extend(files.map(|(from, at)| (from, at.to_owned())));
         self
