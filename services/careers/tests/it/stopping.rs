@@ -48,15 +48,16 @@ async fn arriving(
     mpsc::Sender<ApplyRequest>,
     tokio::task::JoinHandle<Result<(), Status>>,
 )> {
+    let spool = running.spool.path();
+    let before = spooled(spool).len();
     let (sender, receiver) = mpsc::channel(64);
     for part in [fields(), resume("cv.pdf", &pdf(MEGABYTE))].concat() {
         sender.send(ApplyRequest { part: Some(part) }).await?;
     }
     let mut careers = running.careers.clone();
     let answer = tokio::spawn(async move { careers.apply(ReceiverStream::new(receiver)).await.map(drop) });
-    let spool = running.spool.path();
     eventually("some of the résumé arrives", SOON, async || {
-        (!spooled(spool).is_empty()).then_some(())
+        (spooled(spool).len() > before).then_some(())
     })
     .await?;
     Ok((sender, answer))
