@@ -30,19 +30,9 @@ test('an article has its summary, its text and its headings', () => {
     readMinutes: 1,
   });
   expect(html).toBe(
-    '<div class="chapter"><h2 id="what-is-it"><a class="anchor" href="#what-is-it">What <em>is</em> it?</a></h2>\n<p>This.</p>\n</div>',
+    '<h2 id="what-is-it"><a class="anchor" href="#what-is-it">What <em>is</em> it?</a></h2>\n<p>This.</p>\n',
   );
   expect(headings).toEqual([{ id: 'what-is-it', text: 'What is it?' }]);
-});
-
-test('each section is a chapter, and so is what stands before them', () => {
-  const { html } = readPost('a-post.md', file({}, 'Before.\n\n## One\n\n### Two\n\n## Three\n'));
-  const chapters = html.split('<div class="chapter">').slice(1);
-  expect(chapters.map(chapter => chapter.match(/(?<=id=")\w+/g))).toEqual([
-    null,
-    ['one', 'two'],
-    ['three'],
-  ]);
 });
 
 test('two hundred words are a minute', () => {

@@ -62,15 +62,7 @@ function textOf(file: string, body: string) {
       },
     },
   });
-  return { html: inChapters(marked.parse(body, { async: false })), headings };
-}
-
-/** What a section's heading begins, and what stands before the first, as an element each: browsers lay out what is near. */
-function inChapters(html: string): string {
-  return html
-    .split(new RegExp(`(?=<h${SECTION} )`))
-    .map(chapter => `<div class="chapter">${chapter}</div>`)
-    .join('');
+  return { html: marked.parse(body, { async: false }), headings };
 }
 
 function yamlIn(file: string, head: string): unknown {

@@ -76,18 +76,6 @@ test('what is in view already comes with its page', async () => {
   }
 });
 
-test('what is too far away to be laid out is hidden until it comes', async () => {
-  const view = fakeIntersectionObserver();
-  await rendered(<Reveal>A card</Reveal>);
-  const far = { boundingClientRect: new DOMRect(), rootBounds: VIEW, intersectionRatio: 0 };
-  await view.show(far);
-  expect(revealOf('A card')).toBe('hidden');
-  await view.show(far);
-  expect(revealOf('A card')).toBe('hidden');
-  await view.show(at(700));
-  expect(revealOf('A card')).toBe('shown');
-});
-
 test('what left the page is not waited for', async () => {
   const view = fakeIntersectionObserver();
   const { unmount } = await rendered(<Reveal>A card</Reveal>);

@@ -44,12 +44,10 @@ let observer: IntersectionObserver | undefined;
 /** Hides what is below the viewport at first, and reveals it once enough of it is in the viewport. */
 function updateReveal(entries: IntersectionObserverEntry[], observer: IntersectionObserver) {
   for (const { target, boundingClientRect, rootBounds, intersectionRatio } of entries) {
-    const { top, width, height } = boundingClientRect;
+    const { top, height } = boundingClientRect;
     const viewportHeight = rootBounds?.height ?? innerHeight;
     const isHidden = target.getAttribute('data-reveal') === 'hidden';
-    // What is so far away that the browser has not laid it out has no size.
-    const isFar = width === 0 && height === 0;
-    if (!isHidden && (isFar || top >= viewportHeight)) {
+    if (!isHidden && top >= viewportHeight) {
       target.setAttribute('data-reveal', 'hidden');
     } else if (!isHidden) {
       observer.unobserve(target);

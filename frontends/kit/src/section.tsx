@@ -12,11 +12,7 @@ export function Section({
 }: ComponentProps<'section'> & { title: string; lead?: string }) {
   const heading = useId();
   return (
-    <section
-      {...rest}
-      aria-labelledby={heading}
-      className={`page-part border-line border-t ${className}`}
-    >
+    <section {...rest} aria-labelledby={heading} className={`border-line border-t ${className}`}>
       <Reveal className="mx-auto max-w-page px-5 py-16 md:px-8">
         <h2 id={heading} className="text-heading">
           {title}
