@@ -60,8 +60,7 @@ impl Workload {
             );
         }
         let workload = Self::new(
-            name_of(&deployment.metadata),
-            deployment.metadata.namespace.as_deref(),
+            &deployment.metadata,
             &spec.template,
             spec.min_ready_seconds,
             false,
@@ -76,26 +75,19 @@ impl Workload {
     /// If it has no spec.
     pub fn of_stateful_set(shared: &Arc<Shared>, set: &StatefulSet) -> anyhow::Result<Option<Self>> {
         let spec = set.spec.as_ref().context("a stateful set without a spec")?;
-        let workload = Self::new(
-            name_of(&set.metadata),
-            set.metadata.namespace.as_deref(),
-            &spec.template,
-            spec.min_ready_seconds,
-            true,
-        );
+        let workload = Self::new(&set.metadata, &spec.template, spec.min_ready_seconds, true);
         workload.started(shared, spec.replicas.unwrap_or(1))
     }
 
     fn new(
-        name: &str,
-        namespace: Option<&str>,
+        metadata: &ObjectMeta,
         template: &PodTemplateSpec,
         min_ready: Option<i32>,
         keeps_names: bool,
     ) -> Self {
         Self {
-            name: name.to_owned(),
-            namespace: namespace.unwrap_or_default().to_owned(),
+            name: name_of(metadata).to_owned(),
+            namespace: metadata.namespace.clone().unwrap_or_default(),
             template: template.clone(),
             min_ready: Duration::from_secs(min_ready.unwrap_or(0).unsigned_abs().into()),
             keeps_names,
@@ -275,8 +267,10 @@ pub async fn run_job(shared: &Arc<Shared>, job: &Job) -> anyhow::Result<i32> {
         if status.success() {
             return Ok(attempt + 1);
         }
-        sleep(pause).await;
-        pause *= 2;
+        if attempt < limit {
+            sleep(pause).await;
+            pause *= 2;
+        }
     }
     bail!("the job {name} failed {} times", limit + 1)
 }

@@ -12,9 +12,10 @@ use k8s_openapi::{
         apps::v1::{Deployment, StatefulSet},
         autoscaling::v2::HorizontalPodAutoscaler,
         batch::v1::{CronJob, Job},
-        core::v1::{ConfigMap, Pod, PodTemplateSpec, Secret, Service},
+        core::v1::{ConfigMap, Container, Pod, PodTemplateSpec, Secret, Service},
         networking::v1::NetworkPolicy,
     },
+    apimachinery::pkg::util::intstr::IntOrString,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -174,6 +175,23 @@ impl Manifests {
             ours.and_then(|scaler| scaler.spec.min_replica_count)
         };
         written.or_else(of_scaler).or_else(of_keda).unwrap_or(1)
+    }
+}
+
+/// The number of a port of these containers, which may be named.
+pub fn port_number<'a>(
+    port: &IntOrString,
+    containers: impl IntoIterator<Item = &'a Container>,
+) -> Option<i32> {
+    match port {
+        IntOrString::Int(number) => Some(*number),
+        IntOrString::String(name) => {
+            let mut ports = containers
+                .into_iter()
+                .flat_map(|container| container.ports.iter().flatten());
+            let named = ports.find(|port| port.name.as_ref() == Some(name));
+            named.map(|port| port.container_port)
+        }
     }
 }
 

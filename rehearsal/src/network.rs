@@ -22,7 +22,7 @@ use k8s_openapi::{
     apimachinery::pkg::{apis::meta::v1::LabelSelector, util::intstr::IntOrString},
 };
 
-use crate::manifests::name_of;
+use crate::manifests::{name_of, port_number};
 
 /// What each pod sends everything to.
 const ROUTER: &str = "169.254.1.1";
@@ -56,15 +56,7 @@ impl Endpoint {
 
     /// The number of a port that may be named.
     fn port(&self, port: &IntOrString) -> Option<i32> {
-        match port {
-            IntOrString::Int(number) => Some(*number),
-            IntOrString::String(name) => {
-                let containers = self.pod.spec.iter().flat_map(|spec| &spec.containers);
-                let mut ports = containers.flat_map(|container| container.ports.iter().flatten());
-                let named = ports.find(|port| port.name.as_ref() == Some(name));
-                named.map(|port| port.container_port)
-            }
-        }
+        port_number(port, self.pod.spec.iter().flat_map(|spec| &spec.containers))
     }
 }
 
@@ -474,11 +466,7 @@ impl Direction {
 }
 
 /// Runs a program of the system to its end.
-///
-/// # Errors
-///
-/// If it cannot be run, or ends with a complaint.
-pub fn run(program: &str, arguments: &[&str]) -> anyhow::Result<()> {
+fn run(program: &str, arguments: &[&str]) -> anyhow::Result<()> {
     run_with_input(program, arguments, "")
 }
 

@@ -32,7 +32,7 @@ use crate::{
 /// How long until a sandbox has started what it holds.
 const SANDBOX_START: Duration = Duration::from_secs(10);
 const DEFAULT_GRACE_SECONDS: i64 = 30;
-/// The user of images that name none, and of pods that ask for one that is not root.
+/// The user of our images (images/rust.Dockerfile), where a pod names none.
 const IMAGE_USER: i64 = 65532;
 
 /// Where pods keep their files.
@@ -361,7 +361,7 @@ fn words(container: &Container, image: &Image, env: &BTreeMap<String, String>) -
         .collect()
 }
 
-/// The environment, in the order in which one variable may name another.
+/// The environment: the image's, that of maps, and the container's own, each of which may name those before.
 fn environment(
     container: &Container,
     pod: &Pod,

@@ -13,7 +13,7 @@ use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use crate::pods::RunningPod;
+use crate::{manifests::port_number, pods::RunningPod};
 
 /// The period of a probe.
 pub fn period(probe: &Probe) -> Duration {
@@ -76,14 +76,6 @@ async fn try_probe(probe: &Probe, pod: &RunningPod, address: Ipv4Addr) -> anyhow
 }
 
 fn number(port: &IntOrString, container: &Container) -> anyhow::Result<u16> {
-    let number = match port {
-        IntOrString::Int(number) => *number,
-        IntOrString::String(name) => {
-            let mut ports = container.ports.iter().flatten();
-            let port = ports.find(|port| port.name.as_ref() == Some(name));
-            port.with_context(|| format!("there is no port {name}"))?
-                .container_port
-        }
-    };
+    let number = port_number(port, [container]).context("there is no port of that name")?;
     Ok(number.try_into()?)
 }

@@ -17,6 +17,8 @@ use crate::{kubelet::Shared, manifests::RouteRule, within::within};
 pub const FRONT_DOOR: &str = "front-door";
 /// Between two forms of the load: below the rate at which a gateway that gets all of them asks for work (`FLOOD_PER_MINUTE`).
 const PAUSE: Duration = Duration::from_millis(600);
+/// How many forms that failed are named.
+const TOLD_FAILURES: usize = 10;
 const RESUME_BYTES: usize = 100_000;
 /// Each so manyth form of the load is an application; of the others each second is a sign-up.
 const APPLICATION_EVERY: u32 = 10;
@@ -28,6 +30,13 @@ pub struct Sent {
     /// Why each was not taken that was not.
     pub failed: Vec<String>,
     pub slowest: Duration,
+}
+
+impl Sent {
+    /// Why the first were not taken, in one line.
+    pub fn first_failures(&self) -> String {
+        self.failed[..self.failed.len().min(TOLD_FAILURES)].join("; ")
+    }
 }
 
 /// Where the route leads a path.
