@@ -176,7 +176,7 @@ impl Measured {
     }
 }
 
-/// How many mails a notifier sends that finds a backlog.
+/// How many mails a notifier sends that works off a backlog, once each channel has passed over what lies before its first event.
 async fn mails_per_second(stack: &mut Stack) -> anyhow::Result<f64> {
     let before = stack.mail_server()?.begun();
     stack.start_service("notifier")?;
@@ -185,6 +185,7 @@ async fn mails_per_second(stack: &mut Stack) -> anyhow::Result<f64> {
         (begun_since(stack, before)? > 0).then_some(())
     })
     .await?;
+    sleep(LASTING).await;
     let (started, count) = (Instant::now(), stack.mail_server()?.begun());
     sleep(LASTING).await;
     let mails = begun_since(stack, count).context("the mail server ended")?;

@@ -19,6 +19,8 @@ use async_nats::{
 };
 use bytes::Bytes;
 
+use crate::elections;
+
 /// A key that no bucket has, to see whether one can be read.
 const NO_KEY: &str = "none";
 /// What a change of a bucket says it does; without it, it puts a value (ADR-8 of NATS).
@@ -82,7 +84,7 @@ pub struct BucketEntry {
 /// If the bucket has no leader that answers.
 pub async fn read_entry(bucket: &Store, key: &str) -> Result<Option<BucketEntry>, RawMessageError> {
     let subject = format!("{}{key}", bucket.prefix);
-    match bucket.stream.get_last_raw_message_by_subject(&subject).await {
+    match elections::read(|| bucket.stream.get_last_raw_message_by_subject(&subject)).await {
         Ok(message) => Ok(Some(BucketEntry {
             value: (!is_deletion(&message.headers)).then_some(message.payload),
             revision: message.sequence,
@@ -125,15 +127,10 @@ pub async fn claim_key(
     value: &Bytes,
     lifetime: Duration,
 ) -> Result<Option<u64>, ClaimError> {
-    let subject = format!("{}{key}", bucket.prefix);
     let mut revision = 0;
     for _ in 0..CLAIM_ATTEMPTS {
-        let entry = PublishMessage::build()
-            .payload(value.clone())
-            .expected_last_subject_sequence(revision)
-            .ttl(lifetime);
-        match context.send_publish(subject.clone(), entry).await?.await {
-            Ok(ack) => return Ok(Some(ack.sequence)),
+        match write_entry(context, bucket, key, value, revision, Some(lifetime)).await {
+            Ok(written) => return Ok(Some(written)),
             Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {}
             Err(error) => return Err(error.into()),
         }
@@ -147,6 +144,34 @@ pub async fn claim_key(
     Ok(None)
 }
 
+/// Writes a value under a key if its last entry still is the one of this revision, 0 where there is none. Gives the new revision. It
+/// expires after its lifetime, in whole seconds, if it has one; the bucket must let messages expire then.
+///
+/// # Errors
+///
+/// [`PublishErrorKind::WrongLastSequence`] if somebody else wrote in between; any other if it is not known to be written.
+pub async fn write_entry(
+    context: &Context,
+    bucket: &Store,
+    key: &str,
+    value: &Bytes,
+    revision: u64,
+    lifetime: Option<Duration>,
+) -> Result<u64, PublishError> {
+    let subject = format!("{}{key}", bucket.prefix);
+    let message = || {
+        let message = PublishMessage::build()
+            .payload(value.clone())
+            .expected_last_subject_sequence(revision);
+        match lifetime {
+            Some(lifetime) => message.ttl(lifetime),
+            None => message,
+        }
+    };
+    let ack = elections::store(context, subject.into(), message).await?;
+    Ok(ack.sequence)
+}
+
 /// Removes a key if its last entry still is the one of this revision. The bucket must let messages expire.
 ///
 /// # Errors
@@ -158,12 +183,14 @@ pub async fn remove_entry(
     key: &str,
     revision: u64,
 ) -> Result<(), PublishError> {
-    let marker = PublishMessage::build()
-        .header(KV_OPERATION, "DEL")
-        .expected_last_subject_sequence(revision)
-        .ttl(MARKER_TTL);
+    let marker = || {
+        PublishMessage::build()
+            .header(KV_OPERATION, "DEL")
+            .expected_last_subject_sequence(revision)
+            .ttl(MARKER_TTL)
+    };
     let subject = format!("{}{key}", bucket.prefix);
-    context.send_publish(subject, marker).await?.await.map(drop)
+    elections::store(context, subject.into(), marker).await.map(drop)
 }
 
 fn is_deletion(headers: &HeaderMap) -> bool {

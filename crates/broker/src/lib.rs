@@ -5,8 +5,8 @@ mod circuit_breaker;
 pub mod consume;
 pub mod dead_letters;
 mod delivery;
+mod elections;
 pub mod endpoints;
-
 mod metrics;
 pub mod provision;
 pub mod publish;

@@ -17,6 +17,7 @@ use async_nats::{
     },
 };
 use backon::{ConstantBuilder, Retryable};
+use bytes::Bytes;
 use opentelemetry::{KeyValue, metrics::Histogram, trace::SpanKind};
 use site_events::{
     SITE_STREAM,
@@ -33,6 +34,8 @@ use time::OffsetDateTime;
 use tonic::Status;
 use uuid::Uuid;
 use visitor::{PersonId, PersonIds};
+
+use crate::elections;
 
 /// How long a replica of the stream may be behind its leader: three seconds, as after a pause of its server.
 const REPLICA_LAG: ConstantBuilder = ConstantBuilder::new()
@@ -331,20 +334,20 @@ impl Publisher {
             traceparent: trace::traceparent(),
             ..Event::new(request_id.as_str(), id, person, OffsetDateTime::now_utc(), data)
         };
-        let mut message = PublishMessage::build()
-            .payload(
-                serde_json::to_vec(&event)
-                    .expect("event data are plain values")
-                    .into(),
-            )
-            .header("Content-Type", CONTENT_TYPE)
-            .message_id(id.to_string())
-            .expected_stream(SITE_STREAM);
-        if let Some(traceparent) = &event.traceparent {
-            message = message.header(TRACEPARENT, traceparent.as_str());
-        }
-        let subject = D::TYPE.subject(person);
-        let ack = self.context.send_publish(subject, message).await?.await?;
+        let payload = Bytes::from(serde_json::to_vec(&event).expect("event data are plain values"));
+        let message = || {
+            let message = PublishMessage::build()
+                .payload(payload.clone())
+                .header("Content-Type", CONTENT_TYPE)
+                .message_id(id.to_string())
+                .expected_stream(SITE_STREAM);
+            match &event.traceparent {
+                Some(traceparent) => message.header(TRACEPARENT, traceparent.as_str()),
+                None => message,
+            }
+        };
+        let subject = D::TYPE.subject(person).into();
+        let ack = elections::store(&self.context, subject, message).await?;
         tracing::info!(event.id = %id, event.kind = event.event_type, event.duplicate = ack.duplicate, %person, "event stored");
         Ok(ack)
     }

@@ -8,7 +8,7 @@ use async_nats::{
 };
 use site_broker::{
     SUBSCRIBERS_BUCKET,
-    buckets::{BucketEntry, open_expiring_bucket, read_entry, remove_entry},
+    buckets::{BucketEntry, open_expiring_bucket, read_entry, remove_entry, write_entry},
 };
 use site_service::{nats, status};
 use time::OffsetDateTime;
@@ -199,17 +199,21 @@ impl Subscribers {
     ) -> Result<u64, SubscriberStoreError> {
         self.connected().await?;
         let value = serde_json::to_vec(subscriber).expect("a subscriber is plain values");
-        let mut message = PublishMessage::build()
-            .payload(value.into())
-            .expected_last_subject_sequence(revision);
-        // Without this header the new record never expires, whatever the former did.
-        if let Retention::Expires(lifetime) = retention {
-            message = message.ttl(whole_seconds(lifetime));
-        }
-        let subject = format!("{}{person}", self.bucket.prefix);
-        let sent = self.context.send_publish(subject, message).await;
-        let ack = sent.map_err(away)?.await;
-        ack.map(|ack| ack.sequence).map_err(|error| match error.kind() {
+        // Without one the new record never expires, whatever the former did.
+        let lifetime = match retention {
+            Retention::Expires(lifetime) => Some(whole_seconds(lifetime)),
+            Retention::Forever => None,
+        };
+        let value = value.into();
+        let written = write_entry(
+            &self.context,
+            &self.bucket,
+            person.as_str(),
+            &value,
+            revision,
+            lifetime,
+        );
+        written.await.map_err(|error| match error.kind() {
             PublishErrorKind::WrongLastSequence => SubscriberStoreError::Conflict,
             _ => away(error),
         })

@@ -1,6 +1,7 @@
 //! The events as other people's programs meet them.
 
 mod consuming;
+mod elections;
 mod full;
 mod readers;
 mod reconnecting;

@@ -1,0 +1,87 @@
+//! Requests to a stream whose servers agree on another leader, as where the former one is stopped or drained.
+//!
+//! For some tens of milliseconds nobody leads the stream then: what is sent to it is taken by nobody, and reads are refused. Neither
+//! did anything, so both are made again.
+
+use std::time::Duration;
+
+use async_nats::{
+    Subject,
+    jetstream::{
+        Context, ErrorCode,
+        context::{PublishError, PublishErrorKind},
+        message::PublishMessage,
+        publish::PublishAck,
+        stream::{LastRawMessageErrorKind, RawMessageError},
+    },
+};
+use backon::{ConstantBuilder, Retryable};
+
+/// For how long, and how often: a second, which is a part of any caller's deadline.
+const HANDOVER: ConstantBuilder = ConstantBuilder::new()
+    .with_delay(Duration::from_millis(20))
+    .with_max_times(50);
+
+/// Stores a message, and gives the acknowledgement of the stream's leader, once there is one.
+pub(crate) async fn store(
+    context: &Context,
+    subject: Subject,
+    message: impl Fn() -> PublishMessage,
+) -> Result<PublishAck, PublishError> {
+    let send = || async { context.send_publish(subject.clone(), message()).await?.await };
+    send.retry(HANDOVER)
+        .when(|error| error.kind() == PublishErrorKind::StreamNotFound)
+        .await
+}
+
+/// What a stream's leader answers to this, once there is one.
+pub(crate) async fn read<T, F>(ask: impl FnMut() -> F) -> Result<T, RawMessageError>
+where
+    F: Future<Output = Result<T, RawMessageError>>,
+{
+    ask.retry(HANDOVER).when(is_leaderless).await
+}
+
+fn is_leaderless(error: &RawMessageError) -> bool {
+    matches!(
+        error.kind(),
+        LastRawMessageErrorKind::JetStream(answer) if answer.error_code() == ErrorCode::CLUSTER_NOT_AVAILABLE
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use async_nats::jetstream;
+
+    use super::*;
+
+    /// What a read comes to whose stream answers this once, and the word of an error if it stays one.
+    async fn asked_twice(first: LastRawMessageErrorKind) -> (u32, Result<(), String>) {
+        let times = Cell::new(0);
+        let ask = || {
+            times.set(times.get() + 1);
+            let is_first = times.get() == 1;
+            let failed = RawMessageError::new(first.clone());
+            async move { if is_first { Err(failed) } else { Ok(()) } }
+        };
+        let read = read(ask).await.map_err(|error| error.to_string());
+        (times.get(), read)
+    }
+
+    #[tokio::test]
+    async fn only_a_read_that_no_leader_took_is_made_again() {
+        let answer = |code| {
+            let answer = format!(r#"{{ "code": 503, "err_code": {code}, "description": "words" }}"#);
+            let answer: jetstream::Error = serde_json::from_str(&answer).expect("an answer of the server");
+            LastRawMessageErrorKind::JetStream(answer)
+        };
+        assert_eq!(asked_twice(answer(10_008)).await, (2, Ok(())));
+        for other in [answer(10_023), LastRawMessageErrorKind::NoMessageFound] {
+            let (times, read) = asked_twice(other).await;
+            assert_eq!(times, 1);
+            assert!(read.is_err());
+        }
+    }
+}
