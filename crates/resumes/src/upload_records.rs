@@ -7,13 +7,13 @@ use std::fmt::Display;
 
 use async_nats::jetstream::{
     Context,
-    context::PublishErrorKind,
-    kv::{Store, UpdateErrorKind},
+    context::{PublishError, PublishErrorKind},
+    kv::Store,
     message::StreamMessage,
 };
 use site_broker::{
     UPLOADS_BUCKET,
-    buckets::{open_bucket, read_value, remove_entry},
+    buckets::{open_expiring_bucket, read_value, remove_entry, write_entry},
 };
 
 use crate::ResumeKey;
@@ -52,9 +52,11 @@ impl UploadRecords {
     ///
     /// # Errors
     ///
-    /// If it is away or not there.
+    /// If it is away, not there, or a former release's.
     pub async fn open(context: &Context) -> Result<Self, UploadRecordError> {
-        let bucket = open_bucket(context, UPLOADS_BUCKET).await.map_err(away)?;
+        let bucket = open_expiring_bucket(context, UPLOADS_BUCKET)
+            .await
+            .map_err(away)?;
         Ok(Self {
             context: context.clone(),
             bucket,
@@ -65,19 +67,9 @@ impl UploadRecords {
     ///
     /// # Errors
     ///
-    /// If the broker did not store it.
+    /// If it is not known to be written.
     pub async fn begin(&self, key: &ResumeKey) -> Result<UploadRecord, UploadRecordError> {
-        let id = key.upload_id();
-        let revision = self
-            .bucket
-            .create(&id, key.to_string().into())
-            .await
-            .map_err(away)?;
-        Ok(UploadRecord {
-            key: key.clone(),
-            id,
-            revision,
-        })
+        self.write(key, key.upload_id(), 0).await
     }
 
     /// Removes the record: the résumé has an event, or is gone.
@@ -87,10 +79,7 @@ impl UploadRecords {
     /// [`UploadRecordError::Conflict`] if another process claimed it; [`UploadRecordError::Away`] if it is not known to be gone.
     pub async fn end(&self, record: &UploadRecord) -> Result<(), UploadRecordError> {
         let ended = remove_entry(&self.context, &self.bucket, &record.id, record.revision);
-        ended.await.map_err(|error| match error.kind() {
-            PublishErrorKind::WrongLastSequence => UploadRecordError::Conflict,
-            _ => away(error),
-        })
+        ended.await.map_err(not_changed)
     }
 
     /// Claims the record of an upload that was cut off: from now on its upload cannot end it any more.
@@ -99,15 +88,21 @@ impl UploadRecords {
     ///
     /// [`UploadRecordError::Conflict`] if it ended meanwhile; [`UploadRecordError::Away`] if it is not known to be claimed.
     pub async fn claim(&self, record: &UploadRecord) -> Result<UploadRecord, UploadRecordError> {
-        let value = record.key.to_string().into();
-        let claimed = self.bucket.update(&record.id, value, record.revision).await;
-        let revision = claimed.map_err(|error| match error.kind() {
-            UpdateErrorKind::WrongLastRevision => UploadRecordError::Conflict,
-            _ => away(error),
-        })?;
+        self.write(&record.key, record.id.clone(), record.revision).await
+    }
+
+    async fn write(
+        &self,
+        key: &ResumeKey,
+        id: String,
+        revision: u64,
+    ) -> Result<UploadRecord, UploadRecordError> {
+        let value = key.to_string().into();
+        let written = write_entry(&self.context, &self.bucket, &id, &value, revision, None).await;
         Ok(UploadRecord {
-            revision,
-            ..record.clone()
+            key: key.clone(),
+            id,
+            revision: written.map_err(not_changed)?,
         })
     }
 
@@ -143,6 +138,13 @@ impl UploadRecords {
     async fn is_there(&self, id: &str) -> Result<bool, UploadRecordError> {
         let value = read_value(&self.bucket, id).await.map_err(away)?;
         Ok(value.is_some())
+    }
+}
+
+fn not_changed(error: PublishError) -> UploadRecordError {
+    match error.kind() {
+        PublishErrorKind::WrongLastSequence => UploadRecordError::Conflict,
+        _ => away(error),
     }
 }
 
