@@ -3,7 +3,7 @@
 //! For some tens of milliseconds nobody leads the stream then: what is sent to it is taken by nobody, and reads are refused. Neither
 //! did anything, so both are made again.
 
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
 use async_nats::{
     Subject,
@@ -16,11 +16,15 @@ use async_nats::{
     },
 };
 use backon::{ConstantBuilder, Retryable};
+use tokio::time::timeout;
 
 /// For how long, and how often: a second, which is a part of any caller's deadline.
 const HANDOVER: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_millis(20))
     .with_max_times(50);
+
+/// Within which a broker acknowledges, unless it is overloaded or its leader is gone.
+const ACKNOWLEDGED_SOON: Duration = Duration::from_secs(1);
 
 /// Stores a message, and gives the acknowledgement of the stream's leader, once there is one.
 pub(crate) async fn store(
@@ -32,6 +36,24 @@ pub(crate) async fn store(
     send.retry(HANDOVER)
         .when(|error| error.kind() == PublishErrorKind::StreamNotFound)
         .await
+}
+
+/// Stores a message that has an id, and sends it once more where it is not acknowledged soon: a leader that stops may have taken it,
+/// and nobody else. Of what is stored under an id already, the broker says so.
+pub(crate) async fn store_by_id(
+    context: &Context,
+    subject: Subject,
+    message: impl Fn() -> PublishMessage,
+) -> Result<PublishAck, PublishError> {
+    let mut first = pin!(store(context, subject.clone(), &message));
+    if let Ok(acknowledged) = timeout(ACKNOWLEDGED_SOON, &mut first).await {
+        return acknowledged;
+    }
+    tokio::select! {
+        acknowledged = first => acknowledged,
+        // Refused, as while the first one is being stored, it changes nothing.
+        Ok(acknowledged) = store(context, subject, &message) => Ok(acknowledged),
+    }
 }
 
 /// What a stream's leader answers to this, once there is one.

@@ -347,7 +347,7 @@ impl Publisher {
             }
         };
         let subject = D::TYPE.subject(person).into();
-        let ack = elections::store(&self.context, subject, message).await?;
+        let ack = elections::store_by_id(&self.context, subject, message).await?;
         tracing::info!(event.id = %id, event.kind = event.event_type, event.duplicate = ack.duplicate, %person, "event stored");
         Ok(ack)
     }

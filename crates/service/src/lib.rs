@@ -14,6 +14,7 @@ pub mod idempotency;
 mod log_lines;
 pub mod metrics;
 pub mod nats;
+mod nats_login;
 mod process;
 pub mod program;
 pub mod request_id;

@@ -1,20 +1,15 @@
 //! The connection to the broker.
 
-use std::{
-    future::{Ready, ready},
-    sync::atomic::{AtomicUsize, Ordering},
-    time::Duration,
-};
+use std::{future::ready, path::PathBuf, sync::Arc, time::Duration};
 
 use async_nats::{
-    Client, ConnectOptions, ReconnectToServer, Server, ServerInfo,
+    Client, ConnectOptions, ReconnectToServer,
     connection::State,
     jetstream::{self, context::ContextBuilder},
 };
 use clap::Args;
-use uuid::Uuid;
 
-use crate::settings::{ExposeSecret, Secret};
+use crate::{nats_login::Attempts, settings::Secret};
 
 /// Older servers silently drop settings that the streams and consumers rely on.
 const MIN_SERVER_VERSION: (u64, u64) = (2, 11);
@@ -31,7 +26,7 @@ const CONNECTION_TIMEOUT: Duration = Duration::from_secs(2);
 const PING_INTERVAL: Duration = Duration::from_secs(5);
 
 /// How long a request waits for a connection that is made anew: a server that is stopped sends its clients to another one, which
-/// takes some milliseconds, and a client that was refused once asks again after that (see [`pause_before`]).
+/// takes some milliseconds, and a client that was refused once asks again after that.
 const RECONNECTING: Duration = Duration::from_secs(1);
 /// How often it is looked whether the connection stands again.
 const RECONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(10);
@@ -48,6 +43,9 @@ pub struct NatsSettings {
     /// Password at the NATS server
     #[arg(long, env = "NATS_PASSWORD", hide_env_values = true, requires = "nats_user")]
     pub nats_password: Option<Secret>,
+    /// The same file from which the password is: it is read again for each connection
+    #[arg(long, env = "NATS_PASSWORD_FILE", hide = true)]
+    pub nats_password_file: Option<PathBuf>,
 }
 
 /// Why there is no usable broker.
@@ -145,46 +143,32 @@ fn is_final(error: &async_nats::ConnectError) -> bool {
 }
 
 fn options(settings: &NatsSettings, service: &str) -> ConnectOptions {
-    let options = ConnectOptions::new()
+    let attempts = Arc::new(Attempts::new(
+        settings.nats_user.clone(),
+        settings.nats_password.clone(),
+        settings.nats_password_file.clone(),
+    ));
+    let (logging_in, choosing, pausing) = (Arc::clone(&attempts), Arc::clone(&attempts), attempts);
+    let options = match settings.nats_user {
+        Some(_) => ConnectOptions::with_auth_callback(move |_| ready(Ok(logging_in.auth()))),
+        None => ConnectOptions::new(),
+    };
+    options
         .name(service)
         .connection_timeout(CONNECTION_TIMEOUT)
         .request_timeout(Some(REQUEST_TIMEOUT))
         .ping_interval(PING_INTERVAL)
         // A broker that runs the release before lets a user read no other inbox.
         .custom_inbox_prefix(format!("_INBOX_{service}"))
-        .reconnect_delay_callback(pause_before)
-        .reconnect_to_server_callback(in_turns())
-        .max_reconnects(None);
-    match (&settings.nats_user, &settings.nats_password) {
-        (Some(user), Some(password)) => {
-            options.user_and_password(user.clone(), password.expose_secret().to_owned())
-        }
-        _ => options,
-    }
-}
-
-/// Which server to try: one after the other, from any of them on. By itself the client prefers those that it never failed to
-/// connect to, and would come back to one that it leaves because that is cut off from the others.
-fn in_turns() -> impl Fn(Vec<Server>, ServerInfo) -> Ready<Option<ReconnectToServer>> {
-    let turn = AtomicUsize::new(usize::from(Uuid::new_v4().as_bytes()[0]));
-    move |known, _| {
-        let turn = turn.fetch_add(1, Ordering::Relaxed);
-        let chosen = turn.checked_rem(known.len());
-        let server = chosen.and_then(|chosen| known.into_iter().nth(chosen));
-        ready(server.map(|server| ReconnectToServer {
-            addr: server.addr,
-            delay: None,
-        }))
-    }
-}
-
-/// The pause before an attempt to connect, the first of which is number 1 and waits for nothing: at a start, too, the client
-/// asks for it.
-fn pause_before(attempt: usize) -> Duration {
-    match attempt {
-        0 | 1 => Duration::ZERO,
-        again => Duration::from_millis(100 * (1 << again.min(4))),
-    }
+        .reconnect_to_server_callback(move |known, _| {
+            let server = choosing.next_server(known);
+            ready(server.map(|server| ReconnectToServer {
+                addr: server.addr,
+                delay: None,
+            }))
+        })
+        .reconnect_delay_callback(move |attempt| pausing.pause(attempt))
+        .max_reconnects(None)
 }
 
 fn version(raw: &str) -> Option<(u64, u64)> {
@@ -206,31 +190,6 @@ pub fn jetstream(client: Client) -> jetstream::Context {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_first_attempt_to_connect_waits_for_nothing() {
-        let pauses = [1, 2, 3, 4, 100].map(|attempt| pause_before(attempt).as_millis());
-        assert_eq!(pauses, [0, 400, 800, 1600, 1600]);
-    }
-
-    #[tokio::test]
-    async fn every_server_has_its_turn_whatever_failed_before() {
-        let known = ["nats://a:4222", "nats://b:4222", "nats://c:4222"].map(|address| Server {
-            addr: address.parse().expect("an address"),
-            failed_attempts: usize::from(!address.contains('a')),
-            did_connect: true,
-            is_discovered: false,
-            last_error: None,
-        });
-        let next = in_turns();
-        let mut tried = Vec::new();
-        for _ in &known {
-            let chosen = next(known.to_vec(), ServerInfo::default()).await;
-            tried.push(chosen.expect("one of them").addr.host().to_owned());
-        }
-        tried.sort();
-        assert_eq!(tried, ["a", "b", "c"]);
-    }
 
     #[test]
     fn server_versions_compare_as_numbers() {

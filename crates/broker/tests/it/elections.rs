@@ -2,20 +2,19 @@
 
 use std::time::Duration;
 
+use anyhow::Context;
 use async_nats::jetstream;
 use bytes::Bytes;
+use futures_util::StreamExt;
 use site_broker::{
     PublishError, Publisher, SUBSCRIBERS_BUCKET, Stored,
     buckets::{claim_key, open_bucket},
 };
-use site_events::{EventData, SITE_STREAM, event::ContactReceived};
-use site_service::RequestId;
+use site_events::SITE_STREAM;
 use testkit::{Nats, User};
 use tokio::{join, time::sleep};
-use uuid::Uuid;
-use visitor::EmailAddress;
 
-use crate::readers::person;
+use crate::reconnecting::publish;
 
 /// As long as an orderly change takes on a busy machine.
 const WITHOUT_LEADER: Duration = Duration::from_millis(300);
@@ -32,20 +31,9 @@ async fn without_leader(nats: &Nats, stream: &str) -> anyhow::Result<()> {
 async fn an_event_waits_a_moment_for_a_leader_and_not_for_ever() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let publisher = Publisher::new(nats.client(User::Contact).await?);
-    let (request, person) = (RequestId::accept(Some("visit-0001")), person()?);
-    let publish = async || {
-        let received = ContactReceived {
-            name: "Zoë Müller".to_owned(),
-            email: EmailAddress::parse("zoe@example.org")?,
-            message: "One camera.".to_owned(),
-            attribution: None,
-        };
-        let id = ContactReceived::TYPE.id_for(Uuid::new_v4());
-        anyhow::Ok(publisher.publish(&request, id, &person, received).await)
-    };
     let published = async {
         sleep(WITHOUT_LEADER / 2).await;
-        publish().await
+        publish(&publisher).await
     };
     let (led, published) = join!(without_leader(&nats, SITE_STREAM), published);
     led?;
@@ -53,8 +41,32 @@ async fn an_event_waits_a_moment_for_a_leader_and_not_for_ever() -> anyhow::Resu
 
     let operator = jetstream::new(nats.client(User::Operator).await?);
     operator.delete_stream(SITE_STREAM).await?;
-    let refused = publish().await?;
+    let refused = publish(&publisher).await?;
     assert!(matches!(refused, Err(PublishError::Refused(_))), "{refused:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_event_that_a_leader_took_with_it_is_sent_once_more() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let publisher = Publisher::new(nats.client(User::Contact).await?);
+    let leader = nats.client(User::Operator).await?;
+    jetstream::new(leader.clone()).delete_stream(SITE_STREAM).await?;
+    let mut taken = leader.subscribe("site.contact.received.*").await?;
+    leader.flush().await?;
+    let leading = async {
+        let lost = taken.next().await.context("the event")?;
+        let again = taken.next().await.context("the event again")?;
+        let reply = again.reply.clone().context("an acknowledgement is wanted")?;
+        leader
+            .publish(reply, r#"{"stream":"SITE","seq":1}"#.into())
+            .await?;
+        anyhow::ensure!(again.headers == lost.headers && again.payload == lost.payload);
+        Ok(())
+    };
+    let (led, published) = join!(leading, publish(&publisher));
+    led?;
+    assert!(matches!(published?, Ok(Stored::New)));
     Ok(())
 }
 

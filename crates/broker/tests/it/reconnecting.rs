@@ -1,6 +1,6 @@
 //! An event that comes while the connection is made anew, as where a server is stopped and sends its clients to another one.
 
-use std::time::Duration;
+use std::{fs, time::Duration};
 
 use anyhow::Context;
 use async_nats::connection::State;
@@ -10,7 +10,9 @@ use site_service::{
     RequestId,
     nats::{NatsSettings, connect},
 };
+use tempfile::NamedTempFile;
 use testkit::{Nats, TcpProxy, User, eventually};
+use tokio::time::sleep;
 use uuid::Uuid;
 use visitor::EmailAddress;
 
@@ -18,6 +20,20 @@ use crate::readers::person;
 
 /// A second and a reconnection, with room for a busy machine.
 const SOON: Duration = Duration::from_secs(10);
+const BETWEEN_EVENTS: Duration = Duration::from_millis(20);
+
+/// Publishes a contact message of Zoë's.
+pub async fn publish(publisher: &Publisher) -> anyhow::Result<Result<Stored, PublishError>> {
+    let received = ContactReceived {
+        name: "Zoë Müller".to_owned(),
+        email: EmailAddress::parse("zoe@example.org")?,
+        message: "One camera.".to_owned(),
+        attribution: None,
+    };
+    let request = RequestId::accept(Some("visit-0001"));
+    let id = ContactReceived::TYPE.id_for(Uuid::new_v4());
+    Ok(publisher.publish(&request, id, &person()?, received).await)
+}
 
 #[tokio::test]
 async fn an_event_waits_a_moment_for_the_connection_and_not_for_ever() -> anyhow::Result<()> {
@@ -29,20 +45,10 @@ async fn an_event_waits_a_moment_for_the_connection_and_not_for_ever() -> anyhow
         nats_url: format!("nats://127.0.0.1:{}", proxy.port()),
         nats_user: Some(User::Contact.name().to_owned()),
         nats_password: Some(nats.password().to_owned().into()),
+        nats_password_file: None,
     };
     let client = connect(&settings, User::Contact.name()).await?;
     let publisher = Publisher::new(client.clone());
-    let publish = async || {
-        let received = ContactReceived {
-            name: "Zoë Müller".to_owned(),
-            email: EmailAddress::parse("zoe@example.org")?,
-            message: "One camera.".to_owned(),
-            attribution: None,
-        };
-        let request = RequestId::accept(Some("visit-0001"));
-        let id = ContactReceived::TYPE.id_for(Uuid::new_v4());
-        anyhow::Ok(publisher.publish(&request, id, &person()?, received).await)
-    };
     let disconnected = async || {
         proxy.cut();
         eventually("the connection is gone", SOON, async || {
@@ -52,10 +58,55 @@ async fn an_event_waits_a_moment_for_the_connection_and_not_for_ever() -> anyhow
     };
     disconnected().await?;
     proxy.restore();
-    assert!(matches!(publish().await?, Ok(Stored::New)));
+    assert!(matches!(publish(&publisher).await?, Ok(Stored::New)));
 
     disconnected().await?;
-    let refused = tokio::time::timeout(SOON, publish()).await??;
+    let refused = tokio::time::timeout(SOON, publish(&publisher)).await??;
     assert!(matches!(refused, Err(PublishError::NotConnected)), "{refused:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_password_in_a_file_changes_while_one_server_after_the_other_takes_it_up_and_no_event_is_refused()
+-> anyhow::Result<()> {
+    let mut nats = Nats::start_cluster().await?;
+    nats.provision().await?;
+    let file = NamedTempFile::new()?;
+    fs::write(&file, nats.password_of(User::Contact))?;
+    let settings = NatsSettings {
+        nats_url: nats.url(),
+        nats_user: Some(User::Contact.name().to_owned()),
+        nats_password: Some(nats.password_of(User::Contact).to_owned().into()),
+        nats_password_file: Some(file.path().to_owned()),
+    };
+    let publisher = Publisher::new(connect(&settings, User::Contact.name()).await?);
+
+    nats.change_password_at_next_start(User::Contact);
+    fs::write(&file, nats.password_of(User::Contact))?;
+    let rolling = async {
+        for server in 0..nats.servers() {
+            nats.stop_server(server).await?;
+            nats.start_server(server).await?;
+            nats.wait_until_one_is_healthy(server, "/healthz").await?;
+        }
+        anyhow::Ok(())
+    };
+    let mut stored = 0;
+    let publishing = async {
+        loop {
+            match publish(&publisher).await? {
+                Ok(_) => stored += 1,
+                Err(error) if error.is_not_stored() => return Err(anyhow::Error::from(error)),
+                // A machine that is busy may take longer than an acknowledgement may.
+                Err(_) => {}
+            }
+            sleep(BETWEEN_EVENTS).await;
+        }
+    };
+    tokio::select! {
+        rolled = rolling => rolled?,
+        refused = publishing => return refused,
+    }
+    assert!(nats.events().await?.len() >= stored);
     Ok(())
 }

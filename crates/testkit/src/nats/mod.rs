@@ -202,7 +202,13 @@ impl Nats {
         self.resume_from_disk().await
     }
 
-    fn password_of(&self, user: User) -> &str {
+    /// Gives a user another password, which each server knows from its next start on.
+    pub fn change_password_at_next_start(&mut self, user: User) {
+        self.passwords.change(&[user]);
+    }
+
+    /// The password that this user got last.
+    pub fn password_of(&self, user: User) -> &str {
         self.passwords.of(user)
     }
 

@@ -1,0 +1,192 @@
+//! Attempts to connect to the broker: which server comes next, and with which password.
+//!
+//! A password that stands in a file is read again for each attempt, so a process needs no restart where it changes. The broker's
+//! servers take the new one up one after the other; until all have, the former is tried as well.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use async_nats::{Auth, Server};
+use uuid::Uuid;
+
+use crate::settings::{ExposeSecret, Secret};
+
+/// How long the former password is tried after the new one is known: longer than a broker takes to be started anew.
+const FORMER_FOR: Duration = Duration::from_secs(60 * 60);
+
+/// A process's attempts to connect.
+pub(crate) struct Attempts {
+    user: Option<String>,
+    file: Option<PathBuf>,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// From any number on, so that not all processes begin with the same server.
+    next: usize,
+    password: Option<Secret>,
+    former: Option<(Secret, Instant)>,
+    is_formers_turn: bool,
+}
+
+impl Attempts {
+    /// None made yet, by this user, if any, with a password and the file in which it stands, if it does.
+    pub fn new(user: Option<String>, password: Option<Secret>, file: Option<PathBuf>) -> Self {
+        let state = State {
+            next: usize::from(Uuid::new_v4().as_bytes()[0]),
+            password,
+            former: None,
+            is_formers_turn: false,
+        };
+        Self {
+            user,
+            file,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// Which of these servers to try: one after the other, and each with both passwords while there are two. By itself the client
+    /// prefers those that it never failed to connect to, and would come back to one that it leaves because that is cut off from
+    /// the others.
+    pub fn next_server(&self, known: Vec<Server>) -> Option<Server> {
+        let mut state = self.state();
+        if let Some(file) = &self.file {
+            state.take_up(read(file));
+        }
+        state.is_formers_turn = state.former.is_some() && !state.is_formers_turn;
+        let turn = state.next;
+        // The former password comes first, as most servers want it at the beginning, and the new one at the same server.
+        state.next = turn.wrapping_add(usize::from(!state.is_formers_turn));
+        let chosen = turn.checked_rem(known.len())?;
+        known.into_iter().nth(chosen)
+    }
+
+    /// What to log in with at that server.
+    pub fn auth(&self) -> Auth {
+        let state = self.state();
+        let former = state.former.as_ref().filter(|_| state.is_formers_turn);
+        let password = former.map(|(former, _)| former).or(state.password.as_ref());
+        let mut auth = Auth::new();
+        auth.username.clone_from(&self.user);
+        auth.password = password.map(|password| password.expose_secret().to_owned());
+        auth
+    }
+
+    /// The pause before an attempt, which of one server's two only the first has.
+    pub fn pause(&self, attempt: usize) -> Duration {
+        let state = self.state();
+        match (&state.former, state.is_formers_turn) {
+            (None, _) => pause_before(attempt),
+            (Some(_), true) => pause_before(attempt.div_ceil(2)),
+            (Some(_), false) => Duration::ZERO,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Notes a password that is other than the last one.
+    fn take_up(&mut self, read: Option<Secret>) {
+        self.former.take_if(|(_, since)| since.elapsed() > FORMER_FOR);
+        let (Some(read), Some(known)) = (read, &mut self.password) else {
+            return;
+        };
+        if read.expose_secret() != known.expose_secret() {
+            self.former = Some((std::mem::replace(known, read), Instant::now()));
+        }
+    }
+}
+
+/// The pause before an attempt to connect, the first of which is number 1 and waits for nothing: at a start, too, the client
+/// asks for it.
+fn pause_before(attempt: usize) -> Duration {
+    match attempt {
+        0 | 1 => Duration::ZERO,
+        again => Duration::from_millis(100 * (1 << again.min(4))),
+    }
+}
+
+/// The password in a file, unless that is just being replaced.
+fn read(file: &Path) -> Option<Secret> {
+    let text = Secret::from(fs::read_to_string(file).ok()?);
+    let password = text.expose_secret().trim_end();
+    (!password.is_empty()).then(|| password.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use tempfile::NamedTempFile;
+
+    use super::*;
+
+    fn known() -> Vec<Server> {
+        let server = |address: &str| Server {
+            addr: address.parse().expect("an address"),
+            failed_attempts: usize::from(!address.contains('a')),
+            did_connect: true,
+            is_discovered: false,
+            last_error: None,
+        };
+        ["nats://a:4222", "nats://b:4222", "nats://c:4222"]
+            .map(server)
+            .to_vec()
+    }
+
+    /// Where the next attempts go, and with which password.
+    fn next(attempts: &Attempts, count: usize) -> Vec<(String, Option<String>)> {
+        let mut made = Vec::new();
+        for _ in 0..count {
+            let server = attempts.next_server(known()).expect("one of them");
+            made.push((server.addr.host().to_owned(), attempts.auth().password));
+        }
+        made.sort();
+        made
+    }
+
+    #[test]
+    fn the_first_attempt_to_connect_waits_for_nothing() {
+        let attempts = Attempts::new(None, None, None);
+        let pauses = [1, 2, 3, 4, 100].map(|attempt| attempts.pause(attempt).as_millis());
+        assert_eq!(pauses, [0, 400, 800, 1600, 1600]);
+    }
+
+    #[test]
+    fn every_server_has_its_turn_whatever_failed_before() {
+        let made = next(&Attempts::new(None, None, None), 3);
+        let hosts: Vec<&str> = made.iter().map(|(host, _)| host.as_str()).collect();
+        assert_eq!(hosts, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn a_password_that_changed_is_tried_at_every_server_and_so_is_the_former() -> io::Result<()> {
+        let file = NamedTempFile::new()?;
+        fs::write(&file, "first\n")?;
+        let path = file.path().to_owned();
+        let attempts = Attempts::new(Some("contact".to_owned()), Some("first".into()), Some(path));
+        let of = |passwords: &[&str]| {
+            let attempt = |host: &str| {
+                let tried = passwords.iter().map(|password| Some((*password).to_owned()));
+                tried
+                    .map(|password| (host.to_owned(), password))
+                    .collect::<Vec<_>>()
+            };
+            ["a", "b", "c"].map(attempt).concat()
+        };
+        assert_eq!(next(&attempts, 3), of(&["first"]));
+        // It is just being replaced.
+        fs::write(&file, "")?;
+        assert_eq!(next(&attempts, 3), of(&["first"]));
+        fs::write(&file, "second\n")?;
+        assert_eq!(next(&attempts, 6), of(&["first", "second"]));
+        Ok(())
+    }
+}
