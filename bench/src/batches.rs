@@ -43,7 +43,7 @@ pub struct BatchesArgs {
 pub async fn batches(args: &BatchesArgs) -> anyhow::Result<Report> {
     let folder = tempfile::tempdir()?;
     let [port] = free_ports()?;
-    let single = Nats::start_syncing(Fsync::Always, port, folder.path()).await?;
+    let single = Nats::start_single(Fsync::Always, None, port, folder.path()).await?;
     let mut rows = with(single, "one server", args).await?;
     rows.extend(with(Nats::start_cluster().await?, "three servers", args).await?);
     Ok(Report {

@@ -3,6 +3,7 @@
 //! Careers writes, the notifier reads and links, `sitectl` sets up, exports, erases, backs up and restores.
 
 mod file_name;
+mod https;
 mod key;
 mod objects;
 mod presigned_url;
@@ -25,13 +26,13 @@ use aws_sdk_s3::{
     operation::list_objects_v2::ListObjectsV2Error,
     primitives::ByteStream,
 };
-use aws_smithy_http_client::tls::{self, rustls_provider::CryptoMode};
 use clap::Args;
 use http::Uri;
 use opentelemetry::{KeyValue, metrics::Histogram, trace::SpanKind};
 use site_service::{
     metrics::{self, SLOW_BUCKETS_SECONDS},
     settings::{ExposeSecret, Secret},
+    tls::CaFile,
     trace::Span,
 };
 use visitor::PersonId;
@@ -62,6 +63,9 @@ pub struct S3Settings {
     /// Secret of the access key
     #[arg(long, env = "S3_SECRET_ACCESS_KEY", hide_env_values = true)]
     pub s3_secret_access_key: Secret,
+    /// File (PEM) of authorities to trust besides the system's, for a store whose certificate is not public
+    #[arg(long, env = "S3_CA_FILE", value_parser = CaFile::parse)]
+    pub s3_ca_file: Option<CaFile>,
 }
 
 /// What the store could not do. The text is for logs; it holds keys, never content.
@@ -306,9 +310,7 @@ fn is_away<E>(error: &SdkError<E, HttpResponse>) -> bool {
 
 /// All but who we are.
 fn config(settings: &S3Settings) -> aws_sdk_s3::config::Builder {
-    let http = aws_smithy_http_client::Builder::new()
-        .tls_provider(tls::Provider::Rustls(CryptoMode::Ring))
-        .build_https();
+    let http = https::client(settings.s3_ca_file.as_ref());
     aws_sdk_s3::Config::builder()
         .behavior_version(BehaviorVersion::latest())
         .http_client(http)

@@ -3,20 +3,23 @@
 use std::{net::SocketAddr, time::Duration};
 
 use anyhow::Context;
+use clap::Args;
 use http::{HeaderValue, Response};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, try_join};
 use tonic::{
     Code, Status,
     service::Routes,
     transport::{Server, server::TcpIncoming},
 };
+use tonic_health::pb::health_server::{Health, HealthServer};
 use tower::util::MapResponseLayer;
 
 use crate::{
     detached_calls::DetachedCalls,
-    drain::{self, Drain},
+    drain::{self, CancellationToken, Drain},
     grpc_middleware,
     health::{self, Dependency, HealthStatus},
+    tls::{GrpcTlsSettings, ServerTls},
 };
 
 /// Per-stream flow control window: what one slow reader can make us hold.
@@ -42,9 +45,22 @@ const UNDECODABLE: [&str; 4] = [
     "Missing request message.",
 ];
 
+/// How a service is spoken to that the gateway calls.
+#[derive(Args, Debug, Clone, Default)]
+pub struct GrpcServerSettings {
+    /// Mutual TLS
+    #[command(flatten)]
+    pub tls: GrpcTlsSettings,
+    /// Address to listen on for health checks alone, in clear: probes of a cluster have no certificate
+    #[arg(long, env = "HEALTH_LISTEN")]
+    pub health_listen: Option<SocketAddr>,
+}
+
 /// A gRPC server that has its port but does not answer yet.
 pub struct GrpcServer {
     listener: TcpListener,
+    tls: Option<ServerTls>,
+    probed: Option<TcpListener>,
     names: &'static [&'static str],
     routes: Routes,
     dependencies: Vec<Dependency>,
@@ -62,20 +78,37 @@ impl GrpcServer {
         routes: Routes,
         dependencies: Vec<Dependency>,
     ) -> anyhow::Result<Self> {
-        let listener = TcpListener::bind(address)
-            .await
-            .with_context(|| format!("The setting LISTEN is wrong: {address} cannot be listened on"))?;
         Ok(Self {
-            listener,
+            listener: listen("LISTEN", address).await?,
+            tls: None,
+            probed: None,
             names,
             routes,
             dependencies,
         })
     }
 
+    /// The same with the settings of a service that the gateway calls.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be used, or the address cannot be listened on.
+    pub async fn with(mut self, settings: &GrpcServerSettings) -> anyhow::Result<Self> {
+        self.tls = settings.tls.server()?;
+        if let Some(address) = settings.health_listen {
+            self.probed = Some(listen("HEALTH_LISTEN", address).await?);
+        }
+        Ok(self)
+    }
+
+    /// The port it listens on for health checks alone.
+    pub fn health_port(&self) -> Option<u16> {
+        self.probed.as_ref().and_then(port_of)
+    }
+
     /// The port it listens on.
     pub fn port(&self) -> u16 {
-        self.listener.local_addr().map_or(0, |address| address.port())
+        port_of(&self.listener).unwrap_or_default()
     }
 
     /// What it answers, without its port: for callers in the same process.
@@ -95,7 +128,7 @@ impl GrpcServer {
         let health_status = HealthStatus::new(reporter, self.names).await;
         let watching = tokio::spawn(health::watch(health_status, self.dependencies, stop.clone()));
         let calls = DetachedCalls::new(drain.clone());
-        let serving = Server::builder()
+        let router = Server::builder()
             .initial_stream_window_size(STREAM_WINDOW_BYTES)
             .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
             .http2_max_pending_accept_reset_streams(Some(MAX_UNSEEN_RESETS))
@@ -104,15 +137,23 @@ impl GrpcServer {
             .layer(grpc_middleware::ServerLayer::new())
             .layer(MapResponseLayer::new(undecodable_is_invalid))
             .add_routes(self.routes)
-            .add_service(health)
+            .add_service(health.clone())
             .add_service(reflection().build_v1().context(BROKEN)?)
-            .add_service(reflection().build_v1alpha().context(BROKEN)?)
-            .serve_with_incoming_shutdown(
-                TcpIncoming::from(self.listener).with_nodelay(Some(true)),
-                stop.clone().cancelled_owned(),
-            );
+            .add_service(reflection().build_v1alpha().context(BROKEN)?);
+        let connections = incoming(self.listener);
+        let stopped = stop.clone().cancelled_owned();
+        let serving = async {
+            match self.tls {
+                None => router.serve_with_incoming_shutdown(connections, stopped).await,
+                Some(tls) => {
+                    let connections = tls.accept(connections);
+                    router.serve_with_incoming_shutdown(connections, stopped).await
+                }
+            }
+        };
+        let probing = answer_probes(self.probed, health, stop.clone());
         let served = drain.within_grace(async {
-            let served = serving.await;
+            let served = try_join!(serving, probing).map(drop);
             calls.finish().await;
             served
         });
@@ -121,6 +162,34 @@ impl GrpcServer {
         drain::join("health", watching).await;
         served.unwrap_or(Ok(())).context("the gRPC server failed")
     }
+}
+
+/// Answers health checks in clear, where there is a port for them, until told to stop.
+async fn answer_probes(
+    listener: Option<TcpListener>,
+    health: HealthServer<impl Health>,
+    stop: CancellationToken,
+) -> Result<(), tonic::transport::Error> {
+    let Some(listener) = listener else {
+        return Ok(());
+    };
+    let router = Server::builder().add_service(health);
+    router
+        .serve_with_incoming_shutdown(incoming(listener), stop.cancelled_owned())
+        .await
+}
+
+async fn listen(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
+    let listener = TcpListener::bind(address).await;
+    listener.with_context(|| format!("The setting {setting} is wrong: {address} cannot be listened on"))
+}
+
+fn port_of(listener: &TcpListener) -> Option<u16> {
+    Some(listener.local_addr().ok()?.port())
+}
+
+fn incoming(listener: TcpListener) -> TcpIncoming {
+    TcpIncoming::from(listener).with_nodelay(Some(true))
 }
 
 /// Reflection, of which some tools speak the older version only.

@@ -21,6 +21,7 @@ pub mod request_id;
 pub mod settings;
 pub mod status;
 pub mod telemetry;
+pub mod tls;
 pub mod trace;
 
 pub use request_id::RequestId;

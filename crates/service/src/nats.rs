@@ -9,7 +9,7 @@ use async_nats::{
 };
 use clap::Args;
 
-use crate::{nats_login::Attempts, settings::Secret};
+use crate::{nats_login::Attempts, settings::Secret, tls::CaFile};
 
 /// Older servers silently drop settings that the streams and consumers rely on.
 const MIN_SERVER_VERSION: (u64, u64) = (2, 11);
@@ -46,13 +46,18 @@ pub struct NatsSettings {
     /// The same file from which the password is: it is read again for each connection
     #[arg(long, env = "NATS_PASSWORD_FILE", hide = true)]
     pub nats_password_file: Option<PathBuf>,
+    /// File (PEM) of the authorities that the NATS server must have its certificate from; with it, NATS is spoken by TLS only
+    #[arg(long, env = "NATS_CA_FILE", value_parser = CaFile::parse)]
+    pub nats_ca_file: Option<CaFile>,
 }
 
 /// Why there is no usable broker.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// Nobody answered in time, or the login was refused.
-    #[error("NATS at {url} cannot be used (settings NATS_URL, NATS_USER, NATS_PASSWORD): {reason}")]
+    #[error(
+        "NATS at {url} cannot be used (settings NATS_URL, NATS_USER, NATS_PASSWORD, NATS_CA_FILE): {reason}"
+    )]
     Unusable {
         /// The address from the settings.
         url: String,
@@ -152,6 +157,13 @@ fn options(settings: &NatsSettings, service: &str) -> ConnectOptions {
     let options = match settings.nats_user {
         Some(_) => ConnectOptions::with_auth_callback(move |_| ready(Ok(logging_in.auth()))),
         None => ConnectOptions::new(),
+    };
+    let options = match &settings.nats_ca_file {
+        // It is read again for each connection.
+        Some(file) => options
+            .require_tls(true)
+            .add_root_certificates(file.path().to_owned()),
+        None => options,
     };
     options
         .name(service)

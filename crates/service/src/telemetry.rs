@@ -1,13 +1,17 @@
 //! Logs as JSON lines on stdout; traces, metrics and logs by OTLP where an endpoint is set.
 
-use std::{io::stdout, time::Duration};
+use std::{
+    io::stdout,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::Context;
 use clap::Args;
 use http::Uri;
 use opentelemetry::{global, trace::TracerProvider};
 use opentelemetry_appender_tracing::layer::OpenTelemetryTracingBridge;
-use opentelemetry_otlp::{LogExporter, MetricExporter, SpanExporter, WithExportConfig};
+use opentelemetry_otlp::{LogExporter, MetricExporter, SpanExporter, WithTonicConfig};
 use opentelemetry_sdk::{
     Resource,
     logs::SdkLoggerProvider,
@@ -18,14 +22,22 @@ use tokio::{
     task::{JoinSet, spawn_blocking},
     time::sleep,
 };
+use tonic::transport::{Channel, Endpoint};
 use tracing_subscriber::{
     EnvFilter, Layer, filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt,
 };
 
-use crate::{log_lines::LogLines, metrics, process, trace};
+use crate::{
+    log_lines::LogLines,
+    metrics, process,
+    tls::{ClientTls, Connector},
+    trace,
+};
 
 /// Whose words go to stdout alone: these parts do the export, so what they say of one would cause the next.
 const EXPORTERS: [&str; 5] = ["h2", "hyper", "opentelemetry", "tonic", "tower"];
+/// How long a connection to the endpoint may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long after a service was built its metrics are first exported: its tasks have begun by then.
 const FIRST_EXPORT: Duration = Duration::from_secs(3);
 
@@ -35,10 +47,12 @@ pub struct TelemetrySettings {
     /// What is logged, as tracing directives
     #[arg(long, env = "LOG", default_value = "info")]
     pub log: String,
-    /// OTLP (gRPC, without TLS) endpoint for traces, metrics and logs, such as http://collector:4317; nothing is
-    /// exported without one
-    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_parser = endpoint)]
-    pub otlp_endpoint: Option<String>,
+    /// OTLP (gRPC) endpoint for traces, metrics and logs, such as http://collector:4317; nothing is exported without one
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    pub otlp_endpoint: Option<Uri>,
+    /// File (PEM) of the authorities that an OTLP endpoint at https:// must have its certificate from
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_CERTIFICATE", requires = "otlp_endpoint")]
+    pub otlp_certificate: Option<PathBuf>,
     /// Share of new traces that is recorded, 0 to 1
     #[arg(long, env = "OTEL_TRACES_SAMPLER_ARG", default_value_t = 1.0, value_parser = share)]
     pub trace_share: f64,
@@ -66,7 +80,10 @@ pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Res
     let resource = Resource::builder().with_service_name(service).build();
     let lines = LogLines::to(stdout()).context("there is no thread for the log lines")?;
     let telemetry = match &settings.otlp_endpoint {
-        Some(endpoint) => exporting(endpoint, settings.trace_share, resource, lines.clone())?,
+        Some(endpoint) => {
+            let channel = channel(endpoint, settings.otlp_certificate.as_deref())?;
+            exporting(&channel, settings.trace_share, resource, lines.clone())?
+        }
         // Without an exporter spans are never recorded, but still carry ids for the
         // logs and the events.
         None => Telemetry {
@@ -108,23 +125,33 @@ fn register_dropped_lines(lines: LogLines) {
         .build();
 }
 
-fn exporting(endpoint: &str, share: f64, resource: Resource, lines: LogLines) -> anyhow::Result<Telemetry> {
-    let wrong = || format!("The setting OTEL_EXPORTER_OTLP_ENDPOINT is wrong: \"{endpoint}\"");
+/// A channel to the endpoint; nothing is connected yet.
+fn channel(endpoint: &Uri, ca_file: Option<&Path>) -> anyhow::Result<Channel> {
+    let trusting = ca_file.map(|file| ClientTls::trusting("OTEL_EXPORTER_OTLP_CERTIFICATE", file));
+    let connector = Connector::new(endpoint, trusting.transpose()?.as_ref(), CONNECT_TIMEOUT);
+    let connector = connector
+        .with_context(|| format!("The setting OTEL_EXPORTER_OTLP_ENDPOINT is wrong: \"{endpoint}\""))?;
+    Ok(Endpoint::from(endpoint.clone()).connect_with_connector_lazy(connector))
+}
+
+fn exporting(
+    channel: &Channel,
+    share: f64,
+    resource: Resource,
+    lines: LogLines,
+) -> anyhow::Result<Telemetry> {
     let spans = SpanExporter::builder()
         .with_tonic()
-        .with_endpoint(endpoint)
-        .build()
-        .with_context(wrong)?;
+        .with_channel(channel.clone())
+        .build()?;
     let metrics = MetricExporter::builder()
         .with_tonic()
-        .with_endpoint(endpoint)
-        .build()
-        .with_context(wrong)?;
+        .with_channel(channel.clone())
+        .build()?;
     let logs = LogExporter::builder()
         .with_tonic()
-        .with_endpoint(endpoint)
-        .build()
-        .with_context(wrong)?;
+        .with_channel(channel.clone())
+        .build()?;
     Ok(Telemetry {
         traces: SdkTracerProvider::builder()
             .with_batch_exporter(spans)
@@ -176,14 +203,6 @@ impl Drop for Telemetry {
             eprintln!("the last telemetry could not be sent: {error}");
         }
         self.lines.flush();
-    }
-}
-
-fn endpoint(raw: &str) -> Result<String, String> {
-    let is_http = |uri: &Uri| uri.scheme_str() == Some("http");
-    match raw.parse::<Uri>() {
-        Ok(uri) if is_http(&uri) => Ok(raw.to_owned()),
-        _ => Err("only an http:// address is taken, such as http://collector:4317".to_owned()),
     }
 }
 

@@ -44,14 +44,32 @@ impl CertificateAuthority {
 
     /// Certificate and key, as PEM, of servers that are called `host`, a name or an IP address, and call each other.
     pub fn issue_to_peers(&self, host: &str) -> anyhow::Result<[String; 2]> {
-        let mut params = CertificateParams::new([host.to_owned()])?;
-        params.extended_key_usages = vec![
-            ExtendedKeyUsagePurpose::ServerAuth,
-            ExtendedKeyUsagePurpose::ClientAuth,
-        ];
+        use ExtendedKeyUsagePurpose::{ClientAuth, ServerAuth};
+        self.issue_for(&[host], vec![ServerAuth, ClientAuth])
+    }
+
+    /// The same of servers that are called by these names, and call nobody.
+    pub fn issue_to_server(&self, hosts: &[&str]) -> anyhow::Result<[String; 2]> {
+        self.issue_for(hosts, vec![ExtendedKeyUsagePurpose::ServerAuth])
+    }
+
+    /// The same of a client, which nobody calls.
+    pub fn issue_to_client(&self, name: &str) -> anyhow::Result<[String; 2]> {
+        self.issue_for(&[name], vec![ExtendedKeyUsagePurpose::ClientAuth])
+    }
+
+    fn issue_for(&self, hosts: &[&str], usages: Vec<ExtendedKeyUsagePurpose>) -> anyhow::Result<[String; 2]> {
+        let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
+        let mut params = CertificateParams::new(hosts)?;
+        params.extended_key_usages = usages;
         let key = KeyPair::generate()?;
         let certificate = params.signed_by(&key, &self.issuer)?;
         Ok([certificate.pem(), key.serialize_pem()])
+    }
+
+    /// Its certificate as PEM, as text.
+    pub fn pem(&self) -> String {
+        self.issuer.pem()
     }
 
     /// What a server answers TLS with that is called `host`, a name or an IP address.

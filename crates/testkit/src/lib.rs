@@ -16,6 +16,7 @@ mod inbox;
 pub mod mail_server;
 pub mod manifest;
 pub mod measure;
+mod mounted_certificate;
 mod nats;
 mod otlp;
 mod path_router;
@@ -28,6 +29,7 @@ mod small_disk;
 mod stack;
 mod stepped_clock;
 mod tcp_proxy;
+mod tls_proxy;
 mod trace_viewer;
 
 pub use certificate_authority::CertificateAuthority;
@@ -35,17 +37,19 @@ pub use child_process::ChildProcess;
 pub use clamd::Clamd;
 pub use inbox::Inbox;
 pub use mail_server::{MailFault, MailServer, ScriptedReply};
+pub use mounted_certificate::MountedCertificate;
 pub use nats::{Nats, RouteCredentials, Stranger, User};
 pub use otlp::Discard;
 pub use ports::{Ports, free_ports};
 pub use program_flags::pass_flags;
 pub use receiver::Receiver;
 pub use s3::{S3, S3Fault};
-pub use shape::{Broker, Clock, Disks, Fsync, Hosting, Keep, Mail, Replicas, Shape};
+pub use shape::{Broker, Clock, Disks, Fsync, Hosting, Keep, Mail, Replicas, Shape, Tls};
 pub use small_disk::SmallDisk;
 pub use stack::{LinkKeys, RECRUITERS_TO, SALES_TO, SmallDisks, Stack, StackInfo};
 pub use stepped_clock::SteppedClock;
 pub use tcp_proxy::TcpProxy;
+pub use tls_proxy::TlsProxy;
 pub use trace_viewer::TraceViewer;
 
 use std::{

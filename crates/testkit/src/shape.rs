@@ -84,6 +84,16 @@ pub enum Replicas {
     Two,
 }
 
+/// What is spoken between the gateway and the services, and to the broker.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Tls {
+    /// Clear text, as on one machine
+    #[default]
+    Off,
+    /// Mutual TLS between the gateway and the services, and TLS to the broker, as in production; with one broker alone
+    On,
+}
+
 /// What a stack is made of where there is a choice.
 #[derive(Args, Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
@@ -111,6 +121,9 @@ pub struct Shape {
     /// How many newsletter services and notifiers take events
     #[arg(long, value_enum, default_value_t)]
     pub replicas: Replicas,
+    /// What is spoken between the gateway and the services, and to the broker
+    #[arg(long, value_enum, default_value_t)]
+    pub tls: Tls,
     /// Shows traces: starts a viewer, which every service sends all of them
     #[arg(long)]
     pub observe: bool,
@@ -127,6 +140,7 @@ impl Shape {
         clock: Clock::System,
         disks: Disks::System,
         replicas: Replicas::One,
+        tls: Tls::Off,
         observe: false,
     };
 }

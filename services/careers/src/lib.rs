@@ -83,8 +83,9 @@ impl Service {
             Dependency::bucket(client, UPLOADS_BUCKET),
             bucket,
         ];
+        let server = GrpcServer::bind(settings.listen, &[SERVICE_NAME], routes, dependencies).await?;
         Ok(Self {
-            server: GrpcServer::bind(settings.listen, &[SERVICE_NAME], routes, dependencies).await?,
+            server: server.with(&settings.grpc).await?,
             grace: settings.grace,
         })
     }

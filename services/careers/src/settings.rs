@@ -4,7 +4,9 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::Parser;
 use resumes::S3Settings;
-use site_service::{nats::NatsSettings, settings::seconds, telemetry::TelemetrySettings};
+use site_service::{
+    grpc::GrpcServerSettings, nats::NatsSettings, settings::seconds, telemetry::TelemetrySettings,
+};
 use visitor::PersonKey;
 
 /// The longest timeout of a scan.
@@ -22,6 +24,9 @@ pub struct Settings {
     /// Address to listen on for gRPC
     #[arg(long, env = "LISTEN", default_value = "127.0.0.1:50053")]
     pub listen: SocketAddr,
+    /// How the gateway speaks to it
+    #[command(flatten)]
+    pub grpc: GrpcServerSettings,
     /// Key of the person ids, at least 32 bytes, the same in every service
     #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
     pub person_key: PersonKey,

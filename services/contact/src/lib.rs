@@ -43,8 +43,9 @@ impl Service {
         };
         let routes = Routes::new(ContactServiceServer::new(api));
         let dependencies = vec![Dependency::stream(client, SITE_STREAM)];
+        let server = GrpcServer::bind(settings.listen, &[SERVICE_NAME], routes, dependencies).await?;
         Ok(Self {
-            server: GrpcServer::bind(settings.listen, &[SERVICE_NAME], routes, dependencies).await?,
+            server: server.with(&settings.grpc).await?,
             grace: settings.drain.grace,
         })
     }

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use anyhow::Context;
+use tonic::transport::Uri;
+
 use crate::{
     forwarding::{Remote, Services},
     settings::Settings,
@@ -17,14 +20,23 @@ pub struct AppState {
 
 impl AppState {
     /// Channels to the services; none is connected yet.
-    pub fn new(settings: &Settings) -> Self {
-        Self {
+    ///
+    /// # Errors
+    ///
+    /// If an address of a service and mutual TLS do not go together, or a file of that cannot be used.
+    pub fn new(settings: &Settings) -> anyhow::Result<Self> {
+        let tls = settings.grpc_tls.client()?;
+        let remote = |setting: &str, uri: &Uri| {
+            let remote = Remote::new(uri, tls.as_ref());
+            remote.with_context(|| format!("The setting {setting} is wrong: {uri}"))
+        };
+        Ok(Self {
             services: Arc::new(Services {
-                contact: Remote::new(&settings.contact_url),
-                newsletter: Remote::new(&settings.newsletter_url),
-                careers: Remote::new(&settings.careers_url),
+                contact: remote("CONTACT_URL", &settings.contact_url)?,
+                newsletter: remote("NEWSLETTER_URL", &settings.newsletter_url)?,
+                careers: remote("CAREERS_URL", &settings.careers_url)?,
             }),
             uploads: Arc::new(Uploads::new(settings)),
-        }
+        })
     }
 }

@@ -57,7 +57,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// If settings contradict each other, the folder holds no site, or the address cannot be listened on.
+    /// If settings contradict each other, a file cannot be used, the folder holds no site, or the address cannot be listened on.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         ensure!(
             settings.trusted_proxies == 0 || !settings.proxy_protocol.is_set(),
@@ -67,7 +67,7 @@ impl Service {
         let server = HttpServer::bind("LISTEN", settings.listen, limits(&settings)).await?;
         let server = server.behind(settings.proxy_protocol.clone());
         let health = HealthServer::bind(settings.health_listen).await?;
-        let app = AppState::new(&settings);
+        let app = AppState::new(&settings)?;
         let readyz = readiness::readyz(app.services.clone());
         Ok(Self {
             server,

@@ -13,6 +13,7 @@ use site_service::{
     http::{DEFAULT_MAX_CONNECTIONS, ProxyProtocolSettings},
     settings::seconds,
     telemetry::TelemetrySettings,
+    tls::GrpcTlsSettings,
 };
 use tonic::transport::Uri;
 
@@ -37,6 +38,9 @@ pub struct Settings {
     /// Address of the careers service
     #[arg(long, env = "CAREERS_URL", default_value = "http://127.0.0.1:50053")]
     pub careers_url: Uri,
+    /// How it speaks to the services: where by mutual TLS, their addresses begin with https://
+    #[command(flatten)]
+    pub grpc_tls: GrpcTlsSettings,
     /// Folder of the built front ends; without it only the API is served
     #[arg(long, env = "SITE_DIR")]
     pub site_dir: Option<PathBuf>,

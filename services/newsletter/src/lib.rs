@@ -73,8 +73,9 @@ impl Service {
             Dependency::stream(client.clone(), SITE_STREAM),
             Dependency::bucket(client, SUBSCRIBERS_BUCKET),
         ];
+        let server = GrpcServer::bind(settings.listen, &[SERVICE_NAME], routes, dependencies).await?;
         Ok(Self {
-            server: GrpcServer::bind(settings.listen, &[SERVICE_NAME], routes, dependencies).await?,
+            server: server.with(&settings.grpc).await?,
             context,
             newsletter,
             subscribers_breaker: CircuitBreaker::new("subscribers-bucket"),

@@ -3,7 +3,9 @@
 use std::{net::SocketAddr, time::Duration};
 
 use clap::Parser;
-use site_service::{drain::DrainSettings, nats::NatsSettings, telemetry::TelemetrySettings};
+use site_service::{
+    drain::DrainSettings, grpc::GrpcServerSettings, nats::NatsSettings, telemetry::TelemetrySettings,
+};
 use subscribers::subscriber::MAX_CONFIRM_WITHIN;
 use visitor::{PersonKey, token::TokenKey};
 
@@ -16,6 +18,9 @@ pub struct Settings {
     /// Address to listen on for gRPC
     #[arg(long, env = "LISTEN", default_value = "127.0.0.1:50052")]
     pub listen: SocketAddr,
+    /// How the gateway speaks to it
+    #[command(flatten)]
+    pub grpc: GrpcServerSettings,
     /// Key of the person ids, at least 32 bytes, the same in every service
     #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
     pub person_key: PersonKey,

@@ -46,6 +46,7 @@ async fn an_event_waits_a_moment_for_the_connection_and_not_for_ever() -> anyhow
         nats_user: Some(User::Contact.name().to_owned()),
         nats_password: Some(nats.password().to_owned().into()),
         nats_password_file: None,
+        nats_ca_file: None,
     };
     let client = connect(&settings, User::Contact.name()).await?;
     let publisher = Publisher::new(client.clone());

@@ -2,7 +2,9 @@
 
 mod clients;
 mod grpc;
+mod grpc_tls;
 mod http1;
 mod http2;
 mod http_server;
+mod nats_tls;
 mod proxy_protocol;

@@ -3,28 +3,40 @@
 use std::{fs, path::Path};
 
 use super::routes::{Routes, write_certificate};
-use crate::Fsync;
+use crate::{Fsync, MountedCertificate};
 
 /// Who may do what; the same file that a cluster uses.
 pub(super) const USERS: &str = include_str!("../../../broker/nats/users.conf");
 /// What each server of production reads, as its pod mounts it.
 const PRODUCTION: &str = include_str!("../../../../k8s/components/nats/nats.conf");
 const PRODUCTION_CLUSTER: &str = include_str!("../../../../k8s/components/nats/cluster.conf");
+const PRODUCTION_CLEAR: &str = include_str!("../../../../k8s/components/nats/tls.conf");
 /// Where nobody listens: a server that learns of another's address from a third would call it past its proxy.
 const NOWHERE: &str = "127.0.0.1:9";
 
 /// Writes what a server by itself reads.
-pub(super) fn write_single(folder: &Path, listens: Listens, fsync: Fsync) -> anyhow::Result<()> {
+pub(super) fn write_single(
+    folder: &Path,
+    listens: Listens,
+    fsync: Fsync,
+    certificate: Option<&MountedCertificate>,
+) -> anyhow::Result<()> {
     let store = folder.join("jetstream");
     let store = store.display();
     let sync = match fsync {
         Fsync::Later => "",
         Fsync::Always => "sync_interval: always",
     };
+    let tls = certificate.map(|certificate| {
+        let [certificate, key] = ["tls.crt", "tls.key"].map(|name| certificate.file(name));
+        let [certificate, key] = [certificate.display(), key.display()];
+        format!("tls {{ cert_file: \"{certificate}\", key_file: \"{key}\", timeout: 10 }}\n")
+    });
+    let tls = tls.unwrap_or_default();
     fs::create_dir_all(folder)?;
     let Listens { clients, monitor } = listens;
     let text = format!(
-        "listen: 127.0.0.1:{clients}\nhttp: 127.0.0.1:{monitor}\njetstream {{ store_dir: \"{store}\"; {sync} }}\n{USERS}"
+        "listen: 127.0.0.1:{clients}\nhttp: 127.0.0.1:{monitor}\n{tls}jetstream {{ store_dir: \"{store}\"; {sync} }}\n{USERS}"
     );
     Ok(fs::write(folder.join("nats.conf"), text)?)
 }
@@ -81,6 +93,7 @@ pub(super) fn write_clustered(
     let files = [
         ("nats.conf", settings),
         ("cluster.conf", cluster),
+        ("tls.conf", PRODUCTION_CLEAR.to_owned()),
         ("users.conf", USERS.to_owned()),
     ];
     for (name, text) in files {

@@ -8,6 +8,7 @@ mod stranger;
 mod user;
 
 use std::{
+    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -19,6 +20,7 @@ use async_nats::{
 };
 use clap::Parser;
 use futures_util::{StreamExt, TryStreamExt};
+use nix::sys::signal::Signal;
 use serde_json::Value;
 use site_broker::{ProvisionSettings, StreamReader, UPLOADS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM};
@@ -30,7 +32,7 @@ pub use self::{
     stranger::{RouteCredentials, Stranger},
     user::User,
 };
-use crate::{Fsync, child_process::ChildProcess, ports::free_ports};
+use crate::{Fsync, MountedCertificate, child_process::ChildProcess, ports::free_ports};
 
 /// How long a test's stream may take to be read whole, and how often that is tried.
 const READ_TIMEOUT: Duration = Duration::from_secs(20);
@@ -42,6 +44,8 @@ pub struct Nats {
     /// Of a cluster.
     routes: Option<Routes>,
     passwords: Passwords,
+    /// Of the authorities of its certificate, where it speaks TLS.
+    ca_file: Option<PathBuf>,
     _temporary: Option<TempDir>,
 }
 
@@ -49,9 +53,18 @@ impl Nats {
     /// Starts one on a free port, with streams, consumers and buckets, on a disk that
     /// goes away with it.
     pub async fn start() -> anyhow::Result<Self> {
+        Self::start_with(None).await
+    }
+
+    /// The same, spoken to by TLS only.
+    pub async fn start_encrypted(certificate: &MountedCertificate) -> anyhow::Result<Self> {
+        Self::start_with(Some(certificate)).await
+    }
+
+    async fn start_with(certificate: Option<&MountedCertificate>) -> anyhow::Result<Self> {
         let [port] = free_ports()?;
         let folder = TempDir::new()?;
-        let mut nats = Self::start_at(port, folder.path()).await?;
+        let mut nats = Self::start_single(Fsync::Later, certificate, port, folder.path()).await?;
         nats._temporary = Some(folder);
         nats.provision().await?;
         Ok(nats)
@@ -59,18 +72,24 @@ impl Nats {
 
     /// Starts one without streams at this port, with its files and log in this folder.
     pub async fn start_at(port: u16, folder: &Path) -> anyhow::Result<Self> {
-        Self::start_syncing(Fsync::Later, port, folder).await
+        Self::start_single(Fsync::Later, None, port, folder).await
     }
 
-    /// The same, with a disk that writes for good when you say.
-    pub async fn start_syncing(fsync: Fsync, port: u16, folder: &Path) -> anyhow::Result<Self> {
+    /// The same, with a disk that writes for good when you say, and spoken to by TLS only where it has a certificate.
+    pub async fn start_single(
+        fsync: Fsync,
+        certificate: Option<&MountedCertificate>,
+        port: u16,
+        folder: &Path,
+    ) -> anyhow::Result<Self> {
         let [monitor] = free_ports()?;
         let listens = Listens {
             clients: port,
             monitor,
         };
-        configuration::write_single(folder, listens, fsync)?;
+        configuration::write_single(folder, listens, fsync, certificate)?;
         let mut nats = Self::new(vec![Server::new("nats", port, monitor, folder)], None);
+        nats.ca_file = certificate.map(|certificate| certificate.file("ca.crt"));
         nats.resume_from_disk().await?;
         Ok(nats)
     }
@@ -80,6 +99,7 @@ impl Nats {
             servers,
             routes,
             passwords: Passwords::new(),
+            ca_file: None,
             _temporary: None,
         }
     }
@@ -190,6 +210,24 @@ impl Nats {
         ]
     }
 
+    /// The file of authorities that whoever connects must trust, where it speaks TLS.
+    pub fn ca_file(&self) -> Option<&Path> {
+        self.ca_file.as_deref()
+    }
+
+    /// Has it read its configuration again, and the files that are named there.
+    pub fn reload(&self) -> anyhow::Result<()> {
+        self.processes()
+            .try_for_each(|process| process.signal(Signal::SIGHUP))
+    }
+
+    /// What its process has said so far, of a cluster the first.
+    pub fn log(&self) -> anyhow::Result<String> {
+        let server = &self.servers[0];
+        let log = server.folder.join(format!("{}.log", server.name));
+        Ok(fs::read_to_string(log)?)
+    }
+
     /// The folder that its streams lie in, of a cluster those of the first server.
     pub fn disk(&self) -> PathBuf {
         self.servers[0].disk()
@@ -229,9 +267,13 @@ impl Nats {
     }
 
     fn login(&self, user: User) -> ConnectOptions {
-        ConnectOptions::new()
+        let options = ConnectOptions::new()
             .user_and_password(user.name().to_owned(), self.password_of(user).to_owned())
-            .custom_inbox_prefix(format!("_INBOX_{}", user.name()))
+            .custom_inbox_prefix(format!("_INBOX_{}", user.name()));
+        match &self.ca_file {
+            Some(file) => options.require_tls(true).add_root_certificates(file.clone()),
+            None => options,
+        }
     }
 
     /// Has the broker wait only this long for the outcome of a delivery, so that a test need not wait a minute for

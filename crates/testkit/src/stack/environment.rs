@@ -46,6 +46,9 @@ impl Stack {
             "gateway" => env.extend(self.env_of_the_gateway()),
             _ => {}
         }
+        if let Some(certificates) = &self.certificates {
+            env.extend(certificates.env_of(name));
+        }
         if let Some(viewer) = &self.viewer {
             env.extend(viewer.env().map(|(name, value)| (name.to_owned(), value)));
         }
@@ -82,10 +85,14 @@ impl Stack {
     fn env_of_the_gateway(&self) -> Variables {
         // So that tests can play many visitors; the router of a cluster is one proxy more.
         let proxies = if self.ingress.is_some() { "2" } else { "1" };
+        let service = |port| match self.certificates {
+            Some(_) => format!("https://127.0.0.1:{port}"),
+            None => at(port),
+        };
         let mut env = variables(&[
-            ("CONTACT_URL", &at(self.ports.contact)),
-            ("NEWSLETTER_URL", &at(self.ports.newsletter)),
-            ("CAREERS_URL", &at(self.ports.careers)),
+            ("CONTACT_URL", &service(self.ports.contact)),
+            ("NEWSLETTER_URL", &service(self.ports.newsletter)),
+            ("CAREERS_URL", &service(self.ports.careers)),
             ("TRUSTED_PROXIES", proxies),
         ]);
         let site = root().join("frontends/dist");

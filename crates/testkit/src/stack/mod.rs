@@ -1,5 +1,6 @@
 //! The whole stack: every part, started in order, stopped in order.
 
+mod certificates;
 mod environment;
 mod info;
 mod link_keys;
@@ -25,7 +26,7 @@ use crate::{
     root,
 };
 
-use self::mail_sink::MailSink;
+use self::{certificates::Certificates, mail_sink::MailSink};
 pub use self::{
     environment::{RECRUITERS_TO, SALES_TO},
     info::StackInfo,
@@ -54,6 +55,7 @@ pub struct Stack {
     pub viewer: Option<TraceViewer>,
     /// The small disks, in a stack that has such.
     pub disks: Option<SmallDisks>,
+    certificates: Option<Certificates>,
     mail: MailSink,
     ports: Ports,
     services: Vec<ChildProcess>,
@@ -139,8 +141,9 @@ impl Stack {
             Some(disks) => (disks.broker.path().to_owned(), &STREAMS_OF_A_SMALL_DISK),
         };
         let flags = [&["--webhooks", webhooks.as_str()], storage].concat();
+        let certificates = Certificates::issue(shape.tls)?;
         let (nats, s3, mail) = tokio::try_join!(
-            provisioned_nats(shape, ports.nats, &nats_folder, &flags),
+            provisioned_nats(shape, certificates.as_ref(), ports.nats, &nats_folder, &flags),
             S3::start_at(ports.s3, &s3_folder),
             MailSink::start(shape, &ports, &inbox_folder),
         )?;
@@ -157,6 +160,7 @@ impl Stack {
         };
         let mut stack = Self {
             nats,
+            certificates,
             s3,
             receiver,
             viewer,
@@ -398,10 +402,18 @@ impl Stack {
     }
 }
 
-async fn provisioned_nats(shape: Shape, port: u16, folder: &Path, flags: &[&str]) -> anyhow::Result<Nats> {
+async fn provisioned_nats(
+    shape: Shape,
+    certificates: Option<&Certificates>,
+    port: u16,
+    folder: &Path,
+    flags: &[&str],
+) -> anyhow::Result<Nats> {
+    let certificate = certificates.map(|certificates| &certificates.broker);
     let nats = match shape.broker {
-        Broker::One => Nats::start_syncing(shape.fsync, port, folder).await?,
+        Broker::One => Nats::start_single(shape.fsync, certificate, port, folder).await?,
         Broker::Three => {
+            anyhow::ensure!(certificate.is_none(), "a stack with TLS has one broker");
             let [second, third] = free_ports()?;
             Nats::start_cluster_at([port, second, third], folder).await?
         }

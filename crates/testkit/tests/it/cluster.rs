@@ -183,6 +183,7 @@ async fn a_service_leaves_a_server_that_is_cut_off_from_the_others() -> anyhow::
         nats_user: Some(User::Contact.name().to_owned()),
         nats_password: Some(nats.password().to_owned().into()),
         nats_password_file: None,
+        nats_ca_file: None,
     };
     let services = connect(&settings, "contact").await?;
     let (reporter, _) = tonic_health::server::health_reporter();

@@ -20,9 +20,10 @@ use futures_util::future::{BoxFuture, poll_fn};
 use http::{Request, Response, uri::Authority};
 use hyper::body::Incoming;
 use hyper_util::{
-    client::legacy::{Client, connect::HttpConnector},
+    client::legacy::Client,
     rt::{TokioExecutor, TokioTimer},
 };
+use site_service::tls::{ClientTls, Connector};
 use tokio::{
     net::lookup_host,
     sync::{
@@ -68,22 +69,27 @@ pub struct Balanced(Arc<Mutex<Pods>>);
 
 impl Balanced {
     /// The pods of the service at this address, which are looked up from now on; none is connected to yet.
-    pub fn new(uri: &Uri) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// If the address and TLS do not go together: why.
+    pub fn new(uri: &Uri, tls: Option<&ClientTls>) -> anyhow::Result<Self> {
+        let connector = Connector::new(uri, tls, CONNECT_TIMEOUT)?;
         let host: Arc<str> = uri.host().unwrap_or_default().trim_matches(['[', ']']).into();
         let port = uri.port_u16().unwrap_or(80);
-        Self::over(uri.to_string(), move || {
+        Ok(Self::over(uri.to_string(), connector, move || {
             let host = Arc::clone(&host);
             async move { Ok(lookup_host((&*host, port)).await?.collect()) }
-        })
+        }))
     }
 
     /// The pods that this finds for a service, by its name in log lines.
-    fn over<F>(name: String, lookup: impl Fn() -> F + Send + 'static) -> Self
+    fn over<F>(name: String, connector: Connector, lookup: impl Fn() -> F + Send + 'static) -> Self
     where
         F: Future<Output = io::Result<BTreeSet<SocketAddr>>> + Send + 'static,
     {
         let (sender, receiver) = channel(CHANGES);
-        tokio::spawn(watch(name, lookup, sender));
+        tokio::spawn(watch(name, connector, lookup, sender));
         Self(Arc::new(Mutex::new(Balance::new(ReceiverStream::new(receiver)))))
     }
 }
@@ -111,7 +117,7 @@ impl Service<Request<Body>> for Balanced {
 }
 
 /// Says which pods came and went, for as long as somebody listens. What is known stays where a lookup fails.
-async fn watch<F>(name: String, lookup: impl Fn() -> F, changes: Sender<PodChange>)
+async fn watch<F>(name: String, connector: Connector, lookup: impl Fn() -> F, changes: Sender<PodChange>)
 where
     F: Future<Output = io::Result<BTreeSet<SocketAddr>>>,
 {
@@ -121,7 +127,9 @@ where
             Ok(found) if !found.is_empty() => {
                 let gone = known.difference(&found).copied().map(Change::Remove);
                 let new = found.difference(&known);
-                let new = new.filter_map(|address| Some(Change::Insert(*address, Pod::new(*address)?)));
+                let new = new.filter_map(|address| {
+                    Some(Change::Insert(*address, Pod::new(*address, connector.clone())?))
+                });
                 for change in gone.chain(new) {
                     let _nobody_listens = changes.send(Ok(change)).await;
                 }
@@ -150,7 +158,7 @@ where
 
 /// One pod, connected to when it is first called, and again whenever it must.
 struct Pod {
-    client: Client<HttpConnector, Body>,
+    client: Client<Connector, Body>,
     authority: Authority,
     has_failed: Arc<AtomicBool>,
     rest: Option<Pin<Box<Sleep>>>,
@@ -158,10 +166,7 @@ struct Pod {
 
 impl Pod {
     /// None where the address is none that a request can name: one of a single network card.
-    fn new(address: SocketAddr) -> Option<PendingRequests<Self, CompleteOnResponse>> {
-        let mut connector = HttpConnector::new();
-        connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
-        connector.set_nodelay(true);
+    fn new(address: SocketAddr, connector: Connector) -> Option<PendingRequests<Self, CompleteOnResponse>> {
         let client = Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
@@ -224,7 +229,8 @@ mod tests {
     };
 
     use futures_util::future::join_all;
-    use site_service::RequestId;
+    use site_service::{RequestId, tls::ServerTls};
+    use testkit::{CertificateAuthority, MountedCertificate};
     use tokio::{
         runtime::{Builder, Runtime},
         time::Instant,
@@ -246,7 +252,7 @@ mod tests {
     }
 
     impl Process {
-        fn start(address: SocketAddr) -> io::Result<Self> {
+        fn start(address: SocketAddr, tls: Option<ServerTls>) -> io::Result<Self> {
             let runtime = Builder::new_multi_thread()
                 .worker_threads(1)
                 .enable_all()
@@ -266,7 +272,10 @@ mod tests {
                 .max_connection_age(MAX_AGE)
                 .layer(MapRequestLayer::new(count))
                 .add_service(health);
-            runtime.spawn(server.serve_with_incoming(incoming));
+            match tls {
+                None => runtime.spawn(server.serve_with_incoming(incoming)),
+                Some(tls) => runtime.spawn(server.serve_with_incoming(tls.accept(incoming))),
+            };
             Ok(Self { runtime, calls })
         }
     }
@@ -308,16 +317,16 @@ mod tests {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
         let address = |last| SocketAddr::from(([127, 0, 0, last], port));
         let known = Arc::new(Mutex::new(BTreeSet::from([1, 2, 3].map(address))));
-        let [first, second, third] = [1, 2, 3].map(|last| Process::start(address(last)));
+        let [first, second, third] = [1, 2, 3].map(|last| Process::start(address(last), None));
         let (first, second, third) = (first?, second?, third?);
         let looked_up = Arc::clone(&known);
-        let pods = Balanced::over("contact".to_owned(), move || {
+        let pods = Balanced::over("contact".to_owned(), in_clear(), move || {
             std::future::ready(Ok(looked_up.lock().expect("nobody panics with it").clone()))
         });
         let service = Remote::over(pods, &Uri::from_static("http://contact:50051"));
         assert!(share(&service, &[&first, &second, &third]).await);
 
-        let joined = Process::start(address(4))?;
+        let joined = Process::start(address(4), None)?;
         known.lock().expect("nobody panics with it").insert(address(4));
         ask(&service, LOOKUP_INTERVAL + Duration::from_secs(1)).await;
         assert!(share(&service, &[&first, &second, &third, &joined]).await);
@@ -341,9 +350,71 @@ mod tests {
         Ok(())
     }
 
+    fn in_clear() -> Connector {
+        Connector::new(&Uri::from_static("http://contact:50051"), None, CONNECT_TIMEOUT).expect("an address")
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn no_call_fails_while_certificates_and_then_their_authority_are_renewed() -> anyhow::Result<()> {
+        let (former, new) = (CertificateAuthority::new()?, CertificateAuthority::new()?);
+        let both = former.pem() + &new.pem();
+        let contact = MountedCertificate::new(former.issue_to_server(&["contact"])?, &former)?;
+        let gateway = MountedCertificate::new(former.issue_to_client("gateway")?, &former)?;
+        let (tls, port) = (contact.grpc_settings().server()?, testkit::free_ports::<1>()?[0]);
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let process = Process::start(address, tls)?;
+        let uri = Uri::from_static("https://contact:50051");
+        let connector = Connector::new(&uri, gateway.grpc_settings().client()?.as_ref(), CONNECT_TIMEOUT)?;
+        let pods = Balanced::over("contact".to_owned(), connector, move || {
+            std::future::ready(Ok(BTreeSet::from([address])))
+        });
+        let service = Remote::over(pods, &uri);
+
+        let renewing = async {
+            let certificates = |issuer: &CertificateAuthority| {
+                anyhow::Ok((
+                    issuer.issue_to_server(&["contact"])?,
+                    issuer.issue_to_client("gateway")?,
+                ))
+            };
+            for (issuer, trusted) in [
+                (&former, former.pem()),
+                (&former, both.clone()),
+                (&new, both.clone()),
+                (&new, new.pem()),
+            ] {
+                // Longer than a connection lives, so that each state is met.
+                sleep(2 * MAX_AGE).await;
+                let (to_contact, to_gateway) = certificates(issuer)?;
+                contact.renew(to_contact, trusted.clone())?;
+                gateway.renew(to_gateway, trusted)?;
+            }
+            anyhow::Ok(())
+        };
+        let (renewed, ()) = tokio::join!(renewing, ask(&service, 10 * MAX_AGE));
+        renewed?;
+        assert!(process.calls.load(Ordering::Relaxed) > 0);
+
+        // Each has the new authority's certificate by now, or the other, which trusts that one alone, would not answer.
+        let stranger = MountedCertificate::new(former.issue_to_client("gateway")?, &new)?;
+        let connector = Connector::new(&uri, stranger.grpc_settings().client()?.as_ref(), CONNECT_TIMEOUT)?;
+        let pods = Balanced::over("contact".to_owned(), connector, move || {
+            std::future::ready(Ok(BTreeSet::from([address])))
+        });
+        let refused = Remote::over(pods, &uri);
+        let mut client = HealthClient::with_origin(refused.channel.clone(), uri);
+        let asked = client.check(HealthCheckRequest::default()).await;
+        assert!(
+            asked.is_err(),
+            "who has the former authority's certificate is refused"
+        );
+        process.runtime.shutdown_background();
+        Ok(())
+    }
+
     #[tokio::test]
     async fn a_call_to_a_service_whose_name_nobody_finds_is_made_again_and_fails_before_its_time_is_over() {
-        let pods = Balanced::over("contact".to_owned(), || {
+        let pods = Balanced::over("contact".to_owned(), in_clear(), || {
             std::future::ready(Err(io::Error::from(io::ErrorKind::NotFound)))
         });
         let service = Remote::over(pods, &Uri::from_static("http://contact:50051"));

@@ -11,7 +11,7 @@ use site_proto::{
     contact::v1::contact_service_client::ContactServiceClient,
     newsletter::v1::newsletter_service_client::NewsletterServiceClient,
 };
-use site_service::{RequestId, grpc_middleware::GrpcClientTracing, status};
+use site_service::{RequestId, grpc_middleware::GrpcClientTracing, status, tls::ClientTls};
 use tokio::time::{Instant, timeout};
 use tonic::{Code, Request, Status, transport::Uri};
 use tonic_types::StatusExt;
@@ -69,8 +69,12 @@ pub struct Remote {
 
 impl Remote {
     /// The service at this address; nothing is connected yet.
-    pub fn new(uri: &Uri) -> Self {
-        Self::over(Balanced::new(uri), uri)
+    ///
+    /// # Errors
+    ///
+    /// If the address and TLS do not go together: why.
+    pub fn new(uri: &Uri, tls: Option<&ClientTls>) -> anyhow::Result<Self> {
+        Ok(Self::over(Balanced::new(uri, tls)?, uri))
     }
 
     fn over(pods: Balanced, uri: &Uri) -> Self {
@@ -147,7 +151,7 @@ mod tests {
     }
 
     fn nobody() -> Remote {
-        Remote::new(&Uri::from_static("http://127.0.0.1:9"))
+        Remote::new(&Uri::from_static("http://127.0.0.1:9"), None).expect("an address")
     }
 
     /// How often a service that is not reached is asked again, for a hundred calls at once.
@@ -173,7 +177,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_service_that_is_away_costs_another_none_of_its_repetitions() {
-        let services = AppState::new(&Settings::parse_from(["gateway"])).services;
+        let app = AppState::new(&Settings::parse_from(["gateway"]));
+        let services = app.expect("the defaults go together").services;
         let before = repetitions(&services.contact).await;
         let after = repetitions(&services.newsletter).await;
         assert_eq!(before, after);

@@ -1,12 +1,13 @@
 //! Mail servers and endpoints that are spoken to in secret, or not at all.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use resumes::{ResumeStore, S3Settings};
 use serde_json::json;
 use site_events::Channel;
+use site_service::tls::CaFile;
 use testkit::{
-    CertificateAuthority, MailServer, Nats, Receiver, ScriptedReply,
+    CertificateAuthority, MailServer, MountedCertificate, Nats, Receiver, S3, ScriptedReply, TlsProxy,
     client_hello::{is_modern, offered_cipher_suites},
     eventually,
     mail_server::{Behaviour, Encryption, Login},
@@ -197,6 +198,51 @@ async fn an_endpoint_gets_webhooks_where_its_authority_is_trusted_and_its_certif
     Ok(())
 }
 
+/// The store behind TLS, as a client asks for it that trusts the file's authorities besides the system's.
+async fn checked(
+    s3: &S3,
+    certified: TlsAcceptor,
+    ca_file: Option<&Path>,
+) -> anyhow::Result<(TlsProxy, ResumeStore)> {
+    let plain = s3.settings()?;
+    let port = s3.url().rsplit(':').next().unwrap_or_default().parse()?;
+    let proxy = TlsProxy::start(certified, port).await?;
+    let ca_file = ca_file.map(|file| CaFile::parse(&file.to_string_lossy()));
+    let settings = S3Settings {
+        s3_endpoint: proxy.url(),
+        s3_ca_file: ca_file.transpose().map_err(anyhow::Error::msg)?,
+        ..plain
+    };
+    Ok((proxy, ResumeStore::new(&settings)))
+}
+
+#[tokio::test]
+async fn a_store_of_an_unknown_authority_is_refused_until_that_is_trusted() -> anyhow::Result<()> {
+    let s3 = S3::start().await?;
+    let (theirs, ours) = (CertificateAuthority::new()?, CertificateAuthority::new()?);
+    let trusted = MountedCertificate::new(ours.issue_to_server(&["127.0.0.1"])?, &ours)?;
+    let ca_file = trusted.file("ca.crt");
+    for file in [None, Some(ca_file.as_path())] {
+        let (_proxy, store) = checked(&s3, theirs.issue("127.0.0.1")?, file).await?;
+        let refused = store
+            .check()
+            .await
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default();
+        assert!(
+            refused.starts_with("the store could not find the bucket"),
+            "{refused}"
+        );
+        assert!(refused.contains("UnknownIssuer"), "{refused}");
+    }
+    let (_proxy, store) = checked(&s3, theirs.issue("127.0.0.1")?, Some(&ca_file)).await?;
+    assert!(store.check().await.is_err());
+    trusted.renew(ours.issue_to_server(&["127.0.0.1"])?, theirs.pem())?;
+    store.check().await?;
+    Ok(())
+}
+
 #[tokio::test]
 async fn the_store_is_offered_no_tls_before_1_2_and_forward_secrecy_alone() -> anyhow::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -206,6 +252,7 @@ async fn the_store_is_offered_no_tls_before_1_2_and_forward_secrecy_alone() -> a
         s3_bucket: "resumes".to_owned(),
         s3_access_key_id: "notifier".to_owned(),
         s3_secret_access_key: "a secret".into(),
+        s3_ca_file: None,
     });
     // It is there once: the attempts that follow are refused.
     let server = async move {

@@ -1,0 +1,117 @@
+//! TLS to the broker: whom a service trusts, who is refused there, and certificates that are renewed.
+
+use std::time::Duration;
+
+use clap::Parser;
+use site_service::nats::{NatsSettings, connect_within, is_connected};
+use testkit::{CertificateAuthority, MountedCertificate, Nats, User, eventually};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::timeout,
+};
+
+use crate::http_server::SOON;
+
+const HOST: &str = "127.0.0.1";
+
+#[derive(Parser)]
+struct Flags {
+    #[command(flatten)]
+    nats: NatsSettings,
+}
+
+/// What a service is told that trusts the authorities of this certificate's folder.
+fn settings(nats: &Nats, trusting: &MountedCertificate) -> anyhow::Result<NatsSettings> {
+    let trusting = format!("--nats-ca-file={}", trusting.file("ca.crt").display());
+    let flags = nats.flags(User::Operator).into_iter().chain([trusting]);
+    Ok(Flags::try_parse_from(std::iter::once("service".to_owned()).chain(flags))?.nats)
+}
+
+/// Why nobody could log in.
+async fn refusal(nats: &Nats, trusting: &MountedCertificate) -> anyhow::Result<String> {
+    let connected = connect_within(Duration::ZERO, &settings(nats, trusting)?, "operator").await;
+    Ok(connected.err().map(|error| error.to_string()).unwrap_or_default())
+}
+
+#[tokio::test]
+async fn a_broker_of_another_authority_or_without_tls_is_told_nothing() -> anyhow::Result<()> {
+    let (ours, theirs) = (CertificateAuthority::new()?, CertificateAuthority::new()?);
+    let good = MountedCertificate::new(ours.issue_to_server(&[HOST])?, &ours)?;
+    let nats = Nats::start_encrypted(&good).await?;
+    connect_within(SOON, &settings(&nats, &good)?, "operator").await?;
+
+    let trusting_another = MountedCertificate::new(theirs.issue_to_server(&[HOST])?, &theirs)?;
+    let told = refusal(&nats, &trusting_another).await?;
+    assert!(
+        told.contains("NATS_CA_FILE") && told.contains("UnknownIssuer"),
+        "{told}"
+    );
+
+    let of_another_host = MountedCertificate::new(ours.issue_to_server(&["nats"])?, &ours)?;
+    let other = Nats::start().await?;
+    let told = refusal(&other, &of_another_host).await?;
+    assert!(told.contains("NATS_CA_FILE"), "{told}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_client_in_clear_is_refused() -> anyhow::Result<()> {
+    let ours = CertificateAuthority::new()?;
+    let nats =
+        Nats::start_encrypted(&MountedCertificate::new(ours.issue_to_server(&[HOST])?, &ours)?).await?;
+    let mut connection = TcpStream::connect(nats.url().trim_start_matches("nats://")).await?;
+    connection
+        .write_all(b"CONNECT {\"verbose\":false}\r\nPING\r\n")
+        .await?;
+    let mut answer = Vec::new();
+    // It may end the connection with what was sent unread.
+    drop(timeout(SOON, connection.read_to_end(&mut answer)).await?);
+    let answer = String::from_utf8_lossy(&answer);
+    assert!(
+        answer.contains(r#""tls_required":true"#) && !answer.contains("PONG"),
+        "{answer}"
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_renewed_certificate_and_then_another_authority_are_taken_without_a_lost_message()
+-> anyhow::Result<()> {
+    let (former, new) = (CertificateAuthority::new()?, CertificateAuthority::new()?);
+    let mounted = MountedCertificate::new(former.issue_to_server(&[HOST])?, &former)?;
+    let nats = Nats::start_encrypted(&mounted).await?;
+    let client = connect_within(SOON, &settings(&nats, &mounted)?, "operator").await?;
+    let context = site_service::nats::jetstream(client.clone());
+    let both = former.pem() + &new.pem();
+    for (issuer, trusted) in [
+        (&former, former.pem()),
+        (&former, both.clone()),
+        (&new, both.clone()),
+        (&new, new.pem()),
+    ] {
+        mounted.renew(issuer.issue_to_server(&[HOST])?, trusted)?;
+        nats.reload()?;
+        let before = client.server_info().client_id;
+        // The connection that stands is not touched by it.
+        context.get_stream("SITE").await?;
+        eventually("the server takes its new certificate", SOON, async || {
+            nats.log().ok()?.contains("Reloaded: tls = enabled").then_some(())
+        })
+        .await?;
+        client.force_reconnect().await?;
+        eventually("a new connection", SOON, async || {
+            (is_connected(&client) && client.server_info().client_id != before).then_some(())
+        })
+        .await?;
+        context.get_stream("SITE").await?;
+    }
+    // What it shows is of the new authority alone, or this one would not be connected.
+    let told = refusal(
+        &nats,
+        &MountedCertificate::new(former.issue_to_server(&[HOST])?, &former)?,
+    )
+    .await?;
+    assert!(told.contains("UnknownIssuer"), "{told}");
+    Ok(())
+}
