@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tree import OVERLAYS, RENDERED, RESTORE, ROOT, Workload, named, of_kind, render, routes, secrets, workloads
+from tree import OVERLAYS, RENDERED, RESTORE, ROOT, Workload, issued, named, of_kind, render, routes, secrets, workloads
 
 BINARIES = Path(os.environ.get("BINARIES", ROOT / "target/debug"))
 PROGRAMS = {"gateway", "contact", "newsletter", "careers", "notifier", "sitectl", "web"}
@@ -139,13 +139,47 @@ def test_pods_stay_until_gateways_know_the_ones_that_follow(folder):
     [interval] = source(r"LOOKUP_INTERVAL: Duration = Duration::from_secs\((\d+)\);", "services/gateway/src/forwarding/balanced.rs")
     [gateway] = [pod for pod in ours(folder) if pod.name == "gateway"]
     for name in ("CONTACT_URL", "NEWSLETTER_URL", "CAREERS_URL"):
-        [host, port] = given(gateway)[name].removeprefix("http://").split(":")
+        [host, port] = re.fullmatch(r"https?://(.+):(\d+)", given(gateway)[name]).groups()
         service = named(render(folder), "Service")[host]["spec"]
         assert service["clusterIP"] == "None", f"{host} is one address, and calls stay with one pod"
         [pod] = [pod for pod in ours(folder) if service["selector"].items() <= pod.labels.items()]
         assert pod.ports[service["ports"][0]["targetPort"]] == int(port)
         deployment = named(render(folder), "Deployment")[pod.name]["spec"]
         assert deployment["minReadySeconds"] > DNS_SECONDS + int(interval)
+
+
+@pytest.mark.parametrize("folder", ["overlays/production", RESTORE])
+def test_production_speaks_tls_between_pods_by_names_that_certificates_have(folder):
+    objects = render(folder)
+    certificates = {found["spec"]["secretName"]: found["spec"] for found in of_kind(objects, "Certificate")}
+    called = []
+    for pod in ours(folder):
+        settings = pod.settings
+        if "NATS_URL" in settings:
+            called.append((settings["NATS_URL"], pod.secret_files()[settings["NATS_CA_FILE"].rpartition("/")[0]]))
+        if endpoint := settings.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
+            file = settings["OTEL_EXPORTER_OTLP_CERTIFICATE"]
+            called.append((endpoint, pod.secret_files()[file.rpartition("/")[0]]))
+        called += [(settings[name], f"{name.split('_')[0].lower()}-tls") for name in settings if re.match("(CON|NEWS|CAR).*_URL", name)]
+    assert called
+    for address, secret in called:
+        scheme, host = re.fullmatch(r"(\w+)://([a-z-]+):\d+", address).groups()
+        assert scheme in ("nats", "https")
+        assert host in certificates[secret]["dnsNames"], address
+    # Nobody but the gateway has a certificate that the services take, and only they have one that it takes.
+    clients = {name for name, spec in certificates.items() if "client auth" in spec.get("usages", [])}
+    assert clients == {"gateway-tls", "nats-routes"}
+    assert {certificates[name]["issuerRef"]["name"] for name in clients} == {"site-ca", "nats-routes-ca"}
+    assert "server auth" not in certificates["gateway-tls"]["usages"]
+
+
+@pytest.mark.parametrize(("folder", "pod"), each(lambda folder: workloads(render(folder))))
+def test_the_authority_alone_is_taken_of_the_secret_of_another(folder, pod):
+    for volume in pod.pod.get("volumes", []):
+        secret = volume.get("secret", {}).get("secretName", "")
+        own = f"{pod.name}-tls"
+        if secret in issued(render(folder)) and secret not in (own, "nats-routes"):
+            assert [item["key"] for item in volume["secret"]["items"]] == ["ca.crt"], f"{pod.name}: {secret}"
 
 
 def test_a_scanner_scans_every_resume_whole_and_for_as_long_as_is_waited():
@@ -168,7 +202,7 @@ def keys_read(pod):
     for name, value in pod.settings.items():
         if isinstance(value, dict) and "secretKeyRef" in value:
             yield value["secretKeyRef"]["name"], value["secretKeyRef"]["key"]
-        elif name.endswith("_FILE"):
+        elif name.endswith(("_FILE", "_CERTIFICATE")):
             folder, _, key = value.rpartition("/")
             yield pod.secret_files().get(folder, f"no secret in {folder}"), key
     # The broker's configuration names its files.
@@ -198,7 +232,8 @@ def test_probes_ask_where_the_program_answers(folder, pod):
     healths = {"", *source(r'pub const LIVE: &str = "(\w+)"', "crates/service/src/health.rs")}
     for probe in pod.probes:
         if "grpc" in probe:
-            assert probe["grpc"]["port"] == ports["LISTEN"]
+            # Where that is by mutual TLS, a kubelet has no certificate for it.
+            assert probe["grpc"]["port"] == (ports["HEALTH_LISTEN"] if "GRPC_CA_FILE" in given(pod) else ports["LISTEN"])
             assert probe["grpc"].get("service", "") in healths
         else:
             # A flood of visitors neither restarts a pod nor hides it.

@@ -64,7 +64,7 @@ def test_the_page_says_which_volumes_production_wants():
 def test_the_page_names_the_versions_of_every_kind_that_production_has_of_others():
     versions = {found["apiVersion"] for found in render(PRODUCTION)}
     of_others = {version for version in versions if "." in version and not version.split("/")[0].endswith("k8s.io")}
-    assert len(of_others) == 3
+    assert len(of_others) == 4
     assert {version for version in of_others if f"`{version}`" in part("Prerequisites")} == of_others
 
 

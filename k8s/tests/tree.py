@@ -170,10 +170,17 @@ def workloads(objects):
 
 
 def secrets(objects):
-    """The keys of each Secret, with the value, or with the place that it is fetched from."""
+    """The keys of each Secret, with the value, or with the place that it is fetched from, or with who issues it."""
     here = {name: secret["data"] for name, secret in named(objects, "Secret").items()}
     fetched = {
         secret["spec"]["target"]["name"]: {key["secretKey"]: key["remoteRef"] for key in secret["spec"]["data"]}
         for secret in of_kind(objects, "ExternalSecret")
     }
-    return here | fetched
+    return here | fetched | issued(objects)
+
+
+def issued(objects):
+    """The Secrets that cert-manager fills, but those of authorities, which it alone reads."""
+    certificates = [found["spec"] for found in of_kind(objects, "Certificate") if not found["spec"].get("isCA")]
+    files = ("tls.crt", "tls.key", "ca.crt")
+    return {spec["secretName"]: dict.fromkeys(files, spec["issuerRef"]["name"]) for spec in certificates}

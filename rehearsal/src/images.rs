@@ -94,10 +94,10 @@ impl Images {
                     ("HEALTH_LISTEN", "0.0.0.0:8090"),
                 ]))
             }
-            "nats" => Some(Image::starting(
-                "/usr/local/bin/nats-server",
-                tools.join("nats-server"),
-            )),
+            "nats" => {
+                let server = Image::starting("/usr/local/bin/nats-server", tools.join("nats-server"));
+                Some(server.with([(PathBuf::from("/bin/sh"), "/usr/local/bin/sh")]))
+            }
             "clamav" => {
                 let init = Image::starting("/init-unprivileged", self.scripts.join("init-unprivileged"));
                 Some(init.with([

@@ -3,6 +3,8 @@
 //!
 //! docs/rehearsal.md says what that shows, and what it cannot. It runs as root, in a network namespace and a mount namespace of its own, into which it brings itself.
 
+mod certificates;
+mod clear_text;
 mod controllers;
 mod flows;
 mod images;
@@ -37,6 +39,7 @@ use nix::unistd::Uid;
 use tokio::runtime::Builder;
 
 use self::{
+    certificates::Issuers,
     images::Images,
     kubelet::Shared,
     manifests::Manifests,
@@ -147,6 +150,8 @@ async fn rehearse(cli: &Cli, folder: PathBuf) -> anyhow::Result<()> {
     let outside = Outside::start(&folder.join("store"), &store, &mail).await?;
     let mut secrets = secrets_of(&outside)?;
     manifests.fill_secrets(&mut secrets);
+    let mut issuers = Issuers::default();
+    manifests.issue_certificates(&mut issuers)?;
     let authorities = folder.join("authorities.pem");
     // Whoever runs in a pod may read it, and only we the authority's own.
     fs::write(&authorities, fs::read(outside.authority.file())?)?;
@@ -167,7 +172,7 @@ async fn rehearse(cli: &Cli, folder: PathBuf) -> anyhow::Result<()> {
         network: Mutex::new(network),
     });
     say_what_is_other(&shared)?;
-    scenes::play(&shared, &outside, &mut secrets, OVERLAY, cli.short).await
+    scenes::play(&shared, &outside, &mut secrets, &mut issuers, OVERLAY, cli.short).await
 }
 
 fn render(root: &Path) -> anyhow::Result<String> {
@@ -195,14 +200,10 @@ fn front_door() -> Pod {
 
 /// The store that the cluster's secrets are filled from.
 fn secrets_of(outside: &Outside) -> anyhow::Result<SecretStore> {
-    let [certificate, key, authority] = secrets::routes("*.nats-nodes")?;
     let mut known = vec![
         ("site/smtp", "password", MAIL_PASSWORD.to_owned()),
         ("site/dkim", "key", secrets::dkim_key()),
         ("site/webhooks", "endpoints", "[]".to_owned()),
-        ("site/nats-routes", "certificate", certificate),
-        ("site/nats-routes", "key", key),
-        ("site/nats-routes", "authority", authority),
     ];
     let store: BTreeMap<_, _> = outside.store.env().into();
     for user in ["site/s3-careers", "site/s3-notifier", "site/s3-operator"] {
@@ -246,7 +247,7 @@ fn say_what_is_other(shared: &Shared) -> anyhow::Result<()> {
     )?;
     writeln!(
         out,
-        "- secrets hold values that were made up; s3.example.com and smtp.example.com are servers of the rehearsal"
+        "- secrets hold values that were made up, and certificates of authorities that were; s3.example.com and smtp.example.com are servers of the rehearsal"
     )?;
     let others: Vec<String> = manifests
         .others

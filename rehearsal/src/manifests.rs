@@ -20,7 +20,10 @@ use k8s_openapi::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::secrets::{ExternalSecret, SecretStore};
+use crate::{
+    certificates::{Certificate, Issuers},
+    secrets::{ExternalSecret, SecretStore},
+};
 
 /// What is acted on. Everything else is for controllers that a cluster brings, and is named by [`Manifests::others`].
 #[derive(Default)]
@@ -34,6 +37,7 @@ pub struct Manifests {
     pub config_maps: BTreeMap<String, ConfigMap>,
     secrets: Mutex<BTreeMap<String, Secret>>,
     external_secrets: Vec<ExternalSecret>,
+    certificates: Vec<Certificate>,
     pub routes: Vec<HttpRoute>,
     scalers: Vec<HorizontalPodAutoscaler>,
     keda_scalers: Vec<ScaledObject>,
@@ -129,6 +133,7 @@ impl Manifests {
             "ConfigMap" => drop(self.config_maps.insert(name.to_owned(), from_value(object)?)),
             "Secret" => drop(self.secrets().insert(name.to_owned(), from_value(object)?)),
             "ExternalSecret" => self.external_secrets.push(from_value(object)?),
+            "Certificate" => self.certificates.push(from_value(object)?),
             "HTTPRoute" => self.routes.push(from_value(object)?),
             "HorizontalPodAutoscaler" => self.scalers.push(from_value(object)?),
             "ScaledObject" => self.keda_scalers.push(from_value(object)?),
@@ -141,6 +146,19 @@ impl Manifests {
     pub fn fill_secrets(&self, store: &mut SecretStore) {
         let filled = self.external_secrets.iter().map(|external| store.fill(external));
         self.secrets().extend(filled);
+    }
+
+    /// Fills the secrets that hold certificates with new ones, as cert-manager does.
+    ///
+    /// # Errors
+    ///
+    /// If one cannot be issued.
+    pub fn issue_certificates(&self, issuers: &mut Issuers) -> anyhow::Result<()> {
+        for certificate in &self.certificates {
+            let issued = issuers.issue(certificate)?;
+            self.secrets().extend(issued);
+        }
+        Ok(())
     }
 
     /// What a secret holds.

@@ -478,6 +478,28 @@ fn mounts(
     Ok(mounts)
 }
 
+/// Writes anew what the secrets of a pod hold now, as a kubelet does while it runs.
+///
+/// # Errors
+///
+/// If a secret is not there, or cannot be written.
+pub fn write_secrets(node: &Node, manifests: &Manifests, pod: &Pod) -> anyhow::Result<()> {
+    let Some(spec) = &pod.spec else {
+        return Ok(());
+    };
+    let of_pod = spec.security_context.as_ref();
+    let group = of_pod
+        .and_then(|pod| pod.fs_group)
+        .map(u32::try_from)
+        .transpose()?;
+    let folder = node.folder.join(name_of(&pod.metadata));
+    let volumes = spec.volumes.iter().flatten();
+    for volume in volumes.filter(|volume| volume.secret.is_some()) {
+        volume_files(volume, manifests, &node.folder, &folder, group)?;
+    }
+    Ok(())
+}
+
 fn volume_files(
     volume: &Volume,
     manifests: &Manifests,

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    fs,
     io::{Write as _, stdout},
     sync::Arc,
     time::Duration,
@@ -13,17 +14,22 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    certificates::Issuers,
+    clear_text,
     controllers::{Workload, job_of, run_job},
     flows::{self, Flow},
     kubelet::{Ended, Shared},
     manifests::name_of,
     outside::Outside,
+    pods,
     secrets::SecretStore,
     visitors::{Sent, send_forms},
 };
 
 /// How soon a mail must be there after its form was accepted.
 const MAILS: Duration = Duration::from_secs(90);
+/// How soon renewed certificates must be read by the broker, which looks every ten seconds.
+const RENEWAL: Duration = Duration::from_secs(30);
 /// For how long forms are sent while a node is lost, from before that.
 const LOST_NODE: Duration = Duration::from_secs(40);
 
@@ -40,6 +46,7 @@ pub async fn play(
     shared: &Arc<Shared>,
     outside: &Outside,
     secrets: &mut SecretStore,
+    issuers: &mut Issuers,
     overlay: &str,
     is_short: bool,
 ) -> anyhow::Result<()> {
@@ -48,6 +55,8 @@ pub async fn play(
         forms(shared, outside).await?;
         cron_jobs(shared).await?;
         closed(shared, overlay).await?;
+        no_clear_text(shared).await?;
+        renew_certificates(shared, outside, issuers, &workloads).await?;
         if !is_short {
             lose_a_node(shared, outside, &mut workloads).await?;
             rotate_operator_password(shared, secrets)?;
@@ -146,6 +155,59 @@ async fn closed(shared: &Shared, overlay: &str) -> anyhow::Result<()> {
         open.len() + closed.len(),
         open.len(),
         closed.len()
+    ))
+}
+
+/// Whoever has no certificate is refused by the services and by the broker, where the network lets them through.
+async fn no_clear_text(shared: &Shared) -> anyhow::Result<()> {
+    let refused = clear_text::refused(shared).await?;
+    say(&format!(
+        "clear text: {refused} servers refused who spoke without TLS"
+    ))
+}
+
+/// All certificates are renewed while forms come: nothing restarts, and the broker's servers read theirs again.
+async fn renew_certificates(
+    shared: &Shared,
+    outside: &Outside,
+    issuers: &mut Issuers,
+    workloads: &[Workload],
+) -> anyhow::Result<()> {
+    let restarts = || -> u32 {
+        let pods = workloads.iter().flat_map(Workload::pods);
+        pods.map(|pod| pod.state().restarts).sum()
+    };
+    let (before, stop) = (restarts(), CancellationToken::new());
+    let renewing = async {
+        shared.manifests.issue_certificates(issuers)?;
+        for (_, endpoint) in shared.network().endpoints() {
+            pods::write_secrets(&shared.node, &shared.manifests, &endpoint.pod)?;
+        }
+        for server in workloads
+            .iter()
+            .filter(|workload| workload.name == "nats")
+            .flat_map(Workload::pods)
+        {
+            let log = shared.node.folder.join(format!("{}.log", server.name()));
+            let what = format!("{} reads its certificates again", server.name());
+            eventually(&what, RENEWAL, async || {
+                fs::read_to_string(&log)
+                    .ok()?
+                    .contains("Reloaded server configuration")
+                    .then_some(())
+            })
+            .await?;
+        }
+        stop.cancel();
+        anyhow::Ok(())
+    };
+    let (sent, ()) = tokio::try_join!(send_forms(shared, 100..900, stop.clone()), renewing)?;
+    all_accepted("forms while certificates are renewed", &sent)?;
+    all_mailed(outside, &sent).await?;
+    anyhow::ensure!(restarts() == before, "something restarted");
+    say(&format!(
+        "certificates renewed: {} forms accepted meanwhile, 0 failed, 0 lost; nothing restarted",
+        sent.accepted.len()
     ))
 }
 

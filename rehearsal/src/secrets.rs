@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use k8s_openapi::{ByteString, api::core::v1::Secret};
 use serde::Deserialize;
-use testkit::CertificateAuthority;
 use uuid::Uuid;
 
 /// A secret that External Secrets would fill (`external-secrets.io/v1`), as far as it is used here.
@@ -89,15 +88,4 @@ fn made_up() -> String {
 pub fn dkim_key() -> String {
     let seed = [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()];
     STANDARD.encode(seed.concat())
-}
-
-/// Certificate, key and authority of the broker's servers.
-///
-/// # Errors
-///
-/// If they cannot be made.
-pub fn routes(servers: &str) -> anyhow::Result<[String; 3]> {
-    let authority = CertificateAuthority::new()?;
-    let [certificate, key] = authority.issue_to_peers(servers)?;
-    Ok([certificate, key, std::fs::read_to_string(authority.file())?])
 }
