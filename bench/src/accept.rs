@@ -29,8 +29,6 @@ const WARM_UP: Duration = Duration::from_secs(2);
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// Where the bars are, and the variants.
 const BAR_CONNECTIONS: u32 = 64;
-/// The least share of the peer's rate with the same promise: what was reached where the machine was slowest, less a quarter.
-const LEAST_SHARE: f64 = 0.15;
 const COLUMNS: [&str; 8] = [
     "connections",
     "contender",
@@ -257,7 +255,8 @@ fn middle(turns: &[Turn], value: impl Fn(&Turn) -> f64) -> f64 {
 
 fn report(measured: &[Measured]) -> Report {
     let bar = |row: &Measured| {
-        (row.contender == Contender::Ours && row.connections == BAR_CONNECTIONS).then_some(())?;
+        let least = row.contender.least_share()?;
+        (row.connections == BAR_CONNECTIONS).then_some(())?;
         Some(Bar {
             what: format!(
                 "{} of {}, {BAR_CONNECTIONS} connections",
@@ -265,7 +264,7 @@ fn report(measured: &[Measured]) -> Report {
                 row.contender.base().name()
             ),
             seen: row.share?,
-            least: LEAST_SHARE,
+            least,
             must_hold: true,
         })
     };

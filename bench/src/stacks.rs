@@ -1,6 +1,6 @@
 //! Ours, started as they are compared.
 
-use testkit::{Discard, Fsync, Hosting, Keep, Mail, Ports, Shape, Stack, measure::observing};
+use testkit::{Discard, Fsync, Hosting, Keep, Mail, Ports, Shape, Stack, Tls, measure::observing};
 
 use crate::contender::Setting;
 
@@ -21,7 +21,11 @@ pub async fn start(setting: Setting) -> anyhow::Result<Stack> {
         keep: Keep::Identity,
         fsync: match setting {
             Setting::Fsync => Fsync::Always,
-            Setting::AsShipped | Setting::Telemetry => Fsync::Later,
+            Setting::AsShipped | Setting::Telemetry | Setting::Tls => Fsync::Later,
+        },
+        tls: match setting {
+            Setting::Tls => Tls::On,
+            _ => Tls::Off,
         },
         ..Shape::USUAL
     };
