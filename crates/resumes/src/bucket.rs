@@ -46,13 +46,13 @@ impl Bucket {
         &self.name
     }
 
-    /// Every file of it, in the order of their keys.
+    /// Every file whose key begins so, in the order of their keys.
     ///
     /// # Errors
     ///
     /// If the store does not list the bucket.
-    pub async fn list(&self) -> Result<Vec<ListedFile>, ResumeStoreError> {
-        let listing = self.client.list_objects_v2().bucket(&self.name);
+    pub async fn list(&self, prefix: &str) -> Result<Vec<ListedFile>, ResumeStoreError> {
+        let listing = self.client.list_objects_v2().bucket(&self.name).prefix(prefix);
         let mut pages = listing.into_paginator().send();
         let mut files = Vec::new();
         while let Some(page) = pages.next().await {

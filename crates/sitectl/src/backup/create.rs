@@ -18,7 +18,7 @@ use super::{
 use crate::{broker, output::print_output};
 
 /// What is good for nothing without a manifest.
-const NO_BACKUP: &str = "there is no backup; repeat it, where it was a folder with a new one";
+const NO_BACKUP: &str = "there is no backup; repeat it, into a new folder where it went to one";
 
 /// Writes all that is stored into the folder or the bucket, and the manifest when all of it is there; and then removes from the
 /// bucket what is kept no longer.

@@ -45,7 +45,7 @@ impl Repository {
     ///
     /// If the store does not list it.
     pub async fn open(bucket: Bucket) -> anyhow::Result<Self> {
-        let listed = bucket.list().await;
+        let listed = bucket.list("").await;
         let listed = listed.with_context(|| {
             format!(
                 "the bucket of backups {} cannot be used (settings BACKUP_S3_…)",

@@ -75,8 +75,7 @@ impl BackupStore {
         match self {
             Self::Folder(root) => collect(root, "", &mut files)?,
             Self::Bucket(bucket) => {
-                let listed = bucket.list().await?.into_iter();
-                let listed = listed.filter(|file| file.key.starts_with(prefix));
+                let listed = bucket.list(prefix).await?.into_iter();
                 files.extend(listed.map(|file| (file.key, file.bytes)));
             }
         }

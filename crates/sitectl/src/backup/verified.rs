@@ -85,11 +85,10 @@ impl VerifiedBackup {
             .files
             .keys()
             .filter(|name| name.starts_with("objects/"));
-        let described = names.filter_map(|name| {
+        names.filter_map(|name| {
             let (before, ending) = name.rsplit_once(".json")?;
             Some((name.clone(), format!("{before}.content{ending}")))
-        });
-        described
+        })
     }
 
     /// What a file of this backup alone holds.

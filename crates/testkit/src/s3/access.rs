@@ -13,12 +13,11 @@ pub(super) const BACKUPS: &str = "backups";
 pub(super) const BACKUP_USER: &str = "backup";
 
 const READING: [&str; 3] = ["HeadBucket", "ListObjectsV2", "GetObject"];
-const WRITING: [&str; 6] = [
+const WRITING: [&str; 5] = [
     "PutObject",
     "CreateMultipartUpload",
     "UploadPart",
     "CompleteMultipartUpload",
-    "AbortMultipartUpload",
     "DeleteObject",
 ];
 
