@@ -15,16 +15,16 @@ mkdir -p "$rendered" "$copy/crates/broker"
 cp -R "$root/k8s" "$copy/"
 cp -R "$root/crates/broker/nats" "$copy/crates/broker/"
 
-# Behind the other components, which have images of ours, too. The overlay `restore` has them by `production`.
-for overlay in local production; do
+# Behind the other components, which have images of ours, too.
+for overlay in drill local production; do
   folder="$copy/k8s/overlays/$overlay"
   mkdir "$folder/images"
   cp "$images" "$folder/images/kustomization.yaml"
   awk '
     within && !/^  / { print "  - images"; within = 0 }
     { print }
-    /^components:$/ { within = 1 }
-    END { if (within) print "  - images" }
+    /^components:$/ { within = 1; found = 1 }
+    END { if (!found) print "components:"; if (within || !found) print "  - images" }
   ' "$folder/kustomization.yaml" > "$folder/with-images"
   mv "$folder/with-images" "$folder/kustomization.yaml"
 done

@@ -7,7 +7,23 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tree import OVERLAYS, RENDERED, RESTORE, ROOT, Workload, issued, named, of_kind, render, routes, secrets, workloads
+from tree import (
+    DRILL,
+    OVERLAYS,
+    RENDERED,
+    RESTORE,
+    RESTORE_FROM_VOLUME,
+    ROOT,
+    Workload,
+    issued,
+    named,
+    of_kind,
+    render,
+    render_with,
+    routes,
+    secrets,
+    workloads,
+)
 
 BINARIES = Path(os.environ.get("BINARIES", ROOT / "target/debug"))
 PROGRAMS = {"gateway", "contact", "newsletter", "careers", "notifier", "sitectl", "web"}
@@ -305,8 +321,10 @@ def test_a_local_demo_has_what_the_page_forwards_ports_to():
 
 def test_each_file_of_ours_that_the_page_names_is_there():
     named_there = re.findall(r"k8s/[\w./-]+\w", (ROOT / "docs/operations.md").read_text())
-    assert "k8s/components/backup/volume-access.yaml" in named_there
-    assert [path for path in named_there if not (ROOT / path).exists()] == []
+    assert "k8s/components/backup-on-volume/volume-access.yaml" in named_there
+    # What whoever restores writes (test_operations_page.py).
+    by_hand = re.compile(r"k8s/overlays/restore(/kustomization\.yaml)?")
+    assert [path for path in named_there if not by_hand.fullmatch(path) and not (ROOT / path).exists()] == []
 
 
 def services(folder):
@@ -387,23 +405,50 @@ def test_every_user_of_the_broker_has_a_password(folder):
         assert pod.settings.get("NATS_USER", "operator") in users
 
 
-def test_a_restore_writes_while_nobody_else_does():
-    objects = render(RESTORE)
+@pytest.mark.parametrize("folder", [RESTORE, RESTORE_FROM_VOLUME])
+def test_a_restore_writes_while_nobody_else_does(folder):
+    objects = render(folder)
     pods = {pod.name: pod for pod in workloads(objects)}
     # What stores the data, the scanner that stores none, and the job itself.
     assert set(pods) == {"nats", "clamd", "restore"}
     restore = pods["restore"]
-    # It waits until the backup is in the volume.
+    # It waits until whoever restores says so.
     assert named(objects, "Job")["restore"]["spec"]["suspend"] is True
     assert restore.container["args"][0] == "restore" and restore.container["args"][-1] == "--yes"
     # It was the set-up's job, and keeps what that is told.
     known = settings_of(restore).known | settings("sitectl", ("setup",)).known
     assert set(given(restore)) - NOT_SETTINGS - known == set()
     assert settings_of(restore).required - {name.removesuffix("_FILE") for name in given(restore)} == set()
+
+
+def test_what_is_restored_comes_from_where_the_backup_goes():
     [backup] = [pod for pod in workloads(render("overlays/production")) if pod.name == "backup"]
-    claims = [{volume["name"]: volume.get("persistentVolumeClaim") for volume in pod.pod["volumes"]} for pod in (restore, backup)]
-    assert claims[0]["backups"] == claims[1]["backups"] == {"claimName": "backups"}
+    [restore] = [pod for pod in workloads(render(RESTORE)) if pod.name == "restore"]
+    [drill] = workloads(render(DRILL))
+    for name in ("BACKUP_S3_ENDPOINT", "BACKUP_S3_REGION", "BACKUP_S3_BUCKET"):
+        assert backup.settings[name] == restore.settings[name] == drill.settings[name], name
+    # Whoever writes backups cannot read them, and who reads them is told how by another Secret.
+    assert "BACKUP_IDENTITY_FILE" not in backup.settings
+    assert restore.settings["BACKUP_IDENTITY_FILE"] == "/identity/identity"
+    assert restore.secret_files()["/identity"] == "backup-identity"
+
+
+def test_a_volume_of_backups_is_the_same_for_both():
+    objects = render(RESTORE_FROM_VOLUME)
     assert "backups" in named(objects, "PersistentVolumeClaim")
+    [restore] = [pod for pod in workloads(objects) if pod.name == "restore"]
+    [backup] = [pod for pod in workloads(render_with(["backup-on-volume"])) if pod.name == "backup"]
     for pod in (restore, backup):
+        claims = {volume["name"]: volume.get("persistentVolumeClaim") for volume in pod.pod["volumes"]}
+        assert claims["backups"] == {"claimName": "backups"}
         [folder] = [mount["mountPath"] for mount in pod.container["volumeMounts"] if mount["name"] == "backups"]
         assert pod.container["args"][1].startswith(f"{folder}/")
+
+
+def test_a_drill_is_told_all_that_a_restore_wants():
+    [drill] = workloads(render(DRILL))
+    assert set(given(drill)) - settings_of(drill).known == set()
+    assert settings_of(drill).required - {name.removesuffix("_FILE") for name in given(drill)} == set()
+    assert drill.settings["NATS_URL"] == "nats://127.0.0.1:4222" and drill.settings["S3_ENDPOINT"] == "http://127.0.0.1:9000"
+    images = {container["image"].split("@")[0].split(":")[0] for container in drill.pod["initContainers"]}
+    assert images == {"nats", "versity/versitygw"}

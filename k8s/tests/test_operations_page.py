@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 import yaml
-from tree import K8S, ROOT, Workload, named, of_kind, render, render_with
+from tree import K8S, RESTORE, ROOT, Workload, named, of_kind, render, render_with
 
 PRODUCTION = "overlays/production"
 PAGE = (ROOT / "docs/operations.md").read_text()
@@ -73,6 +73,26 @@ def test_a_pull_secret_reaches_every_pod_by_its_account():
     accounts = named(render_with([], yaml.safe_load(example)["patches"]), "ServiceAccount")
     assert accounts
     assert all(account["imagePullSecrets"] == [{"name": "registry"}] for account in accounts.values())
+
+
+def restore_of_the_page():
+    """What the page has an operator write over an overlay, and the patch for other arguments."""
+    written, patch = (yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", part("Restore"), re.DOTALL))
+    return written, patch["patches"]
+
+
+def test_the_restore_that_the_page_tells_to_write_is_the_one_that_is_tested():
+    written, _ = restore_of_the_page()
+    tested = yaml.safe_load((K8S / RESTORE / "kustomization.yaml").read_text())
+    assert written["resources"] == ["../production"] and tested["resources"] == ["../../overlays/production"]
+    assert {key: written[key] for key in written if key != "resources"} == {key: tested[key] for key in written if key != "resources"}
+
+
+def test_a_restore_takes_the_arguments_that_the_page_patches():
+    _, patches = restore_of_the_page()
+    job = named(render_with(["restore"], patches), "Job")["restore"]
+    [container] = job["spec"]["template"]["spec"]["containers"]
+    assert container["args"][:2] == ["restore", "--from"] and container["args"][-2:] == ["--broker-only", "--yes"]
 
 
 def test_the_images_of_others_are_found_where_the_page_looks():

@@ -1,8 +1,8 @@
 """Every pod is confined, and what serves stays up while it is changed."""
 
 import pytest
-from flows import selects
-from tree import OVERLAYS, RESTORE, Workload, named, of_kind, render, volume_access, workloads
+from flows import flows, selects
+from tree import DRILL, OVERLAYS, RESTORE_FROM_VOLUME, Workload, named, of_kind, render, render_with, volume_access, workloads
 
 # The volumes that Pod Security "restricted" leaves; a pod template has at most these of ours.
 VOLUMES = {"configMap", "emptyDir", "persistentVolumeClaim", "projected", "secret"}
@@ -57,7 +57,7 @@ def test_the_way_to_the_backups_is_restricted_and_reaches_nobody():
 
 def test_the_way_to_the_backups_sees_them_as_the_backup_does():
     """The same folder, and the user who alone may read what is in it."""
-    objects = [*render("overlays/production"), *render(RESTORE), volume_access()]
+    objects = [*render_with(["backup-on-volume"]), *render(RESTORE_FROM_VOLUME), volume_access()]
     pods = {pod.name: pod for pod in [*workloads(objects), Workload(objects[-1], objects)]}
     there = [pods["backup"], pods["restore"], pods["backups"]]
     for pod in there:
@@ -65,6 +65,25 @@ def test_the_way_to_the_backups_sees_them_as_the_backup_does():
         [mount] = [mount for mount in pod.container["volumeMounts"] if mount["name"] == "backups"]
         assert mount["mountPath"] == "/backups"
         assert pod.pod["securityContext"] == there[0].pod["securityContext"]
+
+
+def test_the_drill_is_restricted_and_reaches_nothing_but_the_backups():
+    objects = render(DRILL)
+    [drill] = workloads(objects)
+    broker, store = drill.pod["initContainers"]
+    for container in (broker, store, drill.container):
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+    # Side by side with the drill, gone with it, and so are their volumes.
+    assert {container["restartPolicy"] for container in (broker, store)} == {"Always"}
+    assert {kind for volume in drill.pod["volumes"] for kind in volume if kind != "name"} == {"secret", "ephemeral"}
+    assert drill.pod["automountServiceAccountToken"] is False
+    assert drill.pod["securityContext"]["runAsNonRoot"] is True and drill.pod["securityContext"]["runAsUser"] > 0
+    outside = {("restore-drill", "outside the cluster", "443/TCP")}
+    assert {flow for flow in flows(objects) if "kube-dns" not in flow[1]} == outside
 
 
 def test_the_scanner_keeps_the_certificates_that_its_image_has_beside_its_configuration():

@@ -15,10 +15,12 @@ import kubernetes_validate
 import pytest
 import yaml
 from tree import (
+    DRILL,
     EXAMPLES,
     K8S,
     RENDERED,
     RESTORE,
+    RESTORE_FROM_VOLUME,
     ROOT,
     Workload,
     nats_server,
@@ -37,7 +39,7 @@ SCHEMAS = K8S / "tests/schemas"
 TAKEN_BY_TESTS = [Path(path).name for path in yaml.safe_load((K8S / "tests/with-others/kustomization.yaml").read_text())["components"]]
 
 
-@pytest.mark.parametrize("folder", ["base", *RENDERED, RESTORE, *EXAMPLES])
+@pytest.mark.parametrize("folder", ["base", *RENDERED, RESTORE, RESTORE_FROM_VOLUME, DRILL, *EXAMPLES])
 def test_it_renders_to_valid_objects(folder):
     assert unknown_kinds([*render(folder), volume_access()]) == set()
 
@@ -92,16 +94,16 @@ def objects_within(found, path=""):
 
 
 def test_every_component_is_rendered_by_some_overlay():
-    taken = "\n".join((K8S / folder / "kustomization.yaml").read_text() for folder in RENDERED)
+    taken = "\n".join((K8S / folder / "kustomization.yaml").read_text() for folder in [*RENDERED, RESTORE, RESTORE_FROM_VOLUME])
     components = [folder.name for folder in (K8S / "components").iterdir()]
     assert components
     assert [name for name in components if f"components/{name}\n" not in taken] == []
 
 
-@pytest.mark.parametrize("folder", [*RENDERED, RESTORE])
+@pytest.mark.parametrize("folder", [*RENDERED, RESTORE, RESTORE_FROM_VOLUME, DRILL])
 def test_no_policy_is_broken_and_no_exception_goes_without_its_reason(folder, tmp_path):
     manifest = tmp_path / "rendered.yaml"
-    by_hand = yaml.safe_dump(volume_access()) if folder == RESTORE else ""
+    by_hand = yaml.safe_dump(volume_access()) if folder == RESTORE_FROM_VOLUME else ""
     manifest.write_text(f"{render_text(folder)}---\n{by_hand}")
     command = [tool("checkov"), "--file", manifest, "--framework", "kubernetes", "--output", "json", "--skip-download"]
     checked = subprocess.run(command, capture_output=True, text=True, timeout=300)
@@ -109,7 +111,7 @@ def test_no_policy_is_broken_and_no_exception_goes_without_its_reason(folder, tm
     results = report["results"]
     failed = [f"{check['check_id']} {check['check_name']}: {check['resource']}" for check in results["failed_checks"]]
     assert failed == []
-    assert report["summary"]["passed"] > 300
+    assert report["summary"]["passed"] > (300 if folder != DRILL else 60)
     assert report["summary"]["parsing_errors"] == 0
     for skipped in results["skipped_checks"]:
         assert len(skipped["check_result"]["suppress_comment"]) > 20, skipped["resource"]

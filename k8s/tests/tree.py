@@ -16,8 +16,11 @@ K8S = ROOT / "k8s"
 OVERLAYS = ["overlays/local", "overlays/production"]
 # Every way the tree is put together: with these, each component is rendered once at least.
 RENDERED = [*OVERLAYS, "tests/with-others"]
-# Production's, with the job that brings a backup back in place of all that works.
-RESTORE = "overlays/restore"
+# Production's, with the job that brings a backup back in place of all that works: from the bucket of backups, and from a volume.
+RESTORE = "tests/restore"
+RESTORE_FROM_VOLUME = "tests/restore-from-volume"
+# What restores the newest backup once a month, in a namespace of its own.
+DRILL = "overlays/drill"
 # A Gateway, for a cluster that has none.
 EXAMPLE_GATEWAY = "examples/gateway"
 # What is applied by itself, each into a namespace of its own.
@@ -101,7 +104,7 @@ def routes(objects):
 
 def volume_access():
     """The way to the backups, which no overlay has, as `kubectl --namespace site apply` takes it."""
-    pod = yaml.safe_load((K8S / "components/backup/volume-access.yaml").read_text())
+    pod = yaml.safe_load((K8S / "components/backup-on-volume/volume-access.yaml").read_text())
     pod["metadata"]["namespace"] = "site"
     return pod
 

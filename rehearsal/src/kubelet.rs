@@ -7,7 +7,10 @@ use std::{
     time::Duration,
 };
 
-use k8s_openapi::api::core::v1::{Pod, Probe};
+use k8s_openapi::api::{
+    batch::v1::Job,
+    core::v1::{Pod, Probe},
+};
 use tokio::{
     sync::watch,
     task::JoinHandle,
@@ -31,6 +34,8 @@ const BACK_OFF: Duration = Duration::from_secs(10);
 pub struct Shared {
     pub node: Node,
     pub manifests: Manifests,
+    /// The job that brings a backup back.
+    pub restore: Job,
     pub network: Mutex<Network>,
 }
 

@@ -53,10 +53,13 @@ use self::{
 const GATEWAYS: (&str, &str) = ("gateways", "site/way-in");
 /// What the overlay `production` calls outside, at addresses that are public and nobody's (RFC 5737).
 const STORE: (&str, u16, Ipv4Addr) = ("s3.example.com", 443, Ipv4Addr::new(203, 0, 113, 10));
+const BACKUPS: (&str, u16, Ipv4Addr) = ("s3.example.net", 443, Ipv4Addr::new(203, 0, 113, 30));
 const MAIL: (&str, u16, Ipv4Addr) = ("smtp.example.com", 587, Ipv4Addr::new(203, 0, 113, 20));
 
 /// The overlay that is rehearsed: what it calls outside is known here.
 const OVERLAY: &str = "production";
+/// The same with the component that restores, as docs/operations.md has it written.
+const RESTORE: &str = "k8s/tests/restore";
 const KUBECTL: &str = "target/tools/k8s/bin/kubectl";
 
 /// Starts what the overlay `production` says, and does to it what befalls a cluster
@@ -131,23 +134,25 @@ async fn rehearsed(cli: &Cli) -> anyhow::Result<()> {
 }
 
 async fn rehearse(cli: &Cli, folder: PathBuf) -> anyhow::Result<()> {
-    let [store, mail] = [STORE, MAIL].map(|(host, port, address)| Place {
+    let [store, backups, mail] = [STORE, BACKUPS, MAIL].map(|(host, port, address)| Place {
         host: host.to_owned(),
         port,
         address,
     });
     let root = testkit::root();
-    let mut manifests = Manifests::of(&render(&root)?)?;
+    let mut manifests = Manifests::of(&render(&root, &format!("k8s/overlays/{OVERLAY}"))?)?;
+    let restore = Manifests::of(&render(&root, RESTORE)?)?.jobs.pop();
+    let restore = restore.context("no job restores")?;
     let namespaces = BTreeMap::from([(
         GATEWAYS.0.to_owned(),
         BTreeMap::from([(GATEWAYS.1.to_owned(), "true".to_owned())]),
     )]);
-    let named = [&store, &mail].map(|place| (place.host.clone(), place.address));
+    let named = [&store, &backups, &mail].map(|place| (place.host.clone(), place.address));
     let services = std::mem::take(&mut manifests.services);
     let policies = std::mem::take(&mut manifests.policies);
     let mut network = Network::set_up(&folder, services, policies, namespaces, named.into())?;
     network.join(&front_door())?;
-    let outside = Outside::start(&folder.join("store"), &store, &mail).await?;
+    let outside = Outside::start(&folder.join("store"), [&store, &backups], &mail).await?;
     let mut secrets = secrets_of(&outside)?;
     manifests.fill_secrets(&mut secrets);
     let mut issuers = Issuers::default();
@@ -169,16 +174,17 @@ async fn rehearse(cli: &Cli, folder: PathBuf) -> anyhow::Result<()> {
             images,
         },
         manifests,
+        restore,
         network: Mutex::new(network),
     });
     say_what_is_other(&shared)?;
     scenes::play(&shared, &outside, &mut secrets, &mut issuers, OVERLAY, cli.short).await
 }
 
-fn render(root: &Path) -> anyhow::Result<String> {
+fn render(root: &Path, folder: &str) -> anyhow::Result<String> {
     let rendered = Command::new(root.join(KUBECTL))
         .arg("kustomize")
-        .arg(root.join("k8s/overlays").join(OVERLAY))
+        .arg(root.join(folder))
         .output();
     let rendered = rendered.context("there is no kubectl; cargo xtask rehearse fetches it")?;
     let complaint = String::from_utf8_lossy(&rendered.stderr);
@@ -206,10 +212,27 @@ fn secrets_of(outside: &Outside) -> anyhow::Result<SecretStore> {
         ("site/webhooks", "endpoints", "[]".to_owned()),
     ];
     let store: BTreeMap<_, _> = outside.store.env().into();
-    for user in ["site/s3-careers", "site/s3-notifier", "site/s3-operator"] {
-        known.push((user, "access-key-id", store["S3_ACCESS_KEY_ID"].clone()));
-        known.push((user, "secret-access-key", store["S3_SECRET_ACCESS_KEY"].clone()));
+    let backups: BTreeMap<_, _> = outside.store.backups_env()?.into();
+    let whole = [&store["S3_ACCESS_KEY_ID"], &store["S3_SECRET_ACCESS_KEY"]];
+    let of_backup = [
+        &backups["BACKUP_S3_ACCESS_KEY_ID"],
+        &backups["BACKUP_S3_SECRET_ACCESS_KEY"],
+    ];
+    for (user, [id, secret]) in [
+        ("site/s3-careers", whole),
+        ("site/s3-notifier", whole),
+        ("site/s3-operator", whole),
+        ("site/s3-backup", of_backup),
+        ("site/backups", of_backup),
+    ] {
+        known.push((user, "access-key-id", id.clone()));
+        known.push((user, "secret-access-key", secret.clone()));
     }
+    known.push((
+        "site/backups",
+        "recipients",
+        outside.identity.to_public().to_string(),
+    ));
     Ok(SecretStore::new(known))
 }
 
@@ -247,7 +270,7 @@ fn say_what_is_other(shared: &Shared) -> anyhow::Result<()> {
     )?;
     writeln!(
         out,
-        "- secrets hold values that were made up, and certificates of authorities that were; s3.example.com and smtp.example.com are servers of the rehearsal"
+        "- secrets hold values that were made up, and certificates of authorities that were; s3.example.com, s3.example.net and smtp.example.com are servers of the rehearsal"
     )?;
     let others: Vec<String> = manifests
         .others

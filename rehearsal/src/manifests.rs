@@ -174,6 +174,16 @@ impl Manifests {
         Ok(secret.data.clone().unwrap_or_default())
     }
 
+    /// Makes a secret by hand.
+    pub fn put_secret<const N: usize>(&self, name: &str, values: [(String, String); N]) {
+        let data = values.map(|(key, value)| (key, ByteString(value.into_bytes())));
+        let secret = Secret {
+            data: Some(data.into()),
+            ..Secret::default()
+        };
+        self.secrets().insert(name.to_owned(), secret);
+    }
+
     fn secrets(&self) -> MutexGuard<'_, BTreeMap<String, Secret>> {
         self.secrets.lock().unwrap_or_else(PoisonError::into_inner)
     }

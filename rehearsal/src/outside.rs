@@ -2,6 +2,7 @@
 
 use std::{net::Ipv4Addr, path::Path, sync::Arc};
 
+use age::x25519::Identity;
 use testkit::{
     CertificateAuthority, MailServer, S3, ScriptedReply,
     mail_server::{Behaviour, Encryption, Login},
@@ -30,17 +31,19 @@ pub struct Place {
 pub struct Outside {
     pub authority: CertificateAuthority,
     pub store: S3,
+    /// Whatever decrypts backups.
+    pub identity: Identity,
     pub mail_server: MailServer,
     _doors: Vec<AbortOnDropHandle<()>>,
 }
 
 impl Outside {
-    /// Starts a store behind TLS, and a mail server with STARTTLS and a login.
+    /// Starts a store behind TLS, under two names as if these were two, and a mail server with STARTTLS and a login.
     ///
     /// # Errors
     ///
     /// If a port is taken.
-    pub async fn start(folder: &Path, store: &Place, mail: &Place) -> anyhow::Result<Self> {
+    pub async fn start(folder: &Path, stores: [&Place; 2], mail: &Place) -> anyhow::Result<Self> {
         let authority = CertificateAuthority::new()?;
         let [port] = testkit::free_ports()?;
         let s3 = S3::start_at(port, folder).await?;
@@ -54,14 +57,15 @@ impl Outside {
             ..Behaviour::default()
         };
         let mail_server = MailServer::start_with(behaviour, 0, |_, _| ScriptedReply::Take).await?;
-        let tls = authority.issue(&store.host)?;
-        let doors = vec![
-            open(store, port, Some(tls)).await?,
-            open(mail, mail_server.port(), None).await?,
-        ];
+        let mut doors = vec![open(mail, mail_server.port(), None).await?];
+        for store in stores {
+            let tls = authority.issue(&store.host)?;
+            doors.push(open(store, port, Some(tls)).await?);
+        }
         Ok(Self {
             authority,
             store: s3,
+            identity: Identity::generate(),
             mail_server,
             _doors: doors,
         })

@@ -2,6 +2,7 @@
 //!
 //! Careers writes, the notifier reads and links, `sitectl` sets up, exports, erases, backs up and restores.
 
+mod bucket;
 mod file_name;
 mod https;
 mod key;
@@ -37,6 +38,7 @@ use site_service::{
 };
 use visitor::PersonId;
 
+pub use bucket::{Bucket, ListedFile, Upload};
 pub use file_name::{readable_file_name, safe_file_name};
 pub use key::ResumeKey;
 pub use objects::{Keys, Object, ObjectInfo};
@@ -105,19 +107,12 @@ pub struct ResumeStore {
 impl ResumeStore {
     /// A client for the bucket; nothing is sent yet.
     pub fn new(settings: &S3Settings) -> Self {
-        let credentials = Credentials::new(
-            &settings.s3_access_key_id,
-            settings.s3_secret_access_key.expose_secret(),
-            None,
-            None,
-            "settings",
-        );
-        Self::over(settings, config(settings).credentials_provider(credentials))
+        Self::over(settings, client(settings))
     }
 
-    fn over(settings: &S3Settings, config: aws_sdk_s3::config::Builder) -> Self {
+    fn over(settings: &S3Settings, client: Client) -> Self {
         Self {
-            client: Client::from_conf(config.build()),
+            client,
             bucket: settings.s3_bucket.clone(),
             address: settings.s3_endpoint.parse().unwrap_or_default(),
             puts: metrics::seconds_histogram(
@@ -306,6 +301,18 @@ fn is_away<E>(error: &SdkError<E, HttpResponse>) -> bool {
         SdkError::ConstructionFailure(_) => false,
         _ => true,
     }
+}
+
+/// A client with our credentials.
+fn client(settings: &S3Settings) -> Client {
+    let credentials = Credentials::new(
+        &settings.s3_access_key_id,
+        settings.s3_secret_access_key.expose_secret(),
+        None,
+        None,
+        "settings",
+    );
+    Client::from_conf(config(settings).credentials_provider(credentials).build())
 }
 
 /// All but who we are.

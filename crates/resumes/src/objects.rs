@@ -1,6 +1,6 @@
 //! The bucket's objects as they are, whatever they hold: what a backup takes and a restore brings back.
 
-use std::{collections::BTreeMap, path::Path};
+use std::collections::BTreeMap;
 
 use aws_sdk_s3::{
     config::http::HttpResponse,
@@ -100,14 +100,12 @@ impl ResumeStore {
         }))
     }
 
-    /// Stores an object whose content lies in a file.
+    /// Stores an object.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or the store did not take it.
-    pub async fn restore(&self, info: &ObjectInfo, file: &Path) -> Result<(), ResumeStoreError> {
-        let content = ByteStream::from_path(file).await;
-        let content = content.map_err(|error| ResumeStoreError::new("read the object's file", error))?;
+    /// If the store did not take it.
+    pub async fn restore(&self, info: &ObjectInfo, content: Vec<u8>) -> Result<(), ResumeStoreError> {
         let put = self
             .client
             .put_object()
@@ -116,7 +114,7 @@ impl ResumeStore {
             .set_content_type(info.content_type.clone())
             .set_content_disposition(info.content_disposition.clone())
             .set_metadata(Some(info.metadata.clone().into_iter().collect()))
-            .body(content)
+            .body(content.into())
             .send();
         put.await
             .map(drop)

@@ -1,6 +1,6 @@
 //! Public access: whether the bucket is open to requests without credentials.
 
-use aws_sdk_s3::{config::http::HttpResponse, error::SdkError};
+use aws_sdk_s3::{Client, config::http::HttpResponse, error::SdkError};
 
 use crate::{ResumeStore, ResumeStoreError, S3Settings, config};
 
@@ -11,7 +11,8 @@ impl ResumeStore {
     ///
     /// If the store answers neither yes nor no.
     pub async fn is_public(settings: &S3Settings) -> Result<bool, ResumeStoreError> {
-        let anybody = Self::over(settings, config(settings).allow_no_auth());
+        let anybody = Client::from_conf(config(settings).allow_no_auth().build());
+        let anybody = Self::over(settings, anybody);
         if forbidden_as_none(anybody.first_key().await)?.is_some() {
             return Ok(true);
         }

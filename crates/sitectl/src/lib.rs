@@ -44,10 +44,10 @@ enum Command {
     Subscribers(subscribers::SubscribersArgs),
     /// The endpoints of webhooks: list, enable
     Webhooks(webhooks::WebhooksArgs),
-    /// Writes all that is stored, streams and bucket, into a folder
-    Backup(backup::BackupArgs),
+    /// Writes all that is stored, streams and bucket, into a folder or into a second bucket
+    Backup(Box<backup::BackupArgs>),
     /// Brings back what a backup holds, into an empty broker and an empty bucket
-    Restore(backup::RestoreArgs),
+    Restore(Box<backup::RestoreArgs>),
     /// Removes what nothing needs any more: résumés without an event, addresses of people who left the newsletter
     Sweep(Box<sweep::SweepArgs>),
     /// Looks at everything and says what is wrong

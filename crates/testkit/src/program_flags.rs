@@ -3,7 +3,9 @@
 use std::process::Command;
 
 /// The flags of secrets that tests give to programs.
-const SECRETS: [&str; 8] = [
+const SECRETS: [&str; 10] = [
+    "--backup-identity",
+    "--backup-s3-secret-access-key",
     "--dkim-key",
     "--nats-password",
     "--person-key",

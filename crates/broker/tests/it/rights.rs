@@ -1,6 +1,6 @@
 //! What a user of the broker can cause: by the subject that it has an answer sent to, and by what it asks.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::Context as _;
 use async_nats::{
@@ -11,11 +11,13 @@ use futures_util::{FutureExt, StreamExt, TryStreamExt, future::try_join_all};
 use serde_json::{Value, json};
 use site_broker::{Endpoint, provision::stream_names};
 use site_events::{Channel, SITE_STREAM, event::ContactReceived};
-use testkit::{Nats, User};
+use testkit::{Nats, User, eventually};
+use tokio::time::timeout;
 use visitor::EmailAddress;
 
 use crate::readers::{create_the_consumer, is_answered, publish_data};
 
+const SOON: Duration = Duration::from_secs(30);
 const CHANNEL: &str = "contact-received-sales";
 const WEBHOOK: &str =
     r#"[{"name": "crm", "url": "https://crm.example", "events": ["contact.received"], "format": "slack"}]"#;
@@ -51,6 +53,13 @@ fn permitted() -> Vec<(User, String, Value)> {
         info(User::Reader),
         get(User::Reader, SITE_STREAM),
         next(User::Reader, "reader"),
+        info(User::Backup),
+        (User::Backup, "$JS.API.STREAM.LIST".to_owned(), json!({})),
+        (
+            User::Backup,
+            "$JS.API.STREAM.SNAPSHOT.SITE".to_owned(),
+            json!({ "deliver_subject": "backup.rights" }),
+        ),
     ]
 }
 
@@ -225,7 +234,7 @@ async fn the_notifier_takes_and_acknowledges_nothing_of_another_s_consumer() -> 
 /// The streams that each may look at.
 fn streams_of(user: User) -> Vec<String> {
     let own: &[&str] = match user {
-        User::Contact | User::Reader => &["SITE"],
+        User::Contact | User::Reader | User::Backup => &["SITE"],
         User::Newsletter => &["SITE", "KV_subscribers"],
         User::Careers => &["SITE", "KV_uploads"],
         User::Notifier | User::Operator => return stream_names().collect(),
@@ -262,6 +271,105 @@ async fn each_user_is_answered_about_its_own_streams_and_may_change_none() -> an
         .map(|(user, subject, is_allowed)| is_answered(&nats, *user, (subject, &none), *is_allowed));
     for ((user, subject, is_allowed), is_answered) in asked.iter().zip(try_join_all(answers).await?) {
         assert_eq!(is_answered, *is_allowed, "{} {subject}", user.name());
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn whoever_makes_backups_takes_snapshots_and_asks_for_nothing_else() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    publish_an_event(&nats).await?;
+    let before = stored(&nats).await?;
+    let snapshot = json!({ "deliver_subject": "backup.rights" });
+    for stream in stream_names() {
+        let subject = format!("$JS.API.STREAM.SNAPSHOT.{stream}");
+        let is_answered = is_answered(&nats, User::Backup, (&subject, &snapshot), true).await?;
+        assert!(is_answered, "{stream}");
+    }
+    let next = json!({ "batch": 1, "no_wait": true });
+    let forbidden = [
+        ("$JS.API.STREAM.RESTORE.SITE", json!({})),
+        ("$JS.API.STREAM.CREATE.MORE", json!({ "name": "MORE" })),
+        ("$JS.API.STREAM.MSG.GET.SITE", json!({ "seq": 1 })),
+        ("$JS.API.DIRECT.GET.SITE", json!({ "seq": 1 })),
+        ("$JS.API.CONSUMER.LIST.SITE", json!({})),
+        ("$JS.API.CONSUMER.INFO.SITE.contact-received-sales", json!({})),
+        ("$JS.API.CONSUMER.MSG.NEXT.SITE.contact-received-sales", next),
+        ("$JS.API.CONSUMER.DELETE.SITE.contact-received-sales", json!({})),
+        ("$JS.ACK.SITE.contact-received-sales.1.1.1.1.0", json!({})),
+        ("$KV.subscribers.x", json!({})),
+        (OWN_EVENT, json!({})),
+        ("dead.contact-received-sales.x", json!({})),
+        ("backup.rights", json!({})),
+    ];
+    let asked = forbidden
+        .iter()
+        .map(|(subject, body)| is_answered(&nats, User::Backup, (subject, body), false));
+    for ((subject, _), is_answered) in forbidden.iter().zip(try_join_all(asked).await?) {
+        assert!(!is_answered, "{subject}");
+    }
+    assert_eq!(stored(&nats).await?, before);
+    Ok(())
+}
+
+/// What its right is besides, as long as the broker sends a snapshot wherever its request says: the day on which this fails,
+/// docs/decisions/0034-a-snapshot-is-more-than-reading.md can be forgotten.
+#[tokio::test]
+async fn a_snapshot_can_be_sent_where_it_is_stored_or_obeyed() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    publish_an_event(&nats).await?;
+    let before = stored(&nats).await?;
+    let forged = "site.other.event.x";
+    for destination in [forged, "$JS.API.STREAM.DELETE.KV_endpoints"] {
+        let snapshot = json!({ "deliver_subject": destination });
+        let subject = ("$JS.API.STREAM.SNAPSHOT.SITE", &snapshot);
+        assert!(is_answered(&nats, User::Backup, subject, true).await?);
+    }
+    let operator = jetstream::new(nats.client(User::Operator).await?);
+    eventually("the snapshot has come", SOON, async || {
+        operator.get_stream("KV_endpoints").await.is_err().then_some(())
+    })
+    .await?;
+    operator
+        .create_key_value(jetstream::kv::Config {
+            bucket: "endpoints".to_owned(),
+            ..jetstream::kv::Config::default()
+        })
+        .await?;
+    let after = stored(&nats).await?;
+    let more: Vec<&String> = after
+        .keys()
+        .filter(|subject| !before.contains_key(*subject))
+        .collect();
+    assert_eq!(more, [&format!("SITE {forged}")]);
+    Ok(())
+}
+
+/// A service gets nothing of what is in a snapshot that somebody else takes, wherever it listens.
+#[tokio::test]
+async fn nobody_else_hears_a_snapshot() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    publish_an_event(&nats).await?;
+    let mut ears = Vec::new();
+    for user in User::ALL {
+        if !matches!(user, User::Backup | User::Operator) {
+            let client = nats.client(user).await?;
+            let heard = client.subscribe(">").await?;
+            client.flush().await?;
+            ears.push((user, client, heard));
+        }
+    }
+    let backup = nats.client(User::Backup).await?;
+    let mut chunks = backup.subscribe("backup.rights").await?;
+    let snapshot = json!({ "deliver_subject": "backup.rights" });
+    backup
+        .request("$JS.API.STREAM.SNAPSHOT.SITE", snapshot.to_string().into())
+        .await?;
+    let chunk = timeout(SOON, chunks.next()).await?.context("a piece of it")?;
+    assert!(!chunk.payload.is_empty());
+    for (user, client, mut heard) in ears {
+        client.flush().await?;
+        assert!(heard.next().now_or_never().is_none(), "{}", user.name());
     }
     Ok(())
 }

@@ -9,20 +9,23 @@ use site_events::SITE_STREAM;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{
-    BackupArgs,
-    folder::{BackupWriter, Contents, StreamCount},
-    jetstream, snapshot,
+    BackupArgs, jetstream,
+    manifest::{Contents, Manifest, StreamCount},
+    repository::Repository,
+    snapshot,
+    writer::BackupWriter,
 };
 use crate::{broker, output::print_output};
 
-/// What a folder without a manifest is good for.
-const NO_BACKUP: &str = "there is no backup; remove the folder and repeat it";
+/// What is good for nothing without a manifest.
+const NO_BACKUP: &str = "there is no backup; repeat it, into a new folder where it went to one";
 
-/// Writes all that is stored into the folder, and the manifest when all of it is there.
+/// Writes all that is stored into the folder or the bucket, and the manifest when all of it is there; and then removes from the
+/// bucket what is kept no longer.
 ///
 /// # Errors
 ///
-/// If a store cannot be read, the broker has no stream `SITE`, or the folder is not empty or does not take it all.
+/// If a store cannot be read, the broker has no stream `SITE`, the folder is not empty, or it or the bucket does not take it all.
 pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     let connections = &args.connections;
     let client = broker::client(&connections.nats).await?;
@@ -33,27 +36,48 @@ pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     // A wrong address must not make empty backups night after night.
     broker::stream(&context, SITE_STREAM).await?;
     let (streams, left_out) = streams(&context).await?;
-    let mut folder = BackupWriter::create(&args.folder)?;
     let taken = OffsetDateTime::now_utc();
+    let recipients = args.backup_recipients.clone();
+    let mut writer = match &args.folder {
+        Some(folder) => BackupWriter::in_folder(folder, recipients)?,
+        None => {
+            let repository = Repository::open(args.bucket.bucket()?).await?;
+            BackupWriter::in_repository(&repository, taken, recipients).await?
+        }
+    };
 
     let mut counted = Vec::new();
     for stream in streams {
-        let messages = backup_stream(&context, &stream, &mut folder).await;
-        let messages = messages.with_context(|| format!("{NO_BACKUP}: stream {stream} cannot be read"))?;
+        let messages = backup_stream(&context, &stream, &mut writer).await;
+        let messages =
+            messages.with_context(|| format!("{NO_BACKUP}: stream {stream} cannot be backed up"))?;
         counted.push(StreamCount { stream, messages });
     }
-    let objects = backup_objects(&store, &mut folder).await;
-    let objects = objects.with_context(|| format!("{NO_BACKUP}: the S3 bucket cannot be read"))?;
+    let objects = backup_objects(&store, &mut writer).await;
+    let objects = objects.with_context(|| format!("{NO_BACKUP}: the S3 bucket cannot be backed up"))?;
     let contents = Contents {
         streams: counted,
         left_out,
         objects,
     };
-    let (manifest, bytes) = folder
-        .write_manifest(taken, version, contents)
+    let manifest = writer.write_manifest(taken, version, contents).await;
+    let manifest = manifest.context(NO_BACKUP)?;
+    let removed = match args.folder {
+        Some(_) => Vec::new(),
+        None => prune(args, taken).await?,
+    };
+    print_backup(args, &writer, &manifest, &removed)
+}
+
+/// Removes what is kept no longer, now that there is a newer one.
+async fn prune(args: &BackupArgs, now: OffsetDateTime) -> anyhow::Result<Vec<String>> {
+    let pruned = async {
+        let repository = Repository::open(args.bucket.bucket()?).await?;
+        repository.prune(args.retention, now).await
+    };
+    pruned
         .await
-        .context(NO_BACKUP)?;
-    print_backup(args, &manifest.contents, taken, bytes)
+        .context("the backup is whole, but older ones cannot be removed")
 }
 
 /// The names of all streams, events first (see [`super`]), and of those that lie in memory only.
@@ -76,62 +100,67 @@ async fn streams(context: &Context) -> anyhow::Result<(Vec<String>, Vec<String>)
     Ok((streams, left_out))
 }
 
-async fn backup_stream(context: &Context, stream: &str, folder: &mut BackupWriter) -> anyhow::Result<u64> {
-    let mut file = folder.file(format!("streams/{stream}.snapshot"))?;
+async fn backup_stream(context: &Context, stream: &str, writer: &mut BackupWriter) -> anyhow::Result<u64> {
+    let mut file = writer.file(&format!("streams/{stream}.snapshot"))?;
     let info = snapshot::download(context, stream, &mut file).await?;
-    folder.keep(file).await?;
-    folder.keep_json(format!("streams/{stream}.json"), &info).await?;
+    writer.keep(file).await?;
+    let file = writer.file(&format!("streams/{stream}.json"))?;
+    writer.keep_json(file, &info).await?;
     Ok(info.messages())
 }
 
-async fn backup_objects(store: &ResumeStore, folder: &mut BackupWriter) -> anyhow::Result<u64> {
+async fn backup_objects(store: &ResumeStore, writer: &mut BackupWriter) -> anyhow::Result<u64> {
     let mut number = 0;
     let mut keys = store.keys();
     while let Some(page) = keys.next().await? {
         for key in page {
-            // Who is erased in this moment is not backed up.
-            let Some(mut object) = store.open(&key).await? else {
-                continue;
-            };
-            number += 1;
-            let mut file = folder.file(format!("objects/{number:08}.content"))?;
-            while let Some(piece) = object.next().await? {
-                file.write(piece.as_ref()).await?;
+            if writer.reuse(&key) || backup_object(store, &key, writer).await? {
+                number += 1;
             }
-            folder.keep(file).await?;
-            folder
-                .keep_json(format!("objects/{number:08}.json"), &object.info)
-                .await?;
         }
     }
     Ok(number)
 }
 
-fn print_backup(
-    args: &BackupArgs,
-    contents: &Contents,
-    taken: OffsetDateTime,
-    bytes: u64,
-) -> anyhow::Result<()> {
-    let (to, bucket) = (&args.folder, &args.connections.store.s3_bucket);
-    let taken = taken.format(&Rfc3339)?;
-    let document = json!({ "to": to, "taken": taken, "bytes": bytes, "backedUp": contents });
-    let heading = format!("Backed up to {}, {bytes} bytes, as of {taken}:", to.display());
-    let left_out = contents.left_out.iter();
-    let left_out = left_out.map(|stream| format!("left out: stream {stream}, which lies in memory only"));
-    let lines = std::iter::once(heading)
-        .chain(contents.lines(bucket))
-        .chain(left_out);
-    print_output(args.connections.json, &document, lines)
+/// Says whether the object was still there: who is erased in this moment is not backed up.
+async fn backup_object(store: &ResumeStore, key: &str, writer: &mut BackupWriter) -> anyhow::Result<bool> {
+    let Some(mut object) = store.open(key).await? else {
+        return Ok(false);
+    };
+    let [mut content, description] = writer.object(key)?;
+    while let Some(piece) = object.next().await? {
+        content.write(piece.as_ref()).await?;
+    }
+    writer.keep(content).await?;
+    writer.keep_json(description, &object.info).await?;
+    writer.sent.objects += 1;
+    Ok(true)
 }
 
-impl Contents {
-    /// A line for each place.
-    pub fn lines(&self, bucket: &str) -> Vec<String> {
-        let streams = self.streams.iter();
-        let streams =
-            streams.map(|StreamCount { stream, messages }| format!("stream {stream}: {messages} messages"));
-        let objects = format!("S3 bucket {bucket}: {} objects", self.objects);
-        streams.chain([objects]).collect()
-    }
+fn print_backup(
+    args: &BackupArgs,
+    writer: &BackupWriter,
+    manifest: &Manifest,
+    removed: &[String],
+) -> anyhow::Result<()> {
+    let (to, bucket) = (writer.named(), &args.connections.store.s3_bucket);
+    let taken = manifest.taken.format(&Rfc3339)?;
+    let (contents, sent, bytes) = (&manifest.contents, &writer.sent, manifest.bytes());
+    let document = json!({
+        "to": to, "taken": taken, "bytes": bytes, "backedUp": contents, "sent": sent, "removed": removed,
+    });
+    let heading = format!("Backed up to {to}, {bytes} bytes, as of {taken}:");
+    let left_out = contents.left_out.iter();
+    let left_out = left_out.map(|stream| format!("left out: stream {stream}, which lies in memory only"));
+    let there = format!(
+        "sent: {} bytes, {} objects that were not there",
+        sent.bytes, sent.objects
+    );
+    let removed = removed.iter().map(|name| format!("removed: backup {name}"));
+    let lines = std::iter::once(heading)
+        .chain(contents.lines(bucket))
+        .chain(left_out)
+        .chain([there])
+        .chain(removed);
+    print_output(args.connections.json, &document, lines)
 }

@@ -9,9 +9,13 @@ use time::format_description::well_known::Rfc3339;
 
 use super::{
     Connections, RestoreArgs,
-    folder::{Contents, StreamCount, VerifiedBackup},
+    encryption::Identities,
     jetstream,
+    manifest::{Contents, FileChecksum, RunningChecksum, StreamCount},
+    repository::Repository,
     snapshot::{self, StreamInfo},
+    store::BackupStore,
+    verified::{self, VerifiedBackup},
 };
 use crate::{broker, output::print_output};
 
@@ -19,7 +23,8 @@ use crate::{broker, output::print_output};
 const PARTIAL_RESTORE_HINT: &str =
     "what is restored is a part; empty the broker and the bucket, and repeat it";
 
-/// Brings back what the folder holds, once it is sure that the folder is whole and that nothing would be written over.
+/// Brings back what a backup holds, once it is sure that it is whole and that nothing would be written over; and then looks
+/// whether it is there.
 ///
 /// # Errors
 ///
@@ -27,29 +32,41 @@ const PARTIAL_RESTORE_HINT: &str =
 /// the message says whether a part is restored.
 pub async fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
     let connections = &args.connections;
-    let mut folder = VerifiedBackup::open(&args.folder).await?;
+    let mut backup = open(args).await?;
     let context = jetstream(broker::client(&connections.nats).await?);
     let store = ResumeStore::new(&connections.store);
-    ensure_free(&context, &folder.manifest.contents).await?;
+    ensure_free(&context, &backup.manifest.contents).await?;
     if args.broker_only {
-        folder.manifest.contents.objects = 0;
+        backup.manifest.contents.objects = 0;
     } else {
         ensure_empty(&store, connections).await?;
     }
     if !args.yes {
-        return print_dry_run(args, &folder);
+        return print_dry_run(args, &backup);
     }
     if !args.broker_only {
         store.ensure_bucket().await?;
+        let restored = restore_objects(&store, &backup).await;
+        restored.context(PARTIAL_RESTORE_HINT)?;
     }
-    restore_objects(&store, &folder)
-        .await
-        .context(PARTIAL_RESTORE_HINT)?;
-    for StreamCount { stream, .. } in folder.manifest.contents.streams.iter().rev() {
-        let restored = restore_stream(&context, stream, &folder, args.replicas).await;
+    for StreamCount { stream, .. } in backup.manifest.contents.streams.iter().rev() {
+        let restored = restore_stream(&context, stream, &backup, args.replicas).await;
         restored.with_context(|| format!("{PARTIAL_RESTORE_HINT}: stream {stream} cannot be restored"))?;
     }
-    print_restored(args, &folder)
+    print_restored(args, &backup)
+}
+
+async fn open(args: &RestoreArgs) -> anyhow::Result<VerifiedBackup> {
+    let identities = args.backup_identity.as_ref().map(Identities::parse).transpose()?;
+    let (store, prefix) = match &args.folder {
+        Some(folder) => (BackupStore::Folder(folder.clone()), String::new()),
+        None => {
+            let repository = Repository::open(args.bucket.bucket()?).await?;
+            let name = repository.choose(args.from.as_deref())?;
+            (repository.store(), format!("{name}/"))
+        }
+    };
+    VerifiedBackup::open(store, prefix, identities).await
 }
 
 async fn ensure_free(context: &Context, contents: &Contents) -> anyhow::Result<()> {
@@ -82,43 +99,73 @@ async fn ensure_empty(store: &ResumeStore, connections: &Connections) -> anyhow:
     Ok(())
 }
 
-async fn restore_objects(store: &ResumeStore, folder: &VerifiedBackup) -> anyhow::Result<()> {
-    for number in 1..=folder.manifest.contents.objects {
-        let info: ObjectInfo = folder.json(&format!("objects/{number:08}.json"))?;
-        let content = folder.path(&format!("objects/{number:08}.content"));
-        store.restore(&info, &content).await?;
+async fn restore_objects(store: &ResumeStore, backup: &VerifiedBackup) -> anyhow::Result<()> {
+    let mut count = 0;
+    for (description, content) in backup.objects() {
+        let info: ObjectInfo = verified::json(backup.decrypted(&description).await?).await?;
+        let content = verified::bytes(backup.decrypted(&content).await?).await?;
+        let mut checksum = RunningChecksum::default();
+        checksum.update(&content);
+        store.restore(&info, content).await?;
+        let restored = stored_checksum(store, &info.key).await?;
+        ensure!(
+            restored == Some(checksum.finish()),
+            "the bucket holds another object under {} than it was given",
+            info.key
+        );
+        count += 1;
     }
+    let should = backup.manifest.contents.objects;
+    ensure!(
+        count == should,
+        "the backup names {should} objects and has {count}"
+    );
     Ok(())
+}
+
+async fn stored_checksum(store: &ResumeStore, key: &str) -> anyhow::Result<Option<FileChecksum>> {
+    let Some(mut object) = store.open(key).await? else {
+        return Ok(None);
+    };
+    let mut checksum = RunningChecksum::default();
+    while let Some(piece) = object.next().await? {
+        checksum.update(piece.as_ref());
+    }
+    Ok(Some(checksum.finish()))
 }
 
 async fn restore_stream(
     context: &Context,
     stream: &str,
-    folder: &VerifiedBackup,
+    backup: &VerifiedBackup,
     replicas: Option<usize>,
 ) -> anyhow::Result<()> {
-    let mut info: StreamInfo = folder.json(&format!("streams/{stream}.json"))?;
+    let info = backup.content(&format!("streams/{stream}.json")).await?;
+    let mut info: StreamInfo = verified::json(info).await?;
     if let Some(replicas) = replicas {
         info.set_replicas(replicas);
     }
-    let file = folder.path(&format!("streams/{stream}.snapshot"));
-    snapshot::restore(context, stream, &info, &file).await?;
+    let snapshot = backup.content(&format!("streams/{stream}.snapshot")).await?;
+    snapshot::restore(context, stream, &info, snapshot).await?;
     snapshot::wait_until_restored(context, stream, &info).await
 }
 
-fn print_dry_run(args: &RestoreArgs, folder: &VerifiedBackup) -> anyhow::Result<()> {
-    let taken = folder.manifest.taken.format(&Rfc3339)?;
-    let contents = &folder.manifest.contents;
-    let document = json!({ "taken": taken, "wouldRestore": contents });
-    let heading = format!("Nothing was restored; repeat it with --yes. Would restore, as of {taken}:");
+fn print_dry_run(args: &RestoreArgs, backup: &VerifiedBackup) -> anyhow::Result<()> {
+    let taken = backup.manifest.taken.format(&Rfc3339)?;
+    let contents = &backup.manifest.contents;
+    let document = json!({ "from": backup.named(), "taken": taken, "wouldRestore": contents });
+    let heading = format!(
+        "Nothing was restored; repeat it with --yes. Would restore {}, as of {taken}:",
+        backup.named()
+    );
     print_contents(args, contents, &document, heading)
 }
 
-fn print_restored(args: &RestoreArgs, folder: &VerifiedBackup) -> anyhow::Result<()> {
-    let taken = folder.manifest.taken.format(&Rfc3339)?;
-    let contents = &folder.manifest.contents;
-    let document = json!({ "taken": taken, "restored": contents });
-    let heading = format!("Restored, as of {taken}:");
+fn print_restored(args: &RestoreArgs, backup: &VerifiedBackup) -> anyhow::Result<()> {
+    let taken = backup.manifest.taken.format(&Rfc3339)?;
+    let contents = &backup.manifest.contents;
+    let document = json!({ "from": backup.named(), "taken": taken, "restored": contents });
+    let heading = format!("Restored and checked {}, as of {taken}:", backup.named());
     print_contents(args, contents, &document, heading)
 }
 

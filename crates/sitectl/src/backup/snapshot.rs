@@ -1,7 +1,7 @@
 //! The broker's own snapshots of its streams, their consumers included: what `nats stream backup` and `nats stream
 //! restore` speak (nats-server, `server/jetstream_api.go`).
 
-use std::{path::Path, sync::atomic::Ordering, time::Duration};
+use std::{io, sync::atomic::Ordering, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use async_nats::{
@@ -12,12 +12,12 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::{
-    fs::File,
     io::AsyncReadExt as _,
     time::{Instant, sleep, timeout},
 };
+use uuid::Uuid;
 
-use super::{REQUEST_TIMEOUT, folder::NewFile};
+use super::{REQUEST_TIMEOUT, store::Content, writer::NewFile};
 
 /// Size of a chunk; less where the broker takes only smaller messages.
 const CHUNK_BYTES: usize = 128 * 1024;
@@ -27,6 +27,8 @@ const WINDOW_BYTES: usize = 4 * 1024 * 1024;
 const CHUNK_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the broker may take to make a stream of what it got.
 const RESTORE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
+/// Where the broker sends snapshots: in the account of the streams, from where the account of backups imports it (users.conf).
+const DELIVERY: &str = "backup";
 /// The status of a snapshot that is complete.
 const NO_CONTENT: u16 = 204;
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -58,11 +60,11 @@ impl StreamInfo {
 ///
 /// # Errors
 ///
-/// If the broker refuses it, falls silent or is lost meanwhile, or the disk does not take it.
+/// If the broker refuses it, falls silent or is lost meanwhile, or the place of the backup does not take it.
 pub async fn download(context: &Context, stream: &str, file: &mut NewFile) -> anyhow::Result<StreamInfo> {
     let client = context.client();
     let connects = connects(&client);
-    let inbox = client.new_inbox();
+    let inbox = format!("{DELIVERY}.{}", Uuid::new_v4().simple());
     let mut chunks = client.subscribe(inbox.clone()).await?;
     let body =
         json!({ "deliver_subject": inbox, "chunk_size": chunk_size(&client), "window_size": WINDOW_BYTES });
@@ -119,13 +121,17 @@ fn connects(client: &Client) -> u64 {
 /// # Errors
 ///
 /// If the file cannot be read, or the broker refuses it or falls silent.
-pub async fn restore(context: &Context, stream: &str, info: &StreamInfo, file: &Path) -> anyhow::Result<()> {
+pub async fn restore(
+    context: &Context,
+    stream: &str,
+    info: &StreamInfo,
+    mut snapshot: Content,
+) -> anyhow::Result<()> {
     let upload: Upload = request(context, &format!("STREAM.RESTORE.{stream}"), info).await?;
     let client = context.client();
-    let mut file = File::open(file).await?;
     let mut chunk = vec![0; chunk_size(&client)];
     loop {
-        let length = file.read(&mut chunk).await?;
+        let length = fill(&mut snapshot, &mut chunk).await?;
         let is_end = length == 0;
         let request = Request::new()
             .payload(chunk[..length].to_vec().into())
@@ -140,6 +146,18 @@ pub async fn restore(context: &Context, stream: &str, info: &StreamInfo, file: &
             parse_response::<Value>(&answer.payload)?;
         }
     }
+}
+
+/// Reads as much as there is room for; less only at the end.
+async fn fill(content: &mut Content, chunk: &mut [u8]) -> io::Result<usize> {
+    let mut length = 0;
+    while length < chunk.len() {
+        match content.read(&mut chunk[length..]).await? {
+            0 => break,
+            more => length += more,
+        }
+    }
+    Ok(length)
 }
 
 /// Where a snapshot is sent to.
@@ -160,40 +178,58 @@ pub async fn wait_until_restored(context: &Context, stream: &str, info: &StreamI
         let found = fingerprint(context, stream).await;
         if found
             .as_ref()
-            .is_ok_and(|found| *found == StreamFingerprint::by(info))
+            .is_ok_and(|found| found.is_restored_from(&StreamFingerprint::by(info)))
         {
             return Ok(());
         }
         if started.elapsed() > REQUEST_TIMEOUT {
             found?;
-            bail!("the broker has it with another last number or other consumers than it had");
+            bail!("the broker has it with other messages, numbers or consumers than it had");
         }
         sleep(POLL_INTERVAL).await;
     }
 }
 
 /// Fingerprint of a stream: what must be the same after a restore.
-#[derive(PartialEq, Eq)]
 struct StreamFingerprint {
+    messages: u64,
+    first_sequence: u64,
     last_sequence: u64,
     consumers: u64,
+    /// Whether single messages go when their time is over.
+    forgets: bool,
 }
 
 impl StreamFingerprint {
     fn by(info: &StreamInfo) -> Self {
         Self {
+            forgets: info.config["allow_msg_ttl"] == true,
+            messages: info.messages(),
+            first_sequence: info.number("first_seq"),
             last_sequence: info.number("last_seq"),
             consumers: info.number("consumer_count"),
         }
+    }
+
+    /// What was too old when it was restored is gone at once.
+    fn is_restored_from(&self, former: &Self) -> bool {
+        let has_forgotten = former.forgets || self.first_sequence > former.first_sequence;
+        let is_complete = self.messages == former.messages || has_forgotten;
+        let ends = |fingerprint: &Self| (fingerprint.last_sequence, fingerprint.consumers);
+        is_complete && ends(self) == ends(former)
     }
 }
 
 async fn fingerprint(context: &Context, stream: &str) -> anyhow::Result<StreamFingerprint> {
     let stream = context.get_stream(stream).await?;
     let consumers: Vec<Info> = stream.consumers().try_collect().await?;
+    let state = &stream.cached_info().state;
     Ok(StreamFingerprint {
-        last_sequence: stream.cached_info().state.last_sequence,
+        messages: state.messages,
+        first_sequence: state.first_sequence,
+        last_sequence: state.last_sequence,
         consumers: consumers.len() as u64,
+        forgets: stream.cached_info().config.allow_message_ttl,
     })
 }
 

@@ -37,11 +37,11 @@ use crate::{
     tool::{PERSON_KEY, command, message, person, publish, refused, told, told_json},
 };
 
-const SOON: Duration = Duration::from_secs(45);
+pub const SOON: Duration = Duration::from_secs(45);
 const SALES: &str = "sales@oculant.example";
 const RECRUITERS: &str = "recruiters@oculant.example";
 /// Their mail was delivered before the backup.
-const SERVED: &str = "served@example.org";
+pub const SERVED: &str = "served@example.org";
 /// Their mail server wants to be asked again later.
 const LATER: &str = "later@example.org";
 /// They wrote when no notifier ran.
@@ -51,21 +51,21 @@ const GONE: &str = "gone@example.org";
 const RESUME: &[u8] = b"%PDF-1.7 this is what Asha can do";
 
 /// Where a site is stored.
-struct Parts {
-    nats: Nats,
-    s3: S3,
-    flags: Vec<String>,
+pub struct Parts {
+    pub nats: Nats,
+    pub s3: S3,
+    pub flags: Vec<String>,
     _disk: Option<TempDir>,
 }
 
 impl Parts {
     /// With streams, consumers and buckets.
-    async fn set_up() -> anyhow::Result<Self> {
+    pub async fn set_up() -> anyhow::Result<Self> {
         Ok(Self::of(Nats::start().await?, S3::start().await?, None))
     }
 
     /// As they are before `sitectl setup`.
-    async fn fresh() -> anyhow::Result<Self> {
+    pub async fn fresh() -> anyhow::Result<Self> {
         let disk = TempDir::new()?;
         let nats = Nats::start_at(Ports::free()?.nats, disk.path()).await?;
         Ok(Self::of(nats, S3::start().await?, Some(disk)))
@@ -85,13 +85,13 @@ impl Parts {
         self.nats.flags(User::Operator).into_iter().chain([key]).collect()
     }
 
-    async fn streams(&self) -> anyhow::Result<Vec<String>> {
+    pub async fn streams(&self) -> anyhow::Result<Vec<String>> {
         let context = jetstream::new(self.nats.client(User::Operator).await?);
         Ok(context.stream_names().try_collect().await?)
     }
 
     /// How far every stream and every consumer is.
-    async fn positions(&self) -> anyhow::Result<BTreeMap<String, Value>> {
+    pub async fn positions(&self) -> anyhow::Result<BTreeMap<String, Value>> {
         let context = jetstream::new(self.nats.client(User::Operator).await?);
         let mut positions = BTreeMap::new();
         for name in self.streams().await? {
@@ -115,7 +115,7 @@ impl Parts {
     }
 
     /// An applicant's résumé, and the event that tells of it.
-    async fn apply(&self) -> anyhow::Result<ResumeKey> {
+    pub async fn apply(&self) -> anyhow::Result<ResumeKey> {
         let folder = TempDir::new()?;
         let file = folder.path().join("cv.pdf");
         fs::write(&file, RESUME)?;
@@ -185,7 +185,7 @@ impl Running {
 }
 
 /// Everything that can become of an event and of a subscriber, and a broker and a bucket that nobody uses any more.
-async fn a_site_that_ran() -> anyhow::Result<(Parts, ResumeKey)> {
+pub async fn a_site_that_ran() -> anyhow::Result<(Parts, ResumeKey)> {
     let parts = Parts::set_up().await?;
     let server = MailServer::start(|to, _| match to {
         GONE => ScriptedReply::ToRecipient("550 5.1.1 <gone@example.org>: gone is no user here"),
@@ -329,6 +329,15 @@ async fn what_is_delivered_while_a_backup_is_taken_is_not_sent_again() -> anyhow
     Ok(())
 }
 
+/// Where the one object of a backup lies in its folder.
+fn the_object(folder: &str) -> anyhow::Result<String> {
+    let entries = fs::read_dir(Path::new(folder).join("objects"))?;
+    let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+    let names = names.collect::<anyhow::Result<Vec<_>>>()?;
+    let content = names.into_iter().find(|name| name.ends_with(".content"));
+    Ok(format!("objects/{}", content.context("an object")?))
+}
+
 /// A small site, backed up.
 async fn a_backup() -> anyhow::Result<(Parts, TempDir)> {
     let parts = Parts::set_up().await?;
@@ -346,12 +355,9 @@ async fn a_folder_that_is_not_what_was_written_is_refused() -> anyhow::Result<()
     let site = Parts::fresh().await?;
     let refusal = || refused(&["restore", &from, "--yes"], &site.flags);
     let file = |name: &str| Path::new(&from).join(name);
+    let object = the_object(&from)?;
 
-    for name in [
-        "streams/SITE.snapshot",
-        "streams/SITE.json",
-        "objects/00000001.content",
-    ] {
+    for name in ["streams/SITE.snapshot", "streams/SITE.json", &object] {
         let was = fs::read(file(name))?;
         let mut altered = was.clone();
         altered[was.len() / 2] ^= 1;
@@ -498,7 +504,7 @@ async fn nobody_else_can_read_a_backup() -> anyhow::Result<()> {
 }
 
 /// Fills the stream of events with what does not get smaller by compression.
-async fn fill(nats: &Nats, megabytes: usize) -> anyhow::Result<()> {
+pub async fn fill(nats: &Nats, megabytes: usize) -> anyhow::Result<()> {
     let context = jetstream::new(nats.client(User::Operator).await?);
     for _ in 0..megabytes * 2 {
         let noise: Vec<u8> = (0..32 * 1024).flat_map(|_| Uuid::new_v4().into_bytes()).collect();
@@ -509,7 +515,7 @@ async fn fill(nats: &Nats, megabytes: usize) -> anyhow::Result<()> {
 }
 
 /// A line to the broker that is cut once the broker has sent this many bytes. Gives its port.
-async fn cut_line(nats: &Nats, after: usize) -> anyhow::Result<u16> {
+pub async fn cut_line(nats: &Nats, after: usize) -> anyhow::Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let port = listener.local_addr()?.port();
     let broker = nats.url().trim_start_matches("nats://").to_owned();

@@ -1,6 +1,7 @@
 //! The operator's tool as an operator runs it.
 
 mod backup;
+mod backup_bucket;
 mod dead_letters;
 mod doctor;
 mod documented;

@@ -13,8 +13,15 @@ use crate::table;
 const MARK: &str = "marked";
 /// What names of secrets are made of.
 const SECRET_WORDS: [&str; 5] = ["PASSWORD", "SECRET", "KEY", "TOKEN", "WEBHOOKS"];
+/// A public key that age's documentation has.
+const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
 /// Of these names, those of no secret.
-const NO_SECRETS: [&str; 3] = ["S3_ACCESS_KEY_ID", "WEBHOOKS_ALLOW_PRIVATE", "WEBHOOKS_CA_FILE"];
+const NO_SECRETS: [&str; 4] = [
+    "BACKUP_S3_ACCESS_KEY_ID",
+    "S3_ACCESS_KEY_ID",
+    "WEBHOOKS_ALLOW_PRIVATE",
+    "WEBHOOKS_CA_FILE",
+];
 
 /// What a program says of these arguments: the settings as `Debug` shows them, or its last words.
 type Read = fn(Vec<OsString>, &HashMap<String, String>) -> Result<String, String>;
@@ -118,6 +125,9 @@ fn marked(variable: &str) -> String {
 fn needed(command: &Command) -> Vec<String> {
     let brand = root().join("brand.json").to_string_lossy().into_owned();
     let values = [
+        ("backup-recipients", RECIPIENT),
+        ("backup-s3-access-key-id", "somebody"),
+        ("backup-s3-endpoint", "https://s3.example"),
         ("brand-file", &*brand),
         ("dkim-domain", "oculant.example"),
         ("dkim-selector", "site"),
@@ -145,6 +155,8 @@ fn needed(command: &Command) -> Vec<String> {
 fn debug_shows_no_secret_of_any_program() -> anyhow::Result<()> {
     let folder = TempDir::new()?;
     for variable in [
+        "BACKUP_IDENTITY",
+        "BACKUP_S3_SECRET_ACCESS_KEY",
         "CHALLENGE_KEY",
         "DKIM_KEY",
         "NATS_PASSWORD",

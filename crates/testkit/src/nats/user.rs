@@ -15,6 +15,8 @@ pub enum User {
     Notifier,
     /// Whoever reads events for other purposes.
     Reader,
+    /// Whoever makes backups.
+    Backup,
     /// `sitectl`.
     Operator,
     /// Whoever watches the servers.
@@ -23,12 +25,13 @@ pub enum User {
 
 impl User {
     /// Every user there is.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Contact,
         Self::Newsletter,
         Self::Careers,
         Self::Notifier,
         Self::Reader,
+        Self::Backup,
         Self::Operator,
         Self::Monitor,
     ];
@@ -41,6 +44,7 @@ impl User {
             Self::Careers => "careers",
             Self::Notifier => "notifier",
             Self::Reader => "reader",
+            Self::Backup => "backup",
             Self::Operator => "operator",
             Self::Monitor => "monitor",
         }

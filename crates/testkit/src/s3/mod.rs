@@ -1,5 +1,6 @@
 //! A real S3 API over a folder, which does wrong what it is told to.
 
+mod access;
 mod fault;
 
 use std::{
@@ -26,8 +27,11 @@ use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use self::fault::Impediment;
 pub use self::fault::S3Fault;
+use self::{
+    access::{BACKUP_USER, BACKUPS, Rights},
+    fault::Impediment,
+};
 use crate::ports::free_ports;
 
 const BUCKET: &str = "resumes";
@@ -76,7 +80,10 @@ impl S3 {
     pub async fn resume_from_disk(&mut self) -> anyhow::Result<()> {
         let files = FileSystem::new(&self.folder).map_err(|error| anyhow::anyhow!("S3: {error:?}"))?;
         let mut service = S3ServiceBuilder::new(files);
-        service.set_auth(SimpleAuth::from_single(ACCESS_KEY_ID, self.secret.as_str()));
+        let mut users = SimpleAuth::from_single(ACCESS_KEY_ID, self.secret.as_str());
+        users.register(BACKUP_USER.to_owned(), self.secret.as_str().into());
+        service.set_auth(users);
+        service.set_access(Rights);
         let listener = TcpListener::bind(("127.0.0.1", self.port))
             .await
             .context("the S3 port")?;
@@ -130,9 +137,32 @@ impl S3 {
 
     /// The same as flags.
     pub fn flags(&self) -> Vec<String> {
-        self.env()
-            .map(|(name, value)| format!("--{}={value}", name.to_lowercase().replace('_', "-")))
-            .to_vec()
+        as_flags(&self.env())
+    }
+
+    /// The same for whoever makes backups: reads, and writes nothing but backups.
+    pub fn flags_of_backup(&self) -> Vec<String> {
+        let mut flags = self.flags();
+        flags.retain(|flag| !flag.starts_with("--s3-access-key-id="));
+        flags.push(format!("--s3-access-key-id={BACKUP_USER}"));
+        flags
+    }
+
+    /// Makes the bucket that backups are kept in; gives name and credentials by the names of the settings.
+    pub fn backups_env(&self) -> anyhow::Result<[(&'static str, String); 5]> {
+        fs::create_dir_all(self.folder.join(BACKUPS))?;
+        Ok([
+            ("BACKUP_S3_ENDPOINT", self.url()),
+            ("BACKUP_S3_REGION", "us-east-1".to_owned()),
+            ("BACKUP_S3_BUCKET", BACKUPS.to_owned()),
+            ("BACKUP_S3_ACCESS_KEY_ID", BACKUP_USER.to_owned()),
+            ("BACKUP_S3_SECRET_ACCESS_KEY", self.secret.clone()),
+        ])
+    }
+
+    /// The same as flags.
+    pub fn backups_flags(&self) -> anyhow::Result<Vec<String>> {
+        Ok(as_flags(&self.backups_env()?))
     }
 
     /// The same as settings.
@@ -148,7 +178,21 @@ impl S3 {
 
     /// The stored objects: key and content, by key.
     pub fn objects(&self) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
-        let bucket = self.folder.join(BUCKET);
+        self.objects_in(BUCKET)
+    }
+
+    /// The same of the backups.
+    pub fn backups(&self) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+        self.objects_in(BACKUPS)
+    }
+
+    /// Where a file of the backups lies on the disk.
+    pub fn backup_file(&self, key: &str) -> PathBuf {
+        self.folder.join(BACKUPS).join(key)
+    }
+
+    fn objects_in(&self, bucket: &str) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+        let bucket = self.folder.join(bucket);
         let mut objects = Vec::new();
         collect(&bucket, &bucket, &mut objects)?;
         objects.sort();
@@ -179,6 +223,12 @@ impl S3 {
         let paths = entries.iter().map(fs::DirEntry::path);
         Ok(paths.filter(|path| path.is_file()).collect())
     }
+}
+
+fn as_flags(settings: &[(&str, String)]) -> Vec<String> {
+    let flag =
+        |(name, value): &(&str, String)| format!("--{}={value}", name.to_lowercase().replace('_', "-"));
+    settings.iter().map(flag).collect()
 }
 
 fn collect(bucket: &Path, folder: &Path, objects: &mut Vec<(String, Vec<u8>)>) -> anyhow::Result<()> {

@@ -86,6 +86,8 @@ test.each(Object.entries(retention))(
 
 test('backups are removed when the policy says so', () => {
   expect(operations).toContain(`/backups -mindepth 1 -maxdepth 1 -mtime +${BACKUPS_KEPT_DAYS} `);
+  const job = readFileSync('k8s/components/backup/backup.yaml', 'utf8');
+  expect(job).toMatch(new RegExp(`name: BACKUP_KEEP_DAYS\\n +value: "${BACKUPS_KEPT_DAYS}"`));
 });
 
 test('an address that nobody confirmed is kept as long as the policy says', () => {

@@ -56,7 +56,7 @@ export const retention = {
   RESUME_LINK_HOURS: 168,
 } as const;
 
-/** Retention period of a backup, by the command of `docs/operations.md` that removes older ones. */
+/** Retention period of a backup, by the job's setting, and on a volume by the command of `docs/operations.md` that removes older ones. */
 export const BACKUPS_KEPT_DAYS = 30;
 
 /** Retention period of an address that does not exist and that nobody confirmed (`crates/subscribers`). */

@@ -1,0 +1,449 @@
+//! `sitectl backup` and `sitectl restore` with a second bucket.
+
+use std::{collections::BTreeSet, process::Stdio};
+
+use age::{secrecy::ExposeSecret, x25519::Identity};
+use anyhow::Context as _;
+use async_nats::jetstream;
+use resumes::{ResumeKey, ResumeStore};
+use serde_json::{Value, json};
+use testkit::{S3Fault, User, eventually, pass_flags};
+use tokio::process::Command;
+
+use crate::{
+    backup::{Parts, SERVED, SOON, a_site_that_ran, cut_line, fill},
+    tool::{command, message, publish, refused, told, told_json},
+};
+
+/// A place for backups, and who can read them.
+struct Backups {
+    identity: Identity,
+    /// What makes a backup of these parts.
+    backup: Vec<String>,
+    /// What reads the backups, without an identity.
+    bucket: Vec<String>,
+}
+
+impl Backups {
+    /// Of these parts, made by users who may do nothing else, in the bucket beside theirs.
+    fn of(parts: &Parts) -> anyhow::Result<Self> {
+        let identity = Identity::generate();
+        let bucket = parts.s3.backups_flags()?;
+        let recipients = format!("--backup-recipients={}", identity.to_public());
+        let broker = parts.nats.flags(User::Backup).into_iter();
+        let resumes = parts.s3.flags_of_backup();
+        Ok(Self {
+            backup: broker
+                .chain(resumes)
+                .chain(bucket.clone())
+                .chain([recipients])
+                .collect(),
+            identity,
+            bucket,
+        })
+    }
+
+    fn make(&self) -> anyhow::Result<Value> {
+        told_json(&["backup"], &self.backup)
+    }
+
+    /// What restores one into these parts.
+    fn restore_into(&self, parts: &Parts) -> Vec<String> {
+        self.restore_with(&self.identity, parts)
+    }
+
+    fn restore_with(&self, identity: &Identity, parts: &Parts) -> Vec<String> {
+        let secret = identity.to_string();
+        let file = format!("# made by a test\n{}\n", secret.expose_secret());
+        let identity = format!("--backup-identity={file}");
+        let flags = parts.flags.iter().chain(&self.bucket).cloned();
+        flags.chain([identity]).collect()
+    }
+}
+
+/// The keys of the bucket of backups.
+fn keys(parts: &Parts) -> anyhow::Result<BTreeSet<String>> {
+    let files = parts.s3.backups()?.into_iter();
+    Ok(files.map(|(key, _)| key).collect())
+}
+
+fn name_of(backup: &Value) -> anyhow::Result<String> {
+    let to = backup["to"].as_str().context("where it is")?;
+    let name = to.trim_end_matches('/').rsplit('/').next();
+    Ok(name.context("its name")?.to_owned())
+}
+
+/// A name is of one second.
+async fn next_second() {
+    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_site_is_restored_from_the_bucket_as_it_was() -> anyhow::Result<()> {
+    let (former, resume) = a_site_that_ran().await?;
+    let backups = Backups::of(&former)?;
+    let before = former.positions().await?;
+    let made = backups.make()?;
+    assert_eq!(made["sent"]["objects"], 1, "{made}");
+    assert_eq!(former.positions().await?, before, "a backup changes nothing");
+
+    let site = Parts::fresh().await?;
+    let flags = backups.restore_into(&site);
+    let said = told(&["restore"], &flags)?;
+    assert!(
+        said.contains("--yes") && said.contains(&name_of(&made)?),
+        "{said}"
+    );
+    assert!(site.streams().await?.is_empty() && site.s3.objects()?.is_empty());
+    let restored = told_json(&["restore", "--yes"], &flags)?;
+    assert_eq!(restored["restored"], made["backedUp"]);
+    assert_eq!(site.positions().await?, before);
+    assert_eq!(site.s3.objects()?, former.s3.objects()?);
+    let object = ResumeStore::new(&site.s3.settings()?)
+        .open(resume.as_str())
+        .await?;
+    let object = object.context("no résumé")?;
+    assert_eq!(object.info.content_type.as_deref(), Some("application/pdf"));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_later_backup_sends_only_new_objects_and_keeps_what_is_gone_from_the_source() -> anyhow::Result<()>
+{
+    let parts = Parts::set_up().await?;
+    publish(&parts.nats, SERVED, message("Zoë Müller", SERVED)?).await?;
+    let first_resume = parts.apply().await?;
+    parts.apply().await?;
+    let backups = Backups::of(&parts)?;
+    let first = backups.make()?;
+    assert_eq!(first["sent"]["objects"], 2);
+    let after_the_first = keys(&parts)?;
+
+    parts.apply().await?;
+    ResumeStore::new(&parts.s3.settings()?)
+        .delete(&first_resume)
+        .await?;
+    next_second().await;
+    let second = backups.make()?;
+    assert_eq!(second["sent"]["objects"], 1, "{second}");
+    assert_eq!(second["backedUp"]["objects"], 2, "{second}");
+    let after_the_second = keys(&parts)?;
+    let new: Vec<&String> = after_the_second.difference(&after_the_first).collect();
+    let objects = new.iter().filter(|key| key.starts_with("objects/")).count();
+    assert_eq!(
+        (new.len(), objects),
+        (2 * 7 + 1 + 2, 2),
+        "seven streams, the manifest, and one object: {new:?}"
+    );
+    assert!(after_the_first.is_subset(&after_the_second));
+
+    for (backup, has_first_resume) in [(&first, true), (&second, false)] {
+        let site = Parts::fresh().await?;
+        let from = format!("--from={}", name_of(backup)?);
+        told(&["restore", &from, "--yes"], &backups.restore_into(&site))?;
+        let found = ResumeStore::new(&site.s3.settings()?)
+            .open(first_resume.as_str())
+            .await?;
+        assert_eq!(found.is_some(), has_first_resume, "{from}");
+        assert_eq!(site.s3.objects()?.len(), 2);
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_that_is_sent_can_be_read_without_the_identity() -> anyhow::Result<()> {
+    let parts = Parts::set_up().await?;
+    publish(&parts.nats, SERVED, message("Zoë Müller", SERVED)?).await?;
+    let resume: ResumeKey = parts.apply().await?;
+    let backups = Backups::of(&parts)?;
+    let name = name_of(&backups.make()?)?;
+    for (key, content) in parts.s3.backups()? {
+        let text = String::from_utf8_lossy(&content);
+        for secret in [SERVED, "Zoë", "this is what Asha can do", resume.as_str()] {
+            assert!(
+                !text.contains(secret) && !key.contains(secret),
+                "{secret} stands in {key}"
+            );
+        }
+        let is_encrypted = content.starts_with(b"age-encryption.org/v1\n");
+        assert_eq!(is_encrypted, key != format!("{name}/manifest.json"), "{key}");
+    }
+    let site = Parts::fresh().await?;
+    let other = backups.restore_with(&Identity::generate(), &site);
+    let said = refused(&["restore", "--yes"], &other)?;
+    assert!(
+        said.contains("cannot be decrypted") && said.contains("BACKUP_IDENTITY_FILE"),
+        "{said}"
+    );
+    let without: Vec<String> = site.flags.iter().chain(&backups.bucket).cloned().collect();
+    let said = refused(&["restore", "--yes"], &without)?;
+    assert!(said.contains("nothing that decrypts it is named"), "{said}");
+    assert!(site.streams().await?.is_empty() && site.s3.objects()?.is_empty());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_gets_new_recipients_sends_every_object_again() -> anyhow::Result<()> {
+    let parts = Parts::set_up().await?;
+    parts.apply().await?;
+    let former = Backups::of(&parts)?;
+    former.make()?;
+    next_second().await;
+    let new = Backups::of(&parts)?;
+    assert_eq!(new.make()?["sent"]["objects"], 1);
+    let site = Parts::fresh().await?;
+    told(&["restore", "--yes"], &new.restore_into(&site))?;
+    assert_eq!(site.s3.objects()?, parts.s3.objects()?);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_that_is_killed_in_the_middle_is_none_and_hinders_no_other() -> anyhow::Result<()> {
+    let parts = Parts::set_up().await?;
+    fill(&parts.nats, 4).await?;
+    parts.apply().await?;
+    let backups = Backups::of(&parts)?;
+    parts.s3.fault(S3Fault::Slow(512 * 1024));
+    let mut tool = std::process::Command::new(env!("CARGO_BIN_EXE_sitectl"));
+    pass_flags(&mut tool, &command(&["backup"], &backups.backup));
+    let mut running = Command::from(tool)
+        .stdout(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()?;
+    eventually("something of the backup is there", SOON, async || {
+        keys(&parts)
+            .ok()?
+            .iter()
+            .any(|key| key.contains("/streams/"))
+            .then_some(())
+    })
+    .await?;
+    running.kill().await?;
+    parts.s3.fault(S3Fault::None);
+    let left = keys(&parts)?;
+    assert!(
+        !left.iter().any(|key| key.ends_with("manifest.json")),
+        "it was killed in time: {left:?}"
+    );
+    let site = Parts::fresh().await?;
+    let said = refused(&["restore", "--yes"], &backups.restore_into(&site))?;
+    assert!(said.contains("holds no whole backup"), "{said}");
+
+    next_second().await;
+    let whole = name_of(&backups.make()?)?;
+    let restored = told_json(&["restore", "--yes"], &backups.restore_into(&site))?;
+    assert_eq!(restored["from"], json!(format!("s3://backups/{whole}/")));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broker_that_goes_away_leaves_no_backup_in_the_bucket() -> anyhow::Result<()> {
+    let parts = Parts::set_up().await?;
+    fill(&parts.nats, 4).await?;
+    let backups = Backups::of(&parts)?;
+    let port = cut_line(&parts.nats, 2 * 1024 * 1024).await?;
+    let mut flags = backups.backup.clone();
+    flags.retain(|flag| !flag.starts_with("--nats-url"));
+    flags.push(format!("--nats-url=nats://127.0.0.1:{port}"));
+    let said = refused(&["backup"], &flags)?;
+    assert!(
+        said.contains("there is no backup") && said.contains("fell silent"),
+        "{said}"
+    );
+    assert!(!keys(&parts)?.iter().any(|key| key.ends_with("manifest.json")));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_that_lost_a_file_or_got_another_is_not_restored() -> anyhow::Result<()> {
+    let parts = Parts::set_up().await?;
+    publish(&parts.nats, SERVED, message("Zoë Müller", SERVED)?).await?;
+    parts.apply().await?;
+    let backups = Backups::of(&parts)?;
+    let name = name_of(&backups.make()?)?;
+    let site = Parts::fresh().await?;
+    let flags = backups.restore_into(&site);
+    let object = keys(&parts)?.into_iter().find(|key| key.contains(".content"));
+    for key in [
+        object.context("an object")?,
+        format!("{name}/streams/SITE.snapshot.age"),
+    ] {
+        let file = parts.s3.backup_file(&key);
+        let was = std::fs::read(&file)?;
+        let mut altered = was.clone();
+        altered[was.len() / 2] ^= 1;
+        std::fs::write(&file, altered)?;
+        let said = refused(&["restore", "--yes"], &flags)?;
+        assert!(said.contains("altered") && said.contains(&key), "{said}");
+        std::fs::remove_file(&file)?;
+        let said = refused(&["restore", "--yes"], &flags)?;
+        assert!(said.contains("incomplete") && said.contains(&key), "{said}");
+        std::fs::write(&file, was)?;
+    }
+    told(&["restore", "--yes"], &flags)?;
+    Ok(())
+}
+
+/// Backups of other times, made of one by moving its files and what its manifest says.
+fn age_by_days(parts: &Parts, name: &str, days: i64) -> anyhow::Result<String> {
+    use time::{Duration, OffsetDateTime};
+    let earlier = OffsetDateTime::now_utc() - Duration::days(days);
+    let format = time::macros::format_description!("[year][month][day]T[hour][minute][second]Z");
+    let earlier = earlier.format(format)?;
+    std::fs::rename(parts.s3.backup_file(name), parts.s3.backup_file(&earlier))?;
+    let manifest = parts.s3.backup_file(&format!("{earlier}/manifest.json"));
+    let text = std::fs::read_to_string(&manifest)?.replace(name, &earlier);
+    std::fs::write(manifest, text)?;
+    Ok(earlier)
+}
+
+/// Lets what lies in the bucket look as if it had lain there for days.
+fn age_files_by_days(parts: &Parts, below: &str, days: u64) -> anyhow::Result<()> {
+    let then = std::time::SystemTime::now() - std::time::Duration::from_secs(days * 24 * 60 * 60);
+    for key in keys(parts)?.iter().filter(|key| key.starts_with(below)) {
+        let file = std::fs::File::options()
+            .write(true)
+            .open(parts.s3.backup_file(key))?;
+        file.set_modified(then)?;
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_too_old_goes_with_the_objects_that_nothing_else_names_and_the_last_good_one_stays()
+-> anyhow::Result<()> {
+    let parts = Parts::set_up().await?;
+    let backups = Backups::of(&parts)?;
+    let store = ResumeStore::new(&parts.s3.settings()?);
+    let gone = parts.apply().await?;
+    parts.apply().await?;
+    let first = age_by_days(&parts, &name_of(&backups.make()?)?, 50)?;
+    store.delete(&gone).await?;
+    let second = age_by_days(&parts, &name_of(&backups.make()?)?, 40)?;
+    age_files_by_days(&parts, "", 40)?;
+    // What a backup left that was killed, and what is not ours.
+    let left = parts.s3.backup_file("20200101T000000Z/streams/SITE.snapshot.age");
+    std::fs::create_dir_all(left.parent().context("its folder")?)?;
+    std::fs::write(&left, "a part of it")?;
+    std::fs::write(parts.s3.backup_file("README"), "of somebody else")?;
+    age_files_by_days(&parts, "20200101T000000Z", 40)?;
+    age_files_by_days(&parts, "README", 40)?;
+
+    let keep = |days: u16, at_least: u16| {
+        let flags = [
+            format!("--backup-keep-days={days}"),
+            format!("--backup-keep-at-least={at_least}"),
+        ];
+        backups.backup.iter().cloned().chain(flags).collect::<Vec<_>>()
+    };
+    // A backup that fails removes nothing.
+    let mut failing = keep(1, 1);
+    failing.retain(|flag| !flag.starts_with("--nats-url"));
+    failing.push("--nats-url=nats://127.0.0.1:1".to_owned());
+    refused(&["backup"], &failing)?;
+    let made = told_json(&["backup"], &keep(30, 2))?;
+    assert_eq!(made["removed"], json!([first]), "{made}");
+    let there = keys(&parts)?;
+    assert!(
+        there.contains(&format!("{second}/manifest.json")) && there.contains("README"),
+        "{there:?}"
+    );
+    assert!(
+        !there
+            .iter()
+            .any(|key| key.starts_with(&first) || key.starts_with("2020")),
+        "{there:?}"
+    );
+    let objects = there.iter().filter(|key| key.starts_with("objects/")).count();
+    assert_eq!(
+        objects, 2,
+        "that which is gone went with the backup that named it"
+    );
+
+    next_second().await;
+    let last = told_json(&["backup"], &keep(1, 1))?;
+    assert_eq!(
+        last["removed"],
+        json!([second]),
+        "the one of today stays, and so does what was just made"
+    );
+    let site = Parts::fresh().await?;
+    told(&["restore", "--yes"], &backups.restore_into(&site))?;
+    assert_eq!(site.s3.objects()?, parts.s3.objects()?);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_backup_is_sent_in_parts_and_comes_back_whole() -> anyhow::Result<()> {
+    let parts = Parts::set_up().await?;
+    fill(&parts.nats, 20).await?;
+    let backups = Backups::of(&parts)?;
+    let made = backups.make()?;
+    assert!(made["bytes"].as_u64() > Some(18 * 1024 * 1024), "{made}");
+    let site = Parts::fresh().await?;
+    told(&["restore", "--yes"], &backups.restore_into(&site))?;
+    let [former, restored] = [&parts, &site].map(|parts| parts.nats.client(User::Operator));
+    let former = jetstream::new(former.await?).get_stream("SITE").await?;
+    let restored = jetstream::new(restored.await?).get_stream("SITE").await?;
+    let last = former.cached_info().state.last_sequence;
+    let [sent, came] = [
+        former.get_raw_message(last).await?,
+        restored.get_raw_message(last).await?,
+    ];
+    assert_eq!((sent.payload, sent.time), (came.payload, came.time));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_to_the_bucket_that_nobody_could_read_or_place_is_not_begun() -> anyhow::Result<()> {
+    let parts = Parts::set_up().await?;
+    let backups = Backups::of(&parts)?;
+    let without = |flag: &str| {
+        let mut flags = command(&["backup"], &backups.backup);
+        flags.retain(|given| !given.starts_with(flag));
+        let output = crate::tool::sitectl(&flags)?;
+        anyhow::ensure!(!output.status.success(), "{flag}");
+        Ok(String::from_utf8(output.stderr)?)
+    };
+    for (flag, setting) in [
+        ("--backup-recipients", "BACKUP_RECIPIENTS"),
+        ("--backup-s3-endpoint", "BACKUP_S3_ENDPOINT"),
+        ("--backup-s3-secret-access-key", "BACKUP_S3_SECRET_ACCESS_KEY"),
+    ] {
+        let said = without(flag)?;
+        assert!(said.contains(setting), "{said}");
+    }
+    let mut flags = backups.backup.clone();
+    flags.retain(|flag| !flag.starts_with("--backup-recipients"));
+    flags.push("--backup-recipients=age1thisisnone".to_owned());
+    let output = crate::tool::sitectl(&command(&["backup"], &flags))?;
+    let said = String::from_utf8(output.stderr)?;
+    assert!(
+        !output.status.success() && said.contains("a public key begins with age1"),
+        "{said}"
+    );
+    assert!(keys(&parts)?.is_empty());
+    Ok(())
+}
+
+/// What a folder holds can be encrypted, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_is_encrypted_where_recipients_are_named() -> anyhow::Result<()> {
+    let parts = Parts::set_up().await?;
+    let resume = parts.apply().await?;
+    let backups = Backups::of(&parts)?;
+    let folder = tempfile::TempDir::new()?;
+    let to = folder.path().join("backup").to_string_lossy().into_owned();
+    told(&["backup", &to], &backups.backup)?;
+    let snapshot = std::fs::read(folder.path().join("backup/streams/SITE.snapshot.age"))?;
+    assert!(snapshot.starts_with(b"age-encryption.org/v1\n"));
+    let site = Parts::fresh().await?;
+    told(&["restore", &to, "--yes"], &backups.restore_into(&site))?;
+    assert!(
+        ResumeStore::new(&site.s3.settings()?)
+            .open(resume.as_str())
+            .await?
+            .is_some()
+    );
+    Ok(())
+}
