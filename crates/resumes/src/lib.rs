@@ -2,6 +2,7 @@
 //!
 //! Careers writes, the notifier reads and links, `sitectl` sets up, exports, erases, backs up and restores.
 
+mod endpoint;
 mod file_name;
 mod key;
 mod objects;
@@ -25,7 +26,7 @@ use aws_sdk_s3::{
     operation::list_objects_v2::ListObjectsV2Error,
     primitives::ByteStream,
 };
-use aws_smithy_http_client::tls::{self, rustls_provider::CryptoMode};
+use aws_smithy_http_client::tls::{self, TlsContext, TrustStore, rustls_provider::CryptoMode};
 use clap::Args;
 use http::Uri;
 use opentelemetry::{KeyValue, metrics::Histogram, trace::SpanKind};
@@ -36,6 +37,7 @@ use site_service::{
 };
 use visitor::PersonId;
 
+pub use endpoint::endpoint;
 pub use file_name::{readable_file_name, safe_file_name};
 pub use key::ResumeKey;
 pub use objects::{Keys, Object, ObjectInfo};
@@ -48,7 +50,7 @@ const OPERATION_TIMEOUT: Duration = Duration::from_secs(40);
 #[derive(Args, Debug, Clone)]
 pub struct S3Settings {
     /// Address of the S3-compatible store
-    #[arg(long, env = "S3_ENDPOINT", default_value = "http://127.0.0.1:9000")]
+    #[arg(long, env = "S3_ENDPOINT", default_value = "http://127.0.0.1:9000", value_parser = endpoint)]
     pub s3_endpoint: String,
     /// Region of the bucket
     #[arg(long, env = "S3_REGION", default_value = "us-east-1")]
@@ -306,8 +308,12 @@ fn is_away<E>(error: &SdkError<E, HttpResponse>) -> bool {
 
 /// All but who we are.
 fn config(settings: &S3Settings) -> aws_sdk_s3::config::Builder {
+    // Its authorities are read by the client's first use, which panics without any: only for a store that is known by them.
+    let trusted = TrustStore::default().with_native_roots(!settings.s3_endpoint.starts_with("http://"));
+    let tls_context = TlsContext::builder().with_trust_store(trusted).build();
     let http = aws_smithy_http_client::Builder::new()
         .tls_provider(tls::Provider::Rustls(CryptoMode::Ring))
+        .tls_context(tls_context.expect("authorities are all that there is to it"))
         .build_https();
     aws_sdk_s3::Config::builder()
         .behavior_version(BehaviorVersion::latest())

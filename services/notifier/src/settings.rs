@@ -92,7 +92,7 @@ pub struct Settings {
     )]
     pub bundle_period: Duration,
     /// Address under which recruiters reach the store, where it differs from S3_ENDPOINT
-    #[arg(long, env = "S3_PUBLIC_ENDPOINT")]
+    #[arg(long, env = "S3_PUBLIC_ENDPOINT", value_parser = resumes::endpoint)]
     pub s3_public_endpoint: Option<String>,
     /// Who gets webhooks: a JSON array of endpoints, as docs/webhooks.md describes it
     #[arg(long, env = "WEBHOOKS", hide_env_values = true, value_parser = Endpoints::parse)]
