@@ -6,6 +6,7 @@ mod backup;
 pub mod broker;
 mod common_args;
 pub mod dead_letters;
+mod dns_records;
 mod doctor;
 #[cfg(test)]
 mod fuzz;
@@ -50,6 +51,8 @@ enum Command {
     Restore(backup::RestoreArgs),
     /// Removes what nothing needs any more: résumés without an event, addresses of people who left the newsletter
     Sweep(Box<sweep::SweepArgs>),
+    /// Prints what must stand in the DNS for our mails: SPF, DKIM, DMARC
+    DnsRecords(Box<dns_records::DnsRecordsArgs>),
     /// Looks at everything and says what is wrong
     Doctor(Box<doctor::DoctorArgs>),
 }
@@ -70,6 +73,7 @@ pub async fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Backup(args) => backup::backup(&args).await,
         Command::Restore(args) => backup::restore(&args).await,
         Command::Sweep(args) => sweep::sweep(&args).await,
+        Command::DnsRecords(args) => dns_records::dns_records(&args),
         Command::Doctor(args) => doctor::doctor(&args).await,
     }
 }

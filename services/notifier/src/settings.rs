@@ -3,13 +3,14 @@
 use std::{net::SocketAddr, time::Duration};
 
 use clap::{Parser, builder::TypedValueParser as _};
+use dkim::DkimSettings;
 use lettre::message::Mailbox;
 use resumes::S3Settings;
 use site_broker::{Endpoints, RetryPolicy};
 use site_service::{nats::NatsSettings, settings::seconds, telemetry::TelemetrySettings};
 use visitor::{links, token::TokenKey};
 
-use crate::{Brand, DkimSettings, RootCertificates, SmtpSettings, transport::webhooks};
+use crate::{Brand, RootCertificates, SmtpSettings, transport::webhooks};
 
 /// The longest that a link to a résumé can be good: a limit of its signature scheme.
 const MAX_LINK_HOURS: u64 = 7 * 24;

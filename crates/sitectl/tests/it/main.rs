@@ -2,6 +2,7 @@
 
 mod backup;
 mod dead_letters;
+mod dns_records;
 mod doctor;
 mod documented;
 mod operations_page;

@@ -6,7 +6,6 @@ mod bundle_kind;
 mod careers;
 mod contact;
 mod context;
-mod dkim;
 mod error;
 mod headers;
 mod message;
@@ -28,7 +27,6 @@ pub use self::{
     bundle::{write_bundle, write_entry},
     bundle_kind::BundleKind,
     context::MailContext,
-    dkim::DkimSettings,
     error::MailError,
     message::Mail,
     operator::{DigestContent, dead_letters},
