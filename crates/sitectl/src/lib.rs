@@ -8,12 +8,14 @@ mod common_args;
 pub mod dead_letters;
 mod dns_records;
 mod doctor;
+mod finding;
 #[cfg(test)]
 mod fuzz;
 mod output;
 mod person;
 mod person_key;
 pub mod personal_data;
+mod preflight;
 mod private_folder;
 mod setup;
 mod subscribers;
@@ -53,6 +55,8 @@ enum Command {
     Sweep(Box<sweep::SweepArgs>),
     /// Prints what must stand in the DNS for our mails: SPF, DKIM, DMARC
     DnsRecords(Box<dns_records::DnsRecordsArgs>),
+    /// Looks at a cluster before anything is applied, and says what it lacks
+    Preflight(preflight::PreflightArgs),
     /// Looks at everything and says what is wrong
     Doctor(Box<doctor::DoctorArgs>),
 }
@@ -74,6 +78,7 @@ pub async fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Restore(args) => backup::restore(&args).await,
         Command::Sweep(args) => sweep::sweep(&args).await,
         Command::DnsRecords(args) => dns_records::dns_records(&args),
+        Command::Preflight(args) => preflight::preflight(&args).await,
         Command::Doctor(args) => doctor::doctor(&args).await,
     }
 }

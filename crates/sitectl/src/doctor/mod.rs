@@ -3,24 +3,21 @@
 mod backlog;
 mod clock;
 mod declared;
-mod finding;
 mod mail;
 mod store;
 
-use std::io::{Write, stdout};
-
-use anyhow::ensure;
 use async_nats::{Client, jetstream};
 use clap::Args;
 use resumes::S3Settings;
-use serde_json::json;
 use site_broker::{Desired, ProvisionSettings};
 use site_events::{SITE_STREAM, subjects};
 use site_service::nats::NatsSettings;
 use visitor::{EmailAddress, PersonKey};
 
-use self::finding::{Finding, Verdict};
-use crate::broker;
+use crate::{
+    broker,
+    finding::{self, Finding},
+};
 
 /// What the examination needs to know: give it what the services are given.
 #[derive(Args, Debug)]
@@ -67,26 +64,7 @@ pub async fn doctor(args: &DoctorArgs) -> anyhow::Result<()> {
     };
     findings.extend(store::examine(&args.store).await);
     findings.push(mail::examine(args.smtp_host.as_deref(), args.smtp_port).await);
-    print_findings(&findings, args.json)?;
-    let wrong = findings
-        .iter()
-        .filter(|finding| finding.verdict == Verdict::Wrong);
-    let wrong = wrong.count();
-    ensure!(wrong == 0, "Wrong: {wrong} of {}.", findings.len());
-    Ok(())
-}
-
-fn print_findings(findings: &[Finding], json: bool) -> anyhow::Result<()> {
-    let mut out = stdout().lock();
-    if json {
-        let ok = findings.iter().all(|finding| finding.verdict != Verdict::Wrong);
-        writeln!(out, "{}", json!({ "ok": ok, "findings": findings }))?;
-    } else {
-        for finding in findings {
-            writeln!(out, "{}", finding.line())?;
-        }
-    }
-    Ok(())
+    finding::report(&findings, args.json)
 }
 
 async fn examine_broker(client: Client, args: &DoctorArgs) -> Vec<Finding> {
