@@ -23,3 +23,6 @@ pub mod telemetry;
 pub mod trace;
 
 pub use request_id::RequestId;
+
+/// The HTTP header in which a check's form carries its mark.
+pub const SYNTHETIC_MARK: &str = "synthetic-mark";

@@ -3,13 +3,15 @@
 use std::process::Command;
 
 /// The flags of secrets that tests give to programs.
-const SECRETS: [&str; 8] = [
+const SECRETS: [&str; 10] = [
     "--dkim-key",
+    "--imap-password",
     "--nats-password",
     "--person-key",
     "--person-key-former",
     "--s3-secret-access-key",
     "--smtp-password",
+    "--synthetic-key",
     "--token-key",
     "--webhooks",
 ];

@@ -6,18 +6,24 @@ mod declared;
 mod mail;
 mod store;
 
-use async_nats::{Client, jetstream};
+use async_nats::{
+    Client,
+    jetstream::{self, message::StreamMessage},
+};
 use clap::Args;
 use resumes::S3Settings;
 use site_broker::{Desired, ProvisionSettings};
 use site_events::{SITE_STREAM, subjects};
 use site_service::nats::NatsSettings;
-use visitor::{EmailAddress, PersonKey};
+use visitor::{EmailAddress, PersonId, PersonKey};
 
 use crate::{
     broker,
     finding::{self, Finding},
 };
+
+/// How many events of checks may come one after the other before a sweep removes them: one a minute for two hours.
+const MAX_SYNTHETIC: usize = 120;
 
 /// What the examination needs to know: give it what the services are given.
 #[derive(Args, Debug)]
@@ -95,6 +101,30 @@ async fn examine_broker(client: Client, args: &DoctorArgs) -> Vec<Finding> {
     findings
 }
 
+/// The newest event that is of a person: an hour's forms of a check may have come after it.
+async fn newest_of_a_person(context: &jetstream::Context) -> Option<StreamMessage> {
+    let stream = broker::stream(context, SITE_STREAM).await.ok()?;
+    let newest = stream
+        .get_last_raw_message_by_subject(subjects::EVENTS_SUBJECT)
+        .await
+        .ok()?;
+    let synthetic = PersonId::synthetic();
+    let is_of_a_person = |message: &StreamMessage| {
+        message.subject.starts_with("site.") && subjects::person_of(&message.subject) != synthetic.as_str()
+    };
+    if is_of_a_person(&newest) {
+        return Some(newest);
+    }
+    for sequence in (1..newest.sequence).rev().take(MAX_SYNTHETIC) {
+        if let Some(message) = broker::get(&stream, sequence).await.ok()?
+            && is_of_a_person(&message)
+        {
+            return Some(message);
+        }
+    }
+    None
+}
+
 /// The newest event says by whose key its person was named.
 async fn examine_key(
     context: &jetstream::Context,
@@ -110,11 +140,7 @@ async fn examine_key(
         );
     };
     let newest = async {
-        let stream = broker::stream(context, SITE_STREAM).await.ok()?;
-        let newest = stream
-            .get_last_raw_message_by_subject(subjects::EVENTS_SUBJECT)
-            .await
-            .ok()?;
+        let newest = newest_of_a_person(context).await?;
         let email = broker::content(&newest)["data"]["email"].as_str()?.to_owned();
         let email = EmailAddress::stored(&email).ok()?;
         Some((email, subjects::person_of(&newest.subject).to_owned()))

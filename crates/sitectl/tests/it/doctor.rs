@@ -12,8 +12,9 @@ use site_broker::{ENDPOINTS_BUCKET, SUBSCRIBERS_BUCKET};
 use site_events::{Channel, SITE_STREAM};
 use testkit::{MailServer, Nats, S3, ScriptedReply, User, pass_flags};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use visitor::PersonId;
 
-use crate::tool::{PERSON_KEY, command, message, publish, sitectl, told, told_json};
+use crate::tool::{PERSON_KEY, command, message, publish, publish_of, sitectl, told, told_json};
 
 const ZOE: &str = "zoe@example.org";
 
@@ -109,6 +110,11 @@ async fn a_site_that_is_well_is_told_so_line_by_line() -> anyhow::Result<()> {
     }
     let told = told_json(&["doctor"], &site.flags())?;
     assert_eq!(told["ok"], true);
+    // An hour's forms of a check may have come since.
+    let check = message("Synthetic check", "check@example.com")?;
+    publish_of(&site.nats, &PersonId::synthetic(), check).await?;
+    let lines = crate::tool::told(&["doctor"], &site.flags())?;
+    assert!(lines.contains("PERSON_KEY: it is the one"), "{lines}");
     Ok(())
 }
 

@@ -70,6 +70,9 @@ pub async fn write(
     now: OffsetDateTime,
 ) -> Result<Message, MailError> {
     let mail = match channel {
+        Channel::SalesLead if delivery.person.is_synthetic() => {
+            contact::synthetic_lead(context, &delivery.event()?)?
+        }
         Channel::SalesLead => contact::lead(context, &delivery.event()?),
         Channel::ContactAcknowledgement => contact::acknowledgement(context, &delivery.event()?)?,
         Channel::NewsletterConfirmation => newsletter::confirmation(context, &delivery.event()?, now)?,
