@@ -16,6 +16,8 @@ VARIANTS = [
     "private-s3",
     "private-webhooks",
 ]
+# Components that are no matter of the network, and have a way of their own through it.
+OTHERS = ["synthetic-check"]
 TABLE = ROOT / "docs/operations-flows.md"
 HEAD = """# Network policies: who may call whom
 
@@ -118,7 +120,7 @@ def table():
         rows = "".join(f"| {a} | {b} | {port} |\n" for a, b, port in sorted(rows_of(render(overlay))))
         parts.append(f"\n## {overlay.split('/')[-1]}\n\n| from | to | port |\n|---|---|---|\n{rows}")
     parts.append(COMPONENTS_HEAD)
-    for component in VARIANTS:
+    for component in VARIANTS + OTHERS:
         added, taken = changed_by(component)
         for change, rows in (("more", added), ("no more", taken)):
             parts += [f"| `{component}` | {change} | {a} | {b} | {port} |\n" for a, b, port in sorted(rows)]

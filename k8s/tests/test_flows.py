@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import yaml
-from flows import TABLE, VARIANTS, flows, table
+from flows import OTHERS, TABLE, VARIANTS, flows, table
 from tree import K8S, ROOT, of_kind, render, render_with
 
 DNS = "pods in namespace kubernetes.io/metadata.name=kube-system, k8s-app=kube-dns"
@@ -89,6 +89,11 @@ CHANGES = {
         {(client, OUTSIDE, "443/TCP") for client in ["careers", "setup", "sweep", "backup"]},
     ),
     "private-webhooks": ({("notifier", NAMED, "443/TCP")}, set()),
+    "synthetic-check": (
+        {("synthetic-check", OUTSIDE, f"{port}/TCP") for port in (443, 993)}
+        | {("synthetic-check", DNS, f"53/{protocol}") for protocol in ("UDP", "TCP")},
+        set(),
+    ),
 }
 
 
@@ -100,7 +105,7 @@ def test_production_has_the_designed_flows_only():
     assert flows(render("overlays/production")) == PRODUCTION
 
 
-@pytest.mark.parametrize("component", VARIANTS)
+@pytest.mark.parametrize("component", VARIANTS + OTHERS)
 def test_a_component_changes_the_designed_flows_only(component):
     added, taken = CHANGES[component]
     assert taken <= PRODUCTION

@@ -39,7 +39,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, TestedBy); 121] = [
+pub const COMMANDS: [(&str, TestedBy); 124] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -189,6 +189,15 @@ pub const COMMANDS: [(&str, TestedBy); 121] = [
         As("PYTHONDONTWRITEBYTECODE=1 target/tools/k8s/bin/python -m pytest k8s/tests -k flows"),
     ),
     ("sitectl setup", ByTest("crates/sitectl/tests/it/setup.rs")),
+    (
+        "sitectl dns-records",
+        ByTest("crates/sitectl/tests/it/dns_records.rs"),
+    ),
+    ("sitectl preflight", ByTest("k8s/tests/test_preflight.py")),
+    (
+        "sitectl synthetic-check",
+        ByTest("services/gateway/tests/it/synthetic_check.rs"),
+    ),
     ("sitectl doctor", ByTest("crates/sitectl/tests/it/doctor.rs")),
     (
         "sitectl dead-letters",

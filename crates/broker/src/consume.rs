@@ -159,6 +159,9 @@ where
         let backoff = self.retries.backoff_after(attempt);
         let envelope = serde_json::from_slice::<Envelope>(&message.payload);
         let span = self.span(message, attempt, envelope.as_ref().ok());
+        let is_synthetic = envelope
+            .as_ref()
+            .is_ok_and(|envelope| envelope.subject.is_synthetic());
         let outcome = match envelope {
             Ok(envelope) => {
                 let delivery = self.start_delivery(attempt, backoff, envelope, &pulled);
@@ -179,7 +182,17 @@ where
         if !matches!(outcome, Outcome::Delivered | Outcome::Bundled) {
             span.fail();
         }
-        self.metrics.record_attempt(&outcome, started.elapsed(), age);
+        let outcome = match outcome {
+            // Its check tells that it did not arrive, and nobody needs it any more.
+            Outcome::Refused(reason) if is_synthetic => {
+                tracing::warn!(%reason, "the form of a check was given up");
+                Outcome::Delivered
+            }
+            outcome => outcome,
+        };
+        if !is_synthetic {
+            self.metrics.record_attempt(&outcome, started.elapsed(), age);
+        }
         span.instrument(self.acknowledge(pulled, outcome, attempt, backoff))
             .await;
     }

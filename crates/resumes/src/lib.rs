@@ -3,6 +3,7 @@
 //! Careers writes, the notifier reads and links, `sitectl` sets up, exports, erases, backs up and restores.
 
 mod bucket;
+mod endpoint;
 mod file_name;
 mod https;
 mod key;
@@ -39,6 +40,7 @@ use site_service::{
 use visitor::PersonId;
 
 pub use bucket::{Bucket, ListedFile, Upload};
+pub use endpoint::endpoint;
 pub use file_name::{readable_file_name, safe_file_name};
 pub use key::ResumeKey;
 pub use objects::{Keys, Object, ObjectInfo};
@@ -51,7 +53,7 @@ const OPERATION_TIMEOUT: Duration = Duration::from_secs(40);
 #[derive(Args, Debug, Clone)]
 pub struct S3Settings {
     /// Address of the S3-compatible store
-    #[arg(long, env = "S3_ENDPOINT", default_value = "http://127.0.0.1:9000")]
+    #[arg(long, env = "S3_ENDPOINT", default_value = "http://127.0.0.1:9000", value_parser = endpoint)]
     pub s3_endpoint: String,
     /// Region of the bucket
     #[arg(long, env = "S3_REGION", default_value = "us-east-1")]
@@ -317,7 +319,7 @@ fn client(settings: &S3Settings) -> Client {
 
 /// All but who we are.
 fn config(settings: &S3Settings) -> aws_sdk_s3::config::Builder {
-    let http = https::client(settings.s3_ca_file.as_ref());
+    let http = https::client(&settings.s3_endpoint, settings.s3_ca_file.as_ref());
     aws_sdk_s3::Config::builder()
         .behavior_version(BehaviorVersion::latest())
         .http_client(http)

@@ -25,3 +25,6 @@ pub mod tls;
 pub mod trace;
 
 pub use request_id::RequestId;
+
+/// The HTTP header in which a check's form carries its mark.
+pub const SYNTHETIC_MARK: &str = "synthetic-mark";

@@ -6,17 +6,21 @@ mod backup;
 pub mod broker;
 mod common_args;
 pub mod dead_letters;
+mod dns_records;
 mod doctor;
+mod finding;
 #[cfg(test)]
 mod fuzz;
 mod output;
 mod person;
 mod person_key;
 pub mod personal_data;
+mod preflight;
 mod private_folder;
 mod setup;
 mod subscribers;
 pub mod sweep;
+mod synthetic_check;
 mod visitor_mails;
 mod webhooks;
 
@@ -48,8 +52,14 @@ enum Command {
     Backup(Box<backup::BackupArgs>),
     /// Brings back what a backup holds, into an empty broker and an empty bucket
     Restore(Box<backup::RestoreArgs>),
-    /// Removes what nothing needs any more: résumés without an event, addresses of people who left the newsletter
+    /// Removes what nothing needs any more: résumés without an event, addresses of people who left the newsletter, events of checks
     Sweep(Box<sweep::SweepArgs>),
+    /// Prints what must stand in the DNS for our mails: SPF, DKIM, DMARC
+    DnsRecords(Box<dns_records::DnsRecordsArgs>),
+    /// Looks at a cluster before anything is applied, and says what it lacks
+    Preflight(preflight::PreflightArgs),
+    /// Sends a marked form from outside and follows it to an inbox; fails where its mail is late
+    SyntheticCheck(Box<synthetic_check::SyntheticCheckArgs>),
     /// Looks at everything and says what is wrong
     Doctor(Box<doctor::DoctorArgs>),
 }
@@ -70,6 +80,9 @@ pub async fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Backup(args) => backup::backup(&args).await,
         Command::Restore(args) => backup::restore(&args).await,
         Command::Sweep(args) => sweep::sweep(&args).await,
+        Command::DnsRecords(args) => dns_records::dns_records(&args),
+        Command::Preflight(args) => preflight::preflight(&args).await,
+        Command::SyntheticCheck(args) => synthetic_check::synthetic_check(&args).await,
         Command::Doctor(args) => doctor::doctor(&args).await,
     }
 }

@@ -1,5 +1,5 @@
 //! `sitectl sweep`: removes résumés that have no event: orphans of uploads that were cut off, and those of events that expired;
-//! and the addresses of people who left the newsletter.
+//! the addresses of people who left the newsletter; and events of checks.
 //!
 //! Whatever is asked of time is asked of the broker's clock, and nothing that an event or a dead letter names is removed.
 
@@ -21,6 +21,7 @@ use serde_json::json;
 use site_broker::{StreamReader, UPLOADS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use time::OffsetDateTime;
+use visitor::PersonId;
 
 use crate::{
     broker::{self, BucketReader},
@@ -36,7 +37,7 @@ const NO_TIME: &str = "the broker did not tell its time (setting NATS_URL); repe
 /// What the sweep needs to know.
 #[derive(Args, Debug)]
 pub struct SweepArgs {
-    /// Minutes after which an upload without an event counts as cut off
+    /// Minutes after which an upload without an event counts as cut off, and a check's form has been looked for
     #[arg(long, value_name = "MINUTES", default_value = "60", value_parser = minutes)]
     grace: Duration,
     #[command(flatten)]
@@ -65,6 +66,8 @@ pub struct Swept {
     pub under_way: u64,
     /// Addresses of people who left the newsletter: removed from their records.
     pub addresses: u64,
+    /// Events of checks' forms: removed.
+    pub synthetic: u64,
 }
 
 /// Removes the résumés of uploads that were cut off and of events that expired, and the addresses of people who left.
@@ -76,7 +79,8 @@ pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     let client = broker::client(&args.common.nats).await?;
     let mut swept = remove_orphans(client.clone(), ResumeStore::new(&args.store), args.grace).await?;
     let now = broker::time(&client).await.context(NO_TIME)?;
-    swept.addresses = forget_addresses(client, now).await?;
+    swept.addresses = forget_addresses(client.clone(), now).await?;
+    swept.synthetic = remove_synthetic(client, now, args.grace).await?;
     let lines = [
         format!("removed: {} of uploads that were cut off", swept.orphans),
         format!("removed: {} whose event expired", swept.expired),
@@ -89,8 +93,24 @@ pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
             "removed: {} addresses of people who left the newsletter",
             swept.addresses
         ),
+        format!("removed: {} events of checks", swept.synthetic),
     ];
     print_output(args.common.json, &json!(swept), lines)
+}
+
+/// Removes the events of checks' forms after this grace period.
+async fn remove_synthetic(client: Client, now: OffsetDateTime, grace: Duration) -> anyhow::Result<u64> {
+    let site = broker::reader(&jetstream::new(client), SITE_STREAM).await?;
+    let [events, _] = subjects::events_of(PersonId::synthetic().as_str());
+    let mut removed = 0;
+    let mut messages = site.under(&events);
+    while let Some(message) = messages.try_next().await? {
+        if message.time + grace < now {
+            broker::secure_delete(site.stream(), message.sequence).await?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
 }
 
 /// Removes the résumés of uploads that have no event after this grace period, and of events that expired.

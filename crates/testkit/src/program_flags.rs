@@ -3,15 +3,17 @@
 use std::process::Command;
 
 /// The flags of secrets that tests give to programs.
-const SECRETS: [&str; 10] = [
+const SECRETS: [&str; 12] = [
     "--backup-identity",
     "--backup-s3-secret-access-key",
     "--dkim-key",
+    "--imap-password",
     "--nats-password",
     "--person-key",
     "--person-key-former",
     "--s3-secret-access-key",
     "--smtp-password",
+    "--synthetic-key",
     "--token-key",
     "--webhooks",
 ];

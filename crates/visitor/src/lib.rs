@@ -10,12 +10,14 @@ pub mod inbox;
 pub mod invisible;
 pub mod links;
 pub mod person;
+pub mod synthetic;
 pub mod text;
 pub mod token;
 
 pub use email::EmailAddress;
 pub use inbox::InboxId;
 pub use person::{PersonId, PersonIds, PersonKey, PersonKeys};
+pub use synthetic::SyntheticKey;
 pub use text::{PersonName, TextRule};
 
 /// What is wrong with an input, as a sentence for the visitor who typed it.

@@ -111,7 +111,7 @@ impl fmt::Debug for PersonKey {
 /// HMAC-SHA256 of a normalised address, 128 bits as 32 lower-case hex digits.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct PersonId(String);
+pub struct PersonId(pub(crate) String);
 
 impl PersonId {
     /// The hex digits.

@@ -21,6 +21,8 @@ pub enum Purpose {
     Confirm,
     /// End a newsletter subscription.
     Unsubscribe,
+    /// Mark a form as one that a check sends.
+    Synthetic,
 }
 
 /// Why a token was refused.

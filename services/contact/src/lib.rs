@@ -4,6 +4,7 @@
 
 mod api;
 mod message;
+mod sender;
 mod settings;
 mod submit;
 
@@ -21,6 +22,7 @@ use site_service::{
 use tonic::service::Routes;
 use visitor::PersonKeys;
 
+use sender::Senders;
 pub use settings::Settings;
 
 /// The running service.
@@ -39,7 +41,10 @@ impl Service {
         let client = nats::connect(&settings.nats, "contact").await?;
         let api = api::Api {
             publisher: Publisher::new(client.clone()),
-            person_keys: PersonKeys::new(settings.person_key, settings.person_key_former),
+            senders: Senders {
+                person_keys: PersonKeys::new(settings.person_key, settings.person_key_former),
+                synthetic_key: settings.synthetic_key,
+            },
         };
         let routes = Routes::new(ContactServiceServer::new(api));
         let dependencies = vec![Dependency::stream(client, SITE_STREAM)];

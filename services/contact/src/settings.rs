@@ -6,7 +6,7 @@ use clap::Parser;
 use site_service::{
     drain::DrainSettings, grpc::GrpcServerSettings, nats::NatsSettings, telemetry::TelemetrySettings,
 };
-use visitor::PersonKey;
+use visitor::{PersonKey, SyntheticKey};
 
 /// Takes contact messages over gRPC and publishes them as events.
 #[derive(Parser, Debug)]
@@ -24,6 +24,9 @@ pub struct Settings {
     /// The key of person ids before it, while it changes: who is known under it is found
     #[arg(long, env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
     pub person_key_former: Option<PersonKey>,
+    /// Key that signs the marks of a check's forms, at least 32 bytes, the same as the check's; without it no form is taken for one
+    #[arg(long, env = "SYNTHETIC_KEY", hide_env_values = true, value_parser = SyntheticKey::new)]
+    pub synthetic_key: Option<SyntheticKey>,
     /// The broker
     #[command(flatten)]
     pub nats: NatsSettings,

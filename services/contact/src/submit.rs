@@ -8,10 +8,10 @@ use site_service::{
     idempotency::{self, InvalidIdempotencyKey, KeyBinding},
     status::Violations,
 };
+use time::OffsetDateTime;
 use tonic::Status;
-use visitor::PersonKeys;
 
-use crate::message::ContactMessage;
+use crate::{message::ContactMessage, sender::Senders};
 
 /// Why a message was not accepted.
 pub enum SubmitError {
@@ -40,14 +40,14 @@ impl From<SubmitError> for Status {
 /// If a field or the idempotency key is not right, or the event is not known to be stored.
 pub async fn submit(
     publisher: &Publisher,
-    person_keys: &PersonKeys,
+    senders: &Senders,
     request_id: &RequestId,
     form: SubmitRequest,
 ) -> Result<SubmitResponse, SubmitError> {
     let key = idempotency::parse(&form.idempotency_key).map_err(SubmitError::Key)?;
     let message = ContactMessage::parse(&form).map_err(SubmitError::Invalid)?;
     let event_id = ContactReceived::TYPE.id_for(key);
-    let person = person_keys.person(&message.email);
+    let sender = senders.sender(&message.email, &form.synthetic_mark, OffsetDateTime::now_utc());
     let received = ContactReceived {
         name: message.name.into(),
         email: message.email,
@@ -55,10 +55,11 @@ pub async fn submit(
         attribution: Attribution::of(form.attribution),
     };
     publisher
-        .publish_submission(request_id, event_id, &person, received, KeyBinding::of(key))
+        .publish_submission(request_id, event_id, &sender, received, KeyBinding::of(key))
         .await
         .map_err(SubmitError::Publish)?;
     Ok(SubmitResponse {
         event_id: event_id.to_string(),
+        synthetic: sender.current.is_synthetic(),
     })
 }

@@ -21,6 +21,10 @@ pub struct SubmissionMetrics {
 #[derive(Clone, Copy)]
 pub struct Spam;
 
+/// Marks an answer to a form that a check sent: visitors' figures leave it out.
+#[derive(Clone, Copy)]
+pub struct Synthetic;
+
 impl SubmissionMetrics {
     /// The metrics of the form of this name.
     pub fn new(name: &'static str) -> Self {
@@ -42,6 +46,10 @@ impl SubmissionMetrics {
     /// Counts an answer of the form, and has its log line say what came of it.
     pub fn count(&self, answer: &mut Response) {
         let extensions = answer.extensions();
+        if extensions.get::<Synthetic>().is_some() {
+            answer.extensions_mut().insert(Outcome("synthetic"));
+            return;
+        }
         let outcome = match answer.status() {
             _ if extensions.get::<Spam>().is_some() => "spam",
             _ if extensions.get::<ApiError>().is_some_and(ApiError::is_challenge) => "challenged",

@@ -34,7 +34,7 @@ use tokio::task::JoinSet;
 use tonic::service::Routes;
 
 pub use self::{
-    mail::{Brand, DkimSettings, Mail, MailContext, Rendered, samples},
+    mail::{Brand, Mail, MailContext, Rendered, samples},
     settings::Settings,
     transport::{
         RootCertificates,

@@ -3,13 +3,14 @@
 use std::{net::SocketAddr, time::Duration};
 
 use clap::{Parser, builder::TypedValueParser as _};
+use dkim::DkimSettings;
 use lettre::message::Mailbox;
 use resumes::S3Settings;
 use site_broker::{Endpoints, RetryPolicy};
 use site_service::{nats::NatsSettings, settings::seconds, telemetry::TelemetrySettings};
 use visitor::{links, token::TokenKey};
 
-use crate::{Brand, DkimSettings, RootCertificates, SmtpSettings, transport::webhooks};
+use crate::{Brand, RootCertificates, SmtpSettings, transport::webhooks};
 
 /// The longest that a link to a résumé can be good: a limit of its signature scheme.
 const MAX_LINK_HOURS: u64 = 7 * 24;
@@ -92,7 +93,7 @@ pub struct Settings {
     )]
     pub bundle_period: Duration,
     /// Address under which recruiters reach the store, where it differs from S3_ENDPOINT
-    #[arg(long, env = "S3_PUBLIC_ENDPOINT")]
+    #[arg(long, env = "S3_PUBLIC_ENDPOINT", value_parser = resumes::endpoint)]
     pub s3_public_endpoint: Option<String>,
     /// Who gets webhooks: a JSON array of endpoints, as docs/webhooks.md describes it
     #[arg(long, env = "WEBHOOKS", hide_env_values = true, value_parser = Endpoints::parse)]

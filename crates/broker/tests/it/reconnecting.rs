@@ -79,6 +79,7 @@ async fn a_password_in_a_file_changes_while_one_server_after_the_other_takes_it_
         nats_user: Some(User::Contact.name().to_owned()),
         nats_password: Some(nats.password_of(User::Contact).to_owned().into()),
         nats_password_file: Some(file.path().to_owned()),
+        nats_ca_file: None,
     };
     let publisher = Publisher::new(connect(&settings, User::Contact.name()).await?);
 

@@ -12,12 +12,18 @@ pub struct SubmitRequest {
     pub idempotency_key: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "5")]
     pub attribution: ::core::option::Option<super::super::attribution::v1::Attribution>,
+    /// Where a check sent the form, its mark. One that is forged or has expired counts as none.
+    #[prost(string, tag = "6")]
+    pub synthetic_mark: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SubmitResponse {
     /// The id of the stored event.
     #[prost(string, tag = "1")]
     pub event_id: ::prost::alloc::string::String,
+    /// Whether it was a check's form, so that it counts nowhere.
+    #[prost(bool, tag = "2")]
+    pub synthetic: bool,
 }
 /// Generated client implementations.
 pub mod contact_service_client {

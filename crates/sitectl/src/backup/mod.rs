@@ -26,7 +26,7 @@ use async_nats::{
 };
 use clap::Args;
 use resumes::{Bucket, S3Settings};
-use site_service::{nats::NatsSettings, settings::Secret};
+use site_service::{nats::NatsSettings, settings::Secret, tls::CaFile};
 
 use self::repository::Retention;
 pub use create::backup;
@@ -82,7 +82,7 @@ pub struct RestoreArgs {
 #[derive(Args, Debug)]
 struct BackupBucketSettings {
     /// Address of the S3-compatible store that backups are kept in
-    #[arg(long, env = "BACKUP_S3_ENDPOINT", required_unless_present = "folder")]
+    #[arg(long, env = "BACKUP_S3_ENDPOINT", required_unless_present = "folder", value_parser = resumes::endpoint)]
     backup_s3_endpoint: Option<String>,
     /// Region of the bucket of backups
     #[arg(long, env = "BACKUP_S3_REGION", default_value = "us-east-1")]
@@ -97,6 +97,9 @@ struct BackupBucketSettings {
     #[arg(long, env = "BACKUP_S3_SECRET_ACCESS_KEY", hide_env_values = true)]
     #[arg(required_unless_present = "folder")]
     backup_s3_secret_access_key: Option<Secret>,
+    /// File (PEM) of authorities to trust besides the system's, for a store of backups whose certificate is not public
+    #[arg(long, env = "BACKUP_S3_CA_FILE", value_parser = CaFile::parse)]
+    backup_s3_ca_file: Option<CaFile>,
 }
 
 impl BackupBucketSettings {
@@ -108,6 +111,7 @@ impl BackupBucketSettings {
             s3_bucket: self.backup_s3_bucket.clone(),
             s3_access_key_id: self.backup_s3_access_key_id.clone().context(missing)?,
             s3_secret_access_key: self.backup_s3_secret_access_key.clone().context(missing)?,
+            s3_ca_file: self.backup_s3_ca_file.clone(),
         }))
     }
 }

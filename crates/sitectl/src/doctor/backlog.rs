@@ -6,7 +6,7 @@ use site_broker::{Desired, Endpoint, ProvisionSettings};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 
-use super::finding::{Finding, RUN_SETUP};
+use crate::finding::{Finding, RUN_SETUP};
 use crate::{broker, webhooks};
 
 /// Age of an event at which the backlog becomes a warning: retries are minutes apart.

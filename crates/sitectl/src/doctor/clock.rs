@@ -3,8 +3,8 @@
 use async_nats::Client;
 use time::{Duration, OffsetDateTime};
 
-use super::finding::Finding;
 use crate::broker;
+use crate::finding::Finding;
 
 /// What the times of expiry and of signatures forgive.
 const MAX_CLOCK_SKEW: Duration = Duration::seconds(10);

@@ -11,7 +11,7 @@ use async_nats::jetstream::{
 use site_broker::{Desired, provision::bucket_name};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM};
 
-use super::finding::{Finding, RUN_SETUP, Verdict};
+use crate::finding::{Finding, RUN_SETUP, Verdict};
 
 /// From when on somebody should look.
 const NEARLY_FULL_PERCENT: u64 = 80;

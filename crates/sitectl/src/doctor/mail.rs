@@ -9,7 +9,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::finding::Finding;
+use crate::finding::Finding;
 
 /// How long the server may take for all of it.
 const SMTP_CHECK_TIMEOUT: Duration = Duration::from_secs(10);

@@ -2,7 +2,7 @@
 
 use resumes::{ResumeStore, S3Settings};
 
-use super::finding::Finding;
+use crate::finding::Finding;
 
 /// Looks at the bucket, with our keys and without any.
 pub async fn examine(settings: &S3Settings) -> Vec<Finding> {

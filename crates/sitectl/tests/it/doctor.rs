@@ -1,16 +1,20 @@
 //! `sitectl doctor`.
 
-use std::net::{Ipv4Addr, TcpListener};
+use std::{
+    net::{Ipv4Addr, TcpListener},
+    process::Command,
+};
 
 use anyhow::{Context as _, ensure};
 use async_nats::jetstream::{self, kv};
 use serde_json::Value;
 use site_broker::{ENDPOINTS_BUCKET, SUBSCRIBERS_BUCKET};
 use site_events::{Channel, SITE_STREAM};
-use testkit::{MailServer, Nats, S3, ScriptedReply, User};
+use testkit::{MailServer, Nats, S3, ScriptedReply, User, pass_flags};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use visitor::PersonId;
 
-use crate::tool::{PERSON_KEY, command, message, publish, sitectl, told, told_json};
+use crate::tool::{PERSON_KEY, command, message, publish, publish_of, sitectl, told, told_json};
 
 const ZOE: &str = "zoe@example.org";
 
@@ -106,6 +110,11 @@ async fn a_site_that_is_well_is_told_so_line_by_line() -> anyhow::Result<()> {
     }
     let told = told_json(&["doctor"], &site.flags())?;
     assert_eq!(told["ok"], true);
+    // An hour's forms of a check may have come since.
+    let check = message("Synthetic check", "check@example.com")?;
+    publish_of(&site.nats, &PersonId::synthetic(), check).await?;
+    let lines = crate::tool::told(&["doctor"], &site.flags())?;
+    assert!(lines.contains("PERSON_KEY: it is the one"), "{lines}");
     Ok(())
 }
 
@@ -287,4 +296,28 @@ async fn show_all(listener: tokio::net::TcpListener) -> anyhow::Result<()> {
             format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
         socket.write_all(answer.as_bytes()).await?;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_a_machine_without_root_certificates_a_store_behind_tls_is_refused_with_what_is_missing()
+-> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let asked = |flags: &[String]| {
+        let mut tool = Command::new(env!("CARGO_BIN_EXE_sitectl"));
+        pass_flags(&mut tool, &command(&["doctor"], flags));
+        tool.env("SSL_CERT_FILE", "/nowhere/ca.pem")
+            .env("SSL_CERT_DIR", "/nowhere")
+            .output()
+    };
+    let plain = asked(&site.flags())?;
+    assert!(plain.status.success(), "{}", String::from_utf8(plain.stderr)?);
+    let refused = asked(&with(&site.flags(), "--s3-endpoint=https://127.0.0.1:9"))?;
+    let said = String::from_utf8(refused.stderr)?;
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("--s3-endpoint") && said.contains("ca-certificates"),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+    Ok(())
 }

@@ -3,6 +3,7 @@
 mod backup;
 mod backup_bucket;
 mod dead_letters;
+mod dns_records;
 mod doctor;
 mod documented;
 mod operations_page;

@@ -41,7 +41,7 @@ fn from(email: &str) -> SubmitRequest {
         email: email.to_owned(),
         message: "Two cameras,\none question.".to_owned(),
         idempotency_key: Uuid::new_v4().to_string(),
-        attribution: None,
+        ..SubmitRequest::default()
     }
 }
 

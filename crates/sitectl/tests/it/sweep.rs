@@ -10,9 +10,9 @@ use site_events::event::{CareersApplied, Scan, StoredResume};
 use testkit::{Nats, S3, User};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::{NoContext, Timestamp, Uuid};
-use visitor::EmailAddress;
+use visitor::{EmailAddress, PersonId};
 
-use crate::tool::{person, publish, told, told_json};
+use crate::tool::{message, person, publish, publish_of, told, told_json};
 
 const EMAIL: &str = "asha@example.com";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -113,7 +113,7 @@ async fn an_upload_that_was_cut_off_leaves_nothing_once_it_is_swept() -> anyhow:
 
     assert_eq!(
         site.sweep("--grace=60")?,
-        json!({ "orphans": 0, "expired": 0, "kept": 0, "underWay": 1, "addresses": 0 })
+        json!({ "orphans": 0, "expired": 0, "kept": 0, "underWay": 1, "addresses": 0, "synthetic": 0 })
     );
     assert_eq!(
         (site.keys()?, site.records_left().await?),
@@ -122,7 +122,7 @@ async fn an_upload_that_was_cut_off_leaves_nothing_once_it_is_swept() -> anyhow:
 
     assert_eq!(
         site.sweep("--grace=0")?,
-        json!({ "orphans": 1, "expired": 0, "kept": 0, "underWay": 0, "addresses": 0 })
+        json!({ "orphans": 1, "expired": 0, "kept": 0, "underWay": 0, "addresses": 0, "synthetic": 0 })
     );
     assert_eq!((site.keys()?, site.records_left().await?), (Vec::new(), 0));
     Ok(())
@@ -174,7 +174,7 @@ async fn resumes_that_a_former_release_stored_are_swept_by_the_same_rules() -> a
     let said = site.sweep("--grace=0")?;
     assert_eq!(
         said,
-        json!({ "orphans": 1, "expired": 1, "kept": 0, "underWay": 0, "addresses": 0 })
+        json!({ "orphans": 1, "expired": 1, "kept": 0, "underWay": 0, "addresses": 0, "synthetic": 0 })
     );
     assert_eq!(site.keys()?, [named.to_string()]);
     Ok(())
@@ -188,7 +188,7 @@ async fn an_upload_under_way_stays_whatever_the_clock_said_that_named_it() -> an
 
     assert_eq!(
         site.sweep("--grace=60")?,
-        json!({ "orphans": 0, "expired": 0, "kept": 0, "underWay": 1, "addresses": 0 })
+        json!({ "orphans": 0, "expired": 0, "kept": 0, "underWay": 1, "addresses": 0, "synthetic": 0 })
     );
     site.publish_event_of(&under_way).await?;
     site.records.end(&record).await?;
@@ -284,5 +284,26 @@ async fn the_addresses_of_people_who_left_are_removed_and_they_stay_known() -> a
         assert_eq!(record.to_string().contains(email), is_kept, "{record}");
     }
     assert_eq!(told_json(&["sweep"], &site.flags())?["addresses"], 0);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_event_of_a_check_goes_after_the_grace_period_and_no_other() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let visitors = publish(&site.nats, EMAIL, message("Asha Rao", EMAIL)?).await?;
+    let form = message("Synthetic check", "check@example.com")?;
+    publish_of(&site.nats, &PersonId::synthetic(), form).await?;
+
+    assert_eq!(site.sweep("--grace=60")?["synthetic"], 0);
+    assert_eq!(site.nats.events().await?.len(), 2);
+    assert_eq!(site.sweep("--grace=0")?["synthetic"], 1);
+    let left: Vec<Value> = site
+        .nats
+        .events()
+        .await?
+        .iter()
+        .map(|event| event["id"].clone())
+        .collect();
+    assert_eq!(left, [visitors.to_string()]);
     Ok(())
 }

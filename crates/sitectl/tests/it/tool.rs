@@ -69,10 +69,15 @@ pub fn told_in_part(words: &[&str], flags: &[String]) -> anyhow::Result<(String,
 
 /// Publishes an event as a service does; gives its id.
 pub async fn publish<D: EventData>(nats: &Nats, email: &str, data: D) -> anyhow::Result<Uuid> {
+    publish_of(nats, &person(email)?, data).await
+}
+
+/// The same of this person.
+pub async fn publish_of<D: EventData>(nats: &Nats, person: &PersonId, data: D) -> anyhow::Result<Uuid> {
     let id = D::TYPE.id_for(Uuid::new_v4());
     let publisher = Publisher::new(nats.client(User::Operator).await?);
     let request = RequestId::accept(Some("visit-0001"));
-    publisher.publish(&request, id, &person(email)?, data).await?;
+    publisher.publish(&request, id, person, data).await?;
     Ok(id)
 }
 

@@ -14,7 +14,7 @@ use crate::{
 
 const SECRET: &str = "a token key of thirty-two bytes or more";
 const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
-const PURPOSES: [Purpose; 2] = [Purpose::Confirm, Purpose::Unsubscribe];
+const PURPOSES: [Purpose; 3] = [Purpose::Confirm, Purpose::Unsubscribe, Purpose::Synthetic];
 const ITERATIONS: usize = 1000;
 
 fn key() -> TokenKey {

@@ -10,6 +10,7 @@ use site_proto::{
 };
 use site_service::{drain::CancellationToken, health, status};
 use testkit::{Nats, User, eventually};
+use time::OffsetDateTime;
 use tokio_util::sync::DropGuard;
 use tonic::{Code, transport::Channel};
 use tonic_health::pb::{
@@ -17,6 +18,7 @@ use tonic_health::pb::{
 };
 use tonic_types::StatusExt as _;
 use uuid::{Builder, Uuid};
+use visitor::{EmailAddress, PersonId, SyntheticKey};
 
 mod core_dumps;
 
@@ -60,7 +62,7 @@ fn message() -> SubmitRequest {
         email: "zoe@example.org".into(),
         message: "Two cameras,\none question.".into(),
         idempotency_key: Uuid::new_v4().to_string(),
-        attribution: None,
+        ..SubmitRequest::default()
     }
 }
 
@@ -283,5 +285,60 @@ async fn it_may_publish_nothing_but_its_own_event() -> anyhow::Result<()> {
         .await?;
     client.flush().await?;
     assert!(running.nats.events().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_form_with_a_good_mark_is_of_nobody_and_any_other_of_its_visitor() -> anyhow::Result<()> {
+    const KEY: &str = "a synthetic key of thirty-two bytes or more";
+    let synthetic_key = format!("--synthetic-key={KEY}");
+    let mut running = running_on(Nats::start().await?, &[PERSON_KEY, &synthetic_key]).await?;
+    let mark = |key: &str, email: &str, minutes| -> anyhow::Result<String> {
+        let expires = OffsetDateTime::now_utc() + time::Duration::minutes(minutes);
+        Ok(SyntheticKey::new(key)?.mark(&EmailAddress::parse(email)?, expires))
+    };
+    let own = message().email;
+    let other_key = "another key of thirty-two bytes or more";
+    for (mark, is_synthetic) in [
+        (mark(KEY, &own, 5)?, true),
+        (mark(KEY, &own, -1)?, false),
+        (mark(other_key, &own, 5)?, false),
+        (mark(KEY, "check@example.org", 5)?, false),
+        (String::new(), false),
+        ("x.y".to_owned(), false),
+    ] {
+        let form = SubmitRequest {
+            synthetic_mark: mark.clone(),
+            ..message()
+        };
+        let answer = running.contact.submit(form.clone()).await?.into_inner();
+        assert_eq!(answer.synthetic, is_synthetic, "{mark}");
+        let stored = running.nats.events().await?.pop().unwrap_or_default();
+        assert_eq!(stored["id"], answer.event_id);
+        assert_eq!(
+            stored["subject"] == PersonId::synthetic().as_str(),
+            is_synthetic,
+            "{mark}"
+        );
+        assert_eq!(
+            running.contact.submit(form).await?.into_inner(),
+            answer,
+            "sent again"
+        );
+    }
+    assert_eq!(running.nats.events().await?.len(), 6);
+    Ok(())
+}
+
+#[tokio::test]
+async fn without_a_key_no_form_is_synthetic() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let expires = OffsetDateTime::now_utc() + time::Duration::minutes(5);
+    let key = SyntheticKey::new("a synthetic key of thirty-two bytes or more")?;
+    let form = SubmitRequest {
+        synthetic_mark: key.mark(&EmailAddress::parse(&message().email)?, expires),
+        ..message()
+    };
+    assert!(!running.contact.submit(form).await?.into_inner().synthetic);
     Ok(())
 }

@@ -16,6 +16,7 @@ use crate::{
     api_error::ApiError,
     app::AppState,
     forwarding::{FORM_CALL_TIMEOUT, call},
+    submissions::Synthetic,
 };
 
 /// A message to the company. A field that is missing counts as empty, and is refused with a sentence where it is required.
@@ -110,6 +111,7 @@ pub async fn submit(
         name: form.name,
         email: form.email,
         message: form.message,
+        synthetic_mark: submission.synthetic_mark.take().unwrap_or_default(),
     };
     let submit = |time| {
         let request = call(message.clone(), &submission.request_id, time);
@@ -117,6 +119,10 @@ pub async fn submit(
         async move { service.submit(request).await }
     };
     let time = submission.deadline.left(FORM_CALL_TIMEOUT);
-    app.services.contact.repeated(time, submit).await?;
-    Ok(RECEIVED.into_response())
+    let stored = app.services.contact.repeated(time, submit).await?;
+    let mut answer = RECEIVED.into_response();
+    if stored.into_inner().synthetic {
+        answer.extensions_mut().insert(Synthetic);
+    }
+    Ok(answer)
 }

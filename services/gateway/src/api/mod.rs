@@ -25,7 +25,7 @@ use axum::{
 };
 use http::{StatusCode, header, request::Parts};
 use serde::{Serialize, de::DeserializeOwned};
-use site_service::{RequestId, idempotency};
+use site_service::{RequestId, SYNTHETIC_MARK, idempotency};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
@@ -150,6 +150,8 @@ pub struct Submission {
     /// What the browser's own headers tell of the page it was sent from.
     referer: Option<Attribution>,
     key: Option<Uuid>,
+    /// What says that a check sent it, for the service to verify.
+    synthetic_mark: Option<String>,
 }
 
 impl Submission {
@@ -178,12 +180,16 @@ impl<S: Send + Sync> FromRequestParts<S> for Submission {
             .map(idempotency::parse)
             .transpose()
             .map_err(|error| ApiError::with_message(StatusCode::BAD_REQUEST, error.to_string()))?;
+        let synthetic_mark = parts.headers.get(SYNTHETIC_MARK);
         let ExtractRequestId(request_id) = ExtractRequestId::of(parts);
         Ok(Self {
             request_id,
             deadline: Deadline::of(parts),
             referer: Attribution::of_referer(parts),
             key,
+            synthetic_mark: synthetic_mark
+                .and_then(|mark| mark.to_str().ok())
+                .map(str::to_owned),
         })
     }
 }

@@ -29,6 +29,18 @@ pub fn lead(context: &MailContext, event: &Event<ContactReceived>) -> Mail {
     }
 }
 
+/// The message of a check, to its own inbox in place of sales.
+///
+/// # Errors
+///
+/// If no mail can go to the check's address.
+pub fn synthetic_lead(context: &MailContext, event: &Event<ContactReceived>) -> Result<Mail, MailError> {
+    Ok(Mail {
+        to: visitor(None, &event.data.email)?,
+        ..lead(context, event)
+    })
+}
+
 /// To the visitor. It does not repeat the message: else anyone could have us send any
 /// text to any address.
 ///

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use dkim::Signer;
 use lettre::message::Mailbox;
 use resumes::{ResumeStore, S3Settings};
 use visitor::links::LinkBuilder;
 
-use super::{brand::Brand, dkim::Signer, templates::Templates};
+use super::{brand::Brand, templates::Templates};
 use crate::Settings;
 
 /// Everything a mail is rendered with.

@@ -6,7 +6,6 @@ mod bundle_kind;
 mod careers;
 mod contact;
 mod context;
-mod dkim;
 mod error;
 mod headers;
 mod message;
@@ -28,7 +27,6 @@ pub use self::{
     bundle::{write_bundle, write_entry},
     bundle_kind::BundleKind,
     context::MailContext,
-    dkim::DkimSettings,
     error::MailError,
     message::Mail,
     operator::{DigestContent, dead_letters},
@@ -72,6 +70,9 @@ pub async fn write(
     now: OffsetDateTime,
 ) -> Result<Message, MailError> {
     let mail = match channel {
+        Channel::SalesLead if delivery.person.is_synthetic() => {
+            contact::synthetic_lead(context, &delivery.event()?)?
+        }
         Channel::SalesLead => contact::lead(context, &delivery.event()?),
         Channel::ContactAcknowledgement => contact::acknowledgement(context, &delivery.event()?)?,
         Channel::NewsletterConfirmation => newsletter::confirmation(context, &delivery.event()?, now)?,

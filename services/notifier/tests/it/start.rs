@@ -157,3 +157,27 @@ async fn a_grace_period_in_which_a_mail_could_be_sent_twice_is_refused() -> anyh
     }
     Ok(())
 }
+
+#[tokio::test]
+async fn without_root_certificates_a_store_behind_tls_is_refused() -> anyhow::Result<()> {
+    for (flag, named) in [
+        ("--s3-endpoint=https://s3.example.com", "--s3-endpoint"),
+        (
+            "--s3-public-endpoint=https://s3.example.com",
+            "--s3-public-endpoint",
+        ),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_notifier"));
+        command
+            .env_clear()
+            .env("SSL_CERT_FILE", "/nowhere/ca.pem")
+            .env("SSL_CERT_DIR", "/nowhere")
+            .kill_on_drop(true);
+        pass_flags(command.as_std_mut(), &settings_flags(9, &[flag.to_owned()]));
+        let output = timeout(SOON, command.output()).await??;
+        let said = String::from_utf8(output.stderr)?;
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(named) && said.contains("ca-certificates"), "{said}");
+    }
+    Ok(())
+}

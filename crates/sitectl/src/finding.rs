@@ -1,6 +1,10 @@
 //! Finding of the examination: what was looked at, the verdict, and the remedy.
 
+use anyhow::ensure;
 use serde::Serialize;
+use serde_json::json;
+
+use crate::output::print_output;
 
 /// What to do about whatever the set-up mends.
 pub const RUN_SETUP: &str = "run `sitectl setup`";
@@ -68,6 +72,22 @@ impl Finding {
         // What other people's servers say must not steer a terminal, nor take a second line.
         line.replace(char::is_control, " ")
     }
+}
+
+/// Tells all findings.
+///
+/// # Errors
+///
+/// If something is wrong, once all is told; a warning does not count.
+pub fn report(findings: &[Finding], json: bool) -> anyhow::Result<()> {
+    let wrong = findings
+        .iter()
+        .filter(|finding| finding.verdict == Verdict::Wrong);
+    let wrong = wrong.count();
+    let document = json!({ "ok": wrong == 0, "findings": findings });
+    print_output(json, &document, findings.iter().map(Finding::line))?;
+    ensure!(wrong == 0, "Wrong: {wrong} of {}.", findings.len());
+    Ok(())
 }
 
 #[cfg(test)]

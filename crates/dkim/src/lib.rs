@@ -1,15 +1,18 @@
-//! Signing mails, so that receivers can tell ours from a forger's (RFC 6376).
+//! DKIM: signs mails, and makes the DNS record that they are verified by.
+//!
+//! So receivers can tell ours from a forger's (RFC 6376).
+
+mod key;
 
 use clap::Args;
 use lettre::message::{
     Message,
-    dkim::{
-        DkimCanonicalization, DkimCanonicalizationType, DkimConfig, DkimSigningAlgorithm, DkimSigningKey,
-    },
+    dkim::{DkimCanonicalization, DkimCanonicalizationType, DkimConfig},
     header::HeaderName,
 };
-use rsa::{RsaPrivateKey, pkcs1::DecodeRsaPrivateKey, traits::PublicKeyParts};
 use site_service::settings::{ExposeSecret, Secret};
+
+use key::{public_record, signing_key};
 
 /// What is signed. RFC 8058 (section 4) wants both unsubscribe headers among it. Not
 /// Content-Type: lettre keeps a multipart's apart from the headers that it signs.
@@ -25,11 +28,6 @@ const SIGNED: [&str; 10] = [
     "List-Unsubscribe-Post",
     "MIME-Version",
 ];
-
-/// Receivers must not take a shorter key's signature (RFC 8301, 3.2).
-const MIN_RSA_BITS: usize = 1024;
-/// What OpenSSL makes unless it is told otherwise.
-const PKCS8: &str = "-----BEGIN PRIVATE KEY-----";
 
 /// The key that mails are signed with; without one they are not signed.
 #[derive(Args, Debug, Clone, Default)]
@@ -49,6 +47,23 @@ pub struct DkimSettings {
         value_parser = checked
     )]
     pub dkim_key: Option<Secret>,
+}
+
+impl DkimSettings {
+    /// The name and the content of the TXT record that publishes the key; none where mails are not signed.
+    ///
+    /// # Errors
+    ///
+    /// If the key is too short or none that we can read, with the reason.
+    pub fn dns_record(&self) -> Result<Option<(String, String)>, String> {
+        let (Some(selector), Some(domain), Some(key)) =
+            (&self.dkim_selector, &self.dkim_domain, &self.dkim_key)
+        else {
+            return Ok(None);
+        };
+        let name = format!("{selector}._domainkey.{domain}");
+        Ok(Some((name, public_record(key.expose_secret())?)))
+    }
 }
 
 /// Signs messages.
@@ -90,36 +105,12 @@ fn checked(raw: &str) -> Result<Secret, String> {
     signing_key(raw).map(|_| raw.into())
 }
 
-fn signing_key(raw: &str) -> Result<DkimSigningKey, String> {
-    let raw = raw.trim();
-    if raw.contains(PKCS8) {
-        return Err("it is PKCS#8; `openssl rsa -traditional` makes PKCS#1 of it".to_owned());
-    }
-    let algorithm = if raw.contains("-----BEGIN") {
-        ensure_long_enough(raw)?;
-        DkimSigningAlgorithm::Rsa
-    } else {
-        DkimSigningAlgorithm::Ed25519
-    };
-    DkimSigningKey::new(raw, algorithm).map_err(no_key)
-}
-
-fn ensure_long_enough(pem: &str) -> Result<(), String> {
-    let bits = RsaPrivateKey::from_pkcs1_pem(pem).map_err(no_key)?.size() * 8;
-    if bits < MIN_RSA_BITS {
-        return Err(format!(
-            "it has {bits} bits, and receivers take no less than {MIN_RSA_BITS}"
-        ));
-    }
-    Ok(())
-}
-
-fn no_key(error: impl std::fmt::Display) -> String {
-    format!("it is neither an RSA key as PKCS#1 PEM nor an Ed25519 seed in base64 ({error})")
-}
-
-/// Labels of letters, digits, hyphens and underscores (RFC 1035, 2.3.4; RFC 6376, 3.1).
-fn dns_name(raw: &str) -> Result<String, &'static str> {
+/// Takes a name of labels of letters, digits, hyphens and underscores (RFC 1035, 2.3.4; RFC 6376, 3.1).
+///
+/// # Errors
+///
+/// If it is no such name.
+pub fn dns_name(raw: &str) -> Result<String, &'static str> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())
@@ -140,17 +131,6 @@ mod tests {
 
     /// 32 zero bytes: a key that nobody uses.
     const SEED: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
-
-    /// 512 bits: a key that nobody would take a signature of.
-    const SHORT: &str = "-----BEGIN RSA PRIVATE KEY-----
-MIIBOgIBAAJBANRN2OG9v7KqzLA6PfAYfsP3j70xZqGJuaNIvOZfMfXsPqu4gS+s
-fZZKb0oBT1oNWFidiI8GciF56RhGhZtROzUCAwEAAQJAUP1VlGBXhegkZ8IAKNyf
-V1DUk78JwOwSVlkEPvnnzEFeZnJ/vHwuMc387jsU80KMdfDjSMemqBKiQAlhGo01
-jQIhAPPJhEHe/9aijqQVmDcnTFNc9idf+WuLgKkCVr2RhgH7AiEA3vCSPrDQlg6R
-1arXbJwlHUQtYgGg897lo2HjMgyoYI8CIAbqSXEg5TruY4NuBWJTIAwhT+4v/8A4
-Nc8VfOZlsVpvAiEAn9BMxevyWt9u44BolU8JvAUXk14fhzKN46VUPJieSzkCIAru
-rX7/8Jlaz+hCkOl4QzEKftCDuS208DvRfY2tDRgI
------END RSA PRIVATE KEY-----";
 
     fn message() -> Message {
         Message::builder()
@@ -189,19 +169,6 @@ rX7/8Jlaz+hCkOl4QzEKftCDuS208DvRfY2tDRgI
     }
 
     #[test]
-    fn a_key_of_another_form_is_told_how_to_be_mended() {
-        let pkcs8 = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----";
-        let refusal = checked(pkcs8).err().unwrap_or_default();
-        assert!(refusal.contains("openssl rsa -traditional"), "{refusal}");
-    }
-
-    #[test]
-    fn a_short_key_is_refused_with_its_length() {
-        let refusal = checked(SHORT).err().unwrap_or_default();
-        assert_eq!(refusal, "it has 512 bits, and receivers take no less than 1024");
-    }
-
-    #[test]
     fn names_in_the_dns_are_told_from_others() {
         for good in ["company.com", "mail", "2026-11", "a._domainkey"] {
             assert_eq!(dns_name(good).as_deref(), Ok(good));
@@ -217,19 +184,6 @@ rX7/8Jlaz+hCkOl4QzEKftCDuS208DvRfY2tDRgI
             &long,
         ] {
             assert!(dns_name(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_key_that_is_none_is_refused_and_not_repeated() {
-        for bad in [
-            "hunter2",
-            "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----",
-            "-----BEGIN RSA PRIVATE KEY-----\nsecret",
-        ] {
-            let refusal = checked(bad).err().unwrap_or_default();
-            assert!(refusal.starts_with("it is neither"), "{refusal}");
-            assert!(!refusal.contains(bad));
         }
     }
 }

@@ -1,0 +1,134 @@
+//! The private key, and the DNS record of its public one.
+
+use std::fmt::Display;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use ed25519_dalek::SigningKey;
+use lettre::message::dkim::{DkimSigningAlgorithm, DkimSigningKey};
+use rsa::{RsaPrivateKey, pkcs1::DecodeRsaPrivateKey, pkcs8::EncodePublicKey, traits::PublicKeyParts};
+
+/// Receivers must not take a shorter key's signature (RFC 8301, 3.2).
+const MIN_RSA_BITS: usize = 1024;
+/// What OpenSSL makes unless it is told otherwise.
+const PKCS8: &str = "-----BEGIN PRIVATE KEY-----";
+
+/// Makes what signs of the setting.
+///
+/// # Errors
+///
+/// If it is too short or none that we can read, with the reason.
+pub(crate) fn signing_key(raw: &str) -> Result<DkimSigningKey, String> {
+    let algorithm = match PrivateKey::parse(raw)? {
+        PrivateKey::Rsa(_) => DkimSigningAlgorithm::Rsa,
+        PrivateKey::Ed25519(_) => DkimSigningAlgorithm::Ed25519,
+    };
+    DkimSigningKey::new(raw.trim(), algorithm).map_err(no_key)
+}
+
+/// What stands in the DNS, so that others can verify signatures by this key (RFC 6376, 3.6.1; RFC 8463, 4).
+///
+/// # Errors
+///
+/// As [`signing_key`].
+pub(crate) fn public_record(raw: &str) -> Result<String, String> {
+    let (name, public) = match PrivateKey::parse(raw)? {
+        PrivateKey::Rsa(key) => {
+            let public = key.to_public_key().to_public_key_der().map_err(no_key)?;
+            ("rsa", public.as_bytes().to_vec())
+        }
+        PrivateKey::Ed25519(key) => ("ed25519", key.verifying_key().to_bytes().to_vec()),
+    };
+    Ok(format!("v=DKIM1; k={name}; p={}", STANDARD.encode(public)))
+}
+
+enum PrivateKey {
+    Rsa(Box<RsaPrivateKey>),
+    Ed25519(Box<SigningKey>),
+}
+
+impl PrivateKey {
+    fn parse(raw: &str) -> Result<Self, String> {
+        let raw = raw.trim();
+        if raw.contains(PKCS8) {
+            return Err("it is PKCS#8; `openssl rsa -traditional` makes PKCS#1 of it".to_owned());
+        }
+        if raw.contains("-----BEGIN") {
+            return rsa(raw).map(|key| Self::Rsa(Box::new(key)));
+        }
+        let seed = STANDARD.decode(raw).map_err(no_key)?;
+        let seed = <[u8; 32]>::try_from(seed).map_err(|_| no_key("a seed has 32 bytes"))?;
+        Ok(Self::Ed25519(Box::new(SigningKey::from_bytes(&seed))))
+    }
+}
+
+fn rsa(pem: &str) -> Result<RsaPrivateKey, String> {
+    let key = RsaPrivateKey::from_pkcs1_pem(pem).map_err(no_key)?;
+    let bits = key.size() * 8;
+    if bits < MIN_RSA_BITS {
+        return Err(format!(
+            "it has {bits} bits, and receivers take no less than {MIN_RSA_BITS}"
+        ));
+    }
+    Ok(key)
+}
+
+fn no_key(error: impl Display) -> String {
+    format!("it is neither an RSA key as PKCS#1 PEM nor an Ed25519 seed in base64 ({error})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The key pair of RFC 8463, A.2.
+    const SEED: &str = "nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=";
+    const PUBLIC: &str = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
+
+    /// 512 bits: a key that nobody would take a signature of.
+    const SHORT: &str = "-----BEGIN RSA PRIVATE KEY-----
+MIIBOgIBAAJBANRN2OG9v7KqzLA6PfAYfsP3j70xZqGJuaNIvOZfMfXsPqu4gS+s
+fZZKb0oBT1oNWFidiI8GciF56RhGhZtROzUCAwEAAQJAUP1VlGBXhegkZ8IAKNyf
+V1DUk78JwOwSVlkEPvnnzEFeZnJ/vHwuMc387jsU80KMdfDjSMemqBKiQAlhGo01
+jQIhAPPJhEHe/9aijqQVmDcnTFNc9idf+WuLgKkCVr2RhgH7AiEA3vCSPrDQlg6R
+1arXbJwlHUQtYgGg897lo2HjMgyoYI8CIAbqSXEg5TruY4NuBWJTIAwhT+4v/8A4
+Nc8VfOZlsVpvAiEAn9BMxevyWt9u44BolU8JvAUXk14fhzKN46VUPJieSzkCIAru
+rX7/8Jlaz+hCkOl4QzEKftCDuS208DvRfY2tDRgI
+-----END RSA PRIVATE KEY-----";
+
+    fn refusal(raw: &str) -> String {
+        signing_key(raw).err().unwrap_or_default()
+    }
+
+    #[test]
+    fn the_record_of_an_ed25519_key_is_that_of_the_standards_example() {
+        assert_eq!(public_record(SEED), Ok(format!("v=DKIM1; k=ed25519; p={PUBLIC}")));
+    }
+
+    #[test]
+    fn a_key_of_another_form_is_told_how_to_be_mended() {
+        let refusal = refusal("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----");
+        assert!(refusal.contains("openssl rsa -traditional"), "{refusal}");
+    }
+
+    #[test]
+    fn a_short_key_is_refused_with_its_length() {
+        assert_eq!(
+            refusal(SHORT),
+            "it has 512 bits, and receivers take no less than 1024"
+        );
+    }
+
+    #[test]
+    fn a_key_that_is_none_is_refused_and_not_repeated() {
+        for bad in [
+            "hunter2",
+            "AAAA",
+            "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----",
+            "-----BEGIN RSA PRIVATE KEY-----\nsecret",
+        ] {
+            let refusal = refusal(bad);
+            assert!(refusal.starts_with("it is neither"), "{refusal}");
+            assert!(!refusal.contains(bad));
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! `sitectl dns-records`: what must stand in the DNS, so that receivers take our mails for ours (SPF, DKIM, DMARC).
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use dkim::{DkimSettings, dns_name};
+use lettre::{Address, message::Mailbox};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::output::print_output;
+
+/// How long resolvers may keep a record, in seconds: short enough to mend a mistake within the hour.
+const TTL_SECONDS: u32 = 3600;
+/// The longest string that a TXT record is made of (RFC 1035, 3.3.14); receivers join them (RFC 6376, 3.6.2.2; RFC 7208, 3.3).
+const MAX_STRING_BYTES: usize = 255;
+
+/// What the notifier is told, and who sends for it.
+#[derive(Args, Debug)]
+pub struct DnsRecordsArgs {
+    /// Who mails are from
+    #[arg(long, env = "MAIL_FROM", value_parser = mailbox)]
+    mail_from: Mailbox,
+    /// The signature of mails
+    #[command(flatten)]
+    dkim: DkimSettings,
+    #[command(flatten)]
+    senders: Senders,
+    /// What receivers are asked to do with a mail that proves neither: begin with `none`, and read the reports
+    #[arg(long, value_enum, default_value_t)]
+    dmarc_policy: DmarcPolicy,
+    /// Address that receivers send their reports to
+    #[arg(long)]
+    dmarc_reports: Option<Address>,
+    /// Answers in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Who hands our mails to receivers: what the provider of the mail server says
+#[derive(Args, Debug)]
+#[group(required = true, multiple = true)]
+struct Senders {
+    /// Domain whose SPF record names the mail servers, as most providers have one; may be given again
+    #[arg(long, value_parser = dns_name)]
+    spf_include: Vec<String>,
+    /// Host name of a mail server that sends by itself; may be given again
+    #[arg(long, value_parser = dns_name)]
+    spf_host: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum DmarcPolicy {
+    #[default]
+    None,
+    Quarantine,
+    Reject,
+}
+
+/// A TXT record.
+#[derive(Debug, Serialize)]
+struct Record {
+    name: String,
+    value: String,
+}
+
+impl Record {
+    /// Line of a zone file (RFC 1035, 5.1).
+    fn zone_line(&self) -> String {
+        let strings: Vec<String> = self
+            .value
+            .as_bytes()
+            .chunks(MAX_STRING_BYTES)
+            .map(|string| format!("\"{}\"", String::from_utf8_lossy(string)))
+            .collect();
+        format!("{}. {TTL_SECONDS} IN TXT {}", self.name, strings.join(" "))
+    }
+}
+
+/// Prints the records as lines of a zone.
+///
+/// # Errors
+///
+/// If the domain of MAIL_FROM cannot stand in the DNS as it is written.
+pub fn dns_records(args: &DnsRecordsArgs) -> anyhow::Result<()> {
+    let domain = args.mail_from.email.domain();
+    let domain = dns_name(domain)
+        .map_err(|reason| anyhow::anyhow!("The setting MAIL_FROM is wrong: \"{domain}\": {reason}."))?;
+    let mut notes = vec![format!(
+        "A domain has one SPF and one DMARC record: where {domain} has one, put what is new into it."
+    )];
+    let mut records = vec![spf(&domain, &args.senders)];
+    let signed = args.dkim.dns_record().map_err(anyhow::Error::msg);
+    match signed.context("The setting DKIM_KEY is wrong")? {
+        Some((name, value)) => records.push(Record { name, value }),
+        None => notes
+            .push("There is no DKIM record, because DKIM_KEY is not given: mails are not signed.".to_owned()),
+    }
+    if let Some(signing) = &args.dkim.dkim_domain
+        && !is_aligned(signing, &domain)
+    {
+        notes.push(format!(
+            "Signatures of {signing} do not count for mails from {domain}: let DKIM_DOMAIN be {domain}."
+        ));
+    }
+    records.push(dmarc(&domain, args));
+    let lines = notes.iter().map(|note| format!("; {note}"));
+    let lines = lines.chain(records.iter().map(Record::zone_line));
+    print_output(args.json, &json!({ "records": records, "notes": notes }), lines)
+}
+
+/// Other senders are doubtful, not refused: a forwarded mail passes by its signature alone.
+fn spf(domain: &str, senders: &Senders) -> Record {
+    let includes = senders.spf_include.iter().map(|name| format!("include:{name}"));
+    let hosts = senders.spf_host.iter().map(|name| format!("a:{name}"));
+    let terms: Vec<String> = includes.chain(hosts).collect();
+    Record {
+        name: domain.to_owned(),
+        value: format!("v=spf1 {} ~all", terms.join(" ")),
+    }
+}
+
+fn dmarc(domain: &str, args: &DnsRecordsArgs) -> Record {
+    let policy = args.dmarc_policy.to_possible_value();
+    let policy = policy.as_ref().map_or("none", |policy| policy.get_name());
+    let reports = args.dmarc_reports.iter();
+    let reports: String = reports.map(|address| format!("; rua=mailto:{address}")).collect();
+    Record {
+        name: format!("_dmarc.{domain}"),
+        value: format!("v=DMARC1; p={policy}{reports}"),
+    }
+}
+
+/// Whether DMARC counts a signature of one domain for mails from the other (RFC 7489, 3.1.1): as far as that can be told
+/// without a list of the names under which domains are sold.
+fn is_aligned(signing: &str, from: &str) -> bool {
+    let (signing, from) = (signing.to_ascii_lowercase(), from.to_ascii_lowercase());
+    let is_within = |inner: &str, outer: &str| inner == outer || inner.ends_with(&format!(".{outer}"));
+    is_within(&signing, &from) || is_within(&from, &signing)
+}
+
+fn mailbox(raw: &str) -> Result<Mailbox, &'static str> {
+    raw.parse()
+        .map_err(|_| "it is not an e-mail address such as sales@company.com or Sales <sales@company.com>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_cut_into_strings_of_255_bytes() {
+        let record = Record {
+            name: "company.com".to_owned(),
+            value: "x".repeat(600),
+        };
+        let line = record.zone_line();
+        let lengths: Vec<usize> = line.split('"').skip(1).step_by(2).map(str::len).collect();
+        assert_eq!(lengths, [255, 255, 90]);
+        assert!(line.starts_with("company.com. 3600 IN TXT \"x"), "{line}");
+    }
+
+    #[test]
+    fn a_signature_of_the_same_domain_or_one_above_or_below_counts() {
+        for (signing, from, counts) in [
+            ("company.com", "Company.com", true),
+            ("company.com", "news.company.com", true),
+            ("mail.company.com", "company.com", true),
+            ("company.com", "other-company.com", false),
+            ("provider.net", "company.com", false),
+        ] {
+            assert_eq!(is_aligned(signing, from), counts, "{signing} {from}");
+        }
+    }
+}

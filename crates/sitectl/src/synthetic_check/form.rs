@@ -1,0 +1,88 @@
+//! The form, sent as a browser's script sends it.
+
+use altcha::{Challenge, Payload, SolveChallengeOptions, solve_challenge};
+use anyhow::{Context as _, bail};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use http::{HeaderValue, Request, StatusCode, header};
+use http_body_util::{BodyExt as _, Limited};
+use hyper_rustls::HttpsConnectorBuilder;
+use hyper_util::{client::legacy, rt::TokioExecutor};
+use serde::Deserialize;
+use serde_json::json;
+use site_service::{SYNTHETIC_MARK, idempotency};
+use tokio::task::spawn_blocking;
+use uuid::Uuid;
+use visitor::EmailAddress;
+
+use super::tls;
+
+/// The longest answer that is read; the site's own are shorter.
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
+const MESSAGE: &str =
+    "This form was sent by `sitectl synthetic-check`, which looks for its mail and removes it.";
+
+/// One submission.
+pub struct Form<'a> {
+    pub site_url: &'a str,
+    pub email: &'a EmailAddress,
+    pub key: Uuid,
+    pub mark: &'a str,
+}
+
+/// What of an answer tells that work is asked for first.
+#[derive(Deserialize)]
+struct Refusal {
+    challenge: Option<Challenge>,
+}
+
+impl Form<'_> {
+    /// Sends it, and in a flood once more with the work that is asked for.
+    ///
+    /// # Errors
+    ///
+    /// If the site is not reached, or does not take it.
+    pub async fn send(&self) -> anyhow::Result<()> {
+        let (status, answer) = self.post(None).await?;
+        if status == StatusCode::OK {
+            return Ok(());
+        }
+        let refusal: Option<Refusal> = serde_json::from_slice(&answer).ok();
+        let Some(challenge) = refusal.and_then(|refusal| refusal.challenge) else {
+            bail!("it answers {status}");
+        };
+        let solution = spawn_blocking(move || solved(challenge)).await??;
+        match self.post(Some(&solution)).await? {
+            (StatusCode::OK, _) => Ok(()),
+            (status, _) => bail!("it answers {status} once its challenge is solved"),
+        }
+    }
+
+    async fn post(&self, solution: Option<&str>) -> anyhow::Result<(StatusCode, Vec<u8>)> {
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(tls::config()?)
+            .https_or_http()
+            .enable_http1()
+            .build();
+        let http = legacy::Client::builder(TokioExecutor::new()).build(connector);
+        let body = json!({ "name": "Synthetic check", "email": self.email.as_str(), "message": MESSAGE });
+        let mut request = Request::post(format!("{}/api/contact", self.site_url))
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(idempotency::HEADER, self.key.to_string())
+            .header(SYNTHETIC_MARK, HeaderValue::from_str(self.mark)?);
+        if let Some(solution) = solution {
+            request = request.header("challenge-solution", solution);
+        }
+        let answer = http.request(request.body(body.to_string())?).await;
+        let answer = answer.context("it is not reached (setting SITE_URL)")?;
+        let status = answer.status();
+        let body = Limited::new(answer.into_body(), MAX_ANSWER_BYTES).collect().await;
+        let body = body.map_err(|error| anyhow::anyhow!("its answer cannot be read: {error}"))?;
+        Ok((status, body.to_bytes().to_vec()))
+    }
+}
+
+fn solved(challenge: Challenge) -> anyhow::Result<String> {
+    let solution = solve_challenge(SolveChallengeOptions::new(&challenge))?;
+    let solution = solution.context("its challenge has no solution")?;
+    Ok(STANDARD.encode(serde_json::to_vec(&Payload { challenge, solution })?))
+}

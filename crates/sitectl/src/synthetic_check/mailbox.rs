@@ -1,0 +1,110 @@
+//! The inbox, read over IMAP and TLS (RFC 3501; RFC 8314, 3.2).
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Context as _;
+use async_imap::{Client, Session};
+use clap::Args;
+use futures_util::TryStreamExt as _;
+use site_service::settings::{ExposeSecret, Secret};
+use time::{OffsetDateTime, macros::format_description};
+use tokio::{net::TcpStream, time::timeout};
+use tokio_rustls::{TlsConnector, client::TlsStream, rustls::pki_types::ServerName};
+
+use super::tls;
+
+/// How long the server may take to let us in.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
+/// How old a check's mail is that nobody looks for any more.
+const KEPT: time::Duration = time::Duration::days(2);
+
+/// Where the inbox is. It is the check's own: what it finds of checks it removes.
+#[derive(Args, Debug)]
+pub struct MailboxSettings {
+    /// Host name of the IMAP server
+    #[arg(long, env = "IMAP_HOST")]
+    imap_host: String,
+    /// Port of the IMAP server, which speaks TLS from the first byte
+    #[arg(long, env = "IMAP_PORT", default_value_t = 993)]
+    imap_port: u16,
+    /// User name at the IMAP server
+    #[arg(long, env = "IMAP_USER")]
+    imap_user: String,
+    /// Password at the IMAP server
+    #[arg(long, env = "IMAP_PASSWORD", hide_env_values = true)]
+    imap_password: Secret,
+}
+
+/// The inbox, open.
+pub struct Mailbox(Session<TlsStream<TcpStream>>);
+
+impl Mailbox {
+    /// Logs in.
+    ///
+    /// # Errors
+    ///
+    /// If the server is not reached, is not who it should be, or does not let us in.
+    pub async fn open(settings: &MailboxSettings) -> anyhow::Result<Self> {
+        let opened = timeout(OPEN_TIMEOUT, Self::open_now(settings)).await;
+        opened
+            .unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within {} s", OPEN_TIMEOUT.as_secs())))
+            .with_context(|| {
+                format!(
+                    "The inbox at {}:{} cannot be read",
+                    settings.imap_host, settings.imap_port
+                )
+            })
+    }
+
+    async fn open_now(settings: &MailboxSettings) -> anyhow::Result<Self> {
+        let host = ServerName::try_from(settings.imap_host.clone())
+            .context("its name is none (setting IMAP_HOST)")?;
+        let socket = TcpStream::connect((&*settings.imap_host, settings.imap_port)).await;
+        let connector = TlsConnector::from(Arc::new(tls::config()?));
+        let stream = connector
+            .connect(host, socket.context("not reached")?)
+            .await
+            .context("TLS failed")?;
+        let mut client = Client::new(stream);
+        client.read_response().await?.context("it hung up")?;
+        let password = settings.imap_password.expose_secret();
+        let login = client.login(&settings.imap_user, password).await;
+        let mut session = login
+            .map_err(|(error, _)| error)
+            .context("the login was refused (settings IMAP_USER, IMAP_PASSWORD)")?;
+        session.select("INBOX").await?;
+        Ok(Self(session))
+    }
+
+    /// Whether there is a mail whose `Message-ID` holds this; it is removed.
+    ///
+    /// # Errors
+    ///
+    /// If the server does not answer as it should.
+    pub async fn take(&mut self, message_id: &str) -> anyhow::Result<bool> {
+        // New mails are told of with the answer to this.
+        self.0.noop().await?;
+        self.remove(&format!("HEADER Message-ID \"{message_id}\"")).await
+    }
+
+    /// Removes mails of checks that came too late for theirs, and logs out. What fails, the next check does.
+    pub async fn tidy(mut self) {
+        let format = format_description!("[day padding:none]-[month repr:short]-[year]");
+        if let Ok(day) = (OffsetDateTime::now_utc() - KEPT).format(format) {
+            let _ = self.remove(&format!("HEADER X-Event-Id \"\" BEFORE {day}")).await;
+        }
+        let _ = self.0.logout().await;
+    }
+
+    async fn remove(&mut self, query: &str) -> anyhow::Result<bool> {
+        let found = self.0.uid_search(query).await?;
+        if found.is_empty() {
+            return Ok(false);
+        }
+        let uids: Vec<String> = found.iter().map(u32::to_string).collect();
+        let deleted = self.0.uid_store(uids.join(","), "+FLAGS (\\Deleted)").await?;
+        deleted.try_collect::<Vec<_>>().await?;
+        self.0.expunge().await?.try_collect::<Vec<_>>().await?;
+        Ok(true)
+    }
+}

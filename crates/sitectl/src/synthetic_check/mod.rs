@@ -1,0 +1,119 @@
+//! `sitectl synthetic-check`: sends a marked form as a visitor does, and follows it to an inbox.
+
+mod form;
+mod mailbox;
+mod tls;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use clap::{Args, builder::TypedValueParser as _};
+use serde_json::json;
+use site_events::{Channel, EventData, event::ContactReceived};
+use time::OffsetDateTime;
+use tokio::time::{sleep, timeout};
+use uuid::Uuid;
+use visitor::{EmailAddress, SyntheticKey, links::site_url};
+
+use self::mailbox::{Mailbox, MailboxSettings};
+use crate::output::print_output;
+
+/// How long a mark is good: the clocks of two machines may be minutes apart.
+const MARK_LIFETIME: time::Duration = time::Duration::minutes(10);
+/// How long the site may take to take the form.
+const FORM_TIMEOUT: Duration = Duration::from_secs(30);
+/// How often the inbox is looked at.
+const LOOK_INTERVAL: Duration = Duration::from_secs(2);
+
+/// The site, and the inbox that the form's mail comes to.
+#[derive(Args, Debug)]
+pub struct SyntheticCheckArgs {
+    /// Address of the site, as visitors reach it
+    #[arg(long, env = "SITE_URL", value_parser = site_url)]
+    site_url: String,
+    /// Key that signs the mark, at least 32 bytes, the same as the contact service's
+    #[arg(long, env = "SYNTHETIC_KEY", hide_env_values = true, value_parser = SyntheticKey::new)]
+    synthetic_key: SyntheticKey,
+    /// Address that the form is from; its mail goes there, and to nobody else
+    #[arg(long, env = "SYNTHETIC_EMAIL", value_parser = EmailAddress::parse)]
+    synthetic_email: EmailAddress,
+    #[command(flatten)]
+    mailbox: MailboxSettings,
+    /// Seconds within which the mail must have come
+    #[arg(
+        long = "synthetic-seconds",
+        value_name = "SYNTHETIC_SECONDS",
+        env = "SYNTHETIC_SECONDS",
+        default_value = "180",
+        value_parser = clap::value_parser!(u16).range(1..=3600).map(|seconds| Duration::from_secs(seconds.into()))
+    )]
+    within: Duration,
+    /// Answers in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Sends the form, waits for its mail, and removes that.
+///
+/// # Errors
+///
+/// If the inbox cannot be read, the site does not take the form, or its mail does not come in time.
+pub async fn synthetic_check(args: &SyntheticCheckArgs) -> anyhow::Result<()> {
+    // Before anything is sent: whoever cannot read learns nothing by it.
+    let mut mailbox = Mailbox::open(&args.mailbox).await?;
+    let key = Uuid::new_v4();
+    let now = OffsetDateTime::now_utc();
+    let mark = args
+        .synthetic_key
+        .mark(&args.synthetic_email, now + MARK_LIFETIME);
+    let form = form::Form {
+        site_url: &args.site_url,
+        email: &args.synthetic_email,
+        key,
+        mark: &mark,
+    };
+    let started = Instant::now();
+    let sent = timeout(FORM_TIMEOUT, form.send()).await;
+    sent.unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within {} s", FORM_TIMEOUT.as_secs())))
+        .context("The site did not take the form")?;
+    let taken = started.elapsed();
+    let arrived = timeout(
+        args.within,
+        arrival(&mut mailbox, ContactReceived::TYPE.id_for(key)),
+    )
+    .await;
+    arrived.unwrap_or_else(|_| {
+        Err(anyhow::anyhow!(
+            "The form was taken, and its mail did not come within {} s; see SyntheticFormIsLate in docs/runbook.md.",
+            args.within.as_secs()
+        ))
+    })?;
+    let arrived = started.elapsed();
+    mailbox.tidy().await;
+    let line = format!(
+        "taken after {:.1} s, in the inbox after {:.1} s",
+        taken.as_secs_f32(),
+        arrived.as_secs_f32()
+    );
+    let document = json!({ "takenSeconds": taken.as_secs_f32(), "arrivedSeconds": arrived.as_secs_f32() });
+    print_output(args.json, &document, [line])
+}
+
+/// Waits for the mail that sales would have got.
+async fn arrival(mailbox: &mut Mailbox, event_id: Uuid) -> anyhow::Result<()> {
+    let mail_of = |channel: Channel| format!("{event_id}.{}@", channel.name());
+    let (lead, acknowledgement) = (
+        mail_of(Channel::SalesLead),
+        mail_of(Channel::ContactAcknowledgement),
+    );
+    loop {
+        if mailbox.take(&lead).await? {
+            return Ok(());
+        }
+        ensure!(
+            !mailbox.take(&acknowledgement).await?,
+            "The site took the form for a visitor's, and sales heard of it: SYNTHETIC_KEY is not that of the contact service."
+        );
+        sleep(LOOK_INTERVAL).await;
+    }
+}

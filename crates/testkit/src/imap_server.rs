@@ -1,0 +1,130 @@
+//! A real IMAP server over TLS (pymap) on a folder of mails.
+
+use std::{fs, io, path::PathBuf, time::Duration};
+
+use tempfile::TempDir;
+use tokio::{
+    io::copy_bidirectional,
+    net::{TcpListener, TcpStream},
+    process::Command,
+    task::JoinSet,
+};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use uuid::Uuid;
+
+use crate::{CertificateAuthority, ChildProcess, eventually, ports::free_ports, root};
+
+const START: Duration = Duration::from_secs(60);
+/// Its hash under PBKDF2 (`pysasl.hashing.BuiltinHash`) is what the server is given.
+const PASSWORD: &str = "secret";
+const PASSWORD_HASH: &str =
+    "$pbkdf2-sha256$500000$jdgCPUqf6gY0LpQuXwitUA==$e9Ugn5DB2wlU3+Ca1fnAS4+gxfrynThWBMZ/EshdPd8=";
+const USER: &str = "check";
+
+/// The server, with one mailbox.
+pub struct ImapServer {
+    port: u16,
+    folder: TempDir,
+    authority: CertificateAuthority,
+    _server: ChildProcess,
+    _stop: DropGuard,
+}
+
+impl ImapServer {
+    /// Starts one on a free port of 127.0.0.1.
+    pub async fn start() -> anyhow::Result<Self> {
+        let folder = TempDir::new()?;
+        for part in ["new", "cur", "tmp"] {
+            fs::create_dir_all(folder.path().join(USER).join(part))?;
+        }
+        let (passwd, shadow) = (
+            format!("{USER}:x::::{USER}:\n"),
+            format!("{USER}:{PASSWORD_HASH}:::::::\n"),
+        );
+        for (file, lines) in [("passwd", &*passwd), ("shadow", &*shadow), ("group", "")] {
+            fs::write(folder.path().join(format!("pymap-etc-{file}")), lines)?;
+        }
+        let program = root().join("target/tools/python/bin/pymap");
+        anyhow::ensure!(
+            program.exists(),
+            "The IMAP server is not installed; cargo xtask test rust fetches it"
+        );
+        let [plain] = free_ports()?;
+        let mut command = Command::new(program);
+        command
+            .args([
+                "--host",
+                "127.0.0.1",
+                "--port",
+                &plain.to_string(),
+                "--no-tls",
+                "maildir",
+            ])
+            .arg(folder.path());
+        let server = ChildProcess::start("imap", folder.path(), command)?;
+        eventually("the IMAP server answers", START, async || {
+            TcpStream::connect(("127.0.0.1", plain)).await.ok()
+        })
+        .await?;
+        let authority = CertificateAuthority::new()?;
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let port = listener.local_addr()?.port();
+        let stop = CancellationToken::new();
+        let serving = serve(listener, authority.issue("127.0.0.1")?, plain);
+        tokio::spawn(stop.clone().run_until_cancelled_owned(serving));
+        Ok(Self {
+            port,
+            folder,
+            authority,
+            _server: server,
+            _stop: stop.drop_guard(),
+        })
+    }
+
+    /// Puts a mail into the mailbox, as a mail server delivers it (maildir(5)).
+    pub fn deliver(&self, mail: &str) -> anyhow::Result<()> {
+        let name = Uuid::now_v7().to_string();
+        let written = self.mailbox("tmp").join(&name);
+        fs::write(&written, mail)?;
+        Ok(fs::rename(written, self.mailbox("new").join(name))?)
+    }
+
+    /// How many mails are in the mailbox.
+    pub fn mails(&self) -> anyhow::Result<usize> {
+        let count = |part| Ok::<_, io::Error>(fs::read_dir(self.mailbox(part))?.count());
+        Ok(count("new")? + count("cur")?)
+    }
+
+    /// Where the mailbox is, and who may read it.
+    pub fn flags(&self) -> Vec<String> {
+        vec![
+            "--imap-host=127.0.0.1".to_owned(),
+            format!("--imap-port={}", self.port),
+            format!("--imap-user={USER}"),
+            format!("--imap-password={PASSWORD}"),
+        ]
+    }
+
+    /// Who vouches for the server.
+    pub fn authority(&self) -> &CertificateAuthority {
+        &self.authority
+    }
+
+    fn mailbox(&self, part: &str) -> PathBuf {
+        self.folder.path().join(USER).join(part)
+    }
+}
+
+/// TLS from the first byte, which the server itself does not speak.
+async fn serve(listener: TcpListener, tls: TlsAcceptor, to: u16) {
+    let mut connections = JoinSet::new();
+    while let Ok((socket, _)) = listener.accept().await {
+        let tls = tls.clone();
+        connections.spawn(async move {
+            let mut client = tls.accept(socket).await?;
+            let mut server = TcpStream::connect(("127.0.0.1", to)).await?;
+            copy_bidirectional(&mut client, &mut server).await
+        });
+    }
+}

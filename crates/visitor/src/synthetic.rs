@@ -1,0 +1,113 @@
+//! Synthetic forms: a check sends them from outside and follows them to its inbox. The mark that tells one is signed and expires, so
+//! that nobody hides a flood from the figures by it.
+
+use std::fmt;
+
+use time::OffsetDateTime;
+
+use crate::{
+    EmailAddress, InvalidInput, PersonId, PersonKey,
+    token::{Purpose, TokenKey},
+};
+
+/// The secret that signs marks. The check and the contact service share it, and it signs nothing else.
+#[derive(Clone)]
+pub struct SyntheticKey {
+    tokens: TokenKey,
+    inboxes: PersonKey,
+}
+
+impl fmt::Debug for SyntheticKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SyntheticKey(…)")
+    }
+}
+
+impl SyntheticKey {
+    /// Takes the secret as it stands in the settings.
+    ///
+    /// # Errors
+    ///
+    /// If it is too short.
+    pub fn new(secret: &str) -> Result<Self, InvalidInput> {
+        Ok(Self {
+            tokens: TokenKey::new(secret)?,
+            inboxes: PersonKey::new(secret)?,
+        })
+    }
+
+    /// The mark of a form from this address, until `expires`. Whoever reads it can have nothing sent elsewhere by it.
+    pub fn mark(&self, email: &EmailAddress, expires: OffsetDateTime) -> String {
+        let inbox = self.inboxes.person(email);
+        self.tokens.sign(Purpose::Synthetic, &inbox, expires)
+    }
+
+    /// Whether it is the mark of a form from this address, and still good.
+    pub fn is_mark(&self, mark: &str, email: &EmailAddress, now: OffsetDateTime) -> bool {
+        let inbox = self.inboxes.person(email);
+        self.tokens.verify(mark, Purpose::Synthetic, now) == Ok(inbox)
+    }
+}
+
+impl PersonId {
+    /// In place of a person, where an event is of a synthetic form: all zeros, which no key makes of an address but by a chance of
+    /// one in 2^128.
+    pub fn synthetic() -> Self {
+        Self("0".repeat(32))
+    }
+
+    /// Whether there is no person: the form was synthetic.
+    pub fn is_synthetic(&self) -> bool {
+        self.as_str().bytes().all(|digit| digit == b'0')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::{Duration, macros::datetime};
+
+    use super::*;
+
+    const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
+    const SECRET: &str = "a synthetic key of thirty-two bytes or more";
+
+    fn key() -> SyntheticKey {
+        SyntheticKey::new(SECRET).expect("a long key")
+    }
+
+    fn email(raw: &str) -> EmailAddress {
+        EmailAddress::parse(raw).expect("an address")
+    }
+
+    #[test]
+    fn a_mark_is_good_for_its_address_until_it_expires() {
+        let mark = key().mark(&email("check@example.com"), NOW + Duration::MINUTE);
+        let is_mark = |address: &str, now| key().is_mark(&mark, &email(address), now);
+        assert!(is_mark("check@example.com", NOW));
+        assert!(!is_mark("check@example.com", NOW + Duration::MINUTE));
+        assert!(!is_mark("asha@example.com", NOW));
+    }
+
+    #[test]
+    fn nobody_else_makes_a_mark() {
+        let (address, later) = (email("check@example.com"), NOW + Duration::MINUTE);
+        let other = SyntheticKey::new("another key of thirty-two bytes or more").expect("a long key");
+        let inbox = key().inboxes.person(&address);
+        let link = key().tokens.sign(Purpose::Unsubscribe, &inbox, later);
+        for forged in [other.mark(&address, later), link, String::new(), "a.b".to_owned()] {
+            assert!(!key().is_mark(&forged, &address, NOW), "{forged}");
+        }
+    }
+
+    #[test]
+    fn the_id_in_place_of_a_person_is_none_that_a_key_makes() {
+        let person = PersonKey::new(SECRET)
+            .expect("a long key")
+            .person(&email("check@example.com"));
+        assert!(PersonId::synthetic().is_synthetic() && !person.is_synthetic());
+        assert_eq!(
+            PersonId::try_from(PersonId::synthetic().to_string()),
+            Ok(PersonId::synthetic())
+        );
+    }
+}
