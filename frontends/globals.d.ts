@@ -11,6 +11,9 @@ declare const SHARED_VERSIONS: Readonly<
   Record<'react' | 'react-dom' | '@site/kit/router.ts', string>
 >;
 
+/** Ranges of versions that remotes require of it, and that these versions are within. */
+declare const SATISFIED_RANGES: Readonly<Record<keyof typeof SHARED_VERSIONS, readonly string[]>>;
+
 declare module '*.css';
 
 /** A file that the site serves; its address. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ModuleFederationPlugin } from '@module-federation/enhanced/rspack';
+import { satisfy } from '@module-federation/runtime';
 import { frontends } from './file-paths.ts';
 import type { Remote } from './remote.ts';
 
@@ -33,13 +34,29 @@ export function remoteEntryUrl(remote: Remote): string {
  */
 export function hostDefinitions(remotes: readonly Remote[]): Record<string, string> {
   const entries = remotes.map(remote => ({ name: remote.name, entry: remoteEntryUrl(remote) }));
-  const versions = Object.entries(SHARED).map(([module, name]) => [module, packageVersionOf(name)]);
+  const shared = Object.entries(SHARED).map(([module, name]) => {
+    const version = packageVersionOf(name);
+    const ranges = remotes.map(remote => requiredRangeOf(remote.name, name)).filter(isString);
+    return { module, version, satisfied: ranges.filter(range => satisfy(version, range)) };
+  });
   return {
     REMOTE_ENTRIES: JSON.stringify(entries),
-    SHARED_VERSIONS: JSON.stringify(Object.fromEntries(versions)),
+    SHARED_VERSIONS: jsonBy(shared, ({ version }) => version),
+    SATISFIED_RANGES: jsonBy(shared, ({ satisfied }) => [...new Set(satisfied)]),
     ENV_TARGET: JSON.stringify('web'),
     FEDERATION_OPTIMIZE_NO_SNAPSHOT_PLUGIN: 'true',
   };
+}
+
+function jsonBy<Each extends { module: string }>(
+  all: readonly Each[],
+  of: (each: Each) => unknown,
+) {
+  return JSON.stringify(Object.fromEntries(all.map(each => [each.module, of(each)])));
+}
+
+function isString(range: string | undefined): range is string {
+  return range !== undefined;
 }
 
 /** Module Federation plugin of a remote. It bundles no shared dependency. */
@@ -72,18 +89,21 @@ export const esRuntime: Record<string, string> = Object.fromEntries(
 
 /** What a remote requires of the shell, in the versions of its peer dependencies. Another one must not load. */
 function requiredOfShell(remote: string) {
-  const { peerDependencies } = packageIn(join(frontends, remote, 'package.json'));
   return Object.fromEntries(
     Object.entries(SHARED).map(([module, name]) => [
       module,
       {
         import: false as const,
-        requiredVersion: peerDependencies?.[name] ?? (false as const),
+        requiredVersion: requiredRangeOf(remote, name) ?? (false as const),
         strictVersion: true,
         singleton: true,
       },
     ]),
   );
+}
+
+function requiredRangeOf(remote: string, name: string): string | undefined {
+  return packageIn(join(frontends, remote, 'package.json')).peerDependencies?.[name];
 }
 
 function packageVersionOf(name: string): string {

@@ -1,4 +1,4 @@
-import { useHydrated } from '@site/kit/use-hydrated.ts';
+import { useBrowserValue } from '@site/kit/use-hydrated.ts';
 import { sharesOf } from './share.ts';
 
 /**
@@ -6,7 +6,10 @@ import { sharesOf } from './share.ts';
  * asked of those places before a reader goes there.
  */
 export function ShareLinks({ address, title }: { address: string; title: string }) {
-  const shown = useHydrated() ? location.origin + location.pathname + location.search : address;
+  const shown = useBrowserValue(
+    () => location.origin + location.pathname + location.search,
+    address,
+  );
   return (
     <div
       data-share=""

@@ -1,7 +1,7 @@
 import { Button } from '@site/kit/button.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { useSearchParams } from '@site/kit/router.ts';
-import { useHydrated } from '@site/kit/use-hydrated.ts';
+import { useBrowserValue } from '@site/kit/use-hydrated.ts';
 import { useEffect, useRef, useState } from 'react';
 import { ApplyLink } from './apply-link.tsx';
 import type { Position } from './positions.ts';
@@ -12,9 +12,8 @@ type Filter = Position['department'] | 'All';
 /** The open positions, by department. An address with `?position=<id>` opens one of them. */
 export function PositionList({ onApply }: { onApply: (position: Position) => void }) {
   const [filter, setFilter] = useState<Filter>('All');
-  const isHydrated = useHydrated();
   const [search] = useSearchParams();
-  const asked = isHydrated ? Number(search.get('position')) : 0;
+  const asked = useBrowserValue(() => Number(search.get('position')), 0);
   const shown = positions.filter(({ department }) => filter === 'All' || department === filter);
   return (
     <>

@@ -2,7 +2,7 @@ import type { ComponentType, ReactNode, RefObject } from 'react';
 import { memo, Suspense, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { focusOn } from './focus.ts';
 import type { LazyPart, LoadState } from './lazy-part.ts';
-import { useLoadState } from './lazy-part.ts';
+import { useLoadTrouble } from './lazy-part.ts';
 import { LoadError } from './load-error.tsx';
 import { onNearViewport } from './on-near-viewport.ts';
 import { PartBoundary } from './part-boundary.tsx';
@@ -32,7 +32,7 @@ export function LazyArea({
   children,
 }: LazyAreaProps) {
   const area = useRef<HTMLDivElement>(null);
-  const state = useLoadState(part);
+  const state = useLoadTrouble(part);
   const isReloading = state === 'stale' && when === 'now';
   useLazyLoad(part, when, isReloading, area);
   const { missing, message, retry, onFailure, onShown } = useLoadError(
@@ -82,7 +82,12 @@ function useLazyLoad(
 }
 
 /** Error state of an area: what is missing, the page or a part of it, and what tries again. */
-function useLoadError(part: LazyPart, state: LoadState, isReloading: boolean, area: AreaRef) {
+function useLoadError(
+  part: LazyPart,
+  state: LoadState | undefined,
+  isReloading: boolean,
+  area: AreaRef,
+) {
   const message = useRef<HTMLDivElement>(null);
   const [missing, setMissing] = useState<'page' | 'part'>();
   const [showAgain, setShowAgain] = useState<() => void>();
@@ -140,7 +145,7 @@ interface WaitingProps {
 }
 
 function Waiting({ part, Placeholder }: WaitingProps) {
-  return useLoadState(part) === 'failed' ? null : <Placeholder />;
+  return useLoadTrouble(part) === 'failed' ? null : <Placeholder />;
 }
 
 interface ShownProps {

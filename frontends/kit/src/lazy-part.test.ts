@@ -1,4 +1,5 @@
 // @vitest-environment happy-dom
+import { act, renderHook } from '@testing-library/react';
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { FakeFetch } from '../testing/fake-fetch.ts';
 import { fakeFetch } from '../testing/fake-fetch.ts';
@@ -52,6 +53,25 @@ test('a module that comes is ready, and nobody is told of it', async () => {
   expect(load).toHaveBeenCalledTimes(1);
   expect(network.reports()).toEqual([]);
 });
+
+test.each([
+  ['comes', async () => MODULE, 1, undefined],
+  ['does not come', failing(LOST), 2, 'failed'],
+] as const)(
+  'where a module %s, what stands in its place renders again only for trouble',
+  async (_, load, renders, trouble) => {
+    const { remote } = await prepared(load);
+    const { useLoadTrouble } = await import('./lazy-part.ts');
+    const render = vi.fn(() => useLoadTrouble(remote));
+    const { result } = renderHook(render);
+    await act(async () => {
+      remote.start();
+      await advanceTimers(60_000);
+    });
+    expect(result.current).toBe(trouble);
+    expect(render).toHaveBeenCalledTimes(renders);
+  },
+);
 
 test('a module that is on its way is not asked for twice', async () => {
   const load = vi.fn(() => new Promise<PartModule>(() => undefined));

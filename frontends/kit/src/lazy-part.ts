@@ -151,6 +151,20 @@ export function useLoadState({
   return useSyncExternalStore(subscribe, state, () => 'idle');
 }
 
+/**
+ * Load state of a part, for what stands in its place: only what is to be seen there. That a load begins and ends well changes
+ * nothing, and would have React go through the whole page each time.
+ */
+export function useLoadTrouble({
+  subscribe,
+  state,
+}: Pick<LazyPart, 'subscribe' | 'state'>): LoadState | undefined {
+  const trouble = () => (UNTROUBLED.includes(state()) ? undefined : state());
+  return useSyncExternalStore(subscribe, trouble, () => undefined);
+}
+
+const UNTROUBLED: readonly LoadState[] = ['idle', 'loading', 'ready'];
+
 /** Why a part did not load. */
 async function classifyFailure(
   failure: unknown,

@@ -1,6 +1,6 @@
 import type { ComponentProps, RefObject } from 'react';
 import { useEffect, useRef } from 'react';
-import { useHydrated } from './use-hydrated.ts';
+import { useWasPrerendered } from './use-hydrated.ts';
 
 /** Fraction of an element that must be in the viewport, or of the viewport that it must fill where it is higher. */
 const THRESHOLD = 0.1;
@@ -18,7 +18,7 @@ interface Revealed<Element extends HTMLElement> {
 export function useReveal<Element extends HTMLElement>(delayMs?: number): Revealed<Element> {
   const ref = useRef<Element>(null);
   // What was in the page's HTML has been shown for long.
-  const entrance = useRef(useHydrated() ? 'arriving' : undefined);
+  const entrance = useWasPrerendered() ? undefined : 'arriving';
   useEffect(() => {
     const element = ref.current;
     if (!element || matchMedia('(prefers-reduced-motion: reduce)').matches) {
@@ -33,7 +33,7 @@ export function useReveal<Element extends HTMLElement>(delayMs?: number): Reveal
     observer.observe(element);
     return () => observer?.unobserve(element);
   }, [delayMs]);
-  return { ref, 'data-reveal': entrance.current, 'data-reveal-delay': delayMs };
+  return { ref, 'data-reveal': entrance, 'data-reveal-delay': delayMs };
 }
 
 const THRESHOLDS = Array.from({ length: HIGHEST }, (_, at) => THRESHOLD / (at + 1));

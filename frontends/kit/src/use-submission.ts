@@ -1,7 +1,7 @@
 import type { FormEvent } from 'react';
 import { useCallback, useRef, useState } from 'react';
 import type { SubmissionResult } from './api-client.ts';
-import { useHydrated } from './use-hydrated.ts';
+import { useWasPrerendered } from './use-hydrated.ts';
 
 /** Validation errors in sentences, by the field's name. */
 export type FieldErrors = Readonly<Record<string, string>>;
@@ -58,7 +58,7 @@ export function useSubmission(initial = NO_ERRORS): Submission {
   const [failures, setFailures] = useState(0);
   const running = useRef<AbortController>(undefined);
   // A form that is hydrated has been there since about when the page was.
-  const shownAt = useRef(useHydrated() ? performance.now() : 0);
+  const shownAt = useRef(useWasPrerendered() ? 0 : performance.now());
 
   function fail(message: string, fieldErrors: FieldErrors) {
     setState({ status: 'failed', message, fieldErrors });

@@ -9,11 +9,13 @@ import { PageErrorBoundary } from './frame/page-error-boundary.tsx';
 import { RouteAnnouncer } from './frame/route-announcer.tsx';
 import { ScrollToTop } from './frame/scroll-to-top.tsx';
 import { usePrefetch } from './prefetch.ts';
-import { pageKeyOf, routes } from './routes.tsx';
+import { pageKeyOf, routeAt } from './routes.tsx';
 
 /** The whole site. */
 export function App() {
-  const page = pageKeyOf(useLocation().pathname);
+  const { pathname } = useLocation();
+  const { route, pattern } = routeAt(pathname);
+  const page = pageKeyOf(route, pathname);
   usePrefetch();
   return (
     <div data-site="" className="flex min-h-dvh flex-col">
@@ -25,10 +27,9 @@ export function App() {
         <PageErrorBoundary>
           <Suspense>
             <PageTransition key={page}>
+              {/* For what the address says (`useParams`): the router would weigh every route again. */}
               <Routes>
-                {routes.flatMap(({ patterns, element }) =>
-                  patterns.map(path => <Route key={path} path={path} element={element} />),
-                )}
+                <Route path={pattern} element={route.element} />
               </Routes>
             </PageTransition>
           </Suspense>

@@ -1,4 +1,4 @@
-import { createInstance } from '@module-federation/runtime';
+import { createInstance, registerGlobalPlugins } from '@module-federation/runtime';
 import * as runtimeCore from '@module-federation/runtime/core';
 import { LOAD_TIMEOUT_MS } from '@site/kit/retry.ts';
 import * as router from '@site/kit/router.ts';
@@ -15,6 +15,26 @@ const entryAttempts = new Map<string, number>();
 
 // Remotes bring no runtime of their own: they look for the shell's here (`externalRuntime` in `build/federation.ts`).
 Object.assign(globalThis, { _FEDERATION_RUNTIME_CORE: runtimeCore });
+
+registerGlobalPlugins([
+  {
+    // Whether a range of versions holds what the shell shares takes a phone 15 ms to find out for the first time. The build has
+    // found out for the ranges that it knows; a remote of another release may have others.
+    name: 'ranges-known-to-the-build',
+    resolveShare(args) {
+      const { pkgName, version, scope, shareScopeMap, shareInfo } = args;
+      const module = pkgName as keyof typeof SHARED_VERSIONS;
+      const shared = shareScopeMap[scope]?.[pkgName]?.[version];
+      const range = shareInfo.shareConfig?.requiredVersion;
+      const isKnown =
+        version === SHARED_VERSIONS[module] &&
+        SATISFIED_RANGES[module].some(each => each === range);
+      return shared && isKnown
+        ? { ...args, resolver: () => ({ shared, useTreesShaking: false }) }
+        : args;
+    },
+  },
+]);
 
 const federation = createInstance({
   name: 'shell',

@@ -4,12 +4,11 @@ import { lazyPart } from '@site/kit/lazy-part.ts';
 import * as paths from '@site/kit/paths.ts';
 import { matchPath } from '@site/kit/router.ts';
 import type { ReactElement } from 'react';
-import type { RemoteModuleUse, Rendered } from '../../build/rendered.ts';
-import { overviewIds, services } from './content/services.ts';
+import type { RemoteModuleUse } from '../../build/rendered.ts';
 import { Home, prefetchHome } from './pages/home.tsx';
 import { remoteParts } from './remote-lazy-parts.ts';
 
-interface SiteRoute {
+export interface SiteRoute {
   /** Patterns of the router. What several of them show is one page, which stays when one leads to another. */
   patterns: readonly string[];
   element: ReactElement;
@@ -179,51 +178,32 @@ export const routes: readonly SiteRoute[] = [
   ...Object.values(routesByPage),
 ];
 
+interface RouteMatch {
+  route: SiteRoute;
+  /** The one of its patterns that is meant. */
+  pattern: string;
+}
+
+const matches: readonly RouteMatch[] = routes.flatMap(route =>
+  route.patterns.map(pattern => ({ route, pattern })),
+);
+const matchByPattern = new Map(matches.map(match => [match.pattern, match]));
+
+/** The route of an address. Most are patterns themselves: to ask the router for each takes a phone some 10 ms. */
+export function routeAt(path: string): RouteMatch {
+  const found = matchByPattern.get(path) ?? matches.find(({ pattern }) => matchPath(pattern, path));
+  if (!found) {
+    throw new Error(`No route matches ${path}, not even the one for everything else`);
+  }
+  return found;
+}
+
 /** Prefetches the code of the page at an address. */
 export function prefetchPage(path: string): void {
-  routeAt(path)?.prefetch?.();
+  routeAt(path).route.prefetch?.();
 }
 
-/** Every address of the shell's own that gets a page, and a place in the sitemap. */
-export const shellPaths: readonly string[] = [
-  ...routes
-    .filter(({ formResult }) => !formResult)
-    .flatMap(({ patterns }) => patterns)
-    .filter(path => !/[*:]/.test(path) && !isRemote(path)),
-  ...services.map(({ id }) => paths.service(id)),
-];
-
-/** Every address of a form's result. */
-export const formResultPaths: readonly string[] = routes
-  .filter(({ formResult }) => formResult)
-  .flatMap(({ patterns }) => patterns);
-
-/** Redirects of the shell. */
-export const redirects = Object.entries(overviewIds).map(([from, to]) => ({
-  from: paths.service(from),
-  to: paths.service(to),
-}));
-
-/** Render plan of the page at an address: its chunk, its remote modules, its scripts. */
-export function renderPlanOf(path: string): Omit<Rendered, 'html'> {
-  const found = routeAt(path);
-  return {
-    chunk: found?.chunk,
-    remoteModuleUses: found?.remoteModuleUses ?? [],
-    scripts: found?.formResult === 'refused' ? 'none' : 'app',
-  };
-}
-
-/** Key of the page that an address shows: two addresses of one page, such as two categories of a list, share it. */
-export function pageKeyOf(path: string): string {
-  const patterns = routeAt(path)?.patterns ?? [];
+/** Key of the page that a route shows: two addresses of one page, such as two categories of a list, share it. */
+export function pageKeyOf({ patterns }: SiteRoute, path: string): string {
   return patterns.length > 1 ? patterns.join() : path;
-}
-
-function routeAt(path: string): SiteRoute | undefined {
-  return routes.find(({ patterns }) => patterns.some(pattern => matchPath(pattern, path)));
-}
-
-function isRemote(path: string): boolean {
-  return renderPlanOf(path).remoteModuleUses.some(({ priority }) => priority === 'high');
 }

@@ -21,7 +21,7 @@ import {
   renderPlanOf,
   shellPaths,
   redirects as shellRedirects,
-} from './routes.tsx';
+} from './render-plan.ts';
 
 export { brand, feed };
 

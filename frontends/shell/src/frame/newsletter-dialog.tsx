@@ -3,7 +3,7 @@ import { postJson } from '@site/kit/api-client.ts';
 import { Button } from '@site/kit/button.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
 import { takeFocus } from '@site/kit/focus.ts';
-import { useHydrated } from '@site/kit/use-hydrated.ts';
+import { useBrowserValue } from '@site/kit/use-hydrated.ts';
 import { useSubmission } from '@site/kit/use-submission.ts';
 import { useState } from 'react';
 import type { NewsletterAction } from '../content/newsletter-prompts.ts';
@@ -17,9 +17,8 @@ const FAILURE_MESSAGES = { refused: FAILED, unreachable: FAILED };
  * change nothing.
  */
 export function NewsletterDialog() {
-  const isHydrated = useHydrated();
   const [isClosed, setIsClosed] = useState(false);
-  const search = new URLSearchParams(isHydrated ? location.search : '');
+  const search = new URLSearchParams(useBrowserValue(() => location.search, ''));
   const action = search.get('newsletter');
   const token = search.get('token');
   if (isClosed || !token || !isNewsletterAction(action)) {
