@@ -309,6 +309,16 @@ fn age_files_by_days(parts: &Parts, below: &str, days: u64) -> anyhow::Result<()
     Ok(())
 }
 
+/// What a backup left that was killed, and what is not ours, of long ago.
+fn leave_what_is_no_backup(parts: &Parts) -> anyhow::Result<()> {
+    let left = parts.s3.backup_file("20200101T000000Z/streams/SITE.snapshot.age");
+    std::fs::create_dir_all(left.parent().context("its folder")?)?;
+    std::fs::write(&left, "a part of it")?;
+    std::fs::write(parts.s3.backup_file("README"), "of somebody else")?;
+    age_files_by_days(parts, "20200101T000000Z", 40)?;
+    age_files_by_days(parts, "README", 40)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_too_old_goes_with_the_objects_that_nothing_else_names_and_the_last_good_one_stays()
 -> anyhow::Result<()> {
@@ -321,13 +331,7 @@ async fn what_is_too_old_goes_with_the_objects_that_nothing_else_names_and_the_l
     store.delete(&gone).await?;
     let second = age_by_days(&parts, &name_of(&backups.make()?)?, 40)?;
     age_files_by_days(&parts, "", 40)?;
-    // What a backup left that was killed, and what is not ours.
-    let left = parts.s3.backup_file("20200101T000000Z/streams/SITE.snapshot.age");
-    std::fs::create_dir_all(left.parent().context("its folder")?)?;
-    std::fs::write(&left, "a part of it")?;
-    std::fs::write(parts.s3.backup_file("README"), "of somebody else")?;
-    age_files_by_days(&parts, "20200101T000000Z", 40)?;
-    age_files_by_days(&parts, "README", 40)?;
+    leave_what_is_no_backup(&parts)?;
 
     let keep = |days: u16, at_least: u16| {
         let flags = [
