@@ -313,7 +313,7 @@ async fn whoever_makes_backups_takes_snapshots_and_asks_for_nothing_else() -> an
 }
 
 /// What its right is besides, as long as the broker sends a snapshot wherever its request says: the day on which this fails,
-/// docs/decisions/0034-a-snapshot-is-more-than-reading.md can be forgotten.
+/// docs/decisions/0035-a-snapshot-is-more-than-reading.md can be forgotten.
 #[tokio::test]
 async fn a_snapshot_can_be_sent_where_it_is_stored_or_obeyed() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
