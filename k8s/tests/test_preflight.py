@@ -154,7 +154,7 @@ def test_a_cluster_that_has_everything_is_told_so(tmp_path):
         f"Gateway gateways/public, listener {listener}" for listener in ("http", "https")
     }
     assert "4 volumes" not in findings["default storage class"]["says"]
-    assert "for 6 volumes" in findings["default storage class"]["says"]
+    assert "for 5 volumes" in findings["default storage class"]["says"]
 
 
 def without(path):

@@ -4,6 +4,7 @@ use std::{
     collections::BTreeSet,
     fs,
     io::{Write as _, stdout},
+    ops::Range,
     sync::Arc,
     time::Duration,
 };
@@ -35,9 +36,18 @@ const RENEWAL: Duration = Duration::from_secs(30);
 /// For how long forms are sent while a node is lost, from before that.
 const LOST_NODE: Duration = Duration::from_secs(40);
 
-/// The operator's secret, and where its password lies in the store.
-const OPERATOR: &str = "operator";
-const OPERATOR_PASSWORD: (&str, &str) = ("site/nats", "operator");
+/// The broker's workload, and its secret.
+const BROKER: &str = "nats";
+/// Where passwords at the broker lie in the store, and of whom.
+const PASSWORDS: &str = "site/nats";
+const USERS: [&str; 6] = [
+    "contact",
+    "newsletter",
+    "careers",
+    "notifier",
+    "operator",
+    "backup",
+];
 
 /// Plays all scenes.
 ///
@@ -54,17 +64,35 @@ pub async fn play(
 ) -> anyhow::Result<()> {
     let mut workloads = start(shared).await?;
     let played = async {
-        forms(shared, outside).await?;
+        forms(shared, outside, 8..11).await?;
         cron_jobs(shared).await?;
         closed(shared, overlay).await?;
         no_clear_text(shared).await?;
         renew_certificates(shared, outside, issuers, &workloads).await?;
         if !is_short {
             lose_a_node(shared, outside, &mut workloads).await?;
-            rotate_operator_password(shared, secrets)?;
-            roll(shared, outside, &mut workloads).await?;
-            cron_jobs(shared).await?;
+            rotate_passwords(shared, secrets)?;
+            let (mut broker, mut others): (Vec<_>, Vec<_>) =
+                workloads.iter_mut().partition(|workload| workload.name == BROKER);
+            roll(
+                shared,
+                outside,
+                "restart of the broker with new passwords",
+                10_000..50_000,
+                &mut broker,
+            )
+            .await?;
+            roll(
+                shared,
+                outside,
+                "restart of everything else",
+                50_000..90_000,
+                &mut others,
+            )
+            .await?;
         }
+        // The last backup has all that the restore must bring back; after a rotation the jobs have other passwords.
+        cron_jobs(shared).await?;
         restore(shared, outside, &mut workloads).await?;
         anyhow::Ok(())
     };
@@ -75,13 +103,23 @@ pub async fn play(
     played
 }
 
-/// The broker reads its passwords when it starts: the operator's is new from its restart on (docs/operations.md, "Rotate secrets"), and
-/// no service has that one.
-fn rotate_operator_password(shared: &Shared, secrets: &mut SecretStore) -> anyhow::Result<()> {
-    let former = shared.manifests.secret(OPERATOR)?;
-    secrets.rotate(OPERATOR_PASSWORD.0, OPERATOR_PASSWORD.1);
+/// All who log in at the broker get another password, and find it in their files: the broker has it from its restart on
+/// (docs/operations.md, "Rotate secrets").
+fn rotate_passwords(shared: &Shared, secrets: &mut SecretStore) -> anyhow::Result<()> {
+    for user in USERS {
+        secrets.rotate(PASSWORDS, user);
+    }
+    let former = shared.manifests.secret(BROKER)?;
     shared.manifests.fill_secrets(secrets);
-    anyhow::ensure!(former != shared.manifests.secret(OPERATOR)?, "no secret changed");
+    anyhow::ensure!(former != shared.manifests.secret(BROKER)?, "no secret changed");
+    write_secrets(shared)
+}
+
+/// What the secrets hold now comes to all pods that run.
+fn write_secrets(shared: &Shared) -> anyhow::Result<()> {
+    for (_, endpoint) in shared.network().endpoints() {
+        pods::write_secrets(&shared.node, &shared.manifests, &endpoint.pod)?;
+    }
     Ok(())
 }
 
@@ -113,8 +151,8 @@ async fn start(shared: &Arc<Shared>) -> anyhow::Result<Vec<Workload>> {
 }
 
 /// The three forms through the front door, and their mails.
-async fn forms(shared: &Shared, outside: &Outside) -> anyhow::Result<()> {
-    let sent = send_forms(shared, 8..11, CancellationToken::new()).await?;
+async fn forms(shared: &Shared, outside: &Outside, visitors: Range<u32>) -> anyhow::Result<()> {
+    let sent = send_forms(shared, visitors, CancellationToken::new()).await?;
     all_accepted("three forms", &sent)?;
     all_mailed(outside, &sent).await?;
     say("forms: a sign-up, a message and an application accepted, and their mails read")
@@ -154,7 +192,7 @@ async fn restore(
     let identity = [("identity".to_owned(), secret.expose_secret().to_owned())];
     shared.manifests.put_secret("backup-identity", identity);
     let sets = &shared.manifests.stateful_sets;
-    let broker = sets.iter().find(|set| name_of(&set.metadata) == "nats");
+    let broker = sets.iter().find(|set| name_of(&set.metadata) == BROKER);
     let broker = Workload::of_stateful_set(shared, broker.context("no broker")?)?;
     let mut broker = broker.context("no program for the broker")?;
     broker.ready().await?;
@@ -163,7 +201,7 @@ async fn restore(
     anyhow::ensure!(outside.store.objects()? == resumes, "other objects came back");
     let restored = begun.elapsed();
     *workloads = start(shared).await?;
-    forms(shared, outside).await?;
+    forms(shared, outside, 11..14).await?;
     say(&format!(
         "restore: an emptied broker and an emptied bucket have what the backup had, {} résumés among it, after {:.0} s; the site goes on",
         resumes.len(),
@@ -220,12 +258,10 @@ async fn renew_certificates(
     let (before, stop) = (restarts(), CancellationToken::new());
     let renewing = async {
         shared.manifests.issue_certificates(issuers)?;
-        for (_, endpoint) in shared.network().endpoints() {
-            pods::write_secrets(&shared.node, &shared.manifests, &endpoint.pod)?;
-        }
+        write_secrets(shared)?;
         for server in workloads
             .iter()
-            .filter(|workload| workload.name == "nats")
+            .filter(|workload| workload.name == BROKER)
             .flat_map(Workload::pods)
         {
             let log = shared.node.folder.join(format!("{}.log", server.name()));
@@ -261,7 +297,7 @@ async fn lose_a_node(
     let losing = async {
         sleep(Duration::from_secs(3)).await;
         for workload in workloads.iter_mut() {
-            let number = usize::from(workload.name == "nats");
+            let number = usize::from(workload.name == BROKER);
             workload.lose(shared, number).await?;
         }
         sleep(LOST_NODE).await;
@@ -282,8 +318,14 @@ async fn lose_a_node(
     ))
 }
 
-/// Everything is restarted, one after another within each workload, while forms come.
-async fn roll(shared: &Arc<Shared>, outside: &Outside, workloads: &mut [Workload]) -> anyhow::Result<()> {
+/// These are restarted, one pod after another within each workload, while forms come.
+async fn roll(
+    shared: &Arc<Shared>,
+    outside: &Outside,
+    what: &str,
+    visitors: Range<u32>,
+    workloads: &mut [&mut Workload],
+) -> anyhow::Result<()> {
     let begun = Instant::now();
     let stop = CancellationToken::new();
     let rolling = async {
@@ -292,16 +334,16 @@ async fn roll(shared: &Arc<Shared>, outside: &Outside, workloads: &mut [Workload
         stop.cancel();
         anyhow::Ok(ended.into_iter().flatten().collect::<Vec<_>>())
     };
-    let (sent, ended) = tokio::try_join!(send_forms(shared, 10_000..90_000, stop.clone()), rolling)?;
+    let (sent, ended) = tokio::try_join!(send_forms(shared, visitors, stop.clone()), rolling)?;
     let killed: Vec<_> = ended
         .iter()
         .filter(|(_, ended)| *ended != Ended::InTime)
         .collect();
-    all_accepted("forms during the restart", &sent)?;
+    all_accepted(what, &sent)?;
     all_mailed(outside, &sent).await?;
     anyhow::ensure!(killed.is_empty(), "did not end in time: {killed:?}");
     say(&format!(
-        "restart of everything: {} pods replaced in {:.0} s, {} forms accepted, 0 failed, 0 lost; the slowest took {:.1} s",
+        "{what}: {} pods replaced in {:.0} s, {} forms accepted, 0 failed, 0 lost; the slowest took {:.1} s",
         ended.len(),
         begun.elapsed().as_secs_f64(),
         sent.accepted.len(),

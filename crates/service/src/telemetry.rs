@@ -129,8 +129,9 @@ fn register_dropped_lines(lines: LogLines) {
 fn channel(endpoint: &Uri, ca_file: Option<&Path>) -> anyhow::Result<Channel> {
     let trusting = ca_file.map(|file| ClientTls::trusting("OTEL_EXPORTER_OTLP_CERTIFICATE", file));
     let connector = Connector::new(endpoint, trusting.transpose()?.as_ref(), CONNECT_TIMEOUT);
-    let connector = connector
-        .with_context(|| format!("The setting OTEL_EXPORTER_OTLP_ENDPOINT is wrong: \"{endpoint}\""))?;
+    let connector = connector.map_err(|reason| {
+        anyhow::anyhow!("The setting OTEL_EXPORTER_OTLP_ENDPOINT is wrong: \"{endpoint}\": {reason}")
+    })?;
     Ok(Endpoint::from(endpoint.clone()).connect_with_connector_lazy(connector))
 }
 

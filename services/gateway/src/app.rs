@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use anyhow::Context;
 use tonic::transport::Uri;
 
 use crate::{
@@ -28,7 +27,7 @@ impl AppState {
         let tls = settings.grpc_tls.client()?;
         let remote = |setting: &str, uri: &Uri| {
             let remote = Remote::new(uri, tls.as_ref());
-            remote.with_context(|| format!("The setting {setting} is wrong: {uri}"))
+            remote.map_err(|reason| anyhow::anyhow!("The setting {setting} is wrong: \"{uri}\": {reason}"))
         };
         Ok(Self {
             services: Arc::new(Services {

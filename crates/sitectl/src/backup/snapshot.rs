@@ -1,14 +1,14 @@
 //! The broker's own snapshots of its streams, their consumers included: what `nats stream backup` and `nats stream
 //! restore` speak (nats-server, `server/jetstream_api.go`).
 
-use std::{io, sync::atomic::Ordering, time::Duration};
+use std::{collections::VecDeque, io, pin::pin, sync::atomic::Ordering, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use async_nats::{
-    Client, Message, Request, Subject,
+    Client, Message, Request, Subject, Subscriber,
     jetstream::{Context, consumer::Info, response::Response},
 };
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::{
@@ -23,6 +23,9 @@ use super::{REQUEST_TIMEOUT, store::Content, writer::NewFile};
 const CHUNK_BYTES: usize = 128 * 1024;
 /// How much the broker sends before it waits for our acknowledgement.
 const WINDOW_BYTES: usize = 4 * 1024 * 1024;
+/// How long the broker waits for an acknowledgement at the most while a bucket takes its time: it breaks off after five seconds. What
+/// is held meanwhile is a chunk for each.
+const ACK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a chunk may take.
 const CHUNK_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the broker may take to make a stream of what it got.
@@ -65,27 +68,18 @@ pub async fn download(context: &Context, stream: &str, file: &mut NewFile) -> an
     let client = context.client();
     let connects = connects(&client);
     let inbox = format!("{DELIVERY}.{}", Uuid::new_v4().simple());
-    let mut chunks = client.subscribe(inbox.clone()).await?;
+    let mut chunks = Chunks {
+        received: client.subscribe(inbox.clone()).await?,
+        client: client.clone(),
+        number: 0,
+        held: VecDeque::new(),
+    };
     let body =
         json!({ "deliver_subject": inbox, "chunk_size": chunk_size(&client), "window_size": WINDOW_BYTES });
     let info = request(context, &format!("STREAM.SNAPSHOT.{stream}"), &body).await?;
-    let mut number = 0;
-    loop {
-        let chunk = timeout(CHUNK_TIMEOUT, chunks.next()).await;
-        let chunk = chunk.ok().flatten().context("the broker fell silent")?;
-        if chunk.payload.is_empty() {
-            ensure_complete(&chunk)?;
-            break;
-        }
-        number += 1;
-        file.write(&chunk.payload).await?;
-        if let Some(ack) = chunk.reply {
-            ensure!(
-                numbered(&ack) == Some(number),
-                "a piece of it was lost on the way"
-            );
-            client.publish(ack, "".into()).await?;
-        }
+    while let Some(chunk) = chunks.next().await? {
+        chunks.hold_while(file.write(&chunk.payload)).await?;
+        chunks.acknowledge(chunk).await?;
     }
     // The last piece has no number: it could have been lost with the connection.
     ensure!(
@@ -93,6 +87,70 @@ pub async fn download(context: &Context, stream: &str, file: &mut NewFile) -> an
         "the connection to the broker was lost meanwhile"
     );
     Ok(info)
+}
+
+/// The chunks of a snapshot, which the broker breaks off where it gets no acknowledgement for some seconds.
+struct Chunks {
+    received: Subscriber,
+    client: Client,
+    /// Of the last one.
+    number: u64,
+    /// Acknowledged before they are written, while a write takes long.
+    held: VecDeque<Message>,
+}
+
+impl Chunks {
+    /// The next one; none at a good end.
+    async fn next(&mut self) -> anyhow::Result<Option<Message>> {
+        let chunk = match self.held.pop_front() {
+            Some(chunk) => chunk,
+            None => {
+                let chunk = timeout(CHUNK_TIMEOUT, self.received.next()).await;
+                let chunk = chunk.ok().flatten().context("the broker fell silent")?;
+                self.numbered(chunk)?
+            }
+        };
+        if chunk.payload.is_empty() {
+            ensure_complete(&chunk)?;
+            return Ok(None);
+        }
+        Ok(Some(chunk))
+    }
+
+    fn numbered(&mut self, chunk: Message) -> anyhow::Result<Message> {
+        if let Some(ack) = &chunk.reply {
+            self.number += 1;
+            ensure!(
+                numbered(ack) == Some(self.number),
+                "a piece of it was lost on the way"
+            );
+        }
+        Ok(chunk)
+    }
+
+    async fn acknowledge(&self, chunk: Message) -> anyhow::Result<()> {
+        if let Some(ack) = chunk.reply {
+            self.client.publish(ack, "".into()).await?;
+        }
+        Ok(())
+    }
+
+    /// Acknowledges a chunk now and then while this takes, and keeps it for afterwards.
+    async fn hold_while<T>(&mut self, writing: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+        let mut writing = pin!(writing);
+        loop {
+            if let Ok(written) = timeout(ACK_INTERVAL, &mut writing).await {
+                return written;
+            }
+            if let Some(Some(chunk)) = self.received.next().now_or_never() {
+                let mut chunk = self.numbered(chunk)?;
+                if let Some(ack) = chunk.reply.take() {
+                    self.client.publish(ack, "".into()).await?;
+                }
+                self.held.push_back(chunk);
+            }
+        }
+    }
 }
 
 /// The empty message at the end says how it went.

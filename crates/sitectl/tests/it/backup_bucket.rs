@@ -378,11 +378,14 @@ async fn what_is_too_old_goes_with_the_objects_that_nothing_else_names_and_the_l
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_large_backup_is_sent_in_parts_and_comes_back_whole() -> anyhow::Result<()> {
+async fn a_large_backup_is_sent_in_parts_to_a_slow_bucket_and_comes_back_whole() -> anyhow::Result<()> {
     let parts = Parts::set_up().await?;
     fill(&parts.nats, 20).await?;
     let backups = Backups::of(&parts)?;
+    // A part takes longer than the broker waits for an acknowledgement.
+    parts.s3.fault(S3Fault::Slow(1024 * 1024));
     let made = backups.make()?;
+    parts.s3.fault(S3Fault::None);
     assert!(made["bytes"].as_u64() > Some(18 * 1024 * 1024), "{made}");
     let site = Parts::fresh().await?;
     told(&["restore", "--yes"], &backups.restore_into(&site))?;

@@ -16,8 +16,10 @@ const SECRET_WORDS: [&str; 5] = ["PASSWORD", "SECRET", "KEY", "TOKEN", "WEBHOOKS
 /// A public key that age's documentation has.
 const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
 /// Of these names, those of no secret.
-const NO_SECRETS: [&str; 4] = [
+const NO_SECRETS: [&str; 6] = [
     "BACKUP_S3_ACCESS_KEY_ID",
+    "GRPC_KEY_FILE",
+    "NATS_PASSWORD_FILE",
     "S3_ACCESS_KEY_ID",
     "WEBHOOKS_ALLOW_PRIVATE",
     "WEBHOOKS_CA_FILE",
@@ -131,9 +133,12 @@ fn needed(command: &Command) -> Vec<String> {
         ("brand-file", &*brand),
         ("dkim-domain", "oculant.example"),
         ("dkim-selector", "site"),
+        ("mail-from", "site@oculant.example"),
         ("nats-user", "somebody"),
         ("site-url", "https://oculant.example"),
         ("smtp-user", "somebody"),
+        ("spf-host", "mx.oculant.example"),
+        ("synthetic-email", "check@oculant.example"),
     ];
     let plain = command
         .get_arguments()
@@ -159,10 +164,12 @@ fn debug_shows_no_secret_of_any_program() -> anyhow::Result<()> {
         "BACKUP_S3_SECRET_ACCESS_KEY",
         "CHALLENGE_KEY",
         "DKIM_KEY",
+        "IMAP_PASSWORD",
         "NATS_PASSWORD",
         "PERSON_KEY",
         "S3_SECRET_ACCESS_KEY",
         "SMTP_PASSWORD",
+        "SYNTHETIC_KEY",
         "PERSON_KEY_FORMER",
         "TOKEN_KEY",
         "TOKEN_KEY_FORMER",

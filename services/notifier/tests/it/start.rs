@@ -52,19 +52,15 @@ async fn a_setting_that_is_wrong_is_named_with_the_reason() -> anyhow::Result<()
         ("--trace-share=NaN", "--trace-share", "not a number from 0 to 1"),
         (
             "--otlp-endpoint=https://collector:4317",
-            "--otlp-endpoint",
-            "only an http:// address is taken",
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            "it must begin with http://, or authorities to trust be set",
         ),
         (
             "--otlp-endpoint=collector:4317",
-            "--otlp-endpoint",
-            "such as http://collector:4317",
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            "it must begin with http://, or authorities to trust be set",
         ),
-        (
-            "--otlp-endpoint=http://",
-            "--otlp-endpoint",
-            "only an http:// address",
-        ),
+        ("--otlp-endpoint=http://", "--otlp-endpoint", "empty string"),
     ] {
         let said = refusal(&[flag.to_owned()]).await?;
         assert!(said.contains(named) && said.contains(reason), "{flag}: {said}");
