@@ -71,6 +71,10 @@ pub struct PemFile {
 
 impl PemFile {
     /// Reads it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, with the sentence that names its setting.
     pub fn read(setting: &'static str, path: &Path) -> anyhow::Result<Self> {
         let mut file = Self {
             setting,
@@ -82,21 +86,37 @@ impl PemFile {
     }
 
     /// The same file as it is now.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, with the sentence that names its setting.
     pub fn read_again(&self) -> anyhow::Result<Self> {
         Self::read(self.setting, &self.path)
     }
 
     /// The certificates in it, at least one.
+    ///
+    /// # Errors
+    ///
+    /// If it holds none, with the sentence that names its setting.
     pub fn certificates(&self) -> anyhow::Result<Vec<CertificateDer<'static>>> {
         certificates(&self.content).map_err(|reason| self.wrong(reason))
     }
 
     /// The authorities in it, at least one.
+    ///
+    /// # Errors
+    ///
+    /// If it holds none, with the sentence that names its setting.
     pub fn authorities(&self) -> anyhow::Result<RootCertStore> {
         authorities(&self.content).map_err(|reason| self.wrong(reason))
     }
 
     /// The private key in it.
+    ///
+    /// # Errors
+    ///
+    /// If it holds none, with the sentence that names its setting.
     pub fn key(&self) -> anyhow::Result<PrivateKeyDer<'static>> {
         let key = PrivateKeyDer::from_pem_slice(&self.content);
         key.map_err(|_| self.wrong("it holds no private key as PEM"))

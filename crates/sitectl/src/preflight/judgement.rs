@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{
-    Answer, items,
+    kubectl::{Answer, items},
     needs::{Named, Needs, ParentGateway, Room, SecretStore},
 };
 use crate::finding::Finding;

@@ -34,6 +34,10 @@ impl Kubectl {
     }
 
     /// What an overlay renders to: of a folder, or of a file that holds it already.
+    ///
+    /// # Errors
+    ///
+    /// If it does not render or cannot be read, or kubectl cannot be run.
     pub async fn rendered(&self, overlay: &Path) -> anyhow::Result<String> {
         if overlay.is_file() {
             let read = tokio::fs::read_to_string(overlay).await;
@@ -78,4 +82,9 @@ impl Kubectl {
         }
         Ok((Some(String::from_utf8(output.stdout)?), complaint))
     }
+}
+
+/// The items of a list.
+pub fn items(answer: &Value) -> impl Iterator<Item = &Value> {
+    answer["items"].as_array().into_iter().flatten()
 }

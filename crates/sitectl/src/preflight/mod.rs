@@ -10,12 +10,8 @@ mod quantity;
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::Value;
 
-use self::{
-    kubectl::{Answer, Kubectl},
-    needs::Needs,
-};
+use self::{kubectl::Kubectl, needs::Needs};
 use crate::finding::{self, Finding};
 
 /// Which overlay, and which cluster.
@@ -95,9 +91,4 @@ async fn examine_apis(kubectl: &Kubectl, needs: &Needs) -> anyhow::Result<Vec<Fi
         }
     }
     Ok(findings)
-}
-
-/// The items of a list.
-fn items(answer: &Value) -> impl Iterator<Item = &Value> {
-    answer["items"].as_array().into_iter().flatten()
 }
