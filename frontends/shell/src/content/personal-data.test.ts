@@ -23,7 +23,9 @@ interface Descriptors {
 const NOT_PERSONAL = [
   'contact.v1.SubmitRequest.idempotency_key',
   'contact.v1.SubmitRequest.attribution',
+  'contact.v1.SubmitRequest.synthetic_mark',
   'contact.v1.SubmitResponse.event_id',
+  'contact.v1.SubmitResponse.synthetic',
   'newsletter.v1.SubscribeRequest.idempotency_key',
   'newsletter.v1.SubscribeRequest.attribution',
   'newsletter.v1.ConfirmRequest.token',
