@@ -18,6 +18,9 @@ use crate::settings::{ExposeSecret, Secret};
 /// How long the former password is tried after the new one is known: longer than a broker takes to be started anew.
 const FORMER_FOR: Duration = Duration::from_secs(60 * 60);
 
+/// The first pause while there are two passwords: a request waits a second for a connection, which is enough for nine attempts.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+
 /// A process's attempts to connect.
 pub(crate) struct Attempts {
     user: Option<String>,
@@ -26,21 +29,19 @@ pub(crate) struct Attempts {
 }
 
 struct State {
-    /// From any number on, so that not all processes begin with the same server.
-    next: usize,
+    /// How many were made, from any number on, so that not all processes begin with the same server.
+    made: usize,
     password: Option<Secret>,
     former: Option<(Secret, Instant)>,
-    is_formers_turn: bool,
 }
 
 impl Attempts {
     /// None made yet, by this user, if any, with a password and the file in which it stands, if it does.
     pub fn new(user: Option<String>, password: Option<Secret>, file: Option<PathBuf>) -> Self {
         let state = State {
-            next: usize::from(Uuid::new_v4().as_bytes()[0]),
+            made: usize::from(Uuid::new_v4().as_bytes()[0]),
             password,
             former: None,
-            is_formers_turn: false,
         };
         Self {
             user,
@@ -57,10 +58,8 @@ impl Attempts {
         if let Some(file) = &self.file {
             state.take_up(read(file));
         }
-        state.is_formers_turn = state.former.is_some() && !state.is_formers_turn;
-        let turn = state.next;
-        // The former password comes first, as most servers want it at the beginning, and the new one at the same server.
-        state.next = turn.wrapping_add(usize::from(!state.is_formers_turn));
+        state.made = state.made.wrapping_add(1);
+        let turn = state.made / (1 + usize::from(state.former.is_some()));
         let chosen = turn.checked_rem(known.len())?;
         known.into_iter().nth(chosen)
     }
@@ -68,7 +67,9 @@ impl Attempts {
     /// What to log in with at that server.
     pub fn auth(&self) -> Auth {
         let state = self.state();
-        let former = state.former.as_ref().filter(|_| state.is_formers_turn);
+        // Former, new, new, former: a name that leads to each of several servers in turn may meet two with the wrong one each, and
+        // would go on so if they took turns, too.
+        let former = state.former.as_ref().filter(|_| matches!(state.made % 4, 0 | 3));
         let password = former.map(|(former, _)| former).or(state.password.as_ref());
         let mut auth = Auth::new();
         auth.username.clone_from(&self.user);
@@ -76,13 +77,13 @@ impl Attempts {
         auth
     }
 
-    /// The pause before an attempt, which of one server's two only the first has.
+    /// The pause before an attempt; of two at one server only the first has one.
     pub fn pause(&self, attempt: usize) -> Duration {
         let state = self.state();
-        match (&state.former, state.is_formers_turn) {
+        match (&state.former, state.made % 2) {
             (None, _) => pause_before(attempt),
-            (Some(_), true) => pause_before(attempt.div_ceil(2)),
-            (Some(_), false) => Duration::ZERO,
+            (Some(_), 0) if attempt > 1 => FIRST_PAUSE * (1 << (attempt / 4).min(4)),
+            (Some(_), _) => Duration::ZERO,
         }
     }
 
@@ -100,6 +101,8 @@ impl State {
         };
         if read.expose_secret() != known.expose_secret() {
             self.former = Some((std::mem::replace(known, read), Instant::now()));
+            // The next one is the first of two.
+            self.made |= 1;
         }
     }
 }
@@ -186,7 +189,9 @@ mod tests {
         fs::write(&file, "")?;
         assert_eq!(next(&attempts, 3), of(&["first"]));
         fs::write(&file, "second\n")?;
-        assert_eq!(next(&attempts, 6), of(&["first", "second"]));
+        for _ in 0..3 {
+            assert_eq!(next(&attempts, 6), of(&["first", "second"]));
+        }
         Ok(())
     }
 }
