@@ -79,7 +79,7 @@ enum Chore {
         #[arg(long)]
         write: bool,
     },
-    /// Starts what the overlay `production` says as a node would, and restarts, loses and closes what a cluster does; in four minutes
+    /// Starts what the overlay `production` says as a node would, and restarts, loses and closes what a cluster does; in five and a half minutes
     Rehearse {
         /// What `target/debug/rehearsal` takes: --short, --logs FOLDER
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
