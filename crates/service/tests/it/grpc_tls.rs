@@ -178,6 +178,13 @@ async fn probes_are_answered_in_clear_and_nothing_else_is() -> anyhow::Result<()
     Ok(())
 }
 
+fn is_refused_for(mounted: &MountedCertificate, setting: &str) {
+    let refused = mounted.grpc_settings().server().err();
+    let refused = refused.map(|error| error.to_string()).unwrap_or_default();
+    let begins = format!("The setting {setting} is wrong: ");
+    assert!(refused.starts_with(&begins), "{refused}");
+}
+
 #[tokio::test]
 async fn files_that_cannot_be_used_are_named_at_the_start_and_kept_from_harm_later() -> anyhow::Result<()> {
     let certificates = Certificates::issue()?;
@@ -187,31 +194,13 @@ async fn files_that_cannot_be_used_are_named_at_the_start_and_kept_from_harm_lat
 
     let [certificate, _] = certificates.ours.issue_to_server(&[NAME])?;
     mounted.renew([certificate, other_key], certificates.ours.pem())?;
-    let refused = mounted
-        .grpc_settings()
-        .server()
-        .err()
-        .map(|error| error.to_string());
-    let refused = refused.unwrap_or_default();
-    assert!(
-        refused.starts_with("The setting GRPC_CERTIFICATE_FILE is wrong: "),
-        "{refused}"
-    );
+    is_refused_for(mounted, "GRPC_CERTIFICATE_FILE");
 
     let client = certificates.client.grpc_settings();
     assert_eq!(checked(server.channel(NAME, &client)?).await, Ok(()), "as before");
 
     mounted.renew(certificates.ours.issue_to_server(&[NAME])?, String::new())?;
-    let refused = mounted
-        .grpc_settings()
-        .server()
-        .err()
-        .map(|error| error.to_string());
-    let refused = refused.unwrap_or_default();
-    assert!(
-        refused.starts_with("The setting GRPC_CA_FILE is wrong: "),
-        "{refused}"
-    );
+    is_refused_for(mounted, "GRPC_CA_FILE");
     Ok(())
 }
 
