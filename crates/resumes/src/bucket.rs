@@ -1,7 +1,10 @@
 //! A bucket of files of any size, by the same client: where `sitectl` keeps backups.
 
+use std::time::Duration;
+
 use aws_sdk_s3::{
     Client,
+    config::timeout::TimeoutConfig,
     error::SdkError,
     primitives::{ByteStream, DateTime},
     types::{CompletedMultipartUpload, CompletedPart},
@@ -9,10 +12,13 @@ use aws_sdk_s3::{
 use time::OffsetDateTime;
 use tokio::io::AsyncRead;
 
-use crate::{ResumeStoreError, S3Settings, client};
+use crate::{CONNECT_TIMEOUT, ResumeStoreError, S3Settings, authorised};
 
-/// Size of a part of a large file. A file has 10,000 parts at most, and a part is sent within 20 seconds or not at all.
+/// Size of a part of a large file, which has 10,000 parts at most.
 const PART_BYTES: usize = 16 * 1024 * 1024;
+/// How long a part may take: nobody waits for a backup, and it goes over whatever line there is. The SDK ends a transfer on which
+/// nothing moves long before.
+const PART_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
 /// A bucket of files.
 #[derive(Clone)]
@@ -35,8 +41,12 @@ pub struct ListedFile {
 impl Bucket {
     /// A client for the bucket; nothing is sent yet.
     pub fn new(settings: &S3Settings) -> Self {
+        let timeouts = TimeoutConfig::builder()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .operation_attempt_timeout(PART_TIMEOUT);
+        let config = authorised(settings).timeout_config(timeouts.build());
         Self {
-            client: client(settings),
+            client: Client::from_conf(config.build()),
             name: settings.s3_bucket.clone(),
         }
     }

@@ -48,6 +48,7 @@ pub use upload_records::{UploadRecord, UploadRecordError, UploadRecords};
 
 /// How long the store may take over one operation, with all its attempts; the careers service's grace period counts on it.
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(40);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Where the bucket is and who we are there.
 #[derive(Args, Debug, Clone)]
@@ -109,7 +110,7 @@ pub struct ResumeStore {
 impl ResumeStore {
     /// A client for the bucket; nothing is sent yet.
     pub fn new(settings: &S3Settings) -> Self {
-        Self::over(settings, client(settings))
+        Self::over(settings, Client::from_conf(authorised(settings).build()))
     }
 
     fn over(settings: &S3Settings, client: Client) -> Self {
@@ -305,8 +306,8 @@ fn is_away<E>(error: &SdkError<E, HttpResponse>) -> bool {
     }
 }
 
-/// A client with our credentials.
-fn client(settings: &S3Settings) -> Client {
+/// How calls are made with our credentials.
+fn authorised(settings: &S3Settings) -> aws_sdk_s3::config::Builder {
     let credentials = Credentials::new(
         &settings.s3_access_key_id,
         settings.s3_secret_access_key.expose_secret(),
@@ -314,7 +315,7 @@ fn client(settings: &S3Settings) -> Client {
         None,
         "settings",
     );
-    Client::from_conf(config(settings).credentials_provider(credentials).build())
+    config(settings).credentials_provider(credentials)
 }
 
 /// All but who we are.
@@ -332,7 +333,7 @@ fn config(settings: &S3Settings) -> aws_sdk_s3::config::Builder {
         .retry_config(RetryConfig::standard().with_max_attempts(3))
         .timeout_config(
             TimeoutConfig::builder()
-                .connect_timeout(Duration::from_secs(3))
+                .connect_timeout(CONNECT_TIMEOUT)
                 .operation_attempt_timeout(Duration::from_secs(20))
                 .operation_timeout(OPERATION_TIMEOUT)
                 .build(),

@@ -382,8 +382,8 @@ async fn a_large_backup_is_sent_in_parts_to_a_slow_bucket_and_comes_back_whole()
     let parts = Parts::set_up().await?;
     fill(&parts.nats, 20).await?;
     let backups = Backups::of(&parts)?;
-    // A part takes longer than the broker waits for an acknowledgement.
-    parts.s3.fault(S3Fault::Slow(1024 * 1024));
+    // A part takes longer than the broker waits for an acknowledgement, and than a visitor would for a résumé.
+    parts.s3.fault(S3Fault::Slow(700 * 1024));
     let made = backups.make()?;
     parts.s3.fault(S3Fault::None);
     assert!(made["bytes"].as_u64() > Some(18 * 1024 * 1024), "{made}");
