@@ -34,7 +34,7 @@ const MAILS: Duration = Duration::from_secs(90);
 /// How soon renewed certificates must be read by the broker, which looks every ten seconds.
 const RENEWAL: Duration = Duration::from_secs(30);
 /// For how long forms are sent while a node is lost, from before that.
-const LOST_NODE: Duration = Duration::from_secs(40);
+const LOST_NODE: Duration = Duration::from_secs(30);
 
 /// The broker's workload, and its secret.
 const BROKER: &str = "nats";
@@ -65,7 +65,6 @@ pub async fn play(
     let mut workloads = start(shared).await?;
     let played = async {
         forms(shared, outside, 8..11).await?;
-        cron_jobs(shared).await?;
         closed(shared, overlay).await?;
         no_clear_text(shared).await?;
         renew_certificates(shared, outside, issuers, &workloads).await?;
@@ -91,7 +90,7 @@ pub async fn play(
             )
             .await?;
         }
-        // The last backup has all that the restore must bring back; after a rotation the jobs have other passwords.
+        // Last, so that the backup has all that the restore must bring back, and the jobs log in with passwords that were rotated.
         cron_jobs(shared).await?;
         restore(shared, outside, &mut workloads).await?;
         anyhow::Ok(())
