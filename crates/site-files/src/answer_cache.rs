@@ -1,10 +1,14 @@
 //! Answer cache: what was read for a plain request is sent again for a tenth of a second, without the disk.
 //!
-//! That is long where many ask, and short where a release has just taken the place of the site.
+//! That is long where many ask, and short where a release has just taken the place of the site. Afterwards one of many reads it
+//! anew; the others are sent the same for at most as long again, instead of reading it all at once.
 
 use std::{
     collections::HashMap,
-    sync::{PoisonError, RwLock},
+    sync::{
+        PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -81,15 +85,17 @@ type Codings = HashMap<Coding, Answer>;
 struct Answer {
     headers: HeaderMap,
     body: Bytes,
-    until: Instant,
+    read: Instant,
+    /// Somebody reads it anew.
+    is_read_again: AtomicBool,
 }
 
 impl AnswerCache {
-    /// The answer that is kept for this address, if it is still to be used.
+    /// The answer that is kept for this address, if it is still to be used. Without one, whoever asks is to read it.
     pub fn get(&self, path: &str, coding: Coding) -> Option<Response> {
         let kept = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let answer = kept.answers.get(path)?.get(&coding)?;
-        (answer.until > Instant::now()).then(|| answer.to_response())
+        answer.is_to_be_used(answer.read.elapsed()).then(|| answer.to_response())
     }
 
     /// The same answer, which is kept if it is a whole file that is no larger than what is kept.
@@ -106,11 +112,7 @@ impl AnswerCache {
         };
         let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
         headers.extend(parts.headers);
-        let answer = Answer {
-            headers,
-            body,
-            until: Instant::now() + KEPT_FOR,
-        };
+        let answer = Answer::new(headers, body);
         let response = answer.to_response();
         self.0
             .write()
@@ -133,6 +135,20 @@ impl Kept {
 }
 
 impl Answer {
+    fn new(headers: HeaderMap, body: Bytes) -> Self {
+        Self {
+            headers,
+            body,
+            read: Instant::now(),
+            is_read_again: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether it is, at this age.
+    fn is_to_be_used(&self, age: Duration) -> bool {
+        age < KEPT_FOR || age < 2 * KEPT_FOR && self.is_read_again.swap(true, Ordering::Relaxed)
+    }
+
     fn to_response(&self) -> Response {
         let mut response = Response::new(Body::from(self.body.clone()));
         *response.headers_mut() = self.headers.clone();
@@ -219,6 +235,19 @@ mod tests {
         assert_eq!(page().await, "new");
     }
 
+    #[test]
+    fn one_of_many_reads_anew_what_is_old_and_nobody_is_sent_what_is_older_still() {
+        let answer = Answer::new(HeaderMap::new(), Bytes::new());
+        for (age, expected) in [
+            (Duration::ZERO, [true; 3]),
+            (KEPT_FOR, [false, true, true]),
+            (2 * KEPT_FOR, [false; 3]),
+        ] {
+            let are_used = [(); 3].map(|()| answer.is_to_be_used(age));
+            assert_eq!(are_used, expected, "{age:?}");
+        }
+    }
+
     #[tokio::test]
     async fn whole_files_are_kept_and_nothing_that_failed() {
         let cache = AnswerCache::default();
@@ -234,11 +263,7 @@ mod tests {
     #[test]
     fn no_more_is_kept_than_the_limit() {
         let mut kept = Kept::default();
-        let answer = |bytes| Answer {
-            headers: HeaderMap::new(),
-            body: vec![0; bytes].into(),
-            until: Instant::now(),
-        };
+        let answer = |bytes| Answer::new(HeaderMap::new(), vec![0; bytes].into());
         for number in 0..3 * MAX_BYTES / MAX_ANSWER_BYTES {
             kept.insert(format!("/{}", number / 2), Coding::Gzip, answer(MAX_ANSWER_BYTES));
             let held = kept.answers.values().flat_map(HashMap::values);
