@@ -18,10 +18,10 @@ use async_nats::{
 use backon::{ConstantBuilder, Retryable};
 use tokio::time::timeout;
 
-/// For how long, and how often: a second, which is a part of any caller's deadline.
+/// For how long, and how often: two seconds, a part of any caller's deadline. Busy servers need more than one to agree.
 const HANDOVER: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_millis(20))
-    .with_max_times(50);
+    .with_max_times(100);
 
 /// Within which a broker acknowledges, unless it is overloaded or its leader is gone.
 const ACKNOWLEDGED_SOON: Duration = Duration::from_secs(1);
