@@ -21,6 +21,7 @@ use super::{
 const BOUNDARIES: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_6d61_696c_7061);
 
 /// A mail before it is rendered.
+#[derive(Clone)]
 pub struct Mail {
     /// Which kind of mail it is.
     pub kind: Kind,
@@ -43,6 +44,7 @@ pub struct Mail {
 }
 
 /// A file that comes with a mail.
+#[derive(Clone)]
 pub struct File {
     /// Its name.
     pub name: String,

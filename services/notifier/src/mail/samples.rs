@@ -29,7 +29,7 @@ use super::{
 pub const TIME: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
 /// A mail under the name of its sample.
-type Named = (&'static str, Mail);
+pub type Named = (&'static str, Mail);
 
 /// Every sample by name.
 ///
@@ -64,7 +64,12 @@ fn contact_mails(context: &MailContext) -> Result<Vec<Named>, MailError> {
     ])
 }
 
-fn newsletter_mails(context: &MailContext) -> Result<Vec<Named>, MailError> {
+/// Those to subscribers.
+///
+/// # Errors
+///
+/// If a mail cannot be written.
+pub fn newsletter_mails(context: &MailContext) -> Result<Vec<Named>, MailError> {
     let email = || email("asha@example.com");
     let requested = event(NewsletterRequested {
         email: email(),
