@@ -151,6 +151,7 @@ pub const COMMANDS: [(&str, TestedBy); 124] = [
     ),
     ("npm run test:engines", As("cargo xtask test engines pages")),
     ("npm run test:asset-failures", OnStack),
+    ("npm run test:back-forward-cache", OnStack),
     ("npm run measure", As("cargo xtask measure web")),
     ("npm run measure -- /about", OnStack),
     ("npm run measure:first-view -- /about", AsIs),
