@@ -1,5 +1,6 @@
 import { Link } from '@site/kit/router.ts';
 import type { ReactNode } from 'react';
+import { Fragment } from 'react';
 import * as paths from './paths.ts';
 
 interface PageHeaderProps {
@@ -51,12 +52,30 @@ export function PageHeader({
             </nav>
           ) : null}
           {icon}
-          <h1 className="max-w-title text-title">{title}</h1>
+          <h1 className="max-w-title text-title wrap-anywhere">{breakable(title)}</h1>
           {subtitle ? <p className="mt-6 max-w-text text-ink-2 text-lead">{subtitle}</p> : null}
           {children ? <div className="mt-8 flex flex-wrap gap-4">{children}</div> : null}
         </div>
         {picture}
       </div>
     </header>
+  );
+}
+
+/** Words that a stroke joins may be set on two lines: as one they are wider than a phone. */
+function breakable(title: string): ReactNode {
+  const [first, ...others] = title.split('/');
+  return others.length === 0 ? (
+    title
+  ) : (
+    <>
+      {first}
+      {others.map(part => (
+        <Fragment key={part}>
+          /<wbr />
+          {part}
+        </Fragment>
+      ))}
+    </>
   );
 }
