@@ -16,7 +16,11 @@ export default defineConfig({
         define: { REMOTE_VERSION: '"under test"' },
         test: {
           name: 'unit',
-          include: ['frontends/*/src/**/*.test.{ts,tsx}', 'frontends/**/build/**/*.test.ts'],
+          include: [
+            'frontends/*/src/**/*.test.{ts,tsx}',
+            'frontends/*/drawing/**/*.test.ts',
+            'frontends/**/build/**/*.test.ts',
+          ],
           exclude: ['**/node_modules/**', ...SITE],
           // A file that needs a DOM says so in its first line: `@vitest-environment happy-dom`.
           environment: 'node',

@@ -16,6 +16,14 @@ declare const SATISFIED_RANGES: Readonly<Record<keyof typeof SHARED_VERSIONS, re
 
 declare module '*.css';
 
+/** The index of all articles, in which readers search. */
+declare module '*/search-index.yaml' {
+  /** As JSON. */
+  export const index: string;
+  /** Words that it leaves out. */
+  export const leftOut: readonly string[];
+}
+
 /** A file that the site serves; its address. */
 declare module '*.svg' {
   const address: string;

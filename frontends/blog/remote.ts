@@ -3,6 +3,6 @@ import type { Remote } from '../build/remote.ts';
 /** What the blog offers to the shell. */
 export const blog = {
   name: 'blog',
-  exposes: ['blog-list', 'blog-post', 'blog-teasers'],
+  exposes: ['blog-list', 'blog-post', 'blog-author', 'blog-teasers'],
   port: 8091,
 } as const satisfies Remote;

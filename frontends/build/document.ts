@@ -56,6 +56,7 @@ export function renderDocument(page: Rendered, manifest: BuildManifest): string 
     '<link rel="apple-touch-icon" href="/apple-touch-icon.png">',
     '<link rel="manifest" href="/site.webmanifest">',
     '<link rel="alternate" type="application/atom+xml" href="/blog/feed.xml" title="Blog">',
+    '<link rel="alternate" type="application/feed+json" href="/blog/feed.json" title="Blog">',
     ...(page.noscript ? inPlace(head, page.noscript.title) : [head]),
     `</head><body><div id="root">${body}</div>`,
     ...(page.noscript ? [`<noscript>${page.noscript.html}</noscript>`] : []),

@@ -14,12 +14,16 @@ import { discoveryFiles } from './sitemap.ts';
 interface Server extends Pick<ServerRoutes, 'redirects' | 'notFound' | 'variants'> {
   /** Every address that gets a page of its own, and a place in the sitemap. */
   pages: readonly string[];
+  /** The days on which pages last changed, by address. */
+  lastModified: Readonly<Record<string, string>>;
   /** Every address that gets a page of its own which the sitemap does not list. */
   unlisted: readonly string[];
+  /** Addresses that are gone from a time on, and what shows the page that says so. */
+  gone: readonly (ServerRoutes['gone'][number] & { shownBy: string })[];
   /** Brand of the site. */
   brand: Brand;
-  /** The blog's Atom feed. */
-  feed: string;
+  /** The blog's feeds, by file. */
+  feeds: () => Promise<Record<string, string>>;
   render: (path: string) => Promise<Rendered>;
 }
 
@@ -42,12 +46,13 @@ export async function prerenderPages(
     }
   }
   for (const [name, content] of Object.entries({
-    ...discoveryFiles(site.brand, site.pages, new Date()),
-    'blog/feed.xml': site.feed,
+    ...discoveryFiles(site, new Date()),
+    ...(await site.feeds()),
     [ROUTES_FILE]: routesFile({
       redirects: site.redirects,
       notFound: site.notFound,
       variants: site.variants,
+      gone: site.gone.map(({ path, since, page }) => ({ path, since, page })),
       scriptHashes,
       styleHashes: styleHashes(manifest),
       trustedTypePolicies: ['default', 'article'],
@@ -60,7 +65,13 @@ export async function prerenderPages(
 }
 
 /** Every page's file, and an address that shows the page. */
-function filesOf({ pages, unlisted, variants, notFound }: Server): [file: string, path: string][] {
+function filesOf({
+  pages,
+  unlisted,
+  variants,
+  gone,
+  notFound,
+}: Server): [file: string, path: string][] {
   return [
     ...[...pages, ...unlisted].map((path): [string, string] => [
       path === '/' ? 'index.html' : `${path.slice(1)}.html`,
@@ -70,6 +81,7 @@ function filesOf({ pages, unlisted, variants, notFound }: Server): [file: string
       page,
       `${path}?${parameter}`,
     ]),
+    ...gone.map(({ page, shownBy }): [string, string] => [page, shownBy]),
     // Any address below the prefix that names nothing shows what all of them show.
     ...notFound.map(({ prefix, page }): [string, string] => [page, `${prefix}nothing-here`]),
   ];

@@ -9,6 +9,8 @@ export interface ServerRoutes {
    * page posts to its own address.
    */
   variants: readonly { path: string; parameter: string; page: string; postsTo?: string }[];
+  /** Addresses that are gone from a time on, in seconds since 1970 (status 410), and the pages that say so. */
+  gone: readonly { path: string; since: number; page: string }[];
   /** Of the scripts that stand in the pages themselves. */
   scriptHashes: readonly string[];
   /** Of the styles that stand in the pages themselves. */

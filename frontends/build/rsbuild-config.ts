@@ -175,7 +175,7 @@ function baseConfig(name: string, folder: string, address: string): EnvironmentC
         target: ['web', 'es2022'],
         plugins: [scriptTimeoutPlugin],
         output: { uniqueName: name, chunkLoadTimeout: LOAD_TIMEOUT_MS },
-        module: { rules: [articles, toasts] },
+        module: { rules: [articles, searchIndex, toasts] },
         // Federation's modules are relative to their front end.
         context: join(frontends, name),
       },
@@ -205,6 +205,12 @@ const articles: Rspack.RuleSetRule = {
   test: /\.md$/,
   type: 'javascript/auto',
   use: join(frontends, 'blog/build/post-loader.ts'),
+};
+
+const searchIndex: Rspack.RuleSetRule = {
+  test: /blog\/src\/search-index\.yaml$/,
+  type: 'javascript/auto',
+  use: join(frontends, 'blog/build/search-index-loader.ts'),
 };
 
 const toasts: Rspack.RuleSetRule = {

@@ -8,6 +8,7 @@ const PAGES = {
   about: paths.about,
   contact: paths.contact,
   blogList: paths.blog,
+  author: paths.author('cto'),
   article: paths.article('ai-advancements'),
   services: paths.services,
   service: paths.service('traffic-public-safety'),
@@ -16,6 +17,7 @@ const PAGES = {
   terms: paths.terms,
   careers: paths.careers,
   application: paths.apply,
+  position: paths.position('computer-vision-intern'),
 } as const;
 
 /** Paths of the results of forms that were sent without JavaScript. */
@@ -53,7 +55,7 @@ export const NOT_FOUND = [
   SAMPLES.notFound,
   paths.article('no-such-post'),
   paths.service('no-such-service'),
-  paths.application('no-such-position'),
+  paths.position('no-such-position'),
 ] as const;
 
 /** Any of them. */

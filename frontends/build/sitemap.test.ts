@@ -2,13 +2,21 @@ import { expect, test } from 'vitest';
 import { brand } from '../kit/src/brand.ts';
 import { discoveryFiles } from './sitemap.ts';
 
-const files = discoveryFiles(brand, ['/', '/blog/a-post'], new Date('2026-11-20T10:00:00Z'));
+const files = discoveryFiles(
+  { brand, pages: ['/', '/blog/a-post'], lastModified: { '/blog/a-post': '2026-11-19' } },
+  new Date('2026-11-20T10:00:00Z'),
+);
 
 test('the sitemap names every page at its one address', () => {
   expect(files['sitemap.xml']?.match(/<loc>[^<]*/g)).toEqual([
     '<loc>https://oculant.example/',
     '<loc>https://oculant.example/blog/a-post',
   ]);
+});
+
+test('the sitemap says when a page last changed where that is known', () => {
+  expect(files['sitemap.xml']).toContain('/</loc></url>');
+  expect(files['sitemap.xml']).toContain('a-post</loc><lastmod>2026-11-19</lastmod></url>');
 });
 
 test('robots are told where the sitemap is', () => {

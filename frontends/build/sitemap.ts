@@ -1,14 +1,19 @@
 import { colour } from '../kit/drawing/tokens.ts';
 import type { Brand } from '../kit/src/brand.ts';
 
+/** What the sitemap tells of a site. */
+export interface MappedSite {
+  brand: Brand;
+  pages: readonly string[];
+  /** The days on which pages last changed, by address, where we know it. */
+  lastModified: Readonly<Record<string, string>>;
+}
+
 /** Files by which machines find their way on the site, by name. */
-export function discoveryFiles(
-  brand: Brand,
-  pages: readonly string[],
-  today: Date,
-): Record<string, string> {
+export function discoveryFiles(site: MappedSite, today: Date): Record<string, string> {
+  const { brand } = site;
   return {
-    'sitemap.xml': sitemap(brand, pages),
+    'sitemap.xml': sitemap(site),
     'robots.txt': `User-agent: *\nAllow: /\nSitemap: ${brand.siteUrl}/sitemap.xml\n`,
     'site.webmanifest': manifest(brand),
     '.well-known/security.txt': security(brand, today),
@@ -16,8 +21,12 @@ export function discoveryFiles(
 }
 
 /** https://www.sitemaps.org/protocol.html */
-function sitemap({ siteUrl }: Brand, pages: readonly string[]): string {
-  const urls = pages.map(path => `<url><loc>${escaped(siteUrl + path)}</loc></url>`);
+function sitemap({ brand, pages, lastModified }: MappedSite): string {
+  const urls = pages.map(path => {
+    const day = lastModified[path];
+    const change = day ? `<lastmod>${day}</lastmod>` : '';
+    return `<url><loc>${escaped(brand.siteUrl + path)}</loc>${change}</url>`;
+  });
   return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls.join('')}</urlset>\n`;
 }
 

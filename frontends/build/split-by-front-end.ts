@@ -12,6 +12,7 @@ const NO_PAGES = routesFile({
   redirects: [],
   notFound: [],
   variants: [],
+  gone: [],
   scriptHashes: [],
   styleHashes: [],
   trustedTypePolicies: [],

@@ -3,6 +3,6 @@ import type { Remote } from '../build/remote.ts';
 /** What careers offers to the shell. */
 export const careers = {
   name: 'careers',
-  exposes: ['careers-page', 'application-page', 'applied', 'not-applied'],
+  exposes: ['careers-page', 'position-page', 'application-page', 'applied', 'not-applied'],
   port: 8092,
 } as const satisfies Remote;

@@ -39,7 +39,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(45 * 60);
 const RUNS: &str = "Everything runs";
 
 /// Every command of the documents, and of `cargo xtask --help`.
-pub const COMMANDS: [(&str, TestedBy); 124] = [
+pub const COMMANDS: [(&str, TestedBy); 125] = [
     ("cargo xtask --help", AsIs),
     ("cargo xtask up", Until(RUNS)),
     ("cargo xtask up --observe", Until(RUNS)),
@@ -151,6 +151,7 @@ pub const COMMANDS: [(&str, TestedBy); 124] = [
     ),
     ("npm run test:engines", As("cargo xtask test engines pages")),
     ("npm run test:asset-failures", OnStack),
+    ("npm run test:back-forward-cache", OnStack),
     ("npm run measure", As("cargo xtask measure web")),
     ("npm run measure -- /about", OnStack),
     ("npm run measure:first-view -- /about", AsIs),

@@ -1,7 +1,12 @@
 //! Static site: routing, redirects, not-found pages, Cache-Control and CSP of the built front ends. Addresses of pages have
 //! no `.html`; files are compressed ahead of time.
 
-use std::{collections::HashMap, path::Path, sync::Arc};
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use anyhow::Context;
 use axum::{
@@ -48,6 +53,7 @@ pub struct Site {
     files: ServeDir,
     redirects: Vec<RedirectEntry>,
     not_found: Vec<NotFound>,
+    gone: HashMap<String, Gone>,
     variants: Vec<Variant>,
     policy_of_pages: HeaderValue,
     policies_of_drawings: HashMap<String, HeaderValue>,
@@ -60,11 +66,19 @@ struct NotFound {
     page: ServeFile,
 }
 
+/// The page for an address that is gone from a time on.
+struct Gone {
+    since: SystemTime,
+    page: ServeFile,
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct RoutesFile {
     redirects: Vec<RedirectEntry>,
     not_found: Vec<NotFoundEntry>,
+    #[serde(default)]
+    gone: Vec<GoneEntry>,
     variants: Vec<Variant>,
     script_hashes: Vec<String>,
     style_hashes: Vec<String>,
@@ -84,6 +98,14 @@ struct RedirectEntry {
 #[derive(Deserialize)]
 struct NotFoundEntry {
     prefix: String,
+    page: String,
+}
+
+#[derive(Deserialize)]
+struct GoneEntry {
+    path: String,
+    /// In seconds since 1970.
+    since: u64,
     page: String,
 }
 
@@ -110,18 +132,26 @@ impl Site {
         let wrong = || format!("{} cannot be read", table.display());
         let routes = std::fs::read(&table).with_context(wrong)?;
         let routes: RoutesFile = serde_json::from_slice(&routes).with_context(wrong)?;
+        let page = |name: &str| {
+            ServeFile::new(folder.join(name.trim_start_matches('/')))
+                .precompressed_br()
+                .precompressed_gzip()
+        };
         let mut not_found: Vec<NotFound> = routes
             .not_found
             .into_iter()
             .map(|entry| NotFound {
-                page: ServeFile::new(folder.join(entry.page.trim_start_matches('/')))
-                    .precompressed_br()
-                    .precompressed_gzip(),
+                page: page(&entry.page),
                 prefix: entry.prefix,
             })
             .collect();
         // The closest prefix speaks first.
         not_found.sort_by_key(|entry| std::cmp::Reverse(entry.prefix.len()));
+        let gone = routes.gone.into_iter().map(|entry| {
+            let since = SystemTime::UNIX_EPOCH + Duration::from_secs(entry.since);
+            let page = page(&entry.page);
+            (entry.path, Gone { since, page })
+        });
         let sources = PageSources {
             script_hashes: routes.script_hashes,
             style_hashes: routes.style_hashes,
@@ -135,6 +165,7 @@ impl Site {
                 .precompressed_gzip(),
             redirects: routes.redirects,
             not_found,
+            gone: gone.collect(),
             variants: routes.variants,
             policy_of_pages: sources.policy().with_context(wrong)?,
             policies_of_drawings: drawings::policies(folder)?,
@@ -160,6 +191,13 @@ impl Site {
         let file = variant.map_or_else(|| file_of(&path), |variant| format!("/{}", variant.page));
         parts.uri = file.parse().unwrap_or(parts.uri);
         let (method, headers) = (parts.method.clone(), parts.headers.clone());
+        if let Some(gone) = self
+            .gone
+            .get(&path)
+            .filter(|gone| gone.since <= SystemTime::now())
+        {
+            return page_with_status(&gone.page, StatusCode::GONE, method, &headers).await;
+        }
         let found = match path.strip_prefix('/') {
             Some(ROUTES) => None,
             _ if !may_be_a_file(&path) => None,
@@ -167,7 +205,7 @@ impl Site {
         };
         match found {
             Some(found) if found.status() != StatusCode::NOT_FOUND => found,
-            _ => self.not_found(&path, method, headers).await,
+            _ => self.not_found(&path, method, &headers).await,
         }
     }
 
@@ -215,7 +253,7 @@ impl Site {
         of_drawing.unwrap_or_else(|| content_security_policy::of_file(path))
     }
 
-    async fn not_found(&self, path: &str, method: Method, headers: HeaderMap) -> Response {
+    async fn not_found(&self, path: &str, method: Method, headers: &HeaderMap) -> Response {
         if path.starts_with(REMOTES) {
             return (StatusCode::NOT_FOUND, NO_SUCH_FILE).into_response();
         }
@@ -226,17 +264,27 @@ impl Site {
         else {
             return StatusCode::NOT_FOUND.into_response();
         };
-        let mut request = Request::new(Body::empty());
-        *request.method_mut() = method;
-        if let Some(encodings) = headers.get(header::ACCEPT_ENCODING) {
-            request
-                .headers_mut()
-                .insert(header::ACCEPT_ENCODING, encodings.clone());
-        }
-        let mut page = entry.page.clone().oneshot(request).await.into_response();
-        *page.status_mut() = StatusCode::NOT_FOUND;
-        page
+        page_with_status(&entry.page, StatusCode::NOT_FOUND, method, headers).await
     }
+}
+
+/// A page that stands for another one, whole whatever the request's conditions are.
+async fn page_with_status(
+    page: &ServeFile,
+    status: StatusCode,
+    method: Method,
+    headers: &HeaderMap,
+) -> Response {
+    let mut request = Request::new(Body::empty());
+    *request.method_mut() = method;
+    if let Some(encodings) = headers.get(header::ACCEPT_ENCODING) {
+        request
+            .headers_mut()
+            .insert(header::ACCEPT_ENCODING, encodings.clone());
+    }
+    let mut page = page.clone().oneshot(request).await.into_response();
+    *page.status_mut() = status;
+    page
 }
 
 impl RedirectEntry {

@@ -105,6 +105,15 @@ test('an article that names no image shows the newsstand', async () => {
   expect(posts[0].pictureAlt).toContain('newsstand');
 });
 
+test('a figure in the text has the address of its picture, and stops the build where there is none', async () => {
+  write('drawn', '2025-01-01', '![A box.](box.svg)');
+  expect((await build()).toString('errors-only')).toContain('box.svg');
+  draw('box');
+  expect((await build()).hasErrors()).toBe(false);
+  const { loadText } = createRequire(import.meta.url)(join(blog, 'out/posts.cjs'));
+  expect((await loadText('drawn')).html).toContain('<img src="/box.svg" alt="A box."');
+});
+
 test('an image that is not there stops the build with a sentence', async () => {
   write('bare', '2025-01-01');
   rmSync(join(blog, 'src/pictures/bare.svg'));

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { LoaderContext } from '@rspack/core';
+import { splitAtPictures } from './article-html.ts';
 import { readPost } from './post.ts';
 
 /** Where the pictures are, seen from an article. */
@@ -14,16 +15,17 @@ export default function postLoader(this: LoaderContext, source: string): string 
   const file = basename(this.resourcePath);
   const { summary, image, html, headings } = readPost(file, source);
   if (this.resourceQuery === '?text') {
-    return `export const html = ${JSON.stringify(html)}; export const headings = ${JSON.stringify(headings)};`;
-  }
-  const picture = `${PICTURES}/${image}`;
-  const drawn = join(dirname(this.resourcePath), picture);
-  if (!existsSync(drawn)) {
-    this.addMissingDependency(drawn);
-    throw new Error(
-      `${file} names an image that is not there: frontends/blog/src/pictures/${image}`,
+    const parts = splitAtPictures(html);
+    const pictures = parts.filter((_, at) => at % 2 === 1);
+    const imports = pictures.map(
+      (name, at) => `import picture${at} from ${JSON.stringify(pictureOf(this, name))};`,
     );
+    const words = parts.map((part, at) =>
+      at % 2 === 1 ? `picture${(at - 1) / 2}` : JSON.stringify(part),
+    );
+    return `${imports.join('')} export const html = ${words.join(' + ')}; export const headings = ${JSON.stringify(headings)};`;
   }
+  const picture = pictureOf(this, image);
   const preview = `${PICTURES}/${summary.id}.jpg`;
   const hasPreview = existsSync(join(dirname(this.resourcePath), preview));
   return [
@@ -32,4 +34,17 @@ export default function postLoader(this: LoaderContext, source: string): string 
     `export const summary = { ...${JSON.stringify(summary)}, picture, preview };`,
     `export const load = () => import(/* webpackChunkName: "post-${summary.id}" */ ${JSON.stringify(`./${file}?text`)});`,
   ].join('\n');
+}
+
+/** A picture, seen from an article. */
+function pictureOf(loader: LoaderContext, name: string): string {
+  const picture = `${PICTURES}/${name}`;
+  const drawn = join(dirname(loader.resourcePath), picture);
+  if (!existsSync(drawn)) {
+    loader.addMissingDependency(drawn);
+    throw new Error(
+      `${basename(loader.resourcePath)} names an image that is not there: frontends/blog/src/pictures/${name}`,
+    );
+  }
+  return picture;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { splitAtPictures } from './article-html.ts';
 import { readPost } from './post.ts';
 
 const HEAD = {
@@ -13,7 +14,7 @@ const HEAD = {
   pictureAlt: 'A drawing.',
 };
 
-function file(head: Partial<typeof HEAD>, body = 'Words.') {
+function file(head: Partial<typeof HEAD & { modified: string }>, body = 'Words.') {
   const lines = Object.entries({ ...HEAD, ...head }).map(([name, value]) => `${name}: ${value}`);
   return `---\n${lines.join('\n')}\n---\n${body}`;
 }
@@ -62,6 +63,45 @@ test('a table can be scrolled by keyboard and says what it is', () => {
   expect(html).toContain('<td>Yard</td>');
 });
 
+test('a footnote is a link to its place at the end, which the contents name, and back', () => {
+  const { html, headings, summary } = readPost(
+    'a-post.md',
+    file({}, '## One\n\nIt is so[^1].\n\n[^1]: A book.\n'),
+  );
+  expect(html).toMatch(/<sup><a id="footnote-ref-1" href="#footnote-1"[^>]*>\[1\]<\/a><\/sup>/);
+  expect(html).toContain('<h2 id="references">References</h2>');
+  expect(html).toMatch(/<li id="footnote-1">\s*<p>A book\. <a href="#footnote-ref-1"/);
+  expect(headings.at(-1)).toEqual({ id: 'references', text: 'References' });
+  expect(summary.readMinutes).toBe(1);
+});
+
+test('a picture in a paragraph of its own is a figure with its caption, for which the bundler puts an address in', () => {
+  const body = '![A "square".](square.svg "Four sides & no more")\n\nIn a line: `a < b`.';
+  const { html } = readPost('a-post.md', file({}, body));
+  expect(splitAtPictures(html)).toEqual([
+    '<figure><img src="',
+    'square.svg',
+    expect.stringMatching(
+      /^" alt="A &quot;square&quot;\." width="800" height="450" loading="lazy">/,
+    ),
+  ]);
+  expect(html).toContain('<figcaption>Four sides &amp; no more</figcaption></figure>');
+  expect(html).toContain('<p>In a line: <code>a &lt; b</code>.</p>');
+});
+
+test('code can be scrolled by keyboard, says what it is, and is no markup', () => {
+  const { html } = readPost('a-post.md', file({}, '```yaml\nkeep: <3 days>\n```\n'));
+  expect(html).toBe(
+    '<section class="code" aria-label="Code: yaml" tabindex="0"><pre><code>keep: &lt;3 days></code></pre></section>\n',
+  );
+});
+
+test('an article that was changed says when', () => {
+  const { summary } = readPost('a-post.md', file({ modified: '"2025-05-02"' }));
+  expect(summary).toMatchObject({ modified: '2025-05-02', modifiedText: 'May 2, 2025' });
+  expect(readPost('a-post.md', file({})).summary).not.toHaveProperty('modified');
+});
+
 test.each([
   ['no front matter', 'Just words.', 'does not begin with front matter'],
   ['a title that is missing', file({ title: '' }), 'has no title'],
@@ -71,6 +111,8 @@ test.each([
   ['front matter that is no YAML', file({ title: '"open' }), 'is no YAML'],
   ['a field that is there twice', file({ title: 'A\ntitle: B' }), 'is no YAML'],
   ['a heading that is there twice', file({}, '## Why\n\n## Why?\n'), 'two headings'],
+  ['a change before the article', file({ modified: '"2025-04-14"' }), 'before its date'],
+  ['a change on no day', file({ modified: 'lately' }), 'write it as "2025-04-15"'],
   ['a date of another form', file({ date: '"April 15, 2025"' }), 'write it as "2025-04-15"'],
   ['the id of the file it was copied from', file({ id: 'other' }), 'must be the same'],
 ])('%s is said in a sentence', (_, source, sentence) => {

@@ -1,8 +1,7 @@
-import type { Tokens } from 'marked';
-import { Marked } from 'marked';
 import { parse } from 'yaml';
-import type { Heading, Post } from '../src/post.ts';
+import type { Post } from '../src/post.ts';
 import { categories } from '../src/post.ts';
+import { articleTextOf, plain } from './article-html.ts';
 
 /** How many words a minute has. */
 const WORDS_PER_MINUTE = 200;
@@ -12,8 +11,6 @@ const ANY_IMAGE = {
   image: 'kiosk.svg',
   pictureAlt: 'Line drawing of a newsstand on a square, with people who read.',
 };
-/** The headings that the table of contents names. */
-const SECTION = 2;
 
 /** Reads an article: Markdown after front matter in YAML. Says in a sentence what is wrong with it. */
 export function readPost(file: string, source: string): Post {
@@ -25,44 +22,13 @@ export function readPost(file: string, source: string): Post {
   return {
     summary: summaryOf(file, values, body),
     image: 'image' in values ? textIn(file, values, 'image') : ANY_IMAGE.image,
-    ...textOf(file, body),
+    ...articleTextOf(file, body),
   };
 }
 
-function textOf(file: string, body: string) {
-  const headings: Heading[] = [];
-  const taken = new Set<string>();
-  const marked = new Marked({
-    renderer: {
-      heading({ tokens, depth, text }) {
-        const id = slugOf(text);
-        if (taken.has(id)) {
-          throw new Error(`${file} has two headings that a link finds at #${id}; reword one`);
-        }
-        taken.add(id);
-        if (depth === SECTION) {
-          headings.push({ id, text: plain(text) });
-        }
-        const inner = this.parser.parseInline(tokens);
-        return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${inner}</a></h${depth}>\n`;
-      },
-      // A wide table scrolls within itself; the keyboard must reach it.
-      table({ header, rows }) {
-        const label = header
-          .map(({ text }) => plain(text))
-          .join(', ')
-          .replaceAll('"', '&quot;');
-        const cell = ({ tokens, header }: Tokens.TableCell) =>
-          `<${header ? 'th' : 'td'}>${this.parser.parseInline(tokens)}</${header ? 'th' : 'td'}>`;
-        const row = (cells: readonly Tokens.TableCell[]) => `<tr>${cells.map(cell).join('')}</tr>`;
-        return (
-          `<section class="table" aria-label="Table: ${label}" tabindex="0"><table>` +
-          `<thead>${row(header)}</thead><tbody>${rows.map(row).join('')}</tbody></table></section>\n`
-        );
-      },
-    },
-  });
-  return { html: marked.parse(body, { async: false }), headings };
+/** A day as people read it. */
+function dayText(day: string): string {
+  return new Date(day).toLocaleDateString('en-US', { dateStyle: 'long', timeZone: 'UTC' });
 }
 
 function yamlIn(file: string, head: string): unknown {
@@ -89,9 +55,10 @@ function summaryOf(file: string, values: Record<string, unknown>, body: string):
       `${file} has the category "${text('category')}"; known are ${categories.join(', ')}`,
     );
   }
-  const date = text('date');
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(date) || Number.isNaN(Date.parse(date))) {
-    throw new Error(`${file} has the date "${date}"; write it as "2025-04-15"`);
+  const date = dayIn(file, text('date'));
+  const modified = 'modified' in values ? dayIn(file, text('modified')) : undefined;
+  if (modified !== undefined && modified < date) {
+    throw new Error(`${file} was modified on ${modified}, before its date`);
   }
   const id = text('id');
   if (`${id}.md` !== file) {
@@ -102,7 +69,8 @@ function summaryOf(file: string, values: Record<string, unknown>, body: string):
     title: text('title'),
     excerpt: text('excerpt'),
     date,
-    dateText: new Date(date).toLocaleDateString('en-US', { dateStyle: 'long', timeZone: 'UTC' }),
+    dateText: dayText(date),
+    ...(modified ? { modified, modifiedText: dayText(modified) } : {}),
     category,
     author: text('author'),
     authorTitle: text('authorTitle'),
@@ -111,11 +79,11 @@ function summaryOf(file: string, values: Record<string, unknown>, body: string):
   };
 }
 
-function slugOf(heading: string): string {
-  return plain(heading)
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '');
+function dayIn(file: string, day: string): string {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day) || Number.isNaN(Date.parse(day))) {
+    throw new Error(`${file} has the date "${day}"; write it as "2025-04-15"`);
+  }
+  return day;
 }
 
 /** What is read: neither the marks of lists and tables nor the addresses of links. */
@@ -123,13 +91,4 @@ function wordsIn(body: string): number {
   return plain(body)
     .split(/\s+/)
     .filter(word => /[\p{L}\p{N}]/u.test(word)).length;
-}
-
-/** Without Markdown's marks. */
-function plain(text: string): string {
-  return text
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/[*_`#|>]/g, ' ')
-    .replace(/ +/g, ' ')
-    .trim();
 }

@@ -6,6 +6,7 @@ import type { Heading, PostText } from './post.ts';
 import { loadText } from './posts.ts';
 import { prerenderedText } from './prerendered-text.ts';
 import { trustedArticle } from './trusted-article.ts';
+import { useCurrentSection } from './use-current-section.ts';
 
 interface ArticleTextProps {
   id: string;
@@ -60,7 +61,9 @@ function Text({ id, text, children }: ArticleTextProps & { text: PostText }) {
   );
 }
 
+/** Says which section is being read, too. */
 function Contents({ headings }: { headings: readonly Heading[] }) {
+  const current = useCurrentSection(headings);
   return (
     <nav
       aria-labelledby="contents"
@@ -74,7 +77,8 @@ function Contents({ headings }: { headings: readonly Heading[] }) {
           <li key={id}>
             <a
               href={`#${id}`}
-              className="flex min-h-11 items-center text-ink-2 text-small hover:text-ink hover:underline"
+              aria-current={id === current ? 'location' : undefined}
+              className="-ml-6 flex min-h-11 items-center border-transparent border-l-2 pl-6 text-ink-2 text-small hover:text-ink hover:underline aria-[current=location]:border-seen aria-[current=location]:font-semibold aria-[current=location]:text-ink"
             >
               {text}
             </a>

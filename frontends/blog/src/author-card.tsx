@@ -1,5 +1,7 @@
 import { InitialsAvatar } from '@site/kit/initials-avatar.tsx';
+import * as paths from '@site/kit/paths.ts';
 import { useReveal } from '@site/kit/reveal.tsx';
+import { Link } from '@site/kit/router.ts';
 import type { Author } from './author.ts';
 
 /** Author of an article, below its text. */
@@ -14,6 +16,12 @@ export function AuthorCard({ author }: { author: Author }) {
       <div>
         <p className="font-semibold text-subheading">{author.name}</p>
         <p className="text-ink-2">{author.title}</p>
+        <Link
+          to={paths.author(author.slug)}
+          className="mr-6 inline-flex min-h-11 items-center text-small underline"
+        >
+          All articles by {author.byline}
+        </Link>
         {author.profileUrl ? (
           <a
             href={author.profileUrl}

@@ -1,10 +1,14 @@
 import { brand } from '@site/kit/brand.ts';
 import { leadership } from '@site/kit/brand-lists.ts';
+import * as paths from '@site/kit/paths.ts';
 import type { Thing } from '@site/kit/structured-data.tsx';
+import { slugOf } from './author-slug.ts';
 import type { PostSummary } from './post.ts';
 
 /** Author of an article: a role of the brand, and a person where the brand names one. */
 export interface Author {
+  /** The address of the author's page below `/blog/author/`. */
+  slug: string;
   name: string;
   /** As it stands after "By". */
   byline: string;
@@ -18,6 +22,7 @@ export interface Author {
 export function authorOf({ author: role, authorTitle }: PostSummary): Author {
   const leader = leadership.find(candidate => candidate.role === role);
   return {
+    slug: slugOf(role),
     name: leader?.name ?? role,
     byline: leader?.name ?? `the ${role}`,
     title: `${authorTitle}, ${brand.name}`,
@@ -28,8 +33,9 @@ export function authorOf({ author: role, authorTitle }: PostSummary): Author {
 
 /** The author as search engines are told; a role alone speaks for the company. */
 export function authorThing(post: PostSummary): Thing {
-  const { name, byline, title } = authorOf(post);
+  const { slug, name, byline, title } = authorOf(post);
+  const url = brand.siteUrl + paths.author(slug);
   return name === byline
-    ? { '@type': 'Person', name, jobTitle: title }
-    : { '@type': 'Organization', name: `${name}, ${brand.name}`, url: brand.siteUrl };
+    ? { '@type': 'Person', name, jobTitle: title, url }
+    : { '@type': 'Organization', name: `${name}, ${brand.name}`, url };
 }

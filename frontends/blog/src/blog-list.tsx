@@ -1,4 +1,6 @@
 import { ButtonLink } from '@site/kit/button.tsx';
+import { LazyArea } from '@site/kit/lazy-area.tsx';
+import { lazyPart } from '@site/kit/lazy-part.ts';
 import { NewsletterForm } from '@site/kit/newsletter-form.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
@@ -11,8 +13,13 @@ import { PostNotFound } from './not-found.tsx';
 import { Pagination } from './pagination.tsx';
 import { PostCard } from './post-card.tsx';
 import { posts } from './posts.ts';
+import { SearchField } from './search-field.tsx';
+import { useSearchQuery } from './search-query.ts';
 import './styles.css';
-import preview from './pictures/blog.jpg';
+import all from './pictures/blog.jpg';
+import caseStudies from './pictures/category-case-studies.jpg';
+import technology from './pictures/category-technology.jpg';
+import trends from './pictures/category-trends.jpg';
 import kiosk from './pictures/kiosk.svg';
 
 /** Version of this remote's build. */
@@ -23,6 +30,21 @@ const SUBTITLE =
   'What we learn from teaching cameras to pay attention, written for the people who buy, run or have to explain them.';
 /** Fragment of the list: whoever narrows it or turns a page is not led to the top. */
 const ARTICLES = 'articles';
+/** What previews show of each list. */
+const PREVIEWS: Readonly<Record<Filter['slug'], string>> = {
+  '': all,
+  technology,
+  trends,
+  'case-studies': caseStudies,
+};
+/** What is found, with the index of all articles: loaded once a reader goes to the field. */
+const results = lazyPart({
+  frontEnd: 'blog',
+  load: async () => {
+    const module = await import(/* webpackChunkName: "search" */ './search-results.tsx');
+    return { ...module, version: REMOTE_VERSION };
+  },
+});
 
 /** `/blog`, and each category and page of the list */
 export default function BlogList() {
@@ -34,7 +56,7 @@ function List({ listing }: { listing: Listing }) {
   const { filter, page } = listing;
   return (
     <>
-      <PageMeta {...wordsOf(listing)} path={pathOf(filter, page)} picture={preview} />
+      <PageMeta {...wordsOf(listing)} path={pathOf(filter, page)} picture={PREVIEWS[filter.slug]} />
       <PageHeader
         title={TITLE}
         subtitle={SUBTITLE}
@@ -60,14 +82,24 @@ function wordsOf({ filter, page }: Listing) {
 }
 
 function Articles({ listing }: { listing: Listing }) {
+  const { words, text, type } = useSearchQuery();
   return (
     <Section title="Latest Articles" id={ARTICLES}>
-      <div className="mb-8 flex flex-wrap items-center justify-between gap-x-8 gap-y-4">
+      <div className="mb-6 flex flex-wrap items-end justify-between gap-x-8 gap-y-4">
         <Filters chosen={listing.filter} />
-        <p role="status" className="text-ink-2 text-small">
-          {resultSummary(listing)}
-        </p>
+        <SearchField text={text} onChange={type} onFocus={results.prefetch} />
       </div>
+      {words ? <LazyArea part={results} what="The search" /> : <Listed listing={listing} />}
+    </Section>
+  );
+}
+
+function Listed({ listing }: { listing: Listing }) {
+  return (
+    <>
+      <p role="status" className="mb-8 text-ink-2 text-small">
+        {resultSummary(listing)}
+      </p>
       <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
         {listing.shown.map(post => (
           <li key={post.id}>
@@ -76,7 +108,7 @@ function Articles({ listing }: { listing: Listing }) {
         ))}
       </ul>
       <Pagination listing={listing} hash={`#${ARTICLES}`} />
-    </Section>
+    </>
   );
 }
 

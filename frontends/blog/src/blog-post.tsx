@@ -10,9 +10,10 @@ import { breadcrumbs, organization, StructuredData } from '@site/kit/structured-
 import { ArticleText } from './article-text.tsx';
 import { authorOf, authorThing } from './author.ts';
 import { AuthorCard } from './author-card.tsx';
+import { Neighbours } from './neighbours.tsx';
 import { PostNotFound } from './not-found.tsx';
 import type { PostSummary } from './post.ts';
-import { PICTURE_SIZE } from './post.ts';
+import { lastChangeOf, PICTURE_SIZE } from './post.ts';
 import { PostCard } from './post-card.tsx';
 import { posts } from './posts.ts';
 import { relatedTo } from './related.ts';
@@ -38,6 +39,7 @@ function Article({ post }: { post: PostSummary }) {
         <ArticleText id={post.id}>
           <ShareLinks address={addressOf(post)} title={post.title} />
           <AuthorCard author={authorOf(post)} />
+          <Neighbours post={post} posts={posts} />
         </ArticleText>
       </article>
       <Section
@@ -87,6 +89,7 @@ function ArticleMeta({ post }: { post: PostSummary }) {
 }
 
 function Top({ post }: { post: PostSummary }) {
+  const author = authorOf(post);
   return (
     <header className="mx-auto grid max-w-page items-center gap-x-14 gap-y-10 px-5 pt-8 pb-14 md:px-8 lg:grid-cols-2 lg:pt-12">
       <div className="fade-up">
@@ -96,10 +99,17 @@ function Top({ post }: { post: PostSummary }) {
         <p className="mt-6 font-semibold text-seen-ink text-small">{post.category}</p>
         <h1 className="mt-3 text-balance text-heading">{post.title}</h1>
         <p className="mt-5 text-ink-2 text-lead">{post.excerpt}</p>
-        <p className="mt-6 flex flex-wrap gap-x-6 gap-y-1 text-ink-2 text-small">
+        <p className="mt-6 flex flex-wrap items-center gap-x-6 gap-y-1 text-ink-2 text-small">
           <time dateTime={post.date}>{post.dateText}</time>
+          {post.modified ? (
+            <span>
+              Updated <time dateTime={post.modified}>{post.modifiedText}</time>
+            </span>
+          ) : null}
           <span>{post.readMinutes} min read</span>
-          <span>By {authorOf(post).byline}</span>
+          <Link to={paths.author(author.slug)} className="flex min-h-11 items-center underline">
+            By {author.byline}
+          </Link>
         </p>
       </div>
       <Picture src={post.picture} alt={post.pictureAlt} {...PICTURE_SIZE} priority="high" />
@@ -112,13 +122,19 @@ function articleOf(post: PostSummary): Thing {
     '@type': 'Article',
     headline: post.title,
     description: post.excerpt,
-    image: brand.siteUrl + post.picture,
+    image: brand.siteUrl + (post.preview ?? post.picture),
     articleSection: post.category,
-    datePublished: post.date,
+    datePublished: timeOf(post.date),
+    dateModified: timeOf(lastChangeOf(post)),
     author: authorThing(post),
     publisher: organization(),
     mainEntityOfPage: addressOf(post),
   };
+}
+
+/** The beginning of a day (ISO 8601). */
+function timeOf(day: string): string {
+  return `${day}T00:00:00Z`;
 }
 
 function addressOf({ id }: PostSummary): string {

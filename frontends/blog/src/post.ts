@@ -9,8 +9,12 @@ export interface PostSummary {
   excerpt: string;
   /** The day it was published, as `2025-04-15`. */
   date: string;
-  /** That day as people read it, written by the build: a phone stands still for 60 ms when it first formats a date. */
+  /** The day on which its text was last changed, where it was. */
+  modified?: string;
+  /** The day it was published as people read it, written by the build: a phone stands still for 60 ms when it first formats a date. */
   dateText: string;
+  /** The day of its last change as people read it. */
+  modifiedText?: string;
   category: (typeof categories)[number];
   /** Whose role it was to write it, as the brand file names the role. */
   author: string;
@@ -36,6 +40,11 @@ export interface Heading {
 export interface PostText {
   html: string;
   headings: readonly Heading[];
+}
+
+/** The day of an article's last change, as `2025-04-15`. */
+export function lastChangeOf({ date, modified }: PostSummary): string {
+  return modified ?? date;
 }
 
 /** A whole article as its file holds it; only the build knows its picture's address. */

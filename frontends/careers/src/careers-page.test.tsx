@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 import { BrowserRouter } from '@site/kit/router.ts';
+import type { RenderResult } from '@testing-library/react';
 import { fireEvent, render, screen, within } from '@testing-library/react';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { fakeIntersectionObserver } from '../../kit/testing/fake-intersection-observer.ts';
@@ -11,17 +12,26 @@ import { setupUser } from '../../kit/testing/setup-user.ts';
 import CareersPage from './careers-page.tsx';
 
 let xhr: FakeXhr;
+let shown: RenderResult;
 
 beforeEach(() => {
   vi.useFakeTimers();
   fakeIntersectionObserver();
   xhr = fakeXhr();
-  render(
+  shown = render(<Page />);
+});
+
+function Page() {
+  return (
     <BrowserRouter>
       <CareersPage />
-    </BrowserRouter>,
+    </BrowserRouter>
   );
-});
+}
+
+function rerender() {
+  shown.rerender(<Page />);
+}
 
 async function press(name: string, place = document.body) {
   const [button] = within(place).getAllByRole('button', { name });
@@ -58,6 +68,15 @@ test('Apply Now preselects nothing, whatever was applied for before; the rÃ©sumÃ
   const dialog = screen.getByRole('dialog', { name: 'Position' });
   expect(positionIn(dialog)).toBe('');
   expect(within(dialog).getByText(/resume\.pdf/)).toBeTruthy();
+});
+
+test('a position that is not open any more is not listed, though the page was rendered before', () => {
+  const list = within(screen.getByRole('region', { name: 'Open Positions' }));
+  expect(list.getAllByRole('group').length).toBeGreaterThan(0);
+  vi.setSystemTime('2999-01-01T12:00:00Z');
+  rerender();
+  expect(list.queryAllByRole('group')).toEqual([]);
+  expect(list.getByRole('status').textContent).toBe('0 positions');
 });
 
 test('whoever asks for another tab gets the page with the form there', () => {

@@ -1,4 +1,3 @@
-import { brand } from '@site/kit/brand.ts';
 import { Card } from '@site/kit/card.tsx';
 import { Confirmation } from '@site/kit/confirmation.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
@@ -7,15 +6,11 @@ import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Section } from '@site/kit/section.tsx';
-import type { Thing } from '@site/kit/structured-data.tsx';
-import { companyAddress, StructuredData } from '@site/kit/structured-data.tsx';
 import type { Toast } from '@site/kit/toast.ts';
 import { useState } from 'react';
 import { ApplicationForm } from './application-form.tsx';
 import { ApplyLink } from './apply-link.tsx';
 import { PositionList } from './position-list.tsx';
-import type { Position } from './positions.ts';
-import { positions } from './positions.ts';
 import type { Reason } from './reasons-and-perks.ts';
 import { perks, reasons } from './reasons-and-perks.ts';
 import './styles.css';
@@ -25,7 +20,7 @@ import workshop from './pictures/workshop.svg';
 /** Version of this remote's build. */
 export const version = REMOTE_VERSION;
 
-const SUBTITLE = 'Ten internships for students and freshers, remote or in Chennai.';
+const SUBTITLE = 'Internships for students and freshers, remote or in Chennai.';
 
 /** `/careers` */
 export default function CareersPage() {
@@ -34,9 +29,6 @@ export default function CareersPage() {
   return (
     <>
       <PageMeta title="Careers" description={SUBTITLE} path={paths.careers} picture={preview} />
-      {positions.map(position => (
-        <StructuredData key={position.id} data={jobPosting(position)} />
-      ))}
       <PageHeader
         title="Teach machines to notice"
         subtitle={SUBTITLE}
@@ -128,27 +120,4 @@ function Perk({ title, text }: Reason) {
       <p className="mt-1 text-ink-2 text-small">{text}</p>
     </li>
   );
-}
-
-/** Date on which the positions were opened (`datePosted`). */
-const OPENED = '2025-04-30';
-
-/** https://schema.org/JobPosting, with what search engines ask for. */
-function jobPosting({ id, title, description, requirements, benefits }: Position): Thing {
-  return {
-    '@type': 'JobPosting',
-    identifier: { '@type': 'PropertyValue', name: brand.name, value: String(id) },
-    title,
-    description,
-    qualifications: requirements.join('; '),
-    jobBenefits: benefits.join('; '),
-    datePosted: OPENED,
-    employmentType: 'INTERN',
-    directApply: true,
-    url: `${brand.siteUrl}${paths.careers}?position=${id}`,
-    hiringOrganization: { '@type': 'Organization', name: brand.name, sameAs: brand.siteUrl },
-    jobLocation: { '@type': 'Place', address: companyAddress() },
-    jobLocationType: 'TELECOMMUTE',
-    applicantLocationRequirements: { '@type': 'Country', name: brand.address.country },
-  };
 }

@@ -1,8 +1,29 @@
 import * as paths from '@site/kit/paths.ts';
+import { closedFrom, dayAt, openOn } from './open-positions.ts';
 import { positions } from './positions.ts';
+import { DAY_PARAMETER } from './use-today.ts';
 
 /** Every address of careers that is prerendered, and has a place in the sitemap. */
-export const pages: readonly string[] = [paths.careers, paths.apply];
+export const pages: readonly string[] = [
+  paths.careers,
+  paths.apply,
+  ...openOn(dayAt(Date.now())).map(({ slug }) => paths.position(slug)),
+];
 
-/** The same form for each position, which the sitemap does not list. */
-export const unlisted: readonly string[] = positions.map(({ id }) => paths.application(id));
+/** The days on which pages last changed, where we know it. */
+export const lastModified: Readonly<Record<string, string>> = Object.fromEntries(
+  positions.map(({ slug, opened }) => [paths.position(slug), opened]),
+);
+
+/** Addresses that are gone from a time on (`since`, in seconds since 1970), and what shows the page that says so. */
+export const gone = positions.map(position => {
+  const { since, day } = closedFrom(position);
+  const path = paths.position(position.slug);
+  return { path, since, shownBy: `${path}?${DAY_PARAMETER}=${day}` };
+});
+
+/** Former addresses of positions: of the one in the list, and of its form. */
+export const redirects = positions.flatMap(({ id, slug }) => [
+  { from: paths.careers, parameters: [`position=${id}`], to: paths.position(slug) },
+  { from: `${paths.apply}/${id}`, to: paths.position(slug) },
+]);

@@ -1,24 +1,27 @@
-import { Button } from '@site/kit/button.tsx';
+import { Button, ButtonLink } from '@site/kit/button.tsx';
 import * as paths from '@site/kit/paths.ts';
-import { useSearchParams } from '@site/kit/router.ts';
-import { useBrowserValue } from '@site/kit/use-hydrated.ts';
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { ApplyLink } from './apply-link.tsx';
+import { FORM } from './in-page-application.tsx';
+import { openOn } from './open-positions.ts';
+import { Points } from './points.tsx';
 import type { Position } from './positions.ts';
-import { departments, positions, TERMS } from './positions.ts';
+import { departments, TERMS } from './positions.ts';
+import { useToday } from './use-today.ts';
 
 type Filter = Position['department'] | 'All';
 
-/** The open positions, by department. An address with `?position=<id>` opens one of them. */
+/** The open positions, by department. */
 export function PositionList({ onApply }: { onApply: (position: Position) => void }) {
   const [filter, setFilter] = useState<Filter>('All');
-  const [search] = useSearchParams();
-  const asked = useBrowserValue(() => Number(search.get('position')), 0);
-  const shown = positions.filter(({ department }) => filter === 'All' || department === filter);
+  const today = useToday();
+  const open = openOn(today);
+  const shown = open.filter(({ department }) => filter === 'All' || department === filter);
+  const filled = departments.filter(name => open.some(({ department }) => department === name));
   return (
-    <>
+    <div data-day={today}>
       <div className="flex flex-wrap gap-2 noscript:hidden">
-        {(['All', ...departments] as const).map(department => (
+        {(['All', ...filled] as const).map(department => (
           <Button
             key={department}
             variant={department === filter ? 'selected' : 'secondary'}
@@ -35,36 +38,25 @@ export function PositionList({ onApply }: { onApply: (position: Position) => voi
       </p>
       <ul className="mt-4 border-line border-b">
         {shown.map(position => (
-          <li key={position.id} id={`position-${position.id}`}>
-            <Details
-              key={asked === position.id ? 'asked for' : 'listed'}
-              position={position}
-              isAskedFor={asked === position.id}
-              onApply={() => onApply(position)}
-            />
+          <li key={position.slug}>
+            <Details position={position} onApply={() => onApply(position)} />
           </li>
         ))}
       </ul>
-    </>
+    </div>
   );
 }
 
 interface DetailsProps {
   position: Position;
-  isAskedFor: boolean;
   onApply: () => void;
 }
 
-function Details({ position, isAskedFor, onApply }: DetailsProps) {
-  const { id, title, department, description, requirements, benefits } = position;
-  const box = useRef<HTMLDetailsElement>(null);
-  useEffect(() => {
-    if (isAskedFor) {
-      box.current?.scrollIntoView();
-    }
-  }, [isAskedFor]);
+function Details({ position, onApply }: DetailsProps) {
+  const { slug, title, department, description, requirements, benefits } = position;
+  const path = paths.position(slug);
   return (
-    <details ref={box} open={isAskedFor} className="group border-line border-t">
+    <details className="group border-line border-t">
       <summary className="flex cursor-pointer flex-wrap items-baseline gap-x-6 gap-y-1 py-5">
         <h3 className="grow text-subheading">{title}</h3>
         <span className="text-ink-2 text-small">
@@ -78,29 +70,17 @@ function Details({ position, isAskedFor, onApply }: DetailsProps) {
         <p className="max-w-text text-ink-2 md:col-span-2">
           {description} For: {TERMS.experience}.
         </p>
-        <Points title="What you bring" points={requirements} />
-        <Points title="What you get" points={benefits} />
-        <div>
-          <ApplyLink to={paths.application(id)} onOpen={onApply}>
+        <Points title="What you bring" points={requirements} as="h4" />
+        <Points title="What you get" points={benefits} as="h4" />
+        <div className="flex flex-wrap gap-3 md:col-span-2">
+          <ApplyLink to={`${path}#${FORM}`} onOpen={onApply}>
             Apply for this position<span className="sr-only">: {title}</span>
           </ApplyLink>
+          <ButtonLink to={path} variant="secondary">
+            The position’s page<span className="sr-only">: {title}</span>
+          </ButtonLink>
         </div>
       </div>
     </details>
-  );
-}
-
-function Points({ title, points }: { title: string; points: readonly string[] }) {
-  return (
-    <div>
-      <h4 className="font-semibold">{title}</h4>
-      <ul className="mt-2 list-[square] pl-5 text-ink-2">
-        {points.map(point => (
-          <li key={point} className="mt-1">
-            {point}
-          </li>
-        ))}
-      </ul>
-    </div>
   );
 }

@@ -1,12 +1,18 @@
 /** The parts of the company that take interns. */
 export const departments = ['Marketing', 'Media', 'Engineering', 'Data', 'Business'] as const;
 
-/** An internship that is open. */
+/** An internship. */
 export interface Position {
-  /** From 1 on; part of the address that opens it. */
+  /** From 1 on. */
   id: number;
+  /** Its address below `/careers/`. */
+  slug: string;
   title: string;
   department: (typeof departments)[number];
+  /** The day on which it was opened, as `2025-04-30`. */
+  opened: string;
+  /** The last day on which applications are taken: from the next one on its page says that it is closed, with status 410. */
+  closes: string;
   description: string;
   requirements: readonly string[];
   benefits: readonly string[];
@@ -19,12 +25,20 @@ export const TERMS = {
   location: 'Remote / Chennai',
 } as const;
 
-/** All internships that are open. */
+/** What a position is about, in a sentence. */
+export function firstSentenceOf({ description }: Position): string {
+  return description.slice(0, description.indexOf('. ') + 1);
+}
+
+/** All internships, the closed ones too: an address that was given out answers as long as it stands here. */
 export const positions: readonly Position[] = [
   {
     id: 1,
+    slug: 'marketing-intern',
     title: 'Marketing Intern',
     department: 'Marketing',
+    opened: '2025-04-30',
+    closes: '2027-06-30',
     description:
       'Explain what a camera understands to people who have a shop to run. You write, measure what was read, and write it better. In your first weeks you take over the newsletter and one kind of place, say shops, and learn it by visiting some. Later you plan a campaign yourself, from the question it answers to the figure that says whether it worked. You sit with the people who build what you write about, and you may ask them why until it is clear.',
     requirements: [
@@ -40,8 +54,11 @@ export const positions: readonly Position[] = [
   },
   {
     id: 2,
+    slug: 'video-editing-intern',
     title: 'Video Editing Intern',
     department: 'Media',
+    opened: '2025-04-30',
+    closes: '2027-06-30',
     description:
       'Turn hours of footage and screen recordings into ninety seconds that a busy manager watches to the end. You begin with what we have, recut it, and find out where people stop watching. Then come films of your own: a customer’s yard at night, a feature explained without a single arrow, an internship in a minute. Nobody appears in them who has not been asked.',
     requirements: [
@@ -57,8 +74,11 @@ export const positions: readonly Position[] = [
   },
   {
     id: 3,
+    slug: 'computer-vision-intern',
     title: 'Computer Vision Intern',
     department: 'Engineering',
+    opened: '2025-04-30',
+    closes: '2027-12-31',
     description:
       'Train, test and prune the models that find people, vehicles and trouble in ordinary CCTV footage, and find out why they were wrong last night. You start with one mistake that customers report, reproduce it, and follow it to the data, the model or the camera. Then you mend it, show by a test that it stays mended, and see the result run at a real site. The models must fit on a device without a fan, so you learn to make them smaller and not only better.',
     requirements: [
@@ -74,8 +94,11 @@ export const positions: readonly Position[] = [
   },
   {
     id: 4,
+    slug: 'data-annotation-analytics-intern',
     title: 'Data Annotation/Analytics Intern',
     department: 'Data',
+    opened: '2025-04-30',
+    closes: '2027-09-30',
     description:
       'Label what models learn from, measure how far two people agree on it, and turn both into figures that decide what is trained next. You write the rules by which a picture is labelled, try them on yourself and on others, and improve them where people disagree. You keep the figures of our data sets: what is in them, what is missing, whom they might treat unfairly. All footage comes with consent, and you learn how to keep it that way.',
     requirements: [
@@ -91,8 +114,11 @@ export const positions: readonly Position[] = [
   },
   {
     id: 5,
+    slug: 'business-development-intern',
     title: 'Business Development Intern',
     department: 'Business',
+    opened: '2025-04-30',
+    closes: '2027-09-30',
     description:
       'Find the places that need us, learn what keeps their managers awake, and prepare the first conversation. You choose a kind of place and a region, find out who decides there and what a bad week costs them, and put it on one page. Then you come along to the first visits, at first to listen. What you hear goes back to the people who build, in words they can use.',
     requirements: [
@@ -108,8 +134,11 @@ export const positions: readonly Position[] = [
   },
   {
     id: 6,
+    slug: 'ai-intern',
     title: 'AI Intern',
     department: 'Engineering',
+    opened: '2025-04-30',
+    closes: '2027-12-31',
     description:
       'Work on what comes after detection: tracking, behaviour, and alerts that can give a reason a guard accepts. The first task is small and complete: one behaviour, its data, a model, an evaluation, and the words in which the alert explains itself. Then you choose the next one with your mentor. You read a paper a week, mostly to find out what it leaves out.',
     requirements: [
@@ -125,8 +154,11 @@ export const positions: readonly Position[] = [
   },
   {
     id: 7,
+    slug: 'backend-intern',
     title: 'Backend Intern',
     department: 'Engineering',
+    opened: '2025-04-30',
+    closes: '2027-12-31',
     description:
       'Build services that take events from thousands of cameras and lose none of them, in Rust, over gRPC and message streams. You begin with a service that is there: read it, draw it, break it on purpose, and write the test that should have caught it. Then you add to it, with deadlines, retries and the awkward question of what happens when the power fails in between. Your code is reviewed by people who explain what they would change.',
     requirements: [
@@ -142,8 +174,11 @@ export const positions: readonly Position[] = [
   },
   {
     id: 8,
+    slug: 'frontend-intern',
     title: 'Frontend Intern',
     department: 'Engineering',
+    opened: '2025-04-30',
+    closes: '2027-12-31',
     description:
       'Make a dashboard that a guard reads in a second at three in the morning, with React, TypeScript and restraint. You start by watching somebody use what we have, and take three things away from it. Then you build: a list of alerts that stays calm in a bad night, a form that loses nothing, a chart that needs no legend. It must work with the keyboard, on an old telephone, and for those who cannot see it.',
     requirements: [
@@ -159,8 +194,11 @@ export const positions: readonly Position[] = [
   },
   {
     id: 9,
+    slug: 'full-stack-intern',
     title: 'Full Stack Intern',
     department: 'Engineering',
+    opened: '2025-04-30',
+    closes: '2027-12-31',
     description:
       'Take a feature from the first sketch to the database and back, and be the one who knows how all of it fits. Each feature takes you through the whole house: a talk with a customer, a sketch, a contract between services, an interface, a test that uses it like a person. You keep the map of how things hang together, and mend it where it is wrong. It is the best place here to find out what you like most.',
     requirements: [
@@ -176,8 +214,11 @@ export const positions: readonly Position[] = [
   },
   {
     id: 10,
+    slug: 'cloud-engineering-intern',
     title: 'Cloud Engineering Intern',
     department: 'Engineering',
+    opened: '2025-04-30',
+    closes: '2027-12-31',
     description:
       'Run it all: clusters, edge devices in back rooms, updates that nobody notices, and dashboards that tell the truth. You set up an environment from nothing, by following our own instructions, and correct them where they fail you. Then you take over a part of the running system: its updates, its alarms, its bill. You learn to rehearse a failure before it happens, and to write afterwards what was learned.',
     requirements: [

@@ -3,6 +3,7 @@ import { Navigate } from '@site/kit/router.ts';
 import { mountStandalone } from '@site/kit/standalone.tsx';
 import ApplicationPage from './application-page.tsx';
 import CareersPage from './careers-page.tsx';
+import PositionPage from './position-page.tsx';
 
 mountStandalone({
   name: 'careers',
@@ -10,5 +11,6 @@ mountStandalone({
     [paths.home]: () => <Navigate to={paths.careers} replace />,
     [paths.careers]: CareersPage,
     [paths.routePatterns.application[0]]: ApplicationPage,
+    [paths.routePatterns.position[0]]: PositionPage,
   },
 });

@@ -12,6 +12,8 @@ export interface Detection {
   severity?: Severity;
 }
 
+type Size = readonly [width: number, height: number];
+
 /** A rectangle of the picture. */
 interface Rect {
   left: number;
@@ -19,6 +21,15 @@ interface Rect {
   width: number;
   height: number;
 }
+
+/** Movement of what is found: the attribute of an element that moves so, and how far it goes. */
+export interface Movement {
+  attribute: string;
+  by: readonly [x: number, y: number];
+}
+
+/** What stays where it is. */
+export const STILL: Movement = { attribute: '', by: [0, 0] };
 
 /** A detection at its place on the picture. */
 interface PlacedDetection {
@@ -45,7 +56,8 @@ export class Detections {
   private readonly picture: readonly [number, number];
   private readonly styles: StyleRules;
   private readonly drawn: DrawnDetection[] = [];
-  private readonly tags: Rect[] = [];
+  /** The parts of the picture that labels cover, wherever they move. */
+  private readonly covered: Rect[] = [];
   private readonly closeUps: Rect[] = [];
 
   constructor(picture: readonly [number, number], type: number, styles: StyleRules) {
@@ -55,24 +67,24 @@ export class Detections {
   }
 
   /** Draws corner brackets around a part of the picture, with a label where there is room. */
-  add({ box, corner, label, severity }: PlacedDetection, motion: string): void {
+  add({ box, corner, label, severity }: PlacedDetection, { attribute, by }: Movement): void {
     const { left: x, top: y, width, height } = box;
     const [iw, ih] = [round(width - 2 * corner), round(height - 2 * corner)];
     const c = round(corner);
     const corners = `M${x} ${round(y + corner)}v-${c}h${c}m${iw} 0h${c}v${c}m0 ${ih}v${c}h-${c}m-${iw} 0h-${c}v-${c}`;
     const words = round(label.length * this.type * LETTER);
     const [high, pad] = [round(this.type * 1.35), round(this.type * 0.36)];
-    const tag = this.placeFor(box, round(words + 2 * pad), high);
+    const tag = this.placeFor(box, [round(words + 2 * pad), high], by);
     const text =
       `<g transform="translate(${tag.left} ${tag.top})" stroke="none"><rect width="${tag.width}" height="${high}" fill="${sceneColours[severity]}"/>` +
       `<text x="${pad}" y="${this.type}" fill="${severity === 'alert' ? 'var(--on-alert)' : sceneColours.onSeen}" textLength="${words}">${label}</text></g>`;
     const brackets = `<path d="${corners}" stroke="${sceneColours[severity]}" stroke-width="2.4"/>`;
     const delay = round(0.55 + 0.35 * this.drawn.length);
     const lock = ` class="lock ${this.styles.classOf(`animation-delay:${delay}s`)}"`;
-    this.tags.push(tag);
+    this.covered.push(swept(tag, by));
     this.drawn.push({
       area: around(box, tag),
-      svg: `<g${motion}><g${lock}>${brackets}${text}</g></g>`,
+      svg: `<g${attribute}><g${lock}>${brackets}${text}</g></g>`,
     });
   }
 
@@ -111,18 +123,26 @@ export class Detections {
     return shown.length > 0 ? `${rules}${shown.join(',')}{display:inline}` : rules;
   }
 
-  /** Where a label stands at a box: above it, below it, or aligned with its right side, where there is room. */
-  private placeFor(box: Rect, width: number, height: number): Rect {
+  /**
+   * Where a label stands at a box: above it, below it, aligned with its left or its right side, or beside it, where there is
+   * room for it on all of its way.
+   */
+  private placeFor(box: Rect, [width, height]: Size, by: Movement['by']): Rect {
     const [above, below] = [round(box.top - height - 3), round(box.top + box.height + 3)];
     const [left, right] = [round(box.left - 1), round(box.left + box.width + 1 - width)];
+    const [before, behind] = [round(box.left - width - 3), round(box.left + box.width + 3)];
     const places = [
       { left, top: above, width, height },
       { left: right, top: above, width, height },
       { left, top: below, width, height },
       { left: right, top: below, width, height },
+      { left: behind, top: box.top, width, height },
+      { left: before, top: box.top, width, height },
     ];
-    const isFree = (place: Rect) =>
-      isWithin(place, this.whole()) && !this.tags.some(other => overlap(place, other));
+    const isFree = (place: Rect) => {
+      const way = swept(place, by);
+      return isWithin(way, this.whole()) && !this.covered.some(other => overlap(way, other));
+    };
     return places.find(isFree) ?? { left, top: above, width, height };
   }
 
@@ -130,6 +150,11 @@ export class Detections {
     const [width, height] = this.picture;
     return { left: 0, top: 0, width, height };
   }
+}
+
+/** What a rectangle covers on its way. */
+function swept(rect: Rect, [x, y]: Movement['by']): Rect {
+  return around(rect, { ...rect, left: rect.left + x, top: rect.top + y });
 }
 
 function around(a: Rect, b: Rect): Rect {

@@ -1,4 +1,5 @@
-import type { Detection, Severity } from './detections.ts';
+import type { Detection, Movement, Severity } from './detections.ts';
+import { STILL } from './detections.ts';
 import type { Point, Size } from './isometric-svg.ts';
 import { COS, IsometricSvg, SIN } from './isometric-svg.ts';
 import type { Material } from './materials.ts';
@@ -160,7 +161,7 @@ export class Scene extends IsometricSvg {
   /** Someone who walks to and fro. */
   walker(point: Point, way: Motion, label = ''): void {
     const motion = this.motion('walk', point, way);
-    this.someone(point, [point, way.to], `<g${motion}>${this.figure(point, 'seen')}</g>`);
+    this.someone(point, [point, way.to], `<g${motion.attribute}>${this.figure(point, 'seen')}</g>`);
     if (label) {
       this.detectPerson(point, label, 'seen', motion);
     }
@@ -206,7 +207,11 @@ export class Scene extends IsometricSvg {
       Math.abs(way.to[1] - point[1]) + d,
       0.9,
     ];
-    this.solid([x, y, 0], swept, `<g${motion}>${this.body(point, along, material, h)}</g>`);
+    this.solid(
+      [x, y, 0],
+      swept,
+      `<g${motion.attribute}>${this.body(point, along, material, h)}</g>`,
+    );
     if (label) {
       this.detect(
         [point[0] + w / 2, point[1] + d / 2],
@@ -228,7 +233,7 @@ export class Scene extends IsometricSvg {
     this.solid(
       [Math.min(x, way.to[0]), Math.min(y, way.to[1]), z],
       swept,
-      `<g${motion}>${this.block(point, size, material)}</g>`,
+      `<g${motion.attribute}>${this.block(point, size, material)}</g>`,
     );
   }
 
@@ -248,7 +253,11 @@ export class Scene extends IsometricSvg {
   }
 
   /** Corner brackets around something that stands at a point, with what the machine takes it for. */
-  detect(point: Point, { size: [w, h], label, severity = 'seen' }: Detection, motion = ''): void {
+  detect(
+    point: Point,
+    { size: [w, h], label, severity = 'seen' }: Detection,
+    motion: Movement = STILL,
+  ): void {
     const [px, py] = this.at(point);
     const scale = this.unit / 34;
     const [width, height] = [w * scale, h * scale];
@@ -276,7 +285,7 @@ export class Scene extends IsometricSvg {
     );
   }
 
-  private detectPerson(point: Point, label: string, severity: Severity, motion = '') {
+  private detectPerson(point: Point, label: string, severity: Severity, motion = STILL) {
     this.detect(point, { size: [33, 48], label, severity }, motion);
   }
 
@@ -305,12 +314,13 @@ export class Scene extends IsometricSvg {
     kind: 'walk' | 'drive',
     from: Point,
     { to, seconds, sinceSeconds = 0 }: Motion,
-  ): string {
+  ): Movement {
     const [x, y] = this.at(from);
     const [tx, ty] = this.at(to);
     const delay = sinceSeconds ? `;animation-delay:-${sinceSeconds}s` : '';
-    const way = `--x:${round(tx - x)}px;--y:${round(ty - y)}px;animation-duration:${seconds}s${delay}`;
-    return ` class="${kind} ${this.styles.classOf(way)}"`;
+    const by = [round(tx - x), round(ty - y)] as const;
+    const way = `--x:${by[0]}px;--y:${by[1]}px;animation-duration:${seconds}s${delay}`;
+    return { attribute: ` class="${kind} ${this.styles.classOf(way)}"`, by };
   }
 }
 

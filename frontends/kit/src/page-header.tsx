@@ -1,5 +1,6 @@
 import { Link } from '@site/kit/router.ts';
 import type { ReactNode } from 'react';
+import { Fragment } from 'react';
 import * as paths from './paths.ts';
 
 interface PageHeaderProps {
@@ -8,8 +9,8 @@ interface PageHeaderProps {
   /** Address of a picture behind the words. */
   background?: string;
   icon?: ReactNode;
-  /** Breadcrumb above the title: a link to the home page, or none. */
-  breadcrumb?: 'home' | 'none';
+  /** The pages between the home page and this one, for a breadcrumb above the title; without it there is none. */
+  breadcrumb?: readonly { title: string; path: string }[];
   /** Picture beside the words, or below them on narrow screens. */
   picture?: ReactNode;
   children?: ReactNode;
@@ -21,7 +22,7 @@ export function PageHeader({
   subtitle,
   background,
   icon,
-  breadcrumb = 'none',
+  breadcrumb,
   picture,
   children,
 }: PageHeaderProps) {
@@ -35,26 +36,46 @@ export function PageHeader({
         className="relative mx-auto grid max-w-page items-center gap-10 px-5 py-16 md:px-8 data-beside:lg:grid-cols-hero"
       >
         <div className="fade-up">
-          {breadcrumb === 'home' ? (
+          {breadcrumb ? (
             <nav aria-label="Breadcrumb" className="mb-4 text-small">
-              <ol className="flex gap-2">
-                <li>
-                  <Link to={paths.home} className="py-3.5 underline">
-                    Home
-                  </Link>
-                </li>
-                <li aria-hidden="true">/</li>
+              <ol className="flex flex-wrap gap-2">
+                {[{ title: 'Home', path: paths.home }, ...breadcrumb].map(step => (
+                  <li key={step.path}>
+                    <Link to={step.path} className="mr-2 py-3.5 underline">
+                      {step.title}
+                    </Link>
+                    <span aria-hidden="true">/</span>
+                  </li>
+                ))}
                 <li aria-current="page">{title}</li>
               </ol>
             </nav>
           ) : null}
           {icon}
-          <h1 className="max-w-title text-title">{title}</h1>
+          <h1 className="max-w-title text-title wrap-anywhere">{breakable(title)}</h1>
           {subtitle ? <p className="mt-6 max-w-text text-ink-2 text-lead">{subtitle}</p> : null}
           {children ? <div className="mt-8 flex flex-wrap gap-4">{children}</div> : null}
         </div>
         {picture}
       </div>
     </header>
+  );
+}
+
+/** Words that a stroke joins may be set on two lines: as one they are wider than a phone. */
+function breakable(title: string): ReactNode {
+  const [first, ...others] = title.split('/');
+  return others.length === 0 ? (
+    title
+  ) : (
+    <>
+      {first}
+      {others.map(part => (
+        <Fragment key={part}>
+          /<wbr />
+          {part}
+        </Fragment>
+      ))}
+    </>
   );
 }

@@ -35,6 +35,7 @@ export const routePatterns = {
     `${blog}/category/:category`,
     `${blog}/category/:category/page/:page`,
   ],
+  author: [`${blog}/author/:author`],
   article: [`${blog}/*`],
   services: [services],
   service: [`${services}/*`],
@@ -42,9 +43,10 @@ export const routePatterns = {
   privacy: [privacy],
   terms: [terms],
   careers: [careers],
-  application: [`${apply}/*`],
+  application: [apply],
   applied: [`${careers}/applied`],
   notApplied: [`${careers}/not-applied`],
+  position: [`${careers}/*`],
   notFound: ['*'],
 } as const satisfies Record<string, readonly string[]>;
 
@@ -53,6 +55,11 @@ export type PageType = keyof typeof routePatterns;
 
 export function article<const Id extends string>(id: Id) {
   return `${blog}/${id}` as const;
+}
+
+/** The articles of an author. */
+export function author<const Slug extends string>(slug: Slug) {
+  return `${blog}/author/${slug}` as const;
 }
 
 export function service<const Id extends string>(id: Id) {
@@ -64,7 +71,7 @@ export function solution(id: string): string {
   return `${solutions}#${id}`;
 }
 
-/** The form for a position. */
-export function application<const Id extends string | number>(id: Id) {
-  return `${apply}/${id}` as const;
+/** The page of a position. */
+export function position<const Slug extends string>(slug: Slug) {
+  return `${careers}/${slug}` as const;
 }

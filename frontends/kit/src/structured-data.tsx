@@ -1,3 +1,4 @@
+import type { Brand } from './brand.ts';
 import { brand } from './brand.ts';
 import { socials } from './brand-lists.ts';
 import * as paths from './paths.ts';
@@ -39,12 +40,13 @@ export function organization(): Thing {
 
 /** Postal address of the company. */
 export function companyAddress(): Thing {
-  const { lines, city, region, countryCode } = brand.address;
+  const { lines, city, region, postalCode, countryCode }: Brand['address'] = brand.address;
   return {
     '@type': 'PostalAddress',
     streetAddress: lines.join(', '),
     addressLocality: city,
     addressRegion: region,
+    postalCode,
     addressCountry: countryCode,
   };
 }

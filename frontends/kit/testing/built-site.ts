@@ -31,7 +31,7 @@ export interface BuiltPage {
 
 const read = new Map<string, BuiltPage>();
 
-/** The page that the built site has for an address. */
+/** The page that the built site has for an address, or that a file of its is. */
 export function builtPage(address: string): BuiltPage {
   const known = read.get(address);
   if (known) {
@@ -81,8 +81,8 @@ export function sitemapPages(): string[] {
 /** The addresses of pages that the sitemap does not list: what forms lead to that are sent without JavaScript. */
 export function unlistedPages(): string[] {
   const { files }: { files: string[] } = JSON.parse(readFileSync(manifestFile, 'utf8'));
-  const { variants, notFound } = builtRoutes();
-  const others = new Set([...variants, ...notFound].map(({ page }) => page));
+  const { variants, gone, notFound } = builtRoutes();
+  const others = new Set([...variants, ...gone, ...notFound].map(({ page }) => page));
   const mapped = new Set(sitemapPages());
   return files
     .filter(file => !others.has(file))
@@ -106,7 +106,8 @@ function fileOf(address: string): string {
   const variant = variants.find(
     ({ path, parameter }) => path === pathname && search === `?${parameter}`,
   );
-  const file = pathname === '/' ? 'index.html' : `${pathname.slice(1)}.html`;
+  const page = pathname.endsWith('.html') ? pathname : `${pathname}.html`;
+  const file = pathname === '/' ? 'index.html' : page.slice(1);
   if (variant || existsSync(join(dist, file))) {
     return variant?.page ?? file;
   }

@@ -10,6 +10,7 @@ import { bankCloseUps, bankScene } from './bank.ts';
 import { cityCloseUps, cityScene } from './city.ts';
 import { emptyRoomScene } from './empty-room.ts';
 import { factoryCloseUps, factoryScene } from './factory.ts';
+import { narrowHero, wideHero } from './hero.ts';
 import { junctionCloseUps, junctionScene } from './junction.ts';
 import { officeCloseUps, officeScene } from './office.ts';
 import { platformScenes } from './platform-solutions.ts';
@@ -36,7 +37,13 @@ for (const [id, [draw, points]] of Object.entries(scenesByService)) {
   }
   writeFileSync(drawing(id), scene.toSvg());
 }
-const otherScenes = { ...surveillanceScenes, ...platformScenes, 'empty-room': emptyRoomScene };
+const otherScenes = {
+  ...surveillanceScenes,
+  ...platformScenes,
+  'empty-room': emptyRoomScene,
+  'hero-wide': wideHero,
+  'hero-narrow': narrowHero,
+};
 for (const [id, draw] of Object.entries(otherScenes)) {
   writeFileSync(drawing(id), draw().toSvg());
 }
@@ -49,6 +56,8 @@ await drawPreviews([
   preview('contact', 'Let’s Connect', 'corporate-residential'),
   preview('services', 'Tailored Security Services', 'traffic-public-safety'),
   preview('solutions', 'Advanced Security Solutions', 'custom-ai-models'),
+  preview('privacy', 'Privacy Policy', 'data-protection'),
+  preview('terms', 'Terms of Service', 'access-control'),
   ...services.map(({ id, title }) => preview(id, title, id)),
 ]);
 

@@ -2,24 +2,32 @@ import type { Point } from '../../kit/drawing/isometric-svg.ts';
 import { materials, sceneColours } from '../../kit/drawing/materials.ts';
 import { Scene } from '../../kit/drawing/scene.ts';
 
+/** The space that the shop takes. */
+export const SHOP_WORLD = [10, 9, 2.6] as const;
+
 /** A shop without people: fridges, two shelves, a till, the back door. */
 export function shop(): Scene {
-  const scene = new Scene([10, 9, 2.6]);
-  scene.room();
+  const scene = new Scene(SHOP_WORLD);
+  furnish(scene);
   scene.sign([5.1, 0, 1.85], 'x', 'COLD DRINKS');
   scene.sign([0, 5.6, 1.9], 'y', 'BACK DOOR', 0.26);
+  return scene;
+}
+
+/** Puts all that a shop has into a scene, but for people and signs. */
+export function furnish(scene: Scene): void {
+  scene.room();
   scene.onWall([0, 5.8, 0], [0, 1.3, 1.8], materials.low.top);
   scene.onWall([0, 6.43, 0], [0, 0.04, 1.8], sceneColours.line);
-  fridge(scene);
+  fridge(scene, 4.9);
   shelf(scene, 1.4, 9);
   shelf(scene, 3.9, 5);
   pallet(scene, [0.3, 6.9]);
-  till(scene);
+  till(scene, [6.6, 5.6]);
   scene.box([8.9, 7.6], [0.8, 0.12, 1.3], materials.pale);
   scene.box([8.9, 5.9], [0.8, 0.12, 1.3], materials.pale);
   scene.slab([8.95, 6.05], [0.75, 1.52], materials.low.top, sceneColours.grid);
   scene.camera([0.1, 0.1, 2.5], [5.2, 4.6]);
-  return scene;
 }
 
 /** The shop as visitors see it: people who shop, one who does something else. */
@@ -50,15 +58,15 @@ const places = {
 
 export const shopCloseUps: readonly Point[] = Object.values(places);
 
-function fridge(scene: Scene) {
+export function fridge(scene: Scene, x: number) {
   const size = [3.6, 0.7, 1.6] as const;
   const doors = [0, 1, 2, 3].map(at =>
-    scene.face([5 + at * 0.88, 0.8, 0.15], [0.76, 0, 0], [0, 0, 1.3], sceneColours.glass),
+    scene.face([x + 0.1 + at * 0.88, 0.8, 0.15], [0.76, 0, 0], [0, 0, 1.3], sceneColours.glass),
   );
   const wares = [0, 1, 2, 3].flatMap(at =>
     [0.3, 0.75].map(z =>
       scene.face(
-        [5.1 + at * 0.88, 0.8, z],
+        [x + 0.2 + at * 0.88, 0.8, z],
         [0.5, 0, 0],
         [0, 0, 0.22],
         (at + z * 4) % 2 < 1 ? materials.ware.left : materials.plain.top,
@@ -66,7 +74,7 @@ function fridge(scene: Scene) {
     ),
   );
   scene.box(
-    [4.9, 0.1],
+    [x, 0.1],
     size,
     materials.plain,
     `<g stroke-width=".7">${[...doors, ...wares].join('')}</g>`,
@@ -74,7 +82,7 @@ function fridge(scene: Scene) {
 }
 
 /** A shelf of nine places, of which the first so many are filled. */
-function shelf(scene: Scene, x: number, filled: number) {
+export function shelf(scene: Scene, x: number, filled: number) {
   const boards = [0.35, 0.8].map(z =>
     scene.face([x + 0.9, 1.5, z], [0, 5.1, 0], [0, 0, 0.05], sceneColours.line),
   );
@@ -109,10 +117,10 @@ function pallet(scene: Scene, [x, y]: Point) {
   scene.box([x + 0.52, y + 0.05, 0.12], [0.42, 0.8, 0.32], materials.pale);
 }
 
-function till(scene: Scene) {
-  const belt = scene.face([6.75, 5.9, 0.8], [0.5, 0, 0], [0, 1.9, 0], sceneColours.glass);
-  scene.box([6.6, 5.6], [0.9, 2.6, 0.8], materials.plain, belt);
-  scene.box([6.95, 5.7, 0.8], [0.4, 0.3, 0.4], materials.dark);
-  scene.box([6.85, 6.7, 0.8], [0.22, 0.22, 0.24], materials.ware);
-  scene.box([6.85, 7.2, 0.8], [0.26, 0.2, 0.16], materials.pale);
+export function till(scene: Scene, [x, y]: Point) {
+  const belt = scene.face([x + 0.15, y + 0.3, 0.8], [0.5, 0, 0], [0, 1.9, 0], sceneColours.glass);
+  scene.box([x, y], [0.9, 2.6, 0.8], materials.plain, belt);
+  scene.box([x + 0.35, y + 0.1, 0.8], [0.4, 0.3, 0.4], materials.dark);
+  scene.box([x + 0.25, y + 1.1, 0.8], [0.22, 0.22, 0.24], materials.ware);
+  scene.box([x + 0.25, y + 1.6, 0.8], [0.26, 0.2, 0.16], materials.pale);
 }

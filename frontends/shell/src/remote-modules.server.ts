@@ -10,6 +10,10 @@ export const remoteModules: typeof clientModules = {
     frontEnd: 'blog',
     load: () => import(/* webpackChunkName: "blog-post" */ 'blog/blog-post'),
   },
+  blogAuthor: {
+    frontEnd: 'blog',
+    load: () => import(/* webpackChunkName: "blog-author" */ 'blog/blog-author'),
+  },
   blogTeasers: {
     frontEnd: 'blog',
     load: () => import(/* webpackChunkName: "blog-teasers" */ 'blog/blog-teasers'),
@@ -17,6 +21,10 @@ export const remoteModules: typeof clientModules = {
   careersPage: {
     frontEnd: 'careers',
     load: () => import(/* webpackChunkName: "careers-page" */ 'careers/careers-page'),
+  },
+  positionPage: {
+    frontEnd: 'careers',
+    load: () => import(/* webpackChunkName: "position-page" */ 'careers/position-page'),
   },
   applicationPage: {
     frontEnd: 'careers',

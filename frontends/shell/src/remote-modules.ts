@@ -5,8 +5,10 @@ import type { Exposed } from '../../build/exposed.ts';
 interface Modules extends Record<Exposed, Required<PartModule>> {
   'blog/blog-list': typeof import('blog/blog-list');
   'blog/blog-post': typeof import('blog/blog-post');
+  'blog/blog-author': typeof import('blog/blog-author');
   'blog/blog-teasers': typeof import('blog/blog-teasers');
   'careers/careers-page': typeof import('careers/careers-page');
+  'careers/position-page': typeof import('careers/position-page');
   'careers/application-page': typeof import('careers/application-page');
   'careers/applied': typeof import('careers/applied');
   'careers/not-applied': typeof import('careers/not-applied');
@@ -31,6 +33,10 @@ export const remoteModules = {
     frontEnd: 'blog',
     load: source('blog/blog-post'),
   },
+  blogAuthor: {
+    frontEnd: 'blog',
+    load: source('blog/blog-author'),
+  },
   blogTeasers: {
     frontEnd: 'blog',
     load: source('blog/blog-teasers'),
@@ -38,6 +44,10 @@ export const remoteModules = {
   careersPage: {
     frontEnd: 'careers',
     load: source('careers/careers-page'),
+  },
+  positionPage: {
+    frontEnd: 'careers',
+    load: source('careers/position-page'),
   },
   applicationPage: {
     frontEnd: 'careers',

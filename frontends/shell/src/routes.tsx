@@ -106,6 +106,11 @@ const routesByPage: Readonly<Record<paths.PageType, SiteRoute>> = {
     ...page(remoteParts.blogList),
     remoteModuleUses: [{ remote: 'blog', module: 'blog-list', priority: 'high' }],
   },
+  author: {
+    patterns: paths.routePatterns.author,
+    ...page(remoteParts.blogAuthor),
+    remoteModuleUses: [{ remote: 'blog', module: 'blog-author', priority: 'high' }],
+  },
   article: {
     patterns: paths.routePatterns.article,
     ...page(remoteParts.blogPost),
@@ -157,6 +162,11 @@ const routesByPage: Readonly<Record<paths.PageType, SiteRoute>> = {
     formResult: 'refused',
     ...page(remoteParts.notApplied),
     remoteModuleUses: [{ remote: 'careers', module: 'not-applied', priority: 'high' }],
+  },
+  position: {
+    patterns: paths.routePatterns.position,
+    ...page(remoteParts.positionPage),
+    remoteModuleUses: [{ remote: 'careers', module: 'position-page', priority: 'high' }],
   },
   notFound: {
     patterns: paths.routePatterns.notFound,

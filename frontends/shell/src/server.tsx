@@ -2,9 +2,18 @@ import { brand } from '@site/kit/brand.ts';
 import { titleOf } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { StaticRouter } from '@site/kit/static-router.ts';
-import { feed } from 'blog/feed';
-import { pages as blogPages, redirects as blogRedirects } from 'blog/paths';
-import { pages as careersPages, unlisted as unlistedCareers } from 'careers/paths';
+import { feeds } from 'blog/feed';
+import {
+  pages as blogPages,
+  redirects as blogRedirects,
+  lastModified as modifiedInBlog,
+} from 'blog/paths';
+import {
+  pages as careersPages,
+  redirects as careersRedirects,
+  gone as goneCareers,
+  lastModified as modifiedInCareers,
+} from 'careers/paths';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { prerender } from 'react-dom/static';
 import type { Rendered } from '../../build/rendered.ts';
@@ -23,21 +32,21 @@ import {
   redirects as shellRedirects,
 } from './render-plan.ts';
 
-export { brand, feed };
+export { brand, feeds };
 
 /** Every address that gets a page of its own, and a place in the sitemap. */
 export const pages: readonly string[] = [...shellPaths, ...blogPages, ...careersPages];
 
+/** The days on which pages last changed, where we know it. */
+export const lastModified = { ...modifiedInBlog, ...modifiedInCareers };
+
 /** Every address that gets a page of its own which the sitemap does not list. */
-export const unlisted: readonly string[] = [...formResultPaths, ...unlistedCareers];
+export const unlisted: readonly string[] = formResultPaths;
 
 /** Pages for addresses that name nothing, by the prefix they stand for. */
-export const notFound = [
-  paths.home,
-  paths.article(''),
-  paths.application(''),
-  paths.service(''),
-].map(prefix => ({ prefix, page: `${prefix.slice(1)}404.html` }));
+export const notFound = [paths.home, paths.article(''), paths.position(''), paths.service('')].map(
+  prefix => ({ prefix, page: `${prefix.slice(1)}404.html` }),
+);
 
 /** Pages that a parameter of the query chooses instead of the one at their address. */
 export const variants = [
@@ -54,8 +63,14 @@ export const variants = [
   })),
 ];
 
+/** Addresses that are gone from a time on. */
+export const gone = goneCareers.map(entry => ({
+  ...entry,
+  page: `${entry.path.slice(1)}.closed.html`,
+}));
+
 /** Addresses that only lead on. */
-export const redirects = [...shellRedirects, ...blogRedirects];
+export const redirects = [...shellRedirects, ...blogRedirects, ...careersRedirects];
 
 /** Prerenders the page at an address. */
 export async function render(path: string): Promise<Rendered> {

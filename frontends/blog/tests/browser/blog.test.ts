@@ -50,6 +50,51 @@ test('an article leads to its sections and back to the list', async ({ page }) =
   await expect(page).toHaveURL('/blog');
 });
 
+test('the search goes on without the network, once a reader has gone to its field', {
+  tag: ['@standalone', '@hosting'],
+}, async ({ page, context, consoleMessages }) => {
+  const asked: string[] = [];
+  page.on('request', request => asked.push(request.url()));
+  await page.goto('/blog', { waitUntil: 'networkidle' });
+  await hydrated(page.locator('main h1'));
+  expect(asked.filter(url => /\/search\b/.test(url))).toEqual([]);
+  const field = page.getByRole('searchbox', { name: 'Search articles' });
+  await field.focus();
+  await page.waitForLoadState('networkidle');
+  await expect.poll(() => asked.some(url => /\/search\b/.test(url))).toBe(true);
+  await page.waitForLoadState('networkidle');
+  await context.setOffline(true);
+  await field.fill('forklift');
+  await expect(page.getByText('on “forklift”')).toHaveRole('status');
+  await expect(cards(page).first()).toBeVisible();
+  await expect(page).toHaveURL('/blog?q=forklift');
+  await field.fill('zeppelin');
+  await expect(page.getByText('No article has anything on “zeppelin”')).toBeVisible();
+  await field.fill('');
+  await expect(cards(page)).toHaveCount(6);
+  await context.setOffline(false);
+  // Pictures, and pages that are prefetched, do not come meanwhile.
+  const others = consoleMessages.splice(0).filter(text => !text.includes('INTERNET_DISCONNECTED'));
+  expect(others).toEqual([]);
+});
+
+test('the contents follow what is read', async ({ page }) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.goto('/blog/ai-advancements');
+  await hydrated(page.locator('.article'));
+  const contents = page.getByRole('navigation', { name: 'On this page' });
+  const current = contents.locator('[aria-current=location]');
+  await expect(current).toHaveCount(0);
+  for (const title of [
+    'Physics still applies',
+    'What it still cannot do',
+    'The problem was never the camera',
+  ]) {
+    await page.getByRole('heading', { name: title }).evaluate(heading => heading.scrollIntoView());
+    await expect(current).toHaveText(title);
+  }
+});
+
 test('both forms of an article sign up', { tag: ['@standalone', '@hosting'] }, async ({
   page,
   mailTo,

@@ -1,4 +1,13 @@
-import { expect, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { dist } from '../../../build/file-paths.ts';
+import { expect, hydrated, test, uniqueEmail } from '../../../kit/testing/playwright-fixtures.ts';
+
+const RESUME = {
+  name: 'resume.pdf',
+  mimeType: 'application/pdf',
+  buffer: Buffer.from('%PDF-1.7\nstartxref\n0\n%%EOF\n'),
+};
 
 test('a department narrows the list and says how many are left', { tag: '@standalone' }, async ({
   page,
@@ -13,10 +22,46 @@ test('a department narrows the list and says how many are left', { tag: '@standa
   await expect(list.getByRole('status')).toHaveText('1 position');
 });
 
-test('a position has an address that opens it', { tag: '@hosting' }, async ({ page }) => {
-  await page.goto('/careers?position=7');
-  const position = page.locator('#position-7 details');
-  await expect(position).toHaveAttribute('open');
-  await expect(position.getByText('in Rust, over gRPC')).toBeInViewport();
-  await expect(page.locator('main details[open]')).toHaveCount(1);
+test('former addresses of a position lead to its page', { tag: '@hosting' }, async ({ page }) => {
+  for (const former of ['/careers?position=7', '/careers/apply/7']) {
+    await page.goto(former);
+    await expect(page).toHaveURL('/careers/backend-intern');
+    await expect(page.locator('main h1')).toHaveText('Backend Intern');
+  }
+});
+
+test('a position is read and applied for on its page, by the form that stands in it', {
+  tag: ['@standalone', '@hosting'],
+}, async ({ page, mailTo }) => {
+  const email = uniqueEmail('ravi');
+  await page.goto('/careers/backend-intern');
+  await expect(page.getByText('in Rust, over gRPC')).toBeVisible();
+  await page.getByRole('link', { name: 'Apply for this position' }).click();
+  const form = page.getByRole('region', { name: 'Apply' });
+  await expect(form).toBeInViewport();
+  await expect(form.getByLabel('Position')).toHaveValue('Backend Intern');
+  await form.getByLabel('Full Name').fill('Ravi Kumar');
+  await form.getByLabel('Email').fill(email);
+  await form.getByLabel('Cover Letter').fill('I count people for fun.');
+  await form.locator('input[type=file]').setInputFiles(RESUME);
+  await form.getByRole('button', { name: 'Submit Application' }).click();
+  await expect(
+    form.getByRole('status').filter({ hasText: 'Application Submitted!' }),
+  ).toBeFocused();
+  const mail = await mailTo('recruiters@oculant.example', email);
+  expect(mail.subject).toContain('Backend Intern');
+});
+
+test('the page of a position that is closed takes part, and leads on', async ({ page }) => {
+  await page.clock.setFixedTime('2999-01-01T12:00:00Z');
+  // What the server answers from the closing date on, by its own clock.
+  const body = readFileSync(join(dist, 'careers/ai-intern.closed.html'), 'utf8');
+  await page.route('**/careers/ai-intern', route =>
+    route.fulfill({ status: 200, contentType: 'text/html; charset=utf-8', body }),
+  );
+  await page.goto('/careers/ai-intern');
+  await expect(page.locator('main h1')).toHaveText('AI Intern: closed');
+  await expect(page.locator('main form[action="/api/career-application"]')).toHaveCount(0);
+  await page.getByRole('link', { name: 'Working With Us' }).click();
+  await expect(page.getByText('0 positions')).toHaveRole('status');
 });

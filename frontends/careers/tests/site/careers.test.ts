@@ -1,13 +1,21 @@
 import { within } from '@testing-library/dom';
-import { expect, test } from 'vitest';
-import { builtPage, textContentsOf } from '../../../kit/testing/built-site.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  attributesOf,
+  builtPage,
+  builtRoutes,
+  sitemapPages,
+  textContentsOf,
+} from '../../../kit/testing/built-site.ts';
+import { dayAt, openOn } from '../../src/open-positions.ts';
+import { positions } from '../../src/positions.ts';
 
 const { document, page } = builtPage('/careers');
 const region = (name: string) => within(page.getByRole('region', { name }));
+const open = openOn(dayAt(Date.now()));
 
 test('ten internships, each with what it asks and gives (sections 2, 3 and 9)', () => {
-  const list = page.getByRole('region', { name: 'Open Positions' });
-  expect(textContentsOf(within(list).getAllByRole('heading', { level: 3 }))).toEqual([
+  expect(positions.map(({ title }) => title)).toEqual([
     'Marketing Intern',
     'Video Editing Intern',
     'Computer Vision Intern',
@@ -19,10 +27,21 @@ test('ten internships, each with what it asks and gives (sections 2, 3 and 9)', 
     'Full Stack Intern',
     'Cloud Engineering Intern',
   ]);
-  const positions = list.querySelectorAll('details');
-  expect(positions).toHaveLength(10);
-  expect(positions[0]?.textContent).toContain('Internship · Remote / Chennai');
-  expect(positions[0]?.textContent).toContain('Student / Fresher');
+  const list = page.getByRole('region', { name: 'Open Positions' });
+  expect(textContentsOf(within(list).getAllByRole('heading', { level: 3 }))).toEqual(
+    open.map(({ title }) => title),
+  );
+  const details = Array.from(list.querySelectorAll('details'), ({ textContent }) => textContent);
+  for (const [at, { requirements, benefits }] of open.entries()) {
+    for (const text of [
+      'Internship · Remote / Chennai',
+      'Student / Fresher',
+      ...requirements,
+      ...benefits,
+    ]) {
+      expect(details[at]).toContain(text);
+    }
+  }
 });
 
 test('three reasons and eight perks (sections 2 and 9)', () => {
@@ -30,17 +49,36 @@ test('three reasons and eight perks (sections 2 and 9)', () => {
   expect(region('Benefits and Perks').getAllByRole('listitem')).toHaveLength(8);
 });
 
-test('search engines are told of every position', () => {
-  const data = textContentsOf(document.querySelectorAll('script[type="application/ld+json"]'));
-  const jobs = data.map(text => JSON.parse(text)).filter(thing => thing['@type'] === 'JobPosting');
-  expect(jobs).toHaveLength(10);
-  for (const job of jobs) {
-    expect(job).toMatchObject({
-      title: expect.stringMatching(/Intern/),
-      description: expect.stringMatching(/./),
-      datePosted: expect.stringMatching(/./),
-      hiringOrganization: expect.anything(),
-      jobLocation: expect.anything(),
-    });
+test('search engines are told of a position on its own page, not in the list', () => {
+  const told = (of: Document) =>
+    textContentsOf(of.querySelectorAll('script[type="application/ld+json"]'))
+      .map(text => JSON.parse(text))
+      .filter(thing => thing['@type'] === 'JobPosting');
+  expect(told(document)).toEqual([]);
+  for (const { slug, title, opened } of open) {
+    const [job, ...others] = told(builtPage(`/careers/${slug}`).document);
+    expect(job).toMatchObject({ title, datePosted: opened, directApply: true });
+    expect(others).toEqual([]);
   }
+});
+
+describe.each(positions.map(position => [position.slug, position] as const))('%s', (slug, it) => {
+  test('is open or closed by its date, and has a page for both that says what else is open', () => {
+    const gone = builtRoutes().gone.find(({ path }) => path === `/careers/${slug}`);
+    expect(gone?.since).toBe(Date.parse(`${it.closes}T23:59:59+05:30`) / 1000 + 1);
+    expect(sitemapPages().includes(`/careers/${slug}`)).toBe(open.includes(it));
+    const closed = builtPage(`/${gone?.page}`);
+    expect(closed.main.getByRole('heading', { level: 1 }).textContent).toBe(`${it.title}: closed`);
+    expect(attributesOf(closed.document.querySelectorAll('[name=robots]'), 'content')).toEqual([
+      'noindex',
+    ]);
+    expect(
+      closed.document.querySelector('form[action$=application], link[rel=canonical]'),
+    ).toBeNull();
+    const others = openOn(dayAt((gone?.since ?? 0) * 1000)).map(other => `/careers/${other.slug}`);
+    const now = within(closed.page.getByRole('region', { name: 'Open Now' }));
+    expect(attributesOf(now.getAllByRole('link'), 'href')).toEqual(
+      others.length > 0 ? others : ['mailto:careers@oculant.example'],
+    );
+  });
 });

@@ -25,12 +25,17 @@ interface LegalPageProps {
 export function LegalPage({ title, description, path, icon, clauses }: LegalPageProps) {
   return (
     <>
-      <PageMeta title={title} description={description} path={path} />
+      <PageMeta
+        title={title}
+        description={description}
+        path={path}
+        picture={`/previews${path}.jpg`}
+      />
       <StructuredData data={breadcrumbs({ title, path })} />
       <PageHeader
         title={title}
         subtitle="Last updated April 30, 2025"
-        breadcrumb="home"
+        breadcrumb={[]}
         icon={<Icon name={icon} className="mb-5 size-9 text-seen-ink" />}
       />
       <div className="mx-auto max-w-page px-5 pb-20 md:px-8">

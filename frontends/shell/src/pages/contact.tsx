@@ -39,7 +39,7 @@ export default function Contact() {
       <PageHeader
         title="Let's Connect"
         subtitle={SUBTITLE}
-        breadcrumb="home"
+        breadcrumb={[]}
         icon={<Icon name="mail" className="mb-5 size-9 text-seen-ink" />}
       />
       <Section title="Send us a message">

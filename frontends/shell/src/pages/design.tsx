@@ -53,7 +53,7 @@ function Primitives({ theme }: { theme: string }) {
       <PageHeader
         title="Design"
         subtitle={`The kit in its ${theme} theme. PageHeader has a breadcrumb, an icon and a picture; every part below is a Section.`}
-        breadcrumb="home"
+        breadcrumb={[]}
         icon={<Icon name="document" className="mb-4 size-10 text-seen-ink" />}
         picture={<Picture {...heroDrawing} alt="" />}
       >

@@ -1,7 +1,6 @@
 import type { Page } from '@playwright/test';
 import { VIEWPORT_HEIGHT_PX, VIEWPORT_WIDTHS_PX } from '../../../build/accessibility.ts';
 import { ACCEPTED, NOT_FOUND, SAMPLE_PATHS, SAMPLES } from '../../../build/sample-paths.ts';
-import * as paths from '../../../kit/src/paths.ts';
 import {
   expect,
   expectAccessible,
@@ -47,7 +46,6 @@ test('every other page is hydrated by React without a word, too, and fits 320 pi
   await page.setViewportSize({ width: 320, height: 640 });
   for (const [route, heading] of [
     ...others.map(path => [path, /\w/] as const),
-    [paths.application(3), 'Apply: Computer Vision Intern'] as const,
     ...NOT_FOUND.map(path => [path, HEADINGS[path]] as const),
   ]) {
     await page.goto(route);

@@ -43,6 +43,7 @@ test.describe('without a browser', { tag: '@hosting' }, () => {
       '/.well-known/security.txt',
       '/favicon.svg',
       '/blog/feed.xml',
+      '/blog/feed.json',
     ]) {
       expect((await request.get(file)).status(), file).toBe(200);
     }

@@ -155,7 +155,7 @@ test.describe('where none runs', () => {
     expect(consoleMessages.splice(0)).toEqual([expect.stringMatching(/ 4\d\d /)]);
   });
 
-  test('an application is written on its own page, and comes back without its file', {
+  test('an application is written on the page of its position, and comes back without its file', {
     tag: '@hosting',
   }, async ({ page, mailTo, consoleMessages }) => {
     const email = uniqueEmail('ravi');
@@ -167,8 +167,10 @@ test.describe('where none runs', () => {
     );
     await page.getByRole('heading', { name: 'Computer Vision Intern' }).click();
     await page.getByRole('link', { name: /^Apply for this position.*: Computer Vision/ }).click();
-    await expect(page).toHaveURL('/careers/apply/3');
-    await expect(page.getByLabel('Position')).toHaveValue('Computer Vision Intern');
+    await expect(page).toHaveURL('/careers/computer-vision-intern#apply');
+    await expect(page.getByLabel('Position', { exact: true })).toHaveValue(
+      'Computer Vision Intern',
+    );
     await write(page, {
       'Full Name': 'Ravi Kumar',
       Email: email,
@@ -184,7 +186,9 @@ test.describe('where none runs', () => {
     await expect(page.getByLabel('Cover Letter')).toHaveValue(
       '\nI count people\nfor fun & “more”.',
     );
-    await expect(page.getByLabel('Position')).toHaveValue('Computer Vision Intern');
+    await expect(page.getByLabel('Position', { exact: true })).toHaveValue(
+      'Computer Vision Intern',
+    );
     expect(consoleMessages.splice(0)).toEqual([expect.stringContaining('422')]);
 
     await page

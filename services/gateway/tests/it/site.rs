@@ -19,6 +19,10 @@ const ROUTES: &str = r#"{
         { "from": "/blog", "parameters": ["category=trends"], "to": "/blog/category/trends" }
     ],
     "notFound": [{ "prefix": "/", "page": "/404.html" }, { "prefix": "/blog/", "page": "/blog/404.html" }],
+    "gone": [
+        { "path": "/careers/closed", "since": 1700000000, "page": "careers/closed.closed.html" },
+        { "path": "/careers/closing", "since": 32503680000, "page": "careers/closing.closed.html" }
+    ],
     "variants": [{ "path": "/", "parameter": "variant=impact", "page": "index.impact.html" }],
     "scriptHashes": ["sha256-abc="],
     "styleHashes": ["sha256-def="],
@@ -39,6 +43,10 @@ async fn site() -> anyhow::Result<(Gateway, TempDir)> {
     write("index.impact.html", b"<h1>Impact</h1>")?;
     write("blog.html", b"<h1>Blog</h1>")?;
     write("blog/case-study.html", b"<h1>Case</h1>")?;
+    write("careers/closed.html", b"<h1>Former</h1>")?;
+    write("careers/closed.closed.html", b"<h1>Closed</h1>")?;
+    write("careers/closing.html", b"<h1>Open</h1>")?;
+    write("careers/closing.closed.html", b"<h1>Not yet</h1>")?;
     write("404.html", b"<h1>Oops! Page not found</h1>")?;
     write("blog/404.html", b"<h1>Blog Post Not Found</h1>")?;
     write("assets/main.1a2b.js", b"plain")?;
@@ -129,6 +137,44 @@ async fn no_address_leads_to_another_host_or_out_of_the_folder() -> anyhow::Resu
             assert_eq!(target.origin(), base.origin(), "{path} leads to {target}");
         }
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_is_closed_is_410_with_its_page_from_its_time_on() -> anyhow::Result<()> {
+    let (gateway, _folder) = site().await?;
+    for (path, status, page) in [
+        ("/careers/closed", StatusCode::GONE, "<h1>Closed</h1>"),
+        (
+            "/careers/closed?utm_source=mail",
+            StatusCode::GONE,
+            "<h1>Closed</h1>",
+        ),
+        ("/careers/closing", StatusCode::OK, "<h1>Open</h1>"),
+        // The page that stands for another has no address of its own.
+        (
+            "/careers/closed.closed",
+            StatusCode::NOT_FOUND,
+            "<h1>Oops! Page not found</h1>",
+        ),
+    ] {
+        let answer = gateway.get(path).send().await?;
+        assert_eq!(answer.status(), status, "{path}");
+        assert_eq!(answer.headers()[header::CACHE_CONTROL], "no-cache");
+        assert_eq!(answer.headers()[header::CONTENT_TYPE], "text/html; charset=utf-8");
+        let policy = answer.headers()[header::CONTENT_SECURITY_POLICY]
+            .to_str()?
+            .to_owned();
+        assert!(policy.contains("'sha256-abc='"), "{path}: {policy}");
+        assert_eq!(answer.text().await?, page, "{path}");
+    }
+    // Whoever kept the page of the open position is told all the same.
+    let kept = gateway
+        .get("/careers/closed")
+        .header(header::IF_MODIFIED_SINCE, "Fri, 01 Jan 2100 00:00:00 GMT");
+    assert_eq!(kept.send().await?.status(), StatusCode::GONE);
+    let head = gateway.client.head(format!("{}/careers/closed", gateway.url));
+    assert_eq!(head.send().await?.status(), StatusCode::GONE);
     Ok(())
 }
 

@@ -23,7 +23,7 @@ const ASKED: [&[(&str, &str)]; 6] = [
     &[("origin", "https://other.example")],
 ];
 /// Addresses that any build answers in some way of its own.
-const ADDRESSES: [&str; 44] = [
+const ADDRESSES: [&str; 46] = [
     "/",
     "/?variant=impact",
     "/?variant=other",
@@ -40,6 +40,8 @@ const ADDRESSES: [&str; 44] = [
     "/blog/nothing",
     "/blog/feed.xml",
     "/careers",
+    "/careers/ai-intern",
+    "/careers/apply/3",
     "/services/retail",
     "/services/retail/",
     "/services/nothing",

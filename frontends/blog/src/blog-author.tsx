@@ -1,0 +1,81 @@
+import { brand } from '@site/kit/brand.ts';
+import { InitialsAvatar } from '@site/kit/initials-avatar.tsx';
+import { PageHeader } from '@site/kit/page-header.tsx';
+import { PageMeta } from '@site/kit/page-meta.tsx';
+import * as paths from '@site/kit/paths.ts';
+import { useParams } from '@site/kit/router.ts';
+import { Section } from '@site/kit/section.tsx';
+import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
+import { authorOf, authorThing } from './author.ts';
+import { previewOf } from './author-previews.ts';
+import { PostNotFound } from './not-found.tsx';
+import type { PostSummary } from './post.ts';
+import { PostCard } from './post-card.tsx';
+import { posts } from './posts.ts';
+import './styles.css';
+
+/** Version of this remote's build. */
+export const version = REMOTE_VERSION;
+
+const BLOG = { title: 'Blog', path: paths.blog };
+
+/** `/blog/author/{author}` */
+export default function BlogAuthor() {
+  const { author: slug = '' } = useParams();
+  const [newest, ...others] = posts.filter(post => authorOf(post).slug === slug);
+  return newest ? <AuthorPage newest={newest} others={others} /> : <PostNotFound />;
+}
+
+interface AuthorPageProps {
+  newest: PostSummary;
+  others: readonly PostSummary[];
+}
+
+function AuthorPage({ newest, others }: AuthorPageProps) {
+  const author = authorOf(newest);
+  const title = `Articles by ${author.byline}`;
+  const path = paths.author(author.slug);
+  return (
+    <>
+      <PageMeta
+        title={title}
+        description={`What the ${author.title} writes about teaching cameras to pay attention.`}
+        path={path}
+        picture={previewOf(author.slug)}
+      />
+      <StructuredData
+        data={{
+          '@type': 'ProfilePage',
+          mainEntity: { ...authorThing(newest), '@id': `${brand.siteUrl}${path}#author` },
+        }}
+      />
+      <StructuredData data={breadcrumbs(BLOG, { title, path })} />
+      <PageHeader
+        title={title}
+        subtitle={author.title}
+        breadcrumb={[BLOG]}
+        icon={<InitialsAvatar of={author.monogram} className="mb-6 size-24" />}
+      >
+        {author.profileUrl ? (
+          <a
+            href={author.profileUrl}
+            target="_blank"
+            rel="noopener"
+            className="inline-flex min-h-11 items-center underline"
+          >
+            Profile<span className="sr-only"> of the author (opens a new window)</span>
+          </a>
+        ) : null}
+      </PageHeader>
+      <Section title="All Articles">
+        <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
+          {[newest, ...others].map(post => (
+            <li key={post.id}>
+              <PostCard post={post} />
+            </li>
+          ))}
+        </ul>
+      </Section>
+    </>
+  );
+}

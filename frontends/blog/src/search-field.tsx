@@ -1,0 +1,31 @@
+import type { ChangeEventHandler } from 'react';
+import { useId } from 'react';
+import { QUERY } from './search-query.ts';
+
+interface SearchFieldProps {
+  text: string;
+  onChange: ChangeEventHandler<HTMLInputElement>;
+  onFocus: () => void;
+}
+
+/** Field for the words that articles are searched for. What is found takes the place of the list below. */
+export function SearchField({ text, onChange, onFocus }: SearchFieldProps) {
+  const id = useId();
+  return (
+    <div className="w-full noscript:hidden sm:w-72">
+      <label htmlFor={id} className="font-medium text-small">
+        Search articles
+      </label>
+      <input
+        id={id}
+        type="search"
+        name={QUERY}
+        value={text}
+        onChange={onChange}
+        onFocus={onFocus}
+        autoComplete="off"
+        className="mt-1.5 block min-h-11 w-full rounded-control border border-field-line bg-raised px-3.5 text-ink"
+      />
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+import { useSearchParams } from '@site/kit/router.ts';
+import { PostCard } from './post-card.tsx';
+import { posts } from './posts.ts';
+import { search } from './search.ts';
+import { QUERY } from './search-query.ts';
+
+/** The articles that hold the words of the address. Apart, because it brings the index of all articles. */
+export default function SearchResults() {
+  const [parameters] = useSearchParams();
+  const words = parameters.get(QUERY)?.trim() ?? '';
+  const found = search(words).flatMap(id => posts.filter(post => post.id === id));
+  return (
+    <>
+      <p role="status" className="mb-8 text-ink-2 text-small">
+        {summary(found.length)} “{words}”
+      </p>
+      <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
+        {found.map(post => (
+          <li key={post.id}>
+            <PostCard post={post} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function summary(count: number): string {
+  if (count === 0) {
+    return 'No article has anything on';
+  }
+  return count === 1 ? '1 article on' : `${count} articles on`;
+}

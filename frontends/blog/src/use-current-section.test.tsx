@@ -1,0 +1,54 @@
+// @vitest-environment happy-dom
+import { act, render, screen } from '@testing-library/react';
+import { expect, test, vi } from 'vitest';
+import { useCurrentSection } from './use-current-section.ts';
+
+const HEADINGS = ['one', 'two', 'three'].map(id => ({ id, text: id }));
+type Entry = Pick<IntersectionObserverEntry, 'isIntersecting' | 'target'>;
+
+let callback: (entries: readonly Entry[]) => void = () => undefined;
+
+class Observer {
+  constructor(given: typeof callback) {
+    callback = given;
+  }
+  observe = vi.fn();
+  disconnect = vi.fn();
+}
+
+function Article() {
+  return (
+    <>
+      <p role="status">{useCurrentSection(HEADINGS) ?? 'none'}</p>
+      {HEADINGS.map(({ id }) => (
+        <h2 key={id} id={id}>
+          {id}
+        </h2>
+      ))}
+    </>
+  );
+}
+
+/** Scrolls so that these headings come to the part of the window where their sections are read, or leave it again. */
+function scroll(isIntersecting: boolean, ...ids: string[]) {
+  act(() =>
+    callback(ids.map(id => ({ isIntersecting, target: document.getElementById(id) as Element }))),
+  );
+}
+
+test('the section that is read is the last whose heading was reached, on the way back, too', () => {
+  vi.stubGlobal('IntersectionObserver', Observer);
+  render(<Article />);
+  const current = () => screen.getByRole('status').textContent;
+  scroll(false, 'one', 'two', 'three');
+  expect(current()).toBe('none');
+  scroll(true, 'one');
+  expect(current()).toBe('one');
+  // Over two sections at once.
+  scroll(true, 'two', 'three');
+  expect(current()).toBe('three');
+  scroll(false, 'three');
+  expect(current()).toBe('two');
+  scroll(false, 'two', 'one');
+  expect(current()).toBe('none');
+});

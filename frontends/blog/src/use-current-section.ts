@@ -1,0 +1,34 @@
+import { useEffect, useState } from 'react';
+import type { Heading } from './post.ts';
+
+/** A section is read from where its heading is in the upper third of the window until the next one is there. */
+const READ = '100000px 0px -66%';
+
+/** Id of the section that is being read; none before the first. */
+export function useCurrentSection(headings: readonly Heading[]): string | undefined {
+  const [current, setCurrent] = useState<string>();
+  useEffect(() => {
+    const begun = new Set<string>();
+    const observer = new IntersectionObserver(
+      entries => {
+        for (const { isIntersecting, target } of entries) {
+          if (isIntersecting) {
+            begun.add(target.id);
+          } else {
+            begun.delete(target.id);
+          }
+        }
+        setCurrent(headings.findLast(({ id }) => begun.has(id))?.id);
+      },
+      { rootMargin: READ },
+    );
+    for (const { id } of headings) {
+      const heading = document.getElementById(id);
+      if (heading) {
+        observer.observe(heading);
+      }
+    }
+    return () => observer.disconnect();
+  }, [headings]);
+  return current;
+}

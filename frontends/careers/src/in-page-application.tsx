@@ -1,0 +1,27 @@
+import { Confirmation } from '@site/kit/confirmation.tsx';
+import type { Toast } from '@site/kit/toast.ts';
+import { useState } from 'react';
+import { ApplicationForm } from './application-form.tsx';
+
+/** Fragment of a position's page at which the form stands. */
+export const FORM = 'apply';
+
+/** The form as a part of a page, and its confirmation in the same place. `position` is the title of the one applied for. */
+export function InPageApplication({ position }: { position: string }) {
+  const [resume, setResume] = useState<File>();
+  const [submitted, setSubmitted] = useState<Toast>();
+  return (
+    <div className="w-full max-w-2xl">
+      {submitted ? (
+        <Confirmation title={submitted.title}>{submitted.text}</Confirmation>
+      ) : (
+        <ApplicationForm
+          position={position}
+          resume={resume}
+          onResume={setResume}
+          onSubmitted={setSubmitted}
+        />
+      )}
+    </div>
+  );
+}

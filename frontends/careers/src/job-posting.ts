@@ -1,0 +1,45 @@
+import { brand } from '@site/kit/brand.ts';
+import * as paths from '@site/kit/paths.ts';
+import type { Thing } from '@site/kit/structured-data.tsx';
+import { companyAddress } from '@site/kit/structured-data.tsx';
+import { validThrough } from './open-positions.ts';
+import type { Position } from './positions.ts';
+
+/**
+ * https://schema.org/JobPosting, as https://developers.google.com/search/docs/appearance/structured-data/job-posting asks
+ * for it: on the page of the position alone, which says the same to people.
+ */
+export function jobPosting(position: Position): Thing {
+  const { slug, title, opened, requirements, benefits } = position;
+  return {
+    '@type': 'JobPosting',
+    identifier: { '@type': 'PropertyValue', name: brand.name, value: slug },
+    title,
+    description: descriptionOf(position),
+    qualifications: requirements.join('; '),
+    jobBenefits: benefits.join('; '),
+    datePosted: opened,
+    validThrough: validThrough(position),
+    employmentType: 'INTERN',
+    directApply: true,
+    url: brand.siteUrl + paths.position(slug),
+    hiringOrganization: {
+      '@type': 'Organization',
+      name: brand.name,
+      sameAs: brand.siteUrl,
+      logo: `${brand.siteUrl}/icon-512.png`,
+    },
+    jobLocation: { '@type': 'Place', address: companyAddress() },
+    jobLocationType: 'TELECOMMUTE',
+    applicantLocationRequirements: { '@type': 'Country', name: brand.address.country },
+  };
+}
+
+/** In HTML, as it is to be: whole, with its lists. */
+function descriptionOf({ description, requirements, benefits }: Position): string {
+  return `<p>${description}</p>${listOf('What you bring', requirements)}${listOf('What you get', benefits)}`;
+}
+
+function listOf(title: string, points: readonly string[]): string {
+  return `<p>${title}</p><ul>${points.map(point => `<li>${point}</li>`).join('')}</ul>`;
+}

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import {
+  closedFrom,
+  dayAt,
+  dayText,
+  isOpen,
+  openOn,
+  relatedTo,
+  validThrough,
+} from './open-positions.ts';
+import type { Position } from './positions.ts';
+import { positions } from './positions.ts';
+
+function position(given: Partial<Position>): Position {
+  const [first] = positions;
+  if (!first) {
+    throw new Error('There is no position');
+  }
+  return { ...first, ...given };
+}
+
+test('a position is open on its last day until midnight in India, and closed from then on', () => {
+  const closing = position({ closes: '2027-03-31' });
+  const midnight = Date.parse('2027-03-31T18:30:00Z');
+  expect(isOpen(closing, dayAt(midnight - 1))).toBe(true);
+  expect(isOpen(closing, dayAt(midnight))).toBe(false);
+  expect(closedFrom(closing)).toEqual({ since: midnight / 1000, day: '2027-04-01' });
+  expect(Date.parse(validThrough(closing))).toBe(midnight - 1000);
+});
+
+test('what is open is what has not closed', () => {
+  expect(openOn('2025-04-30')).toEqual(positions);
+  expect(openOn('9999-12-31')).toEqual([]);
+});
+
+test('beside a position stand three others that are open, those of its department first', () => {
+  const open = [
+    position({ slug: 'media', department: 'Media' }),
+    position({ slug: 'shown', department: 'Engineering' }),
+    position({ slug: 'data', department: 'Data' }),
+    position({ slug: 'colleague', department: 'Engineering' }),
+    position({ slug: 'business', department: 'Business' }),
+  ];
+  const related = relatedTo(position({ slug: 'shown', department: 'Engineering' }), open);
+  expect(related.map(({ slug }) => slug)).toEqual(['colleague', 'media', 'data']);
+  expect(relatedTo(position({ slug: 'shown' }), [])).toEqual([]);
+});
+
+test('days are read as people write them', () => {
+  expect(dayText('2025-04-30')).toBe('April 30, 2025');
+  expect(dayText('2027-12-01')).toBe('December 1, 2027');
+});
+
+test.each(positions.map(each => [each.slug, each] as const))(
+  '%s has days that there are, in their order, and an address of its own',
+  (slug, { opened, closes }) => {
+    for (const day of [opened, closes]) {
+      expect(new Date(`${day}T00:00:00Z`).toISOString().slice(0, 10)).toBe(day);
+    }
+    expect(opened < closes).toBe(true);
+    expect(slug).toMatch(/^[a-z]+(-[a-z]+)*$/);
+    expect(['apply', 'applied', 'not-applied']).not.toContain(slug);
+    expect(positions.filter(other => other.slug === slug)).toHaveLength(1);
+  },
+);
