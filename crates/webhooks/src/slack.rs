@@ -15,6 +15,7 @@ struct SlackEvent {
     #[serde(rename = "type")]
     event_type: String,
     id: String,
+    subject: Option<String>,
     data: Value,
 }
 
@@ -24,7 +25,13 @@ struct SlackEvent {
 ///
 /// If the event is not JSON with a type, an id and data.
 pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
-    let SlackEvent { event_type, id, data } = serde_json::from_slice(event)?;
+    let SlackEvent {
+        event_type,
+        id,
+        subject,
+        data,
+    } = serde_json::from_slice(event)?;
+    let person = subject.unwrap_or_default();
     let text = |field: &str| data.get(field).and_then(Value::as_str).map(escaped);
     let who = [
         text("name"),
@@ -47,6 +54,7 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
         Some(EventType::CareersApplied) => {
             format!("New application: {}", text("position").unwrap_or_default())
         }
+        Some(EventType::PersonErased) => return Ok(erasure(&person, &id)),
         None => escaped(&event_type),
     };
     let resume = data.get("resume").map(|_| "résumé in the mail".to_owned());
@@ -72,6 +80,16 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
         .unwrap_or_default();
     let text = format!("*{what}* from {who}{more}{quoted}{origin}\n_{}_", escaped(&id));
     Ok(json!({ "text": text }).to_string().into())
+}
+
+/// Of an erased person nobody knows more than the id.
+fn erasure(person: &str, id: &str) -> Bytes {
+    let text = format!(
+        "*A person was erased*; erase what tells of them here, too\n_{}_, person {}",
+        escaped(id),
+        escaped(person)
+    );
+    json!({ "text": text }).to_string().into()
 }
 
 /// Where the visitor came from, in a line.
