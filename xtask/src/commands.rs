@@ -213,6 +213,8 @@ pub const COMMANDS: [(&str, TestedBy); 124] = [
         ByTest("crates/sitectl/tests/it/subscribers.rs"),
     ),
     ("sitectl webhooks", ByTest("crates/sitectl/tests/it/webhooks.rs")),
+    ("sitectl leads", ByTest("crates/sitectl/tests/it/leads.rs")),
+    ("sitectl applications", ByTest("crates/sitectl/tests/it/leads.rs")),
     ("sitectl backup", ByTest("crates/sitectl/tests/it/backup.rs")),
     ("sitectl restore", ByTest("crates/sitectl/tests/it/backup.rs")),
     ("sitectl sweep", ByTest("crates/sitectl/tests/it/sweep.rs")),
