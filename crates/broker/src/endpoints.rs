@@ -380,6 +380,16 @@ mod tests {
                 "has no secret",
             ),
             (CRM_LIST.replace("events", "event"), "unknown field"),
+        ] {
+            let refusal = refusal(&raw);
+            assert!(refusal.contains(said), "{raw}: {refusal}");
+            assert!(!refusal.contains("whsec"), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn a_recipe_goes_with_the_format_template_alone() {
+        for (raw, said) in [
             (
                 CRM_LIST.replace(r#""secrets": ["whsec_AAAA"]"#, r#""format": "template""#),
                 "endpoint crm has the format template and names no recipe",
@@ -402,8 +412,12 @@ mod tests {
         ] {
             let refusal = refusal(&raw);
             assert!(refusal.contains(said), "{raw}: {refusal}");
-            assert!(!refusal.contains("whsec"), "{refusal}");
         }
+        let raw = CRM_LIST.replace(
+            r#""secrets": ["whsec_AAAA"]"#,
+            r#""format": "template", "recipe": "crm.yaml", "values": {"owner": 1}"#,
+        );
+        assert_eq!(refusal(&raw), "");
     }
 
     #[test]

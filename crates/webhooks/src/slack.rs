@@ -42,20 +42,8 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
     .flatten()
     .collect::<Vec<_>>()
     .join(", ");
-    let known = EventType::ALL
-        .into_iter()
-        .find(|known| known.name() == event_type);
-    let what = match known {
-        Some(EventType::ContactReceived) => "New contact message".to_owned(),
-        Some(EventType::NewsletterRequested) => "Newsletter sign-up, not yet confirmed".to_owned(),
-        Some(EventType::NewsletterConfirmed) => "New newsletter subscriber".to_owned(),
-        Some(EventType::NewsletterUnsubscribed) => "Newsletter subscriber left".to_owned(),
-        Some(EventType::NewsletterBounced) => "Newsletter mail came back".to_owned(),
-        Some(EventType::CareersApplied) => {
-            format!("New application: {}", text("position").unwrap_or_default())
-        }
-        Some(EventType::PersonErased) => return Ok(erasure(&person, &id)),
-        None => escaped(&event_type),
+    let Some(what) = heading(&event_type, text("position")) else {
+        return Ok(erasure(&person, &id));
     };
     let resume = data.get("resume").map(|_| "résumé in the mail".to_owned());
     let more = [text("phone"), text("experience"), resume, text("reason")];
@@ -80,6 +68,26 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
         .unwrap_or_default();
     let text = format!("*{what}* from {who}{more}{quoted}{origin}\n_{}_", escaped(&id));
     Ok(json!({ "text": text }).to_string().into())
+}
+
+/// What happened, in a few words; none of an erasure, which is told otherwise.
+fn heading(event_type: &str, position: Option<String>) -> Option<String> {
+    let mut types = EventType::ALL.into_iter();
+    let Some(known) = types.find(|known| known.name() == event_type) else {
+        return Some(escaped(event_type));
+    };
+    let heading = match known {
+        EventType::ContactReceived => "New contact message",
+        EventType::NewsletterRequested => "Newsletter sign-up, not yet confirmed",
+        EventType::NewsletterConfirmed => "New newsletter subscriber",
+        EventType::NewsletterUnsubscribed => "Newsletter subscriber left",
+        EventType::NewsletterBounced => "Newsletter mail came back",
+        EventType::CareersApplied => {
+            return Some(format!("New application: {}", position.unwrap_or_default()));
+        }
+        EventType::PersonErased => return None,
+    };
+    Some(heading.to_owned())
 }
 
 /// Of an erased person nobody knows more than the id.

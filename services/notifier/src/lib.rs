@@ -48,7 +48,7 @@ use self::{
     deliver::Notifier,
     mail::{BundleKind, RecruiterExtrasLoader},
     reports::{Backlog, DeadLetterDigest, digest_consumer},
-    storage::{AttemptLog, Deliveries, EndpointStates, EventStream, PersonOrder, StaffMails, VisitorMails},
+    storage::{AttemptLog, Deliveries, EventStream, PersonOrder, StaffMails, VisitorMails},
     transport::{
         smtp::{ChannelLimit, SmtpPool},
         tls_config,
@@ -91,15 +91,7 @@ impl Service {
         let context = nats::jetstream(client.clone());
         let deliveries = Deliveries::open(&context).await?;
         let events = EventStream::open(&context).await?;
-        let states = Arc::new(EndpointStates::open(&context).await?);
-        let attempts = Arc::new(AttemptLog::open(&context).await?);
-        let stores = WebhookStores {
-            states: states.clone(),
-            attempts: attempts.clone(),
-            deliveries: deliveries.clone(),
-            events: events.clone(),
-            mail_context: mail_context.clone(),
-        };
+        let stores = WebhookStores::open(&context, &deliveries, &events, &mail_context).await?;
         let webhooks = webhooks(senders, &context, &stores).await?;
         let backlog = Backlog::new(context.clone(), events.clone(), consumers(&webhooks));
         let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
@@ -108,7 +100,7 @@ impl Service {
             mail_context: mail_context.clone(),
             smtp: smtp.clone(),
             consumer: digest_consumer(&context).await?,
-            states,
+            states: stores.states,
             endpoints: endpoints.map(|endpoint| endpoint.name.to_string()).collect(),
             every: settings.digest_every,
             limit: ChannelLimit::new(),
@@ -130,7 +122,7 @@ impl Service {
             notifier: Arc::new(notifier),
             limits: limits(),
             webhooks,
-            attempts,
+            attempts: stores.attempts,
             digest,
             backlog,
             retries: settings.retries,

@@ -133,7 +133,7 @@ impl TryArgs {
         let tls = tls::config_trusting(self.webhooks_ca_file.as_ref())?;
         let client = WebhookClient::new(private, tls);
         let sender = WebhookSender::new(endpoint, &client, secrets);
-        Ok(sender.map_err(|error| anyhow::anyhow!("The setting WEBHOOKS is wrong: {error}."))?)
+        sender.map_err(|error| anyhow::anyhow!("The setting WEBHOOKS is wrong: {error}."))
     }
 }
 

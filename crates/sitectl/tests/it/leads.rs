@@ -51,6 +51,44 @@ fn rows(table: &str) -> anyhow::Result<Vec<std::collections::HashMap<String, Str
     Ok(reader.deserialize().collect::<Result<_, _>>()?)
 }
 
+/// A lead whose mail was delivered, whose acknowledgement was withheld, and that the endpoint did not take.
+async fn fare(nats: &Nats, lead: Uuid) -> anyhow::Result<()> {
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    let deliveries = context.get_key_value(DELIVERIES_BUCKET).await?;
+    for (channel, record) in [
+        (Channel::SalesLead, "2026-11-20T12:00:00Z"),
+        (Channel::ContactAcknowledgement, "withheld 2026-11-20T12:00:00Z"),
+    ] {
+        let key = format!("{lead}.{}", channel.name());
+        deliveries.put(key, record.into()).await?;
+    }
+    let dead = subjects::dead_letter("webhook-crm", person(ZOE)?.as_str());
+    let mut headers = HeaderMap::new();
+    headers.insert(DEAD_LETTER_ERROR, "the receiver answered 400");
+    let letter = json!({ "id": lead }).to_string();
+    let sent = context.publish_with_headers(dead, headers, letter.into());
+    sent.await?.await?;
+    Ok(())
+}
+
+/// A résumé that lies in the store.
+async fn stored_resume(s3: &S3) -> anyhow::Result<StoredResume> {
+    let key = ResumeKey::new(&person(ZOE)?, Uuid::new_v4());
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("cv.pdf");
+    std::fs::write(&file, "%PDF-1.7")?;
+    let store = ResumeStore::new(&s3.settings()?);
+    store.put(&key, &file, "application/pdf").await?;
+    Ok(StoredResume {
+        key: key.to_string(),
+        file_name: "cv.pdf".to_owned(),
+        content_type: "application/pdf".to_owned(),
+        size_bytes: 8,
+        sha256: String::new(),
+        scan: Scan::Clean,
+    })
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn leads_are_exported_with_how_each_channel_fared_and_no_cell_is_a_formula() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
@@ -69,28 +107,9 @@ async fn leads_are_exported_with_how_each_channel_fared_and_no_cell_is_a_formula
     publish_of(&nats, &nobody, lead("Check", "five", None)?).await?;
     publish(&nats, ZOE, application("AI Intern", None)?).await?;
 
-    let context = jetstream::new(nats.client(User::Operator).await?);
-    let deliveries = context.get_key_value(DELIVERIES_BUCKET).await?;
+    fare(&nats, first).await?;
     let sales = Channel::SalesLead.name();
     let acknowledgement = Channel::ContactAcknowledgement.name();
-    deliveries
-        .put(format!("{first}.{sales}"), "2026-11-20T12:00:00Z".into())
-        .await?;
-    deliveries
-        .put(
-            format!("{first}.{acknowledgement}"),
-            "withheld 2026-11-20T12:00:00Z".into(),
-        )
-        .await?;
-    let dead = subjects::dead_letter("webhook-crm", person(ZOE)?.as_str());
-    let mut headers = HeaderMap::new();
-    headers.insert(DEAD_LETTER_ERROR, "the receiver answered 400");
-    let letter = json!({ "id": first }).to_string();
-    context
-        .publish_with_headers(dead, headers, letter.into())
-        .await?
-        .await?;
-
     let table = told(&["leads", "export"], &flags)?;
     let rows = rows(&table)?;
     assert_eq!(rows.len(), 2, "{table}");
@@ -151,20 +170,7 @@ async fn applications_are_chosen_by_position_and_a_new_link_leads_to_the_resume(
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
     nats.provision().await?;
     let flags = nats.flags(User::Operator);
-    let store = ResumeStore::new(&s3.settings()?);
-    let key = ResumeKey::new(&person(ZOE)?, Uuid::new_v4());
-    let folder = tempfile::tempdir()?;
-    let file = folder.path().join("cv.pdf");
-    std::fs::write(&file, "%PDF-1.7")?;
-    store.put(&key, &file, "application/pdf").await?;
-    let resume = StoredResume {
-        key: key.to_string(),
-        file_name: "cv.pdf".to_owned(),
-        content_type: "application/pdf".to_owned(),
-        size_bytes: 8,
-        sha256: String::new(),
-        scan: Scan::Clean,
-    };
+    let resume = stored_resume(&s3).await?;
     let gone = StoredResume {
         key: ResumeKey::new(&person(ZOE)?, Uuid::new_v4()).to_string(),
         ..resume.clone()

@@ -109,7 +109,7 @@ mod tests {
 
     fn answers(rules: &str) -> Answers {
         let rules = serde_saphyr::from_str(rules).expect("rules");
-        Answers::read(rules).ok().expect("a table")
+        Answers::read(rules).unwrap_or_else(|(line, reason)| panic!("{line}: {reason}"))
     }
 
     #[test]

@@ -112,108 +112,90 @@ async fn an_erased_person_is_erased_by_the_id_that_the_crm_knows_and_one_it_does
     Ok(())
 }
 
-#[tokio::test]
-async fn what_an_answer_means_is_what_the_vendor_documents() -> anyhow::Result<()> {
-    let zoho = json!({ "token_url": "", "company": "unknown" });
-    let rate = Reply::Later(
-        429,
-        "7",
-        json!({ "status": "error", "category": "RATE_LIMITS", "message": "You have reached your ten_secondly_rolling limit." }),
-    );
-    let hubspot_conflict = json!({ "status": "error", "category": "CONFLICT", "message": "Contact already exists. Existing ID: 512" });
-    let zoho_code = |code: &str, status: &str| json!({ "data": [{ "code": code, "status": status, "details": { "id": "1" } }] });
-    let salesforce = |code: &str| json!([{ "errorCode": code, "message": "of test@example.com" }]);
-    for (recipe, reply, meaning, said) in [
-        ("hubspot.yaml", rate, "away", "answered 429 (RATE_LIMITS)"),
+/// A recipe, an answer that its vendor documents, what that means, and what is said of it.
+type Documented = (&'static str, Reply, &'static str, &'static str);
+
+/// https://developers.hubspot.com/docs/api-reference/error-handling
+fn answers_of_hubspot() -> Vec<Documented> {
+    let recipe = "hubspot.yaml";
+    let error =
+        |category: &str| json!({ "status": "error", "category": category, "message": "Existing ID: 512" });
+    vec![
         (
-            "hubspot.yaml",
-            Reply::Answer(401, json!({ "category": "EXPIRED_AUTHENTICATION" })),
+            recipe,
+            Reply::Later(429, "7", error("RATE_LIMITS")),
+            "away",
+            "answered 429 (RATE_LIMITS)",
+        ),
+        (
+            recipe,
+            Reply::Answer(401, error("EXPIRED_AUTHENTICATION")),
             "away",
             "answered 401 (EXPIRED_AUTHENTICATION)",
         ),
         (
-            "hubspot.yaml",
-            Reply::Answer(409, hubspot_conflict),
+            recipe,
+            Reply::Answer(409, error("CONFLICT")),
             "never",
             "step contact: the receiver answered 409 (CONFLICT)",
         ),
-        (
-            "hubspot.yaml",
-            Reply::Answer(502, Value::Null),
-            "away",
-            "answered 502",
-        ),
-        ("hubspot.yaml", Reply::Close, "away", "did not answer"),
-        (
-            "salesforce.yaml",
-            Reply::Answer(201, json!({ "id": "00Q", "success": true })),
-            "done",
-            "",
-        ),
+        (recipe, Reply::Answer(502, Value::Null), "away", "answered 502"),
+        (recipe, Reply::Close, "away", "did not answer"),
+    ]
+}
+
+/// https://developer.salesforce.com/docs/atlas.en-us.api_rest.meta/api_rest/errorcodes.htm
+fn answers_of_salesforce() -> Vec<Documented> {
+    let created = json!({ "id": "00Q", "success": true });
+    let mut answers: Vec<Documented> = vec![
+        ("salesforce.yaml", Reply::Answer(201, created), "done", ""),
         ("salesforce.yaml", Reply::Answer(204, Value::Null), "done", ""),
-        (
-            "salesforce.yaml",
-            Reply::Answer(403, salesforce("REQUEST_LIMIT_EXCEEDED")),
-            "again",
-            "(REQUEST_LIMIT_EXCEEDED)",
-        ),
-        (
-            "salesforce.yaml",
-            Reply::Answer(403, salesforce("INSUFFICIENT_ACCESS")),
-            "never",
-            "(INSUFFICIENT_ACCESS)",
-        ),
-        (
-            "salesforce.yaml",
-            Reply::Answer(400, salesforce("UNABLE_TO_LOCK_ROW")),
-            "again",
-            "(UNABLE_TO_LOCK_ROW)",
-        ),
-        (
-            "salesforce.yaml",
-            Reply::Answer(503, salesforce("SERVER_UNAVAILABLE")),
-            "away",
-            "(SERVER_UNAVAILABLE)",
-        ),
-        (
-            "zoho-crm.yaml",
-            Reply::Answer(200, zoho_code("SUCCESS", "success")),
-            "done",
-            "",
-        ),
-        (
-            "zoho-crm.yaml",
-            Reply::Answer(201, zoho_code("SUCCESS", "success")),
-            "done",
-            "",
-        ),
-        (
-            "zoho-crm.yaml",
-            Reply::Answer(202, zoho_code("MANDATORY_NOT_FOUND", "error")),
-            "never",
-            "(MANDATORY_NOT_FOUND)",
-        ),
-        (
-            "zoho-crm.yaml",
-            Reply::Answer(400, zoho_code("DUPLICATE_DATA", "error")),
-            "never",
-            "(DUPLICATE_DATA)",
-        ),
-        (
-            "zoho-crm.yaml",
-            Reply::Answer(429, json!({ "code": "TOO_MANY_REQUESTS" })),
-            "away",
-            "(TOO_MANY_REQUESTS)",
-        ),
+    ];
+    for (status, code, meaning) in [
+        (403, "REQUEST_LIMIT_EXCEEDED", "again"),
+        (403, "INSUFFICIENT_ACCESS", "never"),
+        (400, "UNABLE_TO_LOCK_ROW", "again"),
+        (400, "REQUIRED_FIELD_MISSING", "never"),
+        (503, "SERVER_UNAVAILABLE", "away"),
     ] {
+        let error = json!([{ "errorCode": code, "message": "of test@example.com" }]);
+        answers.push(("salesforce.yaml", Reply::Answer(status, error), meaning, code));
+    }
+    answers
+}
+
+/// zoho/crm-oas, v8.0/record/mds/examples/upsertRecords.md
+fn answers_of_zoho() -> Vec<Documented> {
+    let answers = [
+        (200, "SUCCESS", "done"),
+        (201, "SUCCESS", "done"),
+        (202, "MANDATORY_NOT_FOUND", "never"),
+        (207, "INVALID_DATA", "never"),
+        (400, "DUPLICATE_DATA", "never"),
+        (412, "ALREADY_MODIFIED", "never"),
+        (429, "TOO_MANY_REQUESTS", "away"),
+        (500, "INTERNAL_ERROR", "away"),
+    ];
+    let answers = answers.map(|(status, code, meaning)| -> Documented {
+        let body =
+            json!({ "data": [{ "code": code, "details": { "id": "1" }, "message": "of test@example.com" }] });
+        let said = if meaning == "done" { "" } else { code };
+        ("zoho-crm.yaml", Reply::Answer(status, body), meaning, said)
+    });
+    answers.into()
+}
+
+#[tokio::test]
+async fn what_an_answer_means_is_what_the_vendor_documents() -> anyhow::Result<()> {
+    let all = [answers_of_hubspot(), answers_of_salesforce(), answers_of_zoho()].concat();
+    for (recipe, reply, meaning, said) in all {
         let scripted = reply.clone();
         let vendor = HttpStandIn::start(move |asked| match asked.path.as_str() {
             "/token" => Reply::Answer(200, json!({ "access_token": "token", "expires_in": 3600 })),
             _ => scripted.clone(),
         })
         .await?;
-        let mut values = zoho.clone();
-        values["token_url"] = format!("{}/token", vendor.url()).into();
+        let values = json!({ "token_url": format!("{}/token", vendor.url()), "company": "unknown" });
         let setting = Setting::of_repository(recipe, vendor.url(), &values)?;
         let sent = send(&setting, &lead()).await?;
         let found = match &sent {

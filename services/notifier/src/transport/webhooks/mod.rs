@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use async_nats::jetstream::Context;
 use opentelemetry::{KeyValue, trace::SpanKind};
 use site_broker::{
     CircuitBreaker, Delivery, Endpoint, GivenBack, Outcome, Pause,
@@ -36,6 +37,28 @@ pub struct WebhookStores {
     pub deliveries: Deliveries,
     pub events: EventStream,
     pub mail_context: Arc<MailContext>,
+}
+
+impl WebhookStores {
+    /// Opens those that are for endpoints alone, beside these.
+    ///
+    /// # Errors
+    ///
+    /// If one is not there, or the broker does not answer.
+    pub async fn open(
+        context: &Context,
+        deliveries: &Deliveries,
+        events: &EventStream,
+        mail_context: &Arc<MailContext>,
+    ) -> anyhow::Result<Self> {
+        Ok(Self {
+            states: Arc::new(EndpointStates::open(context).await?),
+            attempts: Arc::new(AttemptLog::open(context).await?),
+            deliveries: deliveries.clone(),
+            events: events.clone(),
+            mail_context: mail_context.clone(),
+        })
+    }
 }
 
 /// One endpoint, and what its deliveries work with.
