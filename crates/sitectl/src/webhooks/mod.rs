@@ -159,7 +159,7 @@ async fn list(common: &CommonArgs) -> anyhow::Result<()> {
             paused: consumer.paused,
             off: state.off,
             failing_since: since,
-            waiting: consumer_lag(consumer),
+            waiting: broker::consumer_lag(consumer),
             dead_letters: dead_letters(&context, name).await?,
         });
     }
@@ -194,11 +194,6 @@ async fn enable(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
         &json!({ "enabled": name, "deadLetters": letters }),
         lines,
     )
-}
-
-/// Consumer lag: how many events have no outcome yet.
-pub fn consumer_lag(consumer: &Info) -> u64 {
-    consumer.num_pending + consumer.num_ack_pending as u64
 }
 
 /// How many dead letters an endpoint has.

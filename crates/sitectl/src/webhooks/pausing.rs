@@ -43,7 +43,7 @@ pub async fn resume(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     ensure!(info.paused, "The endpoint {name} is not paused.");
     let resumed = site.resume_consumer(&consumer(name)).await?;
     ensure!(!resumed.paused, "The broker did not resume the endpoint {name}.");
-    let waiting = super::consumer_lag(&info);
+    let waiting = broker::consumer_lag(&info);
     let line = format!("Resumed: {name}. Events that waited: {waiting}.");
     print_output(
         common.json,

@@ -2,22 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use serde::Deserialize;
 use serde_json::Value;
 
-use super::file::AnswerFile;
-
-/// What an answer means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Meaning {
-    /// The receiver has it.
-    Done,
-    /// It may take it later.
-    Again,
-    /// It will never take it.
-    Never,
-}
+use super::file::{AnswerFile, Meaning};
 
 /// The table of a step.
 pub struct Answers(Vec<Rule>);

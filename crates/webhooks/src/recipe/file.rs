@@ -6,8 +6,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_saphyr::Spanned;
 
-use super::answers::Meaning;
-
 /// A text of the file, with the line where it stands.
 pub type Text = Spanned<String>;
 
@@ -74,4 +72,16 @@ pub struct AnswerFile {
     pub body: BTreeMap<String, Value>,
     /// What it means.
     pub means: Meaning,
+}
+
+/// What an answer means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Meaning {
+    /// The receiver has it.
+    Done,
+    /// It may take it later.
+    Again,
+    /// It will never take it.
+    Never,
 }

@@ -10,8 +10,8 @@ use tokio::time::timeout;
 
 use super::{
     RecipeError, Secrets,
-    answers::Meaning,
     context::EventContext,
+    file::Meaning,
     reading::{Recipe, Step},
     templates::Told,
     tokens::Tokens,

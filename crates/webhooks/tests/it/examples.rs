@@ -9,8 +9,7 @@ use standardwebhooks::Webhook;
 use testkit::{receiver::secret, root};
 use time::OffsetDateTime;
 
-#[path = "../../../../docs/examples/verify_webhook.rs"]
-mod verify_webhook;
+use crate::verify_webhook;
 
 const ID: &str = "0199d4c0-0000-7000-8000-000000000000";
 const BODY: &[u8] = "{\"message\": \"Zoë, two cameras\"}\n".as_bytes();

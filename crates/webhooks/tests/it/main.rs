@@ -6,3 +6,4 @@ mod lines;
 mod recipes;
 mod setting;
 mod tokens;
+mod verify_webhook;
