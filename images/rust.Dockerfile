@@ -100,6 +100,7 @@ ENTRYPOINT ["/usr/local/bin/careers"]
 FROM runtime AS notifier
 COPY --from=build /src/target/*/release/notifier /usr/local/bin/
 COPY brand.json /etc/site/
+COPY recipes/*.yaml /etc/site/recipes/
 ENV LISTEN=0.0.0.0:50054
 ENV BRAND_FILE=/etc/site/brand.json
 EXPOSE 50054

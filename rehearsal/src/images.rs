@@ -79,9 +79,10 @@ impl Images {
             "gateway" | "contact" | "newsletter" | "careers" | "sitectl" => Some(self.ours(name)),
             "notifier" => {
                 let brand = (self.root.join("brand.json"), "/etc/site/brand.json");
+                let recipes = (self.root.join("recipes"), "/etc/site/recipes");
                 Some(
                     self.ours(name)
-                        .with([brand])
+                        .with([brand, recipes])
                         .with_env([("BRAND_FILE", "/etc/site/brand.json")]),
                 )
             }

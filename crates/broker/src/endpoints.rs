@@ -1,6 +1,6 @@
 //! Webhook endpoints: which external receiver gets which events, from the setting `WEBHOOKS`.
 
-use std::{collections::BTreeSet, fmt, sync::Arc};
+use std::{collections::BTreeSet, fmt, path::PathBuf, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,6 +8,7 @@ use site_events::EventType;
 use site_service::settings::{ExposeSecret, Secret};
 use time::OffsetDateTime;
 use url::Url;
+use uuid::Uuid;
 
 const MAX_NAME_CHARACTERS: usize = 40;
 
@@ -33,6 +34,12 @@ pub struct Endpoint {
     /// What it is sent of them.
     #[serde(default)]
     pub format: Format,
+    /// The file that says what it is sent and what its answers mean, for the format `template`.
+    #[serde(default)]
+    pub recipe: Option<PathBuf>,
+    /// What the recipe needs to know of the installation, by name.
+    #[serde(default)]
+    pub values: Map<String, Value>,
 }
 
 /// What an endpoint is sent.
@@ -44,6 +51,8 @@ pub enum Format {
     CloudEvents,
     /// A message for people, as Slack and chat tools like it take it.
     Slack,
+    /// What a recipe makes of it.
+    Template,
 }
 
 /// State of one endpoint, as stored in the bucket `endpoints` under the endpoint's name.
@@ -61,6 +70,39 @@ pub struct EndpointState {
     /// What a later release notes beside, kept through every change.
     #[serde(flatten)]
     pub unknown_fields: Map<String, Value>,
+}
+
+/// One attempt at one event, as noted in the bucket `endpoints` under [`attempts_key`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// When it began.
+    #[serde(with = "time::serde::rfc3339")]
+    pub time: OffsetDateTime,
+    /// The event's id.
+    pub event: Uuid,
+    /// Its number, from 1.
+    pub attempt: u32,
+    /// The status of the last answer, where there was one.
+    pub status: Option<u16>,
+    /// How long it took.
+    pub milliseconds: u64,
+    /// Why the event was not taken; none where it was.
+    pub error: Option<String>,
+}
+
+/// How many attempts are noted of an endpoint: the last ones.
+pub const MAX_ATTEMPTS: usize = 100;
+/// What the keys of attempts end with. No name of an endpoint does.
+const ATTEMPTS_SUFFIX: &str = "_attempts";
+
+/// The key of an endpoint's attempts in the bucket `endpoints`.
+pub fn attempts_key(endpoint: &str) -> String {
+    format!("{endpoint}{ATTEMPTS_SUFFIX}")
+}
+
+/// Whether a key of the bucket `endpoints` holds attempts, and no state.
+pub fn is_attempts_key(key: &str) -> bool {
+    key.ends_with(ATTEMPTS_SUFFIX)
 }
 
 impl EndpointState {
@@ -94,8 +136,14 @@ pub enum EndpointsError {
     #[error("endpoint {0}: {1}")]
     Url(EndpointName, &'static str),
     /// Its receiver could not tell our events from anyone's.
-    #[error("endpoint {0} has no secret to sign with; only the format slack needs none")]
+    #[error("endpoint {0} has no secret to sign with; only the formats slack and template need none")]
     NoSecret(EndpointName),
+    /// Nobody could say what it is sent.
+    #[error("endpoint {0} has the format template and names no recipe")]
+    NoRecipe(EndpointName),
+    /// What would make nothing of it.
+    #[error("endpoint {0}: {1}")]
+    Useless(EndpointName, &'static str),
 }
 
 impl Endpoints {
@@ -121,6 +169,7 @@ impl Endpoints {
             if endpoint.format == Format::CloudEvents && endpoint.secrets.is_empty() {
                 return Err(EndpointsError::NoSecret(name()));
             }
+            check_recipe(endpoint)?;
         }
         Ok(Self(endpoints.into_iter().map(Arc::new).collect()))
     }
@@ -174,6 +223,23 @@ fn reason_of(error: &serde_json::Error) -> String {
     }
     let (line, column) = (error.line(), error.column());
     format!("a value is of another kind than belongs there, at line {line} column {column}")
+}
+
+/// A recipe says all that is sent, so that what belongs to another format is a mistake, and the other way round.
+fn check_recipe(endpoint: &Endpoint) -> Result<(), EndpointsError> {
+    let name = || endpoint.name.clone();
+    let has_recipe = endpoint.recipe.is_some();
+    match endpoint.format {
+        Format::Template if !has_recipe => Err(EndpointsError::NoRecipe(name())),
+        Format::Template if !endpoint.secrets.is_empty() => Err(EndpointsError::Useless(
+            name(),
+            "its secrets would sign nothing; a recipe names those that it needs",
+        )),
+        Format::CloudEvents | Format::Slack if has_recipe || !endpoint.values.is_empty() => Err(
+            EndpointsError::Useless(name(), "only the format template has a recipe and values"),
+        ),
+        Format::Template | Format::CloudEvents | Format::Slack => Ok(()),
+    }
 }
 
 /// What holds for every endpoint's address, wherever it may lead.
@@ -319,6 +385,39 @@ mod tests {
             assert!(refusal.contains(said), "{raw}: {refusal}");
             assert!(!refusal.contains("whsec"), "{refusal}");
         }
+    }
+
+    #[test]
+    fn a_recipe_goes_with_the_format_template_alone() {
+        for (raw, said) in [
+            (
+                CRM_LIST.replace(r#""secrets": ["whsec_AAAA"]"#, r#""format": "template""#),
+                "endpoint crm has the format template and names no recipe",
+            ),
+            (
+                CRM_LIST.replace(
+                    r#""events""#,
+                    r#""format": "template", "recipe": "crm.yaml", "events""#,
+                ),
+                "its secrets would sign nothing",
+            ),
+            (
+                CRM_LIST.replace(r#""events""#, r#""recipe": "crm.yaml", "events""#),
+                "only the format template has a recipe",
+            ),
+            (
+                CRM_LIST.replace(r#""events""#, r#""values": {"owner": 1}, "events""#),
+                "only the format template has a recipe",
+            ),
+        ] {
+            let refusal = refusal(&raw);
+            assert!(refusal.contains(said), "{raw}: {refusal}");
+        }
+        let raw = CRM_LIST.replace(
+            r#""secrets": ["whsec_AAAA"]"#,
+            r#""format": "template", "recipe": "crm.yaml", "values": {"owner": 1}"#,
+        );
+        assert_eq!(refusal(&raw), "");
     }
 
     #[test]

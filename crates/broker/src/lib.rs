@@ -35,6 +35,8 @@ pub const DELIVERIES_BUCKET: &str = "deliveries";
 pub const WITHHELD: &str = "withheld";
 /// How the record of a mail begins that went out in one with others: its readers got too many within an hour.
 pub const BUNDLED: &str = "bundled";
+/// How the key ends under which it is recorded that a webhook is given up: the person's later ones wait no longer for it.
+pub const GIVEN_UP_SUFFIX: &str = "_given-up";
 /// The KV bucket of the mails that each visitor got within a day, by inbox, and each staff channel within an hour, by its name.
 pub const VISITOR_MAILS_BUCKET: &str = "visitor-mails";
 /// The KV bucket of résumés whose event is not stored yet, by `<person>.<application>`.

@@ -181,11 +181,7 @@ pub async fn provision(
     for config in &wanted.consumers {
         let name = config.durable_name.as_deref().unwrap_or_default();
         let what = format!("consumer {name}");
-        let deliver_policy = deliver_policy(context, name, installation).await;
-        let config = consumer::pull::Config {
-            deliver_policy,
-            ..config.clone()
-        };
+        let config = as_known(context, name, installation, config.clone()).await;
         map_error(
             &what,
             context.create_consumer_on_stream(config, SITE_STREAM).await,
@@ -282,18 +278,28 @@ async fn installation(context: &Context) -> Result<Installation, ProvisionError>
     Ok(known.map_or(Installation::New, |_| Installation::Existing))
 }
 
-/// Deliver policy: where a consumer begins. One that exists keeps its position. One that joins a running site begins with
-/// what happens from now on: nobody gets a mail about what happened long before that mail was there.
-async fn deliver_policy(
+/// A consumer's config with what is not for the settings to say: where it begins, and whether it is paused. One that exists keeps
+/// both. One that joins a running site begins with what happens from now on: nobody gets a mail about what happened long before
+/// that mail was there.
+async fn as_known(
     context: &Context,
     name: &str,
     installation: Installation,
-) -> consumer::DeliverPolicy {
+    config: consumer::pull::Config,
+) -> consumer::pull::Config {
     let known: Result<PullConsumer, _> = context.get_consumer_from_stream(name, SITE_STREAM).await;
-    match (known, installation) {
-        (Ok(known), _) => known.cached_info().config.deliver_policy,
-        (Err(_), Installation::Existing) => consumer::DeliverPolicy::New,
-        (Err(_), Installation::New) => consumer::DeliverPolicy::All,
+    let (deliver_policy, pause_until) = match (known, installation) {
+        (Ok(known), _) => {
+            let known = &known.cached_info().config;
+            (known.deliver_policy, known.pause_until)
+        }
+        (Err(_), Installation::Existing) => (consumer::DeliverPolicy::New, None),
+        (Err(_), Installation::New) => (consumer::DeliverPolicy::All, None),
+    };
+    consumer::pull::Config {
+        deliver_policy,
+        pause_until,
+        ..config
     }
 }
 

@@ -30,17 +30,20 @@ pub enum EventType {
     NewsletterBounced,
     /// A visitor applied for an internship.
     CareersApplied,
+    /// All that was held of a person was erased.
+    PersonErased,
 }
 
 impl EventType {
     /// Every type there is.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::ContactReceived,
         Self::NewsletterRequested,
         Self::NewsletterConfirmed,
         Self::NewsletterUnsubscribed,
         Self::NewsletterBounced,
         Self::CareersApplied,
+        Self::PersonErased,
     ];
 
     /// The first three tokens of its subjects.
@@ -52,6 +55,7 @@ impl EventType {
             Self::NewsletterUnsubscribed => "site.newsletter.unsubscribed",
             Self::NewsletterBounced => "site.newsletter.bounced",
             Self::CareersApplied => "site.careers.applied",
+            Self::PersonErased => "site.person.erased",
         }
     }
 
@@ -86,6 +90,7 @@ impl EventType {
             }
             Self::NewsletterBounced => "/services/notifier",
             Self::CareersApplied => "/services/careers",
+            Self::PersonErased => "/sitectl",
         }
     }
 }
@@ -295,6 +300,16 @@ impl Submission for CareersApplied {
     }
 }
 
+/// All that was held of a person was erased, and is to be erased by whoever was told of them. The event holds nothing of them but
+/// their id, which all events before had as their `subject`, and stays when those are gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct PersonErased {}
+
+impl EventData for PersonErased {
+    const TYPE: EventType = EventType::PersonErased;
+}
+
 /// A résumé that lies in the bucket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
@@ -426,6 +441,11 @@ mod tests {
             }),
             attribution: Some(attribution()),
         }));
+    }
+
+    #[test]
+    fn person_erased_looks_like_this() {
+        insta::assert_json_snapshot!(golden(PersonErased {}));
     }
 
     #[test]

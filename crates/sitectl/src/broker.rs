@@ -7,6 +7,7 @@ use async_nats::{
     Client,
     jetstream::{
         self, Context,
+        consumer::Info,
         kv::Store,
         message::StreamMessage,
         stream::{LastRawMessageErrorKind, Stream},
@@ -217,4 +218,9 @@ pub fn content(message: &StreamMessage) -> Value {
 /// The id of the event that a message holds, where it holds one.
 pub fn event_id(message: &StreamMessage) -> Option<Uuid> {
     content(message)["id"].as_str()?.parse().ok()
+}
+
+/// Consumer lag: how many events have no outcome yet.
+pub fn consumer_lag(consumer: &Info) -> u64 {
+    consumer.num_pending + consumer.num_ack_pending as u64
 }

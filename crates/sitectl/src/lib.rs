@@ -2,15 +2,18 @@
 //!
 //! A library besides, so that the table of settings in `docs/operations.md` is made of what it takes.
 
+mod applications;
 mod backup;
 pub mod broker;
 mod common_args;
 pub mod dead_letters;
 mod dns_records;
 mod doctor;
+mod event_export;
 mod finding;
 #[cfg(test)]
 mod fuzz;
+mod leads;
 mod output;
 mod person;
 mod person_key;
@@ -21,6 +24,7 @@ mod setup;
 mod subscribers;
 pub mod sweep;
 mod synthetic_check;
+mod tls;
 mod visitor_mails;
 mod webhooks;
 
@@ -46,8 +50,12 @@ enum Command {
     PersonKey(person_key::PersonKeyCommandArgs),
     /// The newsletter's subscribers: export, import, lift
     Subscribers(subscribers::SubscribersArgs),
-    /// The endpoints of webhooks: list, enable
-    Webhooks(webhooks::WebhooksArgs),
+    /// The endpoints of webhooks: list, enable, deliveries, pause, resume, preview, test
+    Webhooks(Box<webhooks::WebhooksArgs>),
+    /// Contact messages, and how each channel fared: list, export
+    Leads(leads::LeadsArgs),
+    /// Applications, and how each channel fared: list, export, link
+    Applications(Box<applications::ApplicationsArgs>),
     /// Writes all that is stored, streams and bucket, into a folder or into a second bucket
     Backup(Box<backup::BackupArgs>),
     /// Brings back what a backup holds, into an empty broker and an empty bucket
@@ -77,6 +85,8 @@ pub async fn run(cli: Cli) -> anyhow::Result<()> {
         Command::PersonKey(args) => person_key::run(&args).await,
         Command::Subscribers(args) => subscribers::run(&args).await,
         Command::Webhooks(args) => webhooks::run(&args).await,
+        Command::Leads(args) => leads::run(&args).await,
+        Command::Applications(args) => applications::run(&args).await,
         Command::Backup(args) => backup::backup(&args).await,
         Command::Restore(args) => backup::restore(&args).await,
         Command::Sweep(args) => sweep::sweep(&args).await,

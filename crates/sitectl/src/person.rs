@@ -155,10 +155,8 @@ async fn erase(common: &PersonCommonArgs) -> anyhow::Result<()> {
     let search = Search::begin(common).await?;
     let found = search.run(&BTreeSet::new()).await?;
     let Search { stores, person, .. } = &search;
-    stores
-        .erase(&found)
-        .await
-        .context("not everything was erased; repeat it")?;
+    let told = stores.erase(&search.ids, &found).await;
+    let told = told.context("not everything was erased; repeat it")?;
     let left = search.run(&found.event_ids()).await?.counts();
     ensure!(
         left.is_nothing(),
@@ -167,9 +165,13 @@ async fn erase(common: &PersonCommonArgs) -> anyhow::Result<()> {
     );
     let counts = found.counts();
     let freed = counts.freed();
-    let document = json!({ "person": person.current, "erased": counts, "awaitsCompaction": freed });
+    let document =
+        json!({ "person": person.current, "erased": counts, "awaitsCompaction": freed, "told": told });
     let mut lines = vec!["Erased, and found nothing more:".to_owned()];
     lines.extend(stores.summary(&counts));
+    lines.extend(told.iter().map(|event| {
+        format!("Endpoints of webhooks that hear of person.erased are told so: event {event}.")
+    }));
     lines.extend(freed.iter().map(|bucket| {
         format!("The broker's files of the bucket {bucket} may hold the record until it compacts them.")
     }));

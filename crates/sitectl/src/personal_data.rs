@@ -8,10 +8,12 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use resumes::{ResumeKey, ResumeStore, S3Settings};
 use serde::Serialize;
 use site_broker::{
-    DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET, StreamReader, UPLOADS_BUCKET, VISITOR_MAILS_BUCKET,
+    DELIVERIES_BUCKET, Publisher, SUBSCRIBERS_BUCKET, StreamReader, UPLOADS_BUCKET, VISITOR_MAILS_BUCKET,
 };
-use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
-use site_service::nats::NatsSettings;
+use site_events::{
+    DEAD_LETTERS_STREAM, EventData as _, EventType, SITE_STREAM, event::PersonErased, subjects,
+};
+use site_service::{RequestId, nats::NatsSettings};
 use subscribers::{Subscriber, moving};
 use uuid::Uuid;
 use visitor::{InboxId, PersonId, PersonIds};
@@ -26,6 +28,7 @@ const CONCURRENT_SEARCHES: usize = 16;
 
 /// Every store that may hold personal data.
 pub struct PersonalDataStores {
+    publisher: Publisher,
     events: StreamReader,
     dead_letters: StreamReader,
     subscribers: BucketReader,
@@ -79,6 +82,7 @@ impl PersonalDataStores {
     pub async fn open(nats: &NatsSettings, store: &S3Settings) -> anyhow::Result<Self> {
         let context = broker::connect(nats).await?;
         Ok(Self {
+            publisher: Publisher::new(context.client()),
             events: broker::reader(&context, SITE_STREAM).await?,
             dead_letters: broker::reader(&context, DEAD_LETTERS_STREAM).await?,
             subscribers: BucketReader::open(&context, SUBSCRIBERS_BUCKET).await?,
@@ -149,7 +153,10 @@ impl PersonalDataStores {
 
     async fn search_under(&self, id: &PersonId, found: &mut PersonalData) -> anyhow::Result<()> {
         for subject in subjects::events_of(id.as_str()) {
-            found.events.extend(broker::search(&self.events, &subject).await?);
+            let events = broker::search(&self.events, &subject).await?;
+            found
+                .events
+                .extend(events.into_iter().filter(|event| !tells_of_erasure(event)));
         }
         let dead_letters = subjects::dead_letters_of(id.as_str());
         let dead_letters = broker::search(&self.dead_letters, &dead_letters).await?;
@@ -177,13 +184,15 @@ impl PersonalDataStores {
         found.try_collect().await
     }
 
-    /// Erases what was found. The events go late: by them the deliveries and counted mails are found again,
-    /// should this end half-way and be repeated. The notes of moves go last: by them a former id is found again.
+    /// Erases what was found of a person under these ids. The events go late: by them the deliveries and counted mails are found again,
+    /// should this end half-way and be repeated. So that whoever was told of the person hears of it all the same, the event that says
+    /// so comes before they go. The notes of moves go last: by them a former id is found again. Gives the ids of the events that tell
+    /// of it.
     ///
     /// # Errors
     ///
     /// If a store does not erase something; what came before it is erased.
-    pub async fn erase(&self, data: &PersonalData) -> anyhow::Result<()> {
+    pub async fn erase(&self, ids: &[PersonId], data: &PersonalData) -> anyhow::Result<Vec<Uuid>> {
         for resume in &data.resumes {
             self.resumes.delete(resume).await?;
         }
@@ -194,10 +203,24 @@ impl PersonalDataStores {
         for letter in &data.dead_letters {
             broker::secure_delete(self.dead_letters.stream(), letter.sequence).await?;
         }
+        let told = self.tell_of_erasure(ids).await?;
         for event in &data.events {
             broker::secure_delete(self.events.stream(), event.sequence).await?;
         }
-        self.subscribers.purge(&data.moves).await
+        self.subscribers.purge(&data.moves).await?;
+        Ok(told)
+    }
+
+    /// Publishes that a person was erased, under each id by which somebody may know them.
+    async fn tell_of_erasure(&self, ids: &[PersonId]) -> anyhow::Result<Vec<Uuid>> {
+        let (request, mut told) = (RequestId::accept(None), Vec::new());
+        for id in ids {
+            let event = PersonErased::TYPE.id_for(Uuid::new_v4());
+            let published = self.publisher.publish(&request, event, id, PersonErased {});
+            published.await?;
+            told.push(event);
+        }
+        Ok(told)
     }
 
     /// A résumé's content.
@@ -281,6 +304,13 @@ impl PersonalData {
             .chain(event_ids(&self.dead_letters))
             .collect()
     }
+}
+
+/// Whether an event says that its person was erased: it holds nothing of them, and stays.
+fn tells_of_erasure(event: &StreamMessage) -> bool {
+    event
+        .subject
+        .starts_with(EventType::PersonErased.subject_prefix())
 }
 
 fn event_ids(messages: &[StreamMessage]) -> impl Iterator<Item = Uuid> {

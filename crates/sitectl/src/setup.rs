@@ -23,7 +23,6 @@ use crate::{
     output::print_output,
     person_key::records::{expires, person_of},
     subscribers::everybody::everybody,
-    webhooks::consumer_lag,
 };
 
 /// TTL of sign-ups from releases that let none expire.
@@ -100,7 +99,7 @@ impl OrphanedConsumer {
     async fn look_at(site: &Stream, consumer: String) -> anyhow::Result<Self> {
         let info = site.consumer_info(&consumer).await;
         let info = info.with_context(|| format!("consumer {consumer} cannot be looked at; repeat it"))?;
-        let waiting = consumer_lag(&info);
+        let waiting = broker::consumer_lag(&info);
         Ok(Self { consumer, waiting })
     }
 

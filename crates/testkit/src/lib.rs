@@ -1,6 +1,7 @@
 //! Real NATS, S3, SMTP and services, started for tests, benches and `up`.
 //!
-//! A virus scanner and a viewer of traces, too. The only mock is a mail server that misbehaves on demand.
+//! A virus scanner and a viewer of traces, too. The only mocks are a mail server that misbehaves on demand, and the HTTP APIs of
+//! vendors, which nobody can run here.
 #![expect(clippy::missing_errors_doc, reason = "a test ends at whatever fails")]
 
 mod certificate_authority;
@@ -12,6 +13,7 @@ mod compiled_once;
 pub mod crafted_resumes;
 pub mod external_program;
 mod hosting;
+pub mod http_stand_in;
 mod imap_server;
 mod inbox;
 pub mod mail_server;
@@ -36,6 +38,7 @@ mod trace_viewer;
 pub use certificate_authority::CertificateAuthority;
 pub use child_process::ChildProcess;
 pub use clamd::Clamd;
+pub use http_stand_in::HttpStandIn;
 pub use imap_server::ImapServer;
 pub use inbox::Inbox;
 pub use mail_server::{MailFault, MailServer, ScriptedReply};

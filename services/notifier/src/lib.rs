@@ -32,6 +32,7 @@ use site_service::{
 };
 use tokio::task::JoinSet;
 use tonic::service::Routes;
+use webhooks::{PrivateAddresses, Secrets, WebhookClient, WebhookSender};
 
 pub use self::{
     mail::{Brand, Mail, MailContext, Rendered, samples},
@@ -47,10 +48,11 @@ use self::{
     deliver::Notifier,
     mail::{BundleKind, RecruiterExtrasLoader},
     reports::{Backlog, DeadLetterDigest, digest_consumer},
-    storage::{Deliveries, EndpointStates, EventStream, StaffMails, VisitorMails},
+    storage::{AttemptLog, Deliveries, EventStream, PersonOrder, StaffMails, VisitorMails},
     transport::{
         smtp::{ChannelLimit, SmtpPool},
-        webhooks::{PrivateAddresses, Webhook, WebhookClient, WebhookSender},
+        tls_config,
+        webhooks::{Webhook, WebhookStores},
     },
 };
 
@@ -67,6 +69,7 @@ pub struct Service {
     notifier: Arc<Notifier>,
     limits: HashMap<Channel, Arc<ChannelLimit>>,
     webhooks: Vec<(Arc<str>, Arc<Webhook>)>,
+    attempts: Arc<AttemptLog>,
     digest: DeadLetterDigest,
     backlog: Backlog,
     retries: RetryPolicy,
@@ -88,8 +91,8 @@ impl Service {
         let context = nats::jetstream(client.clone());
         let deliveries = Deliveries::open(&context).await?;
         let events = EventStream::open(&context).await?;
-        let states = Arc::new(EndpointStates::open(&context).await?);
-        let webhooks = webhooks(senders, &context, &states, &deliveries, &events).await?;
+        let stores = WebhookStores::open(&context, &deliveries, &events, &mail_context).await?;
+        let webhooks = webhooks(senders, &context, &stores).await?;
         let backlog = Backlog::new(context.clone(), events.clone(), consumers(&webhooks));
         let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
         let digest = DeadLetterDigest {
@@ -97,7 +100,7 @@ impl Service {
             mail_context: mail_context.clone(),
             smtp: smtp.clone(),
             consumer: digest_consumer(&context).await?,
-            states,
+            states: stores.states,
             endpoints: endpoints.map(|endpoint| endpoint.name.to_string()).collect(),
             every: settings.digest_every,
             limit: ChannelLimit::new(),
@@ -119,6 +122,7 @@ impl Service {
             notifier: Arc::new(notifier),
             limits: limits(),
             webhooks,
+            attempts: stores.attempts,
             digest,
             backlog,
             retries: settings.retries,
@@ -178,6 +182,8 @@ impl Service {
             let (context, stop) = (self.context.clone(), stop.clone());
             workers.spawn(async move { consume(&context, consumer, options, deliver, stop).await });
         }
+        let (attempts, stopping) = (self.attempts, stop.clone());
+        workers.spawn(async move { attempts.run(stopping).await });
         workers.spawn(self.digest.run(stop.clone()));
         workers.spawn(self.backlog.run(stop.clone()));
         let drain = Drain::new(stop.clone(), self.grace);
@@ -264,10 +270,12 @@ fn senders(settings: &Settings) -> anyhow::Result<Vec<(Arc<Endpoint>, WebhookSen
     } else {
         PrivateAddresses::Refused
     };
-    let client = WebhookClient::new(private, settings.webhooks_root_certificates.as_ref())?;
+    let tls = tls_config(settings.webhooks_root_certificates.as_ref());
+    let client = WebhookClient::new(private, tls.context("webhooks cannot be sent")?);
+    let secrets = Secrets::in_folder(settings.webhooks_secrets_dir.clone());
     let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
     let senders = endpoints.map(|endpoint| {
-        let sender = WebhookSender::new(endpoint, &client)
+        let sender = WebhookSender::new(endpoint, &client, &secrets)
             .map_err(|error| anyhow::anyhow!("The setting WEBHOOKS is wrong: {error}."))?;
         Ok((endpoint.clone(), sender))
     });
@@ -278,21 +286,17 @@ fn senders(settings: &Settings) -> anyhow::Result<Vec<(Arc<Endpoint>, WebhookSen
 async fn webhooks(
     senders: Vec<(Arc<Endpoint>, WebhookSender)>,
     context: &jetstream::Context,
-    states: &Arc<EndpointStates>,
-    deliveries: &Deliveries,
-    events: &EventStream,
+    stores: &WebhookStores,
 ) -> anyhow::Result<Vec<(Arc<str>, Arc<Webhook>)>> {
     let mut ways = Vec::new();
     for (endpoint, sender) in senders {
         let consumer = endpoint.consumer();
         ensure_consumer_exists(context, &consumer).await?;
-        let webhook = Webhook::new(
-            &endpoint,
-            sender,
-            states.clone(),
-            deliveries.clone(),
-            events.clone(),
-        );
+        let order = || {
+            let (events, deliveries) = (stores.events.clone(), stores.deliveries.clone());
+            PersonOrder::new(context.clone(), &endpoint, events, deliveries)
+        };
+        let webhook = Webhook::new(&endpoint, sender, order, stores.clone());
         ways.push((consumer.into(), Arc::new(webhook)));
     }
     Ok(ways)

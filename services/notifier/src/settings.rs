@@ -1,6 +1,6 @@
 //! Settings of the notifier: from flags, environment variables or files.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{Parser, builder::TypedValueParser as _};
 use dkim::DkimSettings;
@@ -10,7 +10,7 @@ use site_broker::{Endpoints, RetryPolicy};
 use site_service::{nats::NatsSettings, settings::seconds, telemetry::TelemetrySettings};
 use visitor::{links, token::TokenKey};
 
-use crate::{Brand, RootCertificates, SmtpSettings, transport::webhooks};
+use crate::{Brand, RootCertificates, SmtpSettings};
 
 /// The longest that a link to a résumé can be good: a limit of its signature scheme.
 const MAX_LINK_HOURS: u64 = 7 * 24;
@@ -104,6 +104,9 @@ pub struct Settings {
     /// File (PEM) of authorities to trust besides the system's, for endpoints whose certificates are not public
     #[arg(long = "webhooks-ca-file", id = "webhooks_ca_file", env = "WEBHOOKS_CA_FILE", value_parser = RootCertificates::read)]
     pub webhooks_root_certificates: Option<RootCertificates>,
+    /// Folder of the secrets that recipes name, each in a file of its own
+    #[arg(long, env = "WEBHOOKS_SECRETS_DIR")]
+    pub webhooks_secrets_dir: Option<PathBuf>,
     /// How soon and for how long an event is tried again: nothing to choose, but shorter in tests
     #[arg(skip)]
     pub retries: RetryPolicy,
@@ -143,7 +146,7 @@ impl Settings {
     /// If it is not, with the sentence that says what it must be.
     pub fn check_grace(&self) -> anyhow::Result<()> {
         let mail = self.smtp.smtp_timeout + self.smtp.smtp_answer_timeout;
-        let needed = mail.max(webhooks::REQUEST_TIMEOUT) + RECORD_TIME;
+        let needed = mail.max(webhooks::longest_delivery(self.webhooks.as_ref())) + RECORD_TIME;
         anyhow::ensure!(
             self.grace >= needed,
             "The setting GRACE_SECONDS is wrong: with these SMTP_TIMEOUT_SECONDS and SMTP_ANSWER_SECONDS it must be at least {}, so \

@@ -99,9 +99,9 @@ const MEASURES: [Measure; 14] = [
     Measure {
         patch: "webhook-private-addresses",
         requirement: "1.3.6",
-        package: "notifier",
+        package: "webhooks",
         tests: Tests::Unit,
-        test: "transport::webhooks::addresses::tests::our_own_and_private_addresses_are_not_public",
+        test: "addresses::tests::our_own_and_private_addresses_are_not_public",
     },
     Measure {
         patch: "zip-entry-budget",

@@ -14,7 +14,7 @@ use site_events::{
     EventData, EventType, SITE_STREAM,
     event::{
         CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed, NewsletterRequested,
-        NewsletterUnsubscribed,
+        NewsletterUnsubscribed, PersonErased,
     },
 };
 use site_service::RequestId;
@@ -94,6 +94,7 @@ async fn publish(nats: &Nats, event_type: EventType) -> anyhow::Result<Uuid> {
             };
             publish_data(nats, application).await
         }
+        EventType::PersonErased => publish_data(nats, PersonErased {}).await,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
     Event, EventData, EventType,
     event::{
         CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed, NewsletterRequested,
-        NewsletterUnsubscribed,
+        NewsletterUnsubscribed, PersonErased,
     },
 };
 
@@ -21,6 +21,7 @@ pub(super) fn schema(event_type: EventType) -> Value {
         EventType::NewsletterUnsubscribed => schema_of::<NewsletterUnsubscribed>(),
         EventType::NewsletterBounced => schema_of::<NewsletterBounced>(),
         EventType::CareersApplied => schema_of::<CareersApplied>(),
+        EventType::PersonErased => schema_of::<PersonErased>(),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     Attribution, Event, EventData,
     event::{
         CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed, NewsletterRequested,
-        NewsletterUnsubscribed,
+        NewsletterUnsubscribed, PersonErased,
     },
 };
 
@@ -41,6 +41,7 @@ fn whatever_lies_in_the_stream_what_is_read_of_it_is_written_as_it_was_and_names
                 read::<NewsletterUnsubscribed>(stored).map(|event| event.subject),
                 read::<NewsletterBounced>(stored).map(|event| event.subject),
                 read::<CareersApplied>(stored).map(|event| event.subject),
+                read::<PersonErased>(stored).map(|event| event.subject),
             ];
             assert!(
                 subjects

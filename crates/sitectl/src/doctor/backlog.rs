@@ -58,7 +58,7 @@ async fn examine_consumers(site: &Stream, wanted: &Desired, settings: &Provision
 
 async fn examine_backlog(site: &Stream, info: &Info) -> Finding {
     let what = format!("waiting for {}", info.name);
-    let waiting = webhooks::consumer_lag(info);
+    let waiting = broker::consumer_lag(info);
     if waiting == 0 {
         return Finding::ok(what, "nothing");
     }

@@ -10,7 +10,7 @@ mod import;
 mod lift;
 mod lines;
 mod state_name;
-mod table;
+pub mod table;
 
 use std::path::PathBuf;
 

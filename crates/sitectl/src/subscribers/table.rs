@@ -116,7 +116,7 @@ impl<W: Write> Table<W> {
 
 /// Escapes a cell against CSV (formula) injection: one that would be a formula gets an apostrophe before it, as does one
 /// that begins with an apostrophe, so that [`unescape_formula`] can tell them apart.
-fn escape_formula(cell: &str) -> Cow<'_, str> {
+pub fn escape_formula(cell: &str) -> Cow<'_, str> {
     if cell.starts_with(is_formula) || cell.starts_with('\'') {
         Cow::Owned(format!("'{cell}"))
     } else {

@@ -14,7 +14,7 @@ use tokio::task::spawn_blocking;
 use uuid::Uuid;
 use visitor::EmailAddress;
 
-use super::tls;
+use crate::tls;
 
 /// The longest answer that is read; the site's own are shorter.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;

@@ -11,7 +11,7 @@ use time::{OffsetDateTime, macros::format_description};
 use tokio::{net::TcpStream, time::timeout};
 use tokio_rustls::{TlsConnector, client::TlsStream, rustls::pki_types::ServerName};
 
-use super::tls;
+use crate::tls;
 
 /// How long the server may take to let us in.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(30);

@@ -2,7 +2,6 @@
 
 mod form;
 mod mailbox;
-mod tls;
 
 use std::time::{Duration, Instant};
 

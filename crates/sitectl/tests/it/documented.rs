@@ -19,9 +19,11 @@ fn every_command_of_the_documents_is_one_that_the_tool_takes() {
     for document in documents() {
         let text = fs::read_to_string(&document).expect("a document is text");
         for (line, is_in_block) in commands_in(&text) {
-            let words = line
-                .split_whitespace()
-                .map(|word| if word.starts_with('<') { "1" } else { word });
+            let words = line.split_whitespace().map(|word| match word {
+                "<id>" => "00000000-0000-0000-0000-000000000000",
+                placeholder if placeholder.starts_with('<') => "1",
+                word => word,
+            });
             if let Err(error) = Cli::try_parse_from(words) {
                 assert!(
                     is_complete(&error) || !is_in_block && is_only_named(&error),

@@ -393,10 +393,12 @@ async fn nothing_is_left_of_an_erased_person_and_all_of_the_other() -> anyhow::R
         done["awaitsCompaction"],
         json!(["subscribers", "uploads", "visitor-mails"])
     );
-    assert_eq!(site.traces_of(&ASHA).await?, [""; 0]);
+    let told = EventType::PersonErased.subject(&person(ASHA.email)?);
+    assert_eq!(site.traces_of(&ASHA).await?, std::slice::from_ref(&told));
     assert_eq!(site.traces_of(&ZOE).await?, of_zoe);
-    let left = site.everything().await?;
-    assert_eq!(left.len(), 14);
+    let mut left = site.everything().await?;
+    assert_eq!(left.len(), 15);
+    left.retain(|(name, _)| *name != told);
     assert!(
         left.iter().all(|thing| all.contains(thing)),
         "what is left is unchanged"
@@ -405,11 +407,16 @@ async fn nothing_is_left_of_an_erased_person_and_all_of_the_other() -> anyhow::R
     assert_all_held(&of_zoe["wouldErase"]);
 
     site.nats.stop().await?;
-    for known in [ASHA.email, ASHA.name, person(ASHA.email)?.as_str()] {
+    let id = person(ASHA.email)?;
+    for known in [ASHA.email, ASHA.name, id.as_str()] {
         let mut files = files_with(&site.nats.disk(), known)?;
         // The broker lets nobody overwrite a bucket's records; it frees them.
         let freed = ["KV_subscribers", "KV_uploads", "KV_visitor-mails"];
         files.retain(|file| !freed.iter().any(|bucket| file.contains(bucket)));
+        if known == id.as_str() {
+            // The event that says so names the id alone.
+            files.retain(|file| !file.contains("/SITE/"));
+        }
         assert_eq!(files, [""; 0], "{known}");
     }
     assert!(
@@ -424,7 +431,8 @@ async fn a_person_of_whom_nothing_is_held_is_no_error() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let done = told(&["person", "erase", "nobody@example.net", "--yes"], &site.flags)?;
     assert!(done.contains("events: 0 (stream SITE)"), "{done}");
-    assert_eq!(site.everything().await?.len(), 28);
+    // That they were erased is told all the same: others may hold what is gone here.
+    assert_eq!(site.everything().await?.len(), 29);
 
     let folder = tempfile::tempdir()?;
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755))?;
@@ -503,5 +511,33 @@ async fn who_came_with_an_address_that_is_refused_today_can_still_be_erased() ->
     site.remember(&OF_OLD).await?;
     let done = told_json(&["person", "erase", "--yes", OF_OLD.otherwise], &site.flags)?;
     assert_all_held(&done["erased"]);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn that_a_person_was_erased_is_told_without_a_word_of_them_and_outlives_all_else() -> anyhow::Result<()>
+{
+    let site = Site::start().await?;
+    let erase = || told_json(&["person", "erase", ASHA.otherwise, "--yes"], &site.flags);
+    let (first, again) = (erase()?, erase()?);
+    assert_all_held(&first["erased"]);
+    for (place, _) in HELD {
+        assert_eq!(again["erased"][place], 0, "nothing is held, and it is told again");
+    }
+    let events = site.nats.events().await?;
+    let told: Vec<&Value> = events
+        .iter()
+        .filter(|event| event["type"] == "site.person.erased.v1")
+        .collect();
+    assert_eq!(told.len(), 2);
+    for (event, done) in told.iter().zip([first, again]) {
+        assert_eq!(event["subject"], person(ASHA.email)?.as_str());
+        assert_eq!(event["data"], json!({}));
+        assert_eq!(done["told"], json!([event["id"]]));
+    }
+    let folder = tempfile::tempdir()?;
+    let to_flag = format!("--to={}", folder.path().display());
+    let held = told_json(&["person", "export", ASHA.email, &to_flag], &site.flags)?;
+    assert_eq!(held["exported"]["events"], 0);
     Ok(())
 }

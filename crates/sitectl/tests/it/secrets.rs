@@ -6,6 +6,7 @@ use clap::{Arg, Command, Parser};
 use site_service::settings::{self, Exit};
 use tempfile::TempDir;
 use testkit::root;
+use uuid::Uuid;
 
 use crate::table;
 
@@ -16,13 +17,14 @@ const SECRET_WORDS: [&str; 5] = ["PASSWORD", "SECRET", "KEY", "TOKEN", "WEBHOOKS
 /// A public key that age's documentation has.
 const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
 /// Of these names, those of no secret.
-const NO_SECRETS: [&str; 6] = [
+const NO_SECRETS: [&str; 7] = [
     "BACKUP_S3_ACCESS_KEY_ID",
     "GRPC_KEY_FILE",
     "NATS_PASSWORD_FILE",
     "S3_ACCESS_KEY_ID",
     "WEBHOOKS_ALLOW_PRIVATE",
     "WEBHOOKS_CA_FILE",
+    "WEBHOOKS_SECRETS_DIR",
 ];
 
 /// What a program says of these arguments: the settings as `Debug` shows them, or its last words.
@@ -148,6 +150,7 @@ fn needed(command: &Command) -> Vec<String> {
         match values.iter().find(|(name, _)| *name == long) {
             Some((name, value)) => Some(format!("--{name}={value}")),
             None if long == "all" => Some("--all".to_owned()),
+            None if arg.get_id() == "id" => Some(Uuid::nil().to_string()),
             None if arg.is_required_set() && arg.is_positional() => Some("1".to_owned()),
             None if arg.is_required_set() => Some(format!("--{long}=1")),
             None => None,

@@ -83,12 +83,9 @@ async fn linked(
     is_attached: bool,
     now: OffsetDateTime,
 ) -> Result<Value, MailError> {
-    let lifetime = context.resume_link_lifetime;
-    let link = context
-        .resumes
-        .presigned_url(&resume.key, &resume.file_name, lifetime)
-        .await?;
-    Ok(context! { link, is_attached, until => wording::time(now + lifetime), ..described(resume) })
+    let link = context.resume_link(resume).await?;
+    let until = wording::time(now + context.resume_link_lifetime);
+    Ok(context! { link, is_attached, until, ..described(resume) })
 }
 
 fn attached((content, resume): (Vec<u8>, &StoredResume)) -> File {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use dkim::Signer;
 use lettre::message::Mailbox;
-use resumes::{ResumeStore, S3Settings};
+use resumes::{ResumeStore, ResumeStoreError, S3Settings};
+use site_events::event::StoredResume;
 use visitor::links::LinkBuilder;
 
 use super::{brand::Brand, templates::Templates};
@@ -58,5 +59,16 @@ impl MailContext {
             links: LinkBuilder::new(&settings.site_url, &settings.token_key),
             brand: brand.clone(),
         })
+    }
+
+    /// A link to a résumé that ends by itself.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be signed.
+    pub async fn resume_link(&self, resume: &StoredResume) -> Result<String, ResumeStoreError> {
+        self.resumes
+            .presigned_url(&resume.key, &resume.file_name, self.resume_link_lifetime)
+            .await
     }
 }

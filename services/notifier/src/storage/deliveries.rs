@@ -17,10 +17,11 @@ use backon::{ExponentialBuilder, Retryable};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use site_broker::{
-    BUNDLED, CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, WITHHELD,
+    BUNDLED, CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, GIVEN_UP_SUFFIX, WITHHELD,
     buckets::{open_expiring_bucket, read_value},
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use uuid::Uuid;
 
 use super::{claims::Claims, unavailable::Unavailable, under_way::UnderWay};
 
@@ -230,6 +231,36 @@ impl Deliveries {
         self.put_until_written(DIGEST_CONSUMER, digest.to_json()).await
     }
 
+    /// Whether this event is done with at a consumer: delivered, or given up.
+    ///
+    /// # Errors
+    ///
+    /// If the record cannot be read.
+    pub async fn is_done(
+        &self,
+        event: Uuid,
+        consumer: &str,
+        waiting: &Delivery,
+    ) -> Result<bool, Unavailable> {
+        let delivered = format!("{event}.{consumer}");
+        Ok(self.contains(&delivered, waiting).await?
+            || self.contains(&given_up_key(&delivered), waiting).await?)
+    }
+
+    /// Records that a delivery becomes a dead letter, for those that wait for what comes of it. It says nothing of a replay, which is
+    /// delivered as if there were none.
+    ///
+    /// # Errors
+    ///
+    /// If the broker did not store it.
+    pub async fn record_given_up(&self, delivery: &Delivery) -> Result<(), Unavailable> {
+        let time = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
+        let noted = self.bucket.put(given_up_key(&delivery.key()), time.into()).await;
+        noted
+            .map(drop)
+            .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
+    }
+
     /// Claims the delivery for this notifier; gives the claim's revision.
     async fn claim(&self, delivery: &Delivery) -> Result<u64, Unavailable> {
         let claiming = self.claims.claim(delivery);
@@ -270,4 +301,9 @@ impl Deliveries {
             .map(drop)
             .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
     }
+}
+
+/// Under which key it is recorded that a delivery is given up. No consumer's name ends so.
+fn given_up_key(delivery_key: &str) -> String {
+    format!("{delivery_key}{GIVEN_UP_SUFFIX}")
 }

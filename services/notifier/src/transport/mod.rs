@@ -4,4 +4,4 @@ mod root_certificates;
 pub mod smtp;
 pub mod webhooks;
 
-pub use root_certificates::RootCertificates;
+pub use root_certificates::{RootCertificates, tls_config};

@@ -34,7 +34,7 @@ impl RootCertificates {
 /// # Errors
 ///
 /// If there is none.
-pub(super) fn tls_config(trusted: Option<&RootCertificates>) -> anyhow::Result<ClientConfig> {
+pub fn tls_config(trusted: Option<&RootCertificates>) -> anyhow::Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     // What cannot be read of the system's is missed where it is needed.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

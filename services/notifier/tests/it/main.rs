@@ -3,6 +3,7 @@
 mod bundles;
 mod dkim;
 mod exactly_once;
+mod leads;
 mod mails;
 mod memory;
 mod outages;

@@ -3,8 +3,7 @@
 
 use site_broker::endpoints::EndpointState;
 use time::{Duration, OffsetDateTime};
-
-use super::sending::SendingError;
+use webhooks::SendingError;
 
 /// For how long an endpoint may fail without a single success.
 const GIVE_UP_AFTER: Duration = Duration::days(5);

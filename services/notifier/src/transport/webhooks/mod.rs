@@ -1,41 +1,75 @@
-//! An endpoint's events: each is signed, sent, and remembered, unless the endpoint was
-//! switched off.
+//! An endpoint's events: each is sent as the endpoint wants it, and remembered, unless the endpoint was switched off.
 
-mod addresses;
 mod disabling;
-#[cfg(test)]
-mod fuzz;
-mod sending;
-mod slack;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
+use async_nats::jetstream::Context;
 use opentelemetry::{KeyValue, trace::SpanKind};
 use site_broker::{
     CircuitBreaker, Delivery, Endpoint, GivenBack, Outcome, Pause,
-    endpoints::{EndpointState, Format},
+    endpoints::{Attempt, EndpointState, Format},
 };
+use site_events::{Event, EventData, event::CareersApplied};
 use site_service::trace::Span;
 use time::OffsetDateTime;
+use webhooks::{Outgoing, SendingError, WebhookSender};
 
-pub use addresses::PrivateAddresses;
-pub use sending::{REQUEST_TIMEOUT, WebhookClient, WebhookSender};
-
-use self::{
-    disabling::next_state,
-    sending::{Body, SendingError},
+use self::disabling::next_state;
+use crate::{
+    mail::MailContext,
+    storage::{
+        AttemptLog, Deliveries, EndpointStates, EventStream, Handover, PersonOrder, Unavailable, Unsent,
+    },
 };
-use crate::storage::{Deliveries, EndpointStates, EventStream, Handover, Unavailable, Unsent};
+
+/// How long an event is left alone while an earlier one of the same person is under way.
+const ORDER_PAUSE: Duration = Duration::from_millis(500);
+
+/// What every endpoint's deliveries work with.
+#[derive(Clone)]
+pub struct WebhookStores {
+    pub states: Arc<EndpointStates>,
+    pub attempts: Arc<AttemptLog>,
+    pub deliveries: Deliveries,
+    pub events: EventStream,
+    pub mail_context: Arc<MailContext>,
+}
+
+impl WebhookStores {
+    /// Opens those that are for endpoints alone, beside these.
+    ///
+    /// # Errors
+    ///
+    /// If one is not there, or the broker does not answer.
+    pub async fn open(
+        context: &Context,
+        deliveries: &Deliveries,
+        events: &EventStream,
+        mail_context: &Arc<MailContext>,
+    ) -> anyhow::Result<Self> {
+        Ok(Self {
+            states: Arc::new(EndpointStates::open(context).await?),
+            attempts: Arc::new(AttemptLog::open(context).await?),
+            deliveries: deliveries.clone(),
+            events: events.clone(),
+            mail_context: mail_context.clone(),
+        })
+    }
+}
 
 /// One endpoint, and what its deliveries work with.
 pub struct Webhook {
     sender: WebhookSender,
     breaker: CircuitBreaker,
-    format: Format,
     name: String,
-    states: Arc<EndpointStates>,
-    deliveries: Deliveries,
-    events: EventStream,
+    has_resumes: bool,
+    /// Where each person's events go in the order in which they came.
+    order: Option<PersonOrder>,
+    stores: WebhookStores,
 }
 
 /// Why an event was not delivered.
@@ -45,12 +79,12 @@ enum WebhookError {
     Store(#[from] Unavailable),
     #[error("the endpoint is switched off: {0}")]
     Off(String),
-    #[error("the event cannot be read: it is not what its type says (line {}, column {})", .0.line(), .0.column())]
-    Event(#[from] serde_json::Error),
     #[error(transparent)]
     GivenBack(#[from] GivenBack),
     #[error("{error}")]
     Away { error: SendingError, pause: Duration },
+    #[error("the link to the résumé cannot be signed: {0}")]
+    ResumeLink(String),
     #[error(transparent)]
     Sending(#[from] SendingError),
 }
@@ -62,32 +96,33 @@ impl From<WebhookError> for Outcome {
             WebhookError::Store(error) => Self::Retry(reason, error.pause()),
             WebhookError::GivenBack(given_back) => given_back.into(),
             WebhookError::Away { pause, .. } => Self::Retry(reason, Pause::Just(pause)),
-            WebhookError::Sending(SendingError::Later { after, .. }) => {
-                Self::Retry(reason, Pause::AtLeast(after))
+            WebhookError::ResumeLink(_) => Self::Retry(reason, Pause::Backoff),
+            WebhookError::Sending(error) if !error.is_final() => {
+                let pause = error.asked_pause().map_or(Pause::Backoff, Pause::AtLeast);
+                Self::Retry(reason, pause)
             }
-            WebhookError::Sending(error) if !error.is_final() => Self::Retry(reason, Pause::Backoff),
-            WebhookError::Off(_) | WebhookError::Event(_) | WebhookError::Sending(_) => Self::Refused(reason),
+            WebhookError::Off(_) | WebhookError::Sending(_) => Self::Refused(reason),
         }
     }
 }
 
 impl Webhook {
-    /// What an endpoint gets, by its sender.
+    /// What an endpoint gets, by its sender. By a recipe each person's events go in the order in which they came: what it writes
+    /// into a CRM is a state, which the last one decides.
     pub fn new(
         endpoint: &Endpoint,
         sender: WebhookSender,
-        states: Arc<EndpointStates>,
-        deliveries: Deliveries,
-        events: EventStream,
+        order: impl FnOnce() -> PersonOrder,
+        stores: WebhookStores,
     ) -> Self {
+        let by_recipe = endpoint.format == Format::Template;
         Self {
             sender,
             breaker: CircuitBreaker::new(endpoint.consumer()),
-            format: endpoint.format,
             name: endpoint.name.to_string(),
-            states,
-            deliveries,
-            events,
+            has_resumes: by_recipe && endpoint.events.contains(&CareersApplied::TYPE),
+            order: by_recipe.then(order),
+            stores,
         }
     }
 
@@ -97,18 +132,44 @@ impl Webhook {
         if delivery.person.is_synthetic() {
             return Outcome::Delivered;
         }
+        if let Some(outcome) = self.out_of_order(&delivery).await {
+            return outcome;
+        }
         let send = |unsent| self.send(&delivery, unsent);
-        match self.deliveries.deliver_once(&delivery, send).await {
+        let outcome = match self.stores.deliveries.deliver_once(&delivery, send).await {
             Ok(_) => Outcome::Delivered,
-            Err(error) => self.events.unless_erased(&delivery, error.into()).await,
+            Err(error) => self.stores.events.unless_erased(&delivery, error.into()).await,
+        };
+        self.note_given_up(&delivery, outcome).await
+    }
+
+    /// What becomes of an event that is not its person's next.
+    async fn out_of_order(&self, delivery: &Delivery) -> Option<Outcome> {
+        match self.order.as_ref()?.is_next(delivery).await {
+            Ok(true) => None,
+            Ok(false) => {
+                let reason = "an earlier event of the same person is under way".to_owned();
+                Some(Outcome::Retry(reason, Pause::Just(ORDER_PAUSE)))
+            }
+            Err(away) => Some(Outcome::Retry(away.to_string(), away.pause())),
+        }
+    }
+
+    /// Later events of the person wait no longer for one that is given up.
+    async fn note_given_up(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
+        if !matches!(outcome, Outcome::Refused(_)) || self.order.is_none() {
+            return outcome;
+        }
+        match self.stores.deliveries.record_given_up(delivery).await {
+            Ok(()) => outcome,
+            Err(away) => Outcome::Retry(away.to_string(), away.pause()),
         }
     }
 
     async fn send(&self, delivery: &Delivery, unsent: Unsent<'_>) -> Result<Handover, WebhookError> {
-        let body = self.body(delivery)?;
         let mut call = loop {
             // It may be switched off while this waits.
-            if let Some(reason) = self.states.of_when_there(&self.name, delivery).await?.off {
+            if let Some(reason) = self.stores.states.of_when_there(&self.name, delivery).await?.off {
                 return Err(WebhookError::Off(reason));
             }
             match self.breaker.try_call(&delivery.key()) {
@@ -119,12 +180,21 @@ impl Webhook {
         if !unsent.is_still().await? {
             return Ok(Handover::Before);
         }
-        let Err(error) = self.send_now(delivery, body).await else {
+        let outgoing = Outgoing {
+            id: delivery.event_id,
+            payload: delivery.payload().clone(),
+            attempt: delivery.attempt,
+            resume_link: self.resume_link(delivery).await?,
+        };
+        let Err(error) = self.send_now(&outgoing).await else {
             call.answered();
             return Ok(Handover::Sent);
         };
         let Some(away) = error.away() else {
-            call.answered();
+            // What was never sent says nothing of the receiver.
+            if error.status().is_some() {
+                call.answered();
+            }
             return Err(error.into());
         };
         match call.failed(away, &error) {
@@ -134,7 +204,7 @@ impl Webhook {
     }
 
     /// Sends it, and notes what that says of the endpoint.
-    async fn send_now(&self, delivery: &Delivery, body: Body) -> Result<(), SendingError> {
+    async fn send_now(&self, outgoing: &Outgoing) -> Result<(), SendingError> {
         let now = OffsetDateTime::now_utc();
         let (host, port) = self.sender.address();
         let span = Span::within_current(SpanKind::Client, || {
@@ -146,26 +216,56 @@ impl Webhook {
             attributes.extend(port.map(|port| KeyValue::new("server.port", i64::from(port))));
             ("POST".into(), attributes)
         });
-        let sending = self.sender.send(delivery.event_id, now, body);
-        let sent = span.instrument(sending).await;
+        let started = Instant::now();
+        let sent = span.instrument(self.sender.send(outgoing, now, None)).await;
         if sent.is_err() {
             span.fail();
         }
+        self.note_attempt(outgoing, &sent, now, started.elapsed());
+        let sent = sent.map(drop);
         self.update_state(&sent, now).await;
         sent
     }
 
-    fn body(&self, delivery: &Delivery) -> Result<Body, serde_json::Error> {
-        match self.format {
-            Format::CloudEvents => Ok(Body::cloud_event(delivery.payload().clone())),
-            Format::Slack => slack::message(delivery.payload()).map(Body::json),
+    fn note_attempt(
+        &self,
+        outgoing: &Outgoing,
+        sent: &Result<Option<u16>, SendingError>,
+        now: OffsetDateTime,
+        took: Duration,
+    ) {
+        let attempt = Attempt {
+            time: now,
+            event: outgoing.id,
+            attempt: outgoing.attempt,
+            status: sent.as_ref().map_or_else(SendingError::status, |status| *status),
+            milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            error: sent.as_ref().err().map(ToString::to_string),
+        };
+        self.stores.attempts.note(&self.name, attempt);
+    }
+
+    /// A link to the event's résumé, made anew for each attempt, where its recipe may want one.
+    async fn resume_link(&self, delivery: &Delivery) -> Result<Option<String>, WebhookError> {
+        if !self.has_resumes {
+            return Ok(None);
         }
+        let Ok(event) = serde_json::from_slice::<Event<CareersApplied>>(delivery.payload()) else {
+            return Ok(None);
+        };
+        let Some(resume) = event.data.resume else {
+            return Ok(None);
+        };
+        let link = self.stores.mail_context.resume_link(&resume).await;
+        link.map(Some)
+            .map_err(|error| WebhookError::ResumeLink(error.to_string()))
     }
 
     /// Updates the endpoint's state: records since when it fails, and switches it off when it asks for that or has failed
     /// for too long.
     async fn update_state(&self, sent: &Result<(), SendingError>, now: OffsetDateTime) {
         let changed = self
+            .stores
             .states
             .change(&self.name, |before| next_state(before, sent, now));
         match changed.await {

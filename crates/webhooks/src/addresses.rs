@@ -11,11 +11,14 @@ use std::{
 
 use hyper_util::client::legacy::connect::dns::Name;
 use tower::Service;
+use url::Url;
 
 /// Whether receivers may be in our own network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PrivateAddresses {
+    /// They may, and without TLS.
     Allowed,
+    /// They may not.
     Refused,
 }
 
@@ -46,6 +49,28 @@ impl Service<Name> for FilteringResolver {
             Ok(allowed.into_iter())
         })
     }
+}
+
+/// Whether a URL leads out of our own network as far as it says so; what a name leads to is looked at by
+/// [`FilteringResolver`].
+///
+/// # Errors
+///
+/// If it does not, with the reason.
+pub fn ensure_public(url: &Url) -> Result<(), &'static str> {
+    if url.scheme() != "https" {
+        return Err("its url is not https; WEBHOOKS_ALLOW_PRIVATE allows it");
+    }
+    // A dot at the end makes no other name of it.
+    let host = url.host_str().unwrap_or_default().trim_end_matches('.');
+    if host == "localhost" || host.ends_with(".localhost") {
+        return Err("its url is this very host; WEBHOOKS_ALLOW_PRIVATE allows it");
+    }
+    let literal: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
+    if literal.is_some_and(|address| !is_public(address)) {
+        return Err("its url is a private address; WEBHOOKS_ALLOW_PRIVATE allows it");
+    }
+    Ok(())
 }
 
 /// Whether an address is anyone's on the internet.

@@ -11,7 +11,7 @@ use serde_json::json;
 use site_broker::Endpoints;
 use url::{Host, Url};
 
-use super::{PrivateAddresses, WebhookClient, WebhookSender, addresses::is_public};
+use crate::{PrivateAddresses, Secrets, WebhookSender, addresses::is_public, sender::tests::client};
 
 const ITERATIONS: usize = 500;
 /// What leads nowhere on the internet, by the registries of special-purpose addresses
@@ -71,7 +71,7 @@ fn whatever_an_address_is_it_is_taken_for_public_where_the_registries_have_it_so
 
 #[test]
 fn whatever_url_is_set_a_webhook_goes_to_the_host_that_was_looked_at_which_is_not_our_own() {
-    let client = WebhookClient::new(PrivateAddresses::Refused, None).expect("there are roots");
+    let client = client(PrivateAddresses::Refused);
     // It is asked nothing, so that there is nothing that a panic could leave half done.
     let client = AssertUnwindSafe(client);
     check!(name = "webhook-urls")
@@ -88,7 +88,7 @@ fn whatever_url_is_set_a_webhook_goes_to_the_host_that_was_looked_at_which_is_no
                 return;
             };
             let endpoint = endpoints.iter().next().expect("one");
-            if WebhookSender::new(endpoint, &client).is_err() {
+            if WebhookSender::new(endpoint, &client, &Secrets::in_folder(None)).is_err() {
                 return;
             }
             let url = Url::parse(&raw).expect("it was taken");

@@ -15,6 +15,7 @@ struct SlackEvent {
     #[serde(rename = "type")]
     event_type: String,
     id: String,
+    subject: Option<String>,
     data: Value,
 }
 
@@ -24,7 +25,13 @@ struct SlackEvent {
 ///
 /// If the event is not JSON with a type, an id and data.
 pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
-    let SlackEvent { event_type, id, data } = serde_json::from_slice(event)?;
+    let SlackEvent {
+        event_type,
+        id,
+        subject,
+        data,
+    } = serde_json::from_slice(event)?;
+    let person = subject.unwrap_or_default();
     let text = |field: &str| data.get(field).and_then(Value::as_str).map(escaped);
     let who = [
         text("name"),
@@ -35,19 +42,8 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
     .flatten()
     .collect::<Vec<_>>()
     .join(", ");
-    let known = EventType::ALL
-        .into_iter()
-        .find(|known| known.name() == event_type);
-    let what = match known {
-        Some(EventType::ContactReceived) => "New contact message".to_owned(),
-        Some(EventType::NewsletterRequested) => "Newsletter sign-up, not yet confirmed".to_owned(),
-        Some(EventType::NewsletterConfirmed) => "New newsletter subscriber".to_owned(),
-        Some(EventType::NewsletterUnsubscribed) => "Newsletter subscriber left".to_owned(),
-        Some(EventType::NewsletterBounced) => "Newsletter mail came back".to_owned(),
-        Some(EventType::CareersApplied) => {
-            format!("New application: {}", text("position").unwrap_or_default())
-        }
-        None => escaped(&event_type),
+    let Some(what) = heading(&event_type, text("position")) else {
+        return Ok(erasure(&person, &id));
     };
     let resume = data.get("resume").map(|_| "résumé in the mail".to_owned());
     let more = [text("phone"), text("experience"), resume, text("reason")];
@@ -72,6 +68,36 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
         .unwrap_or_default();
     let text = format!("*{what}* from {who}{more}{quoted}{origin}\n_{}_", escaped(&id));
     Ok(json!({ "text": text }).to_string().into())
+}
+
+/// What happened, in a few words; none of an erasure, which is told otherwise.
+fn heading(event_type: &str, position: Option<String>) -> Option<String> {
+    let mut types = EventType::ALL.into_iter();
+    let Some(known) = types.find(|known| known.name() == event_type) else {
+        return Some(escaped(event_type));
+    };
+    let heading = match known {
+        EventType::ContactReceived => "New contact message",
+        EventType::NewsletterRequested => "Newsletter sign-up, not yet confirmed",
+        EventType::NewsletterConfirmed => "New newsletter subscriber",
+        EventType::NewsletterUnsubscribed => "Newsletter subscriber left",
+        EventType::NewsletterBounced => "Newsletter mail came back",
+        EventType::CareersApplied => {
+            return Some(format!("New application: {}", position.unwrap_or_default()));
+        }
+        EventType::PersonErased => return None,
+    };
+    Some(heading.to_owned())
+}
+
+/// Of an erased person nobody knows more than the id.
+fn erasure(person: &str, id: &str) -> Bytes {
+    let text = format!(
+        "*A person was erased*; erase what tells of them here, too\n_{}_, person {}",
+        escaped(id),
+        escaped(person)
+    );
+    json!({ "text": text }).to_string().into()
 }
 
 /// Where the visitor came from, in a line.

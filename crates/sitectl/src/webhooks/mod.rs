@@ -1,4 +1,8 @@
-//! `sitectl webhooks`: how the endpoints fare, and switching one on again.
+//! `sitectl webhooks`: how the endpoints fare, trying one, and switching one on again.
+
+mod deliveries;
+mod pausing;
+mod trying;
 
 use std::collections::BTreeMap;
 
@@ -8,7 +12,10 @@ use clap::{Args, Subcommand};
 use futures_util::TryStreamExt as _;
 use serde::Serialize;
 use serde_json::json;
-use site_broker::{ENDPOINTS_BUCKET, Endpoint, endpoints::EndpointState};
+use site_broker::{
+    ENDPOINTS_BUCKET, Endpoint,
+    endpoints::{EndpointState, is_attempts_key},
+};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use time::format_description::well_known::Rfc3339;
 
@@ -36,17 +43,47 @@ enum Command {
         #[command(flatten)]
         common: CommonArgs,
     },
+    /// Lists the last attempts at an endpoint, the newest first
+    Deliveries {
+        /// Its name in the list
+        name: String,
+        #[command(flatten)]
+        common: CommonArgs,
+    },
+    /// Lets nothing more go to an endpoint until it is resumed: what comes waits
+    Pause {
+        /// Its name in the list
+        name: String,
+        #[command(flatten)]
+        common: CommonArgs,
+    },
+    /// Lets what waits go to an endpoint that was paused
+    Resume {
+        /// Its name in the list
+        name: String,
+        #[command(flatten)]
+        common: CommonArgs,
+    },
+    /// Shows what an endpoint would be sent of a sample, and sends nothing
+    Preview(trying::TryArgs),
+    /// Sends a sample that is marked as one to an endpoint, and shows what was sent and answered
+    Test(trying::TryArgs),
 }
 
 /// Does what was asked for.
 ///
 /// # Errors
 ///
-/// If the broker does not answer, or the endpoint that is to be enabled is on.
+/// If the broker does not answer, there is no such endpoint, the endpoint that is to be enabled is on, or a sample is not taken.
 pub async fn run(args: &WebhooksArgs) -> anyhow::Result<()> {
     match &args.command {
         Command::List(common) => list(common).await,
         Command::Enable { name, common } => enable(name, common).await,
+        Command::Deliveries { name, common } => deliveries::list(name, common).await,
+        Command::Pause { name, common } => pausing::pause(name, common).await,
+        Command::Resume { name, common } => pausing::resume(name, common).await,
+        Command::Preview(args) => trying::preview(args),
+        Command::Test(args) => trying::test(args).await,
     }
 }
 
@@ -60,7 +97,8 @@ pub async fn states(context: &Context) -> anyhow::Result<BTreeMap<String, Endpoi
     let (mut states, mut records) = (BTreeMap::new(), bucket.records());
     while let Some(record) = records.try_next().await? {
         // An empty one is the marker of a record that was removed by hand.
-        let Some(name) = bucket.key_of(&record).filter(|_| !record.payload.is_empty()) else {
+        let is_state = |key: &&str| !record.payload.is_empty() && !is_attempts_key(key);
+        let Some(name) = bucket.key_of(&record).filter(is_state) else {
             continue;
         };
         let state = serde_json::from_slice(&record.payload);
@@ -76,6 +114,8 @@ pub async fn states(context: &Context) -> anyhow::Result<BTreeMap<String, Endpoi
 struct Row {
     name: String,
     on: bool,
+    /// Whether what comes waits until it is resumed.
+    paused: bool,
     /// Why it is off.
     off: Option<String>,
     failing_since: Option<String>,
@@ -93,6 +133,7 @@ impl Row {
         } = self;
         let fares = match (&self.off, &self.failing_since) {
             (Some(reason), _) => format!("off: {reason}"),
+            _ if self.paused => "paused".to_owned(),
             (None, Some(since)) => format!("on, but fails since {since}"),
             (None, None) => "on".to_owned(),
         };
@@ -115,9 +156,10 @@ async fn list(common: &CommonArgs) -> anyhow::Result<()> {
         rows.push(Row {
             name: name.to_owned(),
             on: state.off.is_none(),
+            paused: consumer.paused,
             off: state.off,
             failing_since: since,
-            waiting: consumer_lag(consumer),
+            waiting: broker::consumer_lag(consumer),
             dead_letters: dead_letters(&context, name).await?,
         });
     }
@@ -152,11 +194,6 @@ async fn enable(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
         &json!({ "enabled": name, "deadLetters": letters }),
         lines,
     )
-}
-
-/// Consumer lag: how many events have no outcome yet.
-pub fn consumer_lag(consumer: &Info) -> u64 {
-    consumer.num_pending + consumer.num_ack_pending as u64
 }
 
 /// How many dead letters an endpoint has.

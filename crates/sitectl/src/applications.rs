@@ -1,0 +1,198 @@
+//! `sitectl applications`: applications at hand without any other tool, and links to their résumés, of which those in mails end.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use clap::{Args, Subcommand};
+use futures_util::TryStreamExt as _;
+use resumes::{ResumeStore, S3Settings};
+use serde_json::json;
+use site_events::{
+    Event, EventType, SITE_STREAM,
+    event::{CareersApplied, StoredResume},
+};
+use uuid::Uuid;
+
+use crate::{
+    broker,
+    common_args::CommonArgs,
+    event_export::{Columns, ExportFormat, Period, campaign_of, export, list},
+    output::print_output,
+};
+
+/// Which of the commands, and what it needs to know.
+#[derive(Args, Debug)]
+pub struct ApplicationsArgs {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Lists applications, a line for each
+    List(ApplicationsSelection),
+    /// Writes applications to stdout, as CSV or JSON
+    Export {
+        /// CSV, or one JSON document for each line
+        #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
+        format: ExportFormat,
+        #[command(flatten)]
+        selection: ApplicationsSelection,
+    },
+    /// Prints a new link to the résumé of an application
+    Link(LinkArgs),
+}
+
+/// Which applications.
+#[derive(Args, Debug)]
+struct ApplicationsSelection {
+    #[command(flatten)]
+    period: Period,
+    /// Only those for positions that hold this text
+    #[arg(long)]
+    position: Option<String>,
+    /// Only those whose campaign holds this text
+    #[arg(long)]
+    campaign: Option<String>,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+impl ApplicationsSelection {
+    fn takes(&self, application: &CareersApplied) -> bool {
+        let position = self.position.as_deref();
+        let campaign = self.campaign.as_deref();
+        position.is_none_or(|wanted| application.position.contains(wanted))
+            && campaign.is_none_or(|wanted| campaign_of(application.attribution.as_ref()).contains(wanted))
+    }
+}
+
+/// Whose résumé, and for how long.
+#[derive(Args, Debug)]
+struct LinkArgs {
+    /// The id of the application, as its mail and the list tell it
+    #[arg(value_name = "ID")]
+    id: Uuid,
+    /// How many hours the link is good, at most 168
+    #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u64).range(1..=168))]
+    hours: u64,
+    /// Address under which recruiters reach the store, where it differs from S3_ENDPOINT
+    #[arg(long, env = "S3_PUBLIC_ENDPOINT", value_parser = resumes::endpoint)]
+    s3_public_endpoint: Option<String>,
+    /// The bucket of résumés
+    #[command(flatten)]
+    store: S3Settings,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+/// Does what was asked for.
+///
+/// # Errors
+///
+/// If the broker does not answer, nobody takes what is written, or there is no such résumé.
+pub async fn run(args: &ApplicationsArgs) -> anyhow::Result<()> {
+    match &args.command {
+        Command::List(selection) => {
+            let (period, common) = (&selection.period, &selection.common);
+            list::<CareersApplied>(period, common, "applications", |one| selection.takes(one)).await
+        }
+        Command::Export { format, selection } => {
+            let (period, common) = (&selection.period, &selection.common);
+            export::<CareersApplied>(*format, period, common, |one| selection.takes(one)).await
+        }
+        Command::Link(args) => link(args).await,
+    }
+}
+
+async fn link(args: &LinkArgs) -> anyhow::Result<()> {
+    let resume = resume_of(args).await?;
+    let found = ResumeStore::new(&args.store).open(&resume.key).await?;
+    ensure!(
+        found.is_some(),
+        "The résumé is not there any more; a link would lead nowhere."
+    );
+    // Links are signed for the address under which they are followed.
+    let public = S3Settings {
+        s3_endpoint: args
+            .s3_public_endpoint
+            .clone()
+            .unwrap_or_else(|| args.store.s3_endpoint.clone()),
+        ..args.store.clone()
+    };
+    let lifetime = Duration::from_secs(args.hours * 60 * 60);
+    let link = ResumeStore::new(&public)
+        .presigned_url(&resume.key, &resume.file_name, lifetime)
+        .await?;
+    print_output(
+        args.common.json,
+        &json!({ "id": args.id, "link": link, "hours": args.hours }),
+        [link.clone()],
+    )
+}
+
+async fn resume_of(args: &LinkArgs) -> anyhow::Result<StoredResume> {
+    let context = broker::connect(&args.common.nats).await?;
+    let site = broker::reader(&context, SITE_STREAM).await?;
+    let mut events = site.all();
+    while let Some(message) = events.try_next().await? {
+        if !message
+            .subject
+            .starts_with(EventType::CareersApplied.subject_prefix())
+        {
+            continue;
+        }
+        let Ok(event) = serde_json::from_slice::<Event<CareersApplied>>(&message.payload) else {
+            continue;
+        };
+        if event.id == args.id {
+            ensure!(
+                event.data.resume.is_some(),
+                "The application {} came without a résumé.",
+                args.id
+            );
+            return event.data.resume.context("it has one");
+        }
+    }
+    anyhow::bail!(
+        "There is no application {}; see `sitectl applications list`.",
+        args.id
+    )
+}
+
+impl Columns for CareersApplied {
+    const NAMES: &'static [&'static str] = &[
+        "name",
+        "email",
+        "phone",
+        "position",
+        "experience",
+        "coverLetter",
+        "resume",
+        "page",
+        "referrer",
+        "campaign",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        let attribution = self.attribution.clone().unwrap_or_default();
+        let resume = self.resume.as_ref().map(|resume| resume.file_name.clone());
+        vec![
+            self.name.clone(),
+            self.email.as_str().to_owned(),
+            self.phone.clone().unwrap_or_default(),
+            self.position.clone(),
+            self.experience.clone().unwrap_or_default(),
+            self.cover_letter.clone(),
+            resume.unwrap_or_default(),
+            attribution.page.clone().unwrap_or_default(),
+            attribution.referrer.clone().unwrap_or_default(),
+            campaign_of(self.attribution.as_ref()),
+        ]
+    }
+
+    fn in_short(&self) -> String {
+        let Self { name, position, .. } = self;
+        format!("{position}: {name} <{}>", self.email.as_str())
+    }
+}

@@ -1,0 +1,290 @@
+//! Events of one type, written one after another, with how each channel of each fared.
+
+use std::{
+    collections::BTreeMap,
+    io::{BufWriter, Write, stdout},
+};
+
+use anyhow::Context as _;
+use async_nats::jetstream::{Context, message::StreamMessage};
+use clap::{Args, ValueEnum};
+use csv::{Terminator, Writer, WriterBuilder};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream::BoxStream};
+use serde_json::{Value, json};
+use site_broker::{BUNDLED, DELIVERIES_BUCKET, Endpoint, StreamReader, WITHHELD, buckets::read_value};
+use site_events::{Attribution, Channel, DEAD_LETTERS_STREAM, Event, EventData, SITE_STREAM, subjects};
+use time::{
+    Date, OffsetDateTime,
+    format_description::{BorrowedFormatItem, well_known::Rfc3339},
+    macros::format_description,
+};
+use uuid::Uuid;
+
+use crate::{broker, common_args::CommonArgs, output::ListOutput, subscribers::table::escape_formula};
+
+/// How many events' channels are looked up at once.
+const LOOKUPS_AT_ONCE: usize = 16;
+const DAY: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
+
+/// From when and until when.
+#[derive(Args, Debug)]
+pub struct Period {
+    /// Only from then on: a day (2026-11-20) or a time (RFC 3339)
+    #[arg(long, value_parser = time)]
+    since: Option<OffsetDateTime>,
+    /// Only before then: a day (2026-11-20) or a time (RFC 3339)
+    #[arg(long, value_parser = time)]
+    until: Option<OffsetDateTime>,
+}
+
+impl Period {
+    fn takes(&self, time: OffsetDateTime) -> bool {
+        self.since.is_none_or(|since| time >= since) && self.until.is_none_or(|until| time < until)
+    }
+}
+
+fn time(raw: &str) -> Result<OffsetDateTime, &'static str> {
+    let day = || Date::parse(raw, DAY).map(|day| day.midnight().assume_utc());
+    let time = OffsetDateTime::parse(raw, &Rfc3339).or_else(|_| day());
+    time.map_err(|_| "it is neither a day such as 2026-11-20 nor a time such as 2026-11-20T12:00:00Z")
+}
+
+/// What an export is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// A table, which a spreadsheet may open safely.
+    Csv,
+    /// A document for each line.
+    Json,
+}
+
+/// What of an event stands in the columns of a table, beside its id, its time and how its channels fared.
+pub trait Columns: EventData {
+    /// The columns' names.
+    const NAMES: &'static [&'static str];
+
+    /// What stands in them.
+    fn cells(&self) -> Vec<String>;
+
+    /// The event in a line.
+    fn in_short(&self) -> String;
+}
+
+/// The campaign in a line; empty where there is none.
+pub fn campaign_of(attribution: Option<&Attribution>) -> String {
+    attribution.and_then(Attribution::campaign).unwrap_or_default()
+}
+
+/// Lists events, a line for each.
+///
+/// # Errors
+///
+/// If the broker does not answer, or nobody reads stdout any more.
+pub async fn list<D: Columns>(
+    period: &Period,
+    common: &CommonArgs,
+    array: &'static str,
+    takes: impl Fn(&D) -> bool + Send + Sync,
+) -> anyhow::Result<()> {
+    let context = broker::connect(&common.nats).await?;
+    let source = Source::open::<D>(&context).await?;
+    let mut output = ListOutput::to_stdout(common.json, array);
+    let mut rows = source.rows(period, takes);
+    while let Some(row) = rows.try_next().await? {
+        output.item(&row.document(), || row.line())?;
+    }
+    output.end("There are none.")
+}
+
+/// Writes events, one after another.
+///
+/// # Errors
+///
+/// If the broker does not answer, or nobody takes what is written.
+pub async fn export<D: Columns>(
+    format: ExportFormat,
+    period: &Period,
+    common: &CommonArgs,
+    takes: impl Fn(&D) -> bool + Send + Sync,
+) -> anyhow::Result<()> {
+    let context = broker::connect(&common.nats).await?;
+    let source = Source::open::<D>(&context).await?;
+    let mut rows = source.rows(period, takes);
+    let out = BufWriter::new(stdout());
+    if format == ExportFormat::Json || common.json {
+        return write_documents(out, &mut rows).await;
+    }
+    let mut table = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
+    let heading = ["id", "time"].into_iter().chain(D::NAMES.iter().copied());
+    table.write_record(heading.chain(source.channels.iter().map(String::as_str)))?;
+    while let Some(row) = rows.try_next().await? {
+        row.write_to(&mut table, &source.channels)?;
+    }
+    Ok(table.flush()?)
+}
+
+async fn write_documents<D: Columns>(mut out: impl Write, rows: &mut Rows<'_, D>) -> anyhow::Result<()> {
+    while let Some(row) = rows.try_next().await? {
+        writeln!(out, "{}", row.document())?;
+    }
+    Ok(out.flush()?)
+}
+
+type Rows<'a, D> = BoxStream<'a, anyhow::Result<Row<D>>>;
+
+/// An event, and how its channels fared, by their names.
+struct Row<D> {
+    event: Event<D>,
+    channels: BTreeMap<String, String>,
+}
+
+impl<D: Columns> Row<D> {
+    fn document(&self) -> Value {
+        json!({
+            "id": self.event.id,
+            "time": self.event.time.format(&Rfc3339).ok(),
+            "person": self.event.subject,
+            "data": self.event.data,
+            "channels": self.channels,
+        })
+    }
+
+    fn line(&self) -> String {
+        let time = self.event.time.format(&Rfc3339).unwrap_or_default();
+        let channels = self
+            .channels
+            .iter()
+            .map(|(name, fared)| format!("{name}: {fared}"));
+        let channels = channels.collect::<Vec<_>>().join(", ");
+        let in_short = self.event.data.in_short().replace(char::is_control, " ");
+        format!("{time}  {}  {in_short}  {channels}", self.event.id)
+    }
+
+    fn write_to(&self, table: &mut Writer<impl Write>, channels: &[String]) -> anyhow::Result<()> {
+        let time = self.event.time.format(&Rfc3339).unwrap_or_default();
+        let fixed = [self.event.id.to_string(), time];
+        let fared = channels
+            .iter()
+            .map(|channel| self.channels.get(channel).cloned().unwrap_or_default());
+        let cells = fixed.into_iter().chain(self.event.data.cells()).chain(fared);
+        Ok(table.write_record(cells.map(|cell| escape_formula(&cell).into_owned()))?)
+    }
+}
+
+/// Where events, and how they fared, are read.
+struct Source {
+    events: StreamReader,
+    dead_letters: StreamReader,
+    deliveries: async_nats::jetstream::kv::Store,
+    /// The channels of the type: mails, and the endpoints that are set up.
+    channels: Vec<String>,
+}
+
+impl Source {
+    async fn open<D: EventData>(context: &Context) -> anyhow::Result<Self> {
+        let events = broker::reader(context, SITE_STREAM).await?;
+        let mails = Channel::ALL
+            .into_iter()
+            .filter(|channel| channel.event_type() == D::TYPE);
+        let mut channels: Vec<String> = mails.map(|channel| channel.name().to_owned()).collect();
+        let mut consumers = events.stream().consumers();
+        let subject = format!("{}.*", D::TYPE.subject_prefix());
+        while let Some(consumer) = consumers.try_next().await? {
+            let takes_it = consumer.config.filter_subjects.contains(&subject);
+            if takes_it && consumer.name.starts_with(Endpoint::CONSUMER_PREFIX) {
+                channels.push(consumer.name);
+            }
+        }
+        drop(consumers);
+        channels.sort();
+        Ok(Self {
+            events,
+            dead_letters: broker::reader(context, DEAD_LETTERS_STREAM).await?,
+            deliveries: broker::bucket(context, DELIVERIES_BUCKET).await?,
+            channels,
+        })
+    }
+
+    /// The events that are asked for, oldest first; those of checks are nobody's.
+    fn rows<'a, D: Columns + 'a>(
+        &'a self,
+        period: &'a Period,
+        takes: impl Fn(&D) -> bool + Send + Sync + 'a,
+    ) -> Rows<'a, D> {
+        let prefix = format!("{}.", D::TYPE.subject_prefix());
+        let events = self.events.all().map_err(anyhow::Error::from);
+        let events = events.try_filter_map(move |message| {
+            let event = read::<D>(&message, &prefix);
+            let taken = event.filter(|event| {
+                !event.subject.is_synthetic() && period.takes(event.time) && takes(&event.data)
+            });
+            async move { Ok(taken) }
+        });
+        events
+            .map(async |event| self.row(event?).await)
+            .buffered(LOOKUPS_AT_ONCE)
+            .boxed()
+    }
+
+    async fn row<D: EventData>(&self, event: Event<D>) -> anyhow::Result<Row<D>> {
+        let mut channels = BTreeMap::new();
+        for channel in &self.channels {
+            channels.insert(
+                channel.clone(),
+                self.fared(event.id, event.subject.as_str(), channel).await?,
+            );
+        }
+        Ok(Row { event, channels })
+    }
+
+    /// How an event fared on a channel.
+    async fn fared(&self, event: Uuid, person: &str, channel: &str) -> anyhow::Result<String> {
+        let record = read_value(&self.deliveries, &format!("{event}.{channel}")).await;
+        let record = record.context("the delivery records cannot be read")?;
+        if let Some(record) = record {
+            let record = String::from_utf8_lossy(&record).into_owned();
+            let state = [BUNDLED, WITHHELD]
+                .into_iter()
+                .find(|state| record.starts_with(state));
+            return Ok(state.map_or_else(|| format!("delivered {record}"), |_| record.clone()));
+        }
+        let subject = subjects::dead_letter(channel, person);
+        let letters = broker::search(&self.dead_letters, &subject).await?;
+        let is_dead = letters
+            .iter()
+            .any(|letter| broker::event_id(letter) == Some(event));
+        Ok(if is_dead { "dead letter" } else { "waiting" }.to_owned())
+    }
+}
+
+/// An event of this type; what cannot be read is a dead letter of its own.
+fn read<D: EventData>(message: &StreamMessage, prefix: &str) -> Option<Event<D>> {
+    if !message.subject.starts_with(prefix) {
+        return None;
+    }
+    serde_json::from_slice(&message.payload).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+
+    #[test]
+    fn a_period_is_of_days_or_times_and_its_end_is_not_in_it() {
+        assert_eq!(time("2026-11-20"), Ok(datetime!(2026-11-20 00:00 UTC)));
+        assert_eq!(
+            time("2026-11-20T12:00:00+01:00"),
+            Ok(datetime!(2026-11-20 11:00 UTC))
+        );
+        assert!(time("yesterday").is_err());
+        let period = Period {
+            since: time("2026-11-20").ok(),
+            until: time("2026-11-21").ok(),
+        };
+        assert!(period.takes(datetime!(2026-11-20 00:00 UTC)));
+        assert!(!period.takes(datetime!(2026-11-21 00:00 UTC)));
+        assert!(!period.takes(datetime!(2026-11-19 23:59:59 UTC)));
+    }
+}

@@ -1,0 +1,53 @@
+//! `sitectl webhooks deliveries`.
+
+use anyhow::Context as _;
+use serde_json::json;
+use site_broker::{
+    ENDPOINTS_BUCKET,
+    endpoints::{Attempt, attempts_key},
+};
+use time::format_description::well_known::Rfc3339;
+
+use crate::{
+    broker::{self, BucketReader},
+    common_args::CommonArgs,
+    output::print_output,
+};
+
+/// Lists the last attempts at an endpoint.
+///
+/// # Errors
+///
+/// If the broker does not answer, or what is noted cannot be read.
+pub async fn list(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
+    let context = broker::connect(&common.nats).await?;
+    let bucket = BucketReader::open(&context, ENDPOINTS_BUCKET).await?;
+    let records = bucket.search(&attempts_key(name)).await?;
+    let noted = records
+        .last()
+        .map(|record| serde_json::from_slice(&record.payload));
+    let noted: Option<Vec<Attempt>> = noted.transpose().context("the attempts cannot be read")?;
+    let mut attempts = noted.unwrap_or_default();
+    attempts.reverse();
+    let mut lines: Vec<String> = attempts.iter().map(line).collect();
+    if lines.is_empty() {
+        lines.push(format!("Nothing was sent to an endpoint {name} yet."));
+    }
+    print_output(
+        common.json,
+        &json!({ "endpoint": name, "deliveries": attempts }),
+        lines,
+    )
+}
+
+fn line(attempt: &Attempt) -> String {
+    let time = attempt.time.format(&Rfc3339).unwrap_or_default();
+    let status = attempt
+        .status
+        .map_or_else(|| "no answer".to_owned(), |status| status.to_string());
+    let result = attempt.error.as_deref().unwrap_or("taken");
+    format!(
+        "{time}  {}  attempt {}  {status}  {} ms  {result}",
+        attempt.event, attempt.attempt, attempt.milliseconds
+    )
+}

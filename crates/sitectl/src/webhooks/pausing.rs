@@ -1,0 +1,61 @@
+//! `sitectl webhooks pause` and `resume`: the broker hands out nothing for a consumer that is paused, so that nothing is tried, and
+//! nothing given up, whichever notifiers run.
+
+use anyhow::{Context as _, ensure};
+use serde_json::json;
+use site_broker::Endpoint;
+use site_events::SITE_STREAM;
+use time::{Duration, OffsetDateTime};
+
+use crate::{broker, common_args::CommonArgs, output::print_output};
+
+/// A pause has an end, for the broker: longer than events are kept.
+const PAUSE: Duration = Duration::days(10 * 365);
+
+/// Lets nothing more go to an endpoint.
+///
+/// # Errors
+///
+/// If there is no such endpoint, or the broker does not answer.
+pub async fn pause(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
+    let context = broker::connect(&common.nats).await?;
+    let site = broker::stream(&context, SITE_STREAM).await?;
+    let until = OffsetDateTime::now_utc() + PAUSE;
+    let paused = site.pause_consumer(&consumer(name), until).await;
+    let paused = paused.with_context(|| no_endpoint(name))?;
+    ensure!(paused.paused, "The broker did not pause the endpoint {name}.");
+    let line = format!(
+        "Paused: {name}. What is under way ends; what comes waits until `sitectl webhooks resume {name}`."
+    );
+    print_output(common.json, &json!({ "paused": name }), [line])
+}
+
+/// Lets what waits go to an endpoint.
+///
+/// # Errors
+///
+/// If there is no such endpoint, it is not paused, or the broker does not answer.
+pub async fn resume(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
+    let context = broker::connect(&common.nats).await?;
+    let site = broker::stream(&context, SITE_STREAM).await?;
+    let info = site.consumer_info(consumer(name)).await;
+    let info = info.with_context(|| no_endpoint(name))?;
+    ensure!(info.paused, "The endpoint {name} is not paused.");
+    let resumed = site.resume_consumer(&consumer(name)).await?;
+    ensure!(!resumed.paused, "The broker did not resume the endpoint {name}.");
+    let waiting = broker::consumer_lag(&info);
+    let line = format!("Resumed: {name}. Events that waited: {waiting}.");
+    print_output(
+        common.json,
+        &json!({ "resumed": name, "waiting": waiting }),
+        [line],
+    )
+}
+
+fn consumer(name: &str) -> String {
+    format!("{}{name}", Endpoint::CONSUMER_PREFIX)
+}
+
+fn no_endpoint(name: &str) -> String {
+    format!("There is no endpoint {name}; see `sitectl webhooks list`.")
+}

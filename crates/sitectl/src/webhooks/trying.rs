@@ -1,0 +1,208 @@
+//! `sitectl webhooks test` and `preview`: a sample, as an endpoint gets it.
+
+use std::{path::PathBuf, sync::Arc};
+
+use ::webhooks::{Exchange, PrivateAddresses, Secrets, WebhookClient, WebhookSender, sample};
+use anyhow::{Context as _, bail};
+use clap::Args;
+use http::{HeaderMap, Request};
+use serde::Serialize;
+use serde_json::{Value, json};
+use site_broker::{Endpoint, Endpoints};
+use site_events::EventType;
+use site_service::tls::CaFile;
+use time::OffsetDateTime;
+
+use crate::{output::print_output, tls};
+
+/// The most characters of a body that are shown.
+const MAX_SHOWN: usize = 4000;
+
+/// Which endpoint, and how it is reached.
+#[derive(Args, Debug)]
+pub struct TryArgs {
+    /// Its name in the setting WEBHOOKS
+    name: String,
+    /// Of which event; the first one that the endpoint hears of by default
+    #[arg(long)]
+    event: Option<String>,
+    /// Who gets webhooks, as JSON; the same as the notifier's
+    #[arg(long, env = "WEBHOOKS", hide_env_values = true, value_parser = Endpoints::parse)]
+    webhooks: Endpoints,
+    /// Lets webhooks go to private addresses and over plain HTTP
+    #[arg(long, env = "WEBHOOKS_ALLOW_PRIVATE")]
+    webhooks_allow_private: bool,
+    /// Folder of the secrets that recipes name, each in a file of its own
+    #[arg(long, env = "WEBHOOKS_SECRETS_DIR")]
+    webhooks_secrets_dir: Option<PathBuf>,
+    /// File (PEM) of authorities to trust besides the system's, for endpoints whose certificates are not public
+    #[arg(long, env = "WEBHOOKS_CA_FILE", value_parser = CaFile::parse)]
+    webhooks_ca_file: Option<CaFile>,
+    /// Answers in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A request as it is shown.
+#[derive(Serialize)]
+struct ShownRequest {
+    method: String,
+    url: String,
+    headers: Vec<(String, String)>,
+    body: String,
+}
+
+/// An answer as it is shown.
+#[derive(Serialize)]
+struct ShownAnswer {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: String,
+}
+
+/// Shows what would be sent. No secret is read for it.
+///
+/// # Errors
+///
+/// If there is no such endpoint or event, or nothing can be made of it.
+pub fn preview(args: &TryArgs) -> anyhow::Result<()> {
+    let (endpoint, event) = args.chosen()?;
+    let sender = args.sender(&endpoint, &Secrets::hidden())?;
+    let now = OffsetDateTime::now_utc();
+    let requests = sender.preview(&sample(event, now), now)?;
+    let shown: Vec<(String, ShownRequest)> = requests
+        .iter()
+        .map(|(step, request)| (step.clone(), shown_request(&sender, request)))
+        .collect();
+    let lines = shown
+        .iter()
+        .flat_map(|(step, request)| [format!("# {step}"), request.text()]);
+    let document: Vec<Value> = shown
+        .iter()
+        .map(|(step, request)| json!({ "step": step, "request": request }))
+        .collect();
+    print_output(args.json, &json!({ "requests": document }), lines)
+}
+
+/// Sends a sample, and shows what was said.
+///
+/// # Errors
+///
+/// If there is no such endpoint or event, or the sample is not taken.
+pub async fn test(args: &TryArgs) -> anyhow::Result<()> {
+    let (endpoint, event) = args.chosen()?;
+    let secrets = Secrets::in_folder(args.webhooks_secrets_dir.clone());
+    let sender = args.sender(&endpoint, &secrets)?;
+    let (now, mut seen) = (OffsetDateTime::now_utc(), Vec::new());
+    let sent = sender.send(&sample(event, now), now, Some(&mut seen)).await;
+    let document: Vec<Value> = seen.iter().map(|seen| document(&sender, seen)).collect();
+    let lines: Vec<String> = seen.iter().flat_map(|seen| told(&sender, seen)).collect();
+    print_output(
+        args.json,
+        &json!({ "taken": sent.is_ok(), "requests": document }),
+        lines,
+    )?;
+    if let Err(error) = sent {
+        bail!("The sample was not taken: {error}.");
+    }
+    Ok(())
+}
+
+impl TryArgs {
+    fn chosen(&self) -> anyhow::Result<(Arc<Endpoint>, EventType)> {
+        let mut endpoints = self.webhooks.iter();
+        let endpoint = endpoints.find(|endpoint| endpoint.name.to_string() == self.name);
+        let endpoint = endpoint
+            .with_context(|| format!("The setting WEBHOOKS names no endpoint {}.", self.name))?
+            .clone();
+        let wanted = |event: &&EventType| self.event.as_ref().is_none_or(|name| event.short_name() == name);
+        let event = endpoint.events.iter().find(wanted).copied();
+        let event = event.with_context(|| {
+            let named = self.event.as_deref().unwrap_or_default();
+            format!("The endpoint {} does not hear of the event {named}.", self.name)
+        })?;
+        Ok((endpoint, event))
+    }
+
+    fn sender(&self, endpoint: &Endpoint, secrets: &Secrets) -> anyhow::Result<WebhookSender> {
+        let private = if self.webhooks_allow_private {
+            PrivateAddresses::Allowed
+        } else {
+            PrivateAddresses::Refused
+        };
+        let tls = tls::config_trusting(self.webhooks_ca_file.as_ref())?;
+        let client = WebhookClient::new(private, tls);
+        let sender = WebhookSender::new(endpoint, &client, secrets);
+        sender.map_err(|error| anyhow::anyhow!("The setting WEBHOOKS is wrong: {error}."))
+    }
+}
+
+impl ShownRequest {
+    fn text(&self) -> String {
+        let headers = self
+            .headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}\n"));
+        let headers: String = headers.collect();
+        format!("{} {}\n{headers}\n{}\n", self.method, self.url, self.body)
+    }
+}
+
+fn shown_request(sender: &WebhookSender, request: &Request<impl AsRef<[u8]>>) -> ShownRequest {
+    ShownRequest {
+        method: request.method().to_string(),
+        url: sender.shown(&request.uri().to_string()),
+        headers: shown_headers(sender, request.headers()),
+        body: shown_body(sender, request.body().as_ref()),
+    }
+}
+
+fn document(sender: &WebhookSender, seen: &Exchange) -> Value {
+    let answer = seen.answer.as_ref().map(|answer| ShownAnswer {
+        status: answer.status.as_u16(),
+        headers: shown_headers(sender, &answer.headers),
+        body: shown_body(sender, &answer.body),
+    });
+    json!({
+        "request": shown_request(sender, &seen.request),
+        "answer": answer.as_ref().ok(),
+        "error": answer.as_ref().err().map(ToString::to_string),
+        "milliseconds": u64::try_from(seen.took.as_millis()).unwrap_or(u64::MAX),
+    })
+}
+
+fn told(sender: &WebhookSender, seen: &Exchange) -> [String; 2] {
+    let answer = match &seen.answer {
+        Ok(answer) => format!(
+            "< {} after {} ms\n{}\n",
+            answer.status,
+            seen.took.as_millis(),
+            shown_body(sender, &answer.body)
+        ),
+        Err(error) => format!("< {error}\n"),
+    };
+    [shown_request(sender, &seen.request).text(), answer]
+}
+
+fn shown_headers(sender: &WebhookSender, headers: &HeaderMap) -> Vec<(String, String)> {
+    let shown = headers.iter().map(|(name, value)| {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        // What is encoded from a secret is one, too.
+        let value = match *name {
+            http::header::AUTHORIZATION | http::header::SET_COOKIE => "[hidden]".to_owned(),
+            _ => printable(&sender.shown(&value)),
+        };
+        (name.to_string(), value)
+    });
+    shown.collect()
+}
+
+fn shown_body(sender: &WebhookSender, body: &[u8]) -> String {
+    let text = sender.shown(&String::from_utf8_lossy(body));
+    printable(&text).chars().take(MAX_SHOWN).collect()
+}
+
+/// Other people's words must not steer a terminal.
+fn printable(text: &str) -> String {
+    text.replace(|c: char| c.is_control() && c != '\n', " ")
+}

@@ -1,0 +1,21 @@
+//! Webhooks: what an endpoint is sent of an event, by a format or a recipe, and what its answer means.
+
+mod addresses;
+mod client;
+#[cfg(test)]
+mod fuzz;
+mod outgoing;
+mod recipe;
+mod sender;
+mod sending_error;
+mod signed;
+mod slack;
+
+pub use self::{
+    addresses::PrivateAddresses,
+    client::{Answer, Exchange, REQUEST_TIMEOUT, WebhookClient},
+    outgoing::{Outgoing, sample},
+    recipe::Secrets,
+    sender::{InvalidEndpoint, WebhookSender, longest_delivery},
+    sending_error::SendingError,
+};

@@ -1,0 +1,122 @@
+//! An event on its way to an endpoint, and samples of each type to try a recipe with.
+
+use bytes::Bytes;
+use site_events::{
+    Attribution, Event, EventData, EventType,
+    event::{
+        CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed, NewsletterRequested,
+        NewsletterUnsubscribed, PersonErased, Scan, StoredResume,
+    },
+};
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+use visitor::{EmailAddress, PersonId};
+
+/// An event to be sent.
+#[derive(Debug, Clone)]
+pub struct Outgoing {
+    /// Its id.
+    pub id: Uuid,
+    /// The event as it is stored.
+    pub payload: Bytes,
+    /// Number of the attempt, from 1.
+    pub attempt: u32,
+    /// A link to the résumé that ends by itself, where the event has one and the recipe wants it.
+    pub resume_link: Option<String>,
+}
+
+/// How much of what a visitor may leave out a sample has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All of it.
+    Whole,
+    /// Nothing of it.
+    Least,
+}
+
+/// A sample of an event, marked as one: it is of nobody, as the form of a check is, and its words say so.
+pub fn sample(event_type: EventType, now: OffsetDateTime) -> Outgoing {
+    sample_of(event_type, Extent::Whole, now)
+}
+
+pub(crate) fn sample_of(event_type: EventType, extent: Extent, now: OffsetDateTime) -> Outgoing {
+    let email = EmailAddress::parse("test@example.com").expect("it is an address");
+    match event_type {
+        EventType::ContactReceived => outgoing(
+            now,
+            ContactReceived {
+                name: "Test of the site".to_owned(),
+                email,
+                message: "A test of the site's webhooks.\nNobody wrote this.".to_owned(),
+                attribution: attribution(extent),
+            },
+        ),
+        EventType::NewsletterRequested => outgoing(
+            now,
+            NewsletterRequested {
+                email,
+                expires: now + Duration::DAY,
+                attribution: attribution(extent),
+            },
+        ),
+        EventType::NewsletterConfirmed => outgoing(now, NewsletterConfirmed { email }),
+        EventType::NewsletterUnsubscribed => outgoing(now, NewsletterUnsubscribed { email }),
+        EventType::NewsletterBounced => outgoing(
+            now,
+            NewsletterBounced {
+                email,
+                channel: "newsletter-confirmed-welcome".to_owned(),
+                reason: "permanent error (550): a test".to_owned(),
+            },
+        ),
+        EventType::CareersApplied => outgoing(now, application(email, extent)),
+        EventType::PersonErased => outgoing(now, PersonErased {}),
+    }
+}
+
+fn application(email: EmailAddress, extent: Extent) -> CareersApplied {
+    let is_whole = extent == Extent::Whole;
+    CareersApplied {
+        name: "Test of the site".to_owned(),
+        email,
+        phone: is_whole.then(|| "+1 202 555 0100".to_owned()),
+        position: "Test".to_owned(),
+        experience: is_whole.then(|| "1 year".to_owned()),
+        cover_letter: "A test of the site's webhooks. Nobody applied.".to_owned(),
+        resume: is_whole.then(|| StoredResume {
+            key: "resumes/test/cv.pdf".to_owned(),
+            file_name: "cv.pdf".to_owned(),
+            content_type: "application/pdf".to_owned(),
+            size_bytes: 1,
+            sha256: "00".repeat(32),
+            scan: Scan::Clean,
+        }),
+        attribution: attribution(extent),
+    }
+}
+
+fn attribution(extent: Extent) -> Option<Attribution> {
+    let told = |text: &str| Some(text.to_owned());
+    (extent == Extent::Whole).then(|| Attribution {
+        page: told("/contact"),
+        referrer: told("https://www.example.org/"),
+        utm_source: told("test"),
+        utm_medium: told("test"),
+        utm_campaign: told("test"),
+        utm_term: told("test"),
+        utm_content: told("test"),
+    })
+}
+
+fn outgoing<D: EventData>(now: OffsetDateTime, data: D) -> Outgoing {
+    let id = Uuid::new_v4();
+    let nobody = PersonId::try_from("0".repeat(32)).expect("it is an id");
+    let event = Event::new("webhook-test", id, &nobody, now, data);
+    let payload = serde_json::to_vec(&event).expect("an event is plain values");
+    Outgoing {
+        id,
+        payload: payload.into(),
+        attempt: 1,
+        resume_link: None,
+    }
+}

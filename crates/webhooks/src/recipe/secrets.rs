@@ -1,0 +1,125 @@
+//! Secrets that recipes name, each in a file of its own: read for every request, so that a secret that changes is used from then on.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Where recipes have their secrets from.
+#[derive(Debug, Clone)]
+pub struct Secrets {
+    source: Source,
+    /// What was read, to hide it in what is shown.
+    read: Arc<Mutex<BTreeMap<String, String>>>,
+}
+
+#[derive(Debug, Clone)]
+enum Source {
+    /// Files in this folder, if one is set.
+    Folder(Option<PathBuf>),
+    /// Nowhere: their names stand for them.
+    Names,
+}
+
+impl Secrets {
+    /// Files in this folder, each named as its secret is; without one there are no secrets.
+    pub fn in_folder(folder: Option<PathBuf>) -> Self {
+        Self::of(Source::Folder(folder))
+    }
+
+    /// None: where a secret belongs stands its name, for whoever may look at a request and not know it.
+    pub fn hidden() -> Self {
+        Self::of(Source::Names)
+    }
+
+    fn of(source: Source) -> Self {
+        Self {
+            source,
+            read: Arc::default(),
+        }
+    }
+
+    /// The secret of this name.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, with the reason.
+    pub fn get(&self, name: &str) -> Result<String, String> {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if name.is_empty() || name.starts_with('.') || !name.chars().all(is_name) {
+            return Err(format!(
+                "a secret is named by letters, digits, hyphens and dots, and not {name:?}"
+            ));
+        }
+        let folder = match &self.source {
+            Source::Names => return Ok(placeholder(name)),
+            Source::Folder(None) => {
+                return Err(format!(
+                    "the secret {name} is nowhere: the setting WEBHOOKS_SECRETS_DIR names no folder"
+                ));
+            }
+            Source::Folder(Some(folder)) => folder,
+        };
+        let content = fs::read_to_string(folder.join(name));
+        let content = content
+            .map_err(|error| format!("the secret {name} cannot be read in WEBHOOKS_SECRETS_DIR: {error}"))?;
+        let secret = content.trim_end_matches(['\r', '\n']).to_owned();
+        if secret.is_empty() {
+            return Err(format!("the secret {name} is empty"));
+        }
+        self.note(name, &secret);
+        Ok(secret)
+    }
+
+    /// Notes what must not be shown beside what was read.
+    pub fn note(&self, name: &str, secret: &str) {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.insert(name.to_owned(), secret.to_owned());
+    }
+
+    /// A text with the names of secrets in their places.
+    pub fn hide(&self, text: &str) -> String {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let hide =
+            |text: String, (name, secret): (&String, &String)| text.replace(secret, &placeholder(name));
+        read.iter().fold(text.to_owned(), hide)
+    }
+}
+
+fn placeholder(name: &str) -> String {
+    format!("[secret {name}]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_read_anew_each_time_and_never_from_another_folder() -> anyhow::Result<()> {
+        let folder = tempfile::tempdir()?;
+        fs::write(folder.path().join("token"), "first\n")?;
+        let secrets = Secrets::in_folder(Some(folder.path().to_owned()));
+        assert_eq!(secrets.get("token").as_deref(), Ok("first"));
+        fs::write(folder.path().join("token"), "second")?;
+        assert_eq!(secrets.get("token").as_deref(), Ok("second"));
+        assert_eq!(secrets.hide("Bearer second"), "Bearer [secret token]");
+        for name in ["../token", "a/b", "", "..", ".hidden"] {
+            assert!(secrets.get(name).is_err(), "{name}");
+        }
+        fs::write(folder.path().join("empty"), "\n")?;
+        assert_eq!(
+            secrets.get("empty").err().as_deref(),
+            Some("the secret empty is empty")
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn whoever_may_not_know_a_secret_is_shown_its_name() {
+        assert_eq!(Secrets::hidden().get("token").as_deref(), Ok("[secret token]"));
+        let nowhere = Secrets::in_folder(None).get("token").err().unwrap_or_default();
+        assert!(nowhere.contains("WEBHOOKS_SECRETS_DIR"), "{nowhere}");
+    }
+}

@@ -1,0 +1,195 @@
+//! Sending an event by a recipe: step after step, each once what it needs of the answers before it is known.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, StatusCode, Uri};
+use serde_json::{Map, Value as Json};
+use time::OffsetDateTime;
+use tokio::time::timeout;
+
+use super::{
+    RecipeError, Secrets,
+    context::EventContext,
+    file::Meaning,
+    reading::{Recipe, Step},
+    templates::Told,
+    tokens::Tokens,
+};
+use crate::{
+    client::{Answer, AnswerBody, Exchange, WebhookClient, retry_after},
+    outgoing::Outgoing,
+    sending_error::{ErrorCode, SendingError},
+};
+
+/// How long all steps of an event may take together.
+pub const DELIVERY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A request that would be made, with the name of its step.
+pub type Preview = (String, Request<Bytes>);
+
+/// Sends by one recipe to one endpoint.
+pub struct RecipeSender {
+    pub(crate) recipe: Recipe,
+    pub(crate) base: Uri,
+    pub(crate) values: Map<String, Json>,
+    pub(crate) client: WebhookClient,
+    pub(crate) secrets: Secrets,
+    tokens: Tokens,
+}
+
+impl From<RecipeError> for SendingError {
+    fn from(error: RecipeError) -> Self {
+        Self::Recipe(error.to_string())
+    }
+}
+
+impl RecipeSender {
+    /// A sender by this recipe to this address, with the installation's values.
+    pub fn new(
+        recipe: Recipe,
+        base: Uri,
+        values: Map<String, Json>,
+        client: WebhookClient,
+        secrets: Secrets,
+    ) -> Self {
+        Self {
+            recipe,
+            base,
+            values,
+            client,
+            secrets,
+            tokens: Tokens::default(),
+        }
+    }
+
+    /// Makes every step of an event; gives the status of the last answer, where there was one.
+    ///
+    /// # Errors
+    ///
+    /// If a step is not done.
+    pub async fn send(
+        &self,
+        event: &Outgoing,
+        now: OffsetDateTime,
+        seen: Option<&mut Vec<Exchange>>,
+    ) -> Result<Option<u16>, SendingError> {
+        let sending = self.make_steps(event, now, seen);
+        let sent = timeout(DELIVERY_TIMEOUT, sending).await;
+        sent.map_err(|_| SendingError::NoAnswer(format!("not all steps within {DELIVERY_TIMEOUT:?}")))?
+    }
+
+    /// What would be sent of an event, as far as it is known before there are answers.
+    ///
+    /// # Errors
+    ///
+    /// If a template makes nothing of it.
+    pub fn preview(&self, event: &Outgoing) -> Result<Vec<Preview>, SendingError> {
+        let context = self.recipe.context(event, &self.values)?;
+        Ok(self.recipe.requests(&self.base, &context, Told::Everything)?)
+    }
+
+    async fn make_steps(
+        &self,
+        event: &Outgoing,
+        now: OffsetDateTime,
+        mut seen: Option<&mut Vec<Exchange>>,
+    ) -> Result<Option<u16>, SendingError> {
+        let mut context = self.recipe.context(event, &self.values)?;
+        let mut status = None;
+        for step in self.recipe.steps_for(context.event_type) {
+            if !self.is_wanted(step, &context)? {
+                continue;
+            }
+            let answer = self.ask(step, &context, seen.as_deref_mut()).await?;
+            status = Some(answer.status.as_u16());
+            let body: Json = serde_json::from_slice(&answer.body).unwrap_or_default();
+            self.judge(step, &answer, &body, now)?;
+            for keep in &step.keep {
+                if let Some(value) = keep.of(&body) {
+                    context.keep(&step.name, &keep.name, value);
+                }
+            }
+        }
+        Ok(status)
+    }
+
+    fn is_wanted(&self, step: &Step, context: &EventContext) -> Result<bool, RecipeError> {
+        let templates = &self.recipe.templates;
+        // What a step asks for is known before there is a token.
+        let wanted = step
+            .when
+            .as_ref()
+            .map(|when| templates.is_true(when, &context.values(None), Told::Place));
+        wanted.transpose().map(|wanted| wanted.unwrap_or(true))
+    }
+
+    /// The answer to a step's request. A token that the receiver does not know any more is replaced once.
+    async fn ask(
+        &self,
+        step: &Step,
+        context: &EventContext,
+        mut seen: Option<&mut Vec<Exchange>>,
+    ) -> Result<Answer, SendingError> {
+        let mut is_renewed = false;
+        loop {
+            let token = self.token().await?;
+            let values = context.values(token.as_deref());
+            let request = self.recipe.request(step, &self.base, &values, Told::Place)?;
+            let answer = match seen.as_deref_mut() {
+                None => self.client.send(request, AnswerBody::Read).await,
+                Some(seen) => {
+                    let exchange = self.client.exchange(request, AnswerBody::Read).await;
+                    let answer = exchange.answer.clone();
+                    seen.push(exchange);
+                    answer
+                }
+            }?;
+            match token {
+                Some(token) if answer.status == StatusCode::UNAUTHORIZED && !is_renewed => {
+                    self.tokens.forget(&token).await;
+                    is_renewed = true;
+                }
+                _ => return Ok(answer),
+            }
+        }
+    }
+
+    async fn token(&self) -> Result<Option<String>, SendingError> {
+        let Some(request) = self.recipe.token_request(&self.values, Told::Place)? else {
+            return Ok(None);
+        };
+        let token = self.tokens.get(&self.client, request).await?;
+        self.secrets.note("access-token", &token);
+        Ok(Some(token))
+    }
+
+    fn judge(
+        &self,
+        step: &Step,
+        answer: &Answer,
+        body: &Json,
+        now: OffsetDateTime,
+    ) -> Result<(), SendingError> {
+        let status = answer.status.as_u16();
+        let step_name = step.name.clone();
+        let code = || {
+            let codes = self.recipe.error_codes.iter();
+            ErrorCode::of(codes.filter_map(|pointer| body.pointer(pointer)?.as_str()).next())
+        };
+        match step.answers.judge(status, body) {
+            Meaning::Done => Ok(()),
+            Meaning::Again => Err(SendingError::NotNow {
+                step: step_name,
+                status,
+                code: code(),
+                after: retry_after(&answer.headers, now),
+            }),
+            Meaning::Never => Err(SendingError::Refused {
+                step: step_name,
+                status,
+                code: code(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The templates of a recipe (minijinja): each by its place in the file, and each value as that place needs it. Whatever a visitor
+//! wrote stays a value: it ends no string of JSON, and is no other path.
+
+use std::{borrow::Cow, collections::BTreeMap, error::Error as _, fmt};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use minijinja::{
+    AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value, escape_formatter,
+};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use visitor::invisible::without_invisible;
+
+use super::{RecipeError, file::Text, secrets::Secrets};
+
+/// What stays as it is in a path or a query: the unreserved characters (RFC 3986, 2.3).
+const ENCODED_IN_PATHS: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// Where a template stands, and so what its values become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Behind the endpoint's address: percent-encoded.
+    Path,
+    /// In a header: as they are.
+    Header,
+    /// In a field of a form, which is encoded as a whole; none is nothing.
+    Field,
+    /// In JSON: as JSON.
+    Json,
+}
+
+impl Place {
+    const ALL: [Self; 4] = [Self::Path, Self::Header, Self::Field, Self::Json];
+
+    /// What the names of its templates begin with.
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Path => "path ",
+            Self::Header => "header ",
+            Self::Field => "field ",
+            Self::Json => "json ",
+        }
+    }
+
+    fn of(name: &str) -> Self {
+        let place = Self::ALL
+            .into_iter()
+            .find(|place| name.starts_with(place.prefix()));
+        place.unwrap_or(Self::Header)
+    }
+
+    fn escaping(self) -> AutoEscape {
+        match self {
+            Self::Path => AutoEscape::Custom(Cow::Borrowed("path")),
+            Self::Field => AutoEscape::Custom(Cow::Borrowed("field")),
+            Self::Header => AutoEscape::None,
+            Self::Json => AutoEscape::Json,
+        }
+    }
+}
+
+/// A template that was read.
+#[derive(Debug, Clone)]
+pub struct TemplateName(String);
+
+/// An expression that was read, such as a step's `when`.
+#[derive(Debug, Clone)]
+pub struct Expression {
+    text: String,
+    line: usize,
+}
+
+/// What is told of an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// All: it is of a sample.
+    Everything,
+    /// The place and the kind: the rest may repeat what a visitor wrote.
+    Place,
+}
+
+/// The templates of one recipe.
+pub struct Templates {
+    environment: Environment<'static>,
+    file: String,
+    source: String,
+    /// Where the text of each begins.
+    first_lines: BTreeMap<String, usize>,
+}
+
+/// A mistake that we find rather than the engine; its words hold nothing of an event.
+#[derive(Debug)]
+struct Fault(String);
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+fn fault(reason: impl Into<String>) -> Error {
+    let reason = reason.into();
+    Error::new(ErrorKind::InvalidOperation, reason.clone()).with_source(Fault(reason))
+}
+
+impl Templates {
+    /// None as yet, of the recipe in a file, which reads like this.
+    pub fn new(file: &str, source: &str, secrets: Secrets) -> Self {
+        let mut environment = Environment::new();
+        // A name that is not there is a mistake, never an empty place.
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_auto_escape_callback(|name| Place::of(name).escaping());
+        environment.set_formatter(write_value);
+        environment.add_function("secret", move |name: String| secrets.get(&name).map_err(fault));
+        environment.add_filter("first_name", |name: String| first_name(&name).to_owned());
+        environment.add_filter("last_name", |name: String| last_name(&name).to_owned());
+        environment.add_filter("html", |text: String| html(&text));
+        environment.add_filter("base64", |text: String| STANDARD.encode(text));
+        Self {
+            environment,
+            file: file.to_owned(),
+            source: source.to_owned(),
+            first_lines: BTreeMap::new(),
+        }
+    }
+
+    /// Reads a template; `name` tells it from others of its place.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be parsed.
+    pub fn add(&mut self, place: Place, name: &str, text: &Text) -> Result<TemplateName, RecipeError> {
+        let name = format!("{}{name}", place.prefix());
+        self.first_lines.insert(name.clone(), self.first_line(text));
+        let added = self
+            .environment
+            .add_template_owned(name.clone(), text.value.clone());
+        added.map_err(|error| self.error(&name, &error, Told::Everything))?;
+        Ok(TemplateName(name))
+    }
+
+    /// Reads an expression.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be parsed.
+    pub fn expression(&self, text: &Text) -> Result<Expression, RecipeError> {
+        let expression = Expression {
+            text: text.value.clone(),
+            line: self.first_line(text),
+        };
+        let compiled = self.environment.compile_expression(&expression.text);
+        let wrong = |error: Error| self.wrong(expression.line, described(&error, Told::Everything));
+        compiled.map(drop).map_err(wrong)?;
+        Ok(expression)
+    }
+
+    /// A template with these values in it.
+    ///
+    /// # Errors
+    ///
+    /// If it asks for what is not there.
+    pub fn render(&self, name: &TemplateName, values: &Value, told: Told) -> Result<String, RecipeError> {
+        let template = self.environment.get_template(&name.0);
+        let rendered = template.and_then(|template| template.render(values.clone()));
+        rendered.map_err(|error| self.error(&name.0, &error, told))
+    }
+
+    /// Whether an expression is true.
+    ///
+    /// # Errors
+    ///
+    /// If it asks for what is not there.
+    pub fn is_true(&self, expression: &Expression, values: &Value, told: Told) -> Result<bool, RecipeError> {
+        let compiled = self.environment.compile_expression(&expression.text);
+        let value = compiled.and_then(|compiled| compiled.eval(values.clone()));
+        let value = value.map_err(|error| self.wrong(expression.line, described(&error, told)))?;
+        Ok(value.is_true())
+    }
+
+    /// What is wrong with a template's output, in the line of the output that it has.
+    pub fn wrong_output(&self, name: &TemplateName, line: usize, reason: impl Into<String>) -> RecipeError {
+        self.wrong(self.line_of(&name.0, line), reason)
+    }
+
+    /// What is wrong in a line of the file.
+    pub fn wrong(&self, line: usize, reason: impl Into<String>) -> RecipeError {
+        RecipeError {
+            file: self.file.clone(),
+            line,
+            reason: reason.into(),
+        }
+    }
+
+    /// Where a text begins: a block (`|`) begins below the sign that announces it.
+    pub fn first_line(&self, text: &Text) -> usize {
+        let at = usize::try_from(text.referenced.line()).unwrap_or(1);
+        let column = usize::try_from(text.referenced.column()).unwrap_or(1);
+        let line = self.source.lines().nth(at.saturating_sub(1)).unwrap_or_default();
+        let announced = line.chars().nth(column.saturating_sub(1));
+        if matches!(announced, Some('|' | '>')) {
+            at + 1
+        } else {
+            at
+        }
+    }
+
+    fn error(&self, name: &str, error: &Error, told: Told) -> RecipeError {
+        self.wrong(
+            self.line_of(name, error.line().unwrap_or(1)),
+            described(error, told),
+        )
+    }
+
+    fn line_of(&self, name: &str, line: usize) -> usize {
+        self.first_lines
+            .get(name)
+            .map_or(line, |first| first + line.max(1) - 1)
+    }
+}
+
+fn described(error: &Error, told: Told) -> String {
+    if let Some(fault) = error.source().and_then(|source| source.downcast_ref::<Fault>()) {
+        return fault.to_string();
+    }
+    match error.detail().filter(|_| told == Told::Everything) {
+        Some(detail) => format!("{}: {detail}", error.kind()),
+        None => error.kind().to_string(),
+    }
+}
+
+/// Writes a value as its place needs it. Characters that nobody sees are left out: they would turn round the words beside them.
+fn write_value(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
+    let visible = match value.as_str().map(without_invisible) {
+        Some(Cow::Owned(visible)) => Value::from(visible),
+        Some(Cow::Borrowed(_)) | None => value.clone(),
+    };
+    let place = match state.auto_escape() {
+        AutoEscape::Custom(place) => place.clone(),
+        AutoEscape::Json => return escape_formatter(out, state, &visible),
+        _ => Cow::Borrowed("header"),
+    };
+    if visible.is_none() {
+        return match &*place {
+            "field" => Ok(()),
+            _ => Err(fault("it has no value")),
+        };
+    }
+    let text = visible.to_string();
+    let written = match &*place {
+        "path" => out.write_str(&utf8_percent_encode(&text, ENCODED_IN_PATHS).to_string()),
+        _ => out.write_str(&text),
+    };
+    written.map_err(Error::from)
+}
+
+/// All but the last word of a full name.
+fn first_name(name: &str) -> &str {
+    let split = name.trim().rsplit_once(char::is_whitespace);
+    split.map_or("", |(first, _)| first.trim_end())
+}
+
+/// The last word of a full name.
+fn last_name(name: &str) -> &str {
+    let name = name.trim();
+    name.rsplit_once(char::is_whitespace)
+        .map_or(name, |(_, last)| last)
+}
+
+/// Text as HTML, with its lines.
+fn html(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\n', "<br>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_name_is_a_first_and_a_last_one() {
+        for (name, first, last) in [
+            ("Asha Rao", "Asha", "Rao"),
+            (" Ana María  Pérez ", "Ana María", "Pérez"),
+            ("Madonna", "", "Madonna"),
+        ] {
+            assert_eq!((first_name(name), last_name(name)), (first, last), "{name}");
+        }
+    }
+
+    #[test]
+    fn text_is_no_markup() {
+        assert_eq!(html("<b>\"a\" & b\nc"), "&lt;b&gt;&quot;a&quot; &amp; b<br>c");
+    }
+}

@@ -1,0 +1,257 @@
+//! Sends to one endpoint, in the format that it wants.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Uri};
+use site_broker::{
+    Endpoint, Endpoints,
+    endpoints::{EndpointName, Format},
+};
+use site_events::event;
+use site_service::settings::ExposeSecret;
+use time::OffsetDateTime;
+use url::Url;
+
+use crate::{
+    addresses::{PrivateAddresses, ensure_public},
+    client::{AnswerBody, Exchange, REQUEST_TIMEOUT, WebhookClient},
+    outgoing::Outgoing,
+    recipe::{DELIVERY_TIMEOUT, Recipe, RecipeSender, Secrets},
+    sending_error::SendingError,
+    signed::{Signers, judge},
+    slack,
+};
+
+const JSON: &str = "application/json";
+
+/// Why an endpoint is invalid.
+#[derive(Debug, thiserror::Error)]
+#[error("endpoint {name}: {reason}")]
+pub struct InvalidEndpoint {
+    name: EndpointName,
+    reason: String,
+}
+
+/// Sends to one endpoint.
+pub struct WebhookSender {
+    client: WebhookClient,
+    uri: Uri,
+    way: Way,
+}
+
+enum Way {
+    CloudEvents(Signers),
+    Slack(Signers),
+    Template(Box<RecipeSender>),
+}
+
+/// How long a delivery to one of these endpoints may take.
+pub fn longest_delivery(endpoints: Option<&Endpoints>) -> Duration {
+    let mut endpoints = endpoints.into_iter().flat_map(Endpoints::iter);
+    if endpoints.any(|endpoint| endpoint.format == Format::Template) {
+        DELIVERY_TIMEOUT
+    } else {
+        REQUEST_TIMEOUT
+    }
+}
+
+impl WebhookSender {
+    /// Checks the endpoint's address, secrets and recipe.
+    ///
+    /// # Errors
+    ///
+    /// If the address is none, or a private one that is not allowed; a secret is not as the specification has it; or the recipe
+    /// is wrong, with its line.
+    pub fn new(
+        endpoint: &Endpoint,
+        client: &WebhookClient,
+        secrets: &Secrets,
+    ) -> Result<Self, InvalidEndpoint> {
+        Self::checked(endpoint, client, secrets).map_err(|reason| InvalidEndpoint {
+            name: endpoint.name.clone(),
+            reason,
+        })
+    }
+
+    fn checked(endpoint: &Endpoint, client: &WebhookClient, secrets: &Secrets) -> Result<Self, String> {
+        let no_address = "its url is no address such as https://crm.example/hooks";
+        let url = Url::parse(endpoint.url.expose_secret()).map_err(|_| no_address)?;
+        // What is asked for is read by another grammar, which is stricter: both must mean the same host.
+        let uri: Uri = url.as_str().parse().map_err(|_| no_address)?;
+        if uri.host() != url.host_str() {
+            return Err(no_address.to_owned());
+        }
+        if client.private() == PrivateAddresses::Refused {
+            ensure_public(&url)?;
+        }
+        let signers = Signers::new(&endpoint.secrets)?;
+        let way = match endpoint.format {
+            Format::CloudEvents => Way::CloudEvents(signers),
+            Format::Slack => Way::Slack(signers),
+            Format::Template => Way::Template(Box::new(by_recipe(endpoint, &uri, client, secrets)?)),
+        };
+        Ok(Self {
+            client: client.clone(),
+            uri,
+            way,
+        })
+    }
+
+    /// Sends it once; gives the status of the answer, where something was sent. What is sent and answered is added to `seen`.
+    ///
+    /// # Errors
+    ///
+    /// If the receiver is not reached, does not answer in time, or does not take it.
+    pub async fn send(
+        &self,
+        event: &Outgoing,
+        now: OffsetDateTime,
+        seen: Option<&mut Vec<Exchange>>,
+    ) -> Result<Option<u16>, SendingError> {
+        if let Way::Template(recipe) = &self.way {
+            return recipe.send(event, now, seen).await;
+        }
+        let request = self.signed(event, now)?;
+        let answer = match seen {
+            None => self.client.send(request, AnswerBody::Ignored).await,
+            Some(seen) => {
+                let exchange = self.client.exchange(request, AnswerBody::Read).await;
+                let answer = exchange.answer.clone();
+                seen.push(exchange);
+                answer
+            }
+        };
+        judge(&answer?, now).map(Some)
+    }
+
+    /// What would be sent, without sending it; of a recipe each step, as far as it is known before there are answers.
+    ///
+    /// # Errors
+    ///
+    /// If nothing can be made of the event.
+    pub fn preview(
+        &self,
+        event: &Outgoing,
+        now: OffsetDateTime,
+    ) -> Result<Vec<(String, Request<Bytes>)>, SendingError> {
+        match &self.way {
+            Way::Template(recipe) => recipe.preview(event),
+            Way::CloudEvents(_) | Way::Slack(_) => Ok(vec![("webhook".to_owned(), self.signed(event, now)?)]),
+        }
+    }
+
+    /// A text of a request or an answer as it may be shown: without secrets, of which the address may be one.
+    pub fn shown(&self, text: &str) -> String {
+        let path = self.uri.path_and_query().map_or("", |path| path.as_str());
+        let text = if path.len() > 1 {
+            text.replace(path, "/[url]")
+        } else {
+            text.to_owned()
+        };
+        match &self.way {
+            Way::Template(recipe) => recipe.secrets.hide(&text),
+            Way::CloudEvents(_) | Way::Slack(_) => text,
+        }
+    }
+
+    /// Host and port, for spans. The rest of the address may be a secret.
+    pub fn address(&self) -> (Option<&str>, Option<u16>) {
+        let usual = if self.uri.scheme_str() == Some("http") {
+            80
+        } else {
+            443
+        };
+        (self.uri.host(), Some(self.uri.port_u16().unwrap_or(usual)))
+    }
+
+    fn signed(&self, event: &Outgoing, now: OffsetDateTime) -> Result<Request<Bytes>, SendingError> {
+        let stored = event.payload.clone();
+        match &self.way {
+            Way::CloudEvents(signers) => {
+                signers.request(&self.uri, event.id, now, event::CONTENT_TYPE, stored)
+            }
+            Way::Slack(signers) => signers.request(&self.uri, event.id, now, JSON, slack::message(&stored)?),
+            Way::Template(_) => Err(SendingError::Signing),
+        }
+    }
+}
+
+fn by_recipe(
+    endpoint: &Endpoint,
+    base: &Uri,
+    client: &WebhookClient,
+    secrets: &Secrets,
+) -> Result<RecipeSender, String> {
+    let path = endpoint.recipe.as_deref().ok_or("it names no recipe")?;
+    let recipe = Recipe::read(path, secrets.clone()).map_err(|error| error.to_string())?;
+    let checked = recipe.check(base, &endpoint.events, &endpoint.values, client.private());
+    checked.map_err(|error| error.to_string())?;
+    Ok(RecipeSender::new(
+        recipe,
+        base.clone(),
+        endpoint.values.clone(),
+        client.clone(),
+        secrets.clone(),
+    ))
+}
+
+#[cfg(test)]
+pub mod tests {
+    use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+    use super::*;
+
+    const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+    pub fn client(private: PrivateAddresses) -> WebhookClient {
+        let tls = ClientConfig::builder()
+            .with_root_certificates(RootCertStore::empty())
+            .with_no_client_auth();
+        WebhookClient::new(private, tls)
+    }
+
+    fn refusal(url: &str, secret: &str) -> Option<String> {
+        let raw = format!(
+            r#"[{{"name": "crm", "url": "{url}", "secrets": ["{secret}"], "events": ["contact.received"]}}]"#
+        );
+        let endpoints = Endpoints::parse(&raw).expect("endpoints");
+        let endpoint = endpoints.iter().next().expect("one");
+        let client = client(PrivateAddresses::Refused);
+        WebhookSender::new(endpoint, &client, &Secrets::in_folder(None))
+            .err()
+            .map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_wrong_endpoint_is_named_with_what_is_wrong() {
+        assert_eq!(refusal("https://crm.example/hooks", SECRET), None);
+        for (url, secret, said) in [
+            ("http://crm.example/hooks", SECRET, "not https"),
+            ("https://10.0.0.7/hooks", SECRET, "private address"),
+            ("https://localhost/hooks", SECRET, "this very host"),
+            ("https://crm.localhost/hooks", SECRET, "this very host"),
+            ("https://localhost./hooks", SECRET, "this very host"),
+            ("https://crm{1}.example/hooks", SECRET, "no address"),
+            ("https://[::1]/hooks", SECRET, "private address"),
+            ("https://169.254.169.254/latest", SECRET, "private address"),
+            ("https://crm.example/hooks", "whsec_c2hvcnQ=", "24 bytes"),
+            (
+                "https://crm.example/hooks",
+                "whsec_dHdlbnR5LXRocmVlIGJ5dGVzIGhlcmU=",
+                "24 bytes",
+            ),
+            (
+                "https://crm.example/hooks",
+                "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+                "whsec_",
+            ),
+        ] {
+            let refusal = refusal(url, secret).unwrap_or_default();
+            assert!(
+                refusal.starts_with("endpoint crm: ") && refusal.contains(said),
+                "{url}: {refusal}"
+            );
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! One signed request (Standard Webhooks 1.0.0) and what its answer means.
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, StatusCode, Uri, header};
+use site_service::settings::{ExposeSecret, Secret};
+use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::{
+    client::{Answer, retry_after},
+    sending_error::SendingError,
+};
+
+/// The shortest key that the specification allows.
+const MIN_KEY_BYTES: usize = 24;
+const PREFIX: &str = "whsec_";
+
+/// Signs what is sent, by each secret of an endpoint.
+pub struct Signers(Vec<standardwebhooks::Webhook>);
+
+impl Signers {
+    /// Takes an endpoint's secrets.
+    ///
+    /// # Errors
+    ///
+    /// If one is not as the specification has it, with what is wrong.
+    pub fn new(secrets: &[Secret]) -> Result<Self, &'static str> {
+        let signers = secrets.iter().map(|secret| signer(secret.expose_secret()));
+        let signers = signers.collect::<Option<Vec<_>>>();
+        signers
+            .map(Self)
+            .ok_or("a secret is whsec_ and at least 24 bytes in base64; one of its is not")
+    }
+
+    /// The request that hands an event over.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be signed.
+    pub fn request(
+        &self,
+        uri: &Uri,
+        event: Uuid,
+        now: OffsetDateTime,
+        content_type: &'static str,
+        content: Bytes,
+    ) -> Result<Request<Bytes>, SendingError> {
+        let mut request = Request::post(uri).header(header::CONTENT_TYPE, content_type);
+        if !self.0.is_empty() {
+            let timestamp = now.unix_timestamp();
+            let signature = self.signature(&event.to_string(), timestamp, &content)?;
+            request = request
+                .header(HEADER_WEBHOOK_ID, event.to_string())
+                .header(HEADER_WEBHOOK_TIMESTAMP, timestamp)
+                .header(HEADER_WEBHOOK_SIGNATURE, signature);
+        }
+        request.body(content).map_err(|_| SendingError::Signing)
+    }
+
+    /// One signature by each secret, so that the receiver may know either.
+    fn signature(&self, id: &str, timestamp: i64, content: &[u8]) -> Result<String, SendingError> {
+        let signed = self.0.iter().map(|signer| signer.sign(id, timestamp, content));
+        let all = signed.collect::<Result<Vec<_>, _>>();
+        all.map(|all| all.join(" ")).map_err(|_| SendingError::Signing)
+    }
+}
+
+/// What an answer means.
+///
+/// # Errors
+///
+/// If it is anything but 2xx.
+pub fn judge(answer: &Answer, now: OffsetDateTime) -> Result<u16, SendingError> {
+    match answer.status {
+        status if status.is_success() => Ok(status.as_u16()),
+        StatusCode::GONE => Err(SendingError::Gone),
+        status => Err(status_error(status.as_u16(), &answer.headers, now)),
+    }
+}
+
+/// What an answer means that is no success. Only a refusal for the moment may say when to come back.
+fn status_error(status: u16, headers: &HeaderMap, now: OffsetDateTime) -> SendingError {
+    let refused = SendingError::Status(status);
+    match retry_after(headers, now) {
+        Some(after) if !refused.is_final() => SendingError::Later { status, after },
+        _ => refused,
+    }
+}
+
+fn signer(secret: &str) -> Option<standardwebhooks::Webhook> {
+    let encoded = secret.strip_prefix(PREFIX)?;
+    // Three bytes in four characters.
+    let long_enough = encoded.trim_end_matches('=').len() * 3 / 4 >= MIN_KEY_BYTES;
+    standardwebhooks::Webhook::new(secret)
+        .ok()
+        .filter(|_| long_enough)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use time::macros::datetime;
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_for_good_stays_one_whenever_it_asks_for_more() {
+        let headers = HeaderMap::from_iter([(header::RETRY_AFTER, HeaderValue::from_static("60"))]);
+        let now = datetime!(2026-11-23 12:00 UTC);
+        assert!(status_error(400, &headers, now).is_final());
+        assert!(matches!(
+            status_error(429, &headers, now),
+            SendingError::Later { status: 429, .. }
+        ));
+    }
+}

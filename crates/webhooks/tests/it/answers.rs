@@ -1,0 +1,327 @@
+//! What becomes of an event by a vendor's real answers.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use site_broker::Away;
+use site_events::EventType;
+use testkit::{
+    HttpStandIn,
+    http_stand_in::{Asked, Reply},
+};
+use time::OffsetDateTime;
+use webhooks::{Outgoing, SendingError, sample};
+
+use crate::setting::{Setting, changed};
+
+type Sent = Result<Option<u16>, SendingError>;
+
+async fn send(setting: &Setting, outgoing: &Outgoing) -> anyhow::Result<Sent> {
+    Ok(setting
+        .sender()?
+        .send(outgoing, OffsetDateTime::now_utc(), None)
+        .await)
+}
+
+fn lead() -> Outgoing {
+    sample(EventType::ContactReceived, OffsetDateTime::now_utc())
+}
+
+/// HubSpot's answers (https://developers.hubspot.com/docs/api-reference/error-handling), where it is well.
+fn hubspot(asked: &Asked) -> Reply {
+    match asked.path.as_str() {
+        "/crm/v3/objects/contacts/batch/upsert" => Reply::Answer(
+            200,
+            json!({ "status": "COMPLETE", "results": [{ "id": "512", "new": true, "properties": {} }] }),
+        ),
+        "/crm/v3/objects/notes" => Reply::Answer(201, json!({ "id": "9001", "properties": {} })),
+        "/crm/v3/objects/notes/search" => Reply::Answer(200, json!({ "total": 0, "results": [] })),
+        _ => Reply::Answer(404, Value::Null),
+    }
+}
+
+#[tokio::test]
+async fn a_note_is_made_at_the_contact_that_the_first_answer_named() -> anyhow::Result<()> {
+    let vendor = HttpStandIn::start(hubspot).await?;
+    let setting = Setting::of_repository("hubspot.yaml", vendor.url(), &json!({}))?;
+    assert!(matches!(send(&setting, &lead()).await?, Ok(Some(201))));
+    let asked = vendor.asked();
+    let [contact, note] = asked.as_slice() else {
+        anyhow::bail!("{asked:?}");
+    };
+    assert_eq!(contact.header("authorization"), "Bearer value-of-hubspot-token");
+    assert_eq!(contact.header("content-type"), "application/json");
+    assert_eq!(contact.json()["inputs"][0]["id"], "test@example.com");
+    assert_eq!(contact.json()["inputs"][0]["properties"]["lastname"], "site");
+    assert_eq!(note.json()["associations"][0]["to"]["id"], "512");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_second_attempt_makes_no_second_note() -> anyhow::Result<()> {
+    let vendor = HttpStandIn::start(|asked| match asked.path.as_str() {
+        "/crm/v3/objects/notes/search" => {
+            Reply::Answer(200, json!({ "total": 1, "results": [{ "id": "9001" }] }))
+        }
+        _ => hubspot(asked),
+    })
+    .await?;
+    let setting = Setting::of_repository("hubspot.yaml", vendor.url(), &json!({}))?;
+    let again = Outgoing { attempt: 2, ..lead() };
+    assert!(matches!(send(&setting, &again).await?, Ok(Some(200))));
+    let paths: Vec<String> = vendor.asked().into_iter().map(|asked| asked.path).collect();
+    assert_eq!(
+        paths,
+        [
+            "/crm/v3/objects/contacts/batch/upsert",
+            "/crm/v3/objects/notes/search"
+        ]
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_erased_person_is_erased_by_the_id_that_the_crm_knows_and_one_it_does_not_know_is_none()
+-> anyhow::Result<()> {
+    for (results, requests) in [(json!([{ "id": "512" }]), 2), (json!([]), 1)] {
+        let total = results.as_array().map_or(0, Vec::len);
+        let vendor = HttpStandIn::start(move |asked| match asked.path.as_str() {
+            "/crm/v3/objects/contacts/search" => {
+                Reply::Answer(200, json!({ "total": total, "results": results.clone() }))
+            }
+            _ => Reply::Answer(204, Value::Null),
+        })
+        .await?;
+        let setting = Setting::of_repository("hubspot.yaml", vendor.url(), &json!({}))?;
+        let erased = sample(EventType::PersonErased, OffsetDateTime::now_utc());
+        assert!(send(&setting, &erased).await?.is_ok());
+        let asked = vendor.asked();
+        assert_eq!(asked.len(), requests);
+        let known_by = &asked[0].json()["filterGroups"][0]["filters"][0]["value"];
+        assert_eq!(known_by, &json!("0".repeat(32)));
+        if let Some(erasure) = asked.get(1) {
+            assert_eq!(erasure.json(), json!({ "objectId": "512" }));
+        }
+    }
+    Ok(())
+}
+
+/// A recipe, an answer that its vendor documents, what that means, and what is said of it.
+type Documented = (&'static str, Reply, &'static str, &'static str);
+
+/// https://developers.hubspot.com/docs/api-reference/error-handling
+fn answers_of_hubspot() -> Vec<Documented> {
+    let recipe = "hubspot.yaml";
+    let error =
+        |category: &str| json!({ "status": "error", "category": category, "message": "Existing ID: 512" });
+    vec![
+        (
+            recipe,
+            Reply::Later(429, "7", error("RATE_LIMITS")),
+            "away",
+            "answered 429 (RATE_LIMITS)",
+        ),
+        (
+            recipe,
+            Reply::Answer(401, error("EXPIRED_AUTHENTICATION")),
+            "away",
+            "answered 401 (EXPIRED_AUTHENTICATION)",
+        ),
+        (
+            recipe,
+            Reply::Answer(409, error("CONFLICT")),
+            "never",
+            "step contact: the receiver answered 409 (CONFLICT)",
+        ),
+        (recipe, Reply::Answer(502, Value::Null), "away", "answered 502"),
+        (recipe, Reply::Close, "away", "did not answer"),
+    ]
+}
+
+/// https://developer.salesforce.com/docs/atlas.en-us.api_rest.meta/api_rest/errorcodes.htm
+fn answers_of_salesforce() -> Vec<Documented> {
+    let created = json!({ "id": "00Q", "success": true });
+    let mut answers: Vec<Documented> = vec![
+        ("salesforce.yaml", Reply::Answer(201, created), "done", ""),
+        ("salesforce.yaml", Reply::Answer(204, Value::Null), "done", ""),
+    ];
+    for (status, code, meaning) in [
+        (403, "REQUEST_LIMIT_EXCEEDED", "again"),
+        (403, "INSUFFICIENT_ACCESS", "never"),
+        (400, "UNABLE_TO_LOCK_ROW", "again"),
+        (400, "REQUIRED_FIELD_MISSING", "never"),
+        (503, "SERVER_UNAVAILABLE", "away"),
+    ] {
+        let error = json!([{ "errorCode": code, "message": "of test@example.com" }]);
+        answers.push(("salesforce.yaml", Reply::Answer(status, error), meaning, code));
+    }
+    answers
+}
+
+/// zoho/crm-oas, v8.0/record/mds/examples/upsertRecords.md
+fn answers_of_zoho() -> Vec<Documented> {
+    let answers = [
+        (200, "SUCCESS", "done"),
+        (201, "SUCCESS", "done"),
+        (202, "MANDATORY_NOT_FOUND", "never"),
+        (207, "INVALID_DATA", "never"),
+        (400, "DUPLICATE_DATA", "never"),
+        (412, "ALREADY_MODIFIED", "never"),
+        (429, "TOO_MANY_REQUESTS", "away"),
+        (500, "INTERNAL_ERROR", "away"),
+    ];
+    let answers = answers.map(|(status, code, meaning)| -> Documented {
+        let body =
+            json!({ "data": [{ "code": code, "details": { "id": "1" }, "message": "of test@example.com" }] });
+        let said = if meaning == "done" { "" } else { code };
+        ("zoho-crm.yaml", Reply::Answer(status, body), meaning, said)
+    });
+    answers.into()
+}
+
+#[tokio::test]
+async fn what_an_answer_means_is_what_the_vendor_documents() -> anyhow::Result<()> {
+    let all = [answers_of_hubspot(), answers_of_salesforce(), answers_of_zoho()].concat();
+    for (recipe, reply, meaning, said) in all {
+        let scripted = reply.clone();
+        let vendor = HttpStandIn::start(move |asked| match asked.path.as_str() {
+            "/token" => Reply::Answer(200, json!({ "access_token": "token", "expires_in": 3600 })),
+            _ => scripted.clone(),
+        })
+        .await?;
+        let values = json!({ "token_url": format!("{}/token", vendor.url()), "company": "unknown" });
+        let setting = Setting::of_repository(recipe, vendor.url(), &values)?;
+        let sent = send(&setting, &lead()).await?;
+        let found = match &sent {
+            Ok(_) => "done",
+            Err(error) if error.is_final() => "never",
+            Err(error) if error.away().is_some() => "away",
+            Err(_) => "again",
+        };
+        assert_eq!(found, meaning, "{recipe} {reply:?}: {sent:?}");
+        let reason = sent.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(reason.contains(said), "{recipe} {reply:?}: {reason}");
+        assert!(
+            !reason.contains("example.com") && !reason.contains("512"),
+            "{reason}"
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_vendor_that_says_when_to_come_back_is_left_alone_so_long() -> anyhow::Result<()> {
+    let vendor = HttpStandIn::start(|_| Reply::Later(429, "7", Value::Null)).await?;
+    let setting = Setting::of_repository("hubspot.yaml", vendor.url(), &json!({}))?;
+    let refused = send(&setting, &lead())
+        .await?
+        .err()
+        .and_then(|error| error.away());
+    let retry_after = Some(Duration::from_secs(7));
+    assert_eq!(refused, Some(Away::Failing { retry_after }));
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_answer_that_never_ends_is_none() -> anyhow::Result<()> {
+    let vendor = HttpStandIn::start(|_| Reply::Answer(201, "x".repeat(1_000_000).into())).await?;
+    let setting = Setting::of_repository("hubspot.yaml", vendor.url(), &json!({}))?;
+    // What it would keep of the answer is not there: nothing is made of half of one.
+    let refused = send(&setting, &lead()).await?.err();
+    assert!(matches!(refused, Some(SendingError::Recipe(_))), "{refused:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_secret_that_rotates_is_used_from_the_next_request_on() -> anyhow::Result<()> {
+    let vendor = HttpStandIn::start(|asked| match asked.header("authorization") {
+        "Bearer new" => hubspot(asked),
+        _ => Reply::Answer(401, json!({ "category": "INVALID_AUTHENTICATION" })),
+    })
+    .await?;
+    let setting = Setting::of_repository("hubspot.yaml", vendor.url(), &json!({}))?;
+    let sender = setting.sender()?;
+    let (now, lead) = (OffsetDateTime::now_utc(), lead());
+    let refused = sender.send(&lead, now, None).await.err();
+    assert!(refused.is_some_and(|error| !error.is_final() && error.away().is_some()));
+    std::fs::write(setting.secrets.path().join("hubspot-token"), "new\n")?;
+    assert!(sender.send(&lead, now, None).await.is_ok());
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_application_reaches_lever_with_its_position_and_its_link() -> anyhow::Result<()> {
+    let vendor = HttpStandIn::start(|_| Reply::Answer(201, json!({ "data": { "id": "o-1" } }))).await?;
+    let values = json!({ "perform_as": "u", "postings": { "AI Intern": "p-1" }, "posting": "p-2" });
+    let setting = Setting::of_repository("lever.yaml", vendor.url(), &values)?;
+    for (position, posting) in [("AI Intern", "p-1"), ("Something else", "p-2")] {
+        let application = changed(EventType::CareersApplied, |content| {
+            content["data"]["position"] = position.into();
+        })?;
+        let link = "https://store.example/cv.pdf?X-Amz-Expires=604800";
+        let application = Outgoing {
+            resume_link: Some(link.to_owned()),
+            ..application
+        };
+        assert!(send(&setting, &application).await?.is_ok());
+        let asked = vendor.asked();
+        let [.., opportunity, note] = asked.as_slice() else {
+            anyhow::bail!("{asked:?}");
+        };
+        assert_eq!(opportunity.json()["postings"], json!([posting]));
+        assert_eq!(opportunity.json()["links"], json!([link]));
+        assert_eq!(
+            opportunity.header("authorization"),
+            "Basic dmFsdWUtb2YtbGV2ZXIta2V5Og=="
+        );
+        assert_eq!(note.path, "/v1/opportunities/o-1/notes");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn pipedrive_gets_a_person_once_and_a_lead_and_a_note_for_each_message() -> anyhow::Result<()> {
+    let persons = Arc::new(AtomicUsize::new(0));
+    let known = persons.clone();
+    let vendor = HttpStandIn::start(move |asked| match (asked.method.as_str(), asked.path.as_str()) {
+        ("GET", "/api/v2/persons/search") => {
+            let items = match known.load(Ordering::SeqCst) {
+                0 => json!([]),
+                _ => json!([{ "item": { "id": 7 } }]),
+            };
+            Reply::Answer(200, json!({ "success": true, "data": { "items": items } }))
+        }
+        ("POST", "/api/v2/persons") => {
+            known.fetch_add(1, Ordering::SeqCst);
+            Reply::Answer(201, json!({ "success": true, "data": { "id": 7 } }))
+        }
+        ("GET", _) => Reply::Answer(200, json!({ "success": true, "data": null })),
+        _ => Reply::Answer(201, json!({ "success": true, "data": { "id": "l" } })),
+    })
+    .await?;
+    let setting = Setting::of_repository("pipedrive.yaml", vendor.url(), &json!({}))?;
+    for attempt in [1, 2] {
+        assert!(send(&setting, &Outgoing { attempt, ..lead() }).await?.is_ok());
+    }
+    assert_eq!(persons.load(Ordering::SeqCst), 1);
+    let asked = vendor.asked();
+    let made = |path: &str| {
+        let made = asked
+            .iter()
+            .filter(|asked| asked.path == path && asked.method == "POST");
+        made.map(Asked::json).collect::<Vec<_>>()
+    };
+    let (leads, notes) = (made("/api/v1/leads"), made("/api/v1/notes"));
+    assert_eq!((leads.len(), notes.len()), (2, 2));
+    assert!(
+        leads.iter().chain(&notes).all(|body| body["person_id"] == 7),
+        "{leads:?}"
+    );
+    Ok(())
+}

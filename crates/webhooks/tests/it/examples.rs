@@ -1,0 +1,116 @@
+//! The examples of docs/webhooks.md, each put to webhooks that are ours and to some that are not.
+
+use std::{
+    io::Write as _,
+    process::{Command, Stdio},
+};
+
+use standardwebhooks::Webhook;
+use testkit::{receiver::secret, root};
+use time::OffsetDateTime;
+
+use crate::verify_webhook;
+
+const ID: &str = "0199d4c0-0000-7000-8000-000000000000";
+const BODY: &[u8] = "{\"message\": \"Zoë, two cameras\"}\n".as_bytes();
+
+/// A webhook as it comes.
+#[derive(Clone)]
+struct Came {
+    secret: String,
+    timestamp: String,
+    signatures: String,
+    body: Vec<u8>,
+}
+
+impl Came {
+    fn signed(secret: &str, age: i64) -> anyhow::Result<Self> {
+        let timestamp = OffsetDateTime::now_utc().unix_timestamp() - age;
+        Ok(Self {
+            secret: secret.to_owned(),
+            timestamp: timestamp.to_string(),
+            signatures: Webhook::new(secret)?.sign(ID, timestamp, BODY)?,
+            body: BODY.to_owned(),
+        })
+    }
+}
+
+/// Webhooks, and whether each is ours.
+fn webhooks() -> anyhow::Result<Vec<(&'static str, Came, bool)>> {
+    let (ours, other) = (secret(), secret());
+    let good = Came::signed(&ours, 0)?;
+    let changed = Came {
+        body: b"{\"message\": \"ten cameras\"}\n".to_vec(),
+        ..good.clone()
+    };
+    let of_others = Came {
+        secret: other.clone(),
+        ..good.clone()
+    };
+    let rotating = Came {
+        signatures: format!("{} {}", Came::signed(&other, 0)?.signatures, good.signatures),
+        ..good.clone()
+    };
+    let no_time = Came {
+        timestamp: "soon".to_owned(),
+        ..good.clone()
+    };
+    let unsigned = Came {
+        signatures: String::new(),
+        ..good.clone()
+    };
+    Ok(vec![
+        ("as it is sent", good, true),
+        ("while a secret rotates", rotating, true),
+        ("changed", changed, false),
+        ("of others", of_others, false),
+        ("of an hour ago", Came::signed(&ours, 3600)?, false),
+        ("of in an hour", Came::signed(&ours, -3600)?, false),
+        ("without a time", no_time, false),
+        ("unsigned", unsigned, false),
+    ])
+}
+
+/// What a program says of a webhook.
+fn asked(program: &str, example: &str, came: &Came) -> anyhow::Result<bool> {
+    let mut child = Command::new(program)
+        .arg(root().join("docs/examples").join(example))
+        .env("WEBHOOK_SECRET", &came.secret)
+        .env("WEBHOOK_ID", ID)
+        .env("WEBHOOK_TIMESTAMP", &came.timestamp)
+        .env("WEBHOOK_SIGNATURE", &came.signatures)
+        .stdin(Stdio::piped())
+        .spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that has decided already reads no more.
+        drop(stdin.write_all(&came.body));
+    }
+    let status = child.wait()?;
+    match status.code() {
+        Some(code @ (0 | 1)) => Ok(code == 0),
+        _ => anyhow::bail!("{program} {example}: {status}"),
+    }
+}
+
+#[test]
+fn each_example_believes_what_is_ours_and_nothing_else() -> anyhow::Result<()> {
+    for (what, came, is_ours) in webhooks()? {
+        for (program, example) in [
+            ("python3", "verify_webhook.py"),
+            ("node", "verify_webhook.mjs"),
+            ("bash", "verify_webhook.sh"),
+        ] {
+            assert_eq!(asked(program, example, &came)?, is_ours, "{example}: {what}");
+        }
+        let now = u64::try_from(OffsetDateTime::now_utc().unix_timestamp())?;
+        let Came {
+            secret,
+            timestamp,
+            signatures,
+            body,
+        } = &came;
+        let verified = verify_webhook::verify(secret, ID, timestamp, signatures, body, now);
+        assert_eq!(verified, is_ours, "verify_webhook.rs: {what}");
+    }
+    Ok(())
+}

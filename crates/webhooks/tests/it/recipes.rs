@@ -1,0 +1,199 @@
+//! What the recipes of the repository send, held against what vendors publish.
+
+use std::fs;
+
+use anyhow::Context as _;
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use site_events::EventType;
+use testkit::root;
+use time::OffsetDateTime;
+use webhooks::{Outgoing, sample};
+
+use crate::setting::{Setting, changed, least};
+
+/// Every recipe, the address that its endpoint would have, and its values.
+fn recipes() -> [(&'static str, &'static str, Value); 12] {
+    let none = || json!({});
+    [
+        ("hubspot.yaml", "https://api.hubapi.com", none()),
+        (
+            "salesforce.yaml",
+            "https://example.my.salesforce.com",
+            json!({ "token_url": "https://example.my.salesforce.com/services/oauth2/token", "company": "unknown" }),
+        ),
+        (
+            "salesforce-web-to-lead.yaml",
+            "https://webto.salesforce.com",
+            json!({ "oid": "00D000000000001", "company": "unknown" }),
+        ),
+        (
+            "zoho-crm.yaml",
+            "https://www.zohoapis.eu",
+            json!({ "token_url": "https://accounts.zoho.eu/oauth/v2/token" }),
+        ),
+        ("pipedrive.yaml", "https://example.pipedrive.com", none()),
+        ("slack.yaml", "https://hooks.slack.com/services/T0/B0/x", none()),
+        (
+            "microsoft-teams.yaml",
+            "https://example.com/workflows/1?sig=x",
+            none(),
+        ),
+        (
+            "google-chat.yaml",
+            "https://chat.googleapis.com/v1/spaces/A/messages?key=k&token=t",
+            none(),
+        ),
+        (
+            "zapier-or-make.yaml",
+            "https://hooks.zapier.com/hooks/catch/1/x/",
+            none(),
+        ),
+        (
+            "greenhouse.yaml",
+            "https://boards-api.greenhouse.io",
+            json!({ "board": "example", "jobs": { "AI Intern": 1 }, "job": 2 }),
+        ),
+        (
+            "lever.yaml",
+            "https://api.lever.co",
+            json!({ "perform_as": "u", "postings": { "AI Intern": "a" }, "posting": "b" }),
+        ),
+        ("README.md", "", Value::Null),
+    ]
+}
+
+/// The schema of each step's body, by the step's name.
+fn schemas(recipe: &str) -> anyhow::Result<Option<Value>> {
+    let file = root()
+        .join("recipes/schemas")
+        .join(recipe.replace(".yaml", ".json"));
+    match fs::read_to_string(file) {
+        Ok(text) => Ok(Some(serde_json::from_str(&text)?)),
+        Err(_) => Ok(None),
+    }
+}
+
+/// What a visitor would send who wants to break out of what is written about them.
+fn hostile(event: EventType) -> anyhow::Result<Outgoing> {
+    let words = "\"}]}, {{ secret('hubspot-token') }} {% raw %} </script> \u{202e}\r\n' OR 1=1 -- ";
+    changed(event, |content| {
+        if let Some(data) = content["data"].as_object_mut() {
+            for field in ["name", "message", "coverLetter", "position", "phone"] {
+                if data.contains_key(field) {
+                    data.insert(field.to_owned(), words.repeat(800).into());
+                }
+            }
+        }
+    })
+}
+
+#[test]
+fn every_recipe_is_tried_here() -> anyhow::Result<()> {
+    let mut found: Vec<String> = Vec::new();
+    for entry in fs::read_dir(root().join("recipes"))? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            found.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    found.sort();
+    let mut tried: Vec<String> = recipes().iter().map(|(name, ..)| (*name).to_owned()).collect();
+    tried.sort();
+    assert_eq!(found, tried);
+    Ok(())
+}
+
+#[test]
+fn what_each_recipe_sends_is_what_its_vendor_publishes_whatever_a_visitor_wrote() -> anyhow::Result<()> {
+    for (recipe, url, values) in recipes() {
+        if recipe == "README.md" {
+            continue;
+        }
+        let setting = Setting::of_repository(recipe, url, &values)?;
+        let sender = setting.sender().with_context(|| recipe.to_owned())?;
+        let schemas = schemas(recipe)?;
+        for event in setting.events() {
+            for outgoing in [
+                sample(event, OffsetDateTime::now_utc()),
+                least(event)?,
+                hostile(event)?,
+            ] {
+                let has_resume = String::from_utf8_lossy(&outgoing.payload).contains("\"resume\"");
+                let link = "https://store.example/cv.pdf?X-Amz-Signature=1".to_owned();
+                let outgoing = Outgoing {
+                    resume_link: has_resume.then_some(link),
+                    ..outgoing
+                };
+                for (step, request) in sender.preview(&outgoing, OffsetDateTime::now_utc())? {
+                    let at_vendor = request.uri().host() == url::Url::parse(url)?.host_str();
+                    assert!(at_vendor, "{recipe} {step}: {}", request.uri());
+                    let Some(schemas) = &schemas else { continue };
+                    if request.body().is_empty() {
+                        continue;
+                    }
+                    ensure_valid(&schemas["steps"][&step], request.body())
+                        .with_context(|| format!("{recipe}, step {step}, {}", event.short_name()))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn ensure_valid(schema: &Value, body: &[u8]) -> anyhow::Result<()> {
+    anyhow::ensure!(schema.is_object(), "there is no schema of it");
+    let validator: Validator = jsonschema::validator_for(schema)?;
+    let body: Value = serde_json::from_slice(body)?;
+    let mistakes: Vec<String> = validator
+        .iter_errors(&body)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    anyhow::ensure!(mistakes.is_empty(), "{mistakes:?}");
+    Ok(())
+}
+
+#[test]
+fn a_field_that_no_vendor_names_is_found() -> anyhow::Result<()> {
+    let schemas = schemas("hubspot.yaml")?.context("it has schemas")?;
+    let upsert = |field: &str| json!({ "inputs": [{ "id": "a@b.example", field: {}, "properties": {} }] });
+    let refused = ensure_valid(
+        &schemas["steps"]["contact"],
+        upsert("propertys").to_string().as_bytes(),
+    );
+    assert!(refused.is_err());
+    Ok(())
+}
+
+#[test]
+fn a_form_and_a_path_hold_what_a_visitor_wrote_as_one_value() -> anyhow::Result<()> {
+    let (_, url, values) = &recipes()[2];
+    let setting = Setting::of_repository("salesforce-web-to-lead.yaml", url, values)?;
+    let event = changed(EventType::ContactReceived, |content| {
+        content["data"]["name"] = "Asha &oid=1".into();
+        content["data"]["message"] = "a=b&c\nd".into();
+    })?;
+    let requests = setting.sender()?.preview(&event, OffsetDateTime::now_utc())?;
+    let fields: Vec<(String, String)> = url::form_urlencoded::parse(requests[0].1.body())
+        .into_owned()
+        .collect();
+    let named = |name: &str| -> Vec<&str> {
+        let of_it = fields.iter().filter(|(field, _)| field == name);
+        of_it.map(|(_, value)| value.as_str()).collect()
+    };
+    assert_eq!(named("oid"), ["00D000000000001"]);
+    assert_eq!(named("last_name"), ["&oid=1"]);
+    assert_eq!(named("description"), ["a=b&c\nd"]);
+
+    let setting = Setting::of_repository("pipedrive.yaml", "https://example.pipedrive.com", &json!({}))?;
+    let event = changed(EventType::ContactReceived, |content| {
+        content["data"]["email"] = "a&term=*/../b@example.com".into();
+    })?;
+    let requests = setting.sender()?.preview(&event, OffsetDateTime::now_utc())?;
+    let query = requests[0].1.uri().query().unwrap_or_default();
+    assert!(
+        query.starts_with("term=a%26term%3D%2A%2F..%2Fb%40example.com&fields=email"),
+        "{query}"
+    );
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! A recipe of the repository or of a test, and an endpoint that takes it.
+
+use std::{fs, path::Path};
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+use site_broker::Endpoints;
+use site_events::EventType;
+use tempfile::TempDir;
+use testkit::root;
+use time::OffsetDateTime;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use webhooks::{Outgoing, PrivateAddresses, Secrets, WebhookClient, WebhookSender, sample};
+
+/// What any recipe of the repository may name.
+const SECRETS: [&str; 9] = [
+    "hubspot-token",
+    "salesforce-client-id",
+    "salesforce-client-secret",
+    "zoho-client-id",
+    "zoho-client-secret",
+    "zoho-refresh-token",
+    "pipedrive-token",
+    "greenhouse-key",
+    "lever-key",
+];
+
+/// An endpoint's recipe and secrets.
+pub struct Setting {
+    pub secrets: TempDir,
+    endpoints: Endpoints,
+    client: WebhookClient,
+}
+
+impl Setting {
+    /// A recipe of the repository, for all events that it has steps for, at this address.
+    pub fn of_repository(recipe: &str, url: &str, values: &Value) -> anyhow::Result<Self> {
+        let path = root().join("recipes").join(recipe);
+        let text = fs::read_to_string(&path)?;
+        let events = EventType::ALL.map(EventType::short_name);
+        let events: Vec<&str> = events.into_iter().filter(|event| names(&text, event)).collect();
+        Self::at(&path, url, &events, values)
+    }
+
+    /// A recipe of a test.
+    pub fn of(text: &str, url: &str, events: &[&str]) -> anyhow::Result<(Self, TempDir)> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("recipe.yaml");
+        fs::write(&path, text)?;
+        Ok((Self::at(&path, url, events, &json!({ "who": "us" }))?, folder))
+    }
+
+    fn at(path: &Path, url: &str, events: &[&str], values: &Value) -> anyhow::Result<Self> {
+        let secrets = tempfile::tempdir()?;
+        for name in SECRETS {
+            fs::write(secrets.path().join(name), format!("value-of-{name}\n"))?;
+        }
+        let endpoint = json!([{
+            "name": "crm", "url": url, "events": events, "format": "template", "recipe": path, "values": values,
+        }]);
+        let tls = ClientConfig::builder()
+            .with_root_certificates(RootCertStore::empty())
+            .with_no_client_auth();
+        let private = if url.starts_with("https") {
+            PrivateAddresses::Refused
+        } else {
+            PrivateAddresses::Allowed
+        };
+        Ok(Self {
+            secrets,
+            endpoints: Endpoints::parse(&endpoint.to_string())?,
+            client: WebhookClient::new(private, tls),
+        })
+    }
+
+    /// The sender, or what is wrong with the recipe.
+    pub fn sender(&self) -> anyhow::Result<WebhookSender> {
+        let endpoint = self.endpoints.iter().next().context("one")?;
+        let secrets = Secrets::in_folder(Some(self.secrets.path().to_owned()));
+        Ok(WebhookSender::new(endpoint, &self.client, &secrets)?)
+    }
+
+    /// The events of the endpoint.
+    pub fn events(&self) -> Vec<EventType> {
+        self.endpoints
+            .iter()
+            .flat_map(|endpoint| endpoint.events.clone())
+            .collect()
+    }
+}
+
+/// Whether a line of a recipe that names events names this one.
+fn names(recipe: &str, event: &str) -> bool {
+    let mut lines = recipe.lines().map(str::trim);
+    lines.any(|line| line.starts_with("events:") && line.contains(event))
+}
+
+/// A sample, with what it holds changed.
+pub fn changed(event: EventType, change: impl FnOnce(&mut Value)) -> anyhow::Result<Outgoing> {
+    let sample = sample(event, OffsetDateTime::now_utc());
+    let mut content: Value = serde_json::from_slice(&sample.payload)?;
+    change(&mut content);
+    Ok(Outgoing {
+        payload: content.to_string().into(),
+        ..sample
+    })
+}
+
+/// The same with nothing that a visitor may leave out.
+pub fn least(event: EventType) -> anyhow::Result<Outgoing> {
+    changed(event, |content| {
+        if let Some(data) = content["data"].as_object_mut() {
+            data.retain(|name, _| !["attribution", "phone", "experience", "resume"].contains(&name.as_str()));
+        }
+    })
+}

@@ -1,0 +1,139 @@
+//! Access tokens (OAuth 2.0): how often they are asked for, and what happens without.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use serde_json::{Value, json};
+use site_events::EventType;
+use testkit::{
+    HttpStandIn,
+    http_stand_in::{Asked, Reply},
+};
+use time::OffsetDateTime;
+use webhooks::{SendingError, sample};
+
+use crate::setting::Setting;
+
+fn zoho(vendor: &HttpStandIn) -> anyhow::Result<Setting> {
+    let values = json!({ "token_url": format!("{}/oauth/v2/token", vendor.url()) });
+    Setting::of_repository("zoho-crm.yaml", vendor.url(), &values)
+}
+
+fn tokens_asked_for(vendor: &HttpStandIn) -> Vec<Asked> {
+    let asked = vendor.asked().into_iter();
+    asked.filter(|asked| asked.path == "/oauth/v2/token").collect()
+}
+
+fn taken() -> Reply {
+    Reply::Answer(
+        200,
+        json!({ "data": [{ "code": "SUCCESS", "details": { "id": "1" } }] }),
+    )
+}
+
+#[tokio::test]
+async fn one_token_serves_until_it_is_not_known_any_more_and_is_replaced_then() -> anyhow::Result<()> {
+    let given = Arc::new(AtomicUsize::new(0));
+    let counter = given.clone();
+    let vendor = HttpStandIn::start(move |asked| {
+        if asked.path == "/oauth/v2/token" {
+            let number = counter.fetch_add(1, Ordering::SeqCst) + 1;
+            return Reply::Answer(
+                200,
+                json!({ "access_token": format!("t{number}"), "expires_in": 3600 }),
+            );
+        }
+        // The first one is revoked after two uses.
+        match asked.header("authorization") {
+            "Zoho-oauthtoken t2" => taken(),
+            _ if asked.path.ends_with("Notes") => Reply::Answer(401, json!({ "code": "INVALID_TOKEN" })),
+            _ => taken(),
+        }
+    })
+    .await?;
+    let setting = zoho(&vendor)?;
+    let (sender, now) = (setting.sender()?, OffsetDateTime::now_utc());
+    for _ in 0..2 {
+        let lead = sample(EventType::ContactReceived, now);
+        let sent = sender.send(&lead, now, None).await;
+        assert!(sent.is_ok(), "{sent:?}");
+    }
+    assert_eq!(given.load(Ordering::SeqCst), 2);
+    let asked = tokens_asked_for(&vendor);
+    let form: Vec<(String, String)> = url::form_urlencoded::parse(&asked[0].body).into_owned().collect();
+    for field in [
+        ("grant_type", "refresh_token"),
+        ("client_id", "value-of-zoho-client-id"),
+        ("refresh_token", "value-of-zoho-refresh-token"),
+    ] {
+        assert!(
+            form.contains(&(field.0.to_owned(), field.1.to_owned())),
+            "{form:?}"
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn events_that_come_together_ask_for_one_token() -> anyhow::Result<()> {
+    let vendor = HttpStandIn::start(|asked| match asked.path.as_str() {
+        "/oauth/v2/token" => Reply::Answer(200, json!({ "access_token": "t", "expires_in": "3600" })),
+        _ => taken(),
+    })
+    .await?;
+    let setting = zoho(&vendor)?;
+    let (sender, now) = (setting.sender()?, OffsetDateTime::now_utc());
+    let lead = || sample(EventType::ContactReceived, now);
+    let (one, two, three) = (lead(), lead(), lead());
+    let sent = tokio::join!(
+        sender.send(&one, now, None),
+        sender.send(&two, now, None),
+        sender.send(&three, now, None)
+    );
+    assert!(sent.0.is_ok() && sent.1.is_ok() && sent.2.is_ok());
+    assert_eq!(tokens_asked_for(&vendor).len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn without_a_token_nothing_is_sent_and_the_event_waits() -> anyhow::Result<()> {
+    for (answer, said) in [
+        // Zoho says so with a success.
+        (
+            Reply::Answer(200, json!({ "error": "invalid_code" })),
+            "200 (invalid_code)",
+        ),
+        (
+            Reply::Answer(400, json!({ "error": "invalid_grant" })),
+            "400 (invalid_grant)",
+        ),
+        (Reply::Answer(500, Value::Null), "500"),
+        (Reply::Close, "did not answer"),
+    ] {
+        let vendor = HttpStandIn::start(move |_| answer.clone()).await?;
+        let setting = zoho(&vendor)?;
+        let now = OffsetDateTime::now_utc();
+        let sent = setting
+            .sender()?
+            .send(&sample(EventType::ContactReceived, now), now, None)
+            .await;
+        let Err(error @ SendingError::NoToken(_)) = sent else {
+            anyhow::bail!("{sent:?}");
+        };
+        assert!(!error.is_final() && error.away().is_some());
+        assert!(error.to_string().contains(said), "{error}");
+        assert_eq!(vendor.asked().len(), tokens_asked_for(&vendor).len());
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_token_endpoint_in_our_own_network_is_refused() -> anyhow::Result<()> {
+    let values = json!({ "token_url": "https://169.254.169.254/latest" });
+    let setting = Setting::of_repository("zoho-crm.yaml", "https://www.zohoapis.eu", &values)?;
+    let refused = setting.sender().err().map(|error| error.to_string());
+    assert!(refused.is_some_and(|refused| refused.contains("private address")));
+    Ok(())
+}

@@ -1,0 +1,398 @@
+//! Leads in a CRM by a recipe: each is there once, and each person's in their order, whatever the CRM answers.
+
+use std::{
+    collections::{HashMap, HashSet},
+    env, fs,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use site_events::event::{ContactReceived, PersonErased};
+use tempfile::TempDir;
+use testkit::{
+    HttpStandIn, MailServer, Nats, ScriptedReply, eventually,
+    http_stand_in::{Asked, Reply},
+    root,
+};
+use visitor::EmailAddress;
+
+use crate::running::{Running, SOON, Site};
+
+/// How many leads come while the CRM fails in turns: `LEADS=1000` for as many as are promised.
+const LEADS: usize = 60;
+/// After so many requests the CRM fails for some.
+const WELL_FOR: usize = 20;
+/// How many requests in a row it fails.
+const FAILS_FOR: usize = 3;
+
+/// How a CRM fails.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    /// It has had enough for a second.
+    TooMany,
+    /// It is broken.
+    Broken,
+    /// It stores what it was told, and is broken then.
+    BrokenAfterwards,
+    /// The line breaks.
+    Lost,
+    /// It stores what it was told, and the line breaks.
+    LostAfterwards,
+}
+
+const FAULTS: [Fault; 5] = [
+    Fault::TooMany,
+    Fault::Broken,
+    Fault::BrokenAfterwards,
+    Fault::Lost,
+    Fault::LostAfterwards,
+];
+
+impl Fault {
+    fn stores(self) -> bool {
+        matches!(self, Self::BrokenAfterwards | Self::LostAfterwards)
+    }
+
+    fn reply(self) -> Reply {
+        match self {
+            Self::TooMany => Reply::Later(429, "1", json!({ "category": "RATE_LIMITS" })),
+            Self::Broken | Self::BrokenAfterwards => Reply::Answer(500, Value::Null),
+            Self::Lost | Self::LostAfterwards => Reply::Close,
+        }
+    }
+}
+
+/// What HubSpot would hold.
+#[derive(Default)]
+struct Contacts {
+    requests: usize,
+    ids: HashMap<String, String>,
+    /// Each note's contact and text, as they came.
+    notes: Vec<(String, String)>,
+}
+
+impl Contacts {
+    /// How it fails now, where it does.
+    fn fault(&mut self) -> Option<Fault> {
+        self.requests += 1;
+        let (turn, within) = (
+            self.requests / (WELL_FOR + FAILS_FOR),
+            self.requests % (WELL_FOR + FAILS_FOR),
+        );
+        (within >= WELL_FOR).then(|| FAULTS[turn % FAULTS.len()])
+    }
+
+    fn store(&mut self, asked: &Asked) -> Reply {
+        let body = asked.json();
+        match asked.path.as_str() {
+            "/crm/v3/objects/contacts/batch/upsert" => {
+                let email = body["inputs"][0]["id"].as_str().unwrap_or_default().to_owned();
+                let next = (self.ids.len() + 1).to_string();
+                let id = self.ids.entry(email).or_insert(next);
+                Reply::Answer(200, json!({ "results": [{ "id": id }] }))
+            }
+            "/crm/v3/objects/notes/search" => {
+                let word = &body["filterGroups"][0]["filters"][0]["value"];
+                let word = word.as_str().unwrap_or_default();
+                let total = self.notes.iter().filter(|(_, text)| text.contains(word)).count();
+                Reply::Answer(200, json!({ "total": total }))
+            }
+            _ => {
+                let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                let contact = text(&body["associations"][0]["to"]["id"]);
+                self.notes
+                    .push((contact, text(&body["properties"]["hs_note_body"])));
+                Reply::Answer(201, json!({ "id": self.notes.len().to_string() }))
+            }
+        }
+    }
+}
+
+/// A notifier, and endpoints that take events by recipes.
+struct Sales {
+    nats: Nats,
+    mail_server: MailServer,
+    flags: Vec<String>,
+    site: Site,
+    _secrets: TempDir,
+    _running: Running,
+}
+
+impl Sales {
+    /// With these endpoints: name, recipe, url, events and values of each.
+    async fn with(endpoints: &[(&str, &str, &str, &[&str], Value)]) -> anyhow::Result<Self> {
+        let nats = Nats::start().await?;
+        let mail_server = MailServer::start(|_, _| ScriptedReply::Take).await?;
+        let secrets = tempfile::tempdir()?;
+        for name in [
+            "hubspot-token",
+            "salesforce-client-id",
+            "salesforce-client-secret",
+            "zoho-client-id",
+            "zoho-client-secret",
+            "zoho-refresh-token",
+        ] {
+            fs::write(secrets.path().join(name), name)?;
+        }
+        let endpoints = endpoints.iter().map(|(name, recipe, url, events, values)| {
+            json!({
+                "name": name, "url": url, "events": events, "format": "template",
+                "recipe": root().join("recipes").join(recipe), "values": values,
+            })
+        });
+        let webhooks = Value::Array(endpoints.collect()).to_string();
+        nats.provision_for(&webhooks).await?;
+        let flags = vec![
+            format!("--webhooks={webhooks}"),
+            format!("--webhooks-secrets-dir={}", secrets.path().display()),
+            "--webhooks-allow-private".to_owned(),
+        ];
+        Ok(Self {
+            _running: Running::start(&nats, mail_server.port(), &flags).await?,
+            site: Site::on(&nats).await?,
+            nats,
+            mail_server,
+            flags,
+            _secrets: secrets,
+        })
+    }
+
+    /// Another notifier beside the first.
+    async fn another(&self) -> anyhow::Result<Running> {
+        Running::start(&self.nats, self.mail_server.port(), &self.flags).await
+    }
+
+    async fn write(&self, email: &str, message: &str) -> anyhow::Result<()> {
+        let written = ContactReceived {
+            name: "Zoë Müller".to_owned(),
+            email: EmailAddress::stored(email)?,
+            message: message.to_owned(),
+            attribution: None,
+        };
+        self.site.publish(email, written).await.map(drop)
+    }
+}
+
+/// A HubSpot that fails in turns.
+async fn failing_hubspot(contacts: Arc<Mutex<Contacts>>) -> anyhow::Result<HttpStandIn> {
+    HttpStandIn::start(move |asked| {
+        let mut contacts = contacts.lock().unwrap_or_else(PoisonError::into_inner);
+        match contacts.fault() {
+            None => contacts.store(asked),
+            Some(fault) => {
+                if fault.stores() {
+                    contacts.store(asked);
+                }
+                fault.reply()
+            }
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn each_lead_is_in_the_crm_once_and_each_persons_in_their_order_whatever_it_answers()
+-> anyhow::Result<()> {
+    let leads = env::var("LEADS")
+        .ok()
+        .and_then(|leads| leads.parse().ok())
+        .unwrap_or(LEADS);
+    let people = leads / 4;
+    let contacts = Arc::new(Mutex::new(Contacts::default()));
+    let crm = failing_hubspot(contacts.clone()).await?;
+    let sales = Sales::with(&[("crm", "hubspot.yaml", crm.url(), &["contact.received"], json!({}))]).await?;
+    let _another = sales.another().await?;
+    let started = Instant::now();
+    for number in 0..leads {
+        let email = format!("person-{}@example.org", number % people);
+        sales.write(&email, &format!("lead {number:06}")).await?;
+    }
+    let within = SOON + Duration::from_secs(leads as u64);
+    let notes = || {
+        contacts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .notes
+            .clone()
+    };
+    eventually("all leads are there", within, async || {
+        let told: HashSet<String> = notes().iter().map(|(_, text)| lead_of(text)).collect();
+        (told.len() == leads).then_some(())
+    })
+    .await?;
+    eprintln!("{leads} leads in {:?}", started.elapsed());
+    // What would come twice would come by now.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let mut of_each: HashMap<String, Vec<String>> = HashMap::new();
+    for (contact, text) in notes() {
+        of_each.entry(contact).or_default().push(lead_of(&text));
+    }
+    assert_eq!(of_each.len(), people, "each person is one contact");
+    assert_eq!(
+        of_each.values().map(Vec::len).sum::<usize>(),
+        leads,
+        "each lead is one note"
+    );
+    for leads in of_each.values() {
+        assert!(leads.is_sorted(), "{leads:?}");
+    }
+    assert!(sales.nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+/// The lead that a note tells of.
+fn lead_of(text: &str) -> String {
+    text.split("<br>").next().unwrap_or_default().to_owned()
+}
+
+/// HubSpot, Salesforce and Zoho, all well.
+async fn vendors() -> anyhow::Result<[HttpStandIn; 3]> {
+    let hubspot = HttpStandIn::start(|asked| match asked.path.as_str() {
+        "/crm/v3/objects/notes" => Reply::Answer(201, json!({ "id": "1" })),
+        _ => Reply::Answer(200, json!({ "results": [{ "id": "1" }] })),
+    });
+    let salesforce = HttpStandIn::start(|asked| match asked.path.as_str() {
+        "/services/oauth2/token" => Reply::Answer(200, json!({ "access_token": "t" })),
+        _ => Reply::Answer(201, json!({ "id": "00Q", "success": true })),
+    });
+    let zoho = HttpStandIn::start(|asked| match asked.path.as_str() {
+        "/oauth/v2/token" => Reply::Answer(200, json!({ "access_token": "t", "expires_in": 3600 })),
+        _ => Reply::Answer(
+            200,
+            json!({ "data": [{ "code": "SUCCESS", "details": { "id": "1" } }] }),
+        ),
+    });
+    Ok([hubspot.await?, salesforce.await?, zoho.await?])
+}
+
+#[tokio::test]
+async fn a_lead_is_in_hubspot_salesforce_and_zoho_within_a_second() -> anyhow::Result<()> {
+    let [hubspot, salesforce, zoho] = vendors().await?;
+    let heard = &["contact.received"][..];
+    let token_of = |vendor: &HttpStandIn, path: &str| format!("{}{path}", vendor.url());
+    let salesforce_values = json!({
+        "token_url": token_of(&salesforce, "/services/oauth2/token"), "company": "unknown",
+    });
+    let zoho_values = json!({ "token_url": token_of(&zoho, "/oauth/v2/token") });
+    let sales = Sales::with(&[
+        ("hubspot", "hubspot.yaml", hubspot.url(), heard, json!({})),
+        (
+            "salesforce",
+            "salesforce.yaml",
+            salesforce.url(),
+            heard,
+            salesforce_values,
+        ),
+        ("zoho", "zoho-crm.yaml", zoho.url(), heard, zoho_values),
+    ])
+    .await?;
+    let ends = |vendor: &HttpStandIn, end: &str| {
+        vendor
+            .asked()
+            .iter()
+            .filter(|asked| asked.path.contains(end))
+            .count()
+    };
+    for number in 1..=3 {
+        let written = Instant::now();
+        sales.write("zoe@example.org", "Two cameras.").await?;
+        eventually("the lead is everywhere", SOON, async || {
+            let there = [
+                ends(&hubspot, "/objects/notes"),
+                ends(&salesforce, "/sobjects/Lead/"),
+                ends(&zoho, "/Notes"),
+            ];
+            (there == [number; 3]).then_some(())
+        })
+        .await?;
+        eprintln!("in all three within {:?}", written.elapsed());
+        assert!(
+            written.elapsed() < Duration::from_secs(1),
+            "{:?}",
+            written.elapsed()
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_persons_next_lead_waits_for_one_that_is_tried_again_and_not_for_one_that_is_given_up()
+-> anyhow::Result<()> {
+    let crm = HttpStandIn::start(|asked| {
+        let tries = |word: &str| asked.json()["properties"].to_string().contains(word);
+        match asked.path.as_str() {
+            "/crm/v3/objects/contacts/batch/upsert" => {
+                Reply::Answer(200, json!({ "results": [{ "id": "1" }] }))
+            }
+            "/crm/v3/objects/notes" if tries("refused") => {
+                Reply::Answer(400, json!({ "category": "VALIDATION_ERROR" }))
+            }
+            "/crm/v3/objects/notes" if tries("slow") => Reply::Answer(408, Value::Null),
+            _ => Reply::Answer(201, json!({ "total": 0 })),
+        }
+    })
+    .await?;
+    let sales = Sales::with(&[("crm", "hubspot.yaml", crm.url(), &["contact.received"], json!({}))]).await?;
+    let notes = || -> Vec<String> {
+        let asked = crm.asked().into_iter();
+        let notes = asked.filter(|asked| asked.path == "/crm/v3/objects/notes");
+        notes
+            .map(|note| {
+                lead_of(
+                    note.json()["properties"]["hs_note_body"]
+                        .as_str()
+                        .unwrap_or_default(),
+                )
+            })
+            .collect()
+    };
+    sales.write("zoe@example.org", "refused").await?;
+    sales.write("zoe@example.org", "after it").await?;
+    eventually("the one behind what is given up", SOON, async || {
+        notes().contains(&"after it".to_owned()).then_some(())
+    })
+    .await?;
+    assert_eq!(notes(), ["refused", "after it"]);
+    assert_eq!(sales.nats.dead_letters().await?.len(), 1);
+
+    sales.write("zoe@example.org", "slow").await?;
+    sales.write("zoe@example.org", "behind").await?;
+    sales.write("asha@example.org", "of somebody else").await?;
+    eventually("somebody else's", SOON, async || {
+        notes().contains(&"of somebody else".to_owned()).then_some(())
+    })
+    .await?;
+    eventually("a second attempt", SOON, async || {
+        (notes().iter().filter(|note| *note == "slow").count() > 1).then_some(())
+    })
+    .await?;
+    assert!(!notes().contains(&"behind".to_owned()), "{:?}", notes());
+    Ok(())
+}
+
+#[tokio::test]
+async fn that_a_person_was_erased_reaches_the_crm_by_the_id_that_it_knows() -> anyhow::Result<()> {
+    let crm = HttpStandIn::start(|asked| match asked.path.as_str() {
+        "/crm/v3/objects/contacts/gdpr-delete" => Reply::Answer(204, Value::Null),
+        _ => Reply::Answer(200, json!({ "results": [{ "id": "512" }], "total": 1 })),
+    })
+    .await?;
+    let heard = &["contact.received", "person.erased"][..];
+    let sales = Sales::with(&[("crm", "hubspot.yaml", crm.url(), heard, json!({}))]).await?;
+    sales.write("zoe@example.org", "Two cameras.").await?;
+    let first = eventually("the contact", SOON, async || crm.asked().into_iter().next()).await?;
+    let known = first.json()["inputs"][0]["properties"]["site_person_id"].clone();
+    sales.site.publish("zoe@example.org", PersonErased {}).await?;
+    let erasure = eventually("the erasure", SOON, async || {
+        let mut asked = crm.asked().into_iter();
+        asked.find(|asked| asked.path.ends_with("gdpr-delete"))
+    })
+    .await?;
+    assert_eq!(erasure.json(), json!({ "objectId": "512" }));
+    let asked = crm.asked();
+    let search = asked.iter().find(|asked| asked.path.ends_with("contacts/search"));
+    let wanted = search.map(|search| search.json()["filterGroups"][0]["filters"][0]["value"].clone());
+    assert_eq!(wanted, Some(known));
+    Ok(())
+}
