@@ -44,6 +44,7 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
         Some(EventType::NewsletterConfirmed) => "New newsletter subscriber".to_owned(),
         Some(EventType::NewsletterUnsubscribed) => "Newsletter subscriber left".to_owned(),
         Some(EventType::NewsletterBounced) => "Newsletter mail came back".to_owned(),
+        Some(EventType::NewsletterIssueRequested) => "Newsletter issue on its way".to_owned(),
         Some(EventType::CareersApplied) => {
             format!("New application: {}", text("position").unwrap_or_default())
         }
