@@ -2,14 +2,16 @@
 //!
 //! Four modules: [`mail`] is what an event becomes, [`transport`] how it leaves, [`storage`] what is remembered of it, and
 //! [`reports`] what is reported. They meet in [`deliver`] for a mail, in [`bundle`] for one about several events, and in [`transport::webhooks`] for a webhook: each takes one
-//! event from the broker to its receiver, top to bottom.
+//! event from the broker to its receiver, top to bottom; [`sending`] does it with a mail of the newsletter.
 
 mod bundle;
 mod deliver;
 mod delivery_error;
 mod gathering;
 mod mail;
+mod newsletter_settings;
 mod reports;
+mod sending;
 mod settings;
 mod storage;
 mod transport;
@@ -18,18 +20,21 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use async_nats::jetstream;
+use issues::Issues;
 use resumes::ResumeStore;
 use site_broker::{
-    DELIVERIES_BUCKET, ENDPOINTS_BUCKET, Endpoint, Endpoints, Publisher, RetryPolicy, VISITOR_MAILS_BUCKET,
+    DELIVERIES_BUCKET, ENDPOINTS_BUCKET, Endpoint, Endpoints, ISSUES_BUCKET, Publisher, RetryPolicy,
+    SUBSCRIBERS_BUCKET, VISITOR_MAILS_BUCKET,
     consume::{ConsumerOptions, consume, deliver_one, ensure_consumer_exists},
 };
-use site_events::{Channel, SITE_STREAM, channel};
+use site_events::{Channel, SENDINGS_CONSUMER, SENDINGS_STREAM, SITE_STREAM, channel};
 use site_service::{
     drain::{CancellationToken, Drain},
     grpc::GrpcServer,
     health::Dependency,
     nats,
 };
+use subscribers::Subscribers;
 use tokio::task::JoinSet;
 use tonic::service::Routes;
 
@@ -47,7 +52,11 @@ use self::{
     deliver::Notifier,
     mail::{BundleKind, RecruiterExtrasLoader},
     reports::{Backlog, DeadLetterDigest, digest_consumer},
-    storage::{Deliveries, EndpointStates, EventStream, StaffMails, VisitorMails},
+    sending::IssueSender,
+    storage::{
+        Deliveries, EndpointStates, EventStream, IssueEvents, IssueStates, LedgerWriter, SharedLedger,
+        StaffMails, VisitorMails,
+    },
     transport::{
         smtp::{ChannelLimit, SmtpPool},
         webhooks::{PrivateAddresses, Webhook, WebhookClient, WebhookSender},
@@ -57,6 +66,11 @@ use self::{
 /// How many mails of one channel to visitors are under way at once: those on a connection, slow ones,
 /// and enough besides that connections need not wait for the broker.
 const MAILS_AT_ONCE: usize = 40;
+/// How many mails of the newsletter are under way at once: what a mail waits for beside its connection is little, and each is known
+/// by name to all notifiers.
+const SENDINGS_AT_ONCE: usize = 16;
+/// As long as the broker keeps them.
+const SENDINGS_GIVEN_UP_AFTER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// How many webhooks to one endpoint are under way at once.
 const WEBHOOKS_AT_ONCE: usize = 4;
 
@@ -67,6 +81,8 @@ pub struct Service {
     notifier: Arc<Notifier>,
     limits: HashMap<Channel, Arc<ChannelLimit>>,
     webhooks: Vec<(Arc<str>, Arc<Webhook>)>,
+    issue_sender: IssueSender,
+    ledger_writer: LedgerWriter,
     digest: DeadLetterDigest,
     backlog: Backlog,
     retries: RetryPolicy,
@@ -81,7 +97,7 @@ impl Service {
     /// If a setting cannot be used, or what it needs does not answer, with the sentence for the log.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         settings.check_grace()?;
-        let smtp = Arc::new(SmtpPool::new(&settings.smtp, Channel::ALL.len() + 1)?);
+        let smtp = Arc::new(SmtpPool::new(&settings.smtp, Channel::ALL.len() + 2)?);
         let mail_context = Arc::new(MailContext::new(&settings)?);
         let senders = senders(&settings)?;
         let client = nats::connect(&settings.nats, "notifier").await?;
@@ -103,6 +119,20 @@ impl Service {
             limit: ChannelLimit::new(),
         };
         let publisher = Publisher::new(client.clone());
+        let issues = Issues::open(&context).await?;
+        ensure_consumer_exists(&context, SENDINGS_CONSUMER).await?;
+        let (ledger, ledger_writer) = SharedLedger::new(issues.clone(), settings.newsletter.limits());
+        let issue_sender = IssueSender {
+            deliveries: deliveries.clone(),
+            subscribers: Subscribers::open(client.clone()).await?,
+            states: IssueStates::new(issues),
+            events: IssueEvents::new(events.clone()),
+            ledger,
+            mail_context: mail_context.clone(),
+            smtp: smtp.clone(),
+            publisher: publisher.clone(),
+            limit: ChannelLimit::bulk(),
+        };
         let notifier = notifier(
             &settings,
             &context,
@@ -119,6 +149,8 @@ impl Service {
             notifier: Arc::new(notifier),
             limits: limits(),
             webhooks,
+            issue_sender,
+            ledger_writer,
             digest,
             backlog,
             retries: settings.retries,
@@ -178,6 +210,8 @@ impl Service {
             let (context, stop) = (self.context.clone(), stop.clone());
             workers.spawn(async move { consume(&context, consumer, options, deliver, stop).await });
         }
+        workers.spawn(send_issues(self.context.clone(), self.issue_sender, self.retries, stop.clone()));
+        workers.spawn(self.ledger_writer.run());
         workers.spawn(self.digest.run(stop.clone()));
         workers.spawn(self.backlog.run(stop.clone()));
         let drain = Drain::new(stop.clone(), self.grace);
@@ -193,6 +227,26 @@ impl Service {
         self.notifier.smtp.close(Duration::from_secs(1)).await;
         served.and(worked.unwrap_or(Ok(())))
     }
+}
+
+/// Sends the newsletter's mails until `stop`; then nobody writes to the ledger any more.
+async fn send_issues(
+    context: jetstream::Context,
+    sender: IssueSender,
+    retries: RetryPolicy,
+    stop: CancellationToken,
+) {
+    let sender = &sender;
+    let deliver = |delivery| async move { sender.deliver(delivery).await };
+    let options = ConsumerOptions {
+        max_in_flight: SENDINGS_AT_ONCE,
+        // What a domain puts off is given up by its own count, and a mail may wait for days until the limits let it go.
+        retries: RetryPolicy {
+            give_up_after: SENDINGS_GIVEN_UP_AFTER,
+            ..retries
+        },
+    };
+    consume(&context, SENDINGS_CONSUMER.into(), options, deliver, stop).await;
 }
 
 /// What delivers mails, by parts that others work with, too.
@@ -239,6 +293,9 @@ async fn notifier(
 fn dependencies(client: &async_nats::Client) -> Vec<Dependency> {
     vec![
         Dependency::stream(client.clone(), SITE_STREAM),
+        Dependency::stream(client.clone(), SENDINGS_STREAM),
+        Dependency::bucket(client.clone(), ISSUES_BUCKET),
+        Dependency::bucket(client.clone(), SUBSCRIBERS_BUCKET),
         Dependency::bucket(client.clone(), DELIVERIES_BUCKET),
         Dependency::bucket(client.clone(), ENDPOINTS_BUCKET),
         Dependency::bucket(client.clone(), VISITOR_MAILS_BUCKET),

@@ -10,7 +10,9 @@ use site_broker::{Endpoints, RetryPolicy};
 use site_service::{nats::NatsSettings, settings::seconds, telemetry::TelemetrySettings};
 use visitor::{links, token::TokenKey};
 
-use crate::{Brand, RootCertificates, SmtpSettings, transport::webhooks};
+use crate::{
+    Brand, RootCertificates, SmtpSettings, newsletter_settings::NewsletterSettings, transport::webhooks,
+};
 
 /// The longest that a link to a résumé can be good: a limit of its signature scheme.
 const MAX_LINK_HOURS: u64 = 7 * 24;
@@ -104,6 +106,9 @@ pub struct Settings {
     /// File (PEM) of authorities to trust besides the system's, for endpoints whose certificates are not public
     #[arg(long = "webhooks-ca-file", id = "webhooks_ca_file", env = "WEBHOOKS_CA_FILE", value_parser = RootCertificates::read)]
     pub webhooks_root_certificates: Option<RootCertificates>,
+    /// The newsletter's mails
+    #[command(flatten)]
+    pub newsletter: NewsletterSettings,
     /// How soon and for how long an event is tried again: nothing to choose, but shorter in tests
     #[arg(skip)]
     pub retries: RetryPolicy,

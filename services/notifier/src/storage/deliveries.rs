@@ -57,6 +57,33 @@ pub enum Handover {
     Erased,
     /// The receiver is not to have it: too many went there within a day.
     Withheld,
+    /// The receiver is not to have it, or cannot, and it is not tried again.
+    NotSent(NotSent),
+}
+
+/// Why a mail of the newsletter is not sent any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotSent {
+    /// The subscriber left meanwhile.
+    Left,
+    /// The address does not exist.
+    Bounced,
+    /// The mail server will never take it, for another reason.
+    Refused,
+    /// It was not taken for as long as it is tried.
+    GivenUp,
+}
+
+impl NotSent {
+    /// The word for it in the delivery record.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Left => "left",
+            Self::Bounced => "bounced",
+            Self::Refused => "refused",
+            Self::GivenUp => "given-up",
+        }
+    }
 }
 
 /// A delivery without a record. Whoever sends it asks again after everything that it waited for: another notifier may have delivered
@@ -188,6 +215,10 @@ impl Deliveries {
                     "withheld: this visitor got as many mails of its kind in a day as one may get"
                 );
                 Some(WITHHELD)
+            }
+            Handover::NotSent(why) => {
+                tracing::info!(reason = why.word(), "not sent, and not tried again");
+                Some(why.word())
             }
         };
         self.record(&key, state, OffsetDateTime::now_utc()).await?;

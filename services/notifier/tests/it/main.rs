@@ -3,6 +3,7 @@
 mod bundles;
 mod dkim;
 mod exactly_once;
+mod issues;
 mod mails;
 mod memory;
 mod outages;
