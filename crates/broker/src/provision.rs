@@ -14,13 +14,13 @@ use clap::Args;
 use futures_util::StreamExt;
 
 use site_events::{
-    Channel, DEAD_LETTERS_STREAM, EventType, FAN_OUT_CONSUMER, SENDINGS_CONSUMER, SENDINGS_STREAM, SITE_STREAM,
-    SUPPRESSION_CONSUMER, subjects,
+    Channel, DEAD_LETTERS_STREAM, EventType, FAN_OUT_CONSUMER, SENDINGS_CONSUMER, SENDINGS_STREAM,
+    SITE_STREAM, SUPPRESSION_CONSUMER, subjects,
 };
 
 use crate::{
-    DELIVERIES_BUCKET, DIGEST_CONSUMER, ENDPOINTS_BUCKET, Endpoint, Endpoints, ISSUES_BUCKET, SUBSCRIBERS_BUCKET,
-    UPLOADS_BUCKET, VISITOR_MAILS_BUCKET,
+    DELIVERIES_BUCKET, DIGEST_CONSUMER, ENDPOINTS_BUCKET, Endpoint, Endpoints, ISSUES_BUCKET,
+    SUBSCRIBERS_BUCKET, UPLOADS_BUCKET, VISITOR_MAILS_BUCKET,
 };
 
 /// Deduplication window: how long a repeated submission is recognised.
@@ -74,7 +74,7 @@ fn days(raw: &str) -> Result<Duration, std::num::ParseIntError> {
 /// first. A little is left to what the broker keeps beside them. The newsletter's mails wait in turns where there is no room for
 /// all.
 const STORAGE_SHARES: [(&str, i64); 9] = [
-    (SITE_STREAM, 38),
+    (SITE_STREAM, 39),
     (DEAD_LETTERS_STREAM, 15),
     (SENDINGS_STREAM, 2),
     (SUBSCRIBERS_BUCKET, 10),
@@ -487,12 +487,12 @@ mod tests {
 
     #[test]
     fn a_bucket_is_the_stream_of_its_name() {
-        for (config, name) in
-            wanted()
-                .buckets
-                .iter()
-                .zip([SUBSCRIBERS_BUCKET, DELIVERIES_BUCKET, ENDPOINTS_BUCKET, ISSUES_BUCKET])
-        {
+        for (config, name) in wanted().buckets.iter().zip([
+            SUBSCRIBERS_BUCKET,
+            DELIVERIES_BUCKET,
+            ENDPOINTS_BUCKET,
+            ISSUES_BUCKET,
+        ]) {
             assert_eq!(bucket_name(&config.name), name);
         }
     }

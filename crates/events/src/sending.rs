@@ -119,7 +119,12 @@ mod tests {
 
     #[test]
     fn what_is_no_id_of_an_issue_is_refused() {
-        for raw in ["", "smart-home", "0123456789ABCDEF", "01234567-89ab-cdef-0123-456789abcdef"] {
+        for raw in [
+            "",
+            "smart-home",
+            "0123456789ABCDEF",
+            "01234567-89ab-cdef-0123-456789abcdef",
+        ] {
             assert_eq!(raw.parse::<IssueId>(), Err(InvalidIssueId), "{raw}");
         }
     }

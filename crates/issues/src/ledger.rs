@@ -310,7 +310,8 @@ impl Ledger {
             self.domains.clear();
             // Of a domain to which nothing goes any more nothing is known in the end.
             self.slow.retain(|_, slow| slow.until > time - DAY);
-            self.in_hand.retain(|_, mail| mail.second > time - FORGOTTEN_AFTER);
+            self.in_hand
+                .retain(|_, mail| mail.second > time - FORGOTTEN_AFTER);
         }
     }
 
@@ -469,9 +470,15 @@ mod tests {
         ] {
             let mut ledger = Ledger::default();
             for mail in 1..=2 {
-                assert_eq!(claim(&mut ledger, mail, "a.example", NOW, &limits), Claim::Granted);
+                assert_eq!(
+                    claim(&mut ledger, mail, "a.example", NOW, &limits),
+                    Claim::Granted
+                );
             }
-            assert_eq!(claim(&mut ledger, 3, "b.example", NOW, &limits), Claim::Wait(wait));
+            assert_eq!(
+                claim(&mut ledger, 3, "b.example", NOW, &limits),
+                Claim::Wait(wait)
+            );
             let then = NOW + wait;
             assert_eq!(claim(&mut ledger, 3, "b.example", then, &limits), Claim::Granted);
         }
@@ -485,8 +492,14 @@ mod tests {
         };
         let mut ledger = Ledger::default();
         assert_eq!(claim(&mut ledger, 1, "a.example", NOW, &limits), Claim::Granted);
-        assert_eq!(claim(&mut ledger, 1, "a.example", later(60), &limits), Claim::Granted);
-        assert!(matches!(claim(&mut ledger, 2, "a.example", NOW, &limits), Claim::Wait(_)));
+        assert_eq!(
+            claim(&mut ledger, 1, "a.example", later(60), &limits),
+            Claim::Granted
+        );
+        assert!(matches!(
+            claim(&mut ledger, 2, "a.example", NOW, &limits),
+            Claim::Wait(_)
+        ));
         for _ in 0..2 {
             finish(&mut ledger, 1, Outcome::Sent, later(61));
         }
@@ -505,11 +518,20 @@ mod tests {
             per_domain_and_minute: Some(1),
             ..SendingLimits::default()
         };
-        for outcome in [Outcome::Left, Outcome::Bounced, Outcome::Refused, Outcome::Released] {
+        for outcome in [
+            Outcome::Left,
+            Outcome::Bounced,
+            Outcome::Refused,
+            Outcome::Released,
+        ] {
             let mut ledger = Ledger::default();
             assert_eq!(claim(&mut ledger, 1, "a.example", NOW, &limits), Claim::Granted);
             finish(&mut ledger, 1, outcome, NOW);
-            assert_eq!(claim(&mut ledger, 2, "a.example", NOW, &limits), Claim::Granted, "{outcome:?}");
+            assert_eq!(
+                claim(&mut ledger, 2, "a.example", NOW, &limits),
+                Claim::Granted,
+                "{outcome:?}"
+            );
         }
     }
 
@@ -518,11 +540,20 @@ mod tests {
         let limits = SendingLimits::default();
         let mut ledger = Ledger::default();
         claim(&mut ledger, 1, "slow.example", NOW, &limits);
-        assert_eq!(put_off(&mut ledger, 1, NOW), PutOff::Later(Duration::from_secs(30)));
+        assert_eq!(
+            put_off(&mut ledger, 1, NOW),
+            PutOff::Later(Duration::from_secs(30))
+        );
         let waits = claim(&mut ledger, 2, "Slow.example", later(1), &limits);
         assert_eq!(waits, Claim::DomainWaits(Duration::from_secs(1)));
-        assert_eq!(claim(&mut ledger, 3, "fast.example", later(1), &limits), Claim::Granted);
-        assert_eq!(claim(&mut ledger, 2, "slow.example", later(2), &limits), Claim::Granted);
+        assert_eq!(
+            claim(&mut ledger, 3, "fast.example", later(1), &limits),
+            Claim::Granted
+        );
+        assert_eq!(
+            claim(&mut ledger, 2, "slow.example", later(2), &limits),
+            Claim::Granted
+        );
         let others = claim(&mut ledger, 4, "slow.example", later(3), &limits);
         assert_eq!(others, Claim::DomainWaits(Duration::from_secs(4)));
         put_off(&mut ledger, 2, later(4));
@@ -531,8 +562,14 @@ mod tests {
         assert_eq!(ledger.slow_domains(later(5)), 1);
         claim(&mut ledger, 2, "slow.example", later(92), &limits);
         finish(&mut ledger, 2, Outcome::Sent, later(92));
-        assert_eq!(claim(&mut ledger, 4, "slow.example", later(92), &limits), Claim::Granted);
-        assert_eq!((ledger.figures(issue()).deferred, ledger.figures(issue()).sent), (2, 1));
+        assert_eq!(
+            claim(&mut ledger, 4, "slow.example", later(92), &limits),
+            Claim::Granted
+        );
+        assert_eq!(
+            (ledger.figures(issue()).deferred, ledger.figures(issue()).sent),
+            (2, 1)
+        );
     }
 
     #[test]
@@ -542,7 +579,10 @@ mod tests {
         let mut attempts = 0;
         let given_up = loop {
             attempts += 1;
-            assert_eq!(claim(&mut ledger, 1, "full.example", now, &limits), Claim::Granted);
+            assert_eq!(
+                claim(&mut ledger, 1, "full.example", now, &limits),
+                Claim::Granted
+            );
             match put_off(&mut ledger, 1, now) {
                 PutOff::Later(pause) => now += pause.max(Duration::from_secs(15 * 60)),
                 PutOff::GivenUp => break attempts,
@@ -550,13 +590,19 @@ mod tests {
         };
         assert_eq!(given_up, MAX_PUT_OFF);
         finish(&mut ledger, 1, Outcome::GivenUp, now);
-        assert_eq!((ledger.figures(issue()).given_up, ledger.put_off_mails.len()), (1, 0));
+        assert_eq!(
+            (ledger.figures(issue()).given_up, ledger.put_off_mails.len()),
+            (1, 0)
+        );
 
         let mut ledger = Ledger::default();
         for mail in 0u32..2 {
             let now = later(i64::from(mail) * 20 * HOUR);
             claim(&mut ledger, mail.into(), "gone.example", now, &limits);
-            assert!(matches!(put_off(&mut ledger, mail.into(), now), PutOff::Later(_)), "{mail}");
+            assert!(
+                matches!(put_off(&mut ledger, mail.into(), now), PutOff::Later(_)),
+                "{mail}"
+            );
         }
         for (mail, hours, expected) in [(2, 40, false), (3, 60, false), (4, 73, true)] {
             let now = later(hours * HOUR);
@@ -577,7 +623,10 @@ mod tests {
         let waits = claim(&mut ledger, 2, "a.example", NOW, &limits);
         assert_eq!(waits, Claim::DomainWaits(Duration::from_secs(60)));
         assert_eq!(claim(&mut ledger, 3, "b.example", NOW, &limits), Claim::Granted);
-        assert_eq!(claim(&mut ledger, 2, "a.example", later(60), &limits), Claim::Granted);
+        assert_eq!(
+            claim(&mut ledger, 2, "a.example", later(60), &limits),
+            Claim::Granted
+        );
     }
 
     #[test]
@@ -606,8 +655,14 @@ mod tests {
             ..SendingLimits::default()
         };
         let mut ledger = Ledger::default();
-        assert_eq!(claim(&mut ledger, 1, "a.example", later(HOUR), &limits), Claim::Granted);
-        assert!(matches!(claim(&mut ledger, 2, "a.example", NOW, &limits), Claim::Wait(_)));
+        assert_eq!(
+            claim(&mut ledger, 1, "a.example", later(HOUR), &limits),
+            Claim::Granted
+        );
+        assert!(matches!(
+            claim(&mut ledger, 2, "a.example", NOW, &limits),
+            Claim::Wait(_)
+        ));
         assert!(matches!(
             claim(&mut ledger, 2, "a.example", later(HOUR), &limits),
             Claim::Wait(_)

@@ -132,7 +132,9 @@ impl Issues {
         record: &T,
         revision: u64,
     ) -> Result<u64, IssueStoreError> {
-        let value = serde_json::to_vec(record).expect("a record is plain values").into();
+        let value = serde_json::to_vec(record)
+            .expect("a record is plain values")
+            .into();
         let written = write_entry(&self.context, &self.bucket, key, &value, revision, None);
         written.await.map_err(|error| match error.kind() {
             PublishErrorKind::WrongLastSequence => IssueStoreError::Conflict,

@@ -11,6 +11,7 @@ mod doctor;
 mod finding;
 #[cfg(test)]
 mod fuzz;
+mod newsletter;
 mod output;
 mod person;
 mod person_key;
@@ -46,6 +47,8 @@ enum Command {
     PersonKey(person_key::PersonKeyCommandArgs),
     /// The newsletter's subscribers: export, import, lift
     Subscribers(subscribers::SubscribersArgs),
+    /// Issues of the newsletter: preview, test, send, status, pause, resume, cancel
+    Newsletter(Box<newsletter::NewsletterArgs>),
     /// The endpoints of webhooks: list, enable
     Webhooks(webhooks::WebhooksArgs),
     /// Writes all that is stored, streams and bucket, into a folder or into a second bucket
@@ -76,6 +79,7 @@ pub async fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Person(args) => person::run(&args).await,
         Command::PersonKey(args) => person_key::run(&args).await,
         Command::Subscribers(args) => subscribers::run(&args).await,
+        Command::Newsletter(args) => newsletter::run(&args).await,
         Command::Webhooks(args) => webhooks::run(&args).await,
         Command::Backup(args) => backup::backup(&args).await,
         Command::Restore(args) => backup::restore(&args).await,

@@ -59,7 +59,10 @@ mod tests {
         for (subscriber, why) in [
             (pending, NotReached::Pending),
             (confirmed.clone().unsubscribed(NOW), NotReached::Unsubscribed),
-            (confirmed.clone().unsubscribed(NOW).forgotten(), NotReached::Unsubscribed),
+            (
+                confirmed.clone().unsubscribed(NOW).forgotten(),
+                NotReached::Unsubscribed,
+            ),
             (confirmed.suppressed(NOW), NotReached::Suppressed),
         ] {
             assert_eq!(subscriber.reached_at(NOW), Err(why));

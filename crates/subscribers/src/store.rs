@@ -110,7 +110,10 @@ impl Subscribers {
         &self,
         entry: &StreamMessage,
     ) -> Result<Option<(PersonId, Subscriber)>, SubscriberStoreError> {
-        let key = entry.subject.strip_prefix(&self.bucket.prefix).unwrap_or_default();
+        let key = entry
+            .subject
+            .strip_prefix(&self.bucket.prefix)
+            .unwrap_or_default();
         let Ok(person) = PersonId::try_from(key.to_owned()) else {
             return Ok(None);
         };

@@ -219,8 +219,13 @@ impl Subscriber {
     /// The subscription after a mail came back though the address exists: the third time it is suppressed. A mail that is told of
     /// again counts once.
     pub fn came_back(self, mail: Uuid, now: OffsetDateTime) -> Self {
-        let known = self.came_back.clone().filter(|known| now - known.at < CAME_BACK_COUNTS);
-        if !matches!(self.state, State::Confirmed { .. }) || known.as_ref().is_some_and(|known| known.last == mail) {
+        let known = self
+            .came_back
+            .clone()
+            .filter(|known| now - known.at < CAME_BACK_COUNTS);
+        if !matches!(self.state, State::Confirmed { .. })
+            || known.as_ref().is_some_and(|known| known.last == mail)
+        {
             return self;
         }
         let times = known.map_or(0, |known| known.times) + 1;
@@ -900,7 +905,11 @@ mod tests {
     fn the_third_mail_that_comes_back_suppresses_and_one_that_is_told_of_twice_counts_once() {
         let confirmed = pending().confirmed(NOW).expect("pending");
         let mail = Uuid::from_u128;
-        let twice = confirmed.clone().came_back(mail(1), NOW).came_back(mail(1), NOW).came_back(mail(2), NOW);
+        let twice = confirmed
+            .clone()
+            .came_back(mail(1), NOW)
+            .came_back(mail(1), NOW)
+            .came_back(mail(2), NOW);
         assert_eq!(twice.came_back.as_ref().map(|known| known.times), Some(2));
         assert!(twice.clone().came_back(mail(3), NOW).is_suppressed());
         let much_later = twice.came_back(mail(3), NOW + Duration::days(200));
@@ -915,13 +924,22 @@ mod tests {
             text: text.to_owned(),
             form: "double-opt-in".to_owned(),
         };
-        let confirmed = pending().confirmed(NOW).expect("pending").with_consent(consent("first"), NOW);
-        let again = confirmed.clone().confirmed(NOW + Duration::HOUR).expect("confirmed");
+        let confirmed = pending()
+            .confirmed(NOW)
+            .expect("pending")
+            .with_consent(consent("first"), NOW);
+        let again = confirmed
+            .clone()
+            .confirmed(NOW + Duration::HOUR)
+            .expect("confirmed");
         let again = again.with_consent(consent("other"), NOW + Duration::HOUR);
         assert_eq!(again, confirmed, "the consent of before counts");
         let left = again.unsubscribed(NOW).forgotten();
         assert_eq!(left.consent, Some(consent("first")));
-        assert_eq!(serde_json::from_str::<Subscriber>(&serde_json::to_string(&left)?)?, left);
+        assert_eq!(
+            serde_json::from_str::<Subscriber>(&serde_json::to_string(&left)?)?,
+            left
+        );
         let anew = sign_up(Some(&left), NOW, SECOND).expect("another sign-up");
         assert_eq!(anew.consent, Some(consent("first")));
         let anew = anew.confirmed(NOW + Duration::DAY).expect("pending");

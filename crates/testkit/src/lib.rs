@@ -34,6 +34,7 @@ mod tcp_proxy;
 mod tls_proxy;
 mod trace_viewer;
 
+pub use self::subscribers::{SeededSubscriber, seed_subscribers};
 pub use certificate_authority::CertificateAuthority;
 pub use child_process::ChildProcess;
 pub use clamd::Clamd;
@@ -50,7 +51,6 @@ pub use s3::{S3, S3Fault};
 pub use shape::{Broker, Clock, Disks, Fsync, Hosting, Keep, Mail, Replicas, Shape, Tls};
 pub use small_disk::SmallDisk;
 pub use stack::{LinkKeys, RECRUITERS_TO, SALES_TO, SmallDisks, Stack, StackInfo};
-pub use self::subscribers::{SeededSubscriber, seed_subscribers};
 pub use stepped_clock::SteppedClock;
 pub use tcp_proxy::TcpProxy;
 pub use tls_proxy::TlsProxy;

@@ -1,7 +1,10 @@
 //! Bounce handling: suppresses a subscriber whose address does not exist, takes no mails, or whose reader calls them spam.
 
-use site_events::{Event, event::{BounceKind, NewsletterBounced}};
 use site_broker::{CallError, CircuitBreaker, Delivery, Outcome, Pause};
+use site_events::{
+    Event,
+    event::{BounceKind, NewsletterBounced},
+};
 use subscribers::SubscriberStoreError;
 use time::OffsetDateTime;
 
@@ -13,7 +16,9 @@ use crate::{newsletter::Newsletter, update::update};
 pub async fn suppress(newsletter: &Newsletter, breaker: &CircuitBreaker, delivery: Delivery) -> Outcome {
     let now = OffsetDateTime::now_utc();
     // One from before mails came back in several ways, or that cannot be read, told of an address that does not exist.
-    let bounced = delivery.event().map(|event: Event<NewsletterBounced>| event.data.kind);
+    let bounced = delivery
+        .event()
+        .map(|event: Event<NewsletterBounced>| event.data.kind);
     let kind = bounced.unwrap_or_default();
     let updating = update(newsletter, &delivery.person, |subscriber| {
         Some(match kind {

@@ -6,10 +6,7 @@
 
 use std::time::Duration;
 
-use async_nats::jetstream::{
-    context::PublishError,
-    message::PublishMessage,
-};
+use async_nats::jetstream::{context::PublishError, message::PublishMessage};
 use futures_util::TryStreamExt as _;
 use issues::{Entry, IssueProgress, IssueState, IssueStoreError, PassedOver};
 use site_broker::{Delivery, Messages, Outcome, Pause, ReadError};
@@ -74,7 +71,10 @@ fn read(delivery: &Delivery) -> Result<(Event<NewsletterIssueRequested>, IssueId
         format!("not an issue: unreadable at line {line}, column {column}")
     })?;
     let issue = delivery.person.as_str().parse();
-    Ok((event, issue.map_err(|error: site_events::sending::InvalidIssueId| error.to_string())?))
+    Ok((
+        event,
+        issue.map_err(|error: site_events::sending::InvalidIssueId| error.to_string())?,
+    ))
 }
 
 /// An issue that is being handed out.
@@ -156,11 +156,7 @@ impl FanOut<'_> {
         IssueProgress::new(name.clone(), subject.clone(), self.event.time)
     }
 
-    async fn next_step(
-        &self,
-        entries: &mut Messages<'_>,
-        position: u64,
-    ) -> Result<Step, FanOutError> {
+    async fn next_step(&self, entries: &mut Messages<'_>, position: u64) -> Result<Step, FanOutError> {
         let mut step = Step {
             position,
             ..Step::default()
@@ -241,7 +237,12 @@ impl FanOut<'_> {
 
     /// Notes how far it is; gives the revision, and none where somebody else changed the record.
     async fn note(&self, progress: &IssueProgress, revision: u64) -> Result<Option<u64>, FanOutError> {
-        match self.newsletter.issues.write_progress(self.issue, progress, revision).await {
+        match self
+            .newsletter
+            .issues
+            .write_progress(self.issue, progress, revision)
+            .await
+        {
             Ok(revision) => Ok(Some(revision)),
             Err(IssueStoreError::Conflict) => Ok(None),
             Err(error) => Err(error.into()),

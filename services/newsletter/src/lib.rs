@@ -17,11 +17,11 @@ mod update;
 use std::{sync::Arc, time::Duration};
 
 use async_nats::jetstream;
+use issues::Issues;
 use site_broker::{
     CircuitBreaker, ISSUES_BUCKET, Publisher, RetryPolicy, SUBSCRIBERS_BUCKET,
     consume::{ConsumerOptions, consume, deliver_one, ensure_consumer_exists},
 };
-use issues::Issues;
 use site_events::{FAN_OUT_CONSUMER, SITE_STREAM, SUPPRESSION_CONSUMER};
 use site_proto::newsletter::v1::newsletter_service_server::{NewsletterServiceServer, SERVICE_NAME};
 use site_service::{

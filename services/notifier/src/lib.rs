@@ -81,8 +81,7 @@ pub struct Service {
     notifier: Arc<Notifier>,
     limits: HashMap<Channel, Arc<ChannelLimit>>,
     webhooks: Vec<(Arc<str>, Arc<Webhook>)>,
-    issue_sender: IssueSender,
-    ledger_writer: LedgerWriter,
+    issues: IssueMails,
     digest: DeadLetterDigest,
     backlog: Backlog,
     retries: RetryPolicy,
@@ -119,20 +118,13 @@ impl Service {
             limit: ChannelLimit::new(),
         };
         let publisher = Publisher::new(client.clone());
-        let issues = Issues::open(&context).await?;
-        ensure_consumer_exists(&context, SENDINGS_CONSUMER).await?;
-        let (ledger, ledger_writer) = SharedLedger::new(issues.clone(), settings.newsletter.limits());
-        let issue_sender = IssueSender {
-            deliveries: deliveries.clone(),
-            subscribers: Subscribers::open(client.clone()).await?,
-            states: IssueStates::new(issues),
-            events: IssueEvents::new(events.clone()),
-            ledger,
-            mail_context: mail_context.clone(),
-            smtp: smtp.clone(),
-            publisher: publisher.clone(),
-            limit: ChannelLimit::bulk(),
-        };
+        let issues = IssueMails::open(
+            &settings,
+            &client,
+            &context,
+            (&deliveries, &events, &mail_context, &smtp),
+        )
+        .await?;
         let notifier = notifier(
             &settings,
             &context,
@@ -149,8 +141,7 @@ impl Service {
             notifier: Arc::new(notifier),
             limits: limits(),
             webhooks,
-            issue_sender,
-            ledger_writer,
+            issues,
             digest,
             backlog,
             retries: settings.retries,
@@ -210,8 +201,7 @@ impl Service {
             let (context, stop) = (self.context.clone(), stop.clone());
             workers.spawn(async move { consume(&context, consumer, options, deliver, stop).await });
         }
-        workers.spawn(send_issues(self.context.clone(), self.issue_sender, self.retries, stop.clone()));
-        workers.spawn(self.ledger_writer.run());
+        workers.spawn(self.issues.run(self.context.clone(), self.retries, stop.clone()));
         workers.spawn(self.digest.run(stop.clone()));
         workers.spawn(self.backlog.run(stop.clone()));
         let drain = Drain::new(stop.clone(), self.grace);
@@ -229,24 +219,63 @@ impl Service {
     }
 }
 
-/// Sends the newsletter's mails until `stop`; then nobody writes to the ledger any more.
-async fn send_issues(
-    context: jetstream::Context,
+/// What sends the newsletter's mails, and what counts them.
+struct IssueMails {
     sender: IssueSender,
-    retries: RetryPolicy,
-    stop: CancellationToken,
-) {
-    let sender = &sender;
-    let deliver = |delivery| async move { sender.deliver(delivery).await };
-    let options = ConsumerOptions {
-        max_in_flight: SENDINGS_AT_ONCE,
-        // What a domain puts off is given up by its own count, and a mail may wait for days until the limits let it go.
-        retries: RetryPolicy {
-            give_up_after: SENDINGS_GIVEN_UP_AFTER,
-            ..retries
-        },
-    };
-    consume(&context, SENDINGS_CONSUMER.into(), options, deliver, stop).await;
+    ledger_writer: LedgerWriter,
+}
+
+impl IssueMails {
+    /// Opens what is theirs alone, by parts that others work with, too.
+    async fn open(
+        settings: &Settings,
+        client: &async_nats::Client,
+        context: &jetstream::Context,
+        (deliveries, events, mail_context, smtp): (
+            &Deliveries,
+            &EventStream,
+            &Arc<MailContext>,
+            &Arc<SmtpPool>,
+        ),
+    ) -> anyhow::Result<Self> {
+        ensure_consumer_exists(context, SENDINGS_CONSUMER).await?;
+        let issues = Issues::open(context).await?;
+        let (ledger, ledger_writer) = SharedLedger::new(issues.clone(), settings.newsletter.limits());
+        let sender = IssueSender {
+            deliveries: deliveries.clone(),
+            subscribers: Subscribers::open(client.clone()).await?,
+            states: IssueStates::new(issues),
+            events: IssueEvents::new(events.clone()),
+            ledger,
+            mail_context: mail_context.clone(),
+            smtp: smtp.clone(),
+            publisher: Publisher::new(client.clone()),
+            limit: ChannelLimit::bulk(),
+        };
+        Ok(Self {
+            sender,
+            ledger_writer,
+        })
+    }
+
+    /// Sends until `stop`, then finishes what is in flight; after that nobody writes to the ledger any more.
+    async fn run(self, context: jetstream::Context, retries: RetryPolicy, stop: CancellationToken) {
+        let options = ConsumerOptions {
+            max_in_flight: SENDINGS_AT_ONCE,
+            // What a domain puts off is given up by its own count, and a mail may wait for days until the limits let it go.
+            retries: RetryPolicy {
+                give_up_after: SENDINGS_GIVEN_UP_AFTER,
+                ..retries
+            },
+        };
+        let sender = self.sender;
+        let sending = async move {
+            let sender = &sender;
+            let deliver = |delivery| async move { sender.deliver(delivery).await };
+            consume(&context, SENDINGS_CONSUMER.into(), options, deliver, stop).await;
+        };
+        tokio::join!(sending, self.ledger_writer.run());
+    }
 }
 
 /// What delivers mails, by parts that others work with, too.

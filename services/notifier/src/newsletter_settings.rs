@@ -38,7 +38,11 @@ impl NewsletterSettings {
             per_hour: self.newsletter_per_hour,
             per_day: self.newsletter_per_day,
             per_domain_and_minute: self.newsletter_domain_per_minute,
-            warm_up: self.newsletter_warm_up.as_ref().map(|plan| plan.0.clone()).unwrap_or_default(),
+            warm_up: self
+                .newsletter_warm_up
+                .as_ref()
+                .map(|plan| plan.0.clone())
+                .unwrap_or_default(),
         }
     }
 }
@@ -48,7 +52,8 @@ fn limit() -> clap::builder::RangedI64ValueParser<u32> {
 }
 
 fn warm_up(raw: &str) -> Result<WarmUp, String> {
-    let wrong = || format!("it is not a list of at most {MAX_WARM_UP_DAYS} daily limits such as 500,1000,2000");
+    let wrong =
+        || format!("it is not a list of at most {MAX_WARM_UP_DAYS} daily limits such as 500,1000,2000");
     let days: Result<Vec<u32>, _> = raw.split(',').map(|day| day.trim().parse()).collect();
     let days = days.map_err(|_| wrong())?;
     let is_plan = days.len() <= MAX_WARM_UP_DAYS && days.iter().all(|day| *day > 0);
@@ -61,7 +66,10 @@ mod tests {
 
     #[test]
     fn a_warm_up_is_a_list_of_daily_limits() {
-        assert_eq!(warm_up("500, 1000,2000").map(|plan| plan.0), Ok(vec![500, 1000, 2000]));
+        assert_eq!(
+            warm_up("500, 1000,2000").map(|plan| plan.0),
+            Ok(vec![500, 1000, 2000])
+        );
         for raw in ["", "0", "500,", "many", "500;1000"] {
             assert!(warm_up(raw).is_err(), "{raw}");
         }

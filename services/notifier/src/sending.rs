@@ -18,8 +18,8 @@ use crate::{
     mail::{self, MailContext, MailError},
     reports::bounces,
     storage::{
-        Deliveries, Go, Handover, IssueEvent, IssueEventError, IssueEvents, IssueStates, LedgerClosed, NotSent,
-        SharedLedger, Unavailable, Unsent,
+        Deliveries, Go, Handover, IssueEvent, IssueEventError, IssueEvents, IssueStates, LedgerClosed,
+        NotSent, SharedLedger, Unavailable, Unsent,
     },
     transport::smtp::{ChannelLimit, SmtpError, SmtpPool},
 };
@@ -117,7 +117,9 @@ impl IssueSender {
             Ok(sending) => sending,
             Err(error) => {
                 let (line, column) = (error.line(), error.column());
-                return Outcome::Refused(format!("not a sending: unreadable at line {line}, column {column}"));
+                return Outcome::Refused(format!(
+                    "not a sending: unreadable at line {line}, column {column}"
+                ));
             }
         };
         match self.states.wait(sending.issue, &delivery).await {
@@ -159,7 +161,8 @@ impl IssueSender {
                 let read_at = Instant::now();
                 self.wait_for_limits(sending, &address, delivery).await?;
                 self.smtp.breaker().wait(delivery).await?;
-                self.try_to_send(sending, &event, (&address, read_at), &unsent).await
+                self.try_to_send(sending, &event, (&address, read_at), &unsent)
+                    .await
             };
             match sent.await {
                 Err(SendingError::Delivery(DeliveryError::Smtp(SmtpError::NotAsked))) => {}
@@ -262,7 +265,8 @@ impl IssueSender {
     ) -> Result<Handover, SendingError> {
         let not_sent = match &error {
             SmtpError::NoSuchAddress(words) => {
-                self.publish_bounce(sending, delivery, event, BounceKind::Hard, words).await?;
+                self.publish_bounce(sending, delivery, event, BounceKind::Hard, words)
+                    .await?;
                 NotSent::Bounced
             }
             SmtpError::Refused(_) => NotSent::Refused,
@@ -270,7 +274,8 @@ impl IssueSender {
                 match self.ledger.put_off(sending.id).await? {
                     PutOff::Later(pause) => return Err(SendingError::DomainWaits(pause)),
                     PutOff::GivenUp => {
-                        self.publish_bounce(sending, delivery, event, BounceKind::Soft, words).await?;
+                        self.publish_bounce(sending, delivery, event, BounceKind::Soft, words)
+                            .await?;
                         NotSent::GivenUp
                     }
                 }

@@ -6,6 +6,7 @@ mod dead_letters;
 mod dns_records;
 mod doctor;
 mod documented;
+mod newsletter;
 mod operations_page;
 mod person;
 mod person_key;

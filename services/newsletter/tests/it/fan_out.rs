@@ -15,7 +15,9 @@ use site_events::{
     event::{Audience, NewsletterIssueRequested},
 };
 use site_service::RequestId;
-use testkit::{ChildProcess, Nats, SeededSubscriber, User, eventually, measure, pass_flags, seed_subscribers};
+use testkit::{
+    ChildProcess, Nats, SeededSubscriber, User, eventually, measure, pass_flags, seed_subscribers,
+};
 use time::{Duration, OffsetDateTime};
 use tokio::process::Command;
 use visitor::token::Purpose;
@@ -64,7 +66,12 @@ impl Operator {
         let publisher = Publisher::new(self.context.client());
         let request = RequestId::accept(Some("visit-0001"));
         publisher
-            .publish(&request, issue().event_id(), &issue().as_subject(), requested(audience))
+            .publish(
+                &request,
+                issue().event_id(),
+                &issue().as_subject(),
+                requested(audience),
+            )
             .await?;
         Ok(())
     }
@@ -76,9 +83,16 @@ impl Operator {
 
     async fn say(&self, state: IssueState) -> anyhow::Result<()> {
         loop {
-            let mut entry = self.issues.progress(issue()).await?.context("the issue is noted")?;
+            let mut entry = self
+                .issues
+                .progress(issue())
+                .await?
+                .context("the issue is noted")?;
             entry.record.state = state;
-            let written = self.issues.write_progress(issue(), &entry.record, entry.revision).await;
+            let written = self
+                .issues
+                .write_progress(issue(), &entry.record, entry.revision)
+                .await;
             if written.is_ok() {
                 return Ok(());
             }
@@ -148,19 +162,35 @@ async fn an_issue_is_handed_out_to_whoever_confirmed_and_to_nobody_else() -> any
     let mut running = running().await?;
     let readers = seed(&running.nats, 5).await?;
     sign_up_and_confirm(&mut running).await?;
-    running.unsubscribe(token(Purpose::Unsubscribe, Duration::HOUR)?).await?;
+    running
+        .unsubscribe(token(Purpose::Unsubscribe, Duration::HOUR)?)
+        .await?;
     running.sign_up_as("pending@example.org").await?;
     let operator = Operator::on(&running.nats).await?;
     operator.send(Audience::Subscribers).await?;
     let progress = operator.until_handed_out().await?;
     let handed_out = sendings(&running.nats).await?;
-    let people: BTreeSet<&str> = handed_out.iter().map(|sending| sending.subject.as_str()).collect();
+    let people: BTreeSet<&str> = handed_out
+        .iter()
+        .map(|sending| sending.subject.as_str())
+        .collect();
     let expected: BTreeSet<&str> = readers.iter().map(|reader| reader.person.as_str()).collect();
     assert_eq!((people, handed_out.len()), (expected, 5));
-    assert_eq!((progress.queued, progress.passed_over.pending, progress.passed_over.unsubscribed), (5, 1, 1));
+    assert_eq!(
+        (
+            progress.queued,
+            progress.passed_over.pending,
+            progress.passed_over.unsubscribed
+        ),
+        (5, 1, 1)
+    );
     for reader in &readers {
         let id = issue().sending_id(reader.record.subscription);
-        assert!(handed_out.iter().any(|sending| sending.id == id), "{}", reader.email.as_str());
+        assert!(
+            handed_out.iter().any(|sending| sending.id == id),
+            "{}",
+            reader.email.as_str()
+        );
     }
     let stored = serde_json::to_string(&handed_out)?;
     assert!(!stored.contains("example.org"), "a sending holds an address");
@@ -169,7 +199,8 @@ async fn an_issue_is_handed_out_to_whoever_confirmed_and_to_nobody_else() -> any
 }
 
 #[tokio::test]
-async fn who_confirms_after_it_was_asked_for_gets_the_next_one_and_a_test_goes_to_nobody() -> anyhow::Result<()> {
+async fn who_confirms_after_it_was_asked_for_gets_the_next_one_and_a_test_goes_to_nobody()
+-> anyhow::Result<()> {
     let mut running = running().await?;
     let operator = Operator::on(&running.nats).await?;
     operator.send(Audience::Test).await?;
@@ -179,11 +210,26 @@ async fn who_confirms_after_it_was_asked_for_gets_the_next_one_and_a_test_goes_t
 
     let other = IssueId::named("other");
     let before = OffsetDateTime::now_utc() - Duration::MINUTE;
-    let event = site_events::Event::new("visit-0001", other.event_id(), &other.as_subject(), before, requested(Audience::Subscribers));
+    let event = site_events::Event::new(
+        "visit-0001",
+        other.event_id(),
+        &other.as_subject(),
+        before,
+        requested(Audience::Subscribers),
+    );
     let subject = format!("site.newsletter.issue-requested.{other}");
-    operator.context.publish(subject, serde_json::to_vec(&event)?.into()).await?.await?;
+    operator
+        .context
+        .publish(subject, serde_json::to_vec(&event)?.into())
+        .await?
+        .await?;
     operator.until_the_event_is_done().await?;
-    let progress = operator.issues.progress(other).await?.context("it is noted")?.record;
+    let progress = operator
+        .issues
+        .progress(other)
+        .await?
+        .context("it is noted")?
+        .record;
     assert_eq!((progress.queued, progress.passed_over.later), (0, 1));
     Ok(())
 }
@@ -205,7 +251,8 @@ async fn killed_at_random_moments_it_goes_on_where_it_was_and_leaves_nobody_out(
         let service = process(&nats, logs.path())?;
         let is_going = eventually("it hands out", SOON, async || {
             let progress = operator.progress().await.ok()?;
-            (progress.position > position || progress.handed_out.is_some()).then_some(progress.handed_out.is_none())
+            (progress.position > position || progress.handed_out.is_some())
+                .then_some(progress.handed_out.is_none())
         });
         if is_going.await? {
             tokio::time::sleep(Wait::from_millis(fastrand::u64(0..150))).await;
@@ -242,7 +289,11 @@ async fn an_issue_is_handed_out_at_a_pace_and_in_little_memory() -> anyhow::Resu
     let logs = tempfile::TempDir::new()?;
     let service = process(&nats, logs.path())?;
     eventually("the service is connected", SOON, async || {
-        nats.connected().await.ok()?.contains(&"newsletter".to_owned()).then_some(())
+        nats.connected()
+            .await
+            .ok()?
+            .contains(&"newsletter".to_owned())
+            .then_some(())
     })
     .await?;
     tokio::time::sleep(Wait::from_secs(1)).await;
@@ -253,7 +304,10 @@ async fn an_issue_is_handed_out_at_a_pace_and_in_little_memory() -> anyhow::Resu
     operator.until_handed_out().await?;
     let pace = count as f64 / started.elapsed().as_secs_f64();
     let grown = measure::resident_bytes(&service, "VmHWM")?.saturating_sub(idle);
-    eprintln!("{count} subscribers: {pace:.0} a second, {:.1} MB above idle", grown as f64 / 1e6);
+    eprintln!(
+        "{count} subscribers: {pace:.0} a second, {:.1} MB above idle",
+        grown as f64 / 1e6
+    );
     assert_eq!(operator.queued().await?, count as u64);
     assert!(grown < 64_000_000, "{grown} bytes above idle");
     let is_promised = std::env::var_os("FAN_OUT_PACE").is_some();
@@ -284,7 +338,11 @@ async fn a_pause_holds_within_a_second_and_a_cancellation_ends_it() -> anyhow::R
         (operator.queued().await.ok()? > paused).then_some(())
     })
     .await?;
-    assert!(going_on.elapsed() < Wait::from_secs(2), "{:?}", going_on.elapsed());
+    assert!(
+        going_on.elapsed() < Wait::from_secs(2),
+        "{:?}",
+        going_on.elapsed()
+    );
     operator.say(IssueState::Canceled).await?;
     operator.until_the_event_is_done().await?;
     assert!(operator.queued().await? < 20_000);
@@ -298,7 +356,8 @@ async fn what_was_agreed_to_is_kept_in_the_words_of_the_page() -> anyhow::Result
     sign_up_and_confirm(&mut running).await?;
     let record: Value = running.record_of(ADDRESS).await?.context("a record")?;
     let question = record["consent"]["text"].as_str().context("the words")?;
-    let page = std::fs::read_to_string(testkit::root().join("frontends/shell/src/content/newsletter-prompts.ts"))?;
+    let page =
+        std::fs::read_to_string(testkit::root().join("frontends/shell/src/content/newsletter-prompts.ts"))?;
     assert!(page.contains(&format!("question: '{question}'")), "{question}");
     assert_eq!(record["consent"]["form"], "double-opt-in");
     Ok(())

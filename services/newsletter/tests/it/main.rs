@@ -14,7 +14,10 @@ use clap::Parser;
 use newsletter::{Service, Settings};
 use serde_json::Value;
 use site_broker::{Publisher, SUBSCRIBERS_BUCKET};
-use site_events::{EventType, SITE_STREAM, SUPPRESSION_CONSUMER, event::{BounceKind, NewsletterBounced}};
+use site_events::{
+    EventType, SITE_STREAM, SUPPRESSION_CONSUMER,
+    event::{BounceKind, NewsletterBounced},
+};
 use site_proto::newsletter::v1::{
     ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
 };

@@ -41,7 +41,11 @@ pub fn issue(
         unsubscribe => unsubscribe_links.page,
     };
     let (domain, brand) = (context.from.email.domain(), &context.brand.name);
-    let sender: String = brand.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
+    let sender: String = brand
+        .to_lowercase()
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect();
     Ok(Mail {
         kind: Kind::Issue,
         id: format!("{}.{SENDING_NAME}", sending.id),

@@ -90,7 +90,7 @@ fn issue_of_the_newsletter(context: &MailContext) -> Result<Mail, MailError> {
         preview: "Cameras at home guard the people you love most, and watch them too.".to_owned(),
         html: ISSUE_HTML.to_owned(),
         text: ISSUE_TEXT.to_owned(),
-        web: Some("https://oculant.example/blog/smart-home".to_owned()),
+        web: Some("https://www.example.org/blog/smart-home".to_owned()),
         audience: Audience::Subscribers,
     });
     let issue = IssueId::named("smart-home");

@@ -3,7 +3,9 @@
 use site_broker::{Delivery, PublishError, Publisher};
 use site_events::{
     Channel, Event, EventData,
-    event::{BounceKind, NewsletterBounced, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed},
+    event::{
+        BounceKind, NewsletterBounced, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed,
+    },
     sending::SENDING_NAME,
 };
 use visitor::EmailAddress;

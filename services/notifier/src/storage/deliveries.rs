@@ -75,14 +75,16 @@ pub enum NotSent {
 }
 
 impl NotSent {
-    /// The word for it in the delivery record.
-    fn word(self) -> &'static str {
-        match self {
+    /// The word for it in the delivery record, which the log has, too.
+    fn logged(self) -> &'static str {
+        let word = match self {
             Self::Left => "left",
             Self::Bounced => "bounced",
             Self::Refused => "refused",
             Self::GivenUp => "given-up",
-        }
+        };
+        tracing::info!(reason = word, "not sent, and not tried again");
+        word
     }
 }
 
@@ -216,10 +218,7 @@ impl Deliveries {
                 );
                 Some(WITHHELD)
             }
-            Handover::NotSent(why) => {
-                tracing::info!(reason = why.word(), "not sent, and not tried again");
-                Some(why.word())
-            }
+            Handover::NotSent(why) => Some(why.logged()),
         };
         self.record(&key, state, OffsetDateTime::now_utc()).await?;
         Ok(handover)

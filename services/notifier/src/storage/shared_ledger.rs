@@ -108,12 +108,7 @@ impl SharedLedger {
     /// # Errors
     ///
     /// If nobody writes the ledger any more.
-    pub async fn finish(
-        &self,
-        sending: Uuid,
-        issue: IssueId,
-        outcome: Outcome,
-    ) -> Result<(), LedgerClosed> {
+    pub async fn finish(&self, sending: Uuid, issue: IssueId, outcome: Outcome) -> Result<(), LedgerClosed> {
         self.ask(Entry::Finish {
             sending,
             issue,

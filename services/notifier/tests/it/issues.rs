@@ -85,10 +85,7 @@ impl Operator {
         Ok(())
     }
 
-    async fn put(
-        &self,
-        reader: &SeededSubscriber,
-    ) -> anyhow::Result<jetstream::context::PublishAckFuture> {
+    async fn put(&self, reader: &SeededSubscriber) -> anyhow::Result<jetstream::context::PublishAckFuture> {
         let sending = Sending {
             id: issue().sending_id(reader.record.subscription),
             subject: reader.person.clone(),
@@ -104,9 +101,15 @@ impl Operator {
     }
 
     async fn say(&self, state: IssueState) -> anyhow::Result<()> {
-        let mut entry = self.issues.progress(issue()).await?.context("the issue is noted")?;
+        let mut entry = self
+            .issues
+            .progress(issue())
+            .await?
+            .context("the issue is noted")?;
         entry.record.state = state;
-        self.issues.write_progress(issue(), &entry.record, entry.revision).await?;
+        self.issues
+            .write_progress(issue(), &entry.record, entry.revision)
+            .await?;
         Ok(())
     }
 
@@ -172,7 +175,10 @@ async fn an_issue_reaches_its_readers_with_all_that_bulk_mail_needs() -> anyhow:
     let mails = inbox.mails_to(ZOE, 1, SOON).await?;
     let header = |name: &str| mails[0]["headers"][name].as_str().unwrap_or_default();
     let id = issue().sending_id(readers[0].record.subscription);
-    assert_eq!(header("message-id"), format!("<{id}.newsletter-issue@oculant.example>"));
+    assert_eq!(
+        header("message-id"),
+        format!("<{id}.newsletter-issue@oculant.example>")
+    );
     assert_eq!(header("list-id"), "Oculant Insights <newsletter.oculant.example>");
     assert_eq!(header("feedback-id"), "smart-home:newsletter:site:oculant");
     assert_eq!(header("list-unsubscribe-post"), "List-Unsubscribe=One-Click");
@@ -186,7 +192,10 @@ async fn an_issue_reaches_its_readers_with_all_that_bulk_mail_needs() -> anyhow:
     )?;
     assert_eq!(holder, person(ZOE)?);
     for (part, words) in [("text", "Unsubscribe: https://"), ("html", "Read it on the web")] {
-        assert!(mails[0][part].as_str().is_some_and(|text| text.contains(words)), "{part}");
+        assert!(
+            mails[0][part].as_str().is_some_and(|text| text.contains(words)),
+            "{part}"
+        );
     }
     assert_eq!(operator.until_done(SOON).await?.sent, 1);
     Ok(())
@@ -207,7 +216,12 @@ async fn who_leaves_before_a_mail_is_sent_gets_none() -> anyhow::Result<()> {
     assert_eq!((figures.sent, figures.left), (6, 4));
     let mailed = by_reader(&server);
     for (number, reader) in readers.iter().enumerate() {
-        assert_eq!(mailed.contains_key(reader.email.as_str()), number >= 4, "{}", reader.email.as_str());
+        assert_eq!(
+            mailed.contains_key(reader.email.as_str()),
+            number >= 4,
+            "{}",
+            reader.email.as_str()
+        );
     }
     assert!(nats.dead_letters().await?.is_empty());
     Ok(())
@@ -231,7 +245,11 @@ async fn a_pause_and_a_cancellation_take_effect_within_a_second() -> anyhow::Res
     operator.say(IssueState::Running).await?;
     let resumed = Instant::now();
     eventually("it goes on", SOON, async || (sent() > before).then_some(())).await?;
-    assert!(resumed.elapsed() < Duration::from_secs(1), "{:?}", resumed.elapsed());
+    assert!(
+        resumed.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        resumed.elapsed()
+    );
     operator.say(IssueState::Canceled).await?;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let before = sent();
@@ -243,7 +261,8 @@ async fn a_pause_and_a_cancellation_take_effect_within_a_second() -> anyhow::Res
 
 /// As many mails as `ISSUE_SUBSCRIBERS` says, or some; killed as often as `ISSUE_KILLS` says.
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_at_random_moments_nobody_is_left_out_and_only_mails_in_flight_are_repeated() -> anyhow::Result<()> {
+async fn killed_at_random_moments_nobody_is_left_out_and_only_mails_in_flight_are_repeated()
+-> anyhow::Result<()> {
     let count: usize = std::env::var("ISSUE_SUBSCRIBERS").map_or(Ok(1_000), |count| count.parse())?;
     let kills: usize = std::env::var("ISSUE_KILLS").map_or(Ok(3), |kills| kills.parse())?;
     let nats = Nats::start().await?;
@@ -272,25 +291,37 @@ async fn killed_at_random_moments_nobody_is_left_out_and_only_mails_in_flight_ar
     let peak = measure::resident_bytes(&notifier, "VmHWM")?;
     let mailed = by_reader(&server);
     for reader in &readers {
-        assert!(mailed.contains_key(reader.email.as_str()), "no mail to {}", reader.email.as_str());
+        assert!(
+            mailed.contains_key(reader.email.as_str()),
+            "no mail to {}",
+            reader.email.as_str()
+        );
     }
     let repeats: usize = mailed.values().map(|mails| mails.len() - 1).sum();
     for (reader, mails) in &mailed {
         let ids: BTreeSet<&String> = mails.iter().collect();
-        assert_eq!(ids.len(), 1, "{reader} got two mails that mail programs do not know as one");
+        assert_eq!(
+            ids.len(),
+            1,
+            "{reader} got two mails that mail programs do not know as one"
+        );
     }
     eprintln!(
         "{count} subscribers, killed {killed} times while it sent: each has the mail, {repeats} repeated; peak {:.1} MB",
         peak as f64 / 1e6
     );
-    assert!(repeats <= 16 * kills, "{repeats} repeated, {in_flight} were in flight");
+    assert!(
+        repeats <= 16 * kills,
+        "{repeats} repeated, {in_flight} were in flight"
+    );
     assert_eq!(figures.sent, count as u64, "{figures:?}");
     assert!(killed > 0, "it was never killed while it sent");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_daily_limit_holds_for_three_notifiers_that_are_started_anew_and_is_used_to_its_last() -> anyhow::Result<()> {
+async fn a_daily_limit_holds_for_three_notifiers_that_are_started_anew_and_is_used_to_its_last()
+-> anyhow::Result<()> {
     let limit: usize = std::env::var("ISSUE_DAILY_LIMIT").map_or(Ok(60), |limit| limit.parse())?;
     let nats = Nats::start().await?;
     let server = taking_slowly().await?;
@@ -320,7 +351,11 @@ async fn a_daily_limit_holds_for_three_notifiers_that_are_started_anew_and_is_us
     let mailed = by_reader(&server);
     assert_eq!((mailed.len(), server.accepted_mails().len()), (limit, limit));
     assert_eq!(operator.figures().await?.sent, limit as u64);
-    assert_eq!(operator.waiting().await?, limit as u64, "the rest waits for tomorrow");
+    assert_eq!(
+        operator.waiting().await?,
+        limit as u64,
+        "the rest waits for tomorrow"
+    );
     Ok(())
 }
 
@@ -336,7 +371,11 @@ async fn a_domain_that_puts_mails_off_is_slowed_and_no_other() -> anyhow::Result
     })
     .await?;
     let addresses = (0..60).map(|number| {
-        let domain = if number % 3 == 0 { "slow.example" } else { "example.org" };
+        let domain = if number % 3 == 0 {
+            "slow.example"
+        } else {
+            "example.org"
+        };
         format!("reader-{number}@{domain}")
     });
     let readers = seed_subscribers(&nats, PERSON_KEY, addresses).await?;
@@ -350,7 +389,12 @@ async fn a_domain_that_puts_mails_off_is_slowed_and_no_other() -> anyhow::Result
     .await?;
     site.contact("ravi@example.org").await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
-    let tried: usize = readers.iter().map(|reader| reader.email.as_str()).filter(|email| email.ends_with("@slow.example")).map(|email| server.attempts(email)).sum();
+    let tried: usize = readers
+        .iter()
+        .map(|reader| reader.email.as_str())
+        .filter(|email| email.ends_with("@slow.example"))
+        .map(|email| server.attempts(email))
+        .sum();
     assert!(tried <= 6, "the slow domain was asked {tried} times");
     assert_eq!(operator.figures().await?.sent, 40);
     assert!(operator.figures().await?.deferred > 0);
@@ -373,7 +417,10 @@ async fn an_address_that_does_not_exist_is_told_of_and_is_no_dead_letter() -> an
     let figures = operator.until_done(SOON).await?;
     assert_eq!((figures.sent, figures.bounced, figures.refused), (1, 1, 1));
     let events = nats.events().await?;
-    let bounced: Vec<_> = events.iter().filter(|event| event["type"] == "site.newsletter.bounced.v1").collect();
+    let bounced: Vec<_> = events
+        .iter()
+        .filter(|event| event["type"] == "site.newsletter.bounced.v1")
+        .collect();
     assert_eq!(bounced.len(), 1);
     assert_eq!(bounced[0]["subject"], readers[0].person.as_str());
     assert_eq!(bounced[0]["data"]["channel"], "newsletter-issue");
@@ -401,10 +448,19 @@ async fn a_lead_goes_before_an_issue() -> anyhow::Result<()> {
     }
     site.until_acked(Channel::SalesLead, SOON).await?;
     let mails = server.accepted_after(before);
-    let last = mails.iter().rposition(|mail| mail.recipient == SALES).context("a lead")?;
-    let issues = mails[..last].iter().filter(|mail| mail.recipient.starts_with("reader-")).count();
+    let last = mails
+        .iter()
+        .rposition(|mail| mail.recipient == SALES)
+        .context("a lead")?;
+    let issues = mails[..last]
+        .iter()
+        .filter(|mail| mail.recipient.starts_with("reader-"))
+        .count();
     // Those on a connection when the first lead came, and what slips in between two of them.
-    assert!(issues <= 12, "{issues} mails of the issue went before the last of 20 leads");
+    assert!(
+        issues <= 12,
+        "{issues} mails of the issue went before the last of 20 leads"
+    );
     operator.say(IssueState::Canceled).await?;
     Ok(())
 }
@@ -422,7 +478,11 @@ async fn an_issue_goes_out_at_the_mail_servers_pace() -> anyhow::Result<()> {
     let logs = tempfile::TempDir::new()?;
     let notifier = process(&nats, server.port(), &[], logs.path())?;
     eventually("the notifier is connected", SOON, async || {
-        nats.connected().await.ok()?.contains(&"notifier".to_owned()).then_some(())
+        nats.connected()
+            .await
+            .ok()?
+            .contains(&"notifier".to_owned())
+            .then_some(())
     })
     .await?;
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -438,7 +498,10 @@ async fn an_issue_goes_out_at_the_mail_servers_pace() -> anyhow::Result<()> {
     );
     assert!(grown < 64_000_000, "{grown} bytes above idle");
     let is_promised = std::env::var_os("ISSUE_PACE").is_some();
-    assert!(!is_promised || pace >= 0.9 * bare, "{pace:.0} of {bare:.0} a second");
+    assert!(
+        !is_promised || pace >= 0.9 * bare,
+        "{pace:.0} of {bare:.0} a second"
+    );
     Ok(())
 }
 
@@ -456,8 +519,14 @@ async fn bare_loop(port: u16, count: usize) -> anyhow::Result<f64> {
             let mut line = String::new();
             stream.read_line(&mut line).await?;
             let content = format!("Subject: x\r\n\r\n{}\r\n.\r\n", "x".repeat(4_000));
-            let mail = ["MAIL FROM:<a@example.org>\r\n", "RCPT TO:<b@example.org>\r\n", "DATA\r\n", &content];
-            let commands = std::iter::once("EHLO x\r\n").chain(std::iter::repeat_n(mail, count / CONNECTIONS).flatten());
+            let mail = [
+                "MAIL FROM:<a@example.org>\r\n",
+                "RCPT TO:<b@example.org>\r\n",
+                "DATA\r\n",
+                &content,
+            ];
+            let commands =
+                std::iter::once("EHLO x\r\n").chain(std::iter::repeat_n(mail, count / CONNECTIONS).flatten());
             for command in commands {
                 stream.get_mut().write_all(command.as_bytes()).await?;
                 loop {
