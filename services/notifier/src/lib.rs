@@ -118,13 +118,6 @@ impl Service {
             limit: ChannelLimit::new(),
         };
         let publisher = Publisher::new(client.clone());
-        let issues = IssueMails::open(
-            &settings,
-            &client,
-            &context,
-            (&deliveries, &events, &mail_context, &smtp),
-        )
-        .await?;
         let notifier = notifier(
             &settings,
             &context,
@@ -135,6 +128,7 @@ impl Service {
             publisher,
         )
         .await?;
+        let issues = IssueMails::open(&settings, &context, &notifier).await?;
         Ok(Self {
             server: GrpcServer::bind(settings.listen, &[], Routes::default(), dependencies(&client)).await?,
             context,
@@ -226,30 +220,24 @@ struct IssueMails {
 }
 
 impl IssueMails {
-    /// Opens what is theirs alone, by parts that others work with, too.
+    /// Opens what is theirs alone; the rest is what other mails are sent with.
     async fn open(
         settings: &Settings,
-        client: &async_nats::Client,
         context: &jetstream::Context,
-        (deliveries, events, mail_context, smtp): (
-            &Deliveries,
-            &EventStream,
-            &Arc<MailContext>,
-            &Arc<SmtpPool>,
-        ),
+        others: &Notifier,
     ) -> anyhow::Result<Self> {
         ensure_consumer_exists(context, SENDINGS_CONSUMER).await?;
         let issues = Issues::open(context).await?;
         let (ledger, ledger_writer) = SharedLedger::new(issues.clone(), settings.newsletter.limits());
         let sender = IssueSender {
-            deliveries: deliveries.clone(),
-            subscribers: Subscribers::open(client.clone()).await?,
+            deliveries: others.deliveries.clone(),
+            subscribers: Subscribers::open(context.client()).await?,
             states: IssueStates::new(issues),
-            events: IssueEvents::new(events.clone()),
+            events: IssueEvents::new(others.events.clone()),
             ledger,
-            mail_context: mail_context.clone(),
-            smtp: smtp.clone(),
-            publisher: Publisher::new(client.clone()),
+            mail_context: others.mail_context.clone(),
+            smtp: others.smtp.clone(),
+            publisher: others.publisher.clone(),
             limit: ChannelLimit::bulk(),
         };
         Ok(Self {

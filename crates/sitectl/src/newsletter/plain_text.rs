@@ -114,8 +114,11 @@ impl Writer {
         );
         self.mark.clear();
         let is_listed = !self.lists.is_empty() || block.ends_with("  ");
-        let follows_an_item = self.blocks.last().is_some_and(|last| is_item(last));
-        if !self.blocks.is_empty() && !(is_listed && follows_an_item) {
+        let follows_closely = match self.blocks.last() {
+            Some(last) => is_listed && is_item(last),
+            None => true,
+        };
+        if !follows_closely {
             self.blocks.push(String::new());
         }
         let lines = if self.is_code {
