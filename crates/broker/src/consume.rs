@@ -11,7 +11,7 @@ use backon::{ConstantBuilder, Retryable};
 use futures_util::StreamExt;
 use opentelemetry::{KeyValue, trace::SpanKind};
 use serde::{Deserialize, Deserializer};
-use site_events::{SITE_STREAM, subjects};
+use site_events::{stream_of, subjects};
 use site_service::{
     RequestId,
     drain::CancellationToken,
@@ -68,7 +68,9 @@ fn usable_request_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Reque
 ///
 /// If there is none, or the broker does not say so.
 pub async fn ensure_consumer_exists(context: &Context, consumer: &str) -> Result<(), MissingConsumer> {
-    let found: Result<PullConsumer, _> = context.get_consumer_from_stream(consumer, SITE_STREAM).await;
+    let found: Result<PullConsumer, _> = context
+        .get_consumer_from_stream(consumer, stream_of(consumer))
+        .await;
     found.map(drop).map_err(|error| MissingConsumer {
         consumer: consumer.to_owned(),
         reason: error.to_string(),

@@ -70,6 +70,11 @@ impl Delivery {
         }
     }
 
+    /// Waits until the service stops: what has not begun by then is for another one.
+    pub async fn stopped(&self) {
+        self.stop.cancelled().await;
+    }
+
     /// What tells it from others: its event, and the way that takes.
     pub fn key(&self) -> String {
         format!("{}.{}", self.event_id, self.consumer)

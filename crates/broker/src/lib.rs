@@ -39,5 +39,7 @@ pub const BUNDLED: &str = "bundled";
 pub const GIVEN_UP_SUFFIX: &str = "_given-up";
 /// The KV bucket of the mails that each visitor got within a day, by inbox, and each staff channel within an hour, by its name.
 pub const VISITOR_MAILS_BUCKET: &str = "visitor-mails";
+/// The KV bucket of the newsletter's issues: `issue.<id>` is how far one is, `ledger` what was sent of all.
+pub const ISSUES_BUCKET: &str = "newsletter-issues";
 /// The KV bucket of résumés whose event is not stored yet, by `<person>.<application>`.
 pub const UPLOADS_BUCKET: &str = "uploads";

@@ -7,17 +7,20 @@ use async_nats::jetstream::{
     Context, ErrorCode,
     consumer::{self, PullConsumer},
     context::{CreateStreamError, CreateStreamErrorKind, GetStreamError, GetStreamErrorKind},
-    stream::{Config, DiscardPolicy, Info, StorageType, Stream},
+    stream::{Config, DiscardPolicy, Info, RetentionPolicy, StorageType, Stream},
 };
 use backon::{ConstantBuilder, Retryable};
 use clap::Args;
 use futures_util::StreamExt;
 
-use site_events::{Channel, DEAD_LETTERS_STREAM, EventType, SITE_STREAM, SUPPRESSION_CONSUMER, subjects};
+use site_events::{
+    Channel, DEAD_LETTERS_STREAM, EventType, FAN_OUT_CONSUMER, SENDINGS_CONSUMER, SENDINGS_STREAM,
+    SITE_STREAM, SUPPRESSION_CONSUMER, subjects,
+};
 
 use crate::{
-    DELIVERIES_BUCKET, DIGEST_CONSUMER, ENDPOINTS_BUCKET, Endpoint, Endpoints, SUBSCRIBERS_BUCKET,
-    UPLOADS_BUCKET, VISITOR_MAILS_BUCKET,
+    DELIVERIES_BUCKET, DIGEST_CONSUMER, ENDPOINTS_BUCKET, Endpoint, Endpoints, ISSUES_BUCKET,
+    SUBSCRIBERS_BUCKET, UPLOADS_BUCKET, VISITOR_MAILS_BUCKET,
 };
 
 /// Deduplication window: how long a repeated submission is recognised.
@@ -68,13 +71,16 @@ fn days(raw: &str) -> Result<Duration, std::num::ParseIntError> {
 
 /// The share that each stream and bucket has of the storage, in percent: so that a flood of forms leaves room for dead letters
 /// and for what was delivered: of the shortest form, too, with two mails and a webhook, it is the stream of events that fills
-/// first. A little is left to what the broker keeps beside them.
-const STORAGE_SHARES: [(&str, i64); 7] = [
+/// first. A little is left to what the broker keeps beside them. The newsletter's mails wait in turns where there is no room for
+/// all.
+const STORAGE_SHARES: [(&str, i64); 9] = [
     (SITE_STREAM, 39),
-    (DEAD_LETTERS_STREAM, 16),
+    (DEAD_LETTERS_STREAM, 15),
+    (SENDINGS_STREAM, 2),
     (SUBSCRIBERS_BUCKET, 10),
     (DELIVERIES_BUCKET, 29),
     (ENDPOINTS_BUCKET, 1),
+    (ISSUES_BUCKET, 1),
     (UPLOADS_BUCKET, 1),
     (VISITOR_MAILS_BUCKET, 1),
 ];
@@ -101,7 +107,7 @@ fn bytes_of_a_megabyte(name: &str) -> i64 {
 /// The names of all streams, those behind the buckets included.
 pub fn stream_names() -> impl Iterator<Item = String> {
     STORAGE_SHARES.iter().map(|(name, _)| match *name {
-        SITE_STREAM | DEAD_LETTERS_STREAM => (*name).to_owned(),
+        SITE_STREAM | DEAD_LETTERS_STREAM | SENDINGS_STREAM => (*name).to_owned(),
         bucket => format!("KV_{bucket}"),
     })
 }
@@ -116,14 +122,16 @@ pub struct ProvisionError {
 
 /// All that must exist, as it is to be set.
 pub struct Desired {
-    /// Events and dead letters.
-    pub streams: [Config; 2],
+    /// Events, dead letters, and mails of the newsletter that are to be sent.
+    pub streams: [Config; 3],
     /// Buckets, as the streams that they are.
-    pub buckets: [Config; 5],
+    pub buckets: [Config; 6],
     /// The durable consumers of `SITE`; where each begins is decided when it is made.
     pub consumers: Vec<consumer::pull::Config>,
     /// The durable consumer of `DEAD_LETTERS`.
     pub digest: consumer::pull::Config,
+    /// The durable consumer of `SENDINGS`.
+    pub sendings: consumer::pull::Config,
 }
 
 impl Desired {
@@ -134,6 +142,7 @@ impl Desired {
             buckets: buckets(settings),
             consumers: consumers(settings),
             digest: durable(DIGEST_CONSUMER.to_owned()),
+            sendings: durable(SENDINGS_CONSUMER.to_owned()),
         }
     }
 }
@@ -188,10 +197,14 @@ pub async fn provision(
         )?;
         ready.push(what);
     }
-    let what = format!("consumer {DIGEST_CONSUMER}");
-    let digest = context.create_consumer_on_stream(wanted.digest, DEAD_LETTERS_STREAM);
-    map_error(&what, digest.await)?;
-    ready.push(what);
+    for (name, config, stream) in [
+        (DIGEST_CONSUMER, wanted.digest, DEAD_LETTERS_STREAM),
+        (SENDINGS_CONSUMER, wanted.sendings, SENDINGS_STREAM),
+    ] {
+        let what = format!("consumer {name}");
+        map_error(&what, context.create_consumer_on_stream(config, stream).await)?;
+        ready.push(what);
+    }
     let orphaned_consumers = if settings.webhooks.is_some() {
         orphaned_consumers(context, &wanted.consumers).await?
     } else {
@@ -330,7 +343,7 @@ fn map_error<T, E: std::fmt::Display>(what: &str, result: Result<T, E>) -> Resul
     })
 }
 
-fn streams(settings: &ProvisionSettings) -> [Config; 2] {
+fn streams(settings: &ProvisionSettings) -> [Config; 3] {
     let stream = |name: &str, subjects: &[&str]| Config {
         name: name.to_owned(),
         subjects: subjects.iter().map(|&subject| subject.to_owned()).collect(),
@@ -350,11 +363,16 @@ fn streams(settings: &ProvisionSettings) -> [Config; 2] {
             &[subjects::EVENTS_SUBJECT, subjects::REPLAYS_SUBJECT],
         ),
         stream(DEAD_LETTERS_STREAM, &[subjects::DEAD_LETTERS_SUBJECT]),
+        // What was sent, or is not to be sent any more, is removed.
+        Config {
+            retention: RetentionPolicy::WorkQueue,
+            ..stream(SENDINGS_STREAM, &[subjects::SENDINGS_SUBJECT])
+        },
     ]
 }
 
 /// Buckets, as the streams that they are: so is all said here that a bucket is set to.
-fn buckets(settings: &ProvisionSettings) -> [Config; 5] {
+fn buckets(settings: &ProvisionSettings) -> [Config; 6] {
     let bucket = |name: &str| Config {
         name: format!("KV_{name}"),
         subjects: vec![format!("$KV.{name}.>")],
@@ -384,6 +402,7 @@ fn buckets(settings: &ProvisionSettings) -> [Config; 5] {
             ..bucket(DELIVERIES_BUCKET)
         },
         bucket(ENDPOINTS_BUCKET),
+        bucket(ISSUES_BUCKET),
         // Only the marker of a record that was removed expires.
         Config {
             allow_message_ttl: true,
@@ -398,7 +417,7 @@ fn buckets(settings: &ProvisionSettings) -> [Config; 5] {
     ]
 }
 
-/// One for each mail channel, one for each endpoint, and the newsletter service's own.
+/// One for each mail channel, one for each endpoint, and the newsletter service's two.
 fn consumers(settings: &ProvisionSettings) -> Vec<consumer::pull::Config> {
     let mails = Channel::ALL.into_iter().map(|channel| consumer::pull::Config {
         filter_subjects: subjects::filter_subjects(channel.name(), &[channel.event_type()]),
@@ -413,7 +432,13 @@ fn consumers(settings: &ProvisionSettings) -> Vec<consumer::pull::Config> {
         filter_subjects: subjects::filter_subjects(SUPPRESSION_CONSUMER, &[EventType::NewsletterBounced]),
         ..durable(SUPPRESSION_CONSUMER.to_owned())
     };
-    mails.chain(webhooks).chain([suppression]).collect()
+    // One issue goes out after the other.
+    let fan_out = consumer::pull::Config {
+        filter_subjects: subjects::filter_subjects(FAN_OUT_CONSUMER, &[EventType::NewsletterIssueRequested]),
+        max_ack_pending: 1,
+        ..durable(FAN_OUT_CONSUMER.to_owned())
+    };
+    mails.chain(webhooks).chain([suppression, fan_out]).collect()
 }
 
 fn durable(name: String) -> consumer::pull::Config {
@@ -459,20 +484,21 @@ mod tests {
         let Desired {
             mut consumers,
             digest,
+            sendings,
             ..
         } = wanted();
-        consumers.push(digest);
+        consumers.extend([digest, sendings]);
         assert_json_snapshot!("consumers", consumers);
     }
 
     #[test]
     fn a_bucket_is_the_stream_of_its_name() {
-        for (config, name) in
-            wanted()
-                .buckets
-                .iter()
-                .zip([SUBSCRIBERS_BUCKET, DELIVERIES_BUCKET, ENDPOINTS_BUCKET])
-        {
+        for (config, name) in wanted().buckets.iter().zip([
+            SUBSCRIBERS_BUCKET,
+            DELIVERIES_BUCKET,
+            ENDPOINTS_BUCKET,
+            ISSUES_BUCKET,
+        ]) {
             assert_eq!(bucket_name(&config.name), name);
         }
     }

@@ -13,7 +13,7 @@ use async_nats::{
     },
 };
 use futures_util::{Stream, StreamExt, stream};
-use site_events::SITE_STREAM;
+use site_events::stream_of;
 use site_service::drain::CancellationToken;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -118,7 +118,8 @@ impl Pull<'_> {
             let opened = match &mut self.opened {
                 Some(opened) => opened,
                 None => {
-                    let opening = self.context.get_consumer_from_stream(self.consumer, SITE_STREAM);
+                    let stream = stream_of(self.consumer);
+                    let opening = self.context.get_consumer_from_stream(self.consumer, stream);
                     self.opened.insert(opening.await?)
                 }
             };

@@ -95,6 +95,22 @@ impl StreamReader {
         messages(all)
     }
 
+    /// The same from this sequence on.
+    pub fn since(&self, sequence: u64) -> Messages<'_> {
+        let since = Batches {
+            reader: self,
+            subject: ALL_SUBJECTS.to_owned(),
+            from: sequence.max(1),
+            // As far as is known: so a batch is asked for.
+            batch: Batch {
+                pending: 1,
+                ..Batch::default()
+            },
+            end: End::ByLeader,
+        };
+        messages(since)
+    }
+
     /// What lies under a filter that few subjects match, such as those of one person: one subject after another.
     ///
     /// The broker finds a subject without looking at others' messages, and what matches wildcards only block by block. So it is

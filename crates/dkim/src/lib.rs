@@ -16,7 +16,7 @@ use key::{public_record, signing_key};
 
 /// What is signed. RFC 8058 (section 4) wants both unsubscribe headers among it. Not
 /// Content-Type: lettre keeps a multipart's apart from the headers that it signs.
-const SIGNED: [&str; 10] = [
+const SIGNED: [&str; 12] = [
     "From",
     "To",
     "Reply-To",
@@ -26,6 +26,8 @@ const SIGNED: [&str; 10] = [
     "Auto-Submitted",
     "List-Unsubscribe",
     "List-Unsubscribe-Post",
+    "List-Id",
+    "Feedback-ID",
     "MIME-Version",
 ];
 

@@ -1,7 +1,7 @@
 //! Where each event goes: one durable consumer per (event, channel), so that a channel
 //! that fails holds up no other and repeats no other.
 
-use crate::{EventType, SUPPRESSION_CONSUMER};
+use crate::{EventType, FAN_OUT_CONSUMER, SUPPRESSION_CONSUMER};
 
 /// One way out for one event type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -72,8 +72,9 @@ impl Channel {
     }
 }
 
-/// Every durable consumer that is there whatever the settings: one for each mail channel, and the suppression.
+/// Every durable consumer of the stream `SITE` that is there whatever the settings: one for each mail channel, and the newsletter
+/// service's two.
 pub fn consumers() -> impl Iterator<Item = &'static str> {
     let mails = Channel::ALL.into_iter().map(Channel::name);
-    mails.chain([SUPPRESSION_CONSUMER])
+    mails.chain([SUPPRESSION_CONSUMER, FAN_OUT_CONSUMER])
 }

@@ -28,6 +28,8 @@ pub enum EventType {
     NewsletterUnsubscribed,
     /// A newsletter mail came back: its address does not exist.
     NewsletterBounced,
+    /// The operator asked that an issue of the newsletter goes out.
+    NewsletterIssueRequested,
     /// A visitor applied for an internship.
     CareersApplied,
     /// All that was held of a person was erased.
@@ -42,6 +44,7 @@ impl EventType {
         Self::NewsletterConfirmed,
         Self::NewsletterUnsubscribed,
         Self::NewsletterBounced,
+        Self::NewsletterIssueRequested,
         Self::CareersApplied,
         Self::PersonErased,
     ];
@@ -54,6 +57,7 @@ impl EventType {
             Self::NewsletterConfirmed => "site.newsletter.confirmed",
             Self::NewsletterUnsubscribed => "site.newsletter.unsubscribed",
             Self::NewsletterBounced => "site.newsletter.bounced",
+            Self::NewsletterIssueRequested => "site.newsletter.issue-requested",
             Self::CareersApplied => "site.careers.applied",
             Self::PersonErased => "site.person.erased",
         }
@@ -89,6 +93,7 @@ impl EventType {
                 "/services/newsletter"
             }
             Self::NewsletterBounced => "/services/notifier",
+            Self::NewsletterIssueRequested => "/tools/sitectl",
             Self::CareersApplied => "/services/careers",
             Self::PersonErased => "/sitectl",
         }
@@ -121,7 +126,8 @@ pub struct Event<D> {
     /// `site.<area>.<event>.v1`.
     #[serde(rename = "type")]
     pub event_type: String,
-    /// The person it is about: a keyed hash of their e-mail address, 32 hex digits.
+    /// The person it is about: a keyed hash of their e-mail address, 32 hex digits. Of an issue of the newsletter, which is about
+    /// nobody, the issue's id in the same form.
     #[cfg_attr(test, schemars(with = "String", regex(pattern = r"^[0-9a-f]{32}$")))]
     pub subject: PersonId,
     /// When it was accepted (RFC 3339).
@@ -250,10 +256,77 @@ pub struct NewsletterBounced {
     pub channel: String,
     /// What the mail server said, without addresses.
     pub reason: String,
+    /// What kind of refusal it was.
+    #[serde(default, skip_serializing_if = "BounceKind::is_hard")]
+    pub kind: BounceKind,
 }
 
 impl EventData for NewsletterBounced {
     const TYPE: EventType = EventType::NewsletterBounced;
+}
+
+/// What kind of refusal a mail came back with.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum BounceKind {
+    /// The address does not exist, and never will.
+    #[default]
+    Hard,
+    /// It was not taken for as long as it was tried: a full mailbox, a server that is away.
+    Soft,
+    /// The reader called it spam.
+    Complaint,
+    /// A later version's word. Read it as soft.
+    #[serde(untagged)]
+    Unknown(String),
+}
+
+impl BounceKind {
+    /// Whether nothing is ever to be sent there again.
+    pub fn is_hard(&self) -> bool {
+        *self == Self::Hard
+    }
+}
+
+/// An issue of the newsletter that is to go out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct NewsletterIssueRequested {
+    /// What it is called: letters, digits and hyphens, as the address of a post.
+    pub name: String,
+    /// The subject line.
+    pub subject: String,
+    /// The words that mail programs show beside the subject.
+    pub preview: String,
+    /// The words as HTML, without the frame that every mail of ours has.
+    pub html: String,
+    /// The same as plain text.
+    pub text: String,
+    /// Where it is read on the web, where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub web: Option<String>,
+    /// Whom it is for.
+    pub audience: Audience,
+}
+
+impl EventData for NewsletterIssueRequested {
+    const TYPE: EventType = EventType::NewsletterIssueRequested;
+}
+
+/// Whom an issue of the newsletter is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Audience {
+    /// Whoever had confirmed a subscription when it was asked for.
+    Subscribers,
+    /// The addresses that the operator named, to look at it.
+    Test,
+    /// A later version's word. Read it as nobody.
+    #[serde(untagged)]
+    Unknown(String),
 }
 
 /// An internship application.
@@ -419,7 +492,44 @@ mod tests {
             email: email(),
             channel: "newsletter-requested-confirmation".into(),
             reason: "permanent error (550): 5.1.1 [address] No such user".into(),
+            kind: BounceKind::Hard,
         }));
+    }
+
+    #[test]
+    fn newsletter_issue_requested_looks_like_this() {
+        insta::assert_json_snapshot!(golden(NewsletterIssueRequested {
+            name: "smart-home".into(),
+            subject: "The smart home that minds its own business".into(),
+            preview: "Cameras at home guard the people you love most.".into(),
+            html: "<p>Hello</p>".into(),
+            text: "Hello".into(),
+            web: Some("https://oculant.example/blog/smart-home".into()),
+            audience: Audience::Subscribers,
+        }));
+    }
+
+    #[test]
+    fn of_a_bounce_only_what_is_not_hard_is_told() -> serde_json::Result<()> {
+        let bounced = |kind| NewsletterBounced {
+            email: email(),
+            channel: "newsletter-issue".into(),
+            reason: String::new(),
+            kind,
+        };
+        let told = serde_json::to_value(bounced(BounceKind::Hard))?;
+        assert_eq!(told.get("kind"), None, "readers of before know no kinds");
+        for (kind, word) in [
+            (BounceKind::Soft, "soft"),
+            (BounceKind::Complaint, "complaint"),
+            (BounceKind::Unknown("odd".into()), "odd"),
+        ] {
+            let told = serde_json::to_value(bounced(kind.clone()))?;
+            assert_eq!(told["kind"], word);
+            let read: NewsletterBounced = serde_json::from_value(told)?;
+            assert_eq!(read.kind, kind);
+        }
+        Ok(())
     }
 
     #[test]

@@ -10,6 +10,14 @@ pub const REPLAYS_SUBJECT: &str = "replay.*.*";
 /// What could not be delivered, in the stream `DEAD_LETTERS`: `dead.<consumer>.<person>`.
 pub const DEAD_LETTERS_SUBJECT: &str = "dead.*.*";
 
+/// The newsletter's mails that are still to be sent, in the stream `SENDINGS`: `sending.<issue>.<person>`.
+pub const SENDINGS_SUBJECT: &str = "sending.*.*";
+
+/// The subject of one mail of an issue.
+pub fn sending(issue: &str, person: &str) -> String {
+    format!("sending.{issue}.{person}")
+}
+
 /// The filter subjects of a consumer: its events, and what is replayed to it alone.
 pub fn filter_subjects(consumer: &str, events: &[EventType]) -> Vec<String> {
     let events = events.iter().map(|event| format!("{}.*", event.subject_prefix()));

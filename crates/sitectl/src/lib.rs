@@ -14,6 +14,7 @@ mod finding;
 #[cfg(test)]
 mod fuzz;
 mod leads;
+mod newsletter;
 mod output;
 mod person;
 mod person_key;
@@ -50,6 +51,8 @@ enum Command {
     PersonKey(person_key::PersonKeyCommandArgs),
     /// The newsletter's subscribers: export, import, lift
     Subscribers(subscribers::SubscribersArgs),
+    /// Issues of the newsletter: preview, test, send, status, pause, resume, cancel
+    Newsletter(Box<newsletter::NewsletterArgs>),
     /// The endpoints of webhooks: list, enable, deliveries, pause, resume, preview, test
     Webhooks(Box<webhooks::WebhooksArgs>),
     /// Contact messages, and how each channel fared: list, export
@@ -84,6 +87,7 @@ pub async fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Person(args) => person::run(&args).await,
         Command::PersonKey(args) => person_key::run(&args).await,
         Command::Subscribers(args) => subscribers::run(&args).await,
+        Command::Newsletter(args) => newsletter::run(&args).await,
         Command::Webhooks(args) => webhooks::run(&args).await,
         Command::Leads(args) => leads::run(&args).await,
         Command::Applications(args) => applications::run(&args).await,

@@ -196,6 +196,7 @@ async fn write(to: &Path, stores: &PersonalDataStores, found: &PersonalData) -> 
     write_json(&to.join("events.json"), found.events.iter().map(event))?;
     let letters = found.dead_letters.iter().map(dead_letters::document);
     write_json(&to.join("dead-letters.json"), letters)?;
+    write_json(&to.join("sendings.json"), found.sendings.iter().map(event))?;
     write_json(&to.join("deliveries.json"), found.deliveries.iter().map(record))?;
     write_json(
         &to.join("visitor-mails.json"),

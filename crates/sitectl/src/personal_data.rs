@@ -5,13 +5,16 @@ use std::collections::BTreeSet;
 use anyhow::Context as _;
 use async_nats::jetstream::message::StreamMessage;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use issues::store::ISSUE_KEY_PREFIX;
 use resumes::{ResumeKey, ResumeStore, S3Settings};
 use serde::Serialize;
 use site_broker::{
-    DELIVERIES_BUCKET, Publisher, SUBSCRIBERS_BUCKET, StreamReader, UPLOADS_BUCKET, VISITOR_MAILS_BUCKET,
+    DELIVERIES_BUCKET, ISSUES_BUCKET, Publisher, SUBSCRIBERS_BUCKET, StreamReader, UPLOADS_BUCKET,
+    VISITOR_MAILS_BUCKET,
 };
 use site_events::{
-    DEAD_LETTERS_STREAM, EventData as _, EventType, SITE_STREAM, event::PersonErased, subjects,
+    DEAD_LETTERS_STREAM, EventData as _, EventType, IssueId, SENDINGS_STREAM, SITE_STREAM, event::PersonErased,
+    subjects,
 };
 use site_service::{RequestId, nats::NatsSettings};
 use subscribers::{Subscriber, moving};
@@ -31,6 +34,8 @@ pub struct PersonalDataStores {
     publisher: Publisher,
     events: StreamReader,
     dead_letters: StreamReader,
+    sendings: StreamReader,
+    issues: BucketReader,
     subscribers: BucketReader,
     deliveries: BucketReader,
     uploads: BucketReader,
@@ -46,6 +51,8 @@ pub struct PersonalData {
     pub events: Vec<StreamMessage>,
     /// Of those, what could not be delivered.
     pub dead_letters: Vec<StreamMessage>,
+    /// The newsletter's mails to them that are still to be sent.
+    pub sendings: Vec<StreamMessage>,
     /// Their newsletter subscription, and what leads to it from where it was before the key of person ids changed.
     pub subscriber: Vec<StreamMessage>,
     /// The notes of where that moved from.
@@ -66,6 +73,7 @@ pub struct PersonalData {
 pub struct Counts {
     events: usize,
     dead_letters: usize,
+    sendings: usize,
     subscriber: usize,
     deliveries: usize,
     uploads: usize,
@@ -85,6 +93,8 @@ impl PersonalDataStores {
             publisher: Publisher::new(context.client()),
             events: broker::reader(&context, SITE_STREAM).await?,
             dead_letters: broker::reader(&context, DEAD_LETTERS_STREAM).await?,
+            sendings: broker::reader(&context, SENDINGS_STREAM).await?,
+            issues: BucketReader::open(&context, ISSUES_BUCKET).await?,
             subscribers: BucketReader::open(&context, SUBSCRIBERS_BUCKET).await?,
             deliveries: BucketReader::open(&context, DELIVERIES_BUCKET).await?,
             uploads: BucketReader::open(&context, UPLOADS_BUCKET).await?,
@@ -146,6 +156,7 @@ impl PersonalDataStores {
         }
         let mut about_them = found.event_ids();
         about_them.extend(further_events);
+        about_them.extend(self.issue_mails_of(&found).await?);
         found.deliveries = self.deliveries_of(&about_them).await?;
         found.visitor_mails = visitor_mails::search(&self.visitor_mails, inboxes, &about_them).await?;
         Ok(found)
@@ -161,6 +172,10 @@ impl PersonalDataStores {
         let dead_letters = subjects::dead_letters_of(id.as_str());
         let dead_letters = broker::search(&self.dead_letters, &dead_letters).await?;
         found.dead_letters.extend(dead_letters);
+        let sendings = subjects::sending("*", id.as_str());
+        found
+            .sendings
+            .extend(broker::search(&self.sendings, &sendings).await?);
         found
             .subscriber
             .extend(self.subscribers.search(id.as_str()).await?);
@@ -173,6 +188,28 @@ impl PersonalDataStores {
         let keys = keys.context("S3 cannot be used (settings S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID)")?;
         found.resumes.extend(keys);
         Ok(())
+    }
+
+    /// The ids of the mails that issues of the newsletter may have had for these subscriptions.
+    async fn issue_mails_of(&self, found: &PersonalData) -> anyhow::Result<Vec<Uuid>> {
+        let records = found.subscriber.iter();
+        let subscriptions: Vec<Uuid> = records
+            .filter_map(|record| serde_json::from_slice::<Subscriber>(&record.payload).ok())
+            .map(|record| record.subscription)
+            .collect();
+        if subscriptions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let issues = self.issues.search(&format!("{ISSUE_KEY_PREFIX}*")).await?;
+        let issues = issues.iter().filter_map(|record| self.issues.key_of(record));
+        let issues = issues.filter_map(|key| key.strip_prefix(ISSUE_KEY_PREFIX)?.parse::<IssueId>().ok());
+        Ok(issues
+            .flat_map(|issue| {
+                subscriptions
+                    .iter()
+                    .map(move |subscription| issue.sending_id(*subscription))
+            })
+            .collect())
     }
 
     async fn deliveries_of(&self, events: &BTreeSet<Uuid>) -> anyhow::Result<Vec<StreamMessage>> {
@@ -196,8 +233,12 @@ impl PersonalDataStores {
         for resume in &data.resumes {
             self.resumes.delete(resume).await?;
         }
-        self.subscribers.purge(&data.subscriber).await?;
+        for sending in &data.sendings {
+            broker::secure_delete(self.sendings.stream(), sending.sequence).await?;
+        }
+        // By the subscription the deliveries of the newsletter are found again.
         self.deliveries.purge(&data.deliveries).await?;
+        self.subscribers.purge(&data.subscriber).await?;
         self.uploads.purge(&data.uploads).await?;
         self.visitor_mails.purge(&data.visitor_mails).await?;
         for letter in &data.dead_letters {
@@ -233,12 +274,16 @@ impl PersonalDataStores {
     }
 
     /// Summary of the counts: a line for each store.
-    pub fn summary(&self, counts: &Counts) -> [String; 7] {
+    pub fn summary(&self, counts: &Counts) -> [String; 8] {
         [
             format!("events: {} (stream {SITE_STREAM})", counts.events),
             format!(
                 "dead letters: {} (stream {DEAD_LETTERS_STREAM})",
                 counts.dead_letters
+            ),
+            format!(
+                "mails of the newsletter to be sent: {} (stream {SENDINGS_STREAM})",
+                counts.sendings
             ),
             format!(
                 "subscriber's records: {} (bucket {SUBSCRIBERS_BUCKET})",
@@ -264,6 +309,7 @@ impl PersonalData {
         Counts {
             events: self.events.len(),
             dead_letters: self.dead_letters.len(),
+            sendings: self.sendings.len(),
             subscriber: self.subscriber.len() + self.moves.len(),
             deliveries: self.deliveries.len(),
             uploads: self.uploads.len(),
@@ -302,6 +348,7 @@ impl PersonalData {
     pub fn event_ids(&self) -> BTreeSet<Uuid> {
         event_ids(&self.events)
             .chain(event_ids(&self.dead_letters))
+            .chain(event_ids(&self.sendings))
             .collect()
     }
 }
@@ -337,6 +384,7 @@ impl Counts {
             == Self {
                 events: 0,
                 dead_letters: 0,
+                sendings: 0,
                 subscriber: 0,
                 deliveries: 0,
                 uploads: 0,

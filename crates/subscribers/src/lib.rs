@@ -1,10 +1,11 @@
 //! The newsletter's subscribers: one record per person in a KV bucket, changed by compare-and-set.
 //!
-//! [`subscriber`], [`state`] and [`moving`] hold the rules, without I/O; [`store`] the bucket, and `record` what lies in it.
+//! [`subscriber`], [`state`], [`moving`] and [`audience`] hold the rules, without I/O; [`store`] the bucket, and `record` what lies in it.
 //!
 //! A crate of its own because two work with it: the newsletter service, and the
 //! operator's tool, which must not depend on a service.
 
+pub mod audience;
 #[cfg(test)]
 mod fuzz;
 pub mod moving;

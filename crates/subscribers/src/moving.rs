@@ -69,6 +69,8 @@ impl Subscriber {
             source: None,
             confirmed: None,
             ended: None,
+            consent: None,
+            came_back: None,
             state: State::Moved { to, record: None },
             unknown_fields: Map::new(),
         }

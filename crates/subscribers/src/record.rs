@@ -9,6 +9,8 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::EmailAddress;
 
+use crate::subscriber::{CameBack, Consent};
+
 /// What stands in the place of an address that is not kept. The release before this one wants an address in every record,
 /// and reads it as one; no mail can go there (RFC 2606, 2).
 pub(crate) const NO_ADDRESS: &str = "address-deleted@invalid";
@@ -35,6 +37,10 @@ pub(crate) struct Record {
         with = "time::serde::rfc3339::option"
     )]
     pub ended: Option<OffsetDateTime>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consent: Option<Consent>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub came_back: Option<CameBack>,
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }

@@ -4,10 +4,15 @@ use std::time::Duration;
 
 use async_nats::{
     Client,
-    jetstream::{Context, context::PublishErrorKind, kv::Store, message::PublishMessage},
+    jetstream::{
+        Context,
+        context::PublishErrorKind,
+        kv::Store,
+        message::{PublishMessage, StreamMessage},
+    },
 };
 use site_broker::{
-    SUBSCRIBERS_BUCKET,
+    Messages, SUBSCRIBERS_BUCKET, StreamReader,
     buckets::{BucketEntry, open_expiring_bucket, read_entry, remove_entry, write_entry},
 };
 use site_service::{nats, status};
@@ -69,6 +74,7 @@ pub struct Subscribers {
     client: Client,
     context: Context,
     bucket: Store,
+    reader: StreamReader,
 }
 
 impl Subscribers {
@@ -80,11 +86,62 @@ impl Subscribers {
     pub async fn open(client: Client) -> Result<Self, SubscriberStoreError> {
         let context = nats::jetstream(client.clone());
         let bucket = open_expiring_bucket(&context, SUBSCRIBERS_BUCKET).await;
+        let bucket = bucket.map_err(away)?;
         Ok(Self {
+            reader: StreamReader::new(&context, bucket.stream.clone()),
             client,
             context,
-            bucket: bucket.map_err(away)?,
+            bucket,
         })
+    }
+
+    /// The bucket's entries from this sequence on, as they were stored; what is changed meanwhile comes again.
+    pub fn since(&self, sequence: u64) -> Messages<'_> {
+        self.reader.since(sequence)
+    }
+
+    /// The record of an entry, and under whose id it lies; `None` of what is none: the marker of a removed one, or the note of a
+    /// move.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::read`].
+    pub fn record_of(
+        &self,
+        entry: &StreamMessage,
+    ) -> Result<Option<(PersonId, Subscriber)>, SubscriberStoreError> {
+        let key = entry
+            .subject
+            .strip_prefix(&self.bucket.prefix)
+            .unwrap_or_default();
+        let Ok(person) = PersonId::try_from(key.to_owned()) else {
+            return Ok(None);
+        };
+        if entry.payload.is_empty() {
+            return Ok(None);
+        }
+        match serde_json::from_slice(&entry.payload) {
+            Ok(subscriber) => Ok(Some((person, subscriber))),
+            Err(reason) => Err(SubscriberStoreError::Unreadable { person, reason }),
+        }
+    }
+
+    /// What is known of a person by this id, for somebody who may change nothing: of a record that is on its way to another id,
+    /// what it carries.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::read`].
+    pub async fn look_up(&self, person: &PersonId) -> Result<Option<Subscriber>, SubscriberStoreError> {
+        let mut found = self.read(person).await?.subscriber;
+        for _ in 0..MAX_MOVES {
+            let Some(to) = found.as_ref().and_then(|record| record.moved_to()).cloned() else {
+                return Ok(found);
+            };
+            let carried = found.and_then(|record| record.carried());
+            found = self.read(&to).await?.subscriber.or(carried);
+        }
+        Err(away(format!("the record of {person} moves in a circle")))
     }
 
     /// What is known of a person, under whichever id: what lies under the former one counts as long as it did not move.

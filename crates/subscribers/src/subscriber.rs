@@ -18,6 +18,10 @@ const UNCONFIRMED_SUPPRESSION_TTL: std::time::Duration = std::time::Duration::fr
 
 /// The longest that a sign-up may await its confirmation: nobody's address is kept for longer on a guess.
 pub const MAX_CONFIRM_WITHIN: std::time::Duration = std::time::Duration::from_secs(30 * 24 * 60 * 60);
+/// So many mails that came back are those of a mailbox that nobody empties.
+const MAX_CAME_BACK: u32 = 3;
+/// A mail that came back so long ago says nothing of now.
+const CAME_BACK_COUNTS: Duration = Duration::days(180);
 /// For how long a step that failed half-way is completed by repeating it: as long as the broker knows a repetition.
 const COMPLETED_WITHIN: Duration = Duration::HOUR;
 
@@ -41,10 +45,35 @@ pub struct Subscriber {
     pub(crate) confirmed: Option<OffsetDateTime>,
     /// When a former subscription ended: see [`Self::unsubscribed_at`].
     pub(crate) ended: Option<OffsetDateTime>,
+    /// What the person agreed to, where it is known; kept after the end as the time is, see [`Self::consented_at`].
+    pub consent: Option<Consent>,
+    /// The mails that came back though the address exists, each within half a year of the one before.
+    pub came_back: Option<CameBack>,
     /// Where it stands.
     pub state: State,
     /// What a later release notes beside, kept through every step.
     pub(crate) unknown_fields: Map<String, Value>,
+}
+
+/// Proof of a consent, beside its time and the page that it was given on: the words that were agreed to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Consent {
+    /// The words beside the form.
+    pub text: String,
+    /// How the address was entered and shown to be the person's: `double-opt-in` by a link that was mailed there, or `import`.
+    pub form: String,
+}
+
+/// Mails that came back though the address exists.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CameBack {
+    /// How many.
+    pub times: u32,
+    /// The last of them.
+    pub last: Uuid,
+    /// When that was.
+    #[serde(with = "time::serde::rfc3339")]
+    pub at: OffsetDateTime,
 }
 
 /// Retention of a record in the bucket.
@@ -92,6 +121,8 @@ impl Subscriber {
             source,
             confirmed: known.and_then(Self::consented_at),
             ended: known.and_then(Self::unsubscribed_at),
+            consent: known.and_then(|known| known.consent.clone()),
+            came_back: None,
             state: State::Pending {
                 mailed: None,
                 asking: Some(key),
@@ -182,6 +213,44 @@ impl Subscriber {
                 state: State::Suppressed { since: now },
                 ..self
             },
+        }
+    }
+
+    /// The subscription after a mail came back though the address exists: the third time it is suppressed. A mail that is told of
+    /// again counts once.
+    pub fn came_back(self, mail: Uuid, now: OffsetDateTime) -> Self {
+        let known = self
+            .came_back
+            .clone()
+            .filter(|known| now - known.at < CAME_BACK_COUNTS);
+        if !matches!(self.state, State::Confirmed { .. })
+            || known.as_ref().is_some_and(|known| known.last == mail)
+        {
+            return self;
+        }
+        let times = known.map_or(0, |known| known.times) + 1;
+        if times >= MAX_CAME_BACK {
+            return Self {
+                came_back: None,
+                ..self.suppressed(now)
+            };
+        }
+        let came_back = Some(CameBack {
+            times,
+            last: mail,
+            at: now,
+        });
+        Self { came_back, ..self }
+    }
+
+    /// The same with what was agreed to by the confirmation at this moment.
+    pub fn with_consent(self, consent: Consent, now: OffsetDateTime) -> Self {
+        match self.state {
+            State::Confirmed { since } if since == now => Self {
+                consent: Some(consent),
+                ..self
+            },
+            _ => self,
         }
     }
 
@@ -328,6 +397,8 @@ impl Subscriber {
             source,
             confirmed: None,
             ended: None,
+            consent: None,
+            came_back: None,
             state: State::Confirmed { since: confirmed },
             unknown_fields: Map::new(),
         }
@@ -358,6 +429,8 @@ impl TryFrom<Record> for Subscriber {
             source: record.source,
             confirmed: record.confirmed,
             ended: record.ended,
+            consent: record.consent,
+            came_back: record.came_back,
             state,
             unknown_fields,
         })
@@ -375,6 +448,8 @@ impl From<Subscriber> for Record {
             source: subscriber.source,
             confirmed: subscriber.confirmed,
             ended: subscriber.ended,
+            consent: subscriber.consent,
+            came_back: subscriber.came_back,
             rest,
         }
     }
@@ -824,6 +899,53 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_third_mail_that_comes_back_suppresses_and_one_that_is_told_of_twice_counts_once() {
+        let confirmed = pending().confirmed(NOW).expect("pending");
+        let mail = Uuid::from_u128;
+        let twice = confirmed
+            .clone()
+            .came_back(mail(1), NOW)
+            .came_back(mail(1), NOW)
+            .came_back(mail(2), NOW);
+        assert_eq!(twice.came_back.as_ref().map(|known| known.times), Some(2));
+        assert!(twice.clone().came_back(mail(3), NOW).is_suppressed());
+        let much_later = twice.came_back(mail(3), NOW + Duration::days(200));
+        assert_eq!(much_later.came_back.map(|known| known.times), Some(1));
+        let left = confirmed.unsubscribed(NOW);
+        assert_eq!(left.clone().came_back(mail(1), NOW), left);
+    }
+
+    #[test]
+    fn what_was_agreed_to_is_kept_with_the_time_and_after_the_end() -> serde_json::Result<()> {
+        let consent = |text: &str| Consent {
+            text: text.to_owned(),
+            form: "double-opt-in".to_owned(),
+        };
+        let confirmed = pending()
+            .confirmed(NOW)
+            .expect("pending")
+            .with_consent(consent("first"), NOW);
+        let again = confirmed
+            .clone()
+            .confirmed(NOW + Duration::HOUR)
+            .expect("confirmed");
+        let again = again.with_consent(consent("other"), NOW + Duration::HOUR);
+        assert_eq!(again, confirmed, "the consent of before counts");
+        let left = again.unsubscribed(NOW).forgotten();
+        assert_eq!(left.consent, Some(consent("first")));
+        assert_eq!(
+            serde_json::from_str::<Subscriber>(&serde_json::to_string(&left)?)?,
+            left
+        );
+        let anew = sign_up(Some(&left), NOW, SECOND).expect("another sign-up");
+        assert_eq!(anew.consent, Some(consent("first")));
+        let anew = anew.confirmed(NOW + Duration::DAY).expect("pending");
+        let anew = anew.with_consent(consent("second"), NOW + Duration::DAY);
+        assert_eq!(anew.consent, Some(consent("second")));
+        Ok(())
     }
 
     #[test]

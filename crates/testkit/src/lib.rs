@@ -31,10 +31,12 @@ mod shape;
 mod small_disk;
 mod stack;
 mod stepped_clock;
+mod subscribers;
 mod tcp_proxy;
 mod tls_proxy;
 mod trace_viewer;
 
+pub use self::subscribers::{SeededSubscriber, seed_subscribers};
 pub use certificate_authority::CertificateAuthority;
 pub use child_process::ChildProcess;
 pub use clamd::Clamd;

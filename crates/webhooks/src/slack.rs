@@ -82,6 +82,7 @@ fn heading(event_type: &str, position: Option<String>) -> Option<String> {
         EventType::NewsletterConfirmed => "New newsletter subscriber",
         EventType::NewsletterUnsubscribed => "Newsletter subscriber left",
         EventType::NewsletterBounced => "Newsletter mail came back",
+        EventType::NewsletterIssueRequested => "Newsletter issue on its way",
         EventType::CareersApplied => {
             return Some(format!("New application: {}", position.unwrap_or_default()));
         }

@@ -2,10 +2,12 @@
 //!
 //! A subscriber is one record in a KV bucket that changes by compare-and-set (the crate
 //! `subscribers`); what happened to it is published as events ([`sign_up`], [`links`]),
-//! and what it hears from the notifier changes it ([`bounces`]).
+//! and what it hears from the notifier changes it ([`bounces`]). An issue is handed out to all of them ([`fan_out`]).
 
 mod api;
 mod bounces;
+mod consent;
+mod fan_out;
 mod links;
 mod newsletter;
 mod settings;
@@ -15,11 +17,12 @@ mod update;
 use std::{sync::Arc, time::Duration};
 
 use async_nats::jetstream;
+use issues::Issues;
 use site_broker::{
-    CircuitBreaker, Publisher, RetryPolicy, SUBSCRIBERS_BUCKET,
+    CircuitBreaker, ISSUES_BUCKET, Publisher, RetryPolicy, SUBSCRIBERS_BUCKET,
     consume::{ConsumerOptions, consume, deliver_one, ensure_consumer_exists},
 };
-use site_events::{SITE_STREAM, SUPPRESSION_CONSUMER};
+use site_events::{FAN_OUT_CONSUMER, SITE_STREAM, SUPPRESSION_CONSUMER};
 use site_proto::newsletter::v1::newsletter_service_server::{NewsletterServiceServer, SERVICE_NAME};
 use site_service::{
     drain::{CancellationToken, Drain},
@@ -36,6 +39,12 @@ pub use settings::Settings;
 /// Options of the consumer of bounces.
 const BOUNCE_CONSUMER_OPTIONS: ConsumerOptions = ConsumerOptions {
     max_in_flight: 4,
+    retries: RetryPolicy::DEFAULT,
+};
+
+/// Options of the consumer of issues: they are handed out one after the other.
+const FAN_OUT_CONSUMER_OPTIONS: ConsumerOptions = ConsumerOptions {
+    max_in_flight: 1,
     retries: RetryPolicy::DEFAULT,
 };
 
@@ -58,9 +67,12 @@ impl Service {
         let client = nats::connect(&settings.nats, "newsletter").await?;
         let context = nats::jetstream(client.clone());
         ensure_consumer_exists(&context, SUPPRESSION_CONSUMER).await?;
+        ensure_consumer_exists(&context, FAN_OUT_CONSUMER).await?;
         let newsletter = Arc::new(newsletter::Newsletter {
             publisher: Publisher::new(client.clone()),
             subscribers: Subscribers::open(client.clone()).await?,
+            issues: Issues::open(&context).await?,
+            context: context.clone(),
             confirm_within: settings.confirm_within,
             person_keys: PersonKeys::new(settings.person_key, settings.person_key_former),
             token_keys: TokenKeys::new(settings.token_key, settings.token_key_former),
@@ -71,7 +83,8 @@ impl Service {
         let routes = Routes::new(NewsletterServiceServer::new(api));
         let dependencies = vec![
             Dependency::stream(client.clone(), SITE_STREAM),
-            Dependency::bucket(client, SUBSCRIBERS_BUCKET),
+            Dependency::bucket(client.clone(), SUBSCRIBERS_BUCKET),
+            Dependency::bucket(client, ISSUES_BUCKET),
         ];
         let server = GrpcServer::bind(settings.listen, &[SERVICE_NAME], routes, dependencies).await?;
         Ok(Self {
@@ -121,14 +134,23 @@ impl Service {
             suppress,
             stop.clone(),
         );
+        let fan_out = |delivery| fan_out::fan_out(&self.newsletter, delivery);
+        let handing_out = consume(
+            &self.context,
+            FAN_OUT_CONSUMER.into(),
+            FAN_OUT_CONSUMER_OPTIONS,
+            fan_out,
+            stop.clone(),
+        );
         let drain = Drain::new(stop.clone(), self.grace);
+        let consuming = async { tokio::join!(suppressing, handing_out) };
         let serving = async {
             let served = self.server.run(drain.clone()).await;
             // Should it end unasked, nothing else keeps the service.
             stop.cancel();
             served
         };
-        let (served, _in_time) = tokio::join!(serving, drain.within_grace(suppressing));
+        let (served, _in_time) = tokio::join!(serving, drain.within_grace(consuming));
         served
     }
 }

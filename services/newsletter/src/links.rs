@@ -16,6 +16,7 @@ use visitor::{
 };
 
 use crate::{
+    consent,
     newsletter::Newsletter,
     update::{Updated, update},
 };
@@ -66,7 +67,11 @@ pub async fn confirm(
         .token_keys
         .verify(token, Purpose::Confirm, now)
         .map_err(stale)?;
-    let changed = update(newsletter, &person, |subscriber| subscriber.confirmed(now)).await;
+    let changed = update(newsletter, &person, |subscriber| {
+        let confirmed = subscriber.confirmed(now)?;
+        Some(confirmed.with_consent(consent::by_confirmation(), now))
+    })
+    .await;
     let Updated {
         person,
         subscriber: confirmed,

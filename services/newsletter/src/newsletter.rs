@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use async_nats::jetstream::Context;
+use issues::Issues;
 use site_broker::Publisher;
 use subscribers::Subscribers;
 use visitor::{PersonKeys, token::TokenKeys};
@@ -10,6 +12,9 @@ use visitor::{PersonKeys, token::TokenKeys};
 pub struct Newsletter {
     pub publisher: Publisher,
     pub subscribers: Subscribers,
+    pub issues: Issues,
+    /// Over which mails of an issue are put into their stream.
+    pub context: Context,
     /// For how long a sign-up and its link are good.
     pub confirm_within: Duration,
     pub person_keys: PersonKeys,

@@ -2,14 +2,16 @@
 //!
 //! Four modules: [`mail`] is what an event becomes, [`transport`] how it leaves, [`storage`] what is remembered of it, and
 //! [`reports`] what is reported. They meet in [`deliver`] for a mail, in [`bundle`] for one about several events, and in [`transport::webhooks`] for a webhook: each takes one
-//! event from the broker to its receiver, top to bottom.
+//! event from the broker to its receiver, top to bottom; [`sending`] does it with a mail of the newsletter.
 
 mod bundle;
 mod deliver;
 mod delivery_error;
 mod gathering;
 mod mail;
+mod newsletter_settings;
 mod reports;
+mod sending;
 mod settings;
 mod storage;
 mod transport;
@@ -18,18 +20,21 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use async_nats::jetstream;
+use issues::Issues;
 use resumes::ResumeStore;
 use site_broker::{
-    DELIVERIES_BUCKET, ENDPOINTS_BUCKET, Endpoint, Endpoints, Publisher, RetryPolicy, VISITOR_MAILS_BUCKET,
+    DELIVERIES_BUCKET, ENDPOINTS_BUCKET, Endpoint, Endpoints, ISSUES_BUCKET, Publisher, RetryPolicy,
+    SUBSCRIBERS_BUCKET, VISITOR_MAILS_BUCKET,
     consume::{ConsumerOptions, consume, deliver_one, ensure_consumer_exists},
 };
-use site_events::{Channel, SITE_STREAM, channel};
+use site_events::{Channel, SENDINGS_CONSUMER, SENDINGS_STREAM, SITE_STREAM, channel};
 use site_service::{
     drain::{CancellationToken, Drain},
     grpc::GrpcServer,
     health::Dependency,
     nats,
 };
+use subscribers::Subscribers;
 use tokio::task::JoinSet;
 use tonic::service::Routes;
 use webhooks::{PrivateAddresses, Secrets, WebhookClient, WebhookSender};
@@ -48,7 +53,11 @@ use self::{
     deliver::Notifier,
     mail::{BundleKind, RecruiterExtrasLoader},
     reports::{Backlog, DeadLetterDigest, digest_consumer},
-    storage::{AttemptLog, Deliveries, EventStream, PersonOrder, StaffMails, VisitorMails},
+    sending::IssueSender,
+    storage::{
+        AttemptLog, Deliveries, EventStream, IssueEvents, IssueStates, LedgerWriter, PersonOrder, SharedLedger,
+        StaffMails, VisitorMails,
+    },
     transport::{
         smtp::{ChannelLimit, SmtpPool},
         tls_config,
@@ -59,6 +68,11 @@ use self::{
 /// How many mails of one channel to visitors are under way at once: those on a connection, slow ones,
 /// and enough besides that connections need not wait for the broker.
 const MAILS_AT_ONCE: usize = 40;
+/// How many mails of the newsletter are under way at once: what a mail waits for beside its connection is little, and each is known
+/// by name to all notifiers.
+const SENDINGS_AT_ONCE: usize = 16;
+/// As long as the broker keeps them.
+const SENDINGS_GIVEN_UP_AFTER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// How many webhooks to one endpoint are under way at once.
 const WEBHOOKS_AT_ONCE: usize = 4;
 
@@ -70,6 +84,7 @@ pub struct Service {
     limits: HashMap<Channel, Arc<ChannelLimit>>,
     webhooks: Vec<(Arc<str>, Arc<Webhook>)>,
     attempts: Arc<AttemptLog>,
+    issues: IssueMails,
     digest: DeadLetterDigest,
     backlog: Backlog,
     retries: RetryPolicy,
@@ -84,7 +99,7 @@ impl Service {
     /// If a setting cannot be used, or what it needs does not answer, with the sentence for the log.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         settings.check_grace()?;
-        let smtp = Arc::new(SmtpPool::new(&settings.smtp, Channel::ALL.len() + 1)?);
+        let smtp = Arc::new(SmtpPool::new(&settings.smtp, Channel::ALL.len() + 2)?);
         let mail_context = Arc::new(MailContext::new(&settings)?);
         let senders = senders(&settings)?;
         let client = nats::connect(&settings.nats, "notifier").await?;
@@ -116,6 +131,7 @@ impl Service {
             publisher,
         )
         .await?;
+        let issues = IssueMails::open(&settings, &context, &notifier).await?;
         Ok(Self {
             server: GrpcServer::bind(settings.listen, &[], Routes::default(), dependencies(&client)).await?,
             context,
@@ -123,6 +139,7 @@ impl Service {
             limits: limits(),
             webhooks,
             attempts: stores.attempts,
+            issues,
             digest,
             backlog,
             retries: settings.retries,
@@ -184,6 +201,7 @@ impl Service {
         }
         let (attempts, stopping) = (self.attempts, stop.clone());
         workers.spawn(async move { attempts.run(stopping).await });
+        workers.spawn(self.issues.run(self.context.clone(), self.retries, stop.clone()));
         workers.spawn(self.digest.run(stop.clone()));
         workers.spawn(self.backlog.run(stop.clone()));
         let drain = Drain::new(stop.clone(), self.grace);
@@ -198,6 +216,59 @@ impl Service {
         );
         self.notifier.smtp.close(Duration::from_secs(1)).await;
         served.and(worked.unwrap_or(Ok(())))
+    }
+}
+
+/// What sends the newsletter's mails, and what counts them.
+struct IssueMails {
+    sender: IssueSender,
+    ledger_writer: LedgerWriter,
+}
+
+impl IssueMails {
+    /// Opens what is theirs alone; the rest is what other mails are sent with.
+    async fn open(
+        settings: &Settings,
+        context: &jetstream::Context,
+        others: &Notifier,
+    ) -> anyhow::Result<Self> {
+        ensure_consumer_exists(context, SENDINGS_CONSUMER).await?;
+        let issues = Issues::open(context).await?;
+        let (ledger, ledger_writer) = SharedLedger::new(issues.clone(), settings.newsletter.limits());
+        let sender = IssueSender {
+            deliveries: others.deliveries.clone(),
+            subscribers: Subscribers::open(context.client()).await?,
+            states: IssueStates::new(issues),
+            events: IssueEvents::new(others.events.clone()),
+            ledger,
+            mail_context: others.mail_context.clone(),
+            smtp: others.smtp.clone(),
+            publisher: others.publisher.clone(),
+            limit: ChannelLimit::bulk(),
+        };
+        Ok(Self {
+            sender,
+            ledger_writer,
+        })
+    }
+
+    /// Sends until `stop`, then finishes what is in flight; after that nobody writes to the ledger any more.
+    async fn run(self, context: jetstream::Context, retries: RetryPolicy, stop: CancellationToken) {
+        let options = ConsumerOptions {
+            max_in_flight: SENDINGS_AT_ONCE,
+            // What a domain puts off is given up by its own count, and a mail may wait for days until the limits let it go.
+            retries: RetryPolicy {
+                give_up_after: SENDINGS_GIVEN_UP_AFTER,
+                ..retries
+            },
+        };
+        let sender = self.sender;
+        let sending = async move {
+            let sender = &sender;
+            let deliver = |delivery| async move { sender.deliver(delivery).await };
+            consume(&context, SENDINGS_CONSUMER.into(), options, deliver, stop).await;
+        };
+        tokio::join!(sending, self.ledger_writer.run());
     }
 }
 
@@ -245,6 +316,9 @@ async fn notifier(
 fn dependencies(client: &async_nats::Client) -> Vec<Dependency> {
     vec![
         Dependency::stream(client.clone(), SITE_STREAM),
+        Dependency::stream(client.clone(), SENDINGS_STREAM),
+        Dependency::bucket(client.clone(), ISSUES_BUCKET),
+        Dependency::bucket(client.clone(), SUBSCRIBERS_BUCKET),
         Dependency::bucket(client.clone(), DELIVERIES_BUCKET),
         Dependency::bucket(client.clone(), ENDPOINTS_BUCKET),
         Dependency::bucket(client.clone(), VISITOR_MAILS_BUCKET),

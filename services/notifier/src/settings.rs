@@ -10,7 +10,7 @@ use site_broker::{Endpoints, RetryPolicy};
 use site_service::{nats::NatsSettings, settings::seconds, telemetry::TelemetrySettings};
 use visitor::{links, token::TokenKey};
 
-use crate::{Brand, RootCertificates, SmtpSettings};
+use crate::{Brand, RootCertificates, SmtpSettings, newsletter_settings::NewsletterSettings};
 
 /// The longest that a link to a résumé can be good: a limit of its signature scheme.
 const MAX_LINK_HOURS: u64 = 7 * 24;
@@ -107,6 +107,9 @@ pub struct Settings {
     /// Folder of the secrets that recipes name, each in a file of its own
     #[arg(long, env = "WEBHOOKS_SECRETS_DIR")]
     pub webhooks_secrets_dir: Option<PathBuf>,
+    /// The newsletter's mails
+    #[command(flatten)]
+    pub newsletter: NewsletterSettings,
     /// How soon and for how long an event is tried again: nothing to choose, but shorter in tests
     #[arg(skip)]
     pub retries: RetryPolicy,

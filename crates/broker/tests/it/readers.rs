@@ -13,8 +13,8 @@ use site_broker::Publisher;
 use site_events::{
     EventData, EventType, SITE_STREAM,
     event::{
-        CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed, NewsletterRequested,
-        NewsletterUnsubscribed, PersonErased,
+        Audience, BounceKind, CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed,
+        NewsletterIssueRequested, NewsletterRequested, NewsletterUnsubscribed, PersonErased,
     },
 };
 use site_service::RequestId;
@@ -78,8 +78,21 @@ async fn publish(nats: &Nats, event_type: EventType) -> anyhow::Result<Uuid> {
                 email,
                 channel: "newsletter-confirmed-welcome".to_owned(),
                 reason: "550 5.1.1 [address] No such user".to_owned(),
+                kind: BounceKind::Hard,
             };
             publish_data(nats, bounced).await
+        }
+        EventType::NewsletterIssueRequested => {
+            let issue = NewsletterIssueRequested {
+                name: "smart-home".to_owned(),
+                subject: "The smart home".to_owned(),
+                preview: "Cameras at home.".to_owned(),
+                html: "<p>Hello</p>".to_owned(),
+                text: "Hello".to_owned(),
+                web: None,
+                audience: Audience::Subscribers,
+            };
+            publish_data(nats, issue).await
         }
         EventType::CareersApplied => {
             let application = CareersApplied {

@@ -10,7 +10,7 @@ use crate::rights::stored;
 
 const USERS: &str = include_str!("../../nats/users.conf");
 /// What the subjects of all streams begin with.
-const STORED: [&str; 3] = ["site.", "dead.", "$KV."];
+const STORED: [&str; 4] = ["site.", "dead.", "sending.", "$KV."];
 /// Asks the broker to remove what came before: under the same subject (`sub`), or everything (`all`).
 const ROLLUP: &str = "Nats-Rollup";
 
@@ -39,6 +39,7 @@ fn kept_subject(stream: &str, key: &str) -> String {
     match stream.strip_prefix("KV_") {
         Some(bucket) => format!("$KV.{bucket}.{key}"),
         None if stream == "SITE" => format!("site.other.event.{key}"),
+        None if stream == "SENDINGS" => format!("sending.other.{key}"),
         None => format!("dead.other.{key}"),
     }
 }

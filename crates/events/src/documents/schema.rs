@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::{
     Event, EventData, EventType,
     event::{
-        CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed, NewsletterRequested,
-        NewsletterUnsubscribed, PersonErased,
+        CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed, NewsletterIssueRequested,
+        NewsletterRequested, NewsletterUnsubscribed, PersonErased,
     },
 };
 
@@ -20,6 +20,7 @@ pub(super) fn schema(event_type: EventType) -> Value {
         EventType::NewsletterConfirmed => schema_of::<NewsletterConfirmed>(),
         EventType::NewsletterUnsubscribed => schema_of::<NewsletterUnsubscribed>(),
         EventType::NewsletterBounced => schema_of::<NewsletterBounced>(),
+        EventType::NewsletterIssueRequested => schema_of::<NewsletterIssueRequested>(),
         EventType::CareersApplied => schema_of::<CareersApplied>(),
         EventType::PersonErased => schema_of::<PersonErased>(),
     }

@@ -7,8 +7,8 @@ use visitor::invisible::is_invisible;
 use crate::{
     Attribution, Event, EventData,
     event::{
-        CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed, NewsletterRequested,
-        NewsletterUnsubscribed, PersonErased,
+        CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed, NewsletterIssueRequested,
+        NewsletterRequested, NewsletterUnsubscribed, PersonErased,
     },
 };
 
@@ -40,6 +40,7 @@ fn whatever_lies_in_the_stream_what_is_read_of_it_is_written_as_it_was_and_names
                 read::<NewsletterConfirmed>(stored).map(|event| event.subject),
                 read::<NewsletterUnsubscribed>(stored).map(|event| event.subject),
                 read::<NewsletterBounced>(stored).map(|event| event.subject),
+                read::<NewsletterIssueRequested>(stored).map(|event| event.subject),
                 read::<CareersApplied>(stored).map(|event| event.subject),
                 read::<PersonErased>(stored).map(|event| event.subject),
             ];

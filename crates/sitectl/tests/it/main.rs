@@ -7,6 +7,7 @@ mod dns_records;
 mod doctor;
 mod documented;
 mod leads;
+mod newsletter;
 mod operations_page;
 mod person;
 mod person_key;

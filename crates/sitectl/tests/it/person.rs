@@ -19,7 +19,7 @@ use resumes::{ResumeKey, ResumeStore, UploadRecords};
 use serde_json::{Value, json};
 use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET, VISITOR_MAILS_BUCKET};
 use site_events::{
-    Channel, EventType,
+    Channel, EventType, IssueId,
     event::{CareersApplied, NewsletterRequested, Scan, StoredResume},
     headers::{DEAD_LETTER_ATTEMPTS, DEAD_LETTER_ERROR},
     subjects,
@@ -60,9 +60,10 @@ const OF_OLD: Somebody = Somebody {
 };
 
 /// What [`Site::remember`] leaves of each person.
-const HELD: [(&str, u64); 7] = [
+const HELD: [(&str, u64); 8] = [
     ("events", 4),
     ("deadLetters", 1),
+    ("sendings", 1),
     ("subscriber", 1),
     ("deliveries", 3),
     ("uploads", 2),
@@ -109,6 +110,14 @@ impl Site {
         let dead = subjects::dead_letter(Channel::NewsletterWelcome.name(), id.as_str());
         let sent = context.publish_with_headers(dead, headers, event.to_string().into());
         sent.await?.await?;
+
+        let issue = IssueId::named("smart-home");
+        let sending = json!({ "id": Uuid::new_v4(), "subject": id, "issue": issue });
+        let subject = subjects::sending(&issue.to_string(), id.as_str());
+        context
+            .publish(subject, sending.to_string().into())
+            .await?
+            .await?;
 
         let subscribers = context.get_key_value(SUBSCRIBERS_BUCKET).await?;
         for state in ["pending", "confirmed"] {
@@ -225,9 +234,11 @@ impl Site {
             [
                 "DEAD_LETTERS",
                 "KV_deliveries",
+                "KV_newsletter-issues",
                 "KV_subscribers",
                 "KV_uploads",
                 "KV_visitor-mails",
+                "SENDINGS",
                 "SITE"
             ]
         );
@@ -356,7 +367,7 @@ async fn all_that_is_held_of_a_person_is_exported_and_nothing_of_another() -> an
     for needle in [ZOE.name, ZOE.email, person(ZOE.email)?.as_str()] {
         assert_eq!(files_with(&to, needle)?, [""; 0]);
     }
-    assert_eq!(site.everything().await?.len(), 28, "an export takes nothing away");
+    assert_eq!(site.everything().await?.len(), 30, "an export takes nothing away");
     Ok(())
 }
 
@@ -381,7 +392,7 @@ async fn nothing_is_left_of_an_erased_person_and_all_of_the_other() -> anyhow::R
     let mut site = Site::start().await?;
     let all: Vec<_> = site.everything().await?;
     let of_zoe = site.traces_of(&ZOE).await?;
-    assert_eq!(all.len(), 28);
+    assert_eq!(all.len(), 30);
 
     let rehearsed = told_json(&["person", "erase", ASHA.otherwise], &site.flags)?;
     assert_all_held(&rehearsed["wouldErase"]);
@@ -432,7 +443,7 @@ async fn a_person_of_whom_nothing_is_held_is_no_error() -> anyhow::Result<()> {
     let done = told(&["person", "erase", "nobody@example.net", "--yes"], &site.flags)?;
     assert!(done.contains("events: 0 (stream SITE)"), "{done}");
     // That they were erased is told all the same: others may hold what is gone here.
-    assert_eq!(site.everything().await?.len(), 29);
+    assert_eq!(site.everything().await?.len(), 31);
 
     let folder = tempfile::tempdir()?;
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755))?;
@@ -496,7 +507,7 @@ async fn what_cannot_be_done_is_said_in_a_sentence_before_anything_is_done() -> 
     let said = refused(&["person", "erase", ASHA.email, "--yes"], &site.flags)?;
     assert!(said.contains("S3_ENDPOINT"), "{said}");
     site.s3.resume_from_disk().await?;
-    assert_eq!(site.everything().await?.len(), 28);
+    assert_eq!(site.everything().await?.len(), 30);
 
     site.nats.stop().await?;
     let said = refused(&["person", "erase", ASHA.email, "--yes"], &site.flags)?;

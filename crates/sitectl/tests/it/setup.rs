@@ -33,8 +33,8 @@ async fn setup_creates_what_is_missing_and_may_be_repeated() -> anyhow::Result<(
         );
         let told: Value = serde_json::from_slice(&output.stdout)?;
         let ready = told["ready"].as_array().map(Vec::len);
-        // Two streams, five buckets, nine consumers, one S3 bucket.
-        assert_eq!(ready, Some(17), "{told}");
+        // Three streams, six buckets, eleven consumers, one S3 bucket.
+        assert_eq!(ready, Some(21), "{told}");
     }
     Ok(())
 }

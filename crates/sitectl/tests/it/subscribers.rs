@@ -30,7 +30,7 @@ use crate::{
     tool::{PERSON_KEY, command, person, refused, sitectl, told, told_json},
 };
 
-const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
+pub const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
 const SOON: Duration = Duration::from_secs(45);
 const ZOE: &str = "zoe@example.org";
 
@@ -147,7 +147,7 @@ pub async fn newsletter(nats: &Nats) -> anyhow::Result<(u16, DropGuard)> {
     Ok((port, stop.drop_guard()))
 }
 
-fn token(purpose: Purpose, email: &str) -> anyhow::Result<String> {
+pub fn token(purpose: Purpose, email: &str) -> anyhow::Result<String> {
     let until = OffsetDateTime::now_utc() + time::Duration::HOUR;
     Ok(TokenKey::new(TOKEN_KEY)?.sign(purpose, &person(email)?, until))
 }

@@ -11,13 +11,15 @@ use crate::Subscriber;
 const ITERATIONS: usize = 1000;
 const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 /// What this release knows of a record and of a state.
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 12] = [
     "email",
     "subscription",
     "requested",
     "source",
     "confirmed",
     "ended",
+    "consent",
+    "came_back",
     "state",
     "mailed",
     "asking",
@@ -41,6 +43,7 @@ fn steps(subscriber: &Subscriber) -> Vec<Subscriber> {
         of().mailed(NOW),
         of().unsubscribed(NOW),
         of().suppressed(NOW),
+        of().came_back(Uuid::from_u128(3), NOW),
         of().forgotten(),
         of().swept(NOW),
     ];

@@ -16,14 +16,18 @@ use std::{
 use anyhow::Context as _;
 use async_nats::{
     Client, ConnectOptions,
-    jetstream::{self, message::StreamMessage, stream::Stream},
+    jetstream::{
+        self,
+        message::StreamMessage,
+        stream::{RetentionPolicy, Stream},
+    },
 };
 use clap::Parser;
 use futures_util::{StreamExt, TryStreamExt};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use site_broker::{ProvisionSettings, StreamReader, UPLOADS_BUCKET};
-use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM};
+use site_events::{DEAD_LETTERS_STREAM, SENDINGS_STREAM, SITE_STREAM};
 use tempfile::TempDir;
 use tokio::time::timeout;
 
@@ -280,7 +284,7 @@ impl Nats {
     /// what nobody told the outcome of. A service that runs already goes on by what it found.
     pub async fn shorten_the_ack_wait(&self, ack_wait: Duration) -> anyhow::Result<()> {
         let context = jetstream::new(self.client(User::Operator).await?);
-        for name in [SITE_STREAM, DEAD_LETTERS_STREAM] {
+        for name in [SITE_STREAM, DEAD_LETTERS_STREAM, SENDINGS_STREAM] {
             let stream = context.get_stream(name).await?;
             let mut consumers = stream.consumers();
             while let Some(info) = consumers.try_next().await? {
@@ -340,6 +344,10 @@ impl Nats {
     pub async fn messages(&self, stream: &str) -> anyhow::Result<Vec<async_nats::Message>> {
         let context = jetstream::new(self.client(User::Operator).await?);
         let stream = context.get_stream(stream).await?;
+        // A consumer of a work queue would take what it reads.
+        if stream.cached_info().config.retention == RetentionPolicy::WorkQueue {
+            return queued_messages(&context, stream).await;
+        }
         for _ in 0..READ_ATTEMPTS {
             // What was counted may be removed before it is read, and would be waited for in vain.
             if let Ok(read) = timeout(READ_TIMEOUT, counted_messages(&stream)).await {
@@ -348,6 +356,23 @@ impl Nats {
         }
         anyhow::bail!("a stream changes faster than it is read")
     }
+}
+
+async fn queued_messages(
+    context: &jetstream::Context,
+    stream: Stream,
+) -> anyhow::Result<Vec<async_nats::Message>> {
+    let messages: Vec<StreamMessage> = StreamReader::new(context, stream).all().try_collect().await?;
+    let message = |stored: StreamMessage| async_nats::Message {
+        subject: stored.subject,
+        reply: None,
+        length: stored.payload.len(),
+        payload: stored.payload,
+        headers: Some(stored.headers),
+        status: None,
+        description: None,
+    };
+    Ok(messages.into_iter().map(message).collect())
 }
 
 async fn counted_messages(stream: &Stream) -> anyhow::Result<Vec<async_nats::Message>> {

@@ -14,7 +14,10 @@ use clap::Parser;
 use newsletter::{Service, Settings};
 use serde_json::Value;
 use site_broker::{Publisher, SUBSCRIBERS_BUCKET};
-use site_events::{EventType, SITE_STREAM, SUPPRESSION_CONSUMER, event::NewsletterBounced};
+use site_events::{
+    EventType, SITE_STREAM, SUPPRESSION_CONSUMER,
+    event::{BounceKind, NewsletterBounced},
+};
 use site_proto::newsletter::v1::{
     ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
 };
@@ -30,6 +33,7 @@ use visitor::{
     token::{Purpose, TokenKey},
 };
 
+mod fan_out;
 mod person_key;
 
 const PERSON_KEY: &str = "a key for tests, of thirty-two bytes";
@@ -124,6 +128,7 @@ impl Running {
             email: EmailAddress::parse(ADDRESS)?,
             channel: "newsletter-confirmed-welcome".to_owned(),
             reason: "permanent error (550)".to_owned(),
+            kind: BounceKind::Hard,
         };
         let publisher = Publisher::new(self.nats.client(User::Operator).await?);
         let request_id = RequestId::accept(Some("visit-0001"));

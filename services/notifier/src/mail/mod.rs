@@ -8,6 +8,7 @@ mod contact;
 mod context;
 mod error;
 mod headers;
+mod issue;
 mod message;
 mod newsletter;
 mod operator;
@@ -28,6 +29,7 @@ pub use self::{
     bundle_kind::BundleKind,
     context::MailContext,
     error::MailError,
+    issue::issue,
     message::Mail,
     operator::{DigestContent, dead_letters},
     recruiter_extras::RecruiterExtrasLoader,

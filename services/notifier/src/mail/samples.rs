@@ -3,10 +3,10 @@
 
 use site_broker::dead_letters::DeadLetterSummary;
 use site_events::{
-    Attribution, Channel, Event, EventData,
+    Attribution, Channel, Event, EventData, IssueId, Sending,
     event::{
-        CareersApplied, ContactReceived, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed,
-        Scan, StoredResume,
+        Audience, CareersApplied, ContactReceived, NewsletterConfirmed, NewsletterIssueRequested,
+        NewsletterRequested, NewsletterUnsubscribed, Scan, StoredResume,
     },
 };
 use time::{Duration, OffsetDateTime, macros::datetime};
@@ -19,6 +19,7 @@ use super::{
     careers, contact,
     context::MailContext,
     error::MailError,
+    issue,
     message::Mail,
     newsletter,
     operator::{self, DigestContent},
@@ -83,7 +84,29 @@ pub fn newsletter_mails(context: &MailContext) -> Result<Vec<Named>, MailError> 
         ("newsletter-confirmation", confirmation),
         ("newsletter-welcome", newsletter::welcome(context, &confirmed)?),
         ("newsletter-goodbye", newsletter::goodbye(context, &ended)?),
+        ("newsletter-issue", issue_of_the_newsletter(context)?),
     ])
+}
+
+fn issue_of_the_newsletter(context: &MailContext) -> Result<Mail, MailError> {
+    let event = event(NewsletterIssueRequested {
+        name: "smart-home".to_owned(),
+        subject: "The smart home that minds its own business".to_owned(),
+        preview: "Cameras at home guard the people you love most, and watch them too.".to_owned(),
+        html: ISSUE_HTML.to_owned(),
+        text: ISSUE_TEXT.to_owned(),
+        web: Some("https://www.example.org/blog/smart-home".to_owned()),
+        audience: Audience::Subscribers,
+    });
+    let issue = IssueId::named("smart-home");
+    let sending = Sending {
+        id: issue.sending_id(Uuid::from_u128(7)),
+        subject: event.subject.clone(),
+        requestid: event.requestid.clone(),
+        issue,
+        test: None,
+    };
+    issue::issue(context, &event, &sending, &email("asha@example.com"))
 }
 
 async fn careers_mails(context: &MailContext) -> Result<Vec<Named>, MailError> {
@@ -144,6 +167,16 @@ async fn bundles(context: &MailContext) -> Result<Vec<Named>, MailError> {
 
 const MESSAGE: &str = "Hello,\n\nwe run eleven shops in Chennai and Coimbatore, with 140 cameras that nobody \
     watches after nine. Can your system work with what is on the walls today?\n\nBest regards\nAsha";
+
+const ISSUE_HTML: &str = "<p>A shop closes in the evening. A home does not, and the people in it have not signed anything. \
+    That makes residential security the most delicate branch of our trade.</p>\n<h2>Start with what actually happens</h2>\n\
+    <p>People who buy a camera for their home tend to imagine a masked man. What they then see is parcels, cats, branches, \
+    delivery riders and themselves.</p>\n";
+
+const ISSUE_TEXT: &str = "A shop closes in the evening. A home does not, and the people in it\nhave not signed anything. \
+    That makes residential security the most\ndelicate branch of our trade.\n\nStart with what actually happens\n\n\
+    People who buy a camera for their home tend to imagine a masked man.\nWhat they then see is parcels, cats, branches, \
+    delivery riders and\nthemselves.";
 
 const HARD_MESSAGE: &str = "<script>alert(1)</script> & \"quotes\" — naïve café, 你好, 🙂\n\
     averyveryveryveryveryveryveryveryveryveryveryveryveryverylongwordwithoutanyplacetobreakitatall\n";

@@ -18,6 +18,8 @@ pub enum Kind {
     Event(Channel),
     /// What it tells of several events at once.
     Bundle(BundleKind),
+    /// An issue of the newsletter.
+    Issue,
     /// What the operator hears of dead letters.
     DeadLetters,
 }
@@ -49,7 +51,7 @@ const COMMON: [(&str, &str); 4] = [
     ("parts.html", include_str!("../../templates/parts.html.j2")),
 ];
 
-const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len() + BundleKind::ALL.len() + 1] = [
+const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len() + BundleKind::ALL.len() + 2] = [
     folder!("sales-lead"),
     folder!("contact-acknowledgement"),
     folder!("newsletter-confirmation"),
@@ -59,6 +61,7 @@ const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len() + BundleKind::ALL.len() + 
     folder!("application-acknowledgement"),
     folder!("sales-leads"),
     folder!("recruiter-applications"),
+    folder!("newsletter-issue"),
     folder!("dead-letters"),
 ];
 
@@ -66,6 +69,7 @@ const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len() + BundleKind::ALL.len() + 
 fn folder(kind: Kind) -> &'static str {
     let channel = match kind {
         Kind::DeadLetters => return "dead-letters",
+        Kind::Issue => return "newsletter-issue",
         Kind::Bundle(BundleKind::Leads) => return "sales-leads",
         Kind::Bundle(BundleKind::Applications) => return "recruiter-applications",
         Kind::Event(channel) => channel,

@@ -3,7 +3,10 @@
 use site_broker::{Delivery, PublishError, Publisher};
 use site_events::{
     Channel, Event, EventData,
-    event::{NewsletterBounced, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed},
+    event::{
+        BounceKind, NewsletterBounced, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed,
+    },
+    sending::SENDING_NAME,
 };
 use visitor::EmailAddress;
 
@@ -26,6 +29,32 @@ pub async fn publish_bounce(
         email,
         channel: channel.name().to_owned(),
         reason: words.to_owned(),
+        kind: BounceKind::Hard,
+    };
+    let id = NewsletterBounced::TYPE.id_for(delivery.event_id);
+    let published = publisher
+        .publish(&delivery.request_id, id, &delivery.person, bounced)
+        .await;
+    published.map(drop)
+}
+
+/// Publishes what became of an issue's mail to a subscriber; once, however often it is called.
+///
+/// # Errors
+///
+/// If the event is not known to be stored.
+pub async fn publish_issue_bounce(
+    publisher: &Publisher,
+    delivery: &Delivery,
+    email: EmailAddress,
+    kind: BounceKind,
+    words: &str,
+) -> Result<(), PublishError> {
+    let bounced = NewsletterBounced {
+        email,
+        channel: SENDING_NAME.to_owned(),
+        reason: words.to_owned(),
+        kind,
     };
     let id = NewsletterBounced::TYPE.id_for(delivery.event_id);
     let published = publisher

@@ -58,6 +58,35 @@ pub enum Handover {
     Erased,
     /// The receiver is not to have it: too many went there within a day.
     Withheld,
+    /// The receiver is not to have it, or cannot, and it is not tried again.
+    NotSent(NotSent),
+}
+
+/// Why a mail of the newsletter is not sent any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotSent {
+    /// The subscriber left meanwhile.
+    Left,
+    /// The address does not exist.
+    Bounced,
+    /// The mail server will never take it, for another reason.
+    Refused,
+    /// It was not taken for as long as it is tried.
+    GivenUp,
+}
+
+impl NotSent {
+    /// The word for it in the delivery record, which the log has, too.
+    fn logged(self) -> &'static str {
+        let word = match self {
+            Self::Left => "left",
+            Self::Bounced => "bounced",
+            Self::Refused => "refused",
+            Self::GivenUp => "given-up",
+        };
+        tracing::info!(reason = word, "not sent, and not tried again");
+        word
+    }
 }
 
 /// A delivery without a record. Whoever sends it asks again after everything that it waited for: another notifier may have delivered
@@ -190,6 +219,7 @@ impl Deliveries {
                 );
                 Some(WITHHELD)
             }
+            Handover::NotSent(why) => Some(why.logged()),
         };
         self.record(&key, state, OffsetDateTime::now_utc()).await?;
         Ok(handover)

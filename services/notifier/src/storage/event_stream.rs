@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_nats::jetstream::{
     Context,
     message::StreamMessage,
-    stream::{DirectGetErrorKind, RawMessageErrorKind, Stream},
+    stream::{DirectGetErrorKind, LastRawMessageErrorKind, RawMessageErrorKind, Stream},
 };
 use site_broker::{Delivery, Outcome};
 use site_events::SITE_STREAM;
@@ -39,6 +39,19 @@ impl EventStream {
         match self.0.direct_get_next_for_subject(subject, Some(from)).await {
             Ok(message) => Ok(Some(message)),
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Unavailable::new(SITE_STREAM, &error)),
+        }
+    }
+
+    /// The last event under a subject, as the stream's leader has it.
+    ///
+    /// # Errors
+    ///
+    /// If the broker does not answer.
+    pub async fn last(&self, subject: &str) -> Result<Option<StreamMessage>, Unavailable> {
+        match self.0.get_last_raw_message_by_subject(subject).await {
+            Ok(message) => Ok(Some(message)),
+            Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
             Err(error) => Err(Unavailable::new(SITE_STREAM, &error)),
         }
     }

@@ -1,5 +1,5 @@
 //! Storage in the broker's KV buckets and its stream: deliveries, how many mails each visitor and our own people got, the state of webhook
-//! endpoints, and the events themselves.
+//! endpoints, the newsletter's issues, and the events themselves.
 
 mod attempt_log;
 mod claims;
@@ -7,8 +7,11 @@ mod counted_mails;
 mod deliveries;
 mod endpoint_states;
 mod event_stream;
+mod issue_events;
+mod issue_states;
 mod mail_counts;
 mod person_order;
+mod shared_ledger;
 mod staff_mails;
 mod unavailable;
 mod under_way;
@@ -16,10 +19,13 @@ mod visitor_mails;
 
 pub use self::{
     attempt_log::AttemptLog,
-    deliveries::{Deliveries, Handover, LastDigest, Unsent},
+    deliveries::{Deliveries, Handover, LastDigest, NotSent, Unsent},
     endpoint_states::EndpointStates,
     event_stream::EventStream,
+    issue_events::{IssueEvent, IssueEventError, IssueEvents},
+    issue_states::{Go, IssueStates},
     person_order::PersonOrder,
+    shared_ledger::{LedgerClosed, LedgerWriter, SharedLedger},
     staff_mails::{StaffMails, Way},
     unavailable::Unavailable,
     visitor_mails::{Allowance, VisitorMails},

@@ -3,6 +3,7 @@
 mod bundles;
 mod dkim;
 mod exactly_once;
+mod issues;
 mod leads;
 mod mails;
 mod memory;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 /// The most connections of one channel.
 pub const MAX_CONNECTIONS: usize = 4;
@@ -15,12 +15,63 @@ pub const MAX_SLOW: usize = 20;
 const ATTACHMENT_BUDGET_BYTES: u32 = 8 * 1024 * 1024;
 
 /// One channel's limit of connections: whatever hangs in another holds up nothing here.
-pub struct ChannelLimit(pub(super) Semaphore);
+pub struct ChannelLimit {
+    pub(super) connections: Semaphore,
+    pub(super) priority: Priority,
+}
+
+/// Whose mails go first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Priority {
+    /// Somebody waits for it.
+    First,
+    /// It is begun while no other one is under way.
+    Bulk,
+}
 
 impl ChannelLimit {
     /// A limit of [`MAX_CONNECTIONS`].
     pub fn new() -> Self {
-        Self(Semaphore::new(MAX_CONNECTIONS))
+        Self::of(Priority::First)
+    }
+
+    /// The same for mails that let all others go first.
+    pub fn bulk() -> Self {
+        Self::of(Priority::Bulk)
+    }
+
+    fn of(priority: Priority) -> Self {
+        Self {
+            connections: Semaphore::new(MAX_CONNECTIONS),
+            priority,
+        }
+    }
+}
+
+/// How many mails that go first are waiting or under way.
+#[derive(Default)]
+pub(super) struct FirstMails(watch::Sender<usize>);
+
+/// One of them, until it is dropped.
+pub(super) struct FirstMail<'a>(&'a FirstMails);
+
+impl FirstMails {
+    pub fn begin(&self) -> FirstMail<'_> {
+        self.0.send_modify(|mails| *mails += 1);
+        FirstMail(self)
+    }
+
+    /// Waits until there is none.
+    pub async fn none(&self) {
+        let mut mails = self.0.subscribe();
+        // The sender is not gone: we have it.
+        let _none = mails.wait_for(|mails| *mails == 0).await;
+    }
+}
+
+impl Drop for FirstMail<'_> {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|mails| *mails -= 1);
     }
 }
 

@@ -49,7 +49,7 @@ use tokio_rustls::rustls::ClientConfig;
 use self::{
     content::Content,
     error::{HandOverError, without_addresses},
-    limits::{AttachmentBudget, MAX_CONNECTIONS, MAX_SLOW},
+    limits::{AttachmentBudget, FirstMails, MAX_CONNECTIONS, MAX_SLOW, Priority},
     transaction::{announce_content, greet, mail, name_sender, send_content},
 };
 pub use self::{
@@ -86,6 +86,7 @@ pub struct SmtpPool {
     /// Cancelled when no message may be begun any more.
     stop: CancellationToken,
     attachments: AttachmentBudget,
+    first_mails: FirstMails,
     breaker: CircuitBreaker,
     waiting: UpDownCounter<i64>,
     connections: UpDownCounter<i64>,
@@ -135,6 +136,7 @@ impl SmtpPool {
             deferred: Mutex::default(),
             stop: CancellationToken::new(),
             attachments: AttachmentBudget::new(),
+            first_mails: FirstMails::default(),
             breaker: CircuitBreaker::new("mail-server"),
             waiting: metrics::meter()
                 .i64_up_down_counter("site.smtp.waiting")
@@ -157,6 +159,8 @@ impl SmtpPool {
     /// Sends the message that `write` makes, unless there is none to be sent any more, over a pooled connection, within its
     /// channel's connection limit. One that is slow leaves the limit and goes on, so that a few that hang do not stop the channel.
     ///
+    /// A channel whose mails let all others go first begins one while none of those is waiting or under way.
+    ///
     /// It is written only when it can be sent, and there is room for its attachment of this size: a message that waited
     /// would be held in memory, and there may be hundreds. `key` tells its delivery from others.
     ///
@@ -173,16 +177,23 @@ impl SmtpPool {
         write: impl Future<Output = Result<Option<Message>, E>>,
     ) -> Result<Handover, E> {
         let waiting = CounterGuard::new(&self.waiting, &[]);
+        let first = (limit.priority == Priority::First).then(|| self.first_mails.begin());
         let permits = async {
             // First the room: what waits for that must not take a connection from mails without attachments.
             let share = self.attachments.share(attachment_bytes).await;
-            (share, limit.0.acquire().await)
+            let permit = limit.connections.acquire().await;
+            if limit.priority == Priority::Bulk {
+                self.first_mails.none().await;
+            }
+            (share, permit)
         };
         let (share, permit) = self.unless_stopped(permits).await?;
         drop(waiting);
         let mut call = self.breaker.try_call(key).ok_or(SmtpError::NotAsked)?;
         let leave_limit = async {
             tokio::time::sleep(SLOW_AFTER).await;
+            // Nor does it hold up what lets it go first.
+            drop(first);
             let _slow = self.slow.acquire().await;
             drop(permit);
             std::future::pending().await

@@ -1,0 +1,722 @@
+//! The ledger: how many mails of the newsletter were sent in this second, hour and day, to which domains, which are in somebody's
+//! hands, and what came of those of each issue. One record that all notifiers change by compare-and-set, so that limits hold for
+//! all of them together, and each mail counts once, whoever is killed.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use site_events::IssueId;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+/// The namespace of domains.
+const DOMAINS: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_646f_6d61_696e);
+/// How long a domain that did not take a mail is left alone at first; twice as long each time, up to [`MAX_SLOWED`].
+const FIRST_SLOWED: i64 = 2;
+/// The longest that a domain is left alone, in seconds.
+const MAX_SLOWED: i64 = 15 * 60;
+/// While a mail asks whether a slow domain takes mails again, the others wait for so many seconds.
+const PROBE_SECONDS: i64 = 5;
+/// How long a mail that was put off is left alone at first; twice as long each time, up to [`MAX_SLOWED`].
+const FIRST_PUT_OFF: i64 = 30;
+/// How often a mail is put off before it is given up: in some two hours.
+const MAX_PUT_OFF: u32 = 12;
+/// A domain that took nothing for so many seconds is given up.
+const DOMAIN_GIVEN_UP_AFTER: i64 = 3 * DAY;
+/// Of how many mails it is known how often they were put off.
+const MAX_KNOWN_PUT_OFF: usize = 2_000;
+/// How long a mail is known to be in somebody's hands that nobody speaks of any more, in seconds: longer than one is tried.
+const FORGOTTEN_AFTER: i64 = 7 * DAY;
+/// The figures of how many issues are kept.
+const MAX_ISSUES: usize = 50;
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// How many mails of the newsletter all notifiers together may send; what is `None` is not limited.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SendingLimits {
+    /// Within a second.
+    pub per_second: Option<u32>,
+    /// Within an hour (UTC).
+    pub per_hour: Option<u32>,
+    /// Within a day (UTC).
+    pub per_day: Option<u32>,
+    /// To one receiving domain within a minute.
+    pub per_domain_and_minute: Option<u32>,
+    /// The daily limits of the first days on which mails are sent.
+    pub warm_up: Vec<u32>,
+}
+
+/// Whether a mail may be sent now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// It may; it is counted, and in the hands of whoever asked.
+    Granted,
+    /// None may for so long.
+    Wait(Duration),
+    /// None to this domain may for so long.
+    DomainWaits(Duration),
+}
+
+/// What came of a mail that was in somebody's hands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The mail server has it.
+    Sent,
+    /// Its subscriber left meanwhile.
+    Left,
+    /// Its address does not exist.
+    Bounced,
+    /// The mail server will never take it, for another reason.
+    Refused,
+    /// It was not taken for as long as it is tried.
+    GivenUp,
+    /// It was not tried; it comes again.
+    Released,
+}
+
+/// What becomes of a mail that its domain put off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PutOff {
+    /// It comes again after this time.
+    Later(Duration),
+    /// It was put off often enough: it is to be finished as [`Outcome::GivenUp`].
+    GivenUp,
+}
+
+/// What came of the mails of one issue.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Figures {
+    /// The mail server has them.
+    pub sent: u64,
+    /// Their subscribers left before they were sent.
+    pub left: u64,
+    /// Their addresses do not exist.
+    pub bounced: u64,
+    /// The mail server will never take them, for another reason.
+    pub refused: u64,
+    /// They were not taken for as long as they were tried.
+    pub given_up: u64,
+    /// Attempts that a domain put off.
+    pub deferred: u64,
+    /// When the last of them was decided on, in seconds since 1970.
+    pub last: i64,
+}
+
+impl Figures {
+    /// How many mails are done, whatever came of them.
+    pub fn done(&self) -> u64 {
+        self.sent + self.left + self.bounced + self.refused + self.given_up
+    }
+}
+
+/// A count within a window of time, by the window's number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Window {
+    number: i64,
+    mails: u32,
+}
+
+impl Window {
+    /// Enters the window of this number. One notifier's clock may be behind another's: what has begun stays.
+    fn enter(&mut self, number: i64) {
+        if number > self.number {
+            *self = Self { number, mails: 0 };
+        }
+    }
+
+    fn give_back(&mut self, number: i64) {
+        if number == self.number {
+            self.mails = self.mails.saturating_sub(1);
+        }
+    }
+
+    fn is_full(self, limit: Option<u32>) -> bool {
+        limit.is_some_and(|limit| self.mails >= limit)
+    }
+}
+
+/// A mail in somebody's hands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct InHand {
+    issue: IssueId,
+    domain: String,
+    /// The second that it counts in, and so the hour and the day.
+    second: i64,
+}
+
+/// A domain that did not take a mail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct SlowDomain {
+    since: i64,
+    until: i64,
+    pause: i64,
+}
+
+/// How often a mail was put off, and when last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct PutOffMail {
+    times: u32,
+    last: i64,
+}
+
+/// The record.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Ledger {
+    second: Window,
+    hour: Window,
+    day: Window,
+    /// On how many days mails were sent, today included.
+    days: u32,
+    minute: i64,
+    domains: BTreeMap<String, u32>,
+    slow: BTreeMap<String, SlowDomain>,
+    in_hand: BTreeMap<Uuid, InHand>,
+    put_off_mails: BTreeMap<Uuid, PutOffMail>,
+    issues: BTreeMap<IssueId, Figures>,
+}
+
+impl Ledger {
+    /// Asks for a mail to this domain. One that is in hand already is granted, and counted once.
+    pub fn claim(
+        &mut self,
+        sending: Uuid,
+        issue: IssueId,
+        domain: &str,
+        now: OffsetDateTime,
+        limits: &SendingLimits,
+    ) -> Claim {
+        if self.in_hand.contains_key(&sending) {
+            return Claim::Granted;
+        }
+        let (domain, time) = (domain_key(domain), now.unix_timestamp());
+        self.enter(time);
+        if let Some(wait) = self.domain_wait(&domain, time, limits) {
+            return Claim::DomainWaits(wait);
+        }
+        if let Some(until) = self.full_until(limits) {
+            return Claim::Wait(time_until(until, now));
+        }
+        if let Some(slow) = self.slow.get_mut(&domain) {
+            slow.until = time + PROBE_SECONDS;
+        }
+        if self.day.mails == 0 {
+            self.days += 1;
+        }
+        for window in [&mut self.second, &mut self.hour, &mut self.day] {
+            window.mails += 1;
+        }
+        if limits.per_domain_and_minute.is_some() {
+            *self.domains.entry(domain.clone()).or_default() += 1;
+        }
+        let in_hand = InHand {
+            issue,
+            domain,
+            second: self.second.number,
+        };
+        self.in_hand.insert(sending, in_hand);
+        Claim::Granted
+    }
+
+    /// Says that a domain put a mail off: the domain is slowed down, and the mail comes again, or is given up.
+    pub fn put_off(&mut self, sending: Uuid, now: OffsetDateTime) -> PutOff {
+        let time = now.unix_timestamp();
+        let Some(in_hand) = self.in_hand.get(&sending).cloned() else {
+            return PutOff::Later(Duration::from_secs(FIRST_PUT_OFF.unsigned_abs()));
+        };
+        self.slow_down(&in_hand.domain, time);
+        let domain_since = self.slow.get(&in_hand.domain).map_or(time, |slow| slow.since);
+        let mail = self.put_off_mails.entry(sending).or_default();
+        *mail = PutOffMail {
+            times: mail.times + 1,
+            last: time,
+        };
+        let times = mail.times;
+        self.issues.entry(in_hand.issue).or_default().deferred += 1;
+        if times >= MAX_PUT_OFF || time - domain_since >= DOMAIN_GIVEN_UP_AFTER {
+            return PutOff::GivenUp;
+        }
+        self.in_hand.remove(&sending);
+        self.give_back(&in_hand);
+        self.forget_old_mails();
+        let doubled = FIRST_PUT_OFF << (times - 1).min(5);
+        PutOff::Later(Duration::from_secs(doubled.min(MAX_SLOWED).unsigned_abs()))
+    }
+
+    /// Says what came of a mail. One that is in nobody's hands was told of before, or its subscriber left before it was claimed.
+    pub fn finish(&mut self, sending: Uuid, issue: IssueId, outcome: Outcome, now: OffsetDateTime) {
+        let in_hand = self.in_hand.remove(&sending);
+        if in_hand.is_none() && outcome != Outcome::Left {
+            return;
+        }
+        let time = now.unix_timestamp();
+        let figures = self.issues.entry(issue).or_default();
+        figures.last = time;
+        match outcome {
+            Outcome::Sent => figures.sent += 1,
+            Outcome::Left => figures.left += 1,
+            Outcome::Bounced => figures.bounced += 1,
+            Outcome::Refused => figures.refused += 1,
+            Outcome::GivenUp => figures.given_up += 1,
+            Outcome::Released => {}
+        }
+        self.forget_old_issues();
+        let Some(in_hand) = in_hand else {
+            return;
+        };
+        if outcome != Outcome::Released {
+            self.put_off_mails.remove(&sending);
+        }
+        if matches!(outcome, Outcome::Sent | Outcome::Bounced) {
+            self.slow.remove(&in_hand.domain);
+        }
+        if outcome != Outcome::Sent {
+            self.give_back(&in_hand);
+        }
+    }
+
+    /// What came of an issue's mails so far.
+    pub fn figures(&self, issue: IssueId) -> Figures {
+        self.issues.get(&issue).copied().unwrap_or_default()
+    }
+
+    /// How many mails of an issue are in somebody's hands.
+    pub fn in_hand(&self, issue: IssueId) -> usize {
+        self.in_hand.values().filter(|mail| mail.issue == issue).count()
+    }
+
+    /// How many mails were sent or are in somebody's hands today (UTC).
+    pub fn mails_of_the_day(&self, now: OffsetDateTime) -> u32 {
+        let is_today = now.unix_timestamp().div_euclid(DAY) == self.day.number;
+        if is_today { self.day.mails } else { 0 }
+    }
+
+    /// How many domains are left alone at present.
+    pub fn slow_domains(&self, now: OffsetDateTime) -> usize {
+        let time = now.unix_timestamp();
+        self.slow.values().filter(|slow| slow.until > time).count()
+    }
+
+    fn enter(&mut self, time: i64) {
+        self.second.enter(time);
+        self.hour.enter(time.div_euclid(HOUR));
+        self.day.enter(time.div_euclid(DAY));
+        let minute = time.div_euclid(MINUTE);
+        if minute > self.minute {
+            self.minute = minute;
+            self.domains.clear();
+            // Of a domain to which nothing goes any more nothing is known in the end.
+            self.slow.retain(|_, slow| slow.until > time - DAY);
+            self.in_hand
+                .retain(|_, mail| mail.second > time - FORGOTTEN_AFTER);
+        }
+    }
+
+    /// Until when none may be sent, in seconds since 1970.
+    fn full_until(&self, limits: &SendingLimits) -> Option<i64> {
+        // A day on which nothing was sent yet is the next one.
+        let day = self.days + u32::from(self.day.mails == 0);
+        let of_warm_up = usize::try_from(day.saturating_sub(1)).ok();
+        let of_warm_up = of_warm_up.and_then(|day| limits.warm_up.get(day).copied());
+        let per_day = limits.per_day.into_iter().chain(of_warm_up).min();
+        if self.day.is_full(per_day) {
+            Some((self.day.number + 1) * DAY)
+        } else if self.hour.is_full(limits.per_hour) {
+            Some((self.hour.number + 1) * HOUR)
+        } else if self.second.is_full(limits.per_second) {
+            Some(self.second.number + 1)
+        } else {
+            None
+        }
+    }
+
+    fn domain_wait(&self, domain: &str, time: i64, limits: &SendingLimits) -> Option<Duration> {
+        let until_taken = self.slow.get(domain).map(|slow| slow.until - time);
+        let of_the_minute = self.domains.get(domain).copied().unwrap_or_default();
+        let is_full = limits
+            .per_domain_and_minute
+            .is_some_and(|limit| of_the_minute >= limit);
+        let until_next_minute = is_full.then(|| (self.minute + 1) * MINUTE - time);
+        let wait = until_taken.max(until_next_minute)?;
+        u64::try_from(wait)
+            .ok()
+            .filter(|wait| *wait > 0)
+            .map(Duration::from_secs)
+    }
+
+    fn slow_down(&mut self, domain: &str, time: i64) {
+        let known = self.slow.get(domain);
+        let pause = known.map_or(FIRST_SLOWED, |slow| (slow.pause * 2).min(MAX_SLOWED));
+        let slow = SlowDomain {
+            since: known.map_or(time, |slow| slow.since),
+            until: time + pause,
+            pause,
+        };
+        self.slow.insert(domain.to_owned(), slow);
+    }
+
+    fn give_back(&mut self, mail: &InHand) {
+        self.second.give_back(mail.second);
+        self.hour.give_back(mail.second.div_euclid(HOUR));
+        let of_today = self.day.mails;
+        self.day.give_back(mail.second.div_euclid(DAY));
+        // A day on which nothing was sent after all is none.
+        if of_today == 1 && self.day.mails == 0 {
+            self.days = self.days.saturating_sub(1);
+        }
+        if mail.second.div_euclid(MINUTE) == self.minute
+            && let Some(mails) = self.domains.get_mut(&mail.domain)
+        {
+            *mails = mails.saturating_sub(1);
+        }
+    }
+
+    fn forget_old_mails(&mut self) {
+        while self.put_off_mails.len() > MAX_KNOWN_PUT_OFF {
+            let oldest = self.put_off_mails.iter().min_by_key(|(_, mail)| mail.last);
+            let Some(oldest) = oldest.map(|(mail, _)| *mail) else {
+                return;
+            };
+            self.put_off_mails.remove(&oldest);
+        }
+    }
+
+    fn forget_old_issues(&mut self) {
+        while self.issues.len() > MAX_ISSUES {
+            let oldest = self.issues.iter().min_by_key(|(_, figures)| figures.last);
+            let Some(oldest) = oldest.map(|(issue, _)| *issue) else {
+                return;
+            };
+            self.issues.remove(&oldest);
+        }
+    }
+}
+
+/// What stands for a domain in the record: some belong to one person.
+fn domain_key(domain: &str) -> String {
+    let hash = Uuid::new_v5(&DOMAINS, domain.to_lowercase().as_bytes());
+    hash.as_simple().to_string().split_off(20)
+}
+
+/// The time until then, at least a moment.
+fn time_until(then: i64, now: OffsetDateTime) -> Duration {
+    let nanoseconds = i128::from(then) * 1_000_000_000 - now.unix_timestamp_nanos();
+    let nanoseconds = u64::try_from(nanoseconds).unwrap_or_default();
+    Duration::from_nanos(nanoseconds).max(Duration::from_millis(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use time::macros::datetime;
+
+    use super::*;
+
+    const NOW: OffsetDateTime = datetime!(2026-11-20 12:00:00.25 UTC);
+
+    fn issue() -> IssueId {
+        IssueId::named("smart-home")
+    }
+
+    fn later(seconds: i64) -> OffsetDateTime {
+        NOW + time::Duration::seconds(seconds)
+    }
+
+    fn claim(
+        ledger: &mut Ledger,
+        mail: u128,
+        domain: &str,
+        now: OffsetDateTime,
+        limits: &SendingLimits,
+    ) -> Claim {
+        ledger.claim(Uuid::from_u128(mail), issue(), domain, now, limits)
+    }
+
+    fn finish(ledger: &mut Ledger, mail: u128, outcome: Outcome, now: OffsetDateTime) {
+        ledger.finish(Uuid::from_u128(mail), issue(), outcome, now);
+    }
+
+    fn put_off(ledger: &mut Ledger, mail: u128, now: OffsetDateTime) -> PutOff {
+        ledger.put_off(Uuid::from_u128(mail), now)
+    }
+
+    #[test]
+    fn a_limit_waits_for_the_next_second_hour_or_day() {
+        for (limits, wait) in [
+            (
+                SendingLimits {
+                    per_second: Some(2),
+                    ..SendingLimits::default()
+                },
+                Duration::from_millis(750),
+            ),
+            (
+                SendingLimits {
+                    per_hour: Some(2),
+                    ..SendingLimits::default()
+                },
+                Duration::from_millis(3_599_750),
+            ),
+            (
+                SendingLimits {
+                    per_day: Some(2),
+                    ..SendingLimits::default()
+                },
+                Duration::from_millis(12 * 3_600_000 - 250),
+            ),
+        ] {
+            let mut ledger = Ledger::default();
+            for mail in 1..=2 {
+                assert_eq!(
+                    claim(&mut ledger, mail, "a.example", NOW, &limits),
+                    Claim::Granted
+                );
+            }
+            assert_eq!(
+                claim(&mut ledger, 3, "b.example", NOW, &limits),
+                Claim::Wait(wait)
+            );
+            let then = NOW + wait;
+            assert_eq!(claim(&mut ledger, 3, "b.example", then, &limits), Claim::Granted);
+        }
+    }
+
+    #[test]
+    fn a_mail_that_comes_again_after_a_kill_counts_once_in_limits_and_figures() {
+        let limits = SendingLimits {
+            per_day: Some(1),
+            ..SendingLimits::default()
+        };
+        let mut ledger = Ledger::default();
+        assert_eq!(claim(&mut ledger, 1, "a.example", NOW, &limits), Claim::Granted);
+        assert_eq!(
+            claim(&mut ledger, 1, "a.example", later(60), &limits),
+            Claim::Granted
+        );
+        assert!(matches!(
+            claim(&mut ledger, 2, "a.example", NOW, &limits),
+            Claim::Wait(_)
+        ));
+        for _ in 0..2 {
+            finish(&mut ledger, 1, Outcome::Sent, later(61));
+        }
+        assert_eq!(ledger.figures(issue()).sent, 1);
+        assert_eq!((ledger.in_hand(issue()), ledger.mails_of_the_day(NOW)), (0, 1));
+        assert!(matches!(
+            claim(&mut ledger, 2, "a.example", later(62), &limits),
+            Claim::Wait(_)
+        ));
+    }
+
+    #[test]
+    fn what_was_not_sent_makes_room_for_another() {
+        let limits = SendingLimits {
+            per_day: Some(1),
+            per_domain_and_minute: Some(1),
+            ..SendingLimits::default()
+        };
+        for outcome in [
+            Outcome::Left,
+            Outcome::Bounced,
+            Outcome::Refused,
+            Outcome::Released,
+        ] {
+            let mut ledger = Ledger::default();
+            assert_eq!(claim(&mut ledger, 1, "a.example", NOW, &limits), Claim::Granted);
+            finish(&mut ledger, 1, outcome, NOW);
+            assert_eq!(
+                claim(&mut ledger, 2, "a.example", NOW, &limits),
+                Claim::Granted,
+                "{outcome:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_domain_that_puts_mails_off_is_slowed_alone_and_asked_by_one() {
+        let limits = SendingLimits::default();
+        let mut ledger = Ledger::default();
+        claim(&mut ledger, 1, "slow.example", NOW, &limits);
+        assert_eq!(
+            put_off(&mut ledger, 1, NOW),
+            PutOff::Later(Duration::from_secs(30))
+        );
+        let waits = claim(&mut ledger, 2, "Slow.example", later(1), &limits);
+        assert_eq!(waits, Claim::DomainWaits(Duration::from_secs(1)));
+        assert_eq!(
+            claim(&mut ledger, 3, "fast.example", later(1), &limits),
+            Claim::Granted
+        );
+        assert_eq!(
+            claim(&mut ledger, 2, "slow.example", later(2), &limits),
+            Claim::Granted
+        );
+        let others = claim(&mut ledger, 4, "slow.example", later(3), &limits);
+        assert_eq!(others, Claim::DomainWaits(Duration::from_secs(4)));
+        put_off(&mut ledger, 2, later(4));
+        let waits = claim(&mut ledger, 4, "slow.example", later(4), &limits);
+        assert_eq!(waits, Claim::DomainWaits(Duration::from_secs(4)), "twice as long");
+        assert_eq!(ledger.slow_domains(later(5)), 1);
+        claim(&mut ledger, 2, "slow.example", later(92), &limits);
+        finish(&mut ledger, 2, Outcome::Sent, later(92));
+        assert_eq!(
+            claim(&mut ledger, 4, "slow.example", later(92), &limits),
+            Claim::Granted
+        );
+        assert_eq!(
+            (ledger.figures(issue()).deferred, ledger.figures(issue()).sent),
+            (2, 1)
+        );
+    }
+
+    #[test]
+    fn a_mail_that_is_put_off_again_and_again_is_given_up_and_so_is_a_domain_after_days() {
+        let limits = SendingLimits::default();
+        let (mut ledger, mut now) = (Ledger::default(), NOW);
+        let mut attempts = 0;
+        let given_up = loop {
+            attempts += 1;
+            assert_eq!(
+                claim(&mut ledger, 1, "full.example", now, &limits),
+                Claim::Granted
+            );
+            match put_off(&mut ledger, 1, now) {
+                PutOff::Later(pause) => now += pause.max(Duration::from_secs(15 * 60)),
+                PutOff::GivenUp => break attempts,
+            }
+        };
+        assert_eq!(given_up, MAX_PUT_OFF);
+        finish(&mut ledger, 1, Outcome::GivenUp, now);
+        assert_eq!(
+            (ledger.figures(issue()).given_up, ledger.put_off_mails.len()),
+            (1, 0)
+        );
+
+        let mut ledger = Ledger::default();
+        for mail in 0u32..2 {
+            let now = later(i64::from(mail) * 20 * HOUR);
+            claim(&mut ledger, mail.into(), "gone.example", now, &limits);
+            assert!(
+                matches!(put_off(&mut ledger, mail.into(), now), PutOff::Later(_)),
+                "{mail}"
+            );
+        }
+        for (mail, hours, expected) in [(2, 40, false), (3, 60, false), (4, 73, true)] {
+            let now = later(hours * HOUR);
+            claim(&mut ledger, mail, "gone.example", now, &limits);
+            let is_given_up = put_off(&mut ledger, mail, now) == PutOff::GivenUp;
+            assert_eq!(is_given_up, expected, "after {hours} hours");
+        }
+    }
+
+    #[test]
+    fn a_domain_has_a_limit_of_its_own() {
+        let limits = SendingLimits {
+            per_domain_and_minute: Some(1),
+            ..SendingLimits::default()
+        };
+        let mut ledger = Ledger::default();
+        assert_eq!(claim(&mut ledger, 1, "a.example", NOW, &limits), Claim::Granted);
+        let waits = claim(&mut ledger, 2, "a.example", NOW, &limits);
+        assert_eq!(waits, Claim::DomainWaits(Duration::from_secs(60)));
+        assert_eq!(claim(&mut ledger, 3, "b.example", NOW, &limits), Claim::Granted);
+        assert_eq!(
+            claim(&mut ledger, 2, "a.example", later(60), &limits),
+            Claim::Granted
+        );
+    }
+
+    #[test]
+    fn a_warm_up_goes_by_days_on_which_mails_are_sent() {
+        let limits = SendingLimits {
+            warm_up: vec![1, 2],
+            per_day: Some(3),
+            ..SendingLimits::default()
+        };
+        let (mut ledger, mut mail) = (Ledger::default(), 0);
+        // On the third day of the calendar nothing is sent.
+        for (day, expected) in [(0, 1), (1, 2), (3, 3), (4, 3)] {
+            let now = later(day * DAY);
+            let granted = (0..10).filter(|_| {
+                mail += 1;
+                claim(&mut ledger, mail, "a.example", now, &limits) == Claim::Granted
+            });
+            assert_eq!(granted.count(), expected, "day {day}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_is_behind_opens_no_window_anew() {
+        let limits = SendingLimits {
+            per_hour: Some(1),
+            ..SendingLimits::default()
+        };
+        let mut ledger = Ledger::default();
+        assert_eq!(
+            claim(&mut ledger, 1, "a.example", later(HOUR), &limits),
+            Claim::Granted
+        );
+        assert!(matches!(
+            claim(&mut ledger, 2, "a.example", NOW, &limits),
+            Claim::Wait(_)
+        ));
+        assert!(matches!(
+            claim(&mut ledger, 2, "a.example", later(HOUR), &limits),
+            Claim::Wait(_)
+        ));
+    }
+
+    #[test]
+    fn the_figures_of_the_last_issues_are_kept_and_none_of_a_domain_by_name() -> serde_json::Result<()> {
+        let (mut ledger, limits) = (Ledger::default(), SendingLimits::default());
+        for number in 0..60 {
+            let (mail, issue) = (Uuid::from_u128(number), IssueId::named(&number.to_string()));
+            let now = later(i64::try_from(number).unwrap_or_default());
+            ledger.claim(mail, issue, "ravi.example", now, &limits);
+            ledger.finish(mail, issue, Outcome::Sent, now);
+        }
+        assert_eq!(ledger.figures(IssueId::named("9")).sent, 0);
+        assert_eq!(ledger.figures(IssueId::named("10")).sent, 1);
+        claim(&mut ledger, 70, "ravi.example", NOW, &limits);
+        let record = serde_json::to_string(&ledger)?;
+        assert!(!record.contains("ravi"), "{record}");
+        assert_eq!(serde_json::from_str::<Ledger>(&record)?, ledger);
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn whoever_is_killed_and_comes_again_no_day_has_more_than_its_limit(
+            steps in prop::collection::vec((0u8..20, 0u8..4, 0i64..20_000), 0..200),
+        ) {
+            let limits = SendingLimits { per_day: Some(3), ..SendingLimits::default() };
+            let (mut ledger, mut now) = (Ledger::default(), NOW);
+            let mut sent: BTreeMap<u8, i64> = BTreeMap::new();
+            for (mail, what, seconds) in steps {
+                now += time::Duration::seconds(seconds);
+                if sent.contains_key(&mail) {
+                    continue;
+                }
+                // A granted mail that nothing more is said of was a killed notifier's.
+                if claim(&mut ledger, mail.into(), "a.example", now, &limits) == Claim::Granted {
+                    match what {
+                        0 => {}
+                        1 => { finish(&mut ledger, mail.into(), Outcome::Released, now); }
+                        _ => {
+                            let day = ledger.in_hand[&Uuid::from_u128(mail.into())].second.div_euclid(DAY);
+                            finish(&mut ledger, mail.into(), Outcome::Sent, now);
+                            sent.insert(mail, day);
+                        }
+                    }
+                }
+                for day in sent.values() {
+                    prop_assert!(sent.values().filter(|other| *other == day).count() <= 3);
+                }
+            }
+            prop_assert_eq!(ledger.figures(issue()).sent, sent.len() as u64);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! How far an issue is handed out, and whether it may go on.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use subscribers::audience::NotReached;
+use time::OffsetDateTime;
+
+/// Whether an issue may go on. A word of a later release is read as [`Self::Paused`]: nothing is sent of what is not understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IssueState {
+    /// Its mails are handed out and sent.
+    Running,
+    /// Nothing is begun any more.
+    Canceled,
+    /// Nothing is begun until it is resumed.
+    #[serde(other)]
+    Paused,
+}
+
+impl IssueState {
+    /// The word for it, as the record has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Canceled => "canceled",
+        }
+    }
+}
+
+/// To how many records of the subscribers' bucket an issue does not go, and why.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PassedOver {
+    /// They have not confirmed.
+    pub pending: u64,
+    /// They left.
+    pub unsubscribed: u64,
+    /// Their address does not exist, or they called a mail spam.
+    pub suppressed: u64,
+    /// They confirmed after the issue was asked for.
+    pub later: u64,
+    /// Only a later release knows their state, or the record cannot be read.
+    pub unknown: u64,
+}
+
+impl PassedOver {
+    /// Counts one more.
+    pub fn count(&mut self, why: NotReached) {
+        *match why {
+            NotReached::Pending => &mut self.pending,
+            NotReached::Unsubscribed => &mut self.unsubscribed,
+            NotReached::Suppressed => &mut self.suppressed,
+            NotReached::Later => &mut self.later,
+            NotReached::Unknown => &mut self.unknown,
+        } += 1;
+    }
+}
+
+/// The record of an issue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IssueProgress {
+    /// What it is called.
+    pub name: String,
+    /// Its subject line.
+    pub subject: String,
+    /// When it was asked for: who confirmed later gets the next one.
+    #[serde(with = "time::serde::rfc3339")]
+    pub requested: OffsetDateTime,
+    /// Whether it may go on.
+    pub state: IssueState,
+    /// The last sequence of the subscribers' bucket that was looked at; handing out goes on behind it.
+    pub position: u64,
+    /// How many mails were put into the stream `SENDINGS`.
+    pub queued: u64,
+    /// To whom it does not go.
+    pub passed_over: PassedOver,
+    /// When the last of them was put there.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "time::serde::rfc3339::option"
+    )]
+    pub handed_out: Option<OffsetDateTime>,
+    /// What a later release notes beside.
+    #[serde(flatten)]
+    pub unknown_fields: Map<String, Value>,
+}
+
+impl IssueProgress {
+    /// An issue of which nothing is handed out yet.
+    pub fn new(name: String, subject: String, requested: OffsetDateTime) -> Self {
+        Self {
+            name,
+            subject,
+            requested,
+            state: IssueState::Running,
+            position: 0,
+            queued: 0,
+            passed_over: PassedOver::default(),
+            handed_out: None,
+            unknown_fields: Map::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+
+    #[test]
+    fn what_a_later_release_notes_is_kept_and_a_state_that_it_made_sends_nothing() -> serde_json::Result<()> {
+        let progress = IssueProgress::new(
+            "smart-home".into(),
+            "The smart home".into(),
+            datetime!(2026-11-20 12:00 UTC),
+        );
+        let mut record = serde_json::to_value(&progress)?;
+        assert_eq!(serde_json::from_value::<IssueProgress>(record.clone())?, progress);
+        record["segment"] = "retail".into();
+        let read: IssueProgress = serde_json::from_value(record.clone())?;
+        assert_eq!(serde_json::to_value(read)?, record);
+        record["state"] = "throttled".into();
+        let read: IssueProgress = serde_json::from_value(record)?;
+        assert_eq!(read.state, IssueState::Paused);
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! `sitectl newsletter pause`, `resume` and `cancel`: the newsletter service and the notifiers look at what is noted here several
+//! times a second.
+
+use anyhow::{Context as _, bail, ensure};
+use async_nats::jetstream::Context;
+use issues::{IssueState, IssueStoreError, Issues};
+use serde_json::json;
+use site_events::{IssueId, SENDINGS_STREAM, subjects};
+
+use crate::{broker, common_args::CommonArgs, output::print_output};
+
+/// How often a record is tried to be changed that the newsletter service changes at the same time.
+const ATTEMPTS: usize = 20;
+
+/// Has no mail of an issue begun, until it is resumed.
+///
+/// # Errors
+///
+/// If it is not known, canceled, or cannot be changed.
+pub async fn pause(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
+    let context = broker::connect(&common.nats).await?;
+    change(&context, name, IssueState::Paused).await?;
+    let line = format!("Paused: {name}. It goes on by `sitectl newsletter resume {name}`.");
+    print_output(common.json, &json!({ "name": name, "state": "paused" }), [line])
+}
+
+/// Lets an issue go on.
+///
+/// # Errors
+///
+/// As [`pause`].
+pub async fn resume(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
+    let context = broker::connect(&common.nats).await?;
+    change(&context, name, IssueState::Running).await?;
+    print_output(
+        common.json,
+        &json!({ "name": name, "state": "running" }),
+        [format!("It goes on: {name}.")],
+    )
+}
+
+/// Ends an issue. What waits to be sent is removed; what is put there in the same moment is not sent either.
+///
+/// # Errors
+///
+/// As [`pause`].
+pub async fn cancel(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
+    let context = broker::connect(&common.nats).await?;
+    change(&context, name, IssueState::Canceled).await?;
+    let sendings = broker::stream(&context, SENDINGS_STREAM).await?;
+    let filter = subjects::sending(&IssueId::named(name).to_string(), "*");
+    let purged = sendings.purge().filter(filter.as_str()).await;
+    let removed = purged
+        .context("it is canceled, but what waits is not removed yet; repeat it")?
+        .purged;
+    let line = format!("Canceled: {name}. {removed} who have no mail of it yet get none.");
+    let document = json!({ "name": name, "state": "canceled", "removed": removed });
+    print_output(common.json, &document, [line])
+}
+
+async fn change(context: &Context, name: &str, state: IssueState) -> anyhow::Result<()> {
+    let issues = Issues::open(context).await?;
+    let issue = IssueId::named(name);
+    for _ in 0..ATTEMPTS {
+        let entry = issues.progress(issue).await?;
+        let mut entry = entry
+            .with_context(|| format!("There is no issue named {name}; see `sitectl newsletter status`."))?;
+        let is_canceled = entry.record.state == IssueState::Canceled;
+        ensure!(
+            !is_canceled || state == IssueState::Canceled,
+            "The issue {name} is canceled."
+        );
+        if entry.record.state == state {
+            return Ok(());
+        }
+        entry.record.state = state;
+        match issues.write_progress(issue, &entry.record, entry.revision).await {
+            Ok(_) => return Ok(()),
+            Err(IssueStoreError::Conflict) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    bail!("the issue {name} changes faster than it can be told; repeat it")
+}

@@ -1,0 +1,148 @@
+//! `sitectl newsletter`: an issue of the newsletter, looked at, sent, watched, paused and ended.
+
+mod bounces;
+mod control;
+mod html;
+mod links;
+mod plain_text;
+mod post;
+mod preview;
+mod reach;
+mod send;
+mod status;
+mod test_mail;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use site_events::event::Audience;
+use visitor::{EmailAddress, links as visitor_links};
+
+use self::post::Post;
+use crate::common_args::{CommonArgs, PersonKeyArgs};
+
+/// Which of the commands, and what it needs to know.
+#[derive(Args, Debug)]
+pub struct NewsletterArgs {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Shows what an issue would say; sends nothing
+    Preview {
+        #[command(flatten)]
+        post: PostArgs,
+        /// Writes its HTML into this file, without the frame that every mail has
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
+        /// Answers in JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Sends an issue to addresses of your own, to look at it
+    Test {
+        #[command(flatten)]
+        post: PostArgs,
+        /// Where it goes; may be given more than once
+        #[arg(long, value_name = "E-MAIL", required = true, value_parser = EmailAddress::parse)]
+        to: Vec<EmailAddress>,
+        #[command(flatten)]
+        key: PersonKeyArgs,
+        #[command(flatten)]
+        common: CommonArgs,
+    },
+    /// Sends an issue to all who confirmed their subscription, once it was said how many those are
+    Send {
+        #[command(flatten)]
+        post: PostArgs,
+        /// Does it without asking
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        common: CommonArgs,
+    },
+    /// How far an issue is, or all of them
+    Status {
+        /// The issue's name
+        name: Option<String>,
+        #[command(flatten)]
+        common: CommonArgs,
+    },
+    /// Has no mail of an issue begun, until it is resumed
+    Pause {
+        /// The issue's name
+        name: String,
+        #[command(flatten)]
+        common: CommonArgs,
+    },
+    /// Lets an issue that is paused go on
+    Resume {
+        /// The issue's name
+        name: String,
+        #[command(flatten)]
+        common: CommonArgs,
+    },
+    /// Ends an issue: who has no mail of it yet gets none
+    Cancel {
+        /// The issue's name
+        name: String,
+        #[command(flatten)]
+        common: CommonArgs,
+    },
+    /// Reads mails that came back, and complaints, and suppresses addresses by them
+    Bounces(bounces::BouncesArgs),
+}
+
+/// The issue, and how its links are written.
+#[derive(Args, Debug)]
+struct PostArgs {
+    /// A post of the blog, or another Markdown file
+    #[arg(value_name = "FILE")]
+    post: PathBuf,
+    /// What the issue is called; the file's name by default. No two that are sent have the same
+    #[arg(long)]
+    name: Option<String>,
+    /// Address of the site, for its links and pictures
+    #[arg(long, env = "SITE_URL", default_value = "http://localhost:8080", value_parser = visitor_links::site_url)]
+    site_url: String,
+}
+
+impl PostArgs {
+    fn read(&self, audience: Audience) -> anyhow::Result<Post> {
+        Post::read(&self.post, self.name.as_deref(), &self.site_url, audience)
+    }
+}
+
+/// Does what was asked for.
+///
+/// # Errors
+///
+/// If the issue cannot be read or is not known, the broker does not answer, or it was not said to go ahead.
+pub async fn run(args: &NewsletterArgs) -> anyhow::Result<()> {
+    match &args.command {
+        Command::Preview { post, html, json } => {
+            preview::preview(&post.read(Audience::Subscribers)?, html.as_deref(), *json)
+        }
+        Command::Test {
+            post,
+            to,
+            key,
+            common,
+        } => test_mail::send_test(post.read(Audience::Test)?, to, key, common).await,
+        Command::Send { post, yes, common } => {
+            let consent = if *yes {
+                send::Consent::Given
+            } else {
+                send::Consent::Asked
+            };
+            send::send(post.read(Audience::Subscribers)?, consent, common).await
+        }
+        Command::Status { name, common } => status::status(name.as_deref(), common).await,
+        Command::Pause { name, common } => control::pause(name, common).await,
+        Command::Resume { name, common } => control::resume(name, common).await,
+        Command::Cancel { name, common } => control::cancel(name, common).await,
+        Command::Bounces(args) => bounces::bounces(args).await,
+    }
+}

@@ -1,0 +1,71 @@
+//! Whom an issue of the newsletter reaches.
+
+use time::OffsetDateTime;
+use visitor::EmailAddress;
+
+use crate::{State, Subscriber};
+
+/// Why an issue does not go to somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotReached {
+    /// They have not confirmed.
+    Pending,
+    /// They left.
+    Unsubscribed,
+    /// Their address does not exist, or they called a mail spam.
+    Suppressed,
+    /// They confirmed after the issue was asked for, and get the next one.
+    Later,
+    /// Only a later release knows their state.
+    Unknown,
+}
+
+impl Subscriber {
+    /// Where an issue goes that was asked for then.
+    ///
+    /// # Errors
+    ///
+    /// If it does not go there, with the reason.
+    pub fn reached_at(&self, requested: OffsetDateTime) -> Result<&EmailAddress, NotReached> {
+        match (&self.state, &self.email) {
+            (State::Confirmed { since }, _) if *since > requested => Err(NotReached::Later),
+            (State::Confirmed { .. }, Some(email)) => Ok(email),
+            (State::Pending { .. }, _) => Err(NotReached::Pending),
+            (State::Unsubscribed { .. }, _) => Err(NotReached::Unsubscribed),
+            (State::Suppressed { .. }, _) => Err(NotReached::Suppressed),
+            (State::Confirmed { .. } | State::Moved { .. } | State::Unknown, _) => Err(NotReached::Unknown),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::{Duration, macros::datetime};
+    use uuid::Uuid;
+
+    use super::*;
+
+    const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
+
+    #[test]
+    fn an_issue_reaches_whoever_had_confirmed_and_has_not_left() {
+        let email = EmailAddress::parse("asha@example.com").expect("an address");
+        let key = Uuid::from_u128(1);
+        let pending = Subscriber::signed_up(None, email.clone(), None, NOW, key, key).expect("a sign-up");
+        let confirmed = pending.clone().confirmed(NOW).expect("pending");
+        assert_eq!(confirmed.reached_at(NOW), Ok(&email));
+        let before = NOW - Duration::SECOND;
+        assert_eq!(confirmed.reached_at(before), Err(NotReached::Later));
+        for (subscriber, why) in [
+            (pending, NotReached::Pending),
+            (confirmed.clone().unsubscribed(NOW), NotReached::Unsubscribed),
+            (
+                confirmed.clone().unsubscribed(NOW).forgotten(),
+                NotReached::Unsubscribed,
+            ),
+            (confirmed.suppressed(NOW), NotReached::Suppressed),
+        ] {
+            assert_eq!(subscriber.reached_at(NOW), Err(why));
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! An issue is handed out: whom it reaches, whoever is killed meanwhile, and what the operator says.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::{Duration as Wait, Instant},
+};
+
+use anyhow::Context as _;
+use async_nats::jetstream;
+use issues::{IssueProgress, IssueState, Issues};
+use serde_json::Value;
+use site_broker::Publisher;
+use site_events::{
+    FAN_OUT_CONSUMER, IssueId, SENDINGS_STREAM, SITE_STREAM, Sending,
+    event::{Audience, NewsletterIssueRequested},
+};
+use site_service::RequestId;
+use testkit::{
+    ChildProcess, Nats, SeededSubscriber, User, eventually, measure, pass_flags, seed_subscribers,
+};
+use time::{Duration, OffsetDateTime};
+use tokio::process::Command;
+use visitor::token::Purpose;
+
+use crate::{ADDRESS, PERSON_KEY, Running, TOKEN_KEY, running, token};
+
+const NAME: &str = "smart-home";
+const SOON: Wait = Wait::from_secs(60);
+/// What the promise says of the pace.
+const SENDINGS_PER_SECOND: f64 = 2_000.0;
+
+fn issue() -> IssueId {
+    IssueId::named(NAME)
+}
+
+fn requested(audience: Audience) -> NewsletterIssueRequested {
+    NewsletterIssueRequested {
+        name: NAME.to_owned(),
+        subject: "The smart home".to_owned(),
+        preview: "Cameras at home.".to_owned(),
+        html: "<p>Hello</p>".to_owned(),
+        text: "Hello".to_owned(),
+        web: None,
+        audience,
+    }
+}
+
+/// The operator's tool, as far as it has to do with this service.
+struct Operator {
+    context: jetstream::Context,
+    issues: Issues,
+}
+
+impl Operator {
+    async fn on(nats: &Nats) -> anyhow::Result<Self> {
+        let context = jetstream::new(nats.client(User::Operator).await?);
+        Ok(Self {
+            issues: Issues::open(&context).await?,
+            context,
+        })
+    }
+
+    async fn send(&self, audience: Audience) -> anyhow::Result<()> {
+        let progress = IssueProgress::new(NAME.into(), "The smart home".into(), OffsetDateTime::now_utc());
+        self.issues.write_progress(issue(), &progress, 0).await?;
+        let publisher = Publisher::new(self.context.client());
+        let request = RequestId::accept(Some("visit-0001"));
+        publisher
+            .publish(
+                &request,
+                issue().event_id(),
+                &issue().as_subject(),
+                requested(audience),
+            )
+            .await?;
+        Ok(())
+    }
+
+    async fn progress(&self) -> anyhow::Result<IssueProgress> {
+        let entry = self.issues.progress(issue()).await?;
+        Ok(entry.context("the issue is noted")?.record)
+    }
+
+    async fn say(&self, state: IssueState) -> anyhow::Result<()> {
+        loop {
+            let mut entry = self
+                .issues
+                .progress(issue())
+                .await?
+                .context("the issue is noted")?;
+            entry.record.state = state;
+            let written = self
+                .issues
+                .write_progress(issue(), &entry.record, entry.revision)
+                .await;
+            if written.is_ok() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn until_handed_out(&self) -> anyhow::Result<IssueProgress> {
+        eventually("the issue is handed out", 5 * SOON, async || {
+            let progress = self.progress().await.ok()?;
+            progress.handed_out.is_some().then_some(progress)
+        })
+        .await
+    }
+
+    async fn queued(&self) -> anyhow::Result<u64> {
+        let stream = self.context.get_stream(SENDINGS_STREAM).await?;
+        Ok(stream.cached_info().state.messages)
+    }
+
+    async fn until_the_event_is_done(&self) -> anyhow::Result<()> {
+        eventually("the event is acknowledged", SOON, async || {
+            let site = self.context.get_stream(SITE_STREAM).await.ok()?;
+            let info = site.consumer_info(FAN_OUT_CONSUMER).await.ok()?;
+            (info.num_pending == 0 && info.num_ack_pending == 0).then_some(())
+        })
+        .await
+    }
+}
+
+async fn sendings(nats: &Nats) -> anyhow::Result<Vec<Sending>> {
+    let messages = nats.messages(SENDINGS_STREAM).await?;
+    messages
+        .iter()
+        .map(|message| Ok(serde_json::from_slice(&message.payload)?))
+        .collect()
+}
+
+fn readers(count: usize) -> impl Iterator<Item = String> {
+    (0..count).map(|number| format!("reader-{number}@example.org"))
+}
+
+async fn seed(nats: &Nats, count: usize) -> anyhow::Result<Vec<SeededSubscriber>> {
+    seed_subscribers(nats, PERSON_KEY, readers(count)).await
+}
+
+/// The service in a process of its own, to be killed.
+fn process(nats: &Nats, logs: &std::path::Path) -> anyhow::Result<ChildProcess> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_newsletter"));
+    let mut flags = vec![
+        "--listen=127.0.0.1:0".to_owned(),
+        format!("--person-key={PERSON_KEY}"),
+        format!("--token-key={TOKEN_KEY}"),
+    ];
+    flags.extend(nats.flags(User::Newsletter));
+    pass_flags(command.as_std_mut(), &flags);
+    ChildProcess::start("newsletter", logs, command)
+}
+
+async fn sign_up_and_confirm(running: &mut Running) -> anyhow::Result<()> {
+    running.sign_up().await?;
+    running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_issue_is_handed_out_to_whoever_confirmed_and_to_nobody_else() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let readers = seed(&running.nats, 5).await?;
+    sign_up_and_confirm(&mut running).await?;
+    running
+        .unsubscribe(token(Purpose::Unsubscribe, Duration::HOUR)?)
+        .await?;
+    running.sign_up_as("pending@example.org").await?;
+    let operator = Operator::on(&running.nats).await?;
+    operator.send(Audience::Subscribers).await?;
+    let progress = operator.until_handed_out().await?;
+    let handed_out = sendings(&running.nats).await?;
+    let people: BTreeSet<&str> = handed_out
+        .iter()
+        .map(|sending| sending.subject.as_str())
+        .collect();
+    let expected: BTreeSet<&str> = readers.iter().map(|reader| reader.person.as_str()).collect();
+    assert_eq!((people, handed_out.len()), (expected, 5));
+    assert_eq!(
+        (
+            progress.queued,
+            progress.passed_over.pending,
+            progress.passed_over.unsubscribed
+        ),
+        (5, 1, 1)
+    );
+    for reader in &readers {
+        let id = issue().sending_id(reader.record.subscription);
+        assert!(
+            handed_out.iter().any(|sending| sending.id == id),
+            "{}",
+            reader.email.as_str()
+        );
+    }
+    let stored = serde_json::to_string(&handed_out)?;
+    assert!(!stored.contains("example.org"), "a sending holds an address");
+    operator.until_the_event_is_done().await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn who_confirms_after_it_was_asked_for_gets_the_next_one_and_a_test_goes_to_nobody()
+-> anyhow::Result<()> {
+    let mut running = running().await?;
+    let operator = Operator::on(&running.nats).await?;
+    operator.send(Audience::Test).await?;
+    operator.until_the_event_is_done().await?;
+    sign_up_and_confirm(&mut running).await?;
+    assert_eq!(operator.queued().await?, 0);
+
+    let other = IssueId::named("other");
+    let before = OffsetDateTime::now_utc() - Duration::MINUTE;
+    let event = site_events::Event::new(
+        "visit-0001",
+        other.event_id(),
+        &other.as_subject(),
+        before,
+        requested(Audience::Subscribers),
+    );
+    let subject = format!("site.newsletter.issue-requested.{other}");
+    operator
+        .context
+        .publish(subject, serde_json::to_vec(&event)?.into())
+        .await?
+        .await?;
+    operator.until_the_event_is_done().await?;
+    let progress = operator
+        .issues
+        .progress(other)
+        .await?
+        .context("it is noted")?
+        .record;
+    assert_eq!((progress.queued, progress.passed_over.later), (0, 1));
+    Ok(())
+}
+
+/// As many subscribers as `FAN_OUT_SUBSCRIBERS` says, or some: 100,000 are what the promise is about.
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_at_random_moments_it_goes_on_where_it_was_and_leaves_nobody_out() -> anyhow::Result<()> {
+    let count = std::env::var("FAN_OUT_SUBSCRIBERS").map_or(Ok(3_000), |count| count.parse())?;
+    let kills = std::env::var("FAN_OUT_KILLS").map_or(Ok(3), |kills| kills.parse())?;
+    let nats = Nats::start().await?;
+    nats.shorten_the_ack_wait(Wait::from_secs(1)).await?;
+    let readers = seed(&nats, count).await?;
+    let logs = tempfile::TempDir::new()?;
+    let operator = Operator::on(&nats).await?;
+    operator.send(Audience::Subscribers).await?;
+    let mut killed = 0;
+    for _ in 0..kills {
+        let position = operator.progress().await?.position;
+        let service = process(&nats, logs.path())?;
+        let is_going = eventually("it hands out", SOON, async || {
+            let progress = operator.progress().await.ok()?;
+            (progress.position > position || progress.handed_out.is_some())
+                .then_some(progress.handed_out.is_none())
+        });
+        if is_going.await? {
+            tokio::time::sleep(Wait::from_millis(fastrand::u64(0..150))).await;
+            killed += u32::from(operator.progress().await?.handed_out.is_none());
+        }
+        service.kill().await?;
+    }
+    let service = process(&nats, logs.path())?;
+    let progress = operator.until_handed_out().await?;
+    let memory = measure::resident_bytes(&service, "VmHWM")?;
+    let mut per_person: BTreeMap<String, usize> = BTreeMap::new();
+    for sending in sendings(&nats).await? {
+        *per_person.entry(sending.subject.to_string()).or_default() += 1;
+    }
+    let expected: BTreeSet<&str> = readers.iter().map(|reader| reader.person.as_str()).collect();
+    let found: BTreeSet<&str> = per_person.keys().map(String::as_str).collect();
+    assert!(found == expected, "{} of {count} are handed out", found.len());
+    let twice = per_person.values().filter(|count| **count > 1).count();
+    eprintln!(
+        "{count} subscribers, killed {killed} times while it handed out: each there, {twice} twice; peak {:.1} MB",
+        memory as f64 / 1e6
+    );
+    assert_eq!((twice, progress.queued), (0, count as u64));
+    assert!(killed > 0, "it was never killed while it handed out");
+    Ok(())
+}
+
+/// Prints the pace; `FAN_OUT_PACE` makes it a promise, on a machine that does nothing else.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_issue_is_handed_out_at_a_pace_and_in_little_memory() -> anyhow::Result<()> {
+    let count = std::env::var("FAN_OUT_SUBSCRIBERS").map_or(Ok(5_000), |count| count.parse())?;
+    let nats = Nats::start().await?;
+    seed(&nats, count).await?;
+    let logs = tempfile::TempDir::new()?;
+    let service = process(&nats, logs.path())?;
+    eventually("the service is connected", SOON, async || {
+        nats.connected()
+            .await
+            .ok()?
+            .contains(&"newsletter".to_owned())
+            .then_some(())
+    })
+    .await?;
+    tokio::time::sleep(Wait::from_secs(1)).await;
+    let idle = measure::resident_bytes(&service, "VmHWM")?;
+    let operator = Operator::on(&nats).await?;
+    let started = Instant::now();
+    operator.send(Audience::Subscribers).await?;
+    operator.until_handed_out().await?;
+    let pace = count as f64 / started.elapsed().as_secs_f64();
+    let grown = measure::resident_bytes(&service, "VmHWM")?.saturating_sub(idle);
+    eprintln!(
+        "{count} subscribers: {pace:.0} a second, {:.1} MB above idle",
+        grown as f64 / 1e6
+    );
+    assert_eq!(operator.queued().await?, count as u64);
+    assert!(grown < 64_000_000, "{grown} bytes above idle");
+    let is_promised = std::env::var_os("FAN_OUT_PACE").is_some();
+    assert!(!is_promised || pace >= SENDINGS_PER_SECOND, "{pace:.0} a second");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_pause_holds_within_a_second_and_a_cancellation_ends_it() -> anyhow::Result<()> {
+    let running = running().await?;
+    seed(&running.nats, 20_000).await?;
+    let operator = Operator::on(&running.nats).await?;
+    operator.send(Audience::Subscribers).await?;
+    eventually("it has begun", SOON, async || {
+        (operator.progress().await.ok()?.position > 0).then_some(())
+    })
+    .await?;
+    operator.say(IssueState::Paused).await?;
+    tokio::time::sleep(Wait::from_secs(1)).await;
+    let paused = operator.queued().await?;
+    tokio::time::sleep(Wait::from_secs(2)).await;
+    assert_eq!(operator.queued().await?, paused, "it went on");
+    assert!(paused < 20_000, "it was paused too late to show anything");
+
+    operator.say(IssueState::Running).await?;
+    let going_on = Instant::now();
+    eventually("it goes on", SOON, async || {
+        (operator.queued().await.ok()? > paused).then_some(())
+    })
+    .await?;
+    assert!(
+        going_on.elapsed() < Wait::from_secs(2),
+        "{:?}",
+        going_on.elapsed()
+    );
+    operator.say(IssueState::Canceled).await?;
+    operator.until_the_event_is_done().await?;
+    assert!(operator.queued().await? < 20_000);
+    assert_eq!(operator.progress().await?.handed_out, None);
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_was_agreed_to_is_kept_in_the_words_of_the_page() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    sign_up_and_confirm(&mut running).await?;
+    let record: Value = running.record_of(ADDRESS).await?.context("a record")?;
+    let question = record["consent"]["text"].as_str().context("the words")?;
+    let page =
+        std::fs::read_to_string(testkit::root().join("frontends/shell/src/content/newsletter-prompts.ts"))?;
+    assert!(page.contains(&format!("question: '{question}'")), "{question}");
+    assert_eq!(record["consent"]["form"], "double-opt-in");
+    Ok(())
+}

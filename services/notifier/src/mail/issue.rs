@@ -1,0 +1,65 @@
+//! An issue of the newsletter, as one subscriber gets it.
+
+use minijinja::context;
+use site_events::{
+    Event, Sending,
+    event::{Audience, NewsletterIssueRequested},
+    sending::SENDING_NAME,
+};
+use visitor::EmailAddress;
+
+use super::{
+    context::MailContext,
+    error::MailError,
+    message::Mail,
+    templates::Kind,
+    visitor::{ours, visitor},
+    wording,
+};
+
+/// The mail, the same whenever it is sent again. It can be unsubscribed from in one click (RFC 8058), says which list it is of
+/// (RFC 2919), and by which issue a complaint is to be counted (`Feedback-ID`, as receivers ask of bulk mail).
+///
+/// # Errors
+///
+/// If no mail can go to the address.
+pub fn issue(
+    context: &MailContext,
+    event: &Event<NewsletterIssueRequested>,
+    sending: &Sending,
+    email: &EmailAddress,
+) -> Result<Mail, MailError> {
+    let issue = &event.data;
+    let unsubscribe_links = context.links.unsubscribe_links(&sending.subject, event.time);
+    let values = context! {
+        subject => &issue.subject,
+        preview => &issue.preview,
+        html => &issue.html,
+        text => &issue.text,
+        web => issue.web.as_deref(),
+        is_test => issue.audience == Audience::Test,
+        unsubscribe => unsubscribe_links.page,
+    };
+    let (domain, brand) = (context.from.email.domain(), &context.brand.name);
+    let sender: String = brand
+        .to_lowercase()
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect();
+    Ok(Mail {
+        kind: Kind::Issue,
+        id: format!("{}.{SENDING_NAME}", sending.id),
+        conversation: format!("{}.{SENDING_NAME}", sending.issue),
+        headers: vec![
+            ("X-Event-Id", event.id.to_string()),
+            ("X-Request-Id", wording::one_line(&event.requestid)),
+            ("List-Id", format!("{brand} Insights <newsletter.{domain}>")),
+            ("Feedback-ID", format!("{}:newsletter:site:{sender}", issue.name)),
+        ],
+        to: visitor(None, email)?,
+        reply_to: Some(ours(context, &context.brand.emails.admin)),
+        unsubscribe: Some(unsubscribe_links.one_click),
+        attachment: None,
+        values,
+    })
+}

@@ -1,0 +1,321 @@
+//! Sends one mail of an issue of the newsletter, top to bottom: unless the issue is paused or was canceled, the limits are reached,
+//! or the subscriber left meanwhile, it is written, handed to the mail server, recorded and counted.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use issues::{Claim, IssueState, Outcome as LedgerOutcome, PutOff};
+use site_broker::{Delivery, GivenBack, Outcome, Pause, Publisher, SUBSCRIBERS_BUCKET};
+use site_events::{Sending, event::BounceKind};
+use subscribers::{SubscriberStoreError, Subscribers};
+use time::OffsetDateTime;
+use visitor::EmailAddress;
+
+use crate::{
+    delivery_error::DeliveryError,
+    mail::{self, MailContext, MailError},
+    reports::bounces,
+    storage::{
+        Deliveries, Go, Handover, IssueEvent, IssueEventError, IssueEvents, IssueStates, LedgerClosed,
+        NotSent, SharedLedger, Unavailable, Unsent,
+    },
+    transport::smtp::{ChannelLimit, SmtpError, SmtpPool},
+};
+
+/// The longest that a mail waits in the hands of a notifier before the limits are looked at again: another may have given one back.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// How long it holds what was read of a subscriber.
+const READ_HOLDS: Duration = Duration::from_millis(50);
+
+/// What a mail of the newsletter is sent with.
+pub struct IssueSender {
+    pub deliveries: Deliveries,
+    pub subscribers: Subscribers,
+    pub states: IssueStates,
+    pub events: IssueEvents,
+    pub ledger: SharedLedger,
+    pub mail_context: Arc<MailContext>,
+    pub smtp: Arc<SmtpPool>,
+    pub publisher: Publisher,
+    pub limit: ChannelLimit,
+}
+
+/// Why a mail was not sent.
+#[derive(Debug, thiserror::Error)]
+enum SendingError {
+    #[error(transparent)]
+    Delivery(#[from] DeliveryError),
+    #[error(transparent)]
+    Event(#[from] IssueEventError),
+    #[error("the subscriber cannot be read: {0}")]
+    Subscriber(#[from] SubscriberStoreError),
+    #[error(transparent)]
+    Closed(#[from] LedgerClosed),
+    /// The subscriber left, or the issue was erased.
+    #[error("the subscriber left meanwhile")]
+    Left,
+    #[error("the issue was canceled")]
+    Canceled,
+    #[error("the issue is paused")]
+    Paused,
+    /// It comes again after this time.
+    #[error("the receiving domain takes no more now")]
+    DomainWaits(Duration),
+    /// It is another one's.
+    #[error("the notifier stops")]
+    Stopped,
+}
+
+impl From<SmtpError> for SendingError {
+    fn from(error: SmtpError) -> Self {
+        Self::Delivery(error.into())
+    }
+}
+
+impl From<MailError> for SendingError {
+    fn from(error: MailError) -> Self {
+        Self::Delivery(error.into())
+    }
+}
+
+impl From<Unavailable> for SendingError {
+    fn from(error: Unavailable) -> Self {
+        Self::Delivery(error.into())
+    }
+}
+
+impl From<GivenBack> for SendingError {
+    fn from(error: GivenBack) -> Self {
+        Self::Delivery(error.into())
+    }
+}
+
+impl From<SendingError> for Outcome {
+    fn from(error: SendingError) -> Self {
+        let reason = error.to_string();
+        match error {
+            SendingError::Canceled => Self::Delivered,
+            SendingError::Stopped | SendingError::Closed(_) => Self::NotBegun,
+            SendingError::DomainWaits(pause) => Self::Retry(reason, Pause::Just(pause)),
+            SendingError::Event(IssueEventError::Unreadable(_)) => Self::Refused(reason),
+            SendingError::Delivery(error) => error.into(),
+            SendingError::Event(_)
+            | SendingError::Subscriber(_)
+            | SendingError::Left
+            | SendingError::Paused => Self::Retry(reason, Pause::Backoff),
+        }
+    }
+}
+
+impl IssueSender {
+    /// One attempt at one mail.
+    pub async fn deliver(&self, delivery: Delivery) -> Outcome {
+        let sending: Sending = match serde_json::from_slice(delivery.payload()) {
+            Ok(sending) => sending,
+            Err(error) => {
+                let (line, column) = (error.line(), error.column());
+                return Outcome::Refused(format!(
+                    "not a sending: unreadable at line {line}, column {column}"
+                ));
+            }
+        };
+        match self.states.wait(sending.issue, &delivery).await {
+            Ok(Go::Ahead) => {}
+            Ok(Go::Canceled) => return Outcome::Delivered,
+            Ok(Go::Stopped) => return Outcome::NotBegun,
+            Err(error) => return SendingError::from(error).into(),
+        }
+        let send = |unsent| Box::pin(self.send(&sending, &delivery, unsent));
+        let sent = self.deliveries.deliver_once(&delivery, send).await;
+        self.conclude(&sending, sent).await
+    }
+
+    /// Counts what came of it, before the broker hears that it is done: whoever is killed in between, it counts once.
+    async fn conclude(&self, sending: &Sending, sent: Result<Handover, SendingError>) -> Outcome {
+        let (counted, outcome) = match sent {
+            Ok(handover) => (counted(&handover), Outcome::Delivered),
+            Err(error) => (LedgerOutcome::Released, Outcome::from(error)),
+        };
+        match self.ledger.finish(sending.id, sending.issue, counted).await {
+            Ok(()) => outcome,
+            Err(closed) => SendingError::from(closed).into(),
+        }
+    }
+
+    async fn send(
+        &self,
+        sending: &Sending,
+        delivery: &Delivery,
+        unsent: Unsent<'_>,
+    ) -> Result<Handover, SendingError> {
+        loop {
+            let event = match self.events.of(sending.issue).await {
+                Err(IssueEventError::Gone) => return Ok(Handover::Erased),
+                event => event?,
+            };
+            let sent = async {
+                let address = self.address(sending, &event).await?;
+                let read_at = Instant::now();
+                self.wait_for_limits(sending, &address, delivery).await?;
+                self.smtp.breaker().wait(delivery).await?;
+                self.try_to_send(sending, &event, (&address, read_at), &unsent)
+                    .await
+            };
+            match sent.await {
+                Err(SendingError::Delivery(DeliveryError::Smtp(SmtpError::NotAsked))) => {}
+                Err(SendingError::Paused) => self.wait_while_paused(sending, delivery).await?,
+                Err(SendingError::Left) => return Ok(Handover::NotSent(NotSent::Left)),
+                Err(SendingError::Delivery(DeliveryError::Smtp(error))) => {
+                    return self.handle_refusal(sending, delivery, &event, error).await;
+                }
+                sent => return sent,
+            }
+        }
+    }
+
+    /// Where the mail goes now.
+    async fn address(&self, sending: &Sending, event: &IssueEvent) -> Result<EmailAddress, SendingError> {
+        if let Some(test) = &sending.test {
+            return Ok(test.clone());
+        }
+        let subscriber = self.subscribers.look_up(&sending.subject).await?;
+        let subscriber = subscriber.ok_or(SendingError::Left)?;
+        // Whoever left and came back since has another subscription.
+        let is_same = sending.issue.sending_id(subscriber.subscription) == sending.id;
+        let address = subscriber.reached_at(event.time).ok().filter(|_| is_same);
+        address.cloned().ok_or(SendingError::Left)
+    }
+
+    /// Waits until the limits of all notifiers let one more go. What waits is held here rather than given back: so that a limit
+    /// that is reached has nobody turn over all that waits.
+    async fn wait_for_limits(
+        &self,
+        sending: &Sending,
+        address: &EmailAddress,
+        delivery: &Delivery,
+    ) -> Result<(), SendingError> {
+        loop {
+            let domain = domain_of(address);
+            let wait = match self.ledger.claim(sending.id, sending.issue, domain).await? {
+                Claim::Granted => return Ok(()),
+                Claim::DomainWaits(wait) => return Err(SendingError::DomainWaits(self.spread(wait))),
+                Claim::Wait(wait) => wait.min(LONGEST_WAIT),
+            };
+            tokio::select! {
+                () = delivery.stopped() => return Err(SendingError::Stopped),
+                () = tokio::time::sleep(wait) => {}
+            }
+            if self.states.state(sending.issue).await? != IssueState::Running {
+                return Err(SendingError::Paused);
+            }
+        }
+    }
+
+    /// What waits for one domain together does not come again together.
+    fn spread(&self, wait: Duration) -> Duration {
+        let share = f64::from(uuid::Uuid::new_v4().as_bytes()[0]) / 255.0;
+        wait.mul_f64(1.0 + share)
+    }
+
+    async fn wait_while_paused(&self, sending: &Sending, delivery: &Delivery) -> Result<(), SendingError> {
+        let released = LedgerOutcome::Released;
+        self.ledger.finish(sending.id, sending.issue, released).await?;
+        match self.states.wait(sending.issue, delivery).await? {
+            Go::Ahead => Ok(()),
+            Go::Canceled => Err(SendingError::Canceled),
+            Go::Stopped => Err(SendingError::Stopped),
+        }
+    }
+
+    async fn try_to_send(
+        &self,
+        sending: &Sending,
+        event: &IssueEvent,
+        (address, read_at): (&EmailAddress, Instant),
+        unsent: &Unsent<'_>,
+    ) -> Result<Handover, SendingError> {
+        // Only when there is a connection for it: until then whoever wants to may leave, and the operator may say stop.
+        let message = async {
+            if self.states.state(sending.issue).await? != IssueState::Running {
+                return Err(SendingError::Paused);
+            }
+            let is_fresh = read_at.elapsed() < READ_HOLDS;
+            if !is_fresh && self.address(sending, event).await? != *address {
+                return Err(SendingError::Left);
+            }
+            let mail = mail::issue(&self.mail_context, event, sending, address)?;
+            let message = mail.into_message(&self.mail_context, OffsetDateTime::now_utc())?;
+            Ok(unsent.is_still().await?.then_some(message))
+        };
+        // Mails to one domain that are deferred say nothing of the mail server.
+        let key = format!("{}.{}", domain_of(address), sending.issue);
+        self.smtp.send(&key, &self.limit, 0, message).await
+    }
+
+    /// A refusal for good ends the mail; what the domain put off comes again, or is given up.
+    async fn handle_refusal(
+        &self,
+        sending: &Sending,
+        delivery: &Delivery,
+        event: &IssueEvent,
+        error: SmtpError,
+    ) -> Result<Handover, SendingError> {
+        let not_sent = match &error {
+            SmtpError::NoSuchAddress(words) => {
+                self.publish_bounce(sending, delivery, event, BounceKind::Hard, words)
+                    .await?;
+                NotSent::Bounced
+            }
+            SmtpError::Refused(_) => NotSent::Refused,
+            SmtpError::Temporary(words) | SmtpError::Deferred(words) => {
+                match self.ledger.put_off(sending.id).await? {
+                    PutOff::Later(pause) => return Err(SendingError::DomainWaits(pause)),
+                    PutOff::GivenUp => {
+                        self.publish_bounce(sending, delivery, event, BounceKind::Soft, words)
+                            .await?;
+                        NotSent::GivenUp
+                    }
+                }
+            }
+            SmtpError::Away { .. } | SmtpError::NotAsked | SmtpError::NotBegun => return Err(error.into()),
+        };
+        tracing::info!(reason = %error, "a mail of the newsletter is given up");
+        Ok(Handover::NotSent(not_sent))
+    }
+
+    async fn publish_bounce(
+        &self,
+        sending: &Sending,
+        delivery: &Delivery,
+        event: &IssueEvent,
+        kind: BounceKind,
+        words: &str,
+    ) -> Result<(), SendingError> {
+        if sending.test.is_some() {
+            return Ok(());
+        }
+        let Ok(address) = self.address(sending, event).await else {
+            return Ok(());
+        };
+        let published = bounces::publish_issue_bounce(&self.publisher, delivery, address, kind, words).await;
+        published.map_err(|error| Unavailable::new(SUBSCRIBERS_BUCKET, &error).into())
+    }
+}
+
+/// The domain that a mail goes to.
+fn domain_of(address: &EmailAddress) -> &str {
+    address.as_str().rsplit('@').next().unwrap_or_default()
+}
+
+fn counted(handover: &Handover) -> LedgerOutcome {
+    match handover {
+        Handover::NotSent(NotSent::Left) | Handover::Erased => LedgerOutcome::Left,
+        Handover::NotSent(NotSent::Bounced) => LedgerOutcome::Bounced,
+        Handover::NotSent(NotSent::Refused) => LedgerOutcome::Refused,
+        Handover::NotSent(NotSent::GivenUp) => LedgerOutcome::GivenUp,
+        Handover::Sent | Handover::Before | Handover::Bundled | Handover::Withheld => LedgerOutcome::Sent,
+    }
+}

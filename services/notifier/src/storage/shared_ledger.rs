@@ -1,0 +1,205 @@
+//! The ledger of the newsletter's mails, as one notifier uses it: what its deliveries ask and tell is put together, and written by
+//! compare-and-set, one write at a time. So all notifiers count together, and a mail costs no write of its own.
+
+use std::time::Duration;
+
+use issues::{Claim, Entry as Stored, IssueStoreError, Issues, Ledger, Outcome, PutOff, SendingLimits};
+use site_events::IssueId;
+use time::OffsetDateTime;
+use tokio::sync::{mpsc, oneshot};
+use uuid::Uuid;
+
+/// How many deliveries may wait to be heard.
+const MAX_WAITING: usize = 256;
+/// How long it is waited before the ledger is read or written again, while the broker is away.
+const AWAY_PAUSE: Duration = Duration::from_millis(250);
+
+/// What a delivery asks or tells.
+enum Entry {
+    Claim {
+        sending: Uuid,
+        issue: IssueId,
+        domain: String,
+    },
+    PutOff {
+        sending: Uuid,
+    },
+    Finish {
+        sending: Uuid,
+        issue: IssueId,
+        outcome: Outcome,
+    },
+}
+
+/// What it is answered, once the ledger is written.
+enum Answer {
+    Claim(Claim),
+    PutOff(PutOff),
+    Finished,
+}
+
+struct Waiting {
+    entry: Entry,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// Nobody writes the ledger any more: the notifier stops.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the notifier stops")]
+pub struct LedgerClosed;
+
+/// Where deliveries ask and tell.
+#[derive(Clone)]
+pub struct SharedLedger(mpsc::Sender<Waiting>);
+
+/// What writes the ledger for them.
+pub struct LedgerWriter {
+    issues: Issues,
+    limits: SendingLimits,
+    waiting: mpsc::Receiver<Waiting>,
+}
+
+impl SharedLedger {
+    /// The ledger in this bucket, with these limits, and what must run for it to be written.
+    pub fn new(issues: Issues, limits: SendingLimits) -> (Self, LedgerWriter) {
+        let (sender, waiting) = mpsc::channel(MAX_WAITING);
+        let writer = LedgerWriter {
+            issues,
+            limits,
+            waiting,
+        };
+        (Self(sender), writer)
+    }
+
+    /// Asks whether a mail to this domain may be sent now.
+    ///
+    /// # Errors
+    ///
+    /// If nobody writes the ledger any more.
+    pub async fn claim(&self, sending: Uuid, issue: IssueId, domain: &str) -> Result<Claim, LedgerClosed> {
+        let domain = domain.to_owned();
+        match self
+            .ask(Entry::Claim {
+                sending,
+                issue,
+                domain,
+            })
+            .await?
+        {
+            Answer::Claim(claim) => Ok(claim),
+            Answer::PutOff(_) | Answer::Finished => Err(LedgerClosed),
+        }
+    }
+
+    /// Tells that a domain put a mail off.
+    ///
+    /// # Errors
+    ///
+    /// If nobody writes the ledger any more.
+    pub async fn put_off(&self, sending: Uuid) -> Result<PutOff, LedgerClosed> {
+        match self.ask(Entry::PutOff { sending }).await? {
+            Answer::PutOff(put_off) => Ok(put_off),
+            Answer::Claim(_) | Answer::Finished => Err(LedgerClosed),
+        }
+    }
+
+    /// Tells what came of a mail. Ends when it is written.
+    ///
+    /// # Errors
+    ///
+    /// If nobody writes the ledger any more.
+    pub async fn finish(&self, sending: Uuid, issue: IssueId, outcome: Outcome) -> Result<(), LedgerClosed> {
+        self.ask(Entry::Finish {
+            sending,
+            issue,
+            outcome,
+        })
+        .await
+        .map(drop)
+    }
+
+    async fn ask(&self, entry: Entry) -> Result<Answer, LedgerClosed> {
+        let (answer, answered) = oneshot::channel();
+        let sent = self.0.send(Waiting { entry, answer }).await;
+        sent.map_err(|_| LedgerClosed)?;
+        answered.await.map_err(|_| LedgerClosed)
+    }
+}
+
+impl Entry {
+    fn make(&self, ledger: &mut Ledger, limits: &SendingLimits, now: OffsetDateTime) -> Answer {
+        match self {
+            Self::Claim {
+                sending,
+                issue,
+                domain,
+            } => Answer::Claim(ledger.claim(*sending, *issue, domain, now, limits)),
+            Self::PutOff { sending } => Answer::PutOff(ledger.put_off(*sending, now)),
+            Self::Finish {
+                sending,
+                issue,
+                outcome,
+            } => {
+                ledger.finish(*sending, *issue, *outcome, now);
+                Answer::Finished
+            }
+        }
+    }
+}
+
+impl LedgerWriter {
+    /// Writes until nobody asks any more.
+    pub async fn run(mut self) {
+        let mut known = None;
+        let mut waiting = Vec::with_capacity(MAX_WAITING);
+        while self.waiting.recv_many(&mut waiting, MAX_WAITING).await > 0 {
+            let answers = self.write(&mut known, &waiting).await;
+            for (waited, answer) in waiting.drain(..).zip(answers) {
+                // Nobody takes it whose delivery ended: what was claimed is in hand until that comes again.
+                let _gone = waited.answer.send(answer);
+            }
+        }
+    }
+
+    /// Makes the entries on the ledger as it is, however often somebody else changes it, or the broker is away.
+    async fn write(&self, known: &mut Option<Stored<Ledger>>, waiting: &[Waiting]) -> Vec<Answer> {
+        loop {
+            match self.try_write(known, waiting).await {
+                Ok(answers) => return answers,
+                Err(IssueStoreError::Conflict) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "the newsletter's mails wait until they can be counted");
+                    tokio::time::sleep(AWAY_PAUSE).await;
+                }
+            }
+            // Of a write that was not acknowledged it is not known whether it is there.
+            *known = None;
+        }
+    }
+
+    async fn try_write(
+        &self,
+        known: &mut Option<Stored<Ledger>>,
+        waiting: &[Waiting],
+    ) -> Result<Vec<Answer>, IssueStoreError> {
+        let before = match known.take() {
+            Some(known) => known,
+            None => self.issues.ledger().await?,
+        };
+        let (mut ledger, now) = (before.record.clone(), OffsetDateTime::now_utc());
+        let answers = waiting
+            .iter()
+            .map(|waited| waited.entry.make(&mut ledger, &self.limits, now))
+            .collect();
+        let revision = if ledger == before.record {
+            before.revision
+        } else {
+            self.issues.write_ledger(&ledger, before.revision).await?
+        };
+        *known = Some(Stored {
+            record: ledger,
+            revision,
+        });
+        Ok(answers)
+    }
+}
