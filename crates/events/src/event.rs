@@ -38,7 +38,7 @@ pub enum EventType {
 
 impl EventType {
     /// Every type there is.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::ContactReceived,
         Self::NewsletterRequested,
         Self::NewsletterConfirmed,

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use site_events::{
     Attribution, Event, EventData, EventType,
     event::{
-        CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed, NewsletterRequested,
-        NewsletterUnsubscribed, PersonErased, Scan, StoredResume,
+        Audience, BounceKind, CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed,
+        NewsletterIssueRequested, NewsletterRequested, NewsletterUnsubscribed, PersonErased, Scan, StoredResume,
     },
 };
 use time::{Duration, OffsetDateTime};
@@ -67,10 +67,24 @@ pub(crate) fn sample_of(event_type: EventType, extent: Extent, now: OffsetDateTi
                 email,
                 channel: "newsletter-confirmed-welcome".to_owned(),
                 reason: "permanent error (550): a test".to_owned(),
+                kind: BounceKind::Hard,
             },
         ),
+        EventType::NewsletterIssueRequested => outgoing(now, issue()),
         EventType::CareersApplied => outgoing(now, application(email, extent)),
         EventType::PersonErased => outgoing(now, PersonErased {}),
+    }
+}
+
+fn issue() -> NewsletterIssueRequested {
+    NewsletterIssueRequested {
+        name: "test".to_owned(),
+        subject: "A test of the site's webhooks".to_owned(),
+        preview: "Nobody gets this issue.".to_owned(),
+        html: "<p>Nobody gets this issue.</p>".to_owned(),
+        text: "Nobody gets this issue.".to_owned(),
+        web: None,
+        audience: Audience::Test,
     }
 }
 

@@ -452,7 +452,7 @@ impl Sequence {
                 .stores
                 .search(from_ref(&id), None, &Default::default())
                 .await?;
-            parts.stores.erase(&found).await?;
+            parts.stores.erase(from_ref(&id), &found).await?;
             let left = parts
                 .stores
                 .search(from_ref(&id), None, &found.event_ids())
