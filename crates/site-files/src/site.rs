@@ -68,7 +68,8 @@ struct NotFound {
 
 /// The page for an address that is gone from a time on.
 struct Gone {
-    since: SystemTime,
+    /// Since 1970.
+    since: Duration,
     page: ServeFile,
 }
 
@@ -148,7 +149,7 @@ impl Site {
         // The closest prefix speaks first.
         not_found.sort_by_key(|entry| std::cmp::Reverse(entry.prefix.len()));
         let gone = routes.gone.into_iter().map(|entry| {
-            let since = SystemTime::UNIX_EPOCH + Duration::from_secs(entry.since);
+            let since = Duration::from_secs(entry.since);
             let page = page(&entry.page);
             (entry.path, Gone { since, page })
         });
@@ -194,7 +195,7 @@ impl Site {
         if let Some(gone) = self
             .gone
             .get(&path)
-            .filter(|gone| gone.since <= SystemTime::now())
+            .filter(|gone| gone.since <= time_since_1970())
         {
             return page_with_status(&gone.page, StatusCode::GONE, method, &headers).await;
         }
@@ -266,6 +267,12 @@ impl Site {
         };
         page_with_status(&entry.page, StatusCode::NOT_FOUND, method, headers).await
     }
+}
+
+fn time_since_1970() -> Duration {
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default()
 }
 
 /// A page that stands for another one, whole whatever the request's conditions are.
