@@ -452,7 +452,7 @@ impl Sequence {
                 .stores
                 .search(from_ref(&id), None, &Default::default())
                 .await?;
-            parts.stores.erase(&found).await?;
+            parts.stores.erase(from_ref(&id), &found).await?;
             let left = parts
                 .stores
                 .search(from_ref(&id), None, &found.event_ids())
@@ -539,7 +539,10 @@ impl Sequence {
         }
         let left = &self.before;
         ensure!(
-            left.events.is_empty() && left.objects.is_empty(),
+            left.events
+                .iter()
+                .all(|stored| stored.is(EventType::PersonErased))
+                && left.objects.is_empty(),
             "something is left of nobody"
         );
         self.parts().s3.remove_leftovers()?;
