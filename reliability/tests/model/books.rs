@@ -174,6 +174,8 @@ impl Books {
         for person in self.people.iter().filter(|person| person.is_erased) {
             let id = person.id.as_str();
             let events = after.events.iter().chain(&after.dead_letters);
+            // That they were erased is told by an event that holds their id alone.
+            let events = events.filter(|stored| !stored.is(EventType::PersonErased));
             let is_left = events.map(Stored::person).any(|of| of == id)
                 || after.subscribers.contains_key(id)
                 || after.uploads.iter().any(|key| key.starts_with(id))

@@ -539,7 +539,10 @@ impl Sequence {
         }
         let left = &self.before;
         ensure!(
-            left.events.is_empty() && left.objects.is_empty(),
+            left.events
+                .iter()
+                .all(|stored| stored.is(EventType::PersonErased))
+                && left.objects.is_empty(),
             "something is left of nobody"
         );
         self.parts().s3.remove_leftovers()?;

@@ -8,10 +8,11 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use site_broker::ENDPOINTS_BUCKET;
 use site_events::event::{ContactReceived, PersonErased};
 use tempfile::TempDir;
 use testkit::{
-    HttpStandIn, MailServer, Nats, ScriptedReply, eventually,
+    HttpStandIn, MailServer, Nats, ScriptedReply, User, eventually,
     http_stand_in::{Asked, Reply},
     root,
 };
@@ -394,5 +395,25 @@ async fn that_a_person_was_erased_reaches_the_crm_by_the_id_that_it_knows() -> a
     let search = asked.iter().find(|asked| asked.path.ends_with("contacts/search"));
     let wanted = search.map(|search| search.json()["filterGroups"][0]["filters"][0]["value"].clone());
     assert_eq!(wanted, Some(known));
+    Ok(())
+}
+
+#[tokio::test]
+async fn each_attempt_is_noted_with_its_status_and_no_word_of_the_person() -> anyhow::Result<()> {
+    let crm = HttpStandIn::start(|_| Reply::Answer(400, json!({ "category": "VALIDATION_ERROR" }))).await?;
+    let sales = Sales::with(&[("crm", "hubspot.yaml", crm.url(), &["contact.received"], json!({}))]).await?;
+    sales.write("zoe@example.org", "Two cameras.").await?;
+    let context = async_nats::jetstream::new(sales.nats.client(User::Operator).await?);
+    let endpoints = context.get_key_value(ENDPOINTS_BUCKET).await?;
+    let noted: Value = eventually("the attempt is noted", SOON, async || {
+        let noted = endpoints.get("crm_attempts").await.ok()??;
+        serde_json::from_slice(&noted).ok()
+    })
+    .await?;
+    assert_eq!(noted[0]["status"], 400);
+    assert_eq!(noted[0]["attempt"], 1);
+    let said = "step contact: the receiver answered 400 (VALIDATION_ERROR), which is never taken";
+    assert_eq!(noted[0]["error"], said);
+    assert!(!noted.to_string().contains("zoe"), "{noted}");
     Ok(())
 }
