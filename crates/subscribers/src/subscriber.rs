@@ -60,7 +60,7 @@ pub struct Subscriber {
 pub struct Consent {
     /// The words beside the form.
     pub text: String,
-    /// How the address was entered and shown to be the person's: `double-opt-in` by a link that was mailed there, or `import`.
+    /// How the address was entered and shown to be the person's: `double-opt-in` is a form, and a link that was mailed there.
     pub form: String,
 }
 

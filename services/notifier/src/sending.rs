@@ -168,6 +168,11 @@ impl IssueSender {
                 Err(SendingError::Delivery(DeliveryError::Smtp(SmtpError::NotAsked))) => {}
                 Err(SendingError::Paused) => self.wait_while_paused(sending, delivery).await?,
                 Err(SendingError::Left) => return Ok(Handover::NotSent(NotSent::Left)),
+                // No mail can go to the address.
+                Err(SendingError::Delivery(DeliveryError::Mail(error))) if error.is_final() => {
+                    tracing::warn!(%error, "a mail of the newsletter cannot be written");
+                    return Ok(Handover::NotSent(NotSent::Refused));
+                }
                 Err(SendingError::Delivery(DeliveryError::Smtp(error))) => {
                     return self.handle_refusal(sending, delivery, &event, error).await;
                 }

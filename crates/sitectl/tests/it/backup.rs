@@ -408,7 +408,7 @@ async fn nothing_is_written_over() -> anyhow::Result<()> {
     let kept = former.s3.objects()?;
     assert!(!kept.is_empty());
     told(&["restore", &from, "--broker-only", "--yes"], &flags)?;
-    assert_eq!(site.streams().await?.len(), 7);
+    assert_eq!(site.streams().await?.len(), 9);
     assert_eq!(former.s3.objects()?, kept);
 
     // A bucket that is not there is made.
@@ -465,7 +465,7 @@ async fn a_restore_that_breaks_off_says_how_to_go_on() -> anyhow::Result<()> {
     // A broker of one server makes no three copies, which it says when the objects are there already.
     let said = refused(&["restore", &from, "--yes", "--replicas=3"], &site.flags)?;
     assert!(
-        said.contains("a part") && said.contains("stream KV_visitor-mails") && said.contains("replicas"),
+        said.contains("a part") && said.contains("stream SENDINGS") && said.contains("replicas"),
         "{said}"
     );
     let said = refused(&["restore", &from, "--yes"], &site.flags)?;
@@ -474,7 +474,7 @@ async fn a_restore_that_breaks_off_says_how_to_go_on() -> anyhow::Result<()> {
     flags.push("--s3-bucket=emptied".to_owned());
     flags.retain(|flag| flag != "--s3-bucket=resumes");
     told(&["restore", &from, "--yes"], &flags)?;
-    assert_eq!(site.streams().await?.len(), 7);
+    assert_eq!(site.streams().await?.len(), 9);
     Ok(())
 }
 
@@ -497,8 +497,8 @@ async fn nobody_else_can_read_a_backup() -> anyhow::Result<()> {
         }
     }
     assert_eq!(
-        files, 17,
-        "two of each of seven streams, two of the object, the manifest"
+        files, 21,
+        "two of each of nine streams, two of the object, the manifest"
     );
     Ok(())
 }

@@ -132,8 +132,8 @@ async fn a_later_backup_sends_only_new_objects_and_keeps_what_is_gone_from_the_s
     let objects = new.iter().filter(|key| key.starts_with("objects/")).count();
     assert_eq!(
         (new.len(), objects),
-        (2 * 7 + 1 + 2, 2),
-        "seven streams, the manifest, and one object: {new:?}"
+        (2 * 9 + 1 + 2, 2),
+        "nine streams, the manifest, and one object: {new:?}"
     );
     assert!(after_the_first.is_subset(&after_the_second));
 
