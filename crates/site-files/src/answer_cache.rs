@@ -95,7 +95,9 @@ impl AnswerCache {
     pub fn get(&self, path: &str, coding: Coding) -> Option<Response> {
         let kept = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let answer = kept.answers.get(path)?.get(&coding)?;
-        answer.is_to_be_used(answer.read.elapsed()).then(|| answer.to_response())
+        answer
+            .is_to_be_used(answer.read.elapsed())
+            .then(|| answer.to_response())
     }
 
     /// The same answer, which is kept if it is a whole file that is no larger than what is kept.

@@ -13,8 +13,8 @@ use site_broker::{
     VISITOR_MAILS_BUCKET,
 };
 use site_events::{
-    DEAD_LETTERS_STREAM, EventData as _, EventType, IssueId, SENDINGS_STREAM, SITE_STREAM, event::PersonErased,
-    subjects,
+    DEAD_LETTERS_STREAM, EventData as _, EventType, IssueId, SENDINGS_STREAM, SITE_STREAM,
+    event::PersonErased, subjects,
 };
 use site_service::{RequestId, nats::NatsSettings};
 use subscribers::{Subscriber, moving};

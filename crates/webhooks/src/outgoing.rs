@@ -5,7 +5,8 @@ use site_events::{
     Attribution, Event, EventData, EventType,
     event::{
         Audience, BounceKind, CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed,
-        NewsletterIssueRequested, NewsletterRequested, NewsletterUnsubscribed, PersonErased, Scan, StoredResume,
+        NewsletterIssueRequested, NewsletterRequested, NewsletterUnsubscribed, PersonErased, Scan,
+        StoredResume,
     },
 };
 use time::{Duration, OffsetDateTime};

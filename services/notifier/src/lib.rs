@@ -55,8 +55,8 @@ use self::{
     reports::{Backlog, DeadLetterDigest, digest_consumer},
     sending::IssueSender,
     storage::{
-        AttemptLog, Deliveries, EventStream, IssueEvents, IssueStates, LedgerWriter, PersonOrder, SharedLedger,
-        StaffMails, VisitorMails,
+        AttemptLog, Deliveries, EventStream, IssueEvents, IssueStates, LedgerWriter, PersonOrder,
+        SharedLedger, StaffMails, VisitorMails,
     },
     transport::{
         smtp::{ChannelLimit, SmtpPool},

@@ -93,10 +93,15 @@ async fn telemetry(nats: &Nats) -> anyhow::Result<()> {
 }
 
 async fn backlog(nats: &Nats) -> anyhow::Result<()> {
-    say("| server | bare loop, mails/s | loop that renders | notifier | of bare | of rendering | notifier, CPU µs a mail | NATS | memory MB |")?;
+    say(
+        "| server | bare loop, mails/s | loop that renders | notifier | of bare | of rendering | notifier, CPU µs a mail | NATS | memory MB |",
+    )?;
     say("|---|---:|---:|---:|---:|---:|---:|---:|---:|")?;
     let mut failures = Vec::new();
-    for (server, takes) in [("answers at once", Duration::ZERO), ("takes 5 ms a mail", STORING)] {
+    for (server, takes) in [
+        ("answers at once", Duration::ZERO),
+        ("takes 5 ms a mail", STORING),
+    ] {
         let seen = compare(nats, &Sink::start(takes)?).await?;
         say(&seen.row(server))?;
         failures.extend(seen.failures(server, takes.is_zero()));
@@ -119,7 +124,8 @@ async fn compare(nats: &Nats, sink: &Sink) -> anyhow::Result<Compared> {
     for _ in 0..TURNS {
         seen.ours.push(drain(nats, sink, &[]).await?);
         let sent = String::from_utf8(sink.last())?;
-        seen.bare.push(send_in_loop(sink, move || Ok(sent.clone())).await?);
+        seen.bare
+            .push(send_in_loop(sink, move || Ok(sent.clone())).await?);
         let renderer = Arc::clone(&renderer);
         seen.rendering
             .push(send_in_loop(sink, move || renderer.mail()).await?);
@@ -303,7 +309,10 @@ impl Renderer {
     }
 
     fn mail(&self) -> anyhow::Result<String> {
-        let message = self.mail.clone().into_message(&self.context, OffsetDateTime::now_utc())?;
+        let message = self
+            .mail
+            .clone()
+            .into_message(&self.context, OffsetDateTime::now_utc())?;
         Ok(String::from_utf8(message.formatted())?)
     }
 }
