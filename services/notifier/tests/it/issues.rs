@@ -259,6 +259,24 @@ async fn a_pause_and_a_cancellation_take_effect_within_a_second() -> anyhow::Res
     Ok(())
 }
 
+/// How many mails were sent again, each known as the same one to mail programs, where each reader has one.
+fn repeats(server: &MailServer, readers: &[SeededSubscriber]) -> usize {
+    let mailed = by_reader(server);
+    for reader in readers {
+        let email = reader.email.as_str();
+        assert!(mailed.contains_key(email), "no mail to {email}");
+    }
+    for (reader, mails) in &mailed {
+        let ids: BTreeSet<&String> = mails.iter().collect();
+        assert_eq!(
+            ids.len(),
+            1,
+            "{reader} got two mails that mail programs do not know as one"
+        );
+    }
+    mailed.values().map(|mails| mails.len() - 1).sum()
+}
+
 /// As many mails as `ISSUE_SUBSCRIBERS` says, or some; killed as often as `ISSUE_KILLS` says.
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_at_random_moments_nobody_is_left_out_and_only_mails_in_flight_are_repeated()
@@ -289,23 +307,7 @@ async fn killed_at_random_moments_nobody_is_left_out_and_only_mails_in_flight_ar
     let notifier = process(&nats, server.port(), &[], logs.path())?;
     let figures = operator.until_done(SOON * 10).await?;
     let peak = measure::resident_bytes(&notifier, "VmHWM")?;
-    let mailed = by_reader(&server);
-    for reader in &readers {
-        assert!(
-            mailed.contains_key(reader.email.as_str()),
-            "no mail to {}",
-            reader.email.as_str()
-        );
-    }
-    let repeats: usize = mailed.values().map(|mails| mails.len() - 1).sum();
-    for (reader, mails) in &mailed {
-        let ids: BTreeSet<&String> = mails.iter().collect();
-        assert_eq!(
-            ids.len(),
-            1,
-            "{reader} got two mails that mail programs do not know as one"
-        );
-    }
+    let repeats = repeats(&server, &readers);
     eprintln!(
         "{count} subscribers, killed {killed} times while it sent: each has the mail, {repeats} repeated; peak {:.1} MB",
         peak as f64 / 1e6
