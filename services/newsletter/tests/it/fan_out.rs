@@ -135,6 +135,8 @@ fn readers(count: usize) -> impl Iterator<Item = String> {
 }
 
 async fn seed(nats: &Nats, count: usize) -> anyhow::Result<Vec<SeededSubscriber>> {
+    // Room for all mails of a large issue at once: here nobody sends them, and what finds no room waits.
+    nats.provision_with(&["--storage-mb", "8192"]).await?;
     seed_subscribers(nats, PERSON_KEY, readers(count)).await
 }
 
