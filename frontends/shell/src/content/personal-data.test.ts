@@ -67,9 +67,13 @@ test('every field of the contracts is told of in the privacy policy, and no othe
   expect([...toldOf, ...NOT_PERSONAL].sort()).toEqual(fieldsOfContracts().sort());
 });
 
+/** Events that tell nothing that was sent: an issue is the operator's, and an erasure has no more than a code. */
+const NOT_SENT = ['newsletter.issue-requested', 'person.erased'];
+
 test('who reads it is told of every type of event that is handed on, and of no other', () => {
   const types = readdirSync('docs/events').map(name => /^site\.(.+)\.v\d+\./.exec(name)?.[1]);
-  expect(Object.keys(recipients).sort()).toEqual(Array.from(new Set(types.filter(Boolean))).sort());
+  const known = [...Object.keys(recipients), ...NOT_SENT].sort();
+  expect(known).toEqual(Array.from(new Set(types.filter(Boolean))).sort());
   const webhooks = readFileSync('docs/webhooks.md', 'utf8');
   for (const type of Object.keys(recipients)) {
     expect(webhooks).toContain(`\`${type}\``);
