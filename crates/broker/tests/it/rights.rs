@@ -9,7 +9,7 @@ use async_nats::{
 };
 use futures_util::{FutureExt, StreamExt, TryStreamExt, future::try_join_all};
 use serde_json::{Value, json};
-use site_broker::{Endpoint, provision::stream_names};
+use site_broker::{Endpoint, UPLOADS_BUCKET, buckets::open_bucket, provision::stream_names};
 use site_events::{Channel, SITE_STREAM, event::ContactReceived};
 use testkit::{Nats, User, eventually};
 use tokio::time::timeout;
@@ -241,6 +241,17 @@ fn streams_of(user: User) -> Vec<String> {
         User::Monitor => &[],
     };
     own.iter().map(|&name| name.to_owned()).collect()
+}
+
+#[tokio::test]
+async fn without_the_right_to_read_it_a_bucket_is_not_opened() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    // May see that it is there.
+    let context = jetstream::new(nats.client(User::Notifier).await?);
+    let opened = open_bucket(&context, UPLOADS_BUCKET).await;
+    let refused = opened.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(refused.contains("it is there, and not to be read"), "{refused}");
+    Ok(())
 }
 
 #[tokio::test]

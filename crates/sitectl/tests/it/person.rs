@@ -408,7 +408,7 @@ async fn nothing_is_left_of_an_erased_person_and_all_of_the_other() -> anyhow::R
     assert_eq!(site.traces_of(&ASHA).await?, std::slice::from_ref(&told));
     assert_eq!(site.traces_of(&ZOE).await?, of_zoe);
     let mut left = site.everything().await?;
-    assert_eq!(left.len(), 15);
+    assert_eq!(left.len(), 16);
     left.retain(|(name, _)| *name != told);
     assert!(
         left.iter().all(|thing| all.contains(thing)),

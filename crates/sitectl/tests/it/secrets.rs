@@ -141,6 +141,7 @@ fn needed(command: &Command) -> Vec<String> {
         ("smtp-user", "somebody"),
         ("spf-host", "mx.oculant.example"),
         ("synthetic-email", "check@oculant.example"),
+        ("to", "editor@oculant.example"),
     ];
     let plain = command
         .get_arguments()

@@ -133,13 +133,3 @@ async fn whoever_signed_up_is_known_at_once_whichever_server_is_asked() -> anyho
     }
     Ok(())
 }
-
-#[tokio::test]
-async fn without_the_right_to_read_it_the_bucket_is_not_opened() -> anyhow::Result<()> {
-    let nats = Nats::start().await?;
-    // May see that it is there.
-    let opened = Subscribers::open(nats.client(User::Notifier).await?).await;
-    let refused = opened.err().map(|error| error.to_string()).unwrap_or_default();
-    assert!(refused.contains("it is there, and not to be read"), "{refused}");
-    Ok(())
-}

@@ -87,7 +87,11 @@ async fn a_server_is_ready_once_it_has_a_majority_and_all_that_the_others_have()
     nats.wait_until_one_is_healthy(0, readiness).await?;
     nats.wipe_server(2)?;
     let services = nats.client(User::Contact).await?;
-    for _ in 0..MISSED_EVENTS {
+    eventually("the two agree on a leader", LOST_MAJORITY, async || {
+        publish_over(&services).await.ok()?.ok()
+    })
+    .await?;
+    for _ in 1..MISSED_EVENTS {
         publish_over(&services).await??;
     }
     nats.start_server(2).await?;
