@@ -213,6 +213,10 @@ pub const COMMANDS: &[(&str, TestedBy)] = &[
         "sitectl subscribers",
         ByTest("crates/sitectl/tests/it/subscribers.rs"),
     ),
+    (
+        "sitectl newsletter",
+        ByTest("crates/sitectl/tests/it/newsletter.rs"),
+    ),
     ("sitectl webhooks", ByTest("crates/sitectl/tests/it/webhooks.rs")),
     ("sitectl leads", ByTest("crates/sitectl/tests/it/leads.rs")),
     ("sitectl applications", ByTest("crates/sitectl/tests/it/leads.rs")),

@@ -1,6 +1,6 @@
 //! The newsletter's subscribers: one record per person in a KV bucket, changed by compare-and-set.
 //!
-//! [`subscriber`], [`state`], [`moving`] and [`audience`] hold the rules, without I/O; [`store`] the bucket, and `record` what lies in it.
+//! [`subscriber`], [`state`], [`moving`] and [`audience`] hold the rules, without I/O; [`store`] the bucket, `record` and `proofs` what lies in it.
 //!
 //! A crate of its own because two work with it: the newsletter service, and the
 //! operator's tool, which must not depend on a service.
@@ -9,11 +9,13 @@ pub mod audience;
 #[cfg(test)]
 mod fuzz;
 pub mod moving;
+mod proofs;
 mod record;
 pub mod state;
 pub mod store;
 pub mod subscriber;
 
+pub use proofs::Consent;
 pub use state::State;
 pub use store::{SubscriberEntry, SubscriberStoreError, Subscribers};
 pub use subscriber::{Retention, Subscriber};

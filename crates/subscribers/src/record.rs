@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::EmailAddress;
 
-use crate::subscriber::{CameBack, Consent};
+use crate::proofs::{CameBack, Consent};
 
 /// What stands in the place of an address that is not kept. The release before this one wants an address in every record,
 /// and reads it as one; no mail can go there (RFC 2606, 2).

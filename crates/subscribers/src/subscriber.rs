@@ -6,7 +6,11 @@ use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 use visitor::EmailAddress;
 
-use crate::{record::Record, state::State};
+use crate::{
+    proofs::{CameBack, Consent},
+    record::Record,
+    state::State,
+};
 
 /// How soon another confirmation mail may follow the last.
 const MAIL_INTERVAL: Duration = Duration::minutes(15);
@@ -53,27 +57,6 @@ pub struct Subscriber {
     pub state: State,
     /// What a later release notes beside, kept through every step.
     pub(crate) unknown_fields: Map<String, Value>,
-}
-
-/// Proof of a consent, beside its time and the page that it was given on: the words that were agreed to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Consent {
-    /// The words beside the form.
-    pub text: String,
-    /// How the address was entered and shown to be the person's: `double-opt-in` is a form, and a link that was mailed there.
-    pub form: String,
-}
-
-/// Mails that came back though the address exists.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CameBack {
-    /// How many.
-    pub times: u32,
-    /// The last of them.
-    pub last: Uuid,
-    /// When that was.
-    #[serde(with = "time::serde::rfc3339")]
-    pub at: OffsetDateTime,
 }
 
 /// Retention of a record in the bucket.

@@ -1,6 +1,6 @@
 //! The proof of a consent: what was asked, and how it was answered.
 
-use subscribers::subscriber::Consent;
+use subscribers::Consent;
 
 /// The question that whoever confirms says yes to: the words of the page that the confirmation link opens
 /// (`frontends/shell/src/content/newsletter-prompts.ts`; a test compares them).
