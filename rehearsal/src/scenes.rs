@@ -34,7 +34,7 @@ const MAILS: Duration = Duration::from_secs(90);
 /// How soon renewed certificates must be read by the broker, which looks every ten seconds.
 const RENEWAL: Duration = Duration::from_secs(30);
 /// For how long forms are sent while a node is lost, from before that.
-const LOST_NODE: Duration = Duration::from_secs(30);
+const LOST_NODE: Duration = Duration::from_secs(20);
 
 /// The broker's workload, and its secret.
 const BROKER: &str = "nats";
@@ -96,9 +96,7 @@ pub async fn play(
         anyhow::Ok(())
     };
     let played = played.await;
-    for workload in workloads {
-        workload.delete().await?;
-    }
+    try_join_all(workloads.into_iter().map(Workload::delete)).await?;
     played
 }
 
@@ -179,9 +177,7 @@ async fn restore(
     workloads: &mut Vec<Workload>,
 ) -> anyhow::Result<()> {
     let begun = Instant::now();
-    for workload in workloads.drain(..) {
-        workload.delete().await?;
-    }
+    try_join_all(workloads.drain(..).map(Workload::delete)).await?;
     let resumes = outside.store.objects()?;
     outside.store.remove_leftovers()?;
     for number in 0..3 {
