@@ -122,15 +122,28 @@ impl WebhookClient {
         answered.map_err(|_| SendingError::NoAnswer(format!("nothing within {REQUEST_TIMEOUT:?}")))?
     }
 
-    /// The same, with what was sent and how long it took.
-    pub(crate) async fn exchange(&self, request: Request<Bytes>, body: AnswerBody) -> Exchange {
+    /// The same, where somebody looks: the whole answer is read then, and what was sent and answered is added to `seen`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::send`].
+    pub(crate) async fn send_seen(
+        &self,
+        request: Request<Bytes>,
+        body: AnswerBody,
+        seen: Option<&mut Vec<Exchange>>,
+    ) -> Result<Answer, SendingError> {
+        let Some(seen) = seen else {
+            return self.send(request, body).await;
+        };
         let started = Instant::now();
-        let answer = self.send(request.clone(), body).await;
-        Exchange {
+        let answer = self.send(request.clone(), AnswerBody::Read).await;
+        seen.push(Exchange {
             request,
-            answer,
+            answer: answer.clone(),
             took: started.elapsed(),
-        }
+        });
+        answer
     }
 }
 

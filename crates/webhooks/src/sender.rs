@@ -113,16 +113,8 @@ impl WebhookSender {
             return recipe.send(event, now, seen).await;
         }
         let request = self.signed(event, now)?;
-        let answer = match seen {
-            None => self.client.send(request, AnswerBody::Ignored).await,
-            Some(seen) => {
-                let exchange = self.client.exchange(request, AnswerBody::Read).await;
-                let answer = exchange.answer.clone();
-                seen.push(exchange);
-                answer
-            }
-        };
-        judge(&answer?, now).map(Some)
+        let answer = self.client.send_seen(request, AnswerBody::Ignored, seen).await?;
+        judge(&answer, now).map(Some)
     }
 
     /// What would be sent, without sending it; of a recipe each step, as far as it is known before there are answers.

@@ -3,6 +3,7 @@ import * as paths from '@site/kit/paths.ts';
 import { useReveal } from '@site/kit/reveal.tsx';
 import { Link } from '@site/kit/router.ts';
 import type { Author } from './author.ts';
+import { AuthorProfileLink } from './author-profile-link.tsx';
 
 /** Author of an article, below its text. */
 export function AuthorCard({ author }: { author: Author }) {
@@ -22,16 +23,7 @@ export function AuthorCard({ author }: { author: Author }) {
         >
           All articles by {author.byline}
         </Link>
-        {author.profileUrl ? (
-          <a
-            href={author.profileUrl}
-            target="_blank"
-            rel="noopener"
-            className="inline-flex min-h-11 items-center text-small underline"
-          >
-            Profile<span className="sr-only"> of the author (opens a new window)</span>
-          </a>
-        ) : null}
+        <AuthorProfileLink author={author} className="text-small" />
       </div>
     </aside>
   );

@@ -8,6 +8,7 @@ import { Section } from '@site/kit/section.tsx';
 import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
 import { authorOf, authorThing } from './author.ts';
 import { previewOf } from './author-previews.ts';
+import { AuthorProfileLink } from './author-profile-link.tsx';
 import { PostNotFound } from './not-found.tsx';
 import type { PostSummary } from './post.ts';
 import { PostCard } from './post-card.tsx';
@@ -56,16 +57,7 @@ function AuthorPage({ newest, others }: AuthorPageProps) {
         breadcrumb={[BLOG]}
         icon={<InitialsAvatar of={author.monogram} className="mb-6 size-24" />}
       >
-        {author.profileUrl ? (
-          <a
-            href={author.profileUrl}
-            target="_blank"
-            rel="noopener"
-            className="inline-flex min-h-11 items-center underline"
-          >
-            Profile<span className="sr-only"> of the author (opens a new window)</span>
-          </a>
-        ) : null}
+        <AuthorProfileLink author={author} />
       </PageHeader>
       <Section title="All Articles">
         <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">

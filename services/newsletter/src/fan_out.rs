@@ -85,9 +85,9 @@ struct FanOut<'a> {
 }
 
 /// What comes of some entries of the bucket.
-#[derive(Default)]
 struct Step {
     sendings: Vec<Sending>,
+    /// Those of the steps before among them.
     passed_over: PassedOver,
     /// The last sequence that was looked at.
     position: u64,
@@ -102,7 +102,7 @@ impl FanOut<'_> {
         loop {
             let mut entries = self.newsletter.subscribers.since(entry.record.position + 1);
             loop {
-                let step = self.next_step(&mut entries, entry.record.position).await?;
+                let step = self.next_step(&mut entries, &entry.record).await?;
                 let is_last = step.looked_at < STEP;
                 self.put(&step.sendings).await?;
                 let next = self.after(&entry.record, &step, is_last);
@@ -156,10 +156,16 @@ impl FanOut<'_> {
         IssueProgress::new(name.clone(), subject.clone(), self.event.time)
     }
 
-    async fn next_step(&self, entries: &mut Messages<'_>, position: u64) -> Result<Step, FanOutError> {
+    async fn next_step(
+        &self,
+        entries: &mut Messages<'_>,
+        before: &IssueProgress,
+    ) -> Result<Step, FanOutError> {
         let mut step = Step {
-            position,
-            ..Step::default()
+            sendings: Vec::new(),
+            passed_over: before.passed_over,
+            position: before.position,
+            looked_at: 0,
         };
         while step.looked_at < STEP {
             let Some(entry) = entries.try_next().await? else {
@@ -219,17 +225,10 @@ impl FanOut<'_> {
     }
 
     fn after(&self, before: &IssueProgress, step: &Step, is_last: bool) -> IssueProgress {
-        let (known, more) = (before.passed_over, step.passed_over);
         IssueProgress {
             position: step.position,
             queued: before.queued + step.sendings.len() as u64,
-            passed_over: PassedOver {
-                pending: known.pending + more.pending,
-                unsubscribed: known.unsubscribed + more.unsubscribed,
-                suppressed: known.suppressed + more.suppressed,
-                later: known.later + more.later,
-                unknown: known.unknown + more.unknown,
-            },
+            passed_over: step.passed_over,
             handed_out: is_last.then(OffsetDateTime::now_utc),
             ..before.clone()
         }

@@ -206,7 +206,7 @@ impl IssueSender {
             let domain = domain_of(address);
             let wait = match self.ledger.claim(sending.id, sending.issue, domain).await? {
                 Claim::Granted => return Ok(()),
-                Claim::DomainWaits(wait) => return Err(SendingError::DomainWaits(self.spread(wait))),
+                Claim::DomainWaits(wait) => return Err(SendingError::DomainWaits(spread(wait))),
                 Claim::Wait(wait) => wait.min(LONGEST_WAIT),
             };
             tokio::select! {
@@ -217,12 +217,6 @@ impl IssueSender {
                 return Err(SendingError::Paused);
             }
         }
-    }
-
-    /// What waits for one domain together does not come again together.
-    fn spread(&self, wait: Duration) -> Duration {
-        let share = f64::from(uuid::Uuid::new_v4().as_bytes()[0]) / 255.0;
-        wait.mul_f64(1.0 + share)
     }
 
     async fn wait_while_paused(&self, sending: &Sending, delivery: &Delivery) -> Result<(), SendingError> {
@@ -308,6 +302,12 @@ impl IssueSender {
         let published = bounces::publish_issue_bounce(&self.publisher, delivery, address, kind, words).await;
         published.map_err(|error| Unavailable::new(SUBSCRIBERS_BUCKET, &error).into())
     }
+}
+
+/// What waits for one domain together does not come again together.
+fn spread(wait: Duration) -> Duration {
+    let share = f64::from(uuid::Uuid::new_v4().as_bytes()[0]) / 255.0;
+    wait.mul_f64(1.0 + share)
 }
 
 /// The domain that a mail goes to.

@@ -136,15 +136,10 @@ impl RecipeSender {
             let token = self.token().await?;
             let values = context.values(token.as_deref());
             let request = self.recipe.request(step, &self.base, &values, Told::Place)?;
-            let answer = match seen.as_deref_mut() {
-                None => self.client.send(request, AnswerBody::Read).await,
-                Some(seen) => {
-                    let exchange = self.client.exchange(request, AnswerBody::Read).await;
-                    let answer = exchange.answer.clone();
-                    seen.push(exchange);
-                    answer
-                }
-            }?;
+            let asked = self
+                .client
+                .send_seen(request, AnswerBody::Read, seen.as_deref_mut());
+            let answer = asked.await?;
             match token {
                 Some(token) if answer.status == StatusCode::UNAUTHORIZED && !is_renewed => {
                     self.tokens.forget(&token).await;
