@@ -108,7 +108,9 @@ def test_what_no_policy_names_is_denied(folder):
 
 def test_a_release_takes_nothing_away_before_its_successor_is_ready():
     for name, deployment in named(render("overlays/production"), "Deployment").items():
-        assert deployment["spec"]["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": 1}, name
+        # Where a new pod has to be there for a while before one goes, all wait beside each other.
+        surge = "100%" if deployment["spec"].get("minReadySeconds") else 1
+        assert deployment["spec"]["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": surge}, name
 
 
 def test_production_has_two_of_each_or_more_and_spreads_them():

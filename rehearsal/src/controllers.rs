@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context as _, bail};
 use k8s_openapi::{
     api::{
-        apps::v1::{Deployment, StatefulSet},
+        apps::v1::{Deployment, RollingUpdateDeployment, StatefulSet},
         batch::v1::{CronJob, Job},
         core::v1::PodTemplateSpec,
     },
@@ -28,13 +28,41 @@ const JOB_BACK_OFF: Duration = Duration::from_secs(10);
 /// The label in which a job's pods carry its name.
 const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 
+/// How pods are replaced.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rollout {
+    /// A stateful set's: one ends, and then another has its name and volume.
+    UnderTheSameName,
+    /// A deployment's: none ends before another is available in its place.
+    BesideFormer(Surge),
+}
+
+/// How many more pods than its replicas a deployment has meanwhile (`maxSurge`, with none fewer).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Surge {
+    One,
+    AsMany,
+}
+
+impl Surge {
+    /// None where it is another number, or some may be missing.
+    fn of(rolling: &RollingUpdateDeployment) -> Option<Self> {
+        let surge = match rolling.max_surge.as_ref()? {
+            IntOrString::Int(1) => Self::One,
+            IntOrString::String(share) if share == "100%" => Self::AsMany,
+            _ => return None,
+        };
+        (rolling.max_unavailable == Some(IntOrString::Int(0))).then_some(surge)
+    }
+}
+
 /// The pods of a deployment or a stateful set.
 pub struct Workload {
     pub name: String,
     namespace: String,
     template: PodTemplateSpec,
     min_ready: Duration,
-    keeps_names: bool,
+    rollout: Rollout,
     pods: Vec<PodHandle>,
     made: usize,
 }
@@ -51,19 +79,18 @@ impl Workload {
             .strategy
             .as_ref()
             .and_then(|strategy| strategy.rolling_update.as_ref());
-        if let Some(rolling) = rolling {
-            let one_more = (rolling.max_surge.as_ref(), rolling.max_unavailable.as_ref());
-            anyhow::ensure!(
-                one_more == (Some(&IntOrString::Int(1)), Some(&IntOrString::Int(0))),
-                "{} is rolled otherwise than by one more at a time",
+        let surge = rolling.map_or(Some(Surge::One), Surge::of);
+        let surge = surge.with_context(|| {
+            format!(
+                "{} is rolled otherwise than by one more at a time, or by as many more",
                 name_of(&deployment.metadata)
-            );
-        }
+            )
+        })?;
         let workload = Self::new(
             &deployment.metadata,
             &spec.template,
             spec.min_ready_seconds,
-            false,
+            Rollout::BesideFormer(surge),
         );
         workload.started(shared, shared.manifests.replicas(deployment))
     }
@@ -75,7 +102,12 @@ impl Workload {
     /// If it has no spec.
     pub fn of_stateful_set(shared: &Arc<Shared>, set: &StatefulSet) -> anyhow::Result<Option<Self>> {
         let spec = set.spec.as_ref().context("a stateful set without a spec")?;
-        let workload = Self::new(&set.metadata, &spec.template, spec.min_ready_seconds, true);
+        let workload = Self::new(
+            &set.metadata,
+            &spec.template,
+            spec.min_ready_seconds,
+            Rollout::UnderTheSameName,
+        );
         workload.started(shared, spec.replicas.unwrap_or(1))
     }
 
@@ -83,14 +115,14 @@ impl Workload {
         metadata: &ObjectMeta,
         template: &PodTemplateSpec,
         min_ready: Option<i32>,
-        keeps_names: bool,
+        rollout: Rollout,
     ) -> Self {
         Self {
             name: name_of(metadata).to_owned(),
             namespace: metadata.namespace.clone().unwrap_or_default(),
             template: template.clone(),
             min_ready: Duration::from_secs(min_ready.unwrap_or(0).unsigned_abs().into()),
-            keeps_names,
+            rollout,
             pods: Vec::new(),
             made: 0,
         }
@@ -144,27 +176,54 @@ impl Workload {
     ///
     /// If a new one is not ready in time, or a former one does not end.
     pub async fn roll(&mut self, shared: &Arc<Shared>) -> anyhow::Result<Vec<(String, Ended)>> {
+        match self.rollout {
+            Rollout::UnderTheSameName => self.roll_under_the_same_names(shared).await,
+            Rollout::BesideFormer(surge) => self.roll_beside_former(shared, surge).await,
+        }
+    }
+
+    async fn roll_under_the_same_names(
+        &mut self,
+        shared: &Arc<Shared>,
+    ) -> anyhow::Result<Vec<(String, Ended)>> {
         let mut ended = Vec::new();
-        if self.keeps_names {
-            for number in (0..self.pods.len()).rev() {
-                let former = self.pods.remove(number);
-                ended.push((former.name().to_owned(), former.delete().await?));
-                self.pods.insert(number, self.pod(shared, number));
+        for number in (0..self.pods.len()).rev() {
+            let former = self.pods.remove(number);
+            ended.push((former.name().to_owned(), former.delete().await?));
+            self.pods.insert(number, self.pod(shared, number));
+            self.wait_for(number).await?;
+        }
+        Ok(ended)
+    }
+
+    async fn roll_beside_former(
+        &mut self,
+        shared: &Arc<Shared>,
+        surge: Surge,
+    ) -> anyhow::Result<Vec<(String, Ended)>> {
+        let mut left = self.pods.len();
+        let mut ending = Vec::new();
+        while left > 0 {
+            let more = match surge {
+                Surge::One => 1,
+                Surge::AsMany => left,
+            };
+            for _ in 0..more {
+                let next = self.next_pod(shared);
+                self.pods.push(next);
+            }
+            for number in self.pods.len() - more..self.pods.len() {
                 self.wait_for(number).await?;
             }
-            return Ok(ended);
-        }
-        let mut ending = Vec::new();
-        for _ in 0..self.pods.len() {
-            let next = self.next_pod(shared);
-            self.pods.push(next);
-            self.wait_for(self.pods.len() - 1).await?;
-            let former = self.pods.remove(0);
-            ending.push(tokio::spawn(async move {
-                let name = former.name().to_owned();
-                former.delete().await.map(|ended| (name, ended))
+            ending.extend(self.pods.drain(..more).map(|former| {
+                tokio::spawn(async move {
+                    let name = former.name().to_owned();
+                    former.delete().await.map(|ended| (name, ended))
+                })
             }));
+            left -= more;
         }
+        let mut ended = Vec::new();
         for former in ending {
             ended.push(former.await??);
         }
@@ -188,10 +247,9 @@ impl Workload {
     pub async fn lose(&mut self, shared: &Arc<Shared>, number: usize) -> anyhow::Result<()> {
         let former = self.pods.remove(number);
         former.lose().await?;
-        let next = if self.keeps_names {
-            self.pod(shared, number)
-        } else {
-            self.next_pod(shared)
+        let next = match self.rollout {
+            Rollout::UnderTheSameName => self.pod(shared, number),
+            Rollout::BesideFormer(_) => self.next_pod(shared),
         };
         self.pods.insert(number, next);
         Ok(())
