@@ -223,6 +223,8 @@ pub const COMMANDS: &[(&str, TestedBy)] = &[
     ("sitectl backup", ByTest("crates/sitectl/tests/it/backup.rs")),
     ("sitectl restore", ByTest("crates/sitectl/tests/it/backup.rs")),
     ("sitectl sweep", ByTest("crates/sitectl/tests/it/sweep.rs")),
+    ("sitectl completions", ByTest("crates/sitectl/tests/it/manual.rs")),
+    ("sitectl man-pages", ByTest("crates/sitectl/tests/it/manual.rs")),
     ("sitectl", ByTest("crates/sitectl/tests/it/tool.rs")),
 ];
 
