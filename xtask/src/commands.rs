@@ -62,6 +62,7 @@ pub const COMMANDS: &[(&str, TestedBy)] = &[
     ("cargo xtask kind", ByCi),
     ("cargo xtask mail-preview", AsIs),
     ("cargo xtask settings", AsIs),
+    ("cargo xtask changelog", AsIs),
     ("cargo xtask images", AsIs),
     ("cargo xtask advisories", ByCi),
     ("cargo xtask advisories --renew", ByCi),
