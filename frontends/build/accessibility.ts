@@ -7,7 +7,7 @@ export const VIEWPORT_WIDTHS_PX = { phone: 390, desktop: 1440 } as const;
 export const VIEWPORT_HEIGHT_PX = 900;
 
 /** A page with something open in it. */
-export interface OpenState {
+interface OpenState {
   name: string;
   route: string;
   /** Viewport in which it can be opened; every one, if nothing is said. */

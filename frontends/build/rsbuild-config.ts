@@ -10,7 +10,7 @@ import type { Remote } from './remote.ts';
 import { buildHashOf } from './remote.ts';
 
 /** Build mode. */
-export type Mode = 'production' | 'development';
+type Mode = 'production' | 'development';
 
 /** Rsbuild configuration of several environments, each of which knows itself what it is made from. */
 export function rsbuildConfig(

@@ -2,7 +2,7 @@ import { colour } from '../kit/drawing/tokens.ts';
 import type { Brand } from '../kit/src/brand.ts';
 
 /** What the sitemap tells of a site. */
-export interface MappedSite {
+interface MappedSite {
   brand: Brand;
   pages: readonly string[];
   /** The days on which pages last changed, by address, where we know it. */

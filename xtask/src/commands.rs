@@ -62,6 +62,7 @@ pub const COMMANDS: &[(&str, TestedBy)] = &[
     ("cargo xtask kind", ByCi),
     ("cargo xtask mail-preview", AsIs),
     ("cargo xtask settings", AsIs),
+    ("cargo xtask changelog", AsIs),
     ("cargo xtask images", AsIs),
     ("cargo xtask advisories", ByCi),
     ("cargo xtask advisories --renew", ByCi),
@@ -223,6 +224,8 @@ pub const COMMANDS: &[(&str, TestedBy)] = &[
     ("sitectl backup", ByTest("crates/sitectl/tests/it/backup.rs")),
     ("sitectl restore", ByTest("crates/sitectl/tests/it/backup.rs")),
     ("sitectl sweep", ByTest("crates/sitectl/tests/it/sweep.rs")),
+    ("sitectl completions", ByTest("crates/sitectl/tests/it/manual.rs")),
+    ("sitectl man-pages", ByTest("crates/sitectl/tests/it/manual.rs")),
     ("sitectl", ByTest("crates/sitectl/tests/it/tool.rs")),
 ];
 

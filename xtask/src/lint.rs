@@ -42,11 +42,11 @@ pub fn rust() -> anyhow::Result<()> {
     )
 }
 
-/// Format, lints and types of the front ends, and lints of the contracts.
+/// Format, lints and types of the front ends, what nothing uses of them, and lints of the contracts.
 ///
 /// # Errors
 ///
-/// Where Biome or Buf finds something, or a type is wrong.
+/// Where Biome, Buf or knip finds something, or a type is wrong.
 pub fn front_ends() -> anyhow::Result<()> {
     run(
         "Linting the front ends and the contracts",

@@ -4,6 +4,7 @@ mod advisories;
 mod attack;
 mod bench;
 mod build;
+mod changelog;
 mod chaos;
 mod check;
 #[cfg(test)]
@@ -91,6 +92,11 @@ enum Chore {
     MailPreview,
     /// Writes the table of settings in docs/operations.md as the programs take them
     Settings,
+    /// Writes CHANGELOG.md from the commits, as cliff.toml says; where a tag is named, as they are once it is set
+    Changelog {
+        /// The tag, such as v0.2.0
+        tag: Option<String>,
+    },
     /// Builds releases, puts them into images without an engine, starts and weighs them
     Images,
     /// Checks what is publicly known of the dependencies, by the database of advisories as it is pinned
@@ -142,6 +148,7 @@ fn main() -> ExitCode {
         Chore::Kind => kind::kind(),
         Chore::MailPreview => mail_preview(),
         Chore::Settings => settings(),
+        Chore::Changelog { tag } => changelog::changelog(tag.as_deref()),
         Chore::Images => images::images(),
         Chore::Advisories { renew } => advisories::advisories(renew),
         Chore::Sbom => sbom::sbom(),

@@ -6,6 +6,7 @@ pub mod consume;
 pub mod dead_letters;
 mod delivery;
 mod elections;
+pub mod endpoint_state;
 pub mod endpoints;
 mod metrics;
 pub mod provision;

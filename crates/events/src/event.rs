@@ -93,9 +93,8 @@ impl EventType {
                 "/services/newsletter"
             }
             Self::NewsletterBounced => "/services/notifier",
-            Self::NewsletterIssueRequested => "/tools/sitectl",
+            Self::NewsletterIssueRequested | Self::PersonErased => "/tools/sitectl",
             Self::CareersApplied => "/services/careers",
-            Self::PersonErased => "/sitectl",
         }
     }
 }

@@ -43,7 +43,9 @@ impl Bucket {
     pub fn new(settings: &S3Settings) -> Self {
         let timeouts = TimeoutConfig::builder()
             .connect_timeout(CONNECT_TIMEOUT)
-            .operation_attempt_timeout(PART_TIMEOUT);
+            .operation_attempt_timeout(PART_TIMEOUT)
+            // Left unsaid, that of résumés would hold.
+            .disable_operation_timeout();
         let config = authorised(settings).timeout_config(timeouts.build());
         Self {
             client: Client::from_conf(config.build()),
@@ -207,5 +209,25 @@ impl Upload {
         let part = CompletedPart::builder().part_number(number);
         large.parts.push(part.set_e_tag(uploaded.e_tag).build());
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_backup_has_longer_than_a_resume_may_take() {
+        let bucket = Bucket::new(&S3Settings {
+            s3_endpoint: "http://127.0.0.1:9000".to_owned(),
+            s3_region: "us-east-1".to_owned(),
+            s3_bucket: "backups".to_owned(),
+            s3_access_key_id: "somebody".to_owned(),
+            s3_secret_access_key: "a secret".into(),
+            s3_ca_file: None,
+        });
+        let timeouts = bucket.client.config().timeout_config().expect("it has timeouts");
+        assert_eq!(timeouts.operation_timeout(), None);
+        assert_eq!(timeouts.operation_attempt_timeout(), Some(PART_TIMEOUT));
     }
 }

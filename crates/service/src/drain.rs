@@ -25,7 +25,7 @@ pub struct DrainSettings {
         value_name = "GRACE_SECONDS",
         env = "GRACE_SECONDS",
         default_value = "25",
-        value_parser = seconds(1)
+        value_parser = seconds(1..)
     )]
     pub grace: Duration,
 }

@@ -146,12 +146,8 @@ async fn resume_of(args: &LinkArgs) -> anyhow::Result<StoredResume> {
             continue;
         };
         if event.id == args.id {
-            ensure!(
-                event.data.resume.is_some(),
-                "The application {} came without a résumé.",
-                args.id
-            );
-            return event.data.resume.context("it has one");
+            let resume = event.data.resume;
+            return resume.with_context(|| format!("The application {} came without a résumé.", args.id));
         }
     }
     anyhow::bail!(

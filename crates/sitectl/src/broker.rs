@@ -16,10 +16,11 @@ use async_nats::{
 use futures_util::TryStreamExt as _;
 use serde_json::Value;
 use site_broker::{Messages, StreamReader};
-use site_events::SITE_STREAM;
+use site_events::{SITE_STREAM, subjects};
 use site_service::nats::{self, NatsSettings};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
+use visitor::PersonId;
 
 /// How long a person who typed a command waits for a broker that is away.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -124,15 +125,6 @@ impl BucketReader {
         search(&self.reader, &format!("{}{keys}", self.prefix)).await
     }
 
-    /// How many records lie under keys that hold wildcards.
-    ///
-    /// # Errors
-    ///
-    /// If the broker does not say.
-    pub async fn count(&self, keys: &str) -> anyhow::Result<u64> {
-        Ok(self.reader.count(&format!("{}{keys}", self.prefix)).await?)
-    }
-
     /// Under which key a record lies.
     pub fn key_of<'a>(&self, record: &'a StreamMessage) -> Option<&'a str> {
         record.subject.strip_prefix(&self.prefix)
@@ -213,6 +205,11 @@ pub async fn secure_delete(stream: &Stream, sequence: u64) -> anyhow::Result<()>
 pub fn content(message: &StreamMessage) -> Value {
     serde_json::from_slice(&message.payload)
         .unwrap_or_else(|_| String::from_utf8_lossy(&message.payload).into())
+}
+
+/// Whom a message is about, by its subject.
+pub fn person_of(message: &StreamMessage) -> Option<PersonId> {
+    PersonId::try_from(subjects::person_of(&message.subject).to_owned()).ok()
 }
 
 /// The id of the event that a message holds, where it holds one.

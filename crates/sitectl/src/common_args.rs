@@ -15,6 +15,27 @@ pub struct CommonArgs {
     pub json: bool,
 }
 
+/// Whether something is done that cannot be undone.
+#[derive(Args, Debug, Clone, Copy)]
+pub struct ModeArgs {
+    /// Does it; without this it is a dry run
+    #[arg(long)]
+    yes: bool,
+}
+
+/// Whether it is done, or only told what would be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    Apply,
+    DryRun,
+}
+
+impl ModeArgs {
+    pub fn mode(self) -> Mode {
+        if self.yes { Mode::Apply } else { Mode::DryRun }
+    }
+}
+
 /// What finds a person.
 #[derive(Args, Debug)]
 pub struct PersonKeyArgs {

@@ -14,6 +14,7 @@ mod finding;
 #[cfg(test)]
 mod fuzz;
 mod leads;
+mod manual;
 mod newsletter;
 mod output;
 mod person;
@@ -21,15 +22,16 @@ mod person_key;
 pub mod personal_data;
 mod preflight;
 mod private_folder;
+mod progress;
 mod setup;
 mod subscribers;
 pub mod sweep;
 mod synthetic_check;
-mod tls;
 mod visitor_mails;
 mod webhooks;
 
 use clap::{Parser, Subcommand};
+use site_service::settings;
 
 /// The operator's tool
 #[derive(Parser, Debug)]
@@ -73,6 +75,10 @@ enum Command {
     SyntheticCheck(Box<synthetic_check::SyntheticCheckArgs>),
     /// Looks at everything and says what is wrong
     Doctor(Box<doctor::DoctorArgs>),
+    /// Prints the script by which a shell completes commands
+    Completions(manual::CompletionsArgs),
+    /// Writes a manual page of each command into a folder
+    ManPages(manual::ManPagesArgs),
 }
 
 /// Does what was asked for.
@@ -98,5 +104,7 @@ pub async fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Preflight(args) => preflight::preflight(&args).await,
         Command::SyntheticCheck(args) => synthetic_check::synthetic_check(&args).await,
         Command::Doctor(args) => doctor::doctor(&args).await,
+        Command::Completions(args) => manual::completions(&args, &settings::described::<Cli>()),
+        Command::ManPages(args) => manual::man_pages(&args, settings::described::<Cli>()),
     }
 }

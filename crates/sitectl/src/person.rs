@@ -10,14 +10,13 @@ use async_nats::jetstream::message::StreamMessage;
 use clap::{Args, Subcommand};
 use resumes::S3Settings;
 use serde_json::{Value, json};
-use site_service::nats::NatsSettings;
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 use visitor::{EmailAddress, InboxId, PersonId, PersonIds, token::TokenKey};
 
 use crate::{
     broker,
-    common_args::PersonKeyArgs,
+    common_args::{CommonArgs, Mode, ModeArgs, PersonKeyArgs},
     dead_letters,
     output::print_output,
     personal_data::{PersonalData, PersonalDataStores},
@@ -39,21 +38,20 @@ enum Command {
         #[arg(long, value_name = "FOLDER")]
         to: PathBuf,
         #[command(flatten)]
-        common: Box<PersonCommonArgs>,
+        search: Box<SearchArgs>,
     },
     /// Erases all that is held of a person
     Erase {
-        /// Does it; without this it is a dry run
-        #[arg(long)]
-        yes: bool,
         #[command(flatten)]
-        common: Box<PersonCommonArgs>,
+        mode: ModeArgs,
+        #[command(flatten)]
+        search: Box<SearchArgs>,
     },
 }
 
-/// What every command needs.
+/// Whose data are looked for, by which keys, and where.
 #[derive(Args, Debug)]
-struct PersonCommonArgs {
+struct SearchArgs {
     /// The person's e-mail address
     #[arg(value_name = "E-MAIL")]
     email: String,
@@ -61,15 +59,11 @@ struct PersonCommonArgs {
     key: PersonKeyArgs,
     #[command(flatten)]
     inbox_keys: InboxKeyArgs,
-    /// The broker
-    #[command(flatten)]
-    nats: NatsSettings,
     /// The bucket of résumés
     #[command(flatten)]
     store: S3Settings,
-    /// Answers in JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    common: CommonArgs,
 }
 
 /// What finds the mails that were counted for a person's inbox.
@@ -92,9 +86,11 @@ struct InboxKeyArgs {
 /// left after erasing.
 pub async fn run(args: &PersonArgs) -> anyhow::Result<()> {
     match &args.command {
-        Command::Export { to, common } => export(to, common).await,
-        Command::Erase { yes: true, common } => erase(common).await,
-        Command::Erase { yes: false, common } => print_dry_run(common).await,
+        Command::Export { to, search } => export(to, search).await,
+        Command::Erase { mode, search } => match mode.mode() {
+            Mode::Apply => erase(search).await,
+            Mode::DryRun => print_dry_run(search).await,
+        },
     }
 }
 
@@ -107,13 +103,13 @@ struct Search {
 }
 
 impl Search {
-    async fn begin(common: &PersonCommonArgs) -> anyhow::Result<Self> {
-        let email = EmailAddress::stored(&common.email)?;
-        let person = common.key.person(&email);
-        let stores = PersonalDataStores::open(&common.nats, &common.store).await?;
+    async fn begin(args: &SearchArgs) -> anyhow::Result<Self> {
+        let email = EmailAddress::stored(&args.email)?;
+        let person = args.key.person(&email);
+        let stores = PersonalDataStores::open(&args.common.nats, &args.store).await?;
         Ok(Self {
             ids: stores.ids_of(&person).await?,
-            inboxes: common.inbox_keys.inboxes(&email),
+            inboxes: args.inbox_keys.inboxes(&email),
             stores,
             person,
         })
@@ -135,9 +131,9 @@ impl InboxKeyArgs {
     }
 }
 
-async fn export(to: &Path, common: &PersonCommonArgs) -> anyhow::Result<()> {
+async fn export(to: &Path, args: &SearchArgs) -> anyhow::Result<()> {
     private_folder::ensure_new_or_empty(to)?;
-    let search = Search::begin(common).await?;
+    let search = Search::begin(args).await?;
     let found = search.run(&BTreeSet::new()).await?;
     let Search { stores, person, .. } = &search;
     write(to, stores, &found).await?;
@@ -145,14 +141,14 @@ async fn export(to: &Path, common: &PersonCommonArgs) -> anyhow::Result<()> {
     let document = json!({ "person": person.current, "exported": counts, "to": to });
     let heading = format!("Exported to {}:", to.display());
     print_output(
-        common.json,
+        args.common.json,
         &document,
         std::iter::once(heading).chain(stores.summary(&counts)),
     )
 }
 
-async fn erase(common: &PersonCommonArgs) -> anyhow::Result<()> {
-    let search = Search::begin(common).await?;
+async fn erase(args: &SearchArgs) -> anyhow::Result<()> {
+    let search = Search::begin(args).await?;
     let found = search.run(&BTreeSet::new()).await?;
     let Search { stores, person, .. } = &search;
     let told = stores.erase(&search.ids, &found).await;
@@ -175,17 +171,17 @@ async fn erase(common: &PersonCommonArgs) -> anyhow::Result<()> {
     lines.extend(freed.iter().map(|bucket| {
         format!("The broker's files of the bucket {bucket} may hold the record until it compacts them.")
     }));
-    print_output(common.json, &document, lines)
+    print_output(args.common.json, &document, lines)
 }
 
-async fn print_dry_run(common: &PersonCommonArgs) -> anyhow::Result<()> {
-    let search = Search::begin(common).await?;
+async fn print_dry_run(args: &SearchArgs) -> anyhow::Result<()> {
+    let search = Search::begin(args).await?;
     let counts = search.run(&BTreeSet::new()).await?.counts();
     let Search { stores, person, .. } = &search;
     let document = json!({ "person": person.current, "wouldErase": counts });
     let heading = "Nothing was erased; repeat it with --yes. Would erase:".to_owned();
     print_output(
-        common.json,
+        args.common.json,
         &document,
         std::iter::once(heading).chain(stores.summary(&counts)),
     )

@@ -68,7 +68,7 @@ pub struct PersonalData {
 }
 
 /// How much there is, by store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
     events: usize,
@@ -380,16 +380,6 @@ impl Counts {
 
     /// Whether there is nothing at all.
     pub fn is_nothing(&self) -> bool {
-        *self
-            == Self {
-                events: 0,
-                dead_letters: 0,
-                sendings: 0,
-                subscriber: 0,
-                deliveries: 0,
-                uploads: 0,
-                visitor_mails: 0,
-                resumes: 0,
-            }
+        *self == Self::default()
     }
 }

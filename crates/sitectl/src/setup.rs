@@ -1,42 +1,22 @@
 //! `sitectl setup`.
 
-use std::time::Duration;
-
 use anyhow::{Context as _, ensure};
-use async_nats::{
-    header::NATS_MESSAGE_TTL,
-    jetstream::{self, Context, message::StreamMessage, stream::Stream},
-};
+use async_nats::jetstream::{self, stream::Stream};
 use clap::Args;
-use futures_util::TryStreamExt as _;
 use resumes::{ResumeStore, S3Settings};
 use serde::Serialize;
 use serde_json::json;
-use site_broker::{ProvisionSettings, SUBSCRIBERS_BUCKET};
+use site_broker::ProvisionSettings;
 use site_events::SITE_STREAM;
-use site_service::nats::{self, NatsSettings};
-use subscribers::{Retention, Subscriber, SubscriberStoreError, Subscribers};
-use visitor::PersonId;
+use site_service::nats;
 
-use crate::{
-    broker::{self, BucketReader},
-    output::print_output,
-    person_key::records::{expires, person_of},
-    subscribers::everybody::everybody,
-};
-
-/// TTL of sign-ups from releases that let none expire.
-const LEGACY_SIGN_UP_TTL: Duration = Duration::from_secs(48 * 60 * 60);
-
-/// The keys of all notes of where subscribers moved from.
-const ALL_NOTES_OF_MOVES: &str = "*.*";
+use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// What the set-up needs to know.
 #[derive(Args, Debug)]
 pub struct SetupArgs {
-    /// The broker
     #[command(flatten)]
-    nats: NatsSettings,
+    common: CommonArgs,
     /// The bucket of résumés
     #[command(flatten)]
     store: S3Settings,
@@ -46,9 +26,6 @@ pub struct SetupArgs {
     /// Gives up what waits for endpoints that WEBHOOKS names no more; without this they are left alone
     #[arg(long)]
     yes: bool,
-    /// Answers in JSON
-    #[arg(long)]
-    json: bool,
 }
 
 /// Creates what is missing, updates what differs, and tells what there is.
@@ -58,10 +35,9 @@ pub struct SetupArgs {
 /// If the broker or the S3 bucket cannot be used or set up; or, once all else is done, if events wait for an endpoint
 /// that is named no more.
 pub async fn setup(args: &SetupArgs) -> anyhow::Result<()> {
-    let client = nats::connect(&args.nats, "operator").await?;
+    let client = nats::connect(&args.common.nats, "operator").await?;
     let context = jetstream::new(client);
     let provisioned = site_broker::provision(&context, &args.provision).await?;
-    migrate_subscribers(&context).await?;
     ResumeStore::new(&args.store).ensure_bucket().await?;
     let mut ready = provisioned.ready;
     ready.push(format!("S3 bucket {}", args.store.s3_bucket));
@@ -76,7 +52,7 @@ pub async fn setup(args: &SetupArgs) -> anyhow::Result<()> {
             removed.push(orphaned);
         }
     }
-    print_setup(args.json, &ready, &removed, &left_alone)?;
+    print_setup(args.common.json, &ready, &removed, &left_alone)?;
     let waited_for: Vec<String> = left_alone.iter().map(OrphanedConsumer::in_short).collect();
     ensure!(
         left_alone.is_empty(),
@@ -132,62 +108,4 @@ fn print_setup(
         format!("left alone: consumer {consumer}; waiting for it: {waiting}")
     });
     print_output(json, &document, ready.chain(removed).chain(left_alone))
-}
-
-/// What older releases stored otherwise. Sign-ups would stay for ever: each gets the time that its link had. Of records that moved
-/// nothing noted where from.
-async fn migrate_subscribers(context: &Context) -> anyhow::Result<()> {
-    let bucket = BucketReader::open(context, SUBSCRIBERS_BUCKET).await?;
-    let subscribers = Subscribers::open(context.client()).await?;
-    let (mut moved, mut everybody) = (0, everybody(&bucket));
-    while let Some(record) = everybody.try_next().await? {
-        let Some((person, subscriber)) = subscriber_of(&record) else {
-            continue;
-        };
-        moved += u64::from(subscriber.moved_to().is_some());
-        if record.headers.get(NATS_MESSAGE_TTL).is_none() {
-            migrate_sign_up_ttl(&subscribers, &person, &subscriber, record.sequence).await?;
-        }
-    }
-    drop(everybody);
-    if bucket.count(ALL_NOTES_OF_MOVES).await? < moved {
-        note_moves(&subscribers, &bucket).await?;
-    }
-    Ok(())
-}
-
-async fn migrate_sign_up_ttl(
-    subscribers: &Subscribers,
-    person: &PersonId,
-    subscriber: &Subscriber,
-    revision: u64,
-) -> anyhow::Result<()> {
-    let retention = subscriber.retention(LEGACY_SIGN_UP_TTL);
-    if retention == Retention::Forever {
-        return Ok(());
-    }
-    match subscribers.write(person, subscriber, revision, retention).await {
-        // Who signs up or confirms in this moment does so by the new rules.
-        Ok(_) | Err(SubscriberStoreError::Conflict) => Ok(()),
-        Err(error) => Err(error).context("old sign-ups were not all given their time; repeat it"),
-    }
-}
-
-async fn note_moves(subscribers: &Subscribers, bucket: &BucketReader) -> anyhow::Result<()> {
-    let mut everybody = everybody(bucket);
-    while let Some(record) = everybody.try_next().await? {
-        let Some((from, subscriber)) = subscriber_of(&record) else {
-            continue;
-        };
-        if let Some(to) = subscriber.moved_to() {
-            let noted = subscribers.note_move(&from, to, expires(&record)).await;
-            noted.context("not all moves of subscribers are noted; repeat it")?;
-        }
-    }
-    Ok(())
-}
-
-/// Whose record it is, and what it says.
-fn subscriber_of(record: &StreamMessage) -> Option<(PersonId, Subscriber)> {
-    Some((person_of(record)?, serde_json::from_slice(&record.payload).ok()?))
 }

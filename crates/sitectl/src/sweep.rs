@@ -27,6 +27,7 @@ use crate::{
     broker::{self, BucketReader},
     common_args::CommonArgs,
     output::print_output,
+    progress,
     subscribers::forget::forget_addresses,
 };
 
@@ -176,8 +177,10 @@ impl Sweep {
 
     /// The uploads that left a record.
     async fn uploads(&self, grace: Duration, swept: &mut Swept) -> anyhow::Result<()> {
+        let progress = progress::counted("uploads", self.uploads.stream().cached_info().state.messages)?;
         let mut records = self.uploads.records();
         while let Some(message) = records.try_next().await? {
+            progress.inc(1);
             let Some(record) = self.records.record_of(&message) else {
                 continue;
             };

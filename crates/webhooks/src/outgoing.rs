@@ -125,7 +125,7 @@ fn attribution(extent: Extent) -> Option<Attribution> {
 
 fn outgoing<D: EventData>(now: OffsetDateTime, data: D) -> Outgoing {
     let id = Uuid::new_v4();
-    let nobody = PersonId::try_from("0".repeat(32)).expect("it is an id");
+    let nobody = PersonId::synthetic();
     let event = Event::new("webhook-test", id, &nobody, now, data);
     let payload = serde_json::to_vec(&event).expect("an event is plain values");
     Outgoing {

@@ -2,7 +2,7 @@ import * as paths from '@site/kit/paths.ts';
 import type { PostSummary } from './post.ts';
 
 /** Number of articles on a page of the list. */
-export const PAGE_SIZE = 6;
+const PAGE_SIZE = 6;
 /** The pagination names at least this many pages, also those that no article fills yet. */
 const MIN_PAGE_LINKS = 3;
 

@@ -7,7 +7,7 @@ import { materials, sceneColours } from './materials.ts';
 import { round } from './round.ts';
 
 /** Motion that repeats: people turn round at its end, vehicles leave the picture. */
-export interface Motion {
+interface Motion {
   to: Point;
   seconds: number;
   /** So much of the time has gone when the picture opens. */

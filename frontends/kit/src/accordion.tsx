@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useId } from 'react';
 
 /** One question and its answer. */
-export interface AccordionItem {
+interface AccordionItem {
   title: string;
   content: ReactNode;
 }

@@ -17,7 +17,7 @@ export type SubmissionResult =
     };
 
 /** Error messages of a form for failures that the server gives no message for. */
-export interface FailureMessages {
+interface FailureMessages {
   /** The server refused. */
   refused: string;
   /** The server was not reached, or its answer was not understood; why is nothing that a visitor could read. */
@@ -25,7 +25,7 @@ export interface FailureMessages {
 }
 
 /** The bodies that the API takes as JSON. */
-export interface JsonForms {
+interface JsonForms {
   '/api/contact': components['schemas']['ContactForm'];
   '/api/newsletter': components['schemas']['NewsletterForm'];
   '/api/newsletter/confirm': components['schemas']['TokenForm'];

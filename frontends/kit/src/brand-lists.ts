@@ -3,7 +3,7 @@ import brandFile from '../../../brand.json' with { type: 'json' };
 // Apart from the rest of the brand, so that a front end that shows none of them carries none.
 
 /** A profile of the company elsewhere. */
-export interface Social {
+interface Social {
   /** Icon of the network: `network`, `microblog`, `video` or `photos`. */
   kind: string;
   /** Accessible name of the link. */
@@ -12,7 +12,7 @@ export interface Social {
 }
 
 /** A company whose logo stands on the home page. */
-export interface Partner {
+interface Partner {
   name: string;
   /** File name among the partner logos. */
   logo: string;

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef } from 'react';
 import { showToast } from './toast-region.tsx';
 
 /** Handlers by which a form keeps a draft; it carries the draft's name as `data-draft`. */
-export interface Draft {
+interface Draft {
   form: RefObject<HTMLFormElement | null>;
   /** For the form's `onInput`. */
   save: () => void;

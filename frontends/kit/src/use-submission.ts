@@ -27,7 +27,7 @@ export interface AttemptOptions {
 }
 
 /** A form's submission. */
-export interface Submission {
+interface Submission {
   state: SubmissionState;
   fieldErrors: FieldErrors;
   /** Number of failed attempts: with each failure, not while fields are corrected one by one, the focus may move. */

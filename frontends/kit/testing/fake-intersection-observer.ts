@@ -35,7 +35,7 @@ class FakeObserver {
 }
 
 /** Viewport of a unit test: elements come into it when the test says so. */
-export interface FakeIntersectionObserver {
+interface FakeIntersectionObserver {
   /** Brings all that is waited for into view, or to a place. Says with which options it was waited for. */
   show: (init?: EntryInit) => Promise<IntersectionObserverInit[]>;
   /** Elements that are still observed. */

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
 /** Faulty proxy between a browser and the site. */
-export interface FaultyProxy {
+interface FaultyProxy {
   /** The proxy's address. */
   site: string;
   /** From now on its connections hold. */

@@ -5,7 +5,7 @@ declare global {
 }
 
 /** What has the focus: the number of the stop from 0, -1 if it is none, and whether a person sees it. */
-export interface FocusedStop {
+interface FocusedStop {
   stop: number;
   hasFocusRing: boolean;
   isInView: boolean;

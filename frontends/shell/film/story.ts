@@ -9,7 +9,7 @@ interface Step {
 }
 
 /** Someone in the film. */
-export interface Actor {
+interface Actor {
   label: string;
   /** From when on the label says something else, in vermilion. */
   alarm?: { fromSeconds: number; label: string };

@@ -8,7 +8,7 @@ import type { RemoteModuleUse } from '../../build/rendered.ts';
 import { Home, prefetchHome } from './pages/home.tsx';
 import { remoteParts } from './remote-lazy-parts.ts';
 
-export interface SiteRoute {
+interface SiteRoute {
   /** Patterns of the router. What several of them show is one page, which stays when one leads to another. */
   patterns: readonly string[];
   element: ReactElement;

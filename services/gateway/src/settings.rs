@@ -78,7 +78,7 @@ pub struct Settings {
     #[arg(long, env = "UPLOAD_LEAST_RATE", default_value = "8000")]
     pub upload_least_rate: NonZeroU32,
     /// Seconds an upload may take from its first byte to its answer
-    #[arg(long = "upload-seconds", value_name = "UPLOAD_SECONDS", env = "UPLOAD_SECONDS", default_value = "180", value_parser = seconds(1))]
+    #[arg(long = "upload-seconds", value_name = "UPLOAD_SECONDS", env = "UPLOAD_SECONDS", default_value = "180", value_parser = seconds(1..))]
     pub upload_timeout: Duration,
     /// Connections that are open at the same time; others wait
     #[arg(long, env = "CONNECTIONS_AT_ONCE", default_value_t = DEFAULT_MAX_CONNECTIONS)]
@@ -97,7 +97,7 @@ pub struct Settings {
         value_name = "GRACE_SECONDS",
         env = "GRACE_SECONDS",
         default_value = "60",
-        value_parser = seconds(RECEIVING_ENDS.as_secs() + 2)
+        value_parser = seconds(RECEIVING_ENDS.as_secs() + 2..)
     )]
     pub grace: Duration,
     /// Challenges

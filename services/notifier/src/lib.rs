@@ -33,6 +33,7 @@ use site_service::{
     grpc::GrpcServer,
     health::Dependency,
     nats,
+    tls::public_client_config,
 };
 use subscribers::Subscribers;
 use tokio::task::JoinSet;
@@ -42,10 +43,7 @@ use webhooks::{PrivateAddresses, Secrets, WebhookClient, WebhookSender};
 pub use self::{
     mail::{Brand, Mail, MailContext, Rendered, samples},
     settings::Settings,
-    transport::{
-        RootCertificates,
-        smtp::{SmtpSettings, TlsMode},
-    },
+    transport::smtp::{SmtpSettings, TlsMode},
 };
 
 use self::{
@@ -60,7 +58,6 @@ use self::{
     },
     transport::{
         smtp::{ChannelLimit, SmtpPool},
-        tls_config,
         webhooks::{Webhook, WebhookStores},
     },
 };
@@ -344,7 +341,7 @@ fn senders(settings: &Settings) -> anyhow::Result<Vec<(Arc<Endpoint>, WebhookSen
     } else {
         PrivateAddresses::Refused
     };
-    let tls = tls_config(settings.webhooks_root_certificates.as_ref());
+    let tls = public_client_config(settings.webhooks_ca_file.as_ref());
     let client = WebhookClient::new(private, tls.context("webhooks cannot be sent")?);
     let secrets = Secrets::in_folder(settings.webhooks_secrets_dir.clone());
     let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);

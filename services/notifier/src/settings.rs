@@ -7,10 +7,10 @@ use dkim::DkimSettings;
 use lettre::message::Mailbox;
 use resumes::S3Settings;
 use site_broker::{Endpoints, RetryPolicy};
-use site_service::{nats::NatsSettings, settings::seconds, telemetry::TelemetrySettings};
+use site_service::{nats::NatsSettings, settings::seconds, telemetry::TelemetrySettings, tls::CaFile};
 use visitor::{links, token::TokenKey};
 
-use crate::{Brand, RootCertificates, SmtpSettings, newsletter_settings::NewsletterSettings};
+use crate::{Brand, SmtpSettings, newsletter_settings::NewsletterSettings};
 
 /// The longest that a link to a résumé can be good: a limit of its signature scheme.
 const MAX_LINK_HOURS: u64 = 7 * 24;
@@ -89,7 +89,7 @@ pub struct Settings {
         value_name = "STAFF_BUNDLE_SECONDS",
         env = "STAFF_BUNDLE_SECONDS",
         default_value = "300",
-        value_parser = clap::value_parser!(u64).range(1..=900).map(Duration::from_secs)
+        value_parser = seconds(1..=900)
     )]
     pub bundle_period: Duration,
     /// Address under which recruiters reach the store, where it differs from S3_ENDPOINT
@@ -102,8 +102,8 @@ pub struct Settings {
     #[arg(long, env = "WEBHOOKS_ALLOW_PRIVATE")]
     pub webhooks_allow_private: bool,
     /// File (PEM) of authorities to trust besides the system's, for endpoints whose certificates are not public
-    #[arg(long = "webhooks-ca-file", id = "webhooks_ca_file", env = "WEBHOOKS_CA_FILE", value_parser = RootCertificates::read)]
-    pub webhooks_root_certificates: Option<RootCertificates>,
+    #[arg(long, env = "WEBHOOKS_CA_FILE", value_parser = CaFile::parse)]
+    pub webhooks_ca_file: Option<CaFile>,
     /// Folder of the secrets that recipes name, each in a file of its own
     #[arg(long, env = "WEBHOOKS_SECRETS_DIR")]
     pub webhooks_secrets_dir: Option<PathBuf>,
@@ -132,7 +132,7 @@ pub struct Settings {
         value_name = "GRACE_SECONDS",
         env = "GRACE_SECONDS",
         default_value = "640",
-        value_parser = seconds(1)
+        value_parser = seconds(1..)
     )]
     pub grace: Duration,
     /// Logs and traces

@@ -16,8 +16,8 @@ use fetch::Fetch;
 pub use folder::folder;
 pub use system::print_missing_packages;
 pub use tool::{
-    Tool, cargo_cyclonedx, cargo_deny, dockerfile_python, kubernetes_python, linter, schemathesis_python,
-    test_python,
+    Tool, cargo_cyclonedx, cargo_deny, dockerfile_python, git_cliff, kubernetes_python, linter,
+    schemathesis_python, test_python,
 };
 
 /// Makes sure that tools are there: fetches, side by side, those that are missing.

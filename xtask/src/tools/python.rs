@@ -44,6 +44,12 @@ pub fn linters() -> Fetch {
     environment("linters of images and workflows", "ci", 150, install)
 }
 
+/// Apart from the linters, because it is for releases only.
+pub fn git_cliff() -> Fetch {
+    let install: &[&[&str]] = &[&["--requirement", "tools/changelog.txt"]];
+    environment("writer of the changelog", "changelog", 40, install)
+}
+
 pub fn dockerfile_reader() -> Fetch {
     let install: &[&[&str]] = &[&["--requirement", "tools/images.txt"]];
     environment("reader of Dockerfiles", "images", 26, install)

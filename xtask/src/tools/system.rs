@@ -18,6 +18,7 @@ pub fn require(tools: &[Tool]) -> anyhow::Result<()> {
         Tool::NatsServer
         | Tool::ForeignClients
         | Tool::Linters
+        | Tool::GitCliff
         | Tool::DockerfileReader
         | Tool::KubernetesCheckers
         | Tool::Schemathesis
@@ -86,6 +87,7 @@ impl Tool {
             ),
             Self::ForeignClients
             | Self::Linters
+            | Self::GitCliff
             | Self::DockerfileReader
             | Self::KubernetesCheckers
             | Self::Schemathesis => unless(

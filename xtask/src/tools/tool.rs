@@ -34,6 +34,8 @@ pub enum Tool {
     ForeignClients,
     /// What checks Dockerfiles, workflows and bills of materials.
     Linters,
+    /// What writes the changelog.
+    GitCliff,
     /// What reads Dockerfiles.
     DockerfileReader,
     /// kubectl, and what checks the Kubernetes tree.
@@ -91,6 +93,7 @@ impl Tool {
             Self::Fastify => Some(node::FASTIFY.fetch()),
             Self::ForeignClients => Some(python::foreign_clients()),
             Self::Linters => Some(python::linters()),
+            Self::GitCliff => Some(python::git_cliff()),
             Self::DockerfileReader => Some(python::dockerfile_reader()),
             Self::KubernetesCheckers => Some(python::kubernetes_checkers()),
             Self::Schemathesis => Some(python::schemathesis()),
@@ -132,6 +135,7 @@ impl Tool {
             Self::Fastify => node::FASTIFY.is_fetched(),
             Self::ForeignClients => python::has_environment("python"),
             Self::Linters => python::has_environment("ci"),
+            Self::GitCliff => python::has_environment("changelog"),
             Self::DockerfileReader => python::has_environment("images"),
             Self::KubernetesCheckers => python::has_environment("k8s"),
             Self::Schemathesis => python::has_environment("schemathesis"),
@@ -164,6 +168,11 @@ impl Tool {
 /// A program of [`Tool::Linters`].
 pub fn linter(name: &str, arguments: &[&str]) -> Command {
     program(folder().join("ci/bin").join(name), arguments)
+}
+
+/// The program of [`Tool::GitCliff`].
+pub fn git_cliff() -> PathBuf {
+    folder().join("changelog/bin/git-cliff")
 }
 
 /// The Python of [`Tool::DockerfileReader`].

@@ -10,7 +10,7 @@ mod complaint;
 mod exit;
 mod secrets;
 
-use std::{env, ffi::OsString, time::Duration};
+use std::{env, ffi::OsString, ops::RangeBounds, time::Duration};
 
 use clap::{
     ArgMatches, Command, Parser,
@@ -23,9 +23,9 @@ pub use self::exit::Exit;
 use self::{addresses::has_login, complaint::explain};
 use crate::core_dumps;
 
-/// Parses a whole number of seconds, at least so many, and no more than can be added to any point in time.
-pub fn seconds(least: u64) -> impl TypedValueParser<Value = Duration> {
-    let seconds = u64::value_parser().range(least..=u32::MAX.into());
+/// Parses a whole number of seconds in this range, and no more than can be added to any point in time.
+pub fn seconds(range: impl RangeBounds<u64>) -> impl TypedValueParser<Value = Duration> {
+    let seconds = u64::value_parser().range(..=u64::from(u32::MAX)).range(range);
     seconds.map(Duration::from_secs)
 }
 
@@ -86,9 +86,14 @@ fn chosen<'a>(command: &'a Command, args: &[OsString]) -> &'a Command {
     chosen
 }
 
+/// The program's command as people are told of it: its secrets in a section of their own, without flags.
+pub fn described<S: Parser>() -> Command {
+    secrets::without_flags(S::command())
+}
+
 /// What these arguments ask to be told.
 fn help<S: Parser>(asked: &[OsString]) -> String {
-    let told = secrets::without_flags(S::command()).try_get_matches_from(asked);
+    let told = described::<S>().try_get_matches_from(asked);
     told.err()
         .map(|help| help.render().to_string())
         .unwrap_or_default()
@@ -166,13 +171,21 @@ mod tests {
 
     #[test]
     fn seconds_are_never_more_than_a_clock_can_add() {
-        let command = Command::new("example").arg(clap::Arg::new("seconds").value_parser(seconds(2)));
-        let seconds = |raw: &str| {
-            let matches = command.clone().try_get_matches_from(["example", raw]);
+        let read = |arg: clap::Arg, raw: &str| {
+            let matches = Command::new("example")
+                .arg(arg)
+                .try_get_matches_from(["example", raw]);
             matches
                 .ok()
                 .and_then(|given| given.get_one::<Duration>("seconds").copied())
         };
+        let arg = || clap::Arg::new("seconds");
+        let few = |raw: &str| read(arg().value_parser(seconds(1..=20)), raw);
+        assert_eq!(
+            (few("20"), few("21"), few("0")),
+            (Some(Duration::from_secs(20)), None, None)
+        );
+        let seconds = |raw: &str| read(arg().value_parser(seconds(2..)), raw);
         assert_eq!(seconds("2"), Some(Duration::from_secs(2)));
         let most = seconds("4294967295").expect("it is the most");
         assert!(std::time::Instant::now().checked_add(most).is_some());

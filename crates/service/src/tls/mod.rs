@@ -23,7 +23,10 @@ use tokio_rustls::{
 };
 use tonic::transport::server::TcpIncoming;
 
-pub use self::{connector::Connector, pem::CaFile};
+pub use self::{
+    connector::Connector,
+    pem::{CaFile, public_client_config},
+};
 use self::{pem::PemFile, reloaded::Reloaded};
 
 /// What gRPC is in TLS (RFC 7301).

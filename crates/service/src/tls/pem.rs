@@ -5,8 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use anyhow::ensure;
 use tokio_rustls::rustls::{
-    RootCertStore,
+    ClientConfig, RootCertStore,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
 };
 
@@ -59,6 +60,25 @@ impl CaFile {
     pub fn pem(&self) -> &[u8] {
         &self.pem
     }
+}
+
+/// A client of whoever is known by the system's authorities, or by those of this file.
+///
+/// # Errors
+///
+/// If there are none at all.
+pub fn public_client_config(further: Option<&CaFile>) -> anyhow::Result<ClientConfig> {
+    let further = further.map(|file| authorities(&file.pem).map_err(anyhow::Error::msg));
+    let mut roots = further.transpose()?.unwrap_or_else(RootCertStore::empty);
+    // What cannot be read of the system's is missed where it is needed.
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    ensure!(
+        !roots.is_empty(),
+        "there are no root certificates; on Debian they are in the package ca-certificates"
+    );
+    Ok(ClientConfig::builder()
+        .with_root_certificates(roots)
+        .with_no_client_auth())
 }
 
 /// A file that a setting names, as it was when it was read.
@@ -150,7 +170,29 @@ fn authorities(pem: &[u8]) -> Result<RootCertStore, String> {
 
 #[cfg(test)]
 mod tests {
+    use testkit::CertificateAuthority;
+    use tokio_rustls::rustls::ProtocolVersion;
+
     use super::*;
+
+    #[test]
+    fn nothing_older_than_tls_1_2_is_spoken_and_every_cipher_suite_has_forward_secrecy() -> anyhow::Result<()>
+    {
+        let authority = CertificateAuthority::new()?;
+        let trusted = CaFile::parse(&authority.file().to_string_lossy());
+        let config = public_client_config(Some(&trusted.map_err(anyhow::Error::msg)?))?;
+        let suites = &config.crypto_provider().cipher_suites;
+        assert!(!suites.is_empty());
+        for suite in suites {
+            let (version, name) = (suite.version().version, format!("{:?}", suite.suite()));
+            let is_new = matches!(version, ProtocolVersion::TLSv1_2 | ProtocolVersion::TLSv1_3);
+            let has_forward_secrecy = ["TLS13_", "TLS_ECDHE_"]
+                .iter()
+                .any(|begin| name.starts_with(begin));
+            assert!(is_new && has_forward_secrecy, "{name}");
+        }
+        Ok(())
+    }
 
     #[test]
     fn a_file_without_authorities_is_refused_with_the_reason() -> std::io::Result<()> {

@@ -15,7 +15,7 @@ use super::{
     snapshot,
     writer::BackupWriter,
 };
-use crate::{broker, output::print_output};
+use crate::{broker, output::print_output, progress};
 
 /// What is good for nothing without a manifest.
 const NO_BACKUP: &str = "there is no backup; repeat it, into a new folder where it went to one";
@@ -27,11 +27,10 @@ const NO_BACKUP: &str = "there is no backup; repeat it, into a new folder where 
 ///
 /// If a store cannot be read, the broker has no stream `SITE`, the folder is not empty, or it or the bucket does not take it all.
 pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
-    let connections = &args.connections;
-    let client = broker::client(&connections.nats).await?;
+    let client = broker::client(&args.common.nats).await?;
     let version = client.server_info().version;
     let context = jetstream(client);
-    let store = ResumeStore::new(&connections.store);
+    let store = ResumeStore::new(&args.store);
     store.check().await?;
     // A wrong address must not make empty backups night after night.
     broker::stream(&context, SITE_STREAM).await?;
@@ -110,16 +109,29 @@ async fn backup_stream(context: &Context, stream: &str, writer: &mut BackupWrite
 }
 
 async fn backup_objects(store: &ResumeStore, writer: &mut BackupWriter) -> anyhow::Result<u64> {
+    let progress = progress::counted("objects", 0)?;
+    if !progress.is_hidden() {
+        progress.set_length(count(store).await?);
+    }
     let mut number = 0;
     let mut keys = store.keys();
     while let Some(page) = keys.next().await? {
         for key in page {
+            progress.inc(1);
             if writer.reuse(&key) || backup_object(store, &key, writer).await? {
                 number += 1;
             }
         }
     }
     Ok(number)
+}
+
+async fn count(store: &ResumeStore) -> anyhow::Result<u64> {
+    let (mut count, mut keys) = (0, store.keys());
+    while let Some(page) = keys.next().await? {
+        count += page.len() as u64;
+    }
+    Ok(count)
 }
 
 /// Says whether the object was still there: who is erased in this moment is not backed up.
@@ -143,7 +155,7 @@ fn print_backup(
     manifest: &Manifest,
     removed: &[String],
 ) -> anyhow::Result<()> {
-    let (to, bucket) = (writer.named(), &args.connections.store.s3_bucket);
+    let (to, bucket) = (writer.named(), &args.store.s3_bucket);
     let taken = manifest.taken.format(&Rfc3339)?;
     let (contents, sent, bytes) = (&manifest.contents, &writer.sent, manifest.bytes());
     let document = json!({
@@ -162,5 +174,5 @@ fn print_backup(
         .chain(left_out)
         .chain([there])
         .chain(removed);
-    print_output(args.connections.json, &document, lines)
+    print_output(args.common.json, &document, lines)
 }

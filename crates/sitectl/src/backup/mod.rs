@@ -26,9 +26,10 @@ use async_nats::{
 };
 use clap::Args;
 use resumes::{Bucket, S3Settings};
-use site_service::{nats::NatsSettings, settings::Secret, tls::CaFile};
+use site_service::{settings::Secret, tls::CaFile};
 
 use self::repository::Retention;
+use crate::common_args::{CommonArgs, ModeArgs};
 pub use create::backup;
 pub use restore::restore;
 
@@ -49,7 +50,10 @@ pub struct BackupArgs {
     #[command(flatten)]
     retention: Retention,
     #[command(flatten)]
-    connections: Connections,
+    common: CommonArgs,
+    /// The bucket of résumés
+    #[command(flatten)]
+    store: S3Settings,
 }
 
 /// What a restore needs to know.
@@ -71,11 +75,13 @@ pub struct RestoreArgs {
     /// Restores the broker and leaves the bucket as it is
     #[arg(long)]
     broker_only: bool,
-    /// Does it; without this it is a dry run
-    #[arg(long)]
-    yes: bool,
     #[command(flatten)]
-    connections: Connections,
+    mode: ModeArgs,
+    #[command(flatten)]
+    common: CommonArgs,
+    /// The bucket of résumés
+    #[command(flatten)]
+    store: S3Settings,
 }
 
 /// Where the bucket of backups is, and who we are there.
@@ -114,20 +120,6 @@ impl BackupBucketSettings {
             s3_ca_file: self.backup_s3_ca_file.clone(),
         }))
     }
-}
-
-/// Connections to the stores, and the form of the output.
-#[derive(Args, Debug)]
-struct Connections {
-    /// The broker
-    #[command(flatten)]
-    nats: NatsSettings,
-    /// The bucket of résumés
-    #[command(flatten)]
-    store: S3Settings,
-    /// Answers in JSON
-    #[arg(long)]
-    json: bool,
 }
 
 fn jetstream(client: Client) -> Context {

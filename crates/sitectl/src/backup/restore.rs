@@ -8,7 +8,7 @@ use serde_json::json;
 use time::format_description::well_known::Rfc3339;
 
 use super::{
-    Connections, RestoreArgs,
+    RestoreArgs,
     encryption::Identities,
     jetstream,
     manifest::{Contents, FileChecksum, RunningChecksum, StreamCount},
@@ -17,7 +17,7 @@ use super::{
     store::BackupStore,
     verified::{self, VerifiedBackup},
 };
-use crate::{broker, output::print_output};
+use crate::{broker, common_args::Mode, output::print_output, progress};
 
 /// Hint at the failure of a restore that was begun.
 const PARTIAL_RESTORE_HINT: &str =
@@ -31,17 +31,16 @@ const PARTIAL_RESTORE_HINT: &str =
 /// If the backup is not whole, or something would be written over, before anything is done; or if a store fails, and
 /// the message says whether a part is restored.
 pub async fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
-    let connections = &args.connections;
     let mut backup = open(args).await?;
-    let context = jetstream(broker::client(&connections.nats).await?);
-    let store = ResumeStore::new(&connections.store);
+    let context = jetstream(broker::client(&args.common.nats).await?);
+    let store = ResumeStore::new(&args.store);
     ensure_free(&context, &backup.manifest.contents).await?;
     if args.broker_only {
         backup.manifest.contents.objects = 0;
     } else {
-        ensure_empty(&store, connections).await?;
+        ensure_empty(&store, &args.store.s3_bucket).await?;
     }
-    if !args.yes {
+    if args.mode.mode() == Mode::DryRun {
         return print_dry_run(args, &backup);
     }
     if !args.broker_only {
@@ -89,17 +88,18 @@ async fn ensure_free(context: &Context, contents: &Contents) -> anyhow::Result<(
     Ok(())
 }
 
-async fn ensure_empty(store: &ResumeStore, connections: &Connections) -> anyhow::Result<()> {
+async fn ensure_empty(store: &ResumeStore, bucket: &str) -> anyhow::Result<()> {
     ensure!(
         store.is_empty().await?,
-        "The S3 bucket {} holds objects, and nothing is written over. Restore into an empty or a new one (setting \
-         S3_BUCKET).",
-        connections.store.s3_bucket
+        "The S3 bucket {bucket} holds objects, and nothing is written over. Restore into an empty or a new one (setting \
+         S3_BUCKET)."
     );
     Ok(())
 }
 
 async fn restore_objects(store: &ResumeStore, backup: &VerifiedBackup) -> anyhow::Result<()> {
+    let should = backup.manifest.contents.objects;
+    let progress = progress::counted("objects", should)?;
     let mut count = 0;
     for (description, content) in backup.objects() {
         let info: ObjectInfo = verified::json(backup.decrypted(&description).await?).await?;
@@ -114,8 +114,8 @@ async fn restore_objects(store: &ResumeStore, backup: &VerifiedBackup) -> anyhow
             info.key
         );
         count += 1;
+        progress.inc(1);
     }
-    let should = backup.manifest.contents.objects;
     ensure!(
         count == should,
         "the backup names {should} objects and has {count}"
@@ -145,7 +145,9 @@ async fn restore_stream(
     if let Some(replicas) = replicas {
         info.set_replicas(replicas);
     }
-    let snapshot = backup.content(&format!("streams/{stream}.snapshot")).await?;
+    let name = format!("streams/{stream}.snapshot");
+    let progress = progress::bytes(format!("stream {stream}"), backup.bytes(&name))?;
+    let snapshot = progress.wrap_async_read(backup.content(&name).await?);
     snapshot::restore(context, stream, &info, snapshot).await?;
     snapshot::wait_until_restored(context, stream, &info).await
 }
@@ -175,10 +177,6 @@ fn print_contents(
     document: &serde_json::Value,
     heading: String,
 ) -> anyhow::Result<()> {
-    let lines = contents.lines(&args.connections.store.s3_bucket);
-    print_output(
-        args.connections.json,
-        document,
-        std::iter::once(heading).chain(lines),
-    )
+    let lines = contents.lines(&args.store.s3_bucket);
+    print_output(args.common.json, document, std::iter::once(heading).chain(lines))
 }

@@ -12,12 +12,13 @@ use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::{
-    io::AsyncReadExt as _,
+    io::{AsyncRead, AsyncReadExt as _},
     time::{Instant, sleep, timeout},
 };
 use uuid::Uuid;
 
-use super::{REQUEST_TIMEOUT, store::Content, writer::NewFile};
+use super::{REQUEST_TIMEOUT, writer::NewFile};
+use crate::progress;
 
 /// Size of a chunk; less where the broker takes only smaller messages.
 const CHUNK_BYTES: usize = 128 * 1024;
@@ -76,9 +77,11 @@ pub async fn download(context: &Context, stream: &str, file: &mut NewFile) -> an
     };
     let body =
         json!({ "deliver_subject": inbox, "chunk_size": chunk_size(&client), "window_size": WINDOW_BYTES });
-    let info = request(context, &format!("STREAM.SNAPSHOT.{stream}"), &body).await?;
+    let info: StreamInfo = request(context, &format!("STREAM.SNAPSHOT.{stream}"), &body).await?;
+    let progress = progress::bytes(format!("stream {stream}, compressed"), info.number("bytes"))?;
     while let Some(chunk) = chunks.next().await? {
         chunks.hold_while(file.write(&chunk.payload)).await?;
+        progress.inc(chunk.payload.len() as u64);
         chunks.acknowledge(chunk).await?;
     }
     // The last piece has no number: it could have been lost with the connection.
@@ -183,7 +186,7 @@ pub async fn restore(
     context: &Context,
     stream: &str,
     info: &StreamInfo,
-    mut snapshot: Content,
+    mut snapshot: impl AsyncRead + Unpin,
 ) -> anyhow::Result<()> {
     let upload: Upload = request(context, &format!("STREAM.RESTORE.{stream}"), info).await?;
     let client = context.client();
@@ -207,7 +210,7 @@ pub async fn restore(
 }
 
 /// Reads as much as there is room for; less only at the end.
-async fn fill(content: &mut Content, chunk: &mut [u8]) -> io::Result<usize> {
+async fn fill(content: &mut (impl AsyncRead + Unpin), chunk: &mut [u8]) -> io::Result<usize> {
     let mut length = 0;
     while length < chunk.len() {
         match content.read(&mut chunk[length..]).await? {

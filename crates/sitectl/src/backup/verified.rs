@@ -9,6 +9,7 @@ use super::{
     manifest::{FileChecksum, MANIFEST, Manifest},
     store::{BackupStore, Content},
 };
+use crate::progress;
 
 /// Verified backup: every file of it is there, is what was written, and can be read.
 pub struct VerifiedBackup {
@@ -60,12 +61,13 @@ impl VerifiedBackup {
         let named = self.named();
         let mut found = self.store.files(&self.prefix).await?;
         found.remove(&format!("{}{MANIFEST}", self.prefix));
+        let progress = progress::bytes("checked", self.manifest.bytes())?;
         for (name, checksum) in &self.manifest.files {
             found.remove(name);
             let Some(content) = self.store.open(name).await? else {
                 bail!("The backup in {named} is incomplete: {name} is missing.");
             };
-            let is_so = FileChecksum::of(content).await;
+            let is_so = FileChecksum::of(Box::new(progress.wrap_async_read(content))).await;
             let is_so = is_so.with_context(|| format!("{name} cannot be read"))?;
             ensure!(
                 is_so == *checksum,
@@ -89,6 +91,15 @@ impl VerifiedBackup {
             let (before, ending) = name.rsplit_once(".json")?;
             Some((name.clone(), format!("{before}.content{ending}")))
         })
+    }
+
+    /// How large a file of this backup alone is, as it is stored.
+    pub fn bytes(&self, name: &str) -> u64 {
+        let name = format!("{}{name}", self.prefix);
+        let encrypted = format!("{name}{ENDING}");
+        let files = &self.manifest.files;
+        let checksum = files.get(&encrypted).or_else(|| files.get(&name));
+        checksum.map_or(0, |checksum| checksum.bytes)
     }
 
     /// What a file of this backup alone holds.

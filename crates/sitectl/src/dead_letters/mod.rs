@@ -15,7 +15,7 @@ use self::{
 pub use self::{letter::document, replay::replay_letters};
 use crate::{
     broker,
-    common_args::CommonArgs,
+    common_args::{CommonArgs, Mode, ModeArgs},
     output::{ListOutput, print_output},
 };
 
@@ -48,9 +48,8 @@ enum Command {
     Drop {
         #[command(flatten)]
         selection: Selection,
-        /// Does it; without this it is a dry run
-        #[arg(long)]
-        yes: bool,
+        #[command(flatten)]
+        mode: ModeArgs,
         #[command(flatten)]
         common: CommonArgs,
     },
@@ -68,14 +67,12 @@ pub async fn run(args: &DeadLettersArgs) -> anyhow::Result<()> {
         Command::Replay { selection, common } => replay::replay(selection, common).await,
         Command::Drop {
             selection,
-            yes: true,
+            mode,
             common,
-        } => drop_for_good(selection, common).await,
-        Command::Drop {
-            selection,
-            yes: false,
-            common,
-        } => print_dry_run(selection, common).await,
+        } => match mode.mode() {
+            Mode::Apply => drop_for_good(selection, common).await,
+            Mode::DryRun => print_dry_run(selection, common).await,
+        },
     }
 }
 
@@ -107,7 +104,12 @@ async fn drop_for_good(selection: &Selection, common: &CommonArgs) -> anyhow::Re
         broker::secure_delete(stream.stream(), letter.sequence).await?;
         dropped.push(letter.sequence);
     }
-    print_numbers(common, "dropped", &dropped)
+    drop(letters);
+    print_output(
+        common.json,
+        &json!({ "dropped": dropped }),
+        [format!("dropped: {}", comma_separated(&dropped))],
+    )
 }
 
 async fn print_dry_run(selection: &Selection, common: &CommonArgs) -> anyhow::Result<()> {
@@ -119,12 +121,4 @@ async fn print_dry_run(selection: &Selection, common: &CommonArgs) -> anyhow::Re
         "Nothing was dropped; repeat it with --yes.".to_owned(),
     ];
     print_output(common.json, &json!({ "wouldDrop": numbers }), lines)
-}
-
-fn print_numbers(common: &CommonArgs, what: &str, numbers: &[u64]) -> anyhow::Result<()> {
-    print_output(
-        common.json,
-        &json!({ what: numbers }),
-        [format!("{what}: {}", comma_separated(numbers))],
-    )
 }

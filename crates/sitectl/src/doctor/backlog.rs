@@ -112,7 +112,7 @@ async fn examine_endpoints(context: &Context) -> Vec<Finding> {
         // A bucket that is not there was told of before.
         Err(_) => return Vec::new(),
     };
-    let judge = |(name, state): (String, site_broker::endpoints::EndpointState)| {
+    let judge = |(name, state): (String, site_broker::endpoint_state::EndpointState)| {
         let what = format!("endpoint {name}");
         match (state.off, state.failing_since) {
             (Some(reason), _) => Finding::warning(

@@ -14,11 +14,11 @@ use clap::Args;
 use resumes::S3Settings;
 use site_broker::{Desired, ProvisionSettings};
 use site_events::{SITE_STREAM, subjects};
-use site_service::nats::NatsSettings;
 use visitor::{EmailAddress, PersonId, PersonKey};
 
 use crate::{
     broker,
+    common_args::CommonArgs,
     finding::{self, Finding},
 };
 
@@ -28,9 +28,8 @@ const MAX_SYNTHETIC: usize = 120;
 /// What the examination needs to know: give it what the services are given.
 #[derive(Args, Debug)]
 pub struct DoctorArgs {
-    /// The broker
     #[command(flatten)]
-    nats: NatsSettings,
+    common: CommonArgs,
     /// The bucket of résumés
     #[command(flatten)]
     store: S3Settings,
@@ -49,9 +48,6 @@ pub struct DoctorArgs {
     /// Port of the mail server
     #[arg(long, env = "SMTP_PORT", default_value_t = 1025)]
     smtp_port: u16,
-    /// Answers in JSON
-    #[arg(long)]
-    json: bool,
 }
 
 /// Looks at everything, and tells it.
@@ -60,7 +56,7 @@ pub struct DoctorArgs {
 ///
 /// If something is wrong, once all is told; a warning does not count.
 pub async fn doctor(args: &DoctorArgs) -> anyhow::Result<()> {
-    let mut findings = match broker::client(&args.nats).await {
+    let mut findings = match broker::client(&args.common.nats).await {
         Ok(client) => examine_broker(client, args).await,
         Err(error) => vec![Finding::wrong(
             "broker",
@@ -70,7 +66,7 @@ pub async fn doctor(args: &DoctorArgs) -> anyhow::Result<()> {
     };
     findings.extend(store::examine(&args.store).await);
     findings.push(mail::examine(args.smtp_host.as_deref(), args.smtp_port).await);
-    finding::report(&findings, args.json)
+    finding::report(&findings, args.common.json)
 }
 
 async fn examine_broker(client: Client, args: &DoctorArgs) -> Vec<Finding> {

@@ -2,14 +2,18 @@
 
 mod keys;
 mod left;
-pub mod records;
+mod records;
 
 use anyhow::ensure;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use self::{keys::BothKeys, left::Left, records::Mode};
-use crate::{broker, common_args::CommonArgs, output::print_output};
+use self::{keys::BothKeys, left::Left};
+use crate::{
+    broker,
+    common_args::{CommonArgs, Mode, ModeArgs},
+    output::print_output,
+};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args, Debug)]
@@ -22,9 +26,8 @@ pub struct PersonKeyCommandArgs {
 enum Command {
     /// Moves subscribers from the ids of the former key to those of the current one, and tells what is left
     Move {
-        /// Does it; without this it is a dry run
-        #[arg(long)]
-        yes: bool,
+        #[command(flatten)]
+        mode: ModeArgs,
         #[command(flatten)]
         keys: BothKeys,
         #[command(flatten)]
@@ -38,9 +41,8 @@ enum Command {
 ///
 /// If the broker does not answer, or not every record was moved; repeating it goes on from there.
 pub async fn run(args: &PersonKeyCommandArgs) -> anyhow::Result<()> {
-    let Command::Move { yes, keys, common } = &args.command;
-    let mode = if *yes { Mode::Apply } else { Mode::DryRun };
-    move_people(mode, keys, common).await
+    let Command::Move { mode, keys, common } = &args.command;
+    move_people(mode.mode(), keys, common).await
 }
 
 async fn move_people(mode: Mode, keys: &BothKeys, common: &CommonArgs) -> anyhow::Result<()> {

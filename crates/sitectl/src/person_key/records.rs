@@ -8,19 +8,16 @@ use async_nats::{
 };
 use futures_util::TryStreamExt as _;
 use site_broker::SUBSCRIBERS_BUCKET;
-use site_events::subjects;
 use time::{Duration, OffsetDateTime};
 use visitor::PersonId;
 
 use super::keys::BothKeys;
-use crate::{broker::BucketReader, subscribers::everybody::everybody};
-
-/// Mode: whether it is done, or only counted what would be done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    Apply,
-    DryRun,
-}
+use crate::{
+    broker::{self, BucketReader},
+    common_args::Mode,
+    progress,
+    subscribers::everybody::everybody,
+};
 
 /// What became, or would become, of the records.
 #[derive(Debug, Default)]
@@ -56,8 +53,10 @@ enum Place {
 pub async fn walk(context: &Context, keys: &BothKeys, mode: Mode) -> anyhow::Result<Records> {
     let bucket = BucketReader::open(context, SUBSCRIBERS_BUCKET).await?;
     let subscribers = Subscribers::open(context.client()).await?;
+    let progress = progress::counted("records", bucket.stream().cached_info().state.messages)?;
     let (mut records, mut everybody) = (Records::default(), everybody(&bucket));
     while let Some(message) = everybody.try_next().await? {
+        progress.inc(1);
         // Deleted.
         if message.payload.is_empty() {
             continue;
@@ -83,7 +82,7 @@ pub async fn walk(context: &Context, keys: &BothKeys, mode: Mode) -> anyhow::Res
 
 fn place(message: &StreamMessage, keys: &BothKeys) -> Place {
     let (Some(person), Ok(subscriber)) = (
-        person_of(message),
+        broker::person_of(message),
         serde_json::from_slice::<Subscriber>(&message.payload),
     ) else {
         return Place::Unreadable;
@@ -108,7 +107,7 @@ async fn move_record(
     to: PersonId,
 ) -> Result<(), SubscriberStoreError> {
     let (Some(person), Ok(subscriber)) = (
-        person_of(message),
+        broker::person_of(message),
         serde_json::from_slice::<Subscriber>(&message.payload),
     ) else {
         return Ok(());
@@ -129,13 +128,8 @@ async fn move_record(
     subscribers.find(&person).await.map(drop)
 }
 
-/// Whose record it is.
-pub fn person_of(message: &StreamMessage) -> Option<PersonId> {
-    PersonId::try_from(subjects::person_of(&message.subject).to_owned()).ok()
-}
-
 /// When the broker lets the record expire (ADR-43 of NATS).
-pub fn expires(message: &StreamMessage) -> Option<OffsetDateTime> {
+fn expires(message: &StreamMessage) -> Option<OffsetDateTime> {
     let lifetime = message.headers.get(NATS_MESSAGE_TTL)?.as_str();
     let seconds: i64 = lifetime.trim_end_matches('s').parse().ok()?;
     Some(message.time + Duration::seconds(seconds))

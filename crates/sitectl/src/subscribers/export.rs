@@ -7,12 +7,8 @@ use anyhow::Context as _;
 use async_nats::jetstream::message::StreamMessage;
 use futures_util::TryStreamExt as _;
 use site_broker::SUBSCRIBERS_BUCKET;
-use site_events::subjects;
 use time::OffsetDateTime;
-use visitor::{
-    PersonId,
-    links::{LinkBuilder, UnsubscribeLinks},
-};
+use visitor::links::{LinkBuilder, UnsubscribeLinks};
 
 use super::{
     everybody::everybody,
@@ -111,10 +107,7 @@ fn unsubscribe_links(
     record: &StreamMessage,
     now: OffsetDateTime,
 ) -> anyhow::Result<UnsubscribeLinks> {
-    let person = subjects::person_of(&record.subject).to_owned();
-    let person = PersonId::try_from(person)
-        .ok()
-        .with_context(|| not_a_subscribers(record))?;
+    let person = broker::person_of(record).with_context(|| not_a_subscribers(record))?;
     Ok(links.unsubscribe_links(&person, now))
 }
 

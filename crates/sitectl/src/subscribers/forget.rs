@@ -8,12 +8,13 @@ use async_nats::{
 };
 use futures_util::TryStreamExt as _;
 use site_broker::SUBSCRIBERS_BUCKET;
-use site_events::subjects;
 use time::OffsetDateTime;
-use visitor::PersonId;
 
 use super::everybody::everybody;
-use crate::broker::BucketReader;
+use crate::{
+    broker::{self, BucketReader},
+    progress,
+};
 
 /// Takes the address out of every record that needs none any more; gives how many. The newsletter service does so itself
 /// when somebody leaves: these are records of before that, and of what it did not come to.
@@ -25,8 +26,10 @@ pub async fn forget_addresses(client: Client, now: OffsetDateTime) -> anyhow::Re
     let context = jetstream::new(client.clone());
     let bucket = BucketReader::open(&context, SUBSCRIBERS_BUCKET).await?;
     let subscribers = Subscribers::open(client).await?;
+    let progress = progress::counted("subscribers", bucket.stream().cached_info().state.messages)?;
     let (mut forgotten, mut everybody) = (0, everybody(&bucket));
     while let Some(message) = everybody.try_next().await? {
+        progress.inc(1);
         forgotten += u64::from(forget(&subscribers, &message, now).await?);
     }
     Ok(forgotten)
@@ -38,10 +41,9 @@ async fn forget(
     message: &StreamMessage,
     now: OffsetDateTime,
 ) -> anyhow::Result<bool> {
-    let person = subjects::person_of(&message.subject).to_owned();
     // Neither is one that was deleted, nor one of which the newsletter service tells when it meets it.
-    let (Ok(person), Ok(known)) = (
-        PersonId::try_from(person),
+    let (Some(person), Ok(known)) = (
+        broker::person_of(message),
         serde_json::from_slice::<Subscriber>(&message.payload),
     ) else {
         return Ok(false);

@@ -18,20 +18,14 @@ use visitor::{EmailAddress, PersonId, PersonIds};
 use super::lines::{self, ImportRecord, Line};
 use crate::{
     broker,
-    common_args::{CommonArgs, PersonKeyArgs},
+    common_args::{CommonArgs, Mode, PersonKeyArgs},
     output::print_output,
+    progress,
 };
 
 /// What is said whenever something is, or would be, imported.
 const NO_MAIL: &str =
     "No event is published and no mail is sent: what the table tells of happened elsewhere.";
-
-/// Mode: whether it is done, or only printed what would be done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    Apply,
-    DryRun,
-}
 
 /// What became, or would become, of a line.
 enum LineOutcome {
@@ -55,8 +49,9 @@ pub async fn import(from: &Path, mode: Mode, key: &PersonKeyArgs, common: &Commo
         left: last_unsubscribes(&lines, key),
         seen: HashMap::new(),
     };
+    let progress = progress::counted("lines", lines.len() as u64)?;
     let mut outcomes = Vec::new();
-    for line in &lines {
+    for line in progress.wrap_iter(lines.iter()) {
         let outcome = import.apply(line).await;
         let outcome = outcome.with_context(|| {
             let before = outcomes
@@ -70,6 +65,7 @@ pub async fn import(from: &Path, mode: Mode, key: &PersonKeyArgs, common: &Commo
         })?;
         outcomes.push((line.number, outcome));
     }
+    progress.finish_and_clear();
     print_outcomes(&outcomes, mode, common)
 }
 

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use self::{args::LinkArgs, state_name::StateName};
-use crate::common_args::{CommonArgs, PersonKeyArgs};
+use crate::common_args::{CommonArgs, ModeArgs, PersonKeyArgs};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args, Debug)]
@@ -44,9 +44,8 @@ enum Command {
         /// unsubscribed, email and state, and ended (RFC 3339) where it is known; - reads stdin
         #[arg(value_name = "FILE")]
         from: PathBuf,
-        /// Does it; without this it is a dry run
-        #[arg(long)]
-        yes: bool,
+        #[command(flatten)]
+        mode: ModeArgs,
         #[command(flatten)]
         key: PersonKeyArgs,
         #[command(flatten)]
@@ -77,17 +76,10 @@ pub async fn run(args: &SubscribersArgs) -> anyhow::Result<()> {
         }
         Command::Import {
             from,
-            yes,
+            mode,
             key,
             common,
-        } => {
-            let mode = if *yes {
-                import::Mode::Apply
-            } else {
-                import::Mode::DryRun
-            };
-            import::import(from, mode, key, common).await
-        }
+        } => import::import(from, mode.mode(), key, common).await,
         Command::Lift { email, key, common } => lift::lift(email, key, common).await,
     }
 }

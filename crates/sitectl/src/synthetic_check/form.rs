@@ -9,12 +9,10 @@ use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::{client::legacy, rt::TokioExecutor};
 use serde::Deserialize;
 use serde_json::json;
-use site_service::{SYNTHETIC_MARK, idempotency};
+use site_service::{SYNTHETIC_MARK, idempotency, tls::public_client_config};
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 use visitor::EmailAddress;
-
-use crate::tls;
 
 /// The longest answer that is read; the site's own are shorter.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
@@ -59,7 +57,7 @@ impl Form<'_> {
 
     async fn post(&self, solution: Option<&str>) -> anyhow::Result<(StatusCode, Vec<u8>)> {
         let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls::config()?)
+            .with_tls_config(public_client_config(None)?)
             .https_or_http()
             .enable_http1()
             .build();

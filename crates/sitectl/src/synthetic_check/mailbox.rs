@@ -6,12 +6,13 @@ use anyhow::Context as _;
 use async_imap::{Client, Session};
 use clap::Args;
 use futures_util::TryStreamExt as _;
-use site_service::settings::{ExposeSecret, Secret};
+use site_service::{
+    settings::{ExposeSecret, Secret},
+    tls::public_client_config,
+};
 use time::{OffsetDateTime, macros::format_description};
 use tokio::{net::TcpStream, time::timeout};
 use tokio_rustls::{TlsConnector, client::TlsStream, rustls::pki_types::ServerName};
-
-use crate::tls;
 
 /// How long the server may take to let us in.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
@@ -60,7 +61,7 @@ impl Mailbox {
         let host = ServerName::try_from(settings.imap_host.clone())
             .context("its name is none (setting IMAP_HOST)")?;
         let socket = TcpStream::connect((&*settings.imap_host, settings.imap_port)).await;
-        let connector = TlsConnector::from(Arc::new(tls::config()?));
+        let connector = TlsConnector::from(Arc::new(public_client_config(None)?));
         let stream = connector
             .connect(host, socket.context("not reached")?)
             .await

@@ -6,9 +6,10 @@ mod mailbox;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use clap::{Args, builder::TypedValueParser as _};
+use clap::Args;
 use serde_json::json;
 use site_events::{Channel, EventData, event::ContactReceived};
+use site_service::settings::seconds;
 use time::OffsetDateTime;
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
@@ -44,7 +45,7 @@ pub struct SyntheticCheckArgs {
         value_name = "SYNTHETIC_SECONDS",
         env = "SYNTHETIC_SECONDS",
         default_value = "180",
-        value_parser = clap::value_parser!(u16).range(1..=3600).map(|seconds| Duration::from_secs(seconds.into()))
+        value_parser = seconds(1..=3600)
     )]
     within: Duration,
     /// Answers in JSON

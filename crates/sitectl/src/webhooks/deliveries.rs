@@ -4,7 +4,7 @@ use anyhow::Context as _;
 use serde_json::json;
 use site_broker::{
     ENDPOINTS_BUCKET,
-    endpoints::{Attempt, attempts_key},
+    endpoint_state::{Attempt, attempts_key},
 };
 use time::format_description::well_known::Rfc3339;
 

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 use site_broker::{
     ENDPOINTS_BUCKET, Endpoint,
-    endpoints::{EndpointState, is_attempts_key},
+    endpoint_state::{EndpointState, is_attempts_key},
 };
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use time::format_description::well_known::Rfc3339;

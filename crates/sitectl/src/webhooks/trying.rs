@@ -10,10 +10,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use site_broker::{Endpoint, Endpoints};
 use site_events::EventType;
-use site_service::tls::CaFile;
+use site_service::tls::{CaFile, public_client_config};
 use time::OffsetDateTime;
 
-use crate::{output::print_output, tls};
+use crate::output::print_output;
 
 /// The most characters of a body that are shown.
 const MAX_SHOWN: usize = 4000;
@@ -130,7 +130,7 @@ impl TryArgs {
         } else {
             PrivateAddresses::Refused
         };
-        let tls = tls::config_trusting(self.webhooks_ca_file.as_ref())?;
+        let tls = public_client_config(self.webhooks_ca_file.as_ref())?;
         let client = WebhookClient::new(private, tls);
         let sender = WebhookSender::new(endpoint, &client, secrets);
         sender.map_err(|error| anyhow::anyhow!("The setting WEBHOOKS is wrong: {error}."))

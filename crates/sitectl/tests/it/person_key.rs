@@ -244,31 +244,6 @@ async fn a_move_that_is_killed_loses_nobody_and_is_finished_by_the_next() -> any
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_who_moved_by_an_older_release_setup_notes_where_from() -> anyhow::Result<()> {
-    let (nats, s3) = (Nats::start().await?, S3::start().await?);
-    let subscribers = Subscribers::open(nats.client(User::Operator).await?).await?;
-    let email = EmailAddress::parse(ZOE)?;
-    let record = Subscriber::imported(email, None, OffsetDateTime::now_utc(), Uuid::new_v4());
-    let moving = record.moving(new_person(ZOE)?, None);
-    subscribers
-        .write(&person(ZOE)?, &moving, 0, Retention::Forever)
-        .await?;
-    subscribers.find(&person(ZOE)?).await?;
-    let flags = [nats.flags(User::Operator), s3.flags()].concat();
-    let held = || {
-        let flags = [new_key(), flags.clone()].concat();
-        anyhow::Ok(told_json(&["person", "erase", ZOE], &flags)?["wouldErase"]["subscriber"].clone())
-    };
-    assert_eq!(held()?, 1, "nothing leads to the former id");
-    for _ in 0..2 {
-        told(&["setup"], &flags)?;
-        assert_eq!(held()?, 3, "it is noted once");
-    }
-    assert_eq!(exported(&nats)?, [(ZOE.to_owned(), "confirmed".to_owned())]);
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn what_expires_does_so_under_its_new_id_too() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let subscribers = Subscribers::open(nats.client(User::Operator).await?).await?;

@@ -152,6 +152,7 @@ fn needed(command: &Command) -> Vec<String> {
             Some((name, value)) => Some(format!("--{name}={value}")),
             None if long == "all" => Some("--all".to_owned()),
             None if arg.get_id() == "id" => Some(Uuid::nil().to_string()),
+            None if arg.get_id() == "shell" => Some("bash".to_owned()),
             None if arg.is_required_set() && arg.is_positional() => Some("1".to_owned()),
             None if arg.is_required_set() => Some(format!("--{long}=1")),
             None => None,

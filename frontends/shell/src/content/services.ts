@@ -1,7 +1,7 @@
 import type { IconName } from '../frame/icon.tsx';
 
 /** A figure that the site states of a service. */
-export interface Stat {
+interface Stat {
   value: string;
   label: string;
 }

@@ -21,7 +21,7 @@ export interface SceneOfService {
 }
 
 /** Picture props of a drawing: its file, or a view of it, and its size. */
-export interface Drawing {
+interface Drawing {
   src: string;
   width: number;
   height: number;

@@ -1,5 +1,5 @@
 /** Keys that tests press. */
-export type KeyName = 'Tab' | 'Enter' | 'Escape' | 'Space';
+type KeyName = 'Tab' | 'Enter' | 'Escape' | 'Space';
 
 /** An element of a page, used as a person uses it. */
 export interface ElementHandle {

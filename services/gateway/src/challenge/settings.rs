@@ -29,7 +29,7 @@ pub struct ChallengeSettings {
     #[arg(long, env = "FLOOD_PER_MINUTE", default_value = "120")]
     pub flood_per_minute: NonZeroU32,
     /// Seconds that people take at least to fill in a form; who was faster is asked for it, unless CHALLENGE=off
-    #[arg(long = "min-fill-seconds", value_name = "MIN_FILL_SECONDS", env = "MIN_FILL_SECONDS", default_value = "2", value_parser = seconds(0))]
+    #[arg(long = "min-fill-seconds", value_name = "MIN_FILL_SECONDS", env = "MIN_FILL_SECONDS", default_value = "2", value_parser = seconds(..))]
     pub least_fill: Duration,
     /// Tries that a challenge takes on average; 2000 take a desktop half a second, an old phone some seconds
     #[arg(long = "challenge-tries", value_name = "CHALLENGE_TRIES", env = "CHALLENGE_TRIES", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]

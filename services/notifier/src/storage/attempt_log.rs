@@ -9,29 +9,24 @@ use std::{
 };
 
 use async_nats::jetstream::{Context, kv::Store};
-use backon::{ExponentialBuilder, Retryable};
+use bytes::Bytes;
 use site_broker::{
     ENDPOINTS_BUCKET,
-    buckets::{open_bucket, read_entry},
-    endpoints::{Attempt, MAX_ATTEMPTS, attempts_key},
+    buckets::open_bucket,
+    endpoint_state::{Attempt, MAX_ATTEMPTS, attempts_key},
 };
 use site_service::drain::CancellationToken;
 
-use super::unavailable::Unavailable;
+use super::{shared_entry::change_entry, unavailable::Unavailable};
 
 /// How long attempts are gathered.
 const PERIOD: Duration = Duration::from_secs(1);
 /// How long the broker may take to store the last ones when the process stops.
 const LAST_WRITE: Duration = Duration::from_secs(2);
-/// Attempts at writing beside other notifiers.
-const ATTEMPTS: ExponentialBuilder = ExponentialBuilder::new()
-    .with_min_delay(Duration::from_millis(5))
-    .with_max_delay(Duration::from_millis(100))
-    .with_max_times(10)
-    .with_jitter();
 
 /// The last attempts of all endpoints.
 pub struct AttemptLog {
+    context: Context,
     bucket: Store,
     /// What is not written yet, the newest last, by endpoint.
     gathered: Mutex<HashMap<String, VecDeque<Attempt>>>,
@@ -45,6 +40,7 @@ impl AttemptLog {
     /// If it is not there, or the broker does not answer.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
         Ok(Self {
+            context: context.clone(),
             bucket: open_bucket(context, ENDPOINTS_BUCKET).await?,
             gathered: Mutex::default(),
         })
@@ -75,28 +71,24 @@ impl AttemptLog {
     async fn write_all(&self) {
         let gathered = mem::take(&mut *self.gathered());
         for (endpoint, attempts) in gathered {
-            let write = || self.write(&endpoint, &attempts);
-            if let Err(error) = write.retry(ATTEMPTS).await {
+            if let Err(error) = self.write(&endpoint, &attempts).await {
                 tracing::warn!(endpoint, %error, "the last attempts of an endpoint are not noted");
             }
         }
     }
 
     async fn write(&self, endpoint: &str, attempts: &VecDeque<Attempt>) -> Result<(), Unavailable> {
-        let away = |error: &dyn std::fmt::Display| Unavailable::new(ENDPOINTS_BUCKET, error);
-        let key = attempts_key(endpoint);
-        let entry = read_entry(&self.bucket, &key)
+        let add = |noted: Option<Bytes>| {
+            // What a later release noted otherwise is only a log.
+            let noted = noted.unwrap_or_default();
+            let mut all: VecDeque<Attempt> = serde_json::from_slice(&noted).unwrap_or_default();
+            all.extend(attempts.iter().cloned());
+            all.drain(..all.len().saturating_sub(MAX_ATTEMPTS));
+            Ok(Some(all))
+        };
+        change_entry(&self.context, &self.bucket, &attempts_key(endpoint), add)
             .await
-            .map_err(|error| away(&error))?;
-        let revision = entry.as_ref().map_or(0, |entry| entry.revision);
-        let noted = entry.and_then(|entry| entry.value).unwrap_or_default();
-        // What a later release noted otherwise is only a log.
-        let mut all: VecDeque<Attempt> = serde_json::from_slice(&noted).unwrap_or_default();
-        all.extend(attempts.iter().cloned());
-        all.drain(..all.len().saturating_sub(MAX_ATTEMPTS));
-        let value = serde_json::to_vec(&all).expect("attempts are plain values");
-        let written = self.bucket.update(key, value.into(), revision).await;
-        written.map(drop).map_err(|error| away(&error))
+            .map(drop)
     }
 
     fn gathered(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Attempt>>> {

@@ -11,6 +11,7 @@ mod issue_events;
 mod issue_states;
 mod mail_counts;
 mod person_order;
+mod shared_entry;
 mod shared_ledger;
 mod staff_mails;
 mod unavailable;

@@ -31,7 +31,7 @@ use lettre::{
     address::Envelope,
     transport::smtp::{
         authentication::{Credentials, DEFAULT_MECHANISMS},
-        client::{AsyncSmtpConnection, TlsParameters},
+        client::{AsyncSmtpConnection, Certificate, TlsParameters},
         extension::ClientId,
     },
 };
@@ -41,6 +41,7 @@ use site_service::{
     drain::CancellationToken,
     metrics::{self, CounterGuard},
     settings::ExposeSecret,
+    tls::public_client_config,
     trace::Span,
 };
 use tokio::{sync::Semaphore, time::timeout};
@@ -57,7 +58,7 @@ pub use self::{
     limits::ChannelLimit,
     settings::{SmtpSettings, TlsMode},
 };
-use crate::{storage::Handover, transport::root_certificates::tls_config};
+use crate::storage::Handover;
 
 /// Servers close idle connections after minutes; we let go well before.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -113,18 +114,18 @@ impl SmtpPool {
     ///
     /// If the connections are to be encrypted, and there is no usable root certificate.
     pub fn new(settings: &SmtpSettings, channels: usize) -> anyhow::Result<Self> {
-        let unusable = "The setting SMTP_TLS cannot be met: there is no usable root certificate";
-        let roots = settings.smtp_root_certificates.as_ref();
+        let unusable = "The setting SMTP_TLS cannot be met";
+        let trusted = settings.smtp_ca_file.as_ref();
         let tls = match settings.smtp_tls {
             TlsMode::None => Tls::None,
             TlsMode::Starttls => {
                 let mut tls = TlsParameters::builder(settings.smtp_host.clone());
-                for certificate in roots.into_iter().flat_map(|roots| roots.for_smtp()) {
-                    tls = tls.add_root_certificate(certificate);
+                if let Some(trusted) = trusted {
+                    tls = tls.add_root_certificate(Certificate::from_pem(trusted.pem())?);
                 }
                 Tls::Starttls(tls.build().context(unusable)?)
             }
-            TlsMode::Implicit => Tls::Implicit(Arc::new(tls_config(roots).context(unusable)?)),
+            TlsMode::Implicit => Tls::Implicit(Arc::new(public_client_config(trusted).context(unusable)?)),
         };
         Ok(Self {
             settings: settings.clone(),

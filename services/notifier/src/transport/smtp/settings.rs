@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use clap::{Args, ValueEnum, builder::TypedValueParser as _};
-use site_service::settings::Secret;
-
-use crate::RootCertificates;
+use clap::{Args, ValueEnum};
+use site_service::{
+    settings::{Secret, seconds},
+    tls::CaFile,
+};
 
 /// The longest that a message may take up to its content.
 const MAX_TIMEOUT_SECONDS: u64 = 40;
@@ -25,8 +26,8 @@ pub struct SmtpSettings {
     #[arg(long, env = "SMTP_TLS", value_enum, default_value_t = TlsMode::None)]
     pub smtp_tls: TlsMode,
     /// File (PEM) of authorities to trust besides the system's, for a mail server whose certificate is not public
-    #[arg(long = "smtp-ca-file", id = "smtp_ca_file", env = "SMTP_CA_FILE", value_parser = RootCertificates::read)]
-    pub smtp_root_certificates: Option<RootCertificates>,
+    #[arg(long, env = "SMTP_CA_FILE", value_parser = CaFile::parse)]
+    pub smtp_ca_file: Option<CaFile>,
     /// User name at the mail server
     #[arg(long, env = "SMTP_USER", requires = "smtp_password")]
     pub smtp_user: Option<String>,
@@ -39,7 +40,7 @@ pub struct SmtpSettings {
         value_name = "SMTP_TIMEOUT_SECONDS",
         env = "SMTP_TIMEOUT_SECONDS",
         default_value = "30",
-        value_parser = clap::value_parser!(u64).range(1..=MAX_TIMEOUT_SECONDS).map(Duration::from_secs)
+        value_parser = seconds(1..=MAX_TIMEOUT_SECONDS)
     )]
     pub smtp_timeout: Duration,
     /// Seconds that the mail server may take to answer a whole message; given up earlier, it may arrive twice
@@ -48,7 +49,7 @@ pub struct SmtpSettings {
         value_name = "SMTP_ANSWER_SECONDS",
         env = "SMTP_ANSWER_SECONDS",
         default_value = "600",
-        value_parser = clap::value_parser!(u64).range(1..=MAX_ANSWER_TIMEOUT_SECONDS).map(Duration::from_secs)
+        value_parser = seconds(1..=MAX_ANSWER_TIMEOUT_SECONDS)
     )]
     pub smtp_answer_timeout: Duration,
 }

@@ -1,7 +1,7 @@
 //! Disabling of an endpoint: since when it fails, and whether that, or its answer, switches it off. (Its circuit breaker is
 //! about the minutes before.)
 
-use site_broker::endpoints::EndpointState;
+use site_broker::endpoint_state::EndpointState;
 use time::{Duration, OffsetDateTime};
 use webhooks::SendingError;
 

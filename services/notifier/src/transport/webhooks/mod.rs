@@ -11,7 +11,8 @@ use async_nats::jetstream::Context;
 use opentelemetry::{KeyValue, trace::SpanKind};
 use site_broker::{
     CircuitBreaker, Delivery, Endpoint, GivenBack, Outcome, Pause,
-    endpoints::{Attempt, EndpointState, Format},
+    endpoint_state::{Attempt, EndpointState},
+    endpoints::Format,
 };
 use site_events::{Event, EventData, event::CareersApplied};
 use site_service::trace::Span;
