@@ -13,7 +13,7 @@ OBSERVABILITY = K8S / "components/observability"
 # What one object may hold as an annotation, which is where `kubectl apply` keeps the last one.
 LARGEST_ANNOTATION = 256 * 1024
 # Behind a name, by unit: https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics
-SUFFIXES = {"s": "_seconds", "ms": "_milliseconds", "By": "_bytes", "1": "_ratio"}
+SUFFIXES = {"s": "_seconds", "ms": "_milliseconds", "By": "_bytes"}
 
 
 def objects():
@@ -42,7 +42,8 @@ def test_prometheus_has_the_names_that_dashboards_and_alerts_ask_for():
     assert not {"namespace", "const_labels", "add_metric_suffixes"} & set(prometheus)
     for name, at_prometheus, kind, unit in documented():
         total = "_total" if kind == "counter" else ""
-        assert at_prometheus == name.replace(".", "_") + SUFFIXES.get(unit, "") + total
+        suffix = "_ratio" if (kind, unit) == ("gauge", "1") else SUFFIXES.get(unit, "")
+        assert at_prometheus == name.replace(".", "_") + suffix + total
 
 
 def test_every_signal_comes_in_by_otlp_and_goes_on():

@@ -1,3 +1,4 @@
+import { announceAccepted } from './accepted-event.ts';
 import type { components } from './api.gen.ts';
 import { forgetIdempotencyKey, idempotencyKeyOf } from './idempotency-keys.ts';
 import type { RetryPolicy } from './retry.ts';
@@ -60,7 +61,7 @@ export function postJson<Path extends keyof JsonForms>(
 ): Promise<SubmissionResult> {
   const body = JSON.stringify(form);
   const { signal } = options;
-  return submit(options, path + body, headers =>
+  return submit(path, body, options, headers =>
     send({ path, headers: { ...headers, ...JSON_CONTENT }, body, signal }, JSON_TIMEOUT_MS),
   );
 }
@@ -73,7 +74,7 @@ export function postMultipart(
 ): Promise<SubmissionResult> {
   const { signal, onProgress } = options;
   const request = { path, body: form, signal, onProgress };
-  return submit(options, path + fingerprint(form), headers =>
+  return submit(path, fingerprint(form), options, headers =>
     send({ ...request, headers }, UPLOAD_TIMEOUT_MS),
   );
 }
@@ -92,11 +93,13 @@ class NetworkError extends Error {}
  * again after a failure makes another attempt, not another submission.
  */
 async function submit(
+  path: string,
+  fields: string,
   options: Options,
-  content: string,
   attempt: (headers: Headers) => Promise<HttpResponse>,
 ): Promise<SubmissionResult> {
   const { failureMessages, retryPolicy = DEFAULT_RETRY_POLICY, signal, onChallenge } = options;
+  const content = path + fields;
   const headers = {
     Accept: 'application/json',
     'Idempotency-Key': idempotencyKeyOf(content),
@@ -116,6 +119,9 @@ async function submit(
     // After an error of the server's nobody knows whether it was stored.
     if (response.status < 500) {
       forgetIdempotencyKey(content);
+    }
+    if (result.ok) {
+      announceAccepted(path);
     }
     return result;
   } catch {

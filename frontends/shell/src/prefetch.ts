@@ -69,7 +69,8 @@ function firstInteraction(): Promise<void> {
   return interaction;
 }
 
-function idle(): Promise<void> {
+/** Waits until the browser has nothing else to do. */
+export function idle(): Promise<void> {
   return new Promise(resolve => {
     // Safari has no requestIdleCallback.
     const wait = window.requestIdleCallback ?? setTimeout;

@@ -30,6 +30,7 @@ mod submissions;
 mod unread_body;
 mod upload_body;
 mod uploads;
+mod visits;
 
 use std::time::Duration;
 

@@ -28,7 +28,7 @@ use crate::{
     rate_limit::RateLimit,
     settings::Settings,
     submissions::SubmissionMetrics,
-    unread_body,
+    unread_body, visits,
 };
 
 /// The largest multipart body that is read at all. The résumé's own limit is lower and
@@ -71,7 +71,8 @@ pub fn router(app: AppState, settings: &Settings) -> anyhow::Result<Router> {
     if !settings.cors_origins.is_empty() {
         router = router.layer(cors(&settings.cors_origins));
     }
-    Ok(router.layer(from_fn_with_state(Arc::new(outermost), answer)))
+    let router = router.layer(from_fn_with_state(Arc::new(outermost), answer));
+    Ok(router.merge(visits::route(&settings.visits)?))
 }
 
 /// What every request meets first.

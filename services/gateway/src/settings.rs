@@ -17,7 +17,9 @@ use site_service::{
 };
 use tonic::transport::Uri;
 
-use crate::{address::ForwardedHeader, challenge::ChallengeSettings, stopping::RECEIVING_ENDS};
+use crate::{
+    address::ForwardedHeader, challenge::ChallengeSettings, stopping::RECEIVING_ENDS, visits::VisitSettings,
+};
 
 /// The ingress: serves the site and its API, and forwards forms over gRPC.
 #[derive(Parser, Debug)]
@@ -103,6 +105,9 @@ pub struct Settings {
     /// Challenges
     #[command(flatten)]
     pub challenge: ChallengeSettings,
+    /// Counts of visits
+    #[command(flatten)]
+    pub visits: VisitSettings,
     /// Logs and traces
     #[command(flatten)]
     pub telemetry: TelemetrySettings,

@@ -23,10 +23,11 @@ const CONVERSATIONS: u32 = 5_000;
 /// Requests of each operation of the API.
 const REQUESTS: u32 = 1_000;
 /// So that what is attacked is more than the limit of requests.
-const WITHOUT_RATE_LIMITS: [(&str, &str); 3] = [
+const WITHOUT_RATE_LIMITS: [(&str, &str); 4] = [
     ("RATE_PER_MINUTE", "1000000"),
     ("RATE_BURST", "1000000"),
     ("LINK_RATE_PER_MINUTE", "1000000"),
+    ("VISITS_PER_SECOND", "1000000"),
 ];
 
 /// What is to be attacked, and how.

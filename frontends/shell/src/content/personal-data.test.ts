@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import {
   BACKUPS_KEPT_DAYS,
   collectedFields,
+  countedOfVisits,
   FORMER_READERS_DAYS,
   NEVER_CONFIRMED_DAYS,
   recipients,
@@ -65,6 +66,21 @@ test('every field of the contracts is told of in the privacy policy, and no othe
     Object.keys(fields).map(field => `${message}.${field}`),
   );
   expect([...toldOf, ...NOT_PERSONAL].sort()).toEqual(fieldsOfContracts().sort());
+});
+
+test('every field of what is told of a visit is told of, and no other', () => {
+  const { components } = JSON.parse(readFileSync('docs/openapi.json', 'utf8'));
+  const fieldsOf = (schema: string) => Object.keys(components.schemas[schema].properties);
+  const fields = [
+    ...fieldsOf('VisitBeacon').filter(field => field !== 'vitals'),
+    ...fieldsOf('Vitals').map(field => `vitals.${field}`),
+  ];
+  expect(Object.keys(countedOfVisits).sort()).toEqual(fields.sort());
+});
+
+test('what objects in the browser is what the gateway heeds', () => {
+  const gateway = readFileSync('services/gateway/src/visits/mod.rs', 'utf8');
+  expect(gateway).toContain('["sec-gpc", "dnt"]');
 });
 
 /** Events that tell nothing that was sent: an issue is the operator's, and an erasure has no more than a code. */

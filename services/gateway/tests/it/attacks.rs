@@ -4,10 +4,11 @@ use testkit::{Ports, Stack, external_program};
 use tokio::process::Command;
 
 /// So that what is attacked is more than the limit of requests.
-const WITHOUT_RATE_LIMITS: [(&str, &str); 3] = [
+const WITHOUT_RATE_LIMITS: [(&str, &str); 4] = [
     ("RATE_PER_MINUTE", "1000000"),
     ("RATE_BURST", "1000000"),
     ("LINK_RATE_PER_MINUTE", "1000000"),
+    ("VISITS_PER_SECOND", "1000000"),
 ];
 
 /// Runs it against a stack of its own; it fails where something does not hold.

@@ -118,7 +118,10 @@ fn every_panel_asks_for_metrics_that_the_services_send_and_each_of_these_is_show
         }
     }
     names.sort();
-    assert_eq!(names, ["delivery", "forms", "overview", "runtime", "uploads"]);
+    assert_eq!(
+        names,
+        ["delivery", "forms", "overview", "runtime", "uploads", "visits"]
+    );
     for metric in documented::metrics()? {
         let name = &metric.at_prometheus;
         let is_shown = shown.iter().any(|shown| shown.starts_with(name));

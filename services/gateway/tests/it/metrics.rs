@@ -155,6 +155,11 @@ async fn what_is_exported_is_what_the_table_of_metrics_says() -> anyhow::Result<
         .header(header::CONTENT_TYPE, "application/csp-report")
         .body(r#"{"csp-report":{"effective-directive":"img-src","blocked-uri":"data"}}"#);
     assert_eq!(violation.send().await?.status(), StatusCode::OK);
+    let vitals = json!({ "vitals": { "page": "home", "lcp": 1400, "inp": 40, "cls": 0.01 } });
+    let visit = Client::new()
+        .post(format!("{}/api/visits", stack.site()))
+        .json(&vitals);
+    assert_eq!(visit.send().await?.status(), StatusCode::NO_CONTENT);
     let application = multipart::Form::new()
         .part("resume", multipart::Part::bytes(pdf(100_000)).file_name("cv.pdf"))
         .text("name", "Asha")
