@@ -3,14 +3,12 @@
 //! What it believes is what our own mail says in a report: the link to unsubscribe, which is signed. A forged report can suppress
 //! nobody whose mail its author has not read.
 
-#[cfg(test)]
-mod fuzz;
 mod maildir;
-mod report;
 
 use std::path::PathBuf;
 
 use clap::Args;
+use mail_reports::report_mail::{self, Reading, Report};
 use serde::Serialize;
 use serde_json::json;
 use site_broker::Publisher;
@@ -24,10 +22,7 @@ use subscribers::Subscribers;
 use time::OffsetDateTime;
 use visitor::token::{Purpose, TokenKey, TokenKeys};
 
-use self::{
-    maildir::Maildir,
-    report::{Reading, Report},
-};
+use self::maildir::Maildir;
 use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// Where the reports lie, and what shows that they are about our mails.
@@ -74,7 +69,7 @@ pub async fn bounces(args: &BouncesArgs) -> anyhow::Result<()> {
     let maildir = Maildir::open(&args.maildir)?;
     let mut counts = Counts::default();
     for mail in maildir.new_mails()? {
-        match report::read(&maildir.read(&mail)?) {
+        match report_mail::read(&maildir.read(&mail)?) {
             Reading::Report(report) => reader.tell(&report, &mut counts).await?,
             Reading::Delayed => counts.delayed += 1,
             Reading::Other => counts.others += 1,
