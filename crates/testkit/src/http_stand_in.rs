@@ -56,6 +56,8 @@ pub enum Reply {
     Answer(u16, Value),
     /// The same, with the seconds of `Retry-After`.
     Later(u16, &'static str, Value),
+    /// A status and a text.
+    Text(u16, String),
     /// The connection ends without a word.
     Close,
     /// Nothing at all.
@@ -125,9 +127,10 @@ async fn answer(
     };
     let reply = script(&asked);
     lock(&all).push(asked);
-    let (status, retry_after, body) = match reply {
-        Reply::Answer(status, body) => (status, None, body),
-        Reply::Later(status, after, body) => (status, Some(after), body),
+    let (status, retry_after, content) = match reply {
+        Reply::Answer(status, body) => (status, None, content_of(&body)),
+        Reply::Later(status, after, body) => (status, Some(after), content_of(&body)),
+        Reply::Text(status, text) => (status, None, text.into()),
         Reply::Close => return Err(io::ErrorKind::ConnectionReset.into()),
         Reply::Silence => {
             let never: Infallible = std::future::pending().await;
@@ -135,10 +138,6 @@ async fn answer(
         }
     };
     let status = StatusCode::from_u16(status).map_err(io::Error::other)?;
-    let content = match body {
-        Value::Null => Bytes::new(),
-        body => body.to_string().into(),
-    };
     let mut response = Response::builder()
         .status(status)
         .header("content-type", "application/json");
@@ -146,6 +145,13 @@ async fn answer(
         response = response.header("retry-after", after);
     }
     response.body(Full::new(content)).map_err(io::Error::other)
+}
+
+fn content_of(body: &Value) -> Bytes {
+    match body {
+        Value::Null => Bytes::new(),
+        body => body.to_string().into(),
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

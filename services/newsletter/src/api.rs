@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use site_proto::newsletter::v1::{
-    ConfirmRequest, ConfirmResponse, SubscribeRequest, SubscribeResponse, UnsubscribeRequest,
-    UnsubscribeResponse, newsletter_service_server::NewsletterService,
+    ConfirmRequest, ConfirmResponse, SubscribeRequest, SubscribeResponse, TakeMailReportRequest,
+    TakeMailReportResponse, UnsubscribeRequest, UnsubscribeResponse,
+    newsletter_service_server::NewsletterService,
 };
 use site_service::RequestId;
 use time::OffsetDateTime;
 use tonic::{Request, Response, Status};
 
-use crate::{links, newsletter::Newsletter, sign_up};
+use crate::{links, mail_reports::MailReports, newsletter::Newsletter, sign_up};
 
 pub struct Api {
     pub newsletter: Arc<Newsletter>,
+    pub mail_reports: MailReports,
 }
 
 #[tonic::async_trait]
@@ -49,5 +51,20 @@ impl NewsletterService for Api {
         );
         links::unsubscribe(&self.newsletter, &request_id, &request.get_ref().token, now).await?;
         Ok(Response::new(UnsubscribeResponse {}))
+    }
+
+    async fn take_mail_report(
+        &self,
+        request: Request<TakeMailReportRequest>,
+    ) -> Result<Response<TakeMailReportResponse>, Status> {
+        let (request_id, now) = (
+            RequestId::of_metadata(request.metadata()),
+            OffsetDateTime::now_utc(),
+        );
+        let taken = self
+            .mail_reports
+            .take(&self.newsletter, &request_id, request.get_ref(), now);
+        taken.await?;
+        Ok(Response::new(TakeMailReportResponse {}))
     }
 }

@@ -2,16 +2,19 @@
 //!
 //! A subscriber is one record in a KV bucket that changes by compare-and-set (the crate
 //! `subscribers`); what happened to it is published as events ([`sign_up`], [`links`]),
-//! and what it hears from the notifier changes it ([`bounces`]). An issue is handed out to all of them ([`fan_out`]).
+//! and what it hears from the notifier, or from a mail provider ([`mail_reports`]), changes it ([`bounces`]). An issue is handed out
+//! to all of them ([`fan_out`]).
 
 mod api;
 mod bounces;
 mod consent;
 mod fan_out;
 mod links;
+mod mail_reports;
 mod newsletter;
 mod settings;
 mod sign_up;
+mod sns;
 mod update;
 
 use std::{sync::Arc, time::Duration};
@@ -35,6 +38,8 @@ use tonic::service::Routes;
 use visitor::{PersonKeys, token::TokenKeys};
 
 pub use settings::Settings;
+
+use self::mail_reports::MailReports;
 
 /// Options of the consumer of bounces.
 const BOUNCE_CONSUMER_OPTIONS: ConsumerOptions = ConsumerOptions {
@@ -79,6 +84,7 @@ impl Service {
         });
         let api = api::Api {
             newsletter: newsletter.clone(),
+            mail_reports: MailReports::new(settings.mail_reports)?,
         };
         let routes = Routes::new(NewsletterServiceServer::new(api));
         let dependencies = vec![

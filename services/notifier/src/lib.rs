@@ -51,7 +51,7 @@ use self::{
     deliver::Notifier,
     mail::{BundleKind, RecruiterExtrasLoader},
     reports::{Backlog, DeadLetterDigest, digest_consumer},
-    sending::IssueSender,
+    sending::{Ahead, IssueSender},
     storage::{
         AttemptLog, Deliveries, EventStream, IssueEvents, IssueStates, LedgerWriter, PersonOrder,
         SharedLedger, StaffMails, VisitorMails,
@@ -242,6 +242,7 @@ impl IssueMails {
             smtp: others.smtp.clone(),
             publisher: others.publisher.clone(),
             limit: ChannelLimit::bulk(),
+            ahead: Ahead::default(),
         };
         Ok(Self {
             sender,

@@ -7,10 +7,12 @@ use std::{
 };
 
 use issues::{Claim, IssueState, Outcome as LedgerOutcome, PutOff};
+use lettre::Message;
 use site_broker::{Delivery, GivenBack, Outcome, Pause, Publisher, SUBSCRIBERS_BUCKET};
 use site_events::{Sending, event::BounceKind};
 use subscribers::{SubscriberStoreError, Subscribers};
 use time::OffsetDateTime;
+use tokio::sync::Semaphore;
 use visitor::EmailAddress;
 
 use crate::{
@@ -27,6 +29,9 @@ use crate::{
 /// The longest that a mail waits in the hands of a notifier before the limits are looked at again: another may have given one back.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
+/// How many mails are written while others are on the connections.
+const WRITTEN_AHEAD: usize = 2;
+
 /// How long it holds what was read of a subscriber.
 const READ_HOLDS: Duration = Duration::from_millis(50);
 
@@ -41,6 +46,16 @@ pub struct IssueSender {
     pub smtp: Arc<SmtpPool>,
     pub publisher: Publisher,
     pub limit: ChannelLimit,
+    pub ahead: Ahead,
+}
+
+/// Whose turn it is to be written before there is a connection for it.
+pub struct Ahead(Semaphore);
+
+impl Default for Ahead {
+    fn default() -> Self {
+        Self(Semaphore::new(WRITTEN_AHEAD))
+    }
 }
 
 /// Why a mail was not sent.
@@ -213,9 +228,7 @@ impl IssueSender {
                 () = delivery.stopped() => return Err(SendingError::Stopped),
                 () = tokio::time::sleep(wait) => {}
             }
-            if self.states.state(sending.issue).await? != IssueState::Running {
-                return Err(SendingError::Paused);
-            }
+            self.ensure_runs(sending).await?;
         }
     }
 
@@ -229,6 +242,8 @@ impl IssueSender {
         }
     }
 
+    /// It is written while others are on the connections, so that these need not wait for it, and written anew where it then had to wait
+    /// so long that the subscriber may have left. Few are, so that the first is sent before many are written.
     async fn try_to_send(
         &self,
         sending: &Sending,
@@ -236,22 +251,49 @@ impl IssueSender {
         (address, read_at): (&EmailAddress, Instant),
         unsent: &Unsent<'_>,
     ) -> Result<Handover, SendingError> {
-        // Only when there is a connection for it: until then whoever wants to may leave, and the operator may say stop.
+        let ahead = self.ahead.0.acquire().await;
+        let Some(written) = self.write(sending, event, (address, read_at), unsent).await? else {
+            return Ok(Handover::Before);
+        };
+        let written_at = Instant::now();
         let message = async {
-            if self.states.state(sending.issue).await? != IssueState::Running {
-                return Err(SendingError::Paused);
+            drop(ahead);
+            if written_at.elapsed() < READ_HOLDS {
+                // Until there is a connection for it the operator may say stop.
+                self.ensure_runs(sending).await?;
+                return Ok(Some(written));
             }
-            let is_fresh = read_at.elapsed() < READ_HOLDS;
-            if !is_fresh && self.address(sending, event).await? != *address {
-                return Err(SendingError::Left);
-            }
-            let mail = mail::issue(&self.mail_context, event, sending, address)?;
-            let message = mail.into_message(&self.mail_context, OffsetDateTime::now_utc())?;
-            Ok(unsent.is_still().await?.then_some(message))
+            drop(written);
+            self.write(sending, event, (address, read_at), unsent).await
         };
         // Mails to one domain that are deferred say nothing of the mail server.
         let key = format!("{}.{}", domain_of(address), sending.issue);
         self.smtp.send(&key, &self.limit, 0, message).await
+    }
+
+    /// The mail; none where another notifier has sent it.
+    async fn write(
+        &self,
+        sending: &Sending,
+        event: &IssueEvent,
+        (address, read_at): (&EmailAddress, Instant),
+        unsent: &Unsent<'_>,
+    ) -> Result<Option<Message>, SendingError> {
+        self.ensure_runs(sending).await?;
+        let is_fresh = read_at.elapsed() < READ_HOLDS;
+        if !is_fresh && self.address(sending, event).await? != *address {
+            return Err(SendingError::Left);
+        }
+        let mail = mail::issue(&self.mail_context, event, sending, address)?;
+        let message = mail.into_message(&self.mail_context, OffsetDateTime::now_utc())?;
+        Ok(unsent.is_still().await?.then_some(message))
+    }
+
+    async fn ensure_runs(&self, sending: &Sending) -> Result<(), SendingError> {
+        match self.states.state(sending.issue).await? {
+            IssueState::Running => Ok(()),
+            IssueState::Paused | IssueState::Canceled => Err(SendingError::Paused),
+        }
     }
 
     /// A refusal for good ends the mail; what the domain put off comes again, or is given up.

@@ -30,13 +30,12 @@ pub struct NewsletterArgs {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Shows what an issue would say; sends nothing
+    /// Shows the mail that subscribers would get; sends nothing
     Preview {
         #[command(flatten)]
         post: PostArgs,
-        /// Writes its HTML into this file, without the frame that every mail has
-        #[arg(long, value_name = "FILE")]
-        html: Option<PathBuf>,
+        #[command(flatten)]
+        preview: preview::PreviewArgs,
         /// Answers in JSON
         #[arg(long)]
         json: bool,
@@ -122,8 +121,8 @@ impl PostArgs {
 /// If the issue cannot be read or is not known, the broker does not answer, or it was not said to go ahead.
 pub async fn run(args: &NewsletterArgs) -> anyhow::Result<()> {
     match &args.command {
-        Command::Preview { post, html, json } => {
-            preview::preview(&post.read(Audience::Subscribers)?, html.as_deref(), *json)
+        Command::Preview { post, preview, json } => {
+            preview.run(&post.read(Audience::Subscribers)?, &post.site_url, *json)
         }
         Command::Test {
             post,

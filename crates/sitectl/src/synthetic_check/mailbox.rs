@@ -1,21 +1,12 @@
-//! The inbox, read over IMAP and TLS (RFC 3501; RFC 8314, 3.2).
+//! The inbox that a check's mail comes to.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Context as _;
-use async_imap::{Client, Session};
 use clap::Args;
 use futures_util::TryStreamExt as _;
-use site_service::{
-    settings::{ExposeSecret, Secret},
-    tls::public_client_config,
-};
+use site_service::settings::Secret;
 use time::{OffsetDateTime, macros::format_description};
-use tokio::{net::TcpStream, time::timeout};
-use tokio_rustls::{TlsConnector, client::TlsStream, rustls::pki_types::ServerName};
 
-/// How long the server may take to let us in.
-const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
+use crate::imap::{Account, Session};
+
 /// How old a check's mail is that nobody looks for any more.
 const KEPT: time::Duration = time::Duration::days(2);
 
@@ -37,7 +28,7 @@ pub struct MailboxSettings {
 }
 
 /// The inbox, open.
-pub struct Mailbox(Session<TlsStream<TcpStream>>);
+pub struct Mailbox(Session);
 
 impl Mailbox {
     /// Logs in.
@@ -46,35 +37,14 @@ impl Mailbox {
     ///
     /// If the server is not reached, is not who it should be, or does not let us in.
     pub async fn open(settings: &MailboxSettings) -> anyhow::Result<Self> {
-        let opened = timeout(OPEN_TIMEOUT, Self::open_now(settings)).await;
-        opened
-            .unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within {} s", OPEN_TIMEOUT.as_secs())))
-            .with_context(|| {
-                format!(
-                    "The inbox at {}:{} cannot be read",
-                    settings.imap_host, settings.imap_port
-                )
-            })
-    }
-
-    async fn open_now(settings: &MailboxSettings) -> anyhow::Result<Self> {
-        let host = ServerName::try_from(settings.imap_host.clone())
-            .context("its name is none (setting IMAP_HOST)")?;
-        let socket = TcpStream::connect((&*settings.imap_host, settings.imap_port)).await;
-        let connector = TlsConnector::from(Arc::new(public_client_config(None)?));
-        let stream = connector
-            .connect(host, socket.context("not reached")?)
-            .await
-            .context("TLS failed")?;
-        let mut client = Client::new(stream);
-        client.read_response().await?.context("it hung up")?;
-        let password = settings.imap_password.expose_secret();
-        let login = client.login(&settings.imap_user, password).await;
-        let mut session = login
-            .map_err(|(error, _)| error)
-            .context("the login was refused (settings IMAP_USER, IMAP_PASSWORD)")?;
-        session.select("INBOX").await?;
-        Ok(Self(session))
+        let account = Account {
+            host: &settings.imap_host,
+            port: settings.imap_port,
+            user: &settings.imap_user,
+            password: &settings.imap_password,
+            folder: "INBOX",
+        };
+        Ok(Self(account.open().await?))
     }
 
     /// Whether there is a mail whose `Message-ID` holds this; it is removed.

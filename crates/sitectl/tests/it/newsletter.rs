@@ -1,10 +1,10 @@
 //! `sitectl newsletter`: an issue from a file to its readers' inboxes, by the services themselves.
 
-use std::{fs, path::PathBuf, time::Duration};
+use std::{fs, path::PathBuf, process::Command, time::Duration};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use testkit::{Inbox, Nats, User, eventually, seed_subscribers};
+use testkit::{ImapServer, Inbox, Nats, User, eventually, pass_flags, seed_subscribers};
 use time::OffsetDateTime;
 use tokio_util::sync::DropGuard;
 use visitor::token::{Purpose, TokenKey};
@@ -12,10 +12,12 @@ use visitor::token::{Purpose, TokenKey};
 use crate::{
     dead_letters::notifier,
     subscribers::{TOKEN_KEY, newsletter, token},
-    tool::{PERSON_KEY, person, refused, told, told_json},
+    tool::{PERSON_KEY, command, person, refused, told, told_json},
 };
 
 const SOON: Duration = Duration::from_secs(45);
+/// Where the notifier of these tests has the site.
+const SITE_URL: &str = "--site-url=http://localhost:8080";
 const POST: &str = "---
 id: smart-home
 title: The smart home
@@ -77,31 +79,42 @@ impl Site {
     }
 }
 
+/// The lines of a mail that are the same for everybody.
+fn lines_of(mail: &str) -> Vec<String> {
+    let lines = mail.lines().map(str::trim_end);
+    lines
+        .filter(|line| !line.is_empty() && !line.contains("newsletter=unsubscribe"))
+        // The inbox closes what need not be closed.
+        .map(|line| line.replace("\"/>", "\">"))
+        .collect()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_issue_is_looked_at_and_tried() -> anyhow::Result<()> {
     let mut site = Site::start().await?;
     let post = site.file("smart-home.md", POST)?;
-    let preview = told(
-        &[
-            "newsletter",
-            "preview",
-            &post,
-            "--site-url",
-            "https://oculant.example",
-        ],
-        &[],
-    )?;
+    let written = |name: &str| site.folder.path().join(name).to_string_lossy().into_owned();
+    let brand = testkit::root().join("brand.json");
+    let flags = [
+        SITE_URL.to_owned(),
+        format!("--brand-file={}", brand.display()),
+        format!("--html={}", written("mail.html")),
+        format!("--text={}", written("mail.txt")),
+    ];
+    let preview = told(&["newsletter", "preview", &post], &flags)?;
     for part in [
         "Subject:  The smart home",
         "Preview:  Cameras at home.",
-        "Hello reader, write to us\n(https://oculant.example/contact?utm_source=newsletter",
+        "Hello reader, write to us\n(http://localhost:8080/contact?utm_source=newsletter",
+        "Unsubscribe: http://localhost:8080/?newsletter=unsubscribe",
     ] {
         assert!(preview.contains(part), "{part} is not in {preview}");
     }
+    let previewed = ["mail.html", "mail.txt"].map(|name| fs::read_to_string(written(name)));
 
     site.start_the_notifier().await?;
-    let mut flags = site.of_links();
-    flags.push(format!("--person-key={PERSON_KEY}"));
+    let mut flags = site.flags.clone();
+    flags.extend([SITE_URL.to_owned(), format!("--person-key={PERSON_KEY}")]);
     told(
         &["newsletter", "test", &post, "--to", "editor@example.com"],
         &flags,
@@ -115,6 +128,11 @@ async fn an_issue_is_looked_at_and_tried() -> anyhow::Result<()> {
             .as_str()
             .is_some_and(|html| html.contains("Hello <em>reader</em>"))
     );
+    // What was previewed is what is mailed, but for the words about a test and the links of each subscriber.
+    for (part, previewed) in ["html", "text"].into_iter().zip(previewed) {
+        let mailed = test[part].as_str().unwrap_or_default();
+        assert_eq!(lines_of(mailed), lines_of(&previewed?), "{part}");
+    }
     Ok(())
 }
 
@@ -254,4 +272,48 @@ async fn what_comes_back_to_the_mailbox_suppresses_whom_it_is_about_and_nobody_b
         "it was read before"
     );
     Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_comes_back_to_a_mailbox_at_an_imap_server_is_marked_as_seen_once_it_is_told_of()
+-> anyhow::Result<()> {
+    let (site, imap) = tokio::try_join!(Site::start(), ImapServer::start())?;
+    let hard = "Final-Recipient: rfc822; x@example.org\r\nAction: failed\r\nStatus: 5.1.1\r\n";
+    let reader = "reader-0@example.org";
+    imap.deliver(&report(
+        "delivery-status",
+        hard,
+        &token(Purpose::Unsubscribe, reader)?,
+    ))?;
+    imap.deliver("Subject: I am away\r\n\r\nUntil Monday.\r\n")?;
+    let read = |nats: &[String]| {
+        let flags = [
+            nats,
+            &imap.flags()[..],
+            &[format!("--token-key={TOKEN_KEY}"), "--json".to_owned()],
+        ]
+        .concat();
+        let mut tool = Command::new(env!("CARGO_BIN_EXE_sitectl"));
+        pass_flags(&mut tool, &command(&["newsletter", "bounces"], &flags));
+        tool.env("SSL_CERT_FILE", imap.authority().file()).output()
+    };
+    let unreachable = ["--nats-url=nats://127.0.0.1:9".to_owned()];
+    assert!(!read(&unreachable)?.status.success(), "nobody could be told");
+    for expected in [(1, 1), (0, 0)] {
+        let output = read(&site.flags)?;
+        let counts: Value = serde_json::from_slice(&output.stdout)
+            .map_err(|_| anyhow::anyhow!("{}", String::from_utf8_lossy(&output.stderr)))?;
+        assert_eq!(
+            (&counts["hard"], &counts["others"]),
+            (&expected.0.into(), &expected.1.into())
+        );
+    }
+    assert_eq!(imap.mails()?, 2, "none is deleted");
+    eventually("they are suppressed", SOON, async || {
+        let exported = told_json(&["subscribers", "export"], &site.flags).ok()?;
+        let mut rows = exported["subscribers"].as_array()?.iter();
+        let row = rows.find(|row| row["email"] == reader)?;
+        (row["state"] == "suppressed").then_some(())
+    })
+    .await
 }

@@ -242,8 +242,9 @@ async fn killed_at_random_moments_it_goes_on_where_it_was_and_leaves_nobody_out(
     let count = std::env::var("FAN_OUT_SUBSCRIBERS").map_or(Ok(3_000), |count| count.parse())?;
     let kills = std::env::var("FAN_OUT_KILLS").map_or(Ok(3), |kills| kills.parse())?;
     let nats = Nats::start().await?;
-    nats.shorten_the_ack_wait(Wait::from_secs(1)).await?;
     let readers = seed(&nats, count).await?;
+    // After the streams are provisioned for the last time, which sets it.
+    nats.shorten_the_ack_wait(Wait::from_secs(1)).await?;
     let logs = tempfile::TempDir::new()?;
     let operator = Operator::on(&nats).await?;
     operator.send(Audience::Subscribers).await?;

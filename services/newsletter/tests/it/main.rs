@@ -34,6 +34,7 @@ use visitor::{
 };
 
 mod fan_out;
+mod mail_reports;
 mod person_key;
 
 const PERSON_KEY: &str = "a key for tests, of thirty-two bytes";
@@ -162,6 +163,15 @@ impl Running {
             .get_consumer_from_stream(SUPPRESSION_CONSUMER, SITE_STREAM)
             .await?;
         Ok(consumer.cached_info().clone())
+    }
+
+    /// Waits until all bounces are heeded.
+    async fn settled(&self) -> anyhow::Result<()> {
+        testkit::eventually("all bounces are heeded", Wait::from_secs(20), async || {
+            let suppressing = self.suppressing().await.ok()?;
+            (suppressing.num_pending == 0 && suppressing.num_ack_pending == 0).then_some(())
+        })
+        .await
     }
 
     async fn event_types(&self) -> anyhow::Result<Vec<String>> {

@@ -1,6 +1,7 @@
 //! A bundle: one mail to sales or recruiters about several events, which holds of each what its own mail would.
 
 use lettre::Message;
+use mail_templates::{BundleKind, Kind};
 use minijinja::{Value, context};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use site_broker::Delivery;
@@ -8,8 +9,8 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{
-    bundle_kind::BundleKind, careers, contact, context::MailContext, error::MailError, message::Mail,
-    recruiter_extras::RecruiterExtrasLoader, templates::Kind, wording,
+    careers, contact, context::MailContext, error::MailError, message::Mail,
+    recruiter_extras::RecruiterExtrasLoader, wording,
 };
 
 /// The namespace of the ids of bundles.

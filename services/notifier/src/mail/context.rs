@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use dkim::Signer;
 use lettre::message::Mailbox;
+use mail_templates::{Brand, Templates};
 use resumes::{ResumeStore, ResumeStoreError, S3Settings};
 use site_events::event::StoredResume;
 use visitor::links::LinkBuilder;
 
-use super::{brand::Brand, templates::Templates};
 use crate::Settings;
 
 /// Everything a mail is rendered with.

@@ -1,18 +1,13 @@
 //! An issue of the newsletter, as one subscriber gets it.
 
-use minijinja::context;
-use site_events::{
-    Event, Sending,
-    event::{Audience, NewsletterIssueRequested},
-    sending::SENDING_NAME,
-};
+use mail_templates::{Kind, issue_values};
+use site_events::{Event, Sending, event::NewsletterIssueRequested, sending::SENDING_NAME};
 use visitor::EmailAddress;
 
 use super::{
     context::MailContext,
     error::MailError,
     message::Mail,
-    templates::Kind,
     visitor::{ours, visitor},
     wording,
 };
@@ -31,15 +26,6 @@ pub fn issue(
 ) -> Result<Mail, MailError> {
     let issue = &event.data;
     let unsubscribe_links = context.links.unsubscribe_links(&sending.subject, event.time);
-    let values = context! {
-        subject => &issue.subject,
-        preview => &issue.preview,
-        html => &issue.html,
-        text => &issue.text,
-        web => issue.web.as_deref(),
-        is_test => issue.audience == Audience::Test,
-        unsubscribe => unsubscribe_links.page,
-    };
     let (domain, brand) = (context.from.email.domain(), &context.brand.name);
     let sender: String = brand
         .to_lowercase()
@@ -60,6 +46,6 @@ pub fn issue(
         reply_to: Some(ours(context, &context.brand.emails.admin)),
         unsubscribe: Some(unsubscribe_links.one_click),
         attachment: None,
-        values,
+        values: issue_values(issue, &unsubscribe_links.page),
     })
 }

@@ -4,18 +4,13 @@ use lettre::{
     Message,
     message::{Attachment, Mailbox, MultiPart, SinglePart, header::ContentType},
 };
+use mail_templates::{Kind, Rendered};
 use minijinja::Value;
 use site_events::{Channel, Event, EventData};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::{
-    context::MailContext,
-    error::MailError,
-    headers,
-    templates::{Kind, Rendered},
-    wording,
-};
+use super::{context::MailContext, error::MailError, headers, wording};
 
 /// The namespace under which mails get the boundaries of their parts.
 const BOUNDARIES: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_6d61_696c_7061);

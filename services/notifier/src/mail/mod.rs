@@ -1,8 +1,6 @@
 //! What an event becomes: a mail, rendered from its templates and put into a signed message.
 
-mod brand;
 mod bundle;
-mod bundle_kind;
 mod careers;
 mod contact;
 mod context;
@@ -14,26 +12,23 @@ mod newsletter;
 mod operator;
 mod recruiter_extras;
 pub mod samples;
-mod templates;
 mod visitor;
 mod wording;
 
 use lettre::Message;
+pub use mail_templates::{Brand, BundleKind, Rendered};
 use site_broker::Delivery;
 use site_events::Channel;
 use time::OffsetDateTime;
 
 pub use self::{
-    brand::Brand,
     bundle::{write_bundle, write_entry},
-    bundle_kind::BundleKind,
     context::MailContext,
     error::MailError,
     issue::issue,
     message::Mail,
     operator::{DigestContent, dead_letters},
     recruiter_extras::RecruiterExtrasLoader,
-    templates::Rendered,
     visitor::visitor_address,
 };
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use mail_templates::Kind;
 use minijinja::{Value, context};
 use site_broker::dead_letters::DeadLetterSummary;
 
-use super::{context::MailContext, message::Mail, templates::Kind};
+use super::{context::MailContext, message::Mail};
 
 /// The most different failures that are shown.
 const MAX_FAILURES: usize = 12;

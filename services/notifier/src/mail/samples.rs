@@ -1,6 +1,7 @@
 //! One mail of each kind, and of each kind's harder cases, with fixed ids and times:
 //! for the preview and the snapshots.
 
+use mail_templates::BundleKind;
 use site_broker::dead_letters::DeadLetterSummary;
 use site_events::{
     Attribution, Channel, Event, EventData, IssueId, Sending,
@@ -14,9 +15,7 @@ use uuid::Uuid;
 use visitor::{EmailAddress, PersonId};
 
 use super::{
-    bundle,
-    bundle_kind::BundleKind,
-    careers, contact,
+    bundle, careers, contact,
     context::MailContext,
     error::MailError,
     issue,

@@ -361,6 +361,48 @@ async fn a_daily_limit_holds_for_three_notifiers_that_are_started_anew_and_is_us
     Ok(())
 }
 
+/// By which limit, how many mails it lets go, and for how many seconds.
+const LIMITS: [(&str, usize, i64); 4] = [
+    ("--newsletter-per-second=5", 5, 1),
+    ("--newsletter-per-hour=12", 12, 60 * 60),
+    ("--newsletter-warm-up=9,500", 9, 24 * 60 * 60),
+    // To each of two domains.
+    ("--newsletter-domain-per-minute=4", 8, 60),
+];
+
+/// How many windows of so many seconds two moments are in.
+fn windows(from: OffsetDateTime, to: OffsetDateTime, seconds: i64) -> usize {
+    let window = |time: OffsetDateTime| time.unix_timestamp().div_euclid(seconds);
+    usize::try_from(window(to) - window(from) + 1).unwrap_or_default()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_limit_is_one_of_two_notifiers_together() -> anyhow::Result<()> {
+    for (flag, limit, seconds) in LIMITS {
+        let nats = Nats::start().await?;
+        let server = taking().await?;
+        let addresses = (0..60).map(|number| format!("reader-{number}@domain-{}.example", number % 2));
+        let readers = seed_subscribers(&nats, PERSON_KEY, addresses).await?;
+        let operator = Operator::on(&nats).await?;
+        let logs = tempfile::TempDir::new()?;
+        let flags = [flag.to_owned()];
+        let start = || process(&nats, server.port(), &flags, logs.path());
+        let _notifiers = [start()?, start()?];
+        let begun = OffsetDateTime::now_utc();
+        operator.send(&readers).await?;
+        eventually("as many as may be are sent", SOON, async || {
+            (server.accepted_mails().len() >= limit).then_some(())
+        })
+        .await?;
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        let sent = server.accepted_mails().len();
+        let may_be = limit * windows(begun, OffsetDateTime::now_utc(), seconds);
+        assert!(sent <= may_be, "{flag}: {sent} mails, {may_be} may be");
+        assert!(sent < readers.len(), "{flag}: nothing was held");
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn a_domain_that_puts_mails_off_is_slowed_and_no_other() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
@@ -464,6 +506,32 @@ async fn a_lead_goes_before_an_issue() -> anyhow::Result<()> {
         "{issues} mails of the issue went before the last of 20 leads"
     );
     operator.say(IssueState::Canceled).await?;
+    Ok(())
+}
+
+/// At a mail server that takes its time all of its connections are in use: what a mail waits for before it is sent, others do not wait
+/// for. A debug build under load holds half of a bare loop's pace; it takes some ten milliseconds to write a mail.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_issue_keeps_the_connections_to_a_slow_mail_server_busy() -> anyhow::Result<()> {
+    const COUNT: usize = 100;
+    const SLOW: Duration = Duration::from_millis(250);
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| ScriptedReply::TakeAfter(SLOW)).await?;
+    let bare = bare_loop(server.port(), 40).await?;
+    let readers = seed(&nats, COUNT).await?;
+    let operator = Operator::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    operator.send(&readers).await?;
+    let first = server.accepted_mails().len();
+    eventually("it has begun", SOON, async || {
+        (server.accepted_mails().len() > first).then_some(())
+    })
+    .await?;
+    let (begun, started) = (server.accepted_mails().len(), Instant::now());
+    operator.until_done(SOON * 2).await?;
+    let pace = (server.accepted_mails().len() - begun) as f64 / started.elapsed().as_secs_f64();
+    eprintln!("{COUNT} mails at {SLOW:?} each: {pace:.1} a second, a bare loop {bare:.1}");
+    assert!(pace >= 0.5 * bare, "{pace:.1} of {bare:.1} a second");
     Ok(())
 }
 

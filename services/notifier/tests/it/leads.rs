@@ -242,6 +242,54 @@ async fn each_lead_is_in_the_crm_once_and_each_persons_in_their_order_whatever_i
     Ok(())
 }
 
+/// A CRM that takes a request and never answers is left after our own timeout, whether it stored what it was told or not.
+#[tokio::test]
+async fn a_lead_is_in_the_crm_once_though_it_says_nothing_until_we_hang_up() -> anyhow::Result<()> {
+    const LEADS: usize = 6;
+    let contacts = Arc::new(Mutex::new(Contacts::default()));
+    let stored = contacts.clone();
+    let crm = HttpStandIn::start(move |asked| {
+        let mut contacts = stored.lock().unwrap_or_else(PoisonError::into_inner);
+        contacts.requests += 1;
+        match contacts.requests {
+            // The first it does not store, the second it does.
+            2 => Reply::Silence,
+            4 => {
+                contacts.store(asked);
+                Reply::Silence
+            }
+            _ => contacts.store(asked),
+        }
+    })
+    .await?;
+    let sales = Sales::with(&[("crm", "hubspot.yaml", crm.url(), &["contact.received"], json!({}))]).await?;
+    for number in 0..LEADS {
+        let email = format!("person-{}@example.org", number % 2);
+        sales.write(&email, &format!("lead {number:06}")).await?;
+    }
+    let told = || {
+        let contacts = contacts.lock().unwrap_or_else(PoisonError::into_inner);
+        contacts
+            .notes
+            .iter()
+            .map(|(_, text)| lead_of(text))
+            .collect::<Vec<_>>()
+    };
+    eventually("all leads are there", 3 * SOON, async || {
+        (told().iter().collect::<HashSet<_>>().len() == LEADS).then_some(())
+    })
+    .await?;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(told().len(), LEADS, "{:?}", told());
+    for person in 0..2 {
+        let leads = told()
+            .into_iter()
+            .filter(|lead| lead.ends_with(['0', '2', '4']) == (person == 0));
+        assert!(leads.collect::<Vec<_>>().is_sorted(), "{:?}", told());
+    }
+    Ok(())
+}
+
 /// The lead that a note tells of.
 fn lead_of(text: &str) -> String {
     text.split("<br>").next().unwrap_or_default().to_owned()

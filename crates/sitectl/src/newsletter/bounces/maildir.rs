@@ -7,10 +7,10 @@ use std::{
 
 use anyhow::Context as _;
 
+use super::MAX_BYTES;
+
 /// What a file's name in `cur` ends with that was seen.
 const SEEN: &str = ":2,S";
-/// The longest report that is read whole: behind its beginning follows the mail that it is about.
-const MAX_BYTES: u64 = 1_000_000;
 
 /// The folder.
 pub struct Maildir(PathBuf);

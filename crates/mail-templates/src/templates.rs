@@ -9,7 +9,7 @@ use minijinja::{
 use site_events::Channel;
 use visitor::invisible::without_invisible;
 
-use super::{brand::Brand, bundle_kind::BundleKind};
+use crate::{Brand, BundleKind};
 
 /// The kinds of mails there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,25 +30,25 @@ macro_rules! folder {
         [
             (
                 concat!($name, "/subject.txt"),
-                include_str!(concat!("../../templates/", $name, "/subject.txt.j2")),
+                include_str!(concat!("../templates/", $name, "/subject.txt.j2")),
             ),
             (
                 concat!($name, "/body.txt"),
-                include_str!(concat!("../../templates/", $name, "/body.txt.j2")),
+                include_str!(concat!("../templates/", $name, "/body.txt.j2")),
             ),
             (
                 concat!($name, "/body.html"),
-                include_str!(concat!("../../templates/", $name, "/body.html.j2")),
+                include_str!(concat!("../templates/", $name, "/body.html.j2")),
             ),
         ]
     };
 }
 
 const COMMON: [(&str, &str); 4] = [
-    ("base.txt", include_str!("../../templates/base.txt.j2")),
-    ("base.html", include_str!("../../templates/base.html.j2")),
-    ("parts.txt", include_str!("../../templates/parts.txt.j2")),
-    ("parts.html", include_str!("../../templates/parts.html.j2")),
+    ("base.txt", include_str!("../templates/base.txt.j2")),
+    ("base.html", include_str!("../templates/base.html.j2")),
+    ("parts.txt", include_str!("../templates/parts.txt.j2")),
+    ("parts.html", include_str!("../templates/parts.html.j2")),
 ];
 
 const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len() + BundleKind::ALL.len() + 2] = [

@@ -4,6 +4,8 @@ use mail_parser::{Message, MessageParser, MimeHeaders as _, PartType};
 use site_events::event::BounceKind;
 use uuid::Uuid;
 
+use crate::enhanced_status::is_no_such_address;
+
 /// The namespace of mails whose own id is not in the report.
 const REPORTS: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_7265_706f_7274);
 /// The longest reason that is kept.
@@ -97,17 +99,6 @@ fn delivery_verdict(status: &str) -> Option<Verdict> {
         }
         "delayed" => Some(Verdict::Delayed),
         _ => None,
-    }
-}
-
-/// RFC 3463, 3.2 and 3.3, as the notifier reads what a mail server says at once: an address that is wrong or a mailbox that takes
-/// nothing, save for what is said of the sender's.
-fn is_no_such_address(code: &str) -> bool {
-    let mut numbers = code.split('.');
-    match (numbers.next(), numbers.next(), numbers.next()) {
-        (Some("5"), Some("1"), Some(detail)) => !["7", "8"].contains(&detail),
-        (Some("5"), Some("2"), Some("1")) => true,
-        _ => false,
     }
 }
 

@@ -1,0 +1,13 @@
+"""Unsubscribes as a mail provider does in one click (RFC 8058), by the mail on standard input as it was delivered."""
+
+import email.policy
+import re
+import sys
+import urllib.request
+
+mail = email.message_from_bytes(sys.stdin.buffer.read(), policy=email.policy.default)
+assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click", mail["List-Unsubscribe-Post"]
+link = re.search(r"<(https?://[^>]+)>", mail["List-Unsubscribe"]).group(1)
+body = mail["List-Unsubscribe-Post"].encode()
+with urllib.request.urlopen(urllib.request.Request(link, data=body, method="POST"), timeout=30) as answer:
+    print(answer.status)

@@ -1,0 +1,199 @@
+//! What a mail provider posts of mails that came back and of complaints: checked, and published for each subscriber that it is about,
+//! as the notifier does with what a mail server says at once.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use mail_reports::{Post, PostError, PostedReport, Repetition};
+use site_broker::PublishError;
+use site_events::{EventData as _, event::NewsletterBounced, sending::SENDING_NAME};
+use site_proto::newsletter::v1::TakeMailReportRequest;
+use site_service::{RequestId, status};
+use subscribers::SubscriberStoreError;
+use time::{Duration, OffsetDateTime};
+use tonic::Status;
+use uuid::Uuid;
+
+use crate::{
+    newsletter::Newsletter,
+    settings::MailReportSettings,
+    sns::{Sns, SnsError},
+};
+
+/// How long a request is remembered: longer than its signature is good.
+const REMEMBERED: Duration = Duration::hours(3);
+/// How many requests are remembered; beyond that, the broker alone knows those that it stored an event of.
+const MAX_REMEMBERED: usize = 50_000;
+
+/// Why a request was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum MailReportError {
+    /// No such provider is set up.
+    #[error("there is no such provider")]
+    UnknownProvider,
+    /// It is not the provider's, or cannot be read.
+    #[error(transparent)]
+    Post(#[from] PostError),
+    /// It was taken before.
+    #[error("it was taken before")]
+    Repeated,
+    /// Amazon was not reached.
+    #[error("{0}")]
+    Sns(SnsError),
+    /// The record of a subscriber could not be read.
+    #[error(transparent)]
+    Store(#[from] SubscriberStoreError),
+    /// An event could not be stored.
+    #[error(transparent)]
+    Publish(#[from] PublishError),
+}
+
+impl From<SnsError> for MailReportError {
+    fn from(error: SnsError) -> Self {
+        match error {
+            SnsError::Post(error) => Self::Post(error),
+            SnsError::Away(_) => Self::Sns(error),
+        }
+    }
+}
+
+impl From<MailReportError> for Status {
+    fn from(error: MailReportError) -> Self {
+        let sentence = error.to_string();
+        match error {
+            MailReportError::UnknownProvider => Self::not_found(sentence),
+            MailReportError::Post(PostError::Unreadable(_)) => Self::invalid_argument(sentence),
+            MailReportError::Post(PostError::Forged | PostError::Stale) | MailReportError::Repeated => {
+                Self::permission_denied(sentence)
+            }
+            MailReportError::Sns(_) => status::unavailable("Amazon SNS was not reached"),
+            MailReportError::Store(error) => error.into(),
+            MailReportError::Publish(error) => error.into(),
+        }
+    }
+}
+
+/// From whom reports are taken, and which were.
+pub struct MailReports {
+    providers: MailReportSettings,
+    sns: Option<Sns>,
+    taken: Mutex<HashMap<Uuid, OffsetDateTime>>,
+}
+
+impl MailReports {
+    /// Those of these providers.
+    ///
+    /// # Errors
+    ///
+    /// If there is a topic of Amazon's, and no root certificates to reach Amazon by.
+    pub fn new(providers: MailReportSettings) -> anyhow::Result<Self> {
+        let sns = providers
+            .ses_topic
+            .clone()
+            .map(|topic| Sns::new(topic, providers.ses_sns_url.clone()));
+        Ok(Self {
+            sns: sns.transpose()?,
+            providers,
+            taken: Mutex::default(),
+        })
+    }
+
+    /// Takes one request. One that fails half-way is completed by repeating it: only then it is remembered, and each report has an id of
+    /// its own.
+    ///
+    /// # Errors
+    ///
+    /// If the request is not a provider's, was taken before, cannot be read, or an event is not known to be stored.
+    pub async fn take(
+        &self,
+        newsletter: &Newsletter,
+        request_id: &RequestId,
+        request: &TakeMailReportRequest,
+        now: OffsetDateTime,
+    ) -> Result<(), MailReportError> {
+        let read = self.read(request, now).await.inspect_err(|error| {
+            tracing::warn!(provider = request.provider, %error, "a mail report was not taken");
+        });
+        let Some(post) = read? else {
+            return Ok(());
+        };
+        let is_good_once = post.repetition == Repetition::Refused;
+        if is_good_once && self.lock().contains_key(&post.id) {
+            return Err(MailReportError::Repeated);
+        }
+        for report in post.reports {
+            publish(newsletter, request_id, post.id, report).await?;
+        }
+        if is_good_once {
+            self.remember(post.id, now);
+        }
+        Ok(())
+    }
+
+    /// What a request says; nothing where it only asked whether reports are wanted.
+    async fn read(
+        &self,
+        request: &TakeMailReportRequest,
+        now: OffsetDateTime,
+    ) -> Result<Option<Post>, MailReportError> {
+        let TakeMailReportRequest {
+            provider,
+            authorization,
+            body,
+        } = request;
+        let MailReportSettings {
+            mailgun_signing_key: mailgun,
+            postmark_webhook_password: postmark,
+            ..
+        } = &self.providers;
+        match (provider.as_str(), mailgun, postmark, &self.sns) {
+            ("mailgun", Some(mailgun), _, _) => Ok(Some(mailgun.read(body, now)?)),
+            ("postmark", _, Some(postmark), _) => Ok(Some(postmark.read(authorization, body)?)),
+            ("ses", _, _, Some(sns)) => Ok(sns.read(body, now).await?),
+            _ => Err(MailReportError::UnknownProvider),
+        }
+    }
+
+    fn remember(&self, post: Uuid, now: OffsetDateTime) {
+        let mut taken = self.lock();
+        if taken.len() >= MAX_REMEMBERED {
+            taken.retain(|_, at| now - *at < REMEMBERED);
+        }
+        if taken.len() < MAX_REMEMBERED {
+            taken.insert(post, now);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Uuid, OffsetDateTime>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Publishes a report about a subscriber. Whoever is none is not told of: we sent them something else, or the sender did that shares
+/// our account with the provider.
+async fn publish(
+    newsletter: &Newsletter,
+    request_id: &RequestId,
+    post: Uuid,
+    report: PostedReport,
+) -> Result<(), MailReportError> {
+    let ids = newsletter.person_keys.person(&report.email);
+    let known = newsletter.subscribers.find_any(&ids).await?;
+    let Some(email) = known.subscriber.and_then(|subscriber| subscriber.email) else {
+        return Ok(());
+    };
+    let id = NewsletterBounced::TYPE.id_for(Uuid::new_v5(&post, known.person.as_str().as_bytes()));
+    let bounced = NewsletterBounced {
+        email,
+        channel: SENDING_NAME.to_owned(),
+        reason: report.reason,
+        kind: report.kind,
+    };
+    newsletter
+        .publisher
+        .publish(request_id, id, &known.person, bounced)
+        .await?;
+    Ok(())
+}
