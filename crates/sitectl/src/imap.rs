@@ -44,7 +44,7 @@ impl Account<'_> {
         let host =
             ServerName::try_from(self.host.to_owned()).context("its name is none (setting IMAP_HOST)")?;
         let socket = TcpStream::connect((self.host, self.port)).await;
-        let connector = TlsConnector::from(Arc::new(tls::config()?));
+        let connector = TlsConnector::from(Arc::new(public_client_config(None)?));
         let stream = connector
             .connect(host, socket.context("not reached")?)
             .await
