@@ -60,7 +60,8 @@ function prefetch(link: Element | null) {
 
 let interaction: Promise<void> | undefined;
 
-function firstInteraction(): Promise<void> {
+/** Waits until a person shows. */
+export function firstInteraction(): Promise<void> {
   interaction ??= new Promise(resolve => {
     for (const name of INTERACTION_EVENTS) {
       window.addEventListener(name, () => resolve(), { once: true, passive: true });

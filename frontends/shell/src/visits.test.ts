@@ -5,7 +5,11 @@ import { beforeEach, expect, test, vi } from 'vitest';
 const pageShown = vi.hoisted(() => vi.fn());
 const countVisit = vi.hoisted(() => vi.fn(() => ({ pageShown })));
 vi.mock('./visit-counter.ts', () => ({ countVisit }));
-vi.mock('./prefetch.ts', () => ({ idle: () => Promise.resolve() }));
+const interaction = vi.hoisted(() => ({ first: Promise.resolve() }));
+vi.mock('./prefetch.ts', () => ({
+  firstInteraction: () => interaction.first,
+  idle: () => Promise.resolve(),
+}));
 
 beforeEach(() => {
   vi.resetModules();
@@ -62,4 +66,16 @@ test('where the counter does not come the page goes on without', async () => {
     throw new Error('lost');
   });
   expect(await pathsCounted(['/', '/'], ['/about', '/about'])).toEqual([]);
+});
+
+test('who reads without a movement is counted after ten seconds', async () => {
+  vi.useFakeTimers();
+  interaction.first = new Promise(() => undefined);
+  const { useVisitCounter } = await import('./visits.ts');
+  renderHook(() => useVisitCounter('/', '/'));
+  await vi.advanceTimersByTimeAsync(9_999);
+  expect(countVisit).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1);
+  await vi.dynamicImportSettled();
+  expect(pageShown).toHaveBeenCalledWith('/');
 });

@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { idle } from './prefetch.ts';
+import { firstInteraction, idle } from './prefetch.ts';
 import type { VisitCounter } from './visit-counter.ts';
 
 /** What browsers say of their visitor's wishes, and of a page that nobody sees yet, and TypeScript does not know. */
@@ -7,6 +7,9 @@ interface Told {
   globalPrivacyControl?: boolean;
   doNotTrack?: string | null;
 }
+
+/** Who reads without a movement is counted after this. */
+const PATIENCE_MS = 10_000;
 
 /**
  * Counts the page that is shown, unless its visitor objects: then nothing is loaded for it. It is no part of the first view, and
@@ -35,6 +38,10 @@ function objects({ globalPrivacyControl, doNotTrack }: Told): boolean {
 
 async function load(): Promise<VisitCounter> {
   await shown();
+  await Promise.race([
+    firstInteraction(),
+    new Promise(resolve => setTimeout(resolve, PATIENCE_MS)),
+  ]);
   await idle();
   const { countVisit } = await import(/* webpackChunkName: "visit-counter" */ './visit-counter.ts');
   return countVisit();

@@ -39,6 +39,7 @@ for (const route of SAMPLE_PATHS) {
     const page = await context.newPage();
     await page.goto(stack.site + route);
     await hydrated(page.locator('main h1'));
+    await page.mouse.move(10, 200);
     // What counts visits listens to the page's end, and comes last.
     await expect.poll(() => page.evaluate(isCounted)).toBe(true);
     await page.evaluate(y => scrollTo(0, y), SCROLLED);
