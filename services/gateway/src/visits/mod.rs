@@ -1,5 +1,5 @@
 //! `POST /api/visits`: what visitors did on the site, as counts by which nobody can be told from anybody else
-//! (docs/decisions/0038-visits-are-counted-not-watched.md). A beacon ends here: it is added to the metrics, and nothing of it is
+//! (docs/decisions/0039-visits-are-counted-not-watched.md). A beacon ends here: it is added to the metrics, and nothing of it is
 //! stored, logged, traced or handed on, nor anything of who sent it.
 
 mod beacon;
