@@ -8,6 +8,8 @@ use crate::enhanced_status::is_no_such_address;
 
 /// The namespace of mails whose own id is not in the report.
 const REPORTS: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_7265_706f_7274);
+/// The longest report that is read whole: behind its beginning follows the mail that it is about.
+pub const MAX_BYTES: u64 = 1_000_000;
 /// The longest reason that is kept.
 const MAX_REASON_CHARACTERS: usize = 200;
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use futures_util::TryStreamExt as _;
+use mail_reports::report_mail::MAX_BYTES;
 use tokio::time::timeout;
 
-use super::MAX_BYTES;
 use crate::imap::{Account, Session};
 
 /// How long the server may take to answer.

@@ -6,8 +6,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-
-use super::MAX_BYTES;
+use mail_reports::report_mail::MAX_BYTES;
 
 /// What a file's name in `cur` ends with that was seen.
 const SEEN: &str = ":2,S";

@@ -26,9 +26,6 @@ use visitor::token::{Purpose, TokenKey, TokenKeys};
 use self::{imap_folder::ImapFolder, maildir::Maildir};
 use crate::{broker, common_args::CommonArgs, imap::Account, output::print_output};
 
-/// The longest report that is read whole: behind its beginning follows the mail that it is about.
-const MAX_BYTES: u64 = 1_000_000;
-
 /// Where the reports lie, and what shows that they are about our mails.
 #[derive(Args, Debug)]
 pub struct BouncesArgs {
