@@ -170,7 +170,9 @@ function baseConfig(name: string, folder: string, address: string): EnvironmentC
     tools: {
       swc: { jsc: { target: 'es2022', transform: { react: { runtime: 'automatic' } } } },
       cssExtract: { pluginOptions: { insert: insertStylesheet } },
-      postcss: { postcssOptions: { plugins: ['@tailwindcss/postcss', siteUrlPlugin] } },
+      postcss: {
+        postcssOptions: { plugins: ['@tailwindcss/postcss', dateFieldsPlugin, siteUrlPlugin] },
+      },
       rspack: {
         target: ['web', 'es2022'],
         plugins: [scriptTimeoutPlugin],
@@ -183,6 +185,16 @@ function baseConfig(name: string, folder: string, address: string): EnvironmentC
     performance: { printFileSize: false },
   };
 }
+
+/** Leaves out what Tailwind's base says of fields for dates: no form has one, and the stylesheet is in every page's HTML. */
+const dateFieldsPlugin = {
+  postcssPlugin: 'date-fields',
+  OnceExit(stylesheet: StyleRules) {
+    stylesheet.walkRules(/^::-webkit-(?:date|calendar)/, rule => {
+      rule.remove();
+    });
+  },
+};
 
 /** Puts the brand's address into stylesheets, which say on paper where links lead. */
 const siteUrlPlugin = {
@@ -198,6 +210,7 @@ const siteUrlPlugin = {
 
 /** What is used of PostCSS's stylesheets. */
 interface StyleRules {
+  walkRules(selector: RegExp, change: (rule: { remove: () => void }) => void): void;
   walkDecls(name: string, change: (declaration: { value: string }) => void): void;
 }
 

@@ -1,3 +1,5 @@
+import type { Pixel, Rect } from './isometric.ts';
+import { bracketsOf } from './isometric.ts';
 import { sceneColours } from './materials.ts';
 import { round } from './round.ts';
 import type { StyleRules } from './style-rules.ts';
@@ -7,19 +9,9 @@ export type Severity = 'seen' | 'alert';
 
 /** Detection: the bounding box of what is found on the picture, and its label. */
 export interface Detection {
-  size: readonly [number, number];
+  size: Pixel;
   label: string;
   severity?: Severity;
-}
-
-type Size = readonly [width: number, height: number];
-
-/** A rectangle of the picture. */
-interface Rect {
-  left: number;
-  top: number;
-  width: number;
-  height: number;
 }
 
 /** Movement of what is found: the attribute of an element that moves so, and how far it goes. */
@@ -53,14 +45,14 @@ const LETTER = 0.6;
 export class Detections {
   /** The size of the labels. */
   readonly type: number;
-  private readonly picture: readonly [number, number];
+  private readonly picture: Pixel;
   private readonly styles: StyleRules;
   private readonly drawn: DrawnDetection[] = [];
   /** The parts of the picture that labels cover, wherever they move. */
   private readonly covered: Rect[] = [];
   private readonly closeUps: Rect[] = [];
 
-  constructor(picture: readonly [number, number], type: number, styles: StyleRules) {
+  constructor(picture: Pixel, type: number, styles: StyleRules) {
     this.picture = picture;
     this.styles = styles;
     this.type = type;
@@ -68,17 +60,13 @@ export class Detections {
 
   /** Draws corner brackets around a part of the picture, with a label where there is room. */
   add({ box, corner, label, severity }: PlacedDetection, { attribute, by }: Movement): void {
-    const { left: x, top: y, width, height } = box;
-    const [iw, ih] = [round(width - 2 * corner), round(height - 2 * corner)];
-    const c = round(corner);
-    const corners = `M${x} ${round(y + corner)}v-${c}h${c}m${iw} 0h${c}v${c}m0 ${ih}v${c}h-${c}m-${iw} 0h-${c}v-${c}`;
     const words = round(label.length * this.type * LETTER);
     const [high, pad] = [round(this.type * 1.35), round(this.type * 0.36)];
     const tag = this.placeFor(box, [round(words + 2 * pad), high], by);
     const text =
       `<g transform="translate(${tag.left} ${tag.top})" stroke="none"><rect width="${tag.width}" height="${high}" fill="${sceneColours[severity]}"/>` +
       `<text x="${pad}" y="${this.type}" fill="${severity === 'alert' ? 'var(--on-alert)' : sceneColours.onSeen}" textLength="${words}">${label}</text></g>`;
-    const brackets = `<path d="${corners}" stroke="${sceneColours[severity]}" stroke-width="2.4"/>`;
+    const brackets = `<path d="${bracketsOf(box, corner)}" stroke="${sceneColours[severity]}" stroke-width="2.4"/>`;
     const delay = round(0.55 + 0.35 * this.drawn.length);
     const lock = ` class="lock ${this.styles.classOf(`animation-delay:${delay}s`)}"`;
     this.covered.push(swept(tag, by));
@@ -89,7 +77,7 @@ export class Detections {
   }
 
   /** Makes the part of the picture around a point a picture of its own. */
-  closeUp([x, y]: readonly [number, number], width: number): void {
+  closeUp([x, y]: Pixel, width: number): void {
     const height = Math.round(width * 0.6);
     const [w, h] = this.picture;
     const left = Math.min(Math.max(Math.round(x - width / 2), 0), w - width);
@@ -127,7 +115,7 @@ export class Detections {
    * Where a label stands at a box: above it, below it, aligned with its left or its right side, or beside it, where there is
    * room for it on all of its way.
    */
-  private placeFor(box: Rect, [width, height]: Size, by: Movement['by']): Rect {
+  private placeFor(box: Rect, [width, height]: Pixel, by: Movement['by']): Rect {
     const [above, below] = [round(box.top - height - 3), round(box.top + box.height + 3)];
     const [left, right] = [round(box.left - 1), round(box.left + box.width + 1 - width)];
     const [before, behind] = [round(box.left - width - 3), round(box.left + box.width + 3)];

@@ -1,20 +1,13 @@
 import type { Solid } from './depth-sort.ts';
 import { depthSorted } from './depth-sort.ts';
 import { Detections } from './detections.ts';
+import type { Pixel, Point, Projection, Size } from './isometric.ts';
+import { faceOf, facesOf, outlineOf, projectionOf } from './isometric.ts';
 import type { Material } from './materials.ts';
 import { sceneColours } from './materials.ts';
 import { palettes } from './palettes.ts';
-import { round } from './round.ts';
 import { StyleRules } from './style-rules.ts';
 
-/** A point of the world: x to the right and down, y to the left and down, z up, in unit cubes. */
-export type Point = readonly [x: number, y: number, z?: number];
-/** Width along x, depth along y, height. */
-export type Size = readonly [w: number, d: number, h: number];
-
-/** Of the angle by which both axes of the ground rise. */
-export const COS = Math.cos(Math.PI / 6);
-export const SIN = 0.5;
 const MOTION =
   '.drive{transform:translate(calc(var(--x)*.6),calc(var(--y)*.6))}' +
   '@media (prefers-reduced-motion:no-preference){' +
@@ -31,28 +24,17 @@ export class IsometricSvg {
   protected readonly solids: Solid[] = [];
   protected readonly over: string[] = [];
   protected readonly world: Size;
-  protected readonly picture: readonly [number, number];
+  protected readonly picture: Pixel;
   protected readonly styles = new StyleRules();
   protected readonly detections: Detections;
-  protected readonly unit: number;
-  protected readonly origin: readonly [number, number];
+  protected readonly projection: Projection;
+  private hasActors = false;
 
-  constructor(world: Size, picture: readonly [number, number] = [800, 520], type = 12) {
-    const [w, d, h] = world;
-    const [width, height] = picture;
-    const margin = 16;
+  constructor(world: Size, picture: Pixel = [800, 520], type = 12) {
     this.world = world;
     this.picture = picture;
     this.detections = new Detections(picture, type, this.styles);
-    this.unit = Math.min(
-      (width - 2 * margin) / ((w + d) * COS),
-      (height - 2 * margin) / ((w + d) * SIN + h),
-    );
-    const used = [(w + d) * COS * this.unit, ((w + d) * SIN + h) * this.unit] as const;
-    this.origin = [
-      (width - used[0]) / 2 + d * COS * this.unit,
-      (height - used[1]) / 2 + h * this.unit,
-    ];
+    this.projection = projectionOf(world, picture);
   }
 
   /** A flat rectangle that lies below all things. */
@@ -61,36 +43,32 @@ export class IsometricSvg {
   }
 
   /** The three visible faces of a box. */
-  block([x, y, z = 0]: Point, [w, d, h]: Size, { top, left, right }: Material): string {
-    return [
-      this.face([x, y + d, z], [w, 0, 0], [0, 0, h], left),
-      this.face([x + w, y, z], [0, d, 0], [0, 0, h], right),
-      this.face([x, y, z + h], [w, 0, 0], [0, d, 0], top),
-    ].join('');
+  block(point: Point, size: Size, material: Material): string {
+    const faces = facesOf(this.projection, [point, size]);
+    return (['left', 'right', 'top'] as const)
+      .map(face => pathOf(faces[face], material[face]))
+      .join('');
   }
 
   /** A parallelogram, to be drawn upon a box. */
-  face(
-    point: Point,
-    along: readonly number[],
-    up: readonly number[],
-    fill: string,
-    more = '',
-  ): string {
-    const [a1 = 0, a2 = 0, a3 = 0] = along;
-    const [u1 = 0, u2 = 0, u3 = 0] = up;
-    const [x, y, z = 0] = point;
-    const second: Point = [x + a1, y + a2, z + a3];
-    const third: Point = [x + a1 + u1, y + a2 + u2, z + a3 + u3];
-    return this.outline([point, second, third, [x + u1, y + u2, z + u3]], fill, more);
+  face(point: Point, along: Size, up: Size, fill: string, more = ''): string {
+    return pathOf(faceOf(this.projection, point, along, up), fill, more);
+  }
+
+  /** What is drawn over everything else, and left out under the fragment `#empty`. */
+  actors(svg: string): void {
+    this.hasActors = true;
+    this.over.push(`<g class="actors">${svg}</g>`);
   }
 
   /** The picture as a file. */
   toSvg(): string {
     const [w, h] = this.picture;
+    const empty = this.hasActors ? `<view id="empty" viewBox="0 0 ${w} ${h}"/>` : '';
+    const rules = this.hasActors ? '#empty:target~g .actors{display:none}' : '';
     return (
       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}">` +
-      `<style>${palettes}${MOTION}${this.styles.toCss()}${this.detections.rules()}</style>${this.detections.views()}${this.toDrawing()}</svg>\n`
+      `<style>${palettes}${MOTION}${this.styles.toCss()}${this.detections.rules()}${rules}</style>${this.detections.views()}${empty}${this.toDrawing()}</svg>\n`
     );
   }
 
@@ -105,12 +83,12 @@ export class IsometricSvg {
   }
 
   /** Where a point of the world is on the picture. */
-  at([x, y, z = 0]: Point): [number, number] {
-    const [left, top] = this.origin;
-    return [
-      round(left + (x - y) * COS * this.unit),
-      round(top + (x + y) * SIN * this.unit - z * this.unit),
-    ];
+  at(point: Point): [number, number] {
+    return this.projection.at(point);
+  }
+
+  protected get unit(): number {
+    return this.projection.unit;
   }
 
   protected shadow([x, y, z = 0]: Point, [w, d, h]: Size) {
@@ -127,18 +105,15 @@ export class IsometricSvg {
     this.solids.push({ from: [x, y, z], to: [x + w, y + d, z + h], svg });
   }
 
-  protected outline(points: readonly Point[], fill: string, more = ''): string {
-    const [first = [0, 0], ...rest] = points.map(point => this.at(point));
-    let last = first;
-    const steps = rest.map(([x, y]) => {
-      const step = `l${round(x - last[0])} ${round(y - last[1])}`;
-      last = [x, y];
-      return step;
-    });
-    return `<path fill="${fill}"${more} d="M${first[0]} ${first[1]}${steps.join('')}z"/>`;
+  protected outline(points: readonly Point[], fill: string): string {
+    return pathOf(outlineOf(this.projection, points), fill);
   }
 
   protected segment(from: Point, to: Point): string {
     return `M${this.at(from).join(' ')}L${this.at(to).join(' ')}`;
   }
+}
+
+function pathOf(d: string, fill: string, more = ''): string {
+  return `<path fill="${fill}"${more} d="${d}"/>`;
 }

@@ -1,7 +1,8 @@
 import type { Detection, Movement, Severity } from './detections.ts';
 import { STILL } from './detections.ts';
-import type { Point, Size } from './isometric-svg.ts';
-import { COS, IsometricSvg, SIN } from './isometric-svg.ts';
+import type { Point, Size } from './isometric.ts';
+import { boxAround, bracketArm, COS, PERSON, PERSON_BOX, SIN, vehicleBlocks } from './isometric.ts';
+import { IsometricSvg } from './isometric-svg.ts';
 import type { Material } from './materials.ts';
 import { materials, sceneColours } from './materials.ts';
 import { round } from './round.ts';
@@ -59,11 +60,14 @@ export class Scene extends IsometricSvg {
 
   /** Words on a wall along x, or on one along y. */
   sign(point: Point, along: 'x' | 'y', words: string, size = 0.34): void {
+    this.flat.push(this.lettering(point, along, words, size));
+  }
+
+  /** Words, to be drawn upon a box. */
+  lettering(point: Point, along: 'x' | 'y', words: string, size: number): string {
     const [x, y] = this.at(point);
     const slope = along === 'x' ? SIN : -SIN;
-    this.flat.push(
-      `<text transform="matrix(${round(COS)} ${slope} 0 1 ${x} ${y})" fill="${sceneColours.line}" stroke="none" font-size="${round(size * this.unit)}">${words}</text>`,
-    );
+    return `<text transform="matrix(${round(COS)} ${slope} 0 1 ${x} ${y})" fill="${sceneColours.line}" stroke="none" font-size="${round(size * this.unit)}">${words}</text>`;
   }
 
   /** A box, its shadow, and what is drawn upon it. */
@@ -255,14 +259,18 @@ export class Scene extends IsometricSvg {
   /** Corner brackets around something that stands at a point, with what the machine takes it for. */
   detect(
     point: Point,
-    { size: [w, h], label, severity = 'seen' }: Detection,
+    { size, label, severity = 'seen' }: Detection,
     motion: Movement = STILL,
   ): void {
-    const [px, py] = this.at(point);
-    const scale = this.unit / 34;
-    const [width, height] = [w * scale, h * scale];
-    const box = { left: round(px - width / 2), top: round(py - height + 6 * scale), width, height };
-    this.detections.add({ box, corner: Math.min(9 * scale, width / 3), label, severity }, motion);
+    const box = boxAround(this.projection, this.at(point), size);
+    const corner = bracketArm(this.projection, box);
+    this.detections.add({ box, corner, label, severity }, motion);
+  }
+
+  /** What a camera sees, from where it is to the ground: it falls over what stands there. */
+  beam(camera: Point, ground: readonly Point[]): void {
+    const path = [camera, ...ground].map(point => this.at(point).join(' ')).join('L');
+    this.over.push(`<path d="M${path}z" fill="var(--cone)" stroke="none"/>`);
   }
 
   /**
@@ -286,27 +294,26 @@ export class Scene extends IsometricSvg {
   }
 
   private detectPerson(point: Point, label: string, severity: Severity, motion = STILL) {
-    this.detect(point, { size: [33, 48], label, severity }, motion);
+    this.detect(point, { size: PERSON_BOX, label, severity }, motion);
   }
 
   private figure(point: Point, severity: Severity): string {
     const [x, y] = this.at(point);
     const fill = severity === 'alert' ? materials.warm.top : 'var(--figure)';
-    const scale = round(this.unit / 31);
+    const scale = round(this.unit / PERSON.unit);
+    const [rx, ry] = PERSON.shadow;
+    const { y: cy, radius } = PERSON.head;
     return (
       `<g transform="translate(${x} ${y})${scale === 1 ? '' : ` scale(${scale})`}">` +
-      `<ellipse rx="10" ry="5" fill="${sceneColours.line}" stroke="none" opacity=".22"/><g fill="${fill}">` +
-      '<path d="M-6 0v-14a6 6 0 0 1 12 0v14a6 3 0 0 1-12 0z"/><circle cy="-27" r="5.4"/></g></g>'
+      `<ellipse rx="${rx}" ry="${ry}" fill="${sceneColours.line}" stroke="none" opacity=".22"/><g fill="${fill}">` +
+      `<path d="${PERSON.body}"/><circle cy="${cy}" r="${radius}"/></g></g>`
     );
   }
 
-  private body([x, y]: Point, along: 'x' | 'y', material: Material, h: number): string {
-    const [w, d] = along === 'x' ? [1.9, 0.9] : [0.9, 1.9];
-    const cabin: Size = along === 'x' ? [1, 0.74, h] : [0.74, 1, h];
-    const glass = h > 0.4 ? material : materials.glass;
+  private body(point: Point, along: 'x' | 'y', material: Material, h: number): string {
+    const [body, cabin] = vehicleBlocks(point, along, h);
     return (
-      this.block([x, y, 0.12], [w, d, 0.36], material) +
-      this.block([x + (w - cabin[0]) / 2, y + (d - cabin[1]) / 2, 0.48], cabin, glass)
+      this.block(...body, material) + this.block(...cabin, h > 0.4 ? material : materials.glass)
     );
   }
 

@@ -6,15 +6,10 @@ interface PictureProps {
   alt: string;
   width: number;
   height: number;
-  /** What is shown instead on screens narrower than 40 rem, where it has to be read, too. */
-  narrow?: { src: string; width: number; height: number };
   /** A picture with priority loads at once. */
   priority?: 'high' | 'low';
   className?: string;
 }
-
-/** Screens on which the narrow form of a picture is shown: below Tailwind's `sm`. */
-const NARROW = '(max-width: 39.99rem)';
 
 /** Lazily loaded picture: it loads shortly before it comes into the viewport, and says so when it cannot. */
 export function Picture({
@@ -22,14 +17,13 @@ export function Picture({
   alt,
   width,
   height,
-  narrow,
   priority = 'low',
   className = '',
 }: PictureProps) {
   const { box, state, setState } = useImageState(priority);
   // What has priority is in the page's HTML, where nothing would end its pulse without JavaScript.
   const isAwaited = state === 'waiting' || (state === 'loading' && priority === 'low');
-  const drawn = (
+  const image = (
     <img
       src={src}
       alt={alt}
@@ -41,14 +35,6 @@ export function Picture({
       onError={() => setState('failed')}
     />
   );
-  const image = narrow ? (
-    <picture>
-      <source media={NARROW} srcSet={narrow.src} />
-      {drawn}
-    </picture>
-  ) : (
-    drawn
-  );
   return (
     <span
       ref={box}
@@ -57,19 +43,7 @@ export function Picture({
       className={`relative block w-full overflow-hidden data-[state=failed]:bg-sunk data-[awaited=true]:bg-sunk data-[awaited=true]:motion-safe:animate-pulse data-[awaited=true]:noscript:animate-none ${className}`}
     >
       {/* Holds the place: our Content Security Policy forbids a style in the page's HTML. */}
-      <svg
-        viewBox={`0 0 ${width} ${height}`}
-        aria-hidden="true"
-        className={narrow ? 'max-sm:hidden' : undefined}
-      />
-      {narrow ? (
-        <svg
-          viewBox={`0 0 ${narrow.width} ${narrow.height}`}
-          aria-hidden="true"
-          className="sm:hidden"
-        />
-      ) : null}
-      {narrow && priority === 'high' ? <Preloads wide={src} narrow={narrow.src} /> : null}
+      <svg viewBox={`0 0 ${width} ${height}`} aria-hidden="true" />
       {state === 'waiting' ? <noscript>{image}</noscript> : null}
       {state === 'loading' || state === 'there' ? image : null}
       {state === 'failed' ? (
@@ -78,17 +52,6 @@ export function Picture({
         </span>
       ) : null}
     </span>
-  );
-}
-
-/** Of a `picture` React preloads nothing by itself. */
-function Preloads({ wide, narrow }: { wide: string; narrow: string }) {
-  const link = { rel: 'preload', as: 'image', fetchPriority: 'high' } as const;
-  return (
-    <>
-      <link {...link} href={wide} media="(min-width: 40rem)" />
-      <link {...link} href={narrow} media={NARROW} />
-    </>
   );
 }
 

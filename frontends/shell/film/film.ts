@@ -7,6 +7,7 @@ import { CHROMIUM } from '../../build/chromium.ts';
 import { frontends, root } from '../../build/file-paths.ts';
 import { declared } from '../../kit/drawing/tokens.ts';
 import { shop } from '../scenes/shop.ts';
+import { detectionOf, placeOf } from '../src/scenes/actors.ts';
 import { actors, LENGTH_SECONDS, lines } from './story.ts';
 
 // Renders the promotional film from our own scene, frame by frame: `npm run film`. Needs ffmpeg.
@@ -79,11 +80,8 @@ interface Picture {
 function pictureAt(seconds: number): Picture {
   const scene = shop();
   for (const actor of actors) {
-    const place = placeOf(actor.path, seconds);
-    const isAlarm = actor.alarm !== undefined && seconds >= actor.alarm.fromSeconds;
-    const severity = isAlarm ? 'alert' : 'seen';
-    const label = isAlarm ? (actor.alarm?.label ?? '') : actor.label;
-    scene.person(place, seconds >= actor.foundAtSeconds ? label : '', severity);
+    const { label, severity } = detectionOf(actor, seconds);
+    scene.person(placeOf(actor, seconds), label, severity);
   }
   const line = lines.find(
     ({ fromSeconds, toSeconds }) => seconds >= fromSeconds && seconds < toSeconds,
@@ -116,21 +114,6 @@ function show({ world, status, words, scan }: Picture) {
   set('scan', element => {
     element.style.top = `${scan}px`;
   });
-}
-
-/** Between two steps people walk evenly. */
-function placeOf(path: (typeof actors)[number]['path'], seconds: number): [number, number] {
-  const next = path.findIndex(step => step.atSeconds > seconds);
-  const after = path[next === -1 ? path.length - 1 : next];
-  const before = path[next === -1 ? path.length - 1 : Math.max(next - 1, 0)];
-  if (!(after && before)) {
-    throw new Error('An actor has no path');
-  }
-  const fraction =
-    after.atSeconds === before.atSeconds
-      ? 0
-      : (seconds - before.atSeconds) / (after.atSeconds - before.atSeconds);
-  return [before.x + (after.x - before.x) * fraction, before.y + (after.y - before.y) * fraction];
 }
 
 /** https://www.w3.org/TR/webvtt1/ */

@@ -1,22 +1,7 @@
+import type { Actor } from '../src/scenes/actors.ts';
+
 /** Length of the film. */
 export const LENGTH_SECONDS = 14;
-
-/** A place of the world at a time. */
-interface Step {
-  atSeconds: number;
-  x: number;
-  y: number;
-}
-
-/** Someone in the film. */
-interface Actor {
-  label: string;
-  /** From when on the label says something else, in vermilion. */
-  alarm?: { fromSeconds: number; label: string };
-  /** When the machine finds them. */
-  foundAtSeconds: number;
-  path: readonly Step[];
-}
 
 /** Who is seen, where they walk, and when the machine finds them. */
 export const actors: readonly Actor[] = [

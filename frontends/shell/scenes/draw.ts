@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Preview } from '../../build/previews.ts';
 import { drawPreviews } from '../../build/previews.ts';
-import type { Point } from '../../kit/drawing/isometric-svg.ts';
+import type { Point } from '../../kit/drawing/isometric.ts';
 import type { Scene } from '../../kit/drawing/scene.ts';
 import { services } from '../src/content/services.ts';
 import { CLOSE_UP_WIDTHS } from '../src/scenes/close-ups.ts';
@@ -10,11 +10,11 @@ import { bankCloseUps, bankScene } from './bank.ts';
 import { cityCloseUps, cityScene } from './city.ts';
 import { emptyRoomScene } from './empty-room.ts';
 import { factoryCloseUps, factoryScene } from './factory.ts';
-import { narrowHero, wideHero } from './hero.ts';
 import { junctionCloseUps, junctionScene } from './junction.ts';
 import { officeCloseUps, officeScene } from './office.ts';
 import { platformScenes } from './platform-solutions.ts';
 import { shopCloseUps, shopScene } from './shop.ts';
+import { streetScene } from './street.ts';
 import { surveillanceScenes } from './surveillance-solutions.ts';
 
 // Draws all scenes anew, and makes the pages' previews of them: `npm run draw`.
@@ -41,8 +41,7 @@ const otherScenes = {
   ...surveillanceScenes,
   ...platformScenes,
   'empty-room': emptyRoomScene,
-  'hero-wide': wideHero,
-  'hero-narrow': narrowHero,
+  street: streetScene,
 };
 for (const [id, draw] of Object.entries(otherScenes)) {
   writeFileSync(drawing(id), draw().toSvg());

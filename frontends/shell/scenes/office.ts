@@ -1,4 +1,4 @@
-import type { Point } from '../../kit/drawing/isometric-svg.ts';
+import type { Point } from '../../kit/drawing/isometric.ts';
 import { materials, sceneColours } from '../../kit/drawing/materials.ts';
 import { Scene } from '../../kit/drawing/scene.ts';
 

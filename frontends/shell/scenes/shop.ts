@@ -1,13 +1,10 @@
-import type { Point } from '../../kit/drawing/isometric-svg.ts';
+import type { Point } from '../../kit/drawing/isometric.ts';
 import { materials, sceneColours } from '../../kit/drawing/materials.ts';
 import { Scene } from '../../kit/drawing/scene.ts';
 
-/** The space that the shop takes. */
-export const SHOP_WORLD = [10, 9, 2.6] as const;
-
 /** A shop without people: fridges, two shelves, a till, the back door. */
 export function shop(): Scene {
-  const scene = new Scene(SHOP_WORLD);
+  const scene = new Scene([10, 9, 2.6]);
   furnish(scene);
   scene.sign([5.1, 0, 1.85], 'x', 'COLD DRINKS');
   scene.sign([0, 5.6, 1.9], 'y', 'BACK DOOR', 0.26);
@@ -15,7 +12,7 @@ export function shop(): Scene {
 }
 
 /** Puts all that a shop has into a scene, but for people and signs. */
-export function furnish(scene: Scene): void {
+function furnish(scene: Scene): void {
   scene.room();
   scene.onWall([0, 5.8, 0], [0, 1.3, 1.8], materials.low.top);
   scene.onWall([0, 6.43, 0], [0, 0.04, 1.8], sceneColours.line);
@@ -58,7 +55,7 @@ const places = {
 
 export const shopCloseUps: readonly Point[] = Object.values(places);
 
-export function fridge(scene: Scene, x: number) {
+function fridge(scene: Scene, x: number) {
   const size = [3.6, 0.7, 1.6] as const;
   const doors = [0, 1, 2, 3].map(at =>
     scene.face([x + 0.1 + at * 0.88, 0.8, 0.15], [0.76, 0, 0], [0, 0, 1.3], sceneColours.glass),
@@ -82,7 +79,7 @@ export function fridge(scene: Scene, x: number) {
 }
 
 /** A shelf of nine places, of which the first so many are filled. */
-export function shelf(scene: Scene, x: number, filled: number) {
+function shelf(scene: Scene, x: number, filled: number) {
   const boards = [0.35, 0.8].map(z =>
     scene.face([x + 0.9, 1.5, z], [0, 5.1, 0], [0, 0, 0.05], sceneColours.line),
   );
@@ -117,7 +114,7 @@ function pallet(scene: Scene, [x, y]: Point) {
   scene.box([x + 0.52, y + 0.05, 0.12], [0.42, 0.8, 0.32], materials.pale);
 }
 
-export function till(scene: Scene, [x, y]: Point) {
+function till(scene: Scene, [x, y]: Point) {
   const belt = scene.face([x + 0.15, y + 0.3, 0.8], [0.5, 0, 0], [0, 1.9, 0], sceneColours.glass);
   scene.box([x, y], [0.9, 2.6, 0.8], materials.plain, belt);
   scene.box([x + 0.35, y + 0.1, 0.8], [0.4, 0.3, 0.4], materials.dark);

@@ -13,8 +13,13 @@ const CONSULTATION = [{ title: 'Request a Consultation', path: paths.contact }];
 /** Call to action (CTA) at the end of a page. */
 export function CallToAction({ lead, actions = CONSULTATION }: CallToActionProps) {
   return (
-    <Section title="Ready to Enhance Your Security?" lead={lead}>
-      <div className="flex flex-wrap gap-4">
+    <Section
+      title="Ready to Enhance Your Security?"
+      lead={lead}
+      heading="beside"
+      className="bg-raised"
+    >
+      <div className="flex flex-wrap gap-4 lg:justify-end">
         {actions.map(({ title, path }, at) => (
           <ButtonLink key={title} to={path} variant={at === 0 ? 'primary' : 'secondary'}>
             {title}

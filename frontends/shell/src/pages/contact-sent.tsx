@@ -1,7 +1,7 @@
 import { AcceptedPage } from '@site/kit/accepted-page.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
-import { heroDrawing } from '../scenes/scenes.ts';
+import { emptyStreet } from '../scenes/street-drawing.ts';
 
 /** `/contact/sent` */
 export default function ContactSent() {
@@ -10,7 +10,7 @@ export default function ContactSent() {
       title="Message Sent Successfully!"
       text="Thank you. We will reply to your provided email."
       next={{ title: 'Return to Home', path: paths.home }}
-      picture={<Picture {...heroDrawing} alt="" priority="high" />}
+      picture={<Picture {...emptyStreet} alt="" priority="high" />}
     />
   );
 }

@@ -19,7 +19,7 @@ import { Tooltip } from '@site/kit/tooltip.tsx';
 import type { ReactNode } from 'react';
 import { useState } from 'react';
 import { Icon, iconNames } from '../frame/icon.tsx';
-import { heroDrawing } from '../scenes/scenes.ts';
+import { emptyRoom } from '../scenes/scenes.ts';
 
 const COLOURS = [
   ...['paper', 'raised', 'sunk', 'line', 'ink', 'ink-2'],
@@ -55,7 +55,7 @@ function Primitives({ theme }: { theme: string }) {
         subtitle={`The kit in its ${theme} theme. PageHeader has a breadcrumb, an icon and a picture; every part below is a Section.`}
         breadcrumb={[]}
         icon={<Icon name="document" className="mb-4 size-10 text-seen-ink" />}
-        picture={<Picture {...heroDrawing} alt="" />}
+        picture={<Picture {...emptyRoom} alt="" />}
       >
         <Button>Action</Button>
       </PageHeader>
@@ -76,8 +76,8 @@ function Primitives({ theme }: { theme: string }) {
       <Windows />
       <Section title="Picture" lead="Loads near the viewport; says so when it cannot.">
         <div className="grid gap-6 sm:grid-cols-2">
-          <Picture {...heroDrawing} alt="A shop" />
-          <Picture {...heroDrawing} src="/no-such-picture.svg" alt="What is not there" />
+          <Picture {...emptyRoom} alt="A room" />
+          <Picture {...emptyRoom} src="/no-such-picture.svg" alt="What is not there" />
         </div>
       </Section>
       <Section title="Reveal and Card" lead="Fades in when it is scrolled into view.">

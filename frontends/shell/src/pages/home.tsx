@@ -49,13 +49,11 @@ export function Home() {
       <LazyArea key={variant} part={heroes[variant]} />
       <LazyArea part={solutionsPreview} when="near-viewport" Placeholder={PreviewPlaceholder} />
       <Section title="From first walk-through to round-the-clock watch" id="methodology">
-        <ol className="grid gap-5 sm:grid-cols-2 lg:grid-cols-6">
+        <ol className="grid sm:grid-cols-2 lg:grid-cols-5">
           {phases.map((phase, at) => (
-            <li key={phase.title} className={at < 3 ? 'lg:col-span-2' : 'lg:col-span-3'}>
-              <Reveal
-                delayMs={at * STAGGER_MS}
-                className="card-seen h-full border border-line bg-raised p-6"
-              >
+            <li key={phase.title} className="relative border-line border-t">
+              <span className="absolute size-3 bg-seen" />
+              <Reveal delayMs={at * STAGGER_MS} className="py-6 pr-6">
                 <p className="mb-4 font-mono text-seen-ink text-small">{`0${at + 1}`}</p>
                 <h3 className="text-subheading">{phase.title}</h3>
                 <p className="mt-1.5 text-ink-2">{phase.description}</p>

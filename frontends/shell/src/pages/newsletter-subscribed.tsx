@@ -1,7 +1,7 @@
 import { AcceptedPage } from '@site/kit/accepted-page.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
-import { heroDrawing } from '../scenes/scenes.ts';
+import { emptyStreet } from '../scenes/street-drawing.ts';
 
 /** `/newsletter/subscribed` */
 export default function NewsletterSubscribed() {
@@ -10,7 +10,7 @@ export default function NewsletterSubscribed() {
       title="Thank you for subscribing!"
       text="Check your inbox: it counts once you press the link in our mail."
       next={{ title: 'Back to Blog', path: paths.blog }}
-      picture={<Picture {...heroDrawing} alt="" priority="high" />}
+      picture={<Picture {...emptyStreet} alt="" priority="high" />}
     />
   );
 }

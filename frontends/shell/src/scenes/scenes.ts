@@ -2,9 +2,6 @@ import bank from './banks-atms-financial.svg';
 import { CLOSE_UP_WIDTHS, closeUpHeight } from './close-ups.ts';
 import office from './corporate-residential.svg';
 import emptyRoomSvg from './empty-room.svg';
-import heroNarrow from './hero-narrow.svg';
-import { HERO_NARROW, HERO_WIDE } from './hero-sizes.ts';
-import heroWide from './hero-wide.svg';
 import factory from './industry-smart-factories.svg';
 import shop from './retail-wholesale-high-risk.svg';
 import city from './smart-cities-infrastructure.svg';
@@ -43,14 +40,6 @@ export const scenes: Readonly<Record<string, SceneOfService>> = {
 
 /** An empty room, for pages that are not there. */
 export const emptyRoom: Drawing = { src: emptyRoomSvg, width: 480, height: 320 };
-
-/** The shop as the home page's hero section shows it, in two forms. */
-export const heroDrawing: Drawing & { narrow: Drawing } = {
-  src: heroWide,
-  width: HERO_WIDE.width,
-  height: HERO_WIDE.height,
-  narrow: { src: heroNarrow, width: HERO_NARROW.width, height: HERO_NARROW.height },
-};
 
 function scene(src: string): SceneOfService {
   return {

@@ -1,9 +1,8 @@
 import { brand } from '@site/kit/brand.ts';
 import { ButtonLink } from '@site/kit/button.tsx';
 import * as paths from '@site/kit/paths.ts';
-import { Picture } from '@site/kit/picture.tsx';
 import { Section } from '@site/kit/section.tsx';
-import { heroDrawing } from '../../scenes/scenes.ts';
+import { Recording } from './recording.tsx';
 
 /** The home page's hero section: `/?variant=classic`. */
 export default function Classic() {
@@ -17,12 +16,8 @@ export default function Classic() {
 
 function Hero() {
   return (
-    <header className="mx-auto grid max-w-page items-center gap-8 px-5 pt-10 pb-16 md:px-8 lg:grid-cols-hero lg:pt-16">
+    <header className="mx-auto grid max-w-page items-center gap-8 px-5 pt-5 pb-16 md:px-8 lg:grid-cols-hero lg:pt-16">
       <div className="fade-up">
-        <p className="mb-5 flex items-center gap-2.5 font-mono text-seen-ink text-small">
-          <span aria-hidden="true" className="size-2 rounded-full bg-alert" />
-          cam-04 · 3 people · 1 alert
-        </p>
         <h1 className="text-title">{brand.tagline}</h1>
         <p className="mt-6 mb-8 max-w-lead text-ink-2 text-lead">{brand.blurb}</p>
         <div className="flex flex-wrap gap-3.5">
@@ -32,11 +27,7 @@ function Hero() {
           </ButtonLink>
         </div>
       </div>
-      <Picture
-        {...heroDrawing}
-        priority="high"
-        alt="A shop seen by a camera: shoppers, staff and a queue found, one person marked as an alert"
-      />
+      <Recording />
     </header>
   );
 }
@@ -64,8 +55,9 @@ function Introduction() {
     <Section
       title="A guard who never looks away"
       lead="Most recordings are watched after the damage is done. Ours are watched while it can still be prevented."
+      heading="beside"
     >
-      <ul className="grid gap-10 md:grid-cols-3">
+      <ul className="grid gap-8">
         {POINTS.map(point => (
           <li key={point.label} className="border-seen border-l-2 pl-5">
             <p className="font-mono text-seen-ink text-small">{point.label}</p>

@@ -1,0 +1,52 @@
+import { clockAt, findings, noticedUntil } from '../../scenes/evening.ts';
+
+interface FindingsProps {
+  /** The shown time of the recording. */
+  seconds: number;
+  /** Goes to where something was noticed; without it the recording cannot be gone through. */
+  onChoose: ((seconds: number) => void) | undefined;
+}
+
+/** What the system noticed; what it had noticed by the shown time is marked. */
+export function Findings({ seconds, onChoose }: FindingsProps) {
+  const noticed = noticedUntil(seconds);
+  return (
+    <ol aria-label="What the system noticed" className="mt-4 grid gap-3 sm:grid-cols-2">
+      {findings.map(finding => {
+        const { atSeconds, severity, words } = finding;
+        const isNoticed = noticed.includes(finding);
+        const content = (
+          <>
+            <time className={`font-mono ${isNoticed ? INK[severity] : ''}`}>
+              {clockAt(atSeconds)}
+            </time>
+            {words}
+          </>
+        );
+        return (
+          <li
+            key={words}
+            aria-current={finding === noticed.at(-1) ? 'time' : undefined}
+            className={`border-l-4 ${isNoticed ? BORDER[severity] : 'border-line text-ink-2'}`}
+          >
+            {onChoose ? (
+              <button
+                type="button"
+                onClick={() => onChoose(atSeconds)}
+                className={`w-full cursor-pointer text-left ${ROW}`}
+              >
+                {content}
+              </button>
+            ) : (
+              <span className={ROW}>{content}</span>
+            )}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+const ROW = 'flex min-h-11 items-center gap-3 px-2.5 text-small';
+const INK = { seen: 'text-seen-ink', alert: 'text-alert-ink' } as const;
+const BORDER = { seen: 'border-seen', alert: 'border-alert' } as const;

@@ -1,0 +1,44 @@
+import type { Severity } from '@site/kit/drawing/detections.ts';
+
+/** A place of the world at a time. */
+export interface Step {
+  atSeconds: number;
+  x: number;
+  y: number;
+}
+
+/** Someone or something in a recorded scene. */
+export interface Actor {
+  label: string;
+  /** From when on the label says something else, in vermilion. */
+  alarm?: { fromSeconds: number; label: string };
+  /** When the machine finds them. */
+  foundAtSeconds: number;
+  path: readonly Step[];
+}
+
+/** Where an actor is. Between two steps they move evenly. */
+export function placeOf({ path }: Actor, seconds: number): [x: number, y: number] {
+  const next = path.findIndex(step => step.atSeconds > seconds);
+  const after = path[next === -1 ? path.length - 1 : next];
+  const before = path[next === -1 ? path.length - 1 : Math.max(next - 1, 0)];
+  if (!(after && before)) {
+    throw new Error('An actor has no path');
+  }
+  const fraction =
+    after.atSeconds === before.atSeconds
+      ? 0
+      : (seconds - before.atSeconds) / (after.atSeconds - before.atSeconds);
+  return [before.x + (after.x - before.x) * fraction, before.y + (after.y - before.y) * fraction];
+}
+
+/** What the machine says of an actor: nothing before they are found. */
+export function detectionOf(
+  { label, alarm, foundAtSeconds }: Actor,
+  seconds: number,
+): { label: string; severity: Severity } {
+  if (alarm && seconds >= alarm.fromSeconds) {
+    return { label: alarm.label, severity: 'alert' };
+  }
+  return { label: seconds >= foundAtSeconds ? label : '', severity: 'seen' };
+}

@@ -1,0 +1,224 @@
+import type { Locator, Page } from '@playwright/test';
+import { expect, expectConsole, test } from '../../../kit/testing/playwright-fixtures.ts';
+
+// The home page's recording: it is read at a glance, on a phone, too, plays once, and is gone through by whatever one has.
+
+const MIN_TYPE_PX = 11;
+/** From the narrowest phone on, with both sides of each width at which the layout changes. */
+const WIDTHS = [320, 390, 639, 640, 767, 768, 1023, 1024, 1440];
+const LENGTH_SECONDS = 3;
+const END = `${LENGTH_SECONDS}`;
+
+interface Label {
+  words: string;
+  typePx: number;
+  isOutside: boolean;
+  box: { left: number; top: number; right: number; bottom: number };
+}
+
+function slider(page: Page): Locator {
+  return page.getByRole('slider', { name: 'Time of the recording' });
+}
+
+function status(page: Page): Locator {
+  return page.getByText(/^cam-04/);
+}
+
+for (const width of WIDTHS) {
+  test(`labels are read and never overlap on a screen of ${width} pixels`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto('/');
+    await expect(slider(page)).toHaveValue(END);
+    const moments = await labelsAtAllMoments(page);
+    expect(Math.max(...moments.map(({ labels }) => labels.length))).toBeGreaterThan(2);
+    for (const { seconds, labels } of moments) {
+      for (const { words, typePx, isOutside } of labels) {
+        expect(typePx).toBeGreaterThanOrEqual(MIN_TYPE_PX);
+        expect(isOutside, `${words} at ${seconds} s leaves the picture`).toBe(false);
+      }
+      expect(overlapping(labels), `after ${seconds} s`).toEqual([]);
+    }
+  });
+}
+
+test.describe('where motion is wanted', () => {
+  test.use({ contextOptions: { reducedMotion: 'no-preference' } });
+
+  test('it plays once by itself, and rests at its end', async ({ page }) => {
+    await page.clock.install();
+    await page.goto('/');
+    await expect(slider(page)).toBeVisible();
+    await expect(async () => {
+      await page.clock.runFor(100);
+      expect(Number(await slider(page).inputValue())).toBeLessThan(1);
+    }).toPass({ intervals: [0] });
+    await page.clock.runFor(4000);
+    await expect(slider(page)).toHaveValue(END);
+    await page.getByRole('link', { name: 'About', exact: true }).first().click();
+    await page.goBack();
+    await expect(slider(page)).toHaveValue(END);
+    await page.clock.runFor(1000);
+    await expect(slider(page)).toHaveValue(END);
+  });
+
+  test('who takes hold of it while it plays keeps it', async ({ page }) => {
+    await page.goto('/');
+    await slider(page).press('Home');
+    await expect(slider(page)).toHaveValue('0');
+    await page.evaluate(() => new Promise(done => requestAnimationFrame(() => done(undefined))));
+    await expect(slider(page)).toHaveValue('0');
+  });
+});
+
+test('who wants no motion gets the picture, and it does not play', async ({ page }) => {
+  await page.clock.install();
+  await page.goto('/');
+  await expect(slider(page)).toHaveValue(END);
+  await page.clock.runFor(1500);
+  await expect(slider(page)).toHaveValue(END);
+  await expect(status(page)).toHaveText('cam-04 · 21:34 · 3 alerts');
+});
+
+test('it is gone through by keyboard, and says where it is', async ({ page }) => {
+  await page.goto('/');
+  await slider(page).focus();
+  await page.keyboard.press('Home');
+  await expect(status(page)).toHaveText('cam-04 · 21:02 · 0 alerts');
+  await page.keyboard.press('ArrowRight');
+  await expect(slider(page)).toHaveValue('0.03');
+  await page.keyboard.press('End');
+  await expect(slider(page)).toHaveAttribute(
+    'aria-valuetext',
+    '21:34, The van is back: staff are told',
+  );
+  const ring = page.locator('.timeline');
+  expect(await ring.evaluate(box => getComputedStyle(box).outlineStyle)).toBe('solid');
+  await page.getByRole('button', { name: /lingers/ }).press('Enter');
+  await expect(status(page)).toHaveText('cam-04 · 21:14 · 1 alert');
+});
+
+test('it follows a mouse that drags it', async ({ page }) => {
+  await page.goto('/');
+  const { x, y, width } = await placeOf(slider(page));
+  await page.mouse.move(x + width - 8, y);
+  await page.mouse.down();
+  for (let part = 1; part >= 0.29; part -= 0.05) {
+    await page.mouse.move(x + 8 + (width - 16) * part, y + 3);
+  }
+  await page.mouse.up();
+  expect(Number(await slider(page).inputValue())).toBeCloseTo(0.3 * LENGTH_SECONDS, 1);
+  await expect(page.getByText('person 0.97')).toBeVisible();
+  await page.mouse.move(x, y - 300);
+  await expect(page.getByText('person 0.97')).toBeVisible();
+});
+
+test.describe('on a touch screen', () => {
+  test.use({ hasTouch: true, viewport: { width: 390, height: 844 } });
+
+  test('it follows a finger, and lets it scroll the page', async ({ page }) => {
+    await page.goto('/');
+    await slider(page).scrollIntoViewIfNeeded();
+    const { x, y, width } = await placeOf(slider(page));
+    const finger = await page.context().newCDPSession(page);
+    const touch = (type: string, ...touchPoints: { x: number; y: number }[]) =>
+      finger.send('Input.dispatchTouchEvent', { type, touchPoints } as never);
+    await touch('touchStart', { x: x + width - 8, y });
+    for (let part = 0.95; part >= 0.45; part -= 0.05) {
+      await touch('touchMove', { x: x + 8 + (width - 16) * part, y });
+    }
+    await touch('touchEnd');
+    await expect(status(page)).toHaveText(/ 21:1\d · 1 alert$/);
+    expect(await slider(page).evaluate(input => getComputedStyle(input).touchAction)).toMatch(
+      /pan-y|auto/,
+    );
+  });
+});
+
+test.describe('where no JavaScript runs', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('the picture tells how the evening ended, and the list what was noticed', async ({
+    page,
+  }) => {
+    await page.goto('/');
+    await expect(page.getByRole('img', { name: /^A shop’s door seen by a camera/ })).toBeVisible();
+    await expect(page.getByText('unattended 0.91')).toBeVisible();
+    await expect(status(page)).toHaveText('cam-04 · 21:34 · 3 alerts');
+    const noticed = page.getByRole('list', { name: 'What the system noticed' });
+    await expect(noticed.getByRole('listitem')).toHaveText([
+      /^21:03\s*A van drives past$/,
+      /^21:14\s*Someone lingers at the door$/,
+      /^21:20\s*A parcel stays behind$/,
+      /^21:32\s*The van is back: staff are told$/,
+    ]);
+    await expect(page.locator('.timeline')).toBeHidden();
+  });
+});
+
+test('a picture that does not come takes its labels with it, and the list stays', async ({
+  page,
+  consoleMessages,
+}) => {
+  await page.route('**/assets/street.*.svg', route => route.abort());
+  await page.goto('/');
+  await expect(page.getByText('Image unavailable')).toBeVisible();
+  await expect(page.getByText('unattended 0.91')).toBeHidden();
+  await expect(slider(page)).toHaveCount(0);
+  await expect(page.getByText('A parcel stays behind')).toBeVisible();
+  expectConsole(consoleMessages, /Failed to load resource/);
+});
+
+async function placeOf(element: Locator) {
+  await expect(element).toBeVisible();
+  const { x, y, width, height } = (await element.boundingBox()) ?? {
+    x: 0,
+    y: 0,
+    width: 0,
+    height: 0,
+  };
+  return { x, y: y + height / 2, width };
+}
+
+/** The labels at each step of the slider, from its begin to its end. */
+function labelsAtAllMoments(page: Page): Promise<{ seconds: number; labels: Label[] }[]> {
+  return slider(page).evaluate(async element => {
+    const input = element as HTMLInputElement;
+    const setValue = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set;
+    const picture = document.querySelector('.labels');
+    const moments: { seconds: number; labels: Label[] }[] = [];
+    for (let seconds = 0; seconds <= Number(input.max); seconds += Number(input.step)) {
+      // As a visitor does, past what React keeps of it.
+      setValue?.call(input, `${seconds}`);
+      input.dispatchEvent(new Event('input', { bubbles: true }));
+      await new Promise(requestAnimationFrame);
+      const frame = picture?.getBoundingClientRect() ?? new DOMRect();
+      const labels = Array.from(picture?.querySelectorAll('text') ?? [], text => {
+        const { left, top, right, bottom } = (
+          text.previousElementSibling ?? text
+        ).getBoundingClientRect();
+        const typePx = Number.parseFloat(getComputedStyle(text).fontSize);
+        const words = text.getBoundingClientRect();
+        const isOutside =
+          left < frame.left ||
+          top < frame.top ||
+          right > frame.right ||
+          bottom > frame.bottom ||
+          words.right > right ||
+          words.left < left;
+        return { words: text.textContent, typePx, isOutside, box: { left, top, right, bottom } };
+      });
+      moments.push({ seconds, labels });
+    }
+    return moments;
+  });
+}
+
+function overlapping(labels: readonly Label[]): string[] {
+  return labels.flatMap(({ words, box }, at) =>
+    labels
+      .slice(at + 1)
+      .filter(({ box: other }) => box.left < other.right && other.left < box.right)
+      .filter(({ box: other }) => box.top < other.bottom && other.top < box.bottom)
+      .map(other => `${words} and ${other.words}`),
+  );
+}
