@@ -83,10 +83,10 @@ CHANGES = {
         ),
         dns(DNS, 53),
     ),
-    # The notifier's way to webhooks is one to the store, too.
+    # The notifier's way to webhooks is one to the store, too, and so are those to the bucket of backups.
     "private-s3": (
         {(client, NAMED, "443/TCP") for client in [*KEEPING_FILES, "backup"]},
-        {(client, OUTSIDE, "443/TCP") for client in ["careers", "setup", "sweep", "backup"]},
+        {("careers", OUTSIDE, "443/TCP")},
     ),
     "private-webhooks": ({("notifier", NAMED, "443/TCP")}, set()),
     "synthetic-check": (
