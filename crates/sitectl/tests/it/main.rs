@@ -11,6 +11,7 @@ mod newsletter;
 mod operations_page;
 mod person;
 mod person_key;
+mod restore_drill;
 mod rotation;
 mod secrets;
 mod setup;
