@@ -53,7 +53,9 @@ fn broker(
 ) -> anyhow::Result<Child> {
     let [folder, disk] = [folder.path(), disk.path()].map(|path| path.display().to_string());
     let configuration = fs::read_to_string(root().join(DRILL).join("broker.conf"))?;
-    let configuration = configuration.replace("/data", &disk).replace("0.0.0.0", "127.0.0.1");
+    let configuration = configuration
+        .replace("/data", &disk)
+        .replace("0.0.0.0", "127.0.0.1");
     fs::write(format!("{folder}/broker.conf"), configuration)?;
     let words = named(&pod["initContainers"], "broker")?["command"].as_array();
     let words = words.context("no command")?.iter().filter_map(Value::as_str);
