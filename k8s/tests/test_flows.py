@@ -91,6 +91,8 @@ CHANGES = {
     "private-webhooks": ({("notifier", NAMED, "443/TCP")}, set()),
     "synthetic-check": (
         {("synthetic-check", OUTSIDE, f"{port}/TCP") for port in (443, 993)}
+        # A load balancer's address of the same cluster leads to the Gateway's pods at once.
+        | {("synthetic-check", WAY_IN, f"{port}/TCP") for port in (443, 8443, 10443)}
         | {("synthetic-check", DNS, f"53/{protocol}") for protocol in ("UDP", "TCP")},
         set(),
     ),
