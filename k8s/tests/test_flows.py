@@ -83,14 +83,16 @@ CHANGES = {
         ),
         dns(DNS, 53),
     ),
-    # The notifier's way to webhooks is one to the store, too.
+    # The notifier's way to webhooks is one to the store, too, and so are those to the bucket of backups.
     "private-s3": (
         {(client, NAMED, "443/TCP") for client in [*KEEPING_FILES, "backup"]},
-        {(client, OUTSIDE, "443/TCP") for client in ["careers", "setup", "sweep", "backup"]},
+        {("careers", OUTSIDE, "443/TCP")},
     ),
     "private-webhooks": ({("notifier", NAMED, "443/TCP")}, set()),
     "synthetic-check": (
         {("synthetic-check", OUTSIDE, f"{port}/TCP") for port in (443, 993)}
+        # A load balancer's address of the same cluster leads to the Gateway's pods at once.
+        | {("synthetic-check", WAY_IN, f"{port}/TCP") for port in (443, 8443, 10443)}
         | {("synthetic-check", DNS, f"53/{protocol}") for protocol in ("UDP", "TCP")},
         set(),
     ),

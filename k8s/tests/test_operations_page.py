@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 import yaml
-from tree import K8S, RESTORE, ROOT, Workload, named, of_kind, render, render_with
+from tree import DRILL, K8S, RESTORE, ROOT, Workload, named, of_kind, render, render_with, volume_access, workloads
 
 PRODUCTION = "overlays/production"
 PAGE = (ROOT / "docs/operations.md").read_text()
@@ -41,6 +41,26 @@ def room(objects, most):
         one = (milli(resources["requests"]["cpu"]), mebi(resources["requests"]["memory"]), mebi(resources["limits"]["memory"]))
         total = [sum(pair) for pair in zip(total, (number * part for part in one), strict=True)]
     return tuple(total)
+
+
+def room_of_a_rollout(objects):
+    """CPU and memory that pods of two releases ask for beside each other, at the least number of copies."""
+    least = {}
+    for found in of_kind(objects, "HorizontalPodAutoscaler", "ScaledObject"):
+        least[found["spec"]["scaleTargetRef"]["name"]] = found["spec"].get("minReplicas") or found["spec"]["minReplicaCount"]
+    total = [0, 0]
+    for found in of_kind(objects, "Deployment"):
+        copies = least.get(found["metadata"]["name"], found["spec"].get("replicas"))
+        surge = found["spec"].get("strategy", {}).get("rollingUpdate", {}).get("maxSurge", "25%")
+        number = surge if isinstance(surge, int) else -(-copies * int(surge.removesuffix("%")) // 100)
+        requests = Workload(found, objects).container["resources"]["requests"]
+        total = [total[0] + number * milli(requests["cpu"]), total[1] + number * mebi(requests["memory"])]
+    return tuple(total)
+
+
+def test_the_page_says_how_much_more_room_a_rollout_wants():
+    [told] = re.findall(r"^\| room, while all is rolled out \| requests (\d+)m CPU and (\d+)Mi more", PAGE, re.MULTILINE)
+    assert tuple(map(int, told)) == room_of_a_rollout(render(PRODUCTION))
 
 
 @pytest.mark.parametrize(("row", "most"), [("at the least number of copies", False), ("at the most", True)])
@@ -96,12 +116,14 @@ def test_a_restore_takes_the_arguments_that_the_page_patches():
 
 
 def test_the_images_of_others_are_found_where_the_page_looks():
-    [command] = re.findall(r"^grep -rhoE .*?^done$", part("Images of others"), re.DOTALL | re.MULTILINE)
+    [command] = re.findall(r"^cd k8s && grep -rhoE .*?^done$", part("Images of others"), re.DOTALL | re.MULTILINE)
     listed = run(command, docker='echo "sha256:${4##*:}"')
     found = {line.split()[0].split(":")[0] for line in listed.stdout.splitlines()}
     ours = "registry.example/"
-    images = {workload["image"].split("@")[0] for workload in containers(render(PRODUCTION))}
-    assert found == {image for image in images if not image.startswith(ours)}
+    [drill] = [pod.pod["initContainers"] for pod in workloads(render(DRILL))]
+    others = [*containers(render(PRODUCTION)), *drill, *volume_access()["spec"]["containers"]]
+    images = {re.split("[:@]", container["image"])[0] for container in others if ours not in container["image"]}
+    assert found == images
 
 
 def containers(objects):
@@ -126,6 +148,20 @@ def test_waiting_for_the_job_ends_on_failure_too(conditions, is_success, tmp_pat
     environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-c", commands[0]], env=environment, capture_output=True, timeout=30)
     assert (done.returncode == 0) is is_success
+
+
+@pytest.mark.parametrize(("failing", "code"), [("deployment.apps/gateway", 1), ("statefulset.apps/nats", 1), ("nobody", 0)])
+def test_waiting_for_rollouts_fails_where_one_does(failing, code):
+    [command] = re.findall(r"^ +(.*kubectl -n site rollout status \"\$name\" .*)$", PAGE, re.MULTILINE)
+    names = "deployment.apps/gateway statefulset.apps/nats deployment.apps/web"
+    kubectl = f'case "$*" in *" get "*) echo {names} ;; *" {failing} "*) return 1 ;; esac'
+    assert run(command, kubectl=kubectl).returncode == code
+
+
+def test_no_page_waits_for_a_release_in_a_way_that_misses_its_failure():
+    waiting = r"^ *kubectl .*wait (application|kustomization)/"
+    pages = [*(ROOT / "docs").glob("*.md"), K8S / "README.md"]
+    assert [page.name for page in pages if re.search(waiting, page.read_text(), re.MULTILINE)] == []
 
 
 def test_no_page_waits_for_a_job_in_a_way_that_misses_its_failure():

@@ -1,5 +1,7 @@
 """Every pod is confined, and what serves stays up while it is changed."""
 
+import re
+
 import pytest
 from flows import flows, selects
 from tree import DRILL, OVERLAYS, RESTORE_FROM_VOLUME, Workload, named, of_kind, render, render_with, volume_access, workloads
@@ -77,13 +79,22 @@ def test_the_drill_is_restricted_and_reaches_nothing_but_the_backups():
             "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
         }
-    # Side by side with the drill, gone with it, and so are their volumes.
+    # Side by side with the drill, gone with it, and so are their volumes, which hold what it decrypted.
+    [job] = [found["spec"]["jobTemplate"]["spec"] for found in of_kind(objects, "CronJob")]
+    assert job["ttlSecondsAfterFinished"] <= 86400
     assert {container["restartPolicy"] for container in (broker, store)} == {"Always"}
-    assert {kind for volume in drill.pod["volumes"] for kind in volume if kind != "name"} == {"secret", "ephemeral"}
+    assert {kind for volume in drill.pod["volumes"] for kind in volume if kind != "name"} == {"configMap", "secret", "ephemeral"}
     assert drill.pod["automountServiceAccountToken"] is False
     assert drill.pod["securityContext"]["runAsNonRoot"] is True and drill.pod["securityContext"]["runAsUser"] > 0
+    sizes = [re.findall(r"max_file_store: (\S+)", text) for text in (drill.configuration["broker.conf"], production_broker())]
+    assert sizes[0] == sizes[1] != []
     outside = {("restore-drill", "outside the cluster", "443/TCP")}
     assert {flow for flow in flows(objects) if "kube-dns" not in flow[1]} == outside
+
+
+def production_broker():
+    [text] = [pod.configuration["nats.conf"] for pod in workloads(render("overlays/production")) if pod.name == "nats"]
+    return text
 
 
 def test_the_scanner_keeps_the_certificates_that_its_image_has_beside_its_configuration():

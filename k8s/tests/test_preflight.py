@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 from test_binaries import BINARIES
-from test_operations_page import PAGE, room
+from test_operations_page import PAGE, room, room_of_a_rollout
 from tree import K8S, render, render_with, tool
 
 PRODUCTION = "overlays/production"
@@ -148,6 +148,8 @@ def test_a_cluster_that_has_everything_is_told_so(tmp_path):
         cpu, memory, _ = room(render(PRODUCTION), most)
         assert f"| room, {row} | requests {cpu}m CPU and {memory}Mi" in PAGE
         assert f"{cpu}m CPU and {memory}Mi" in findings["room"]["says"]
+    cpu, memory = room_of_a_rollout(render(PRODUCTION))
+    assert f"{cpu}m CPU and {memory}Mi more while all are rolled out" in findings["room"]["says"]
     versions = {found["apiVersion"] for found in render(PRODUCTION)}
     assert versions | {"metrics.k8s.io/v1beta1"} <= set(findings)
     assert {name for name in findings if name.startswith("Gateway ")} == {
@@ -199,6 +201,13 @@ def change(path, how):
             "larger node",
         ),
         (without(METRICS), "metrics.k8s.io/v1beta1", "not there", "install metrics-server"),
+        # An APIService whose server is away.
+        (
+            lambda answers: answers.update({METRICS: status(503, "ServiceUnavailable")}),
+            "metrics.k8s.io/v1beta1",
+            "(ServiceUnavailable)",
+            "may be away",
+        ),
         (change(CLASSES, lambda classes: classes["items"].pop(0)), "default storage class", "there is none", "annotate one"),
         (without("/apis/keda.sh/v1alpha1"), "keda.sh/v1alpha1", "not there", "install KEDA 2"),
         (without("/apis/external-secrets.io/v1"), "external-secrets.io/v1", "not there", "External Secrets 0.16"),
@@ -257,6 +266,7 @@ def test_what_a_cluster_lacks_is_told_with_what_to_do(harm, what, says, todo, tm
     code, findings = preflight(answers, tmp_path)
     finding = findings[what]
     assert (code, finding["verdict"]) == (1, "wrong"), findings
+    assert "ClusterSecretStore site" in findings, "the rest is looked at, too"
     assert says in finding["says"] and todo in finding["todo"], finding
 
 
@@ -264,6 +274,13 @@ def test_less_room_than_autoscalers_may_ask_for_is_a_warning(tmp_path):
     answers = good_cluster() | {"/api/v1/nodes": listed("Node", *(node(name, cpu="850m", memory="8Gi") for name in "abc"))}
     code, findings = preflight(answers, tmp_path)
     assert (code, findings["room"]["verdict"]) == (0, "warning"), findings["room"]
+
+
+def test_less_room_than_a_release_asks_for_is_a_warning(tmp_path):
+    answers = good_cluster() | {"/api/v1/nodes": listed("Node", *(node(name, cpu="660m", memory="8Gi") for name in "abc"))}
+    code, findings = preflight(answers, tmp_path)
+    assert (code, findings["room"]["verdict"]) == (0, "warning"), findings["room"]
+    assert "a release waits for room" in findings["room"]["todo"]
 
 
 def test_what_may_not_be_read_is_a_warning(tmp_path):

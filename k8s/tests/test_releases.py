@@ -123,6 +123,14 @@ def test_the_policy_is_about_our_images_and_no_others():
     }
 
 
+def test_the_policy_is_about_every_container_of_a_pod():
+    [validation] = policy()["validations"]
+    kinds = set(re.findall(r"images\.(\w+)", validation["expression"]))
+    assert kinds == {"containers", "initContainers", "ephemeralContainers"}
+    [rule] = policy()["matchConstraints"]["resourceRules"]
+    assert set(rule["resources"]) == {"pods", "pods/ephemeralcontainers"}
+
+
 def test_the_policy_knows_the_release_workflow_by_how_it_signs():
     text = RELEASE.read_text()
     # Without a key, so by the identity that GitHub gives to a workflow.

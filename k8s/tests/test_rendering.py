@@ -35,13 +35,15 @@ from tree import (
 )
 
 SCHEMAS = K8S / "tests/schemas"
+# The oldest that we promise, and the newest that there is a schema of.
+VERSIONS = ("1.30.0", kubernetes_validate.latest_version())
 # The components that no overlay of ours takes.
 TAKEN_BY_TESTS = [Path(path).name for path in yaml.safe_load((K8S / "tests/with-others/kustomization.yaml").read_text())["components"]]
 
 
 @pytest.mark.parametrize("folder", ["base", *RENDERED, RESTORE, RESTORE_FROM_VOLUME, DRILL, *EXAMPLES])
 def test_it_renders_to_valid_objects(folder):
-    assert unknown_kinds([*render(folder), volume_access()]) == set()
+    assert unknown_kinds([*render(folder), volume_access()], VERSIONS) == set()
 
 
 @pytest.mark.parametrize("component", TAKEN_BY_TESTS)
@@ -51,7 +53,37 @@ def test_production_renders_to_valid_objects_with_one_component_more(component):
     assert unknown_kinds(render_with(before)) == set()
 
 
-def unknown_kinds(objects):
+@pytest.mark.parametrize(
+    ("without", "with_more"),
+    [
+        (["certificates"], []),
+        (["tls", "certificates"], []),
+        (["tls", "certificates"], ["canary"]),
+        (["virus-scanner"], []),
+        ([], ["canary", "no-api-document"]),
+        ([], ["ingress", "ingress-tls", "no-api-document"]),
+    ],
+    ids=lambda components: "+".join(components) or "nothing",
+)
+def test_production_renders_to_valid_objects_as_the_pages_let_it_be_put_together(without, with_more, tmp_path):
+    for folder in ("k8s", "crates/broker/nats"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    file = tmp_path / "k8s/overlays/production/kustomization.yaml"
+    kustomization = yaml.safe_load(file.read_text())
+    before = kustomization["components"]
+    left = [path for path in before if Path(path).name not in without]
+    assert len(left) == len(before) - len(without)
+    kustomization["components"] = left + [f"../../components/{name}" for name in with_more]
+    file.write_text(yaml.safe_dump(kustomization))
+    assert unknown_kinds(render(file.parent)) == set()
+
+
+def test_validation_knows_the_oldest_version_that_is_promised():
+    [oldest] = re.findall(r"^\| Kubernetes \| (1\.\d+) or newer \|", (ROOT / "docs/operations.md").read_text(), re.MULTILINE)
+    assert VERSIONS[0] == f"{oldest}.0"
+
+
+def unknown_kinds(objects, versions=VERSIONS[-1:]):
     """The kinds that there is no schema of. An object of any other must be valid."""
     unknown = set()
     for found in objects:
@@ -60,7 +92,8 @@ def unknown_kinds(objects):
             jsonschema.validate(found, schema(ours))
             continue
         try:
-            kubernetes_validate.validate(found, kubernetes_validate.latest_version(), strict=True)
+            for version in versions:
+                kubernetes_validate.validate(found, version, strict=True)
         except kubernetes_validate.SchemaNotFoundError:
             unknown.add(found["kind"])
     return unknown

@@ -46,7 +46,7 @@ pub use imap_server::ImapServer;
 pub use inbox::Inbox;
 pub use mail_server::{MailFault, MailServer, ScriptedReply};
 pub use mounted_certificate::MountedCertificate;
-pub use nats::{Nats, RouteCredentials, Stranger, User};
+pub use nats::{Nats, RouteCredentials, Stranger, User, nats_server};
 pub use otlp::Discard;
 pub use ports::{Ports, free_ports};
 pub use program_flags::pass_flags;

@@ -40,6 +40,11 @@ fn found<'a>(what: &str, answer: &'a Answer, remedy: &str) -> Result<&'a Value, 
             "not looked at, because you may not read it",
             "ask as somebody who may",
         )),
+        Answer::Failed(complaint) => Err(Finding::wrong(
+            what,
+            format!("the cluster does not tell: {complaint}"),
+            "see why: what answers for it may be away",
+        )),
     }
 }
 
@@ -107,13 +112,17 @@ fn node_count(needed: u64, usable: usize) -> Finding {
 fn total_room(needs: &Needs, free: &[Room]) -> Finding {
     let free: Room = free.iter().copied().sum();
     let says = format!(
-        "{} are free, {} are needed at the least number of copies, {} at the most",
+        "{} are free, {} are needed at the least number of copies, {} more while all are rolled out, {} at the most number",
         shown(free),
         shown(needs.least),
+        shown(needs.rollout),
         shown(needs.most)
     );
     if !free.holds(needs.least) {
         return Finding::wrong("room", says, "add nodes, or larger ones");
+    }
+    if !free.holds(needs.least + needs.rollout) {
+        return Finding::warning("room", says, "add nodes, or a release waits for room");
     }
     if !free.holds(needs.most) {
         return Finding::warning("room", says, "let nodes be added while autoscalers add copies");

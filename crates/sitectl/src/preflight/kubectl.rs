@@ -17,6 +17,8 @@ pub enum Answer {
     NotFound,
     /// We may not know.
     Forbidden,
+    /// Why it cannot be known, in kubectl's words: an API of a server that is away, for instance.
+    Failed(String),
 }
 
 /// The program, and the cluster that it speaks to.
@@ -53,20 +55,21 @@ impl Kubectl {
     ///
     /// # Errors
     ///
-    /// If it does not answer, or kubectl cannot be run.
+    /// If kubectl cannot be run.
     pub async fn get(&self, path: &str) -> anyhow::Result<Answer> {
         let mut get = Command::new(&self.program);
         get.args(self.context.iter().map(|context| format!("--context={context}")));
         get.args([TIMEOUT, "get", "--raw", path]);
         let (answer, complaint) = self.run(get).await?;
-        match answer {
-            Some(answer) => Ok(Answer::Found(
-                serde_json::from_str(&answer).with_context(|| format!("{path} answers no JSON"))?,
-            )),
-            None if complaint.contains("(NotFound)") => Ok(Answer::NotFound),
-            None if complaint.contains("(Forbidden)") => Ok(Answer::Forbidden),
-            None => anyhow::bail!("the cluster cannot be asked for {path}: {complaint}"),
-        }
+        Ok(match answer {
+            Some(answer) => match serde_json::from_str(&answer) {
+                Ok(object) => Answer::Found(object),
+                Err(_) => Answer::Failed("the answer is no JSON".to_owned()),
+            },
+            None if complaint.contains("(NotFound)") => Answer::NotFound,
+            None if complaint.contains("(Forbidden)") => Answer::Forbidden,
+            None => Answer::Failed(complaint),
+        })
     }
 
     /// What it prints, where it succeeds, and the last line of its complaint.

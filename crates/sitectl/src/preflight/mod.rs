@@ -11,7 +11,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use self::{kubectl::Kubectl, needs::Needs};
+use self::{
+    kubectl::{Answer, Kubectl},
+    needs::Needs,
+};
 use crate::finding::{self, Finding};
 
 /// Which overlay, and which cluster.
@@ -39,6 +42,10 @@ pub async fn preflight(args: &PreflightArgs) -> anyhow::Result<()> {
     let kubectl = Kubectl::new(&args.kubectl, args.context.as_deref());
     let needs = Needs::of(&kubectl.rendered(&args.overlay).await?)?;
     let version = kubectl.get("/version").await?;
+    // Who does not tell this tells nothing.
+    if let Answer::Failed(complaint) = &version {
+        anyhow::bail!("the cluster cannot be asked for /version: {complaint}");
+    }
     let mut findings = vec![judgement::version(&version)];
     findings.extend(examine_nodes(&kubectl, &needs).await?);
     if needs.default_class_volumes > 0 {

@@ -28,6 +28,8 @@ pub struct Needs {
     /// What all pods ask for, at the least number of copies and at the most.
     pub least: Room,
     pub most: Room,
+    /// What pods of two releases ask for beside each other, where all deployments are rolled out at once at the least number of copies.
+    pub rollout: Room,
     /// The pod that asks for the most memory.
     pub largest: (String, Room),
     /// Volumes that name no storage class.
@@ -206,6 +208,9 @@ impl Needs {
         let (least, most) = copies.of_workload(object);
         self.least = self.least + room * least;
         self.most = self.most + room * most;
+        if object["kind"] == "Deployment" {
+            self.rollout = self.rollout + room * surge(&spec["strategy"], least);
+        }
         if room.memory > self.largest.1.memory {
             self.largest = (text(&object["metadata"]["name"]), room);
         }
@@ -259,6 +264,17 @@ impl Copies {
         let scaled = self.0.get(&text(&object["metadata"]["name"]));
         scaled.copied().unwrap_or((replicas, replicas))
     }
+}
+
+/// How many pods a deployment may have beyond its copies while it is rolled out (`apps/v1`, `maxSurge`).
+fn surge(strategy: &Value, copies: u64) -> u64 {
+    if strategy["type"] == "Recreate" {
+        return 0;
+    }
+    let wanted = &strategy["rollingUpdate"]["maxSurge"];
+    let percent = wanted.as_str().unwrap_or("25%").trim_end_matches('%');
+    let of_copies = || (copies * percent.parse().unwrap_or(25)).div_ceil(100);
+    wanted.as_u64().unwrap_or_else(of_copies)
 }
 
 /// Whether two pods of a workload never run on one node.

@@ -13,6 +13,7 @@ mod operations_page;
 mod person;
 mod person_key;
 mod progress;
+mod restore_drill;
 mod rotation;
 mod secrets;
 mod setup;

@@ -33,6 +33,7 @@ use tokio::time::timeout;
 
 use self::{configuration::Listens, routes::Routes, server::Server, user::Passwords};
 pub use self::{
+    server::program as nats_server,
     stranger::{RouteCredentials, Stranger},
     user::User,
 };

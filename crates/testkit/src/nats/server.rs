@@ -141,7 +141,11 @@ impl Server {
 }
 
 /// The server program: `NATS_SERVER`, or what the set-up installed, or the one on the PATH.
-fn program() -> anyhow::Result<PathBuf> {
+///
+/// # Errors
+///
+/// If there is none.
+pub fn program() -> anyhow::Result<PathBuf> {
     if let Some(path) = env::var_os("NATS_SERVER") {
         return Ok(path.into());
     }
