@@ -7,7 +7,7 @@ use tokio::{io::AsyncWriteExt, process::Command, time::timeout};
 
 use crate::root;
 
-const RUN_TIMEOUT: Duration = Duration::from_secs(120);
+const RUN_TIMEOUT: Duration = Duration::from_secs(240);
 
 /// A script of the checkout, run by the Python that has the foreign clients.
 pub fn python(script: impl AsRef<Path>) -> anyhow::Result<Command> {

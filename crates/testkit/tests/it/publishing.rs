@@ -9,6 +9,11 @@ use visitor::{EmailAddress, PersonKey};
 
 /// Publishes an event of Zoë's over this connection.
 pub async fn publish_over(client: &Client) -> anyhow::Result<Result<Stored, PublishError>> {
+    publish_submitted(client, Uuid::new_v4()).await
+}
+
+/// The same, under this idempotency key: what was not acknowledged may be stored all the same, and is stored once.
+pub async fn publish_submitted(client: &Client, key: Uuid) -> anyhow::Result<Result<Stored, PublishError>> {
     let email = EmailAddress::parse("zoe@example.org")?;
     let person = PersonKey::new("a person key of thirty-two bytes or more")?.person(&email);
     let message = ContactReceived {
@@ -17,7 +22,7 @@ pub async fn publish_over(client: &Client) -> anyhow::Result<Result<Stored, Publ
         message: "Two cameras.".to_owned(),
         attribution: None,
     };
-    let id = ContactReceived::TYPE.id_for(Uuid::new_v4());
+    let id = ContactReceived::TYPE.id_for(key);
     let request = RequestId::accept(Some("visit-0001"));
     let publisher = Publisher::new(client.clone());
     Ok(publisher.publish(&request, id, &person, message).await)

@@ -1,7 +1,7 @@
 import type { Severity } from '@site/kit/drawing/detections.ts';
 
 /** A place of the world at a time. */
-export interface Step {
+interface Step {
   atSeconds: number;
   x: number;
   y: number;

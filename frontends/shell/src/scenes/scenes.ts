@@ -18,7 +18,7 @@ export interface SceneOfService {
 }
 
 /** Picture props of a drawing: its file, or a view of it, and its size. */
-interface Drawing {
+export interface Drawing {
   src: string;
   width: number;
   height: number;

@@ -61,7 +61,7 @@ impl Known {
     }
 
     /// The metrics that a query asks for: the names in front of braces, which all of ours have. Each
-    /// must have every label that it is chosen by, and that the query sums by or joins on.
+    /// must have every label that it is chosen by, and one of them each that the query sums by or joins on.
     fn asked_for(&self, query: &str) -> anyhow::Result<Vec<String>> {
         let lists = Regex::new(r"\b(?:by|without|on|ignoring)\s*\(([^)]*)\)")?;
         let lists = lists
@@ -73,7 +73,7 @@ impl Known {
             .filter(|label| !label.is_empty())
             .collect();
         let matcher = Regex::new(r#"(\w+)\s*(?:=~|!~|!=|=)\s*""#)?;
-        let mut asked = Vec::new();
+        let (mut asked, mut had) = (Vec::new(), BTreeSet::new());
         for found in Regex::new(r"([\w:]+)\{([^}]*)\}")?.captures_iter(query) {
             let (_, [metric, matchers]) = found.extract();
             let labels = self.0.get(metric);
@@ -81,10 +81,17 @@ impl Known {
             let chosen_by = matcher
                 .captures_iter(matchers)
                 .map(|found| found.extract::<1>().1[0]);
-            for label in chosen_by.chain(of_all.iter().copied()) {
+            for label in chosen_by {
                 ensure!(labels.contains(label), "{metric} has no label {label}: {query}");
             }
+            had.extend(labels.iter().map(String::as_str));
             asked.push(metric.to_owned());
+        }
+        for label in of_all {
+            ensure!(
+                had.contains(label),
+                "none of {asked:?} has a label {label}: {query}"
+            );
         }
         Ok(asked)
     }
