@@ -152,8 +152,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Counts what a visitor did on the site, unless the browser says that its visitor objects (`Sec-GPC`, `DNT`): then nothing is read.
-         *     Of who sent it nothing is looked at. Where more arrives than is counted, the answer is the same.
+         * Counts what a visitor did on the site, unless the browser says that its visitor objects (`Sec-GPC`, `DNT`).
+         * @description Nothing is read where the visitor objects, and nothing is looked at of who sent it. Where more arrives than is counted, the answer is the same.
          */
         post: operations["count_visit"];
         delete?: never;

@@ -82,11 +82,15 @@ async fn answer(request: Request, next: Next) -> Response {
     answer
 }
 
-/// Counts what a visitor did on the site, unless the browser says that its visitor objects (`Sec-GPC`, `DNT`): then nothing is read.
-/// Of who sent it nothing is looked at. Where more arrives than is counted, the answer is the same.
+/// Counts what a visitor did on the site, unless the browser says that its visitor objects (`Sec-GPC`, `DNT`).
+///
+/// # Errors
+///
+/// If another site sent it, or it is not what a page of ours sends.
 #[utoipa::path(
     post,
     path = "/api/visits",
+    description = "Nothing is read where the visitor objects, and nothing is looked at of who sent it. Where more arrives than is counted, the answer is the same.",
     request_body = Beacon,
     responses(
         (status = 204, description = "It is counted, or passed over"),
