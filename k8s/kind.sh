@@ -6,7 +6,7 @@
 # Wants kind 0.24 or newer (whose network enforces policies), docker with buildx, kubectl 1.30 or newer, and curl.
 set -euo pipefail
 
-cluster=site-demo
+cluster='site-demo'
 overlay=k8s/overlays/local
 # The HTTPRoute of the overlay wants its kind. No Gateway is there: forms go through a port-forward, as k8s/README.md has it.
 gateway_api=https://github.com/kubernetes-sigs/gateway-api/releases/download/v1.4.0/standard-install.yaml

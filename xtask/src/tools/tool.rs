@@ -68,6 +68,8 @@ pub enum Tool {
     Fastify,
     SpamAssassin,
     OpenSsl,
+    /// What checks shell scripts.
+    ShellCheck,
     /// What compiles libFuzzer.
     CppCompiler,
     /// Chromium, with a font as wide as Arial: what stands in for ours until they have come is measured by that.
@@ -110,6 +112,7 @@ impl Tool {
             | Self::PodSandbox
             | Self::SpamAssassin
             | Self::OpenSsl
+            | Self::ShellCheck
             | Self::CppCompiler
             | Self::Chromium
             | Self::Firefox
@@ -155,6 +158,7 @@ impl Tool {
             | Self::PodSandbox
             | Self::SpamAssassin
             | Self::OpenSsl
+            | Self::ShellCheck
             | Self::CppCompiler
             | Self::Chromium
             | Self::Firefox
