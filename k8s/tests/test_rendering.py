@@ -18,6 +18,7 @@ from tree import (
     DRILL,
     EXAMPLES,
     K8S,
+    KIND,
     RENDERED,
     RESTORE,
     RESTORE_FROM_VOLUME,
@@ -41,7 +42,7 @@ VERSIONS = ("1.30.0", kubernetes_validate.latest_version())
 TAKEN_BY_TESTS = [Path(path).name for path in yaml.safe_load((K8S / "tests/with-others/kustomization.yaml").read_text())["components"]]
 
 
-@pytest.mark.parametrize("folder", ["base", *RENDERED, RESTORE, RESTORE_FROM_VOLUME, DRILL, *EXAMPLES])
+@pytest.mark.parametrize("folder", ["base", *RENDERED, RESTORE, RESTORE_FROM_VOLUME, DRILL, *KIND, *EXAMPLES])
 def test_it_renders_to_valid_objects(folder):
     assert unknown_kinds([*render(folder), volume_access()], VERSIONS) == set()
 
