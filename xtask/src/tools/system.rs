@@ -123,6 +123,7 @@ impl Tool {
             | Self::TraceViewer
             | Self::Observatory
             | Self::Fastify
+            | Self::KubernetesModels
             | Self::Nginx
             | Self::CargoDeny
             | Self::CargoCycloneDx
