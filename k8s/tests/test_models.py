@@ -11,7 +11,7 @@ import subprocess
 from copy import deepcopy
 from functools import cache
 
-from test_rendering import SCHEMAS, TAKEN_BY_TESTS
+from test_rendering import COMBINATIONS, SCHEMAS, TAKEN_BY_TESTS, render_combination
 from tree import DRILL, EXAMPLES, KIND, RENDERED, RESTORE, RESTORE_FROM_VOLUME, ROOT, of_kind, render, render_with
 
 MODELS = ROOT / "target/tools/kubernetes-models"
@@ -95,6 +95,7 @@ def of_others():
     """Each object once that is of no kind of Kubernetes' own, wherever it is rendered."""
     trees = [render(folder) for folder in ["base", *RENDERED, RESTORE, RESTORE_FROM_VOLUME, DRILL, *KIND, *EXAMPLES]]
     trees += [render_with([name] if name != "ingress-tls" else ["ingress", name]) for name in TAKEN_BY_TESTS]
+    trees += [render_combination(*combination) for combination in COMBINATIONS]
     schemas = {file.stem for file in SCHEMAS.iterdir()}
     different = {json.dumps(found) for objects in trees for found in objects if found["kind"] in schemas}
     return [json.loads(text) for text in sorted(different)]
