@@ -9,10 +9,11 @@ use crate::{
 };
 
 /// What its tests need.
-pub const TOOLS: [Tool; 6] = [
+pub const TOOLS: [Tool; 7] = [
     Tool::NatsServer,
     Tool::SitePackages,
     Tool::KubernetesCheckers,
+    Tool::KubernetesModels,
     Tool::Clamd,
     Tool::PodSandbox,
     Tool::Root,

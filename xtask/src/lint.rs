@@ -1,12 +1,19 @@
 //! `cargo xtask lint`.
 
+use anyhow::Context;
+
 use crate::{
-    step::{cargo, npm, program, run},
+    step::{cargo, command_output, npm, program, run},
     tools::{Tool, cargo_deny, linter},
 };
 
 /// What it needs.
-pub const TOOLS: [Tool; 3] = [Tool::AllPackages, Tool::Linters, Tool::CargoDeny];
+pub const TOOLS: [Tool; 4] = [
+    Tool::AllPackages,
+    Tool::Linters,
+    Tool::ShellCheck,
+    Tool::CargoDeny,
+];
 
 const FIX_HINT: &str = "Mend what stands above.";
 
@@ -20,6 +27,7 @@ pub fn lint() -> anyhow::Result<()> {
     dependencies()?;
     front_ends()?;
     dockerfiles()?;
+    shell_scripts()?;
     workflows()
 }
 
@@ -59,6 +67,13 @@ pub fn front_ends() -> anyhow::Result<()> {
 fn dockerfiles() -> anyhow::Result<()> {
     let mut check = linter("hadolint", &["images/rust.Dockerfile", "images/web.Dockerfile"]);
     run("Linting Dockerfiles", &mut check, FIX_HINT)
+}
+
+/// Those that git has.
+fn shell_scripts() -> anyhow::Result<()> {
+    let listed = command_output("git", &["ls-files", "*.sh"]).context("git lists no files")?;
+    let mut check = program("shellcheck", &[]);
+    run("Linting shell scripts", check.args(listed.lines()), FIX_HINT)
 }
 
 /// What they may do is judged by zizmor, whether they work by actionlint.

@@ -1,3 +1,4 @@
+#!/bin/sh
 # Starts the server, and has it read its certificates again when they were renewed: connections stay, new ones see the new ones.
 certificates() {
   cat /etc/nats-routes/tls.* /etc/nats-routes/ca.crt /etc/nats-tls/tls.* 2>/dev/null | sha256sum

@@ -58,6 +58,13 @@ pub const OBSERVATORY: Apart = Apart {
     locks: "tools",
     megabytes: 90,
 };
+/// What objects of kinds that others define are held against.
+pub const KUBERNETES_MODELS: Apart = Apart {
+    name: "kubernetes-models",
+    what: "types of other makers' Kubernetes kinds",
+    locks: "tools",
+    megabytes: 89,
+};
 /// What the benches compare with in Node.
 pub const FASTIFY: Apart = Apart {
     name: "fastify",

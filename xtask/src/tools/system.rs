@@ -108,6 +108,7 @@ impl Tool {
             Self::Clamd => scanner_libraries(),
             Self::SpamAssassin => unless(runs("spamassassin", &["--version"]), &["spamassassin"]),
             Self::OpenSsl => unless(runs("openssl", &["version"]), &["openssl"]),
+            Self::ShellCheck => unless(runs("shellcheck", &["--version"]), &["shellcheck"]),
             Self::CppCompiler => unless(runs("c++", &["--version"]), &["g++"]),
             Self::Chromium => chromium(),
             Self::Firefox => unless(runs("firefox-esr", &["--version"]), &["firefox-esr"]),
@@ -122,6 +123,7 @@ impl Tool {
             | Self::TraceViewer
             | Self::Observatory
             | Self::Fastify
+            | Self::KubernetesModels
             | Self::Nginx
             | Self::CargoDeny
             | Self::CargoCycloneDx

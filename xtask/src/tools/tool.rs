@@ -40,6 +40,8 @@ pub enum Tool {
     DockerfileReader,
     /// kubectl, and what checks the Kubernetes tree.
     KubernetesCheckers,
+    /// The types of kinds that others define.
+    KubernetesModels,
     /// What sends requests by the OpenAPI document.
     Schemathesis,
     /// What checks the licences and sources of dependencies.
@@ -68,6 +70,8 @@ pub enum Tool {
     Fastify,
     SpamAssassin,
     OpenSsl,
+    /// What checks shell scripts.
+    ShellCheck,
     /// What compiles libFuzzer.
     CppCompiler,
     /// Chromium, with a font as wide as Arial: what stands in for ours until they have come is measured by that.
@@ -91,6 +95,7 @@ impl Tool {
             Self::TraceViewer => Some(node::TRACE_VIEWER.fetch()),
             Self::Observatory => Some(node::OBSERVATORY.fetch()),
             Self::Fastify => Some(node::FASTIFY.fetch()),
+            Self::KubernetesModels => Some(node::KUBERNETES_MODELS.fetch()),
             Self::ForeignClients => Some(python::foreign_clients()),
             Self::Linters => Some(python::linters()),
             Self::GitCliff => Some(python::git_cliff()),
@@ -110,6 +115,7 @@ impl Tool {
             | Self::PodSandbox
             | Self::SpamAssassin
             | Self::OpenSsl
+            | Self::ShellCheck
             | Self::CppCompiler
             | Self::Chromium
             | Self::Firefox
@@ -133,6 +139,7 @@ impl Tool {
             Self::TraceViewer => node::TRACE_VIEWER.is_fetched(),
             Self::Observatory => node::OBSERVATORY.is_fetched(),
             Self::Fastify => node::FASTIFY.is_fetched(),
+            Self::KubernetesModels => node::KUBERNETES_MODELS.is_fetched(),
             Self::ForeignClients => python::has_environment("python"),
             Self::Linters => python::has_environment("ci"),
             Self::GitCliff => python::has_environment("changelog"),
@@ -155,6 +162,7 @@ impl Tool {
             | Self::PodSandbox
             | Self::SpamAssassin
             | Self::OpenSsl
+            | Self::ShellCheck
             | Self::CppCompiler
             | Self::Chromium
             | Self::Firefox

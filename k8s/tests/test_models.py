@@ -1,0 +1,151 @@
+"""Objects of kinds that others define are as their makers' Go types have them: no field that is not theirs, none of another type.
+
+The types come from the packages that tools/kubernetes-models names, made from the sources of the releases that k8s/README.md lists.
+TypeScript refuses a field that a type does not have, as the API server's strict validation does; the packages' own check refuses
+values: of a wrong type, of another word, beyond a bound.
+"""
+
+import json
+import re
+import subprocess
+from copy import deepcopy
+from functools import cache
+
+from test_rendering import COMBINATIONS, SCHEMAS, TAKEN_BY_TESTS, render_combination
+from tree import DRILL, EXAMPLES, KIND, RENDERED, RESTORE, RESTORE_FROM_VOLUME, ROOT, of_kind, render, render_with
+
+MODELS = ROOT / "target/tools/kubernetes-models"
+# The package of each API group.
+PACKAGES = {
+    "argoproj.io": "argo-cd",
+    "cert-manager.io": "cert-manager",
+    "cilium.io": "cilium",
+    "external-secrets.io": "external-secrets",
+    "gateway.networking.k8s.io": "gateway-api",
+    "keda.sh": "keda",
+    "kustomize.toolkit.fluxcd.io": "flux-cd",
+    "monitoring.coreos.com": "prometheus-operator",
+    "policies.kyverno.io": "kyverno",
+    "source.toolkit.fluxcd.io": "flux-cd",
+}
+BROKEN = [
+    ("HTTPRoute", ["spec", "parentRef"], [], "'\"parentRef\"' does not exist"),
+    ("HTTPRoute", ["spec", "rules", 0, "timeouts", "requests"], "15s", "'\"requests\"' does not exist"),
+    ("HTTPRoute", ["spec", "rules", 0, "backendRefs", 0, "port"], "80", "must be integer"),
+    ("HTTPRoute", ["spec", "rules", 0, "backendRefs", 0, "port"], 70000, "must be <= 65535"),
+    ("HTTPRoute", ["spec", "rules", 0, "matches", 0, "path", "type"], "Prefix", "must be equal to one of"),
+    ("Gateway", ["spec", "listeners", 0, "hostnames"], ["www.example.com"], "'\"hostnames\"' does not exist"),
+    ("ExternalSecret", ["spec", "data", 0, "remoteRef", "keys"], "site", "'\"keys\"' does not exist"),
+    ("ExternalSecret", ["spec", "secretStoreRef", "name"], 1, "must be string"),
+    ("ScaledObject", ["spec", "minReplicas"], 1, "'\"minReplicas\"' does not exist"),
+    ("ScaledObject", ["spec", "triggers", 0, "metadata", "lagThreshold"], 5, "must be string"),
+    ("PodMonitor", ["spec", "podMetricsEndpoints", 0, "honourLabels"], True, "'\"honourLabels\"' does not exist"),
+    ("PodMonitor", ["spec", "podMetricsEndpoints", 0, "honorLabels"], "true", "must be boolean"),
+    ("Probe", ["spec", "prober", "host"], "here", "'\"host\"' does not exist"),
+    ("PrometheusRule", ["spec", "groups", 0, "rules", 0, "expression"], "up", "'\"expression\"' does not exist"),
+    ("PrometheusRule", ["spec", "groups", 0, "interval"], "soon", "must match pattern"),
+    ("Certificate", ["spec", "dnsName"], [], "'\"dnsName\"' does not exist"),
+    ("Certificate", ["spec", "isCA"], "true", "must be boolean"),
+    ("Issuer", ["spec", "selfsigned"], {}, "'\"selfsigned\"' does not exist"),
+    ("Application", ["spec", "syncPolicy", "automatic"], {}, "'\"automatic\"' does not exist"),
+    ("Kustomization", ["spec", "pruned"], True, "'\"pruned\"' does not exist"),
+    ("GitRepository", ["spec", "uri"], "here", "'\"uri\"' does not exist"),
+    ("ImageValidatingPolicy", ["spec", "attestor"], [], "'\"attestor\"' does not exist"),
+    ("CiliumNetworkPolicy", ["spec", "endpoints"], {}, "'\"endpoints\"' does not exist"),
+]
+VALUES = """
+import { readFileSync } from "node:fs";
+
+for (const [number, [module, found]] of JSON.parse(readFileSync("objects.json", "utf8")).entries()) {
+  const model = (await import(module))[found.kind];
+  try {
+    new model(found).validate();
+  } catch (error) {
+    console.log(`${number}: ${error.message}`);
+  }
+}
+"""
+
+
+def test_objects_of_kinds_that_others_define_are_as_these_have_them(tmp_path):
+    objects = of_others()
+    # One at least of each kind that there is a schema of ours of.
+    assert {found["kind"] for found in objects} == {file.stem for file in SCHEMAS.iterdir()}
+    wrong = complaints(objects, tmp_path)
+    assert {f"{objects[number]['kind']} {objects[number]['metadata']['name']}": said for number, said in wrong.items()} == {}
+
+
+def test_what_their_makers_do_not_have_is_refused(tmp_path):
+    objects = of_others()
+    wrong = complaints([broken(objects, *case[:3]) for case in BROKEN], tmp_path)
+    assert [case for number, case in enumerate(BROKEN) if case[3] not in wrong.get(number, "")] == []
+    assert {kind for kind, *_ in BROKEN} == {found["kind"] for found in objects}
+
+
+def test_every_release_that_types_are_made_from_is_named():
+    page = (ROOT / "k8s/README.md").read_text()
+    locked = json.loads((ROOT / "tools/kubernetes-models/package.json").read_text())["dependencies"]
+    for package in PACKAGES.values():
+        version = re.escape(locked[f"@kubernetes-models/{package}"])
+        assert re.search(rf"^\| `{package}` \| {version} \| .*v\d+\.\d+\.\d+", page, re.MULTILINE), package
+
+
+@cache
+def of_others():
+    """Each object once that is of no kind of Kubernetes' own, wherever it is rendered."""
+    trees = [render(folder) for folder in ["base", *RENDERED, RESTORE, RESTORE_FROM_VOLUME, DRILL, *KIND, *EXAMPLES]]
+    trees += [render_with([name] if name != "ingress-tls" else ["ingress", name]) for name in TAKEN_BY_TESTS]
+    trees += [render_combination(*combination) for combination in COMBINATIONS]
+    schemas = {file.stem for file in SCHEMAS.iterdir()}
+    different = {json.dumps(found) for objects in trees for found in objects if found["kind"] in schemas}
+    return [json.loads(text) for text in sorted(different)]
+
+
+def broken(objects, kind, path, value):
+    """The first object of a kind that has what the path leads through, with this value at its end."""
+    for found in of_kind(objects, kind):
+        changed = part = deepcopy(found)
+        try:
+            for step in path[:-1]:
+                part = part[step]
+        except KeyError:
+            continue
+        part[path[-1]] = value
+        return changed
+    raise AssertionError(f"no {kind} has {path[:-1]}")
+
+
+def complaints(objects, folder):
+    """What is wrong with each of these, by its number."""
+    (folder / "node_modules").symlink_to(MODELS / "node_modules")
+    modules = [module(found) for found in objects]
+    typed = [
+        f'const object{number}: import("{where}").I{found["kind"]} = {json.dumps(found)};'
+        for number, (where, found) in enumerate(zip(modules, objects, strict=True))
+    ]
+    (folder / "objects.ts").write_text("\n".join([*typed, "export {};"]))
+    (folder / "objects.json").write_text(json.dumps(list(zip(modules, objects, strict=True))))
+    (folder / "values.mjs").write_text(VALUES)
+    options = ["--noEmit", "--pretty", "false", "--strict", "--skipLibCheck", "--module", "preserve", "--target", "es2022"]
+    # It ends with 1 where it finds something.
+    types = run(["node_modules/.bin/tsc", *options, "objects.ts"], folder, 0, 1)
+    values = run(["node", "values.mjs"], folder, 0)
+    wrong = {}
+    for line, said in re.findall(r"^objects\.ts\((\d+),.*?: (.*(?:\n .*)*)", types, re.MULTILINE):
+        wrong[int(line) - 1] = wrong.get(int(line) - 1, "") + said + "\n"
+    for number, said in re.findall(r"^(\d+): (.*)", values, re.MULTILINE):
+        wrong[int(number)] = wrong.get(int(number), "") + said + "\n"
+    # Nothing that either said is passed over.
+    assert bool(wrong) == bool(types.strip() or values.strip()), types + values
+    return wrong
+
+
+def module(found):
+    group, version = found["apiVersion"].split("/")
+    return f"@kubernetes-models/{PACKAGES[group]}/{group}/{version}/{found['kind']}"
+
+
+def run(command, folder, *codes):
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode in codes, done.stdout + done.stderr
+    return done.stdout
