@@ -12,6 +12,7 @@ mod kubelet;
 mod manifests;
 mod network;
 mod outside;
+mod pages;
 mod pods;
 mod probes;
 mod scenes;

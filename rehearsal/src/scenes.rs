@@ -24,7 +24,7 @@ use crate::{
     kubelet::{Ended, Shared},
     manifests::name_of,
     outside::Outside,
-    pods,
+    pages, pods,
     secrets::SecretStore,
     visitors::{Sent, send_forms},
 };
@@ -33,6 +33,8 @@ use crate::{
 const MAILS: Duration = Duration::from_secs(90);
 /// How soon renewed certificates must be read by the broker, which looks every ten seconds.
 const RENEWAL: Duration = Duration::from_secs(30);
+/// For how long visitors come after that, when who connects meets the new ones.
+const WITH_RENEWED: Duration = Duration::from_secs(4);
 /// For how long forms are sent while a node is lost, from before that.
 const LOST_NODE: Duration = Duration::from_secs(20);
 
@@ -269,16 +271,23 @@ async fn renew_certificates(
             })
             .await?;
         }
+        sleep(WITH_RENEWED).await;
         stop.cancel();
         anyhow::Ok(())
     };
-    let (sent, ()) = tokio::try_join!(send_forms(shared, 100..900, stop.clone()), renewing)?;
+    let (sent, fetched, ()) = tokio::try_join!(
+        send_forms(shared, 100..900, stop.clone()),
+        pages::fetch(shared, stop.clone()),
+        renewing
+    )?;
     all_accepted("forms while certificates are renewed", &sent)?;
+    fetched.all_came("pages while certificates are renewed")?;
     all_mailed(outside, &sent).await?;
     anyhow::ensure!(restarts() == before, "something restarted");
     say(&format!(
-        "certificates renewed: {} forms accepted meanwhile, 0 failed, 0 lost; nothing restarted",
-        sent.accepted.len()
+        "certificates renewed: {} forms accepted and {} sent meanwhile, 0 failed, 0 lost; nothing restarted",
+        sent.accepted.len(),
+        fetched.in_words()
     ))
 }
 
@@ -329,19 +338,25 @@ async fn roll(
         stop.cancel();
         anyhow::Ok(ended.into_iter().flatten().collect::<Vec<_>>())
     };
-    let (sent, ended) = tokio::try_join!(send_forms(shared, visitors, stop.clone()), rolling)?;
+    let (sent, fetched, ended) = tokio::try_join!(
+        send_forms(shared, visitors, stop.clone()),
+        pages::fetch(shared, stop.clone()),
+        rolling
+    )?;
     let killed: Vec<_> = ended
         .iter()
         .filter(|(_, ended)| *ended != Ended::InTime)
         .collect();
     all_accepted(what, &sent)?;
+    fetched.all_came(what)?;
     all_mailed(outside, &sent).await?;
     anyhow::ensure!(killed.is_empty(), "did not end in time: {killed:?}");
     say(&format!(
-        "{what}: {} pods replaced in {:.0} s, {} forms accepted, 0 failed, 0 lost; the slowest took {:.1} s",
+        "{what}: {} pods replaced in {:.0} s, {} forms accepted and {} sent, 0 failed, 0 lost; the slowest form took {:.1} s",
         ended.len(),
         begun.elapsed().as_secs_f64(),
         sent.accepted.len(),
+        fetched.in_words(),
         sent.slowest.as_secs_f64()
     ))
 }
