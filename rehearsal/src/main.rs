@@ -6,9 +6,11 @@
 mod certificates;
 mod clear_text;
 mod controllers;
+mod evictions;
 mod flows;
 mod images;
 mod kubelet;
+mod lost_node;
 mod manifests;
 mod network;
 mod outside;
@@ -241,16 +243,7 @@ fn secrets_of(outside: &Outside) -> anyhow::Result<SecretStore> {
 fn say_what_is_other(shared: &Shared) -> anyhow::Result<()> {
     let mut out = stdout();
     let manifests = &shared.manifests;
-    let templates = manifests
-        .deployments
-        .iter()
-        .filter_map(|deployment| Some(&deployment.spec.as_ref()?.template))
-        .chain(
-            manifests
-                .stateful_sets
-                .iter()
-                .filter_map(|set| Some(&set.spec.as_ref()?.template)),
-        );
+    let templates = manifests.workloads().map(|(_, template, _)| template);
     let (mut taken, mut missing) = (Vec::new(), Vec::new());
     for image in templates.flat_map(controllers::images) {
         match shared.node.images.find(&image) {

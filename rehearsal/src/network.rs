@@ -45,11 +45,13 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    fn namespace(&self) -> &str {
+    /// Its namespace.
+    pub fn namespace(&self) -> &str {
         self.pod.metadata.namespace.as_deref().unwrap_or_default()
     }
 
-    fn matches(&self, selector: &LabelSelector) -> bool {
+    /// Whether a selector takes it, in whatever namespace.
+    pub fn matches(&self, selector: &LabelSelector) -> bool {
         let empty = BTreeMap::new();
         selects(selector, self.pod.metadata.labels.as_ref().unwrap_or(&empty))
     }
@@ -141,6 +143,11 @@ impl Network {
     /// All pods that there are.
     pub fn endpoints(&self) -> impl Iterator<Item = (&String, &Endpoint)> {
         self.endpoints.iter()
+    }
+
+    /// The address of a pod.
+    pub fn address(&self, pod: &str) -> Option<Ipv4Addr> {
+        Some(self.endpoints.get(pod)?.address)
     }
 
     /// The address of a service that has one.
