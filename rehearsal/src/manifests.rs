@@ -1,7 +1,7 @@
 //! The rendered manifests of an overlay, as the kinds that a node acts on.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -175,6 +175,19 @@ impl Manifests {
             .get(name)
             .with_context(|| format!("there is no secret {name}"))?;
         Ok(secret.data.clone().unwrap_or_default())
+    }
+
+    /// What the maps say a setting is.
+    ///
+    /// # Errors
+    ///
+    /// If none has it, or two say differently.
+    pub fn setting(&self, name: &str) -> anyhow::Result<&str> {
+        let maps = self.config_maps.values();
+        let found: BTreeSet<&String> = maps.filter_map(|map| map.data.as_ref()?.get(name)).collect();
+        anyhow::ensure!(found.len() <= 1, "maps say of {name} differently: {found:?}");
+        let value = found.first().with_context(|| format!("no map has {name}"))?;
+        Ok(value)
     }
 
     /// Makes a secret by hand.

@@ -61,13 +61,12 @@ pub async fn play(
     outside: &Outside,
     secrets: &mut SecretStore,
     issuers: &mut Issuers,
-    overlay: &str,
     is_short: bool,
 ) -> anyhow::Result<()> {
     let mut workloads = start(shared).await?;
     let played = async {
         forms(shared, outside, 8..11).await?;
-        closed(shared, overlay).await?;
+        closed(shared).await?;
         no_clear_text(shared).await?;
         renew_certificates(shared, outside, issuers, &workloads).await?;
         if !is_short {
@@ -212,9 +211,8 @@ async fn restore(
 }
 
 /// Every flow that is not written down is tried, and closed.
-async fn closed(shared: &Shared, overlay: &str) -> anyhow::Result<()> {
-    let page = shared.node.images.root.join("docs/operations-flows.md");
-    let written = flows::written_down(&page, overlay)?;
+async fn closed(shared: &Shared) -> anyhow::Result<()> {
+    let written = &shared.flows;
     let tried = flows::try_all(shared).await?;
     let in_words = |(from, to, port): &Flow| {
         let from = if from == crate::visitors::FRONT_DOOR {
@@ -226,7 +224,7 @@ async fn closed(shared: &Shared, overlay: &str) -> anyhow::Result<()> {
     };
     let open: BTreeSet<Flow> = tried.open.iter().map(in_words).collect();
     let closed: BTreeSet<Flow> = tried.closed.iter().map(in_words).collect();
-    let too_open: Vec<_> = open.difference(&written).collect();
+    let too_open: Vec<_> = open.difference(written).collect();
     let too_closed: Vec<_> = written.intersection(&closed).collect();
     anyhow::ensure!(too_open.is_empty(), "open, and not written down: {too_open:?}");
     anyhow::ensure!(too_closed.is_empty(), "written down, and closed: {too_closed:?}");
