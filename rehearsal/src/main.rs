@@ -18,6 +18,7 @@ mod overlay;
 mod pages;
 mod pods;
 mod probes;
+mod reach;
 mod scenes;
 mod secrets;
 mod visitors;
@@ -36,7 +37,10 @@ use std::{
 
 use clap::Parser;
 use k8s_openapi::{api::core::v1::Pod, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use nix::unistd::Uid;
+use nix::{
+    sys::resource::{Resource, getrlimit, setrlimit},
+    unistd::Uid,
+};
 use tokio::runtime::Builder;
 
 use self::{
@@ -75,6 +79,8 @@ fn main() -> anyhow::Result<ExitCode> {
     if !cli.isolated {
         return isolated();
     }
+    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
     let runtime = Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(rehearsed(&cli))?;
     Ok(ExitCode::SUCCESS)

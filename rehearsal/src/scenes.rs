@@ -20,12 +20,11 @@ use crate::{
     certificates::Issuers,
     clear_text,
     controllers::{Workload, job_of, run_job},
-    flows::{self, Flow},
     kubelet::{Ended, Shared},
     lost_node,
     manifests::name_of,
     outside::Outside,
-    pages, pods,
+    pages, pods, reach,
     secrets::SecretStore,
     visitors::{Sent, send_forms},
 };
@@ -212,27 +211,22 @@ async fn restore(
 
 /// Every flow that is not written down is tried, and closed.
 async fn closed(shared: &Shared) -> anyhow::Result<()> {
-    let written = &shared.flows;
-    let tried = flows::try_all(shared).await?;
-    let in_words = |(from, to, port): &Flow| {
-        let from = if from == crate::visitors::FRONT_DOOR {
-            "pods in namespace site/way-in=true"
-        } else {
-            from
-        };
-        (from.to_owned(), to.clone(), *port)
-    };
-    let open: BTreeSet<Flow> = tried.open.iter().map(in_words).collect();
-    let closed: BTreeSet<Flow> = tried.closed.iter().map(in_words).collect();
-    let too_open: Vec<_> = open.difference(written).collect();
-    let too_closed: Vec<_> = written.intersection(&closed).collect();
+    let tried = reach::try_all(shared).await?;
+    let too_open: Vec<_> = tried.open.difference(&tried.allowed).collect();
+    let too_closed: Vec<_> = tried.allowed.intersection(&tried.closed).collect();
     anyhow::ensure!(too_open.is_empty(), "open, and not written down: {too_open:?}");
     anyhow::ensure!(too_closed.is_empty(), "written down, and closed: {too_closed:?}");
+    let is_tried = |flow| tried.open.contains(flow) || tried.closed.contains(flow);
+    let untried: Vec<_> = tried.allowed.iter().filter(|flow| !is_tried(*flow)).collect();
+    if !untried.is_empty() {
+        say(&format!("flows written down, and not tried: {untried:?}"))?;
+    }
     say(&format!(
-        "flows: {} tried between pods, {} open as written down, {} refused",
-        open.len() + closed.len(),
-        open.len(),
-        closed.len()
+        "flows: {} tried between pods and {} to the outside, {} kinds open as written down, {} refused",
+        tried.connections - tried.to_outside,
+        tried.to_outside,
+        tried.open.len(),
+        tried.refused
     ))
 }
 
