@@ -93,6 +93,8 @@ struct Peer {
     pod: Option<String>,
     address: Ipv4Addr,
     is_ours: bool,
+    /// Whether it is the one of its workload that tries; another is tried by that one alone.
+    is_first: bool,
 }
 
 /// Tries each pair, at every port that any pod or flow has: whether somebody listens makes no difference, as who does not refuses at
@@ -112,7 +114,8 @@ pub async fn try_all(shared: &Shared) -> anyhow::Result<Tried> {
     let peers = peers(shared);
     let allowed = allowed(shared, &peers);
     let ports = ports(shared)?;
-    let sources = peers.iter().filter_map(|from| Some((from, from.pod.clone()?)));
+    let sources = peers.iter().filter(|peer| peer.is_first);
+    let sources = sources.filter_map(|from| Some((from, from.pod.clone()?)));
     let tries = sources.map(|(from, pod)| {
         let targets = targets(from, &peers, &ports, &allowed);
         async move { within(&pod, move || try_join_all(targets.into_iter().map(connect))).await? }
@@ -191,9 +194,9 @@ fn workload_of((pod, endpoint): (&String, &Endpoint)) -> Option<String> {
     endpoint.pod.metadata.labels.as_ref()?.get(WORKLOAD).cloned()
 }
 
-/// One pod of each workload, the others, and what is outside.
+/// All pods, and what is outside.
 fn peers(shared: &Shared) -> Vec<Peer> {
-    let mut peers: BTreeMap<String, Peer> = BTreeMap::new();
+    let (mut peers, mut seen) = (Vec::new(), BTreeSet::new());
     let network = shared.network();
     for (pod, endpoint) in network.endpoints() {
         let other = OTHERS
@@ -205,7 +208,8 @@ fn peers(shared: &Shared) -> Vec<Peer> {
             (None, _) => workload_of((pod, endpoint)),
         };
         let name = name.unwrap_or_else(|| pod.clone());
-        peers.entry(name.clone()).or_insert(Peer {
+        peers.push(Peer {
+            is_first: seen.insert(name.clone()),
             name,
             pod: Some(pod.clone()),
             address: endpoint.address,
@@ -218,8 +222,10 @@ fn peers(shared: &Shared) -> Vec<Peer> {
         pod: None,
         address,
         is_ours: false,
+        is_first: true,
     });
-    peers.into_values().chain(outside).collect()
+    peers.extend(outside);
+    peers
 }
 
 /// What is written down, with the names of all our pods where it says so.
@@ -251,9 +257,9 @@ type Target = (Flow, bool, SocketAddr, Duration);
 
 /// What one tries: all of ours, and from ours everything.
 fn targets(from: &Peer, peers: &[Peer], ports: &BTreeSet<u16>, allowed: &BTreeSet<Flow>) -> Vec<Target> {
-    let others = peers
-        .iter()
-        .filter(|to| to.name != from.name && (to.is_ours || from.is_ours));
+    let others = peers.iter().filter(|to| {
+        to.address != from.address && (to.is_ours || from.is_ours) && (to.is_first || to.name == from.name)
+    });
     let each = others.flat_map(|to| ports.iter().map(move |port| (to, *port)));
     each.map(|(to, port)| {
         let flow = (from.name.clone(), to.name.clone(), port);
