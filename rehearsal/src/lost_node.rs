@@ -9,11 +9,11 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    controllers::Workload,
+    controllers::{BROKER, Workload},
     evictions,
     kubelet::Shared,
     outside::Outside,
-    scenes::{BROKER, all_mailed, say},
+    story::say,
     visitors::send_forms,
 };
 
@@ -34,7 +34,9 @@ const UNDER_WAY: u64 = 10;
 struct Evictions {
     refused: usize,
     taken_after: Duration,
+    /// How many streams have replicas, and how many of these a leader.
     streams: usize,
+    led: usize,
 }
 
 /// Plays the scene.
@@ -51,7 +53,7 @@ pub async fn play(shared: &Arc<Shared>, outside: &Outside, workloads: &mut [Work
         anyhow::Ok(evictions)
     };
     let (sent, evictions) = tokio::try_join!(send_forms(shared, 1_000..9_000, stop.clone()), losing)?;
-    all_mailed(outside, &sent).await?;
+    sent.all_mailed(outside).await?;
     say(&format!(
         "a node lost: {} forms accepted, {} not ({}), none lost; the slowest took {:.1} s",
         sent.accepted.len(),
@@ -60,9 +62,10 @@ pub async fn play(shared: &Arc<Shared>, outside: &Outside, workloads: &mut [Work
         sent.slowest.as_secs_f64()
     ))?;
     say(&format!(
-        "eviction: {} refused by disruption budgets meanwhile; one of the broker's servers would be taken after {:.1} s, when all had all of {} streams",
+        "eviction: {} refused by disruption budgets meanwhile; one of the broker's servers would be taken after {:.1} s, when {} of {} streams had a leader again, and none of their replicas was behind",
         evictions.refused,
         evictions.taken_after.as_secs_f64(),
+        evictions.led,
         evictions.streams
     ))
 }
@@ -97,20 +100,29 @@ async fn until_taken(shared: &Shared, broker: &Workload) -> anyhow::Result<Evict
         sleep(PAUSE).await;
     }
     let taken_after = begun.elapsed();
-    let mut streams = BTreeSet::new();
+    let (mut streams, mut led) = (BTreeSet::new(), BTreeSet::new());
     for server in broker.pods() {
-        streams.extend(led_without_lag(shared, server.name()).await?);
+        let server = server.name();
+        for stream in replicated(shared, server).await? {
+            let name = stream["name"].to_string();
+            if stream["cluster"]["leader"] == server {
+                ensure_nobody_is_behind(&stream)?;
+                led.insert(name.clone());
+            }
+            streams.insert(name);
+        }
     }
-    anyhow::ensure!(!streams.is_empty(), "no stream has replicas");
+    anyhow::ensure!(!led.is_empty(), "no stream has replicas and a leader");
     Ok(Evictions {
         refused,
         taken_after,
         streams: streams.len(),
+        led: led.len(),
     })
 }
 
-/// The streams that a server leads and that have replicas, none of which is away or behind.
-async fn led_without_lag(shared: &Shared, server: &str) -> anyhow::Result<Vec<String>> {
+/// The streams with replicas that a server has, as it tells of them.
+async fn replicated(shared: &Shared, server: &str) -> anyhow::Result<Vec<Value>> {
     let address = shared.network().address(server);
     let address = address.with_context(|| format!("there is no pod {server}"))?;
     let told = reqwest::get(format!("http://{address}{STREAMS}"))
@@ -119,18 +131,20 @@ async fn led_without_lag(shared: &Shared, server: &str) -> anyhow::Result<Vec<St
     let told: Value = told.json().await?;
     let accounts = told["account_details"].as_array().into_iter().flatten();
     let streams = accounts.flat_map(|account| account["stream_detail"].as_array().into_iter().flatten());
-    let mut led = Vec::new();
-    for stream in streams.filter(|stream| stream["cluster"]["leader"] == server) {
-        for replica in stream["cluster"]["replicas"].as_array().into_iter().flatten() {
-            let is_there = replica["offline"] != true && replica["lag"].as_u64().unwrap_or(0) <= UNDER_WAY;
-            anyhow::ensure!(
-                is_there,
-                "an eviction is taken while {} lacks {}",
-                replica["name"],
-                stream["name"]
-            );
-            led.push(stream["name"].to_string());
-        }
+    let replicated = streams.filter(|stream| stream["cluster"]["replicas"].is_array());
+    Ok(replicated.cloned().collect())
+}
+
+/// As the leader of a stream sees its replicas, none is away or far behind.
+fn ensure_nobody_is_behind(stream: &Value) -> anyhow::Result<()> {
+    for replica in stream["cluster"]["replicas"].as_array().into_iter().flatten() {
+        let is_there = replica["offline"] != true && replica["lag"].as_u64().unwrap_or(0) <= UNDER_WAY;
+        anyhow::ensure!(
+            is_there,
+            "an eviction is taken while {} lacks {}",
+            replica["name"],
+            stream["name"]
+        );
     }
-    Ok(led)
+    Ok(())
 }

@@ -21,6 +21,7 @@ mod probes;
 mod reach;
 mod scenes;
 mod secrets;
+mod story;
 mod visitors;
 mod within;
 

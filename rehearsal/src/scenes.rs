@@ -1,13 +1,6 @@
 //! The scenes of a rehearsal, in order.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    io::{Write as _, stdout},
-    ops::Range,
-    sync::Arc,
-    time::Duration,
-};
+use std::{fs, ops::Range, sync::Arc, time::Duration};
 
 use age::secrecy::ExposeSecret as _;
 use anyhow::Context as _;
@@ -19,26 +12,22 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     certificates::Issuers,
     clear_text,
-    controllers::{Workload, job_of, run_job},
+    controllers::{BROKER, Workload, job_of, run_job},
     kubelet::{Ended, Shared},
     lost_node,
     manifests::name_of,
     outside::Outside,
     pages, pods, reach,
     secrets::SecretStore,
-    visitors::{Sent, send_forms},
+    story::say,
+    visitors::send_forms,
 };
 
-/// How soon a mail must be there after its form was accepted: one that a lost notifier was sending comes to another after a minute, and
-/// is sent after a second one where the first one may still be at it.
-const MAILS: Duration = Duration::from_secs(150);
 /// How soon renewed certificates must be read by the broker, which looks every ten seconds.
 const RENEWAL: Duration = Duration::from_secs(30);
 /// For how long visitors come after that, when who connects meets the new ones.
 const WITH_RENEWED: Duration = Duration::from_secs(4);
 
-/// The broker's workload, and its secret.
-pub const BROKER: &str = "nats";
 /// Where passwords at the broker lie in the store, and of whom.
 const PASSWORDS: &str = "site/nats";
 const USERS: [&str; 6] = [
@@ -120,15 +109,6 @@ fn write_secrets(shared: &Shared) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says what came of a scene.
-///
-/// # Errors
-///
-/// If nobody listens.
-pub fn say(words: &str) -> anyhow::Result<()> {
-    Ok(writeln!(stdout(), "{words}")?)
-}
-
 /// Everything is applied at once, and comes up by itself.
 async fn start(shared: &Arc<Shared>) -> anyhow::Result<Vec<Workload>> {
     let begun = Instant::now();
@@ -155,8 +135,8 @@ async fn start(shared: &Arc<Shared>) -> anyhow::Result<Vec<Workload>> {
 /// The three forms through the front door, and their mails.
 async fn forms(shared: &Shared, outside: &Outside, visitors: Range<u32>) -> anyhow::Result<()> {
     let sent = send_forms(shared, visitors, CancellationToken::new()).await?;
-    all_accepted("three forms", &sent)?;
-    all_mailed(outside, &sent).await?;
+    sent.all_accepted("three forms")?;
+    sent.all_mailed(outside).await?;
     say("forms: a sign-up, a message and an application accepted, and their mails read")
 }
 
@@ -277,9 +257,9 @@ async fn renew_certificates(
         pages::fetch(shared, stop.clone()),
         renewing
     )?;
-    all_accepted("forms while certificates are renewed", &sent)?;
+    sent.all_accepted("forms while certificates are renewed")?;
     fetched.all_came("pages while certificates are renewed")?;
-    all_mailed(outside, &sent).await?;
+    sent.all_mailed(outside).await?;
     anyhow::ensure!(restarts() == before, "something restarted");
     say(&format!(
         "certificates renewed: {} forms accepted and {} sent meanwhile, 0 failed, 0 lost; nothing restarted",
@@ -313,9 +293,9 @@ async fn roll(
         .iter()
         .filter(|(_, ended)| *ended != Ended::InTime)
         .collect();
-    all_accepted(what, &sent)?;
+    sent.all_accepted(what)?;
     fetched.all_came(what)?;
-    all_mailed(outside, &sent).await?;
+    sent.all_mailed(outside).await?;
     anyhow::ensure!(killed.is_empty(), "did not end in time: {killed:?}");
     say(&format!(
         "{what}: {} pods replaced in {:.0} s, {} forms accepted and {} sent, 0 failed, 0 lost; the slowest form took {:.1} s",
@@ -325,32 +305,4 @@ async fn roll(
         fetched.in_words(),
         sent.slowest.as_secs_f64()
     ))
-}
-
-fn all_accepted(what: &str, sent: &Sent) -> anyhow::Result<()> {
-    let (accepted, failed) = (sent.accepted.len(), sent.failed.len());
-    anyhow::ensure!(
-        failed == 0 && accepted > 0,
-        "{what}: {accepted} accepted, {failed} not: {}",
-        sent.first_failures()
-    );
-    Ok(())
-}
-
-/// Each visitor whose form was accepted has a mail.
-///
-/// # Errors
-///
-/// If one has none in time.
-pub async fn all_mailed(outside: &Outside, sent: &Sent) -> anyhow::Result<()> {
-    let told = eventually("every visitor has a mail", MAILS, async || {
-        let mails = outside.mail_server.accepted_mails();
-        let recipients: BTreeSet<&str> = mails.iter().map(|mail| mail.recipient.as_str()).collect();
-        let all = sent
-            .accepted
-            .iter()
-            .all(|form| recipients.contains(form.email().as_str()));
-        all.then_some(())
-    });
-    told.await
 }
