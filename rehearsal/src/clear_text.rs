@@ -63,11 +63,9 @@ pub async fn refused(shared: &Shared) -> anyhow::Result<usize> {
 }
 
 fn address_of(shared: &Shared, pod: &str, port: u16) -> anyhow::Result<SocketAddr> {
-    let network = shared.network();
-    let mut endpoints = network.endpoints();
-    let found = endpoints.find(|(name, _)| *name == pod);
-    let (_, endpoint) = found.with_context(|| format!("there is no pod {pod}"))?;
-    Ok((endpoint.address, port).into())
+    let address = shared.network().address(pod);
+    let address = address.with_context(|| format!("there is no pod {pod}"))?;
+    Ok((address, port).into())
 }
 
 /// A client that knows a service's authority, and has no certificate.

@@ -20,6 +20,9 @@ use crate::{
     pods::RunningPod,
 };
 
+/// The broker's workload, and its secret.
+pub const BROKER: &str = "nats";
+
 /// How long pods may take until they are ready.
 const START: Duration = Duration::from_secs(120);
 /// The pause before a job's next pod, and twice as long each further time.

@@ -2,6 +2,7 @@
 //! ends it when it is deleted.
 
 use std::{
+    collections::BTreeSet,
     net::Ipv4Addr,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -19,6 +20,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    flows::Flow,
     manifests::{Manifests, name_of},
     network::Network,
     pods::{Node, RunningPod},
@@ -36,6 +38,8 @@ pub struct Shared {
     pub manifests: Manifests,
     /// The job that brings a backup back.
     pub restore: Job,
+    /// What is written down about who may call whom.
+    pub flows: BTreeSet<Flow>,
     pub network: Mutex<Network>,
 }
 

@@ -6,16 +6,22 @@
 mod certificates;
 mod clear_text;
 mod controllers;
+mod evictions;
 mod flows;
 mod images;
 mod kubelet;
+mod lost_node;
 mod manifests;
 mod network;
 mod outside;
+mod overlay;
+mod pages;
 mod pods;
 mod probes;
+mod reach;
 mod scenes;
 mod secrets;
+mod story;
 mod visitors;
 mod within;
 
@@ -25,46 +31,39 @@ use std::{
     ffi::OsString,
     fs,
     io::{Write as _, stdout},
-    net::Ipv4Addr,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, ExitCode},
     sync::{Arc, Mutex},
 };
 
-use anyhow::Context as _;
 use clap::Parser;
 use k8s_openapi::{api::core::v1::Pod, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-
-use nix::unistd::Uid;
+use nix::{
+    sys::resource::{Resource, getrlimit, setrlimit},
+    unistd::Uid,
+};
 use tokio::runtime::Builder;
 
 use self::{
     certificates::Issuers,
     images::Images,
     kubelet::Shared,
-    manifests::Manifests,
     network::Network,
-    outside::{MAIL_PASSWORD, Outside, Place},
+    outside::{Called, MAIL_PASSWORD, Outside},
+    overlay::Overlay,
     pods::Node,
     secrets::SecretStore,
 };
 
 /// The namespace of the site, and that of the Gateway, whose label lets it in.
 const GATEWAYS: (&str, &str) = ("gateways", "site/way-in");
-/// What the overlay `production` calls outside, at addresses that are public and nobody's (RFC 5737).
-const STORE: (&str, u16, Ipv4Addr) = ("s3.example.com", 443, Ipv4Addr::new(203, 0, 113, 10));
-const BACKUPS: (&str, u16, Ipv4Addr) = ("s3.example.net", 443, Ipv4Addr::new(203, 0, 113, 30));
-const MAIL: (&str, u16, Ipv4Addr) = ("smtp.example.com", 587, Ipv4Addr::new(203, 0, 113, 20));
 
-/// The overlay that is rehearsed: what it calls outside is known here.
-const OVERLAY: &str = "production";
-/// The same with the component that restores, as docs/operations.md has it written.
-const RESTORE: &str = "k8s/tests/restore";
-const KUBECTL: &str = "target/tools/k8s/bin/kubectl";
-
-/// Starts what the overlay `production` says, and does to it what befalls a cluster
+/// Starts what an overlay says, and does to it what befalls a cluster
 #[derive(Parser)]
 struct Cli {
+    /// An overlay of k8s/overlays, or a folder whose kustomization.yaml is over production
+    #[arg(default_value = "production")]
+    overlay: String,
     /// Starts everything, sends the three forms and tries what must be closed; leaves out what takes minutes
     #[arg(long)]
     short: bool,
@@ -81,6 +80,8 @@ fn main() -> anyhow::Result<ExitCode> {
     if !cli.isolated {
         return isolated();
     }
+    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
     let runtime = Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(rehearsed(&cli))?;
     Ok(ExitCode::SUCCESS)
@@ -134,25 +135,23 @@ async fn rehearsed(cli: &Cli) -> anyhow::Result<()> {
 }
 
 async fn rehearse(cli: &Cli, folder: PathBuf) -> anyhow::Result<()> {
-    let [store, backups, mail] = [STORE, BACKUPS, MAIL].map(|(host, port, address)| Place {
-        host: host.to_owned(),
-        port,
-        address,
-    });
     let root = testkit::root();
-    let mut manifests = Manifests::of(&render(&root, &format!("k8s/overlays/{OVERLAY}"))?)?;
-    let restore = Manifests::of(&render(&root, RESTORE)?)?.jobs.pop();
-    let restore = restore.context("no job restores")?;
+    let Overlay {
+        mut manifests,
+        restore,
+        flows,
+    } = Overlay::of(&root, &cli.overlay)?;
+    let called = overlay::called(&manifests)?;
     let namespaces = BTreeMap::from([(
         GATEWAYS.0.to_owned(),
         BTreeMap::from([(GATEWAYS.1.to_owned(), "true".to_owned())]),
     )]);
-    let named = [&store, &backups, &mail].map(|place| (place.host.clone(), place.address));
+    let named = called.places().map(|place| (place.host.clone(), place.address));
     let services = std::mem::take(&mut manifests.services);
     let policies = std::mem::take(&mut manifests.policies);
     let mut network = Network::set_up(&folder, services, policies, namespaces, named.into())?;
     network.join(&front_door())?;
-    let outside = Outside::start(&folder.join("store"), [&store, &backups], &mail).await?;
+    let outside = Outside::start(&folder.join("store"), &called).await?;
     let mut secrets = secrets_of(&outside)?;
     manifests.fill_secrets(&mut secrets);
     let mut issuers = Issuers::default();
@@ -175,21 +174,11 @@ async fn rehearse(cli: &Cli, folder: PathBuf) -> anyhow::Result<()> {
         },
         manifests,
         restore,
+        flows,
         network: Mutex::new(network),
     });
-    say_what_is_other(&shared)?;
-    scenes::play(&shared, &outside, &mut secrets, &mut issuers, OVERLAY, cli.short).await
-}
-
-fn render(root: &Path, folder: &str) -> anyhow::Result<String> {
-    let rendered = Command::new(root.join(KUBECTL))
-        .arg("kustomize")
-        .arg(root.join(folder))
-        .output();
-    let rendered = rendered.context("there is no kubectl; cargo xtask rehearse fetches it")?;
-    let complaint = String::from_utf8_lossy(&rendered.stderr);
-    anyhow::ensure!(rendered.status.success(), "kubectl kustomize: {complaint}");
-    Ok(String::from_utf8(rendered.stdout)?)
+    say_what_is_other(&shared, &called)?;
+    scenes::play(&shared, &outside, &mut secrets, &mut issuers, cli.short).await
 }
 
 /// The pod of a Gateway, by which visitors come in.
@@ -237,19 +226,10 @@ fn secrets_of(outside: &Outside) -> anyhow::Result<SecretStore> {
 }
 
 /// What is not as the manifests say.
-fn say_what_is_other(shared: &Shared) -> anyhow::Result<()> {
+fn say_what_is_other(shared: &Shared, called: &Called) -> anyhow::Result<()> {
     let mut out = stdout();
     let manifests = &shared.manifests;
-    let templates = manifests
-        .deployments
-        .iter()
-        .filter_map(|deployment| Some(&deployment.spec.as_ref()?.template))
-        .chain(
-            manifests
-                .stateful_sets
-                .iter()
-                .filter_map(|set| Some(&set.spec.as_ref()?.template)),
-        );
+    let templates = manifests.workloads().map(|(_, template, _)| template);
     let (mut taken, mut missing) = (Vec::new(), Vec::new());
     for image in templates.flat_map(controllers::images) {
         match shared.node.images.find(&image) {
@@ -270,7 +250,8 @@ fn say_what_is_other(shared: &Shared) -> anyhow::Result<()> {
     )?;
     writeln!(
         out,
-        "- secrets hold values that were made up, and certificates of authorities that were; s3.example.com, s3.example.net and smtp.example.com are servers of the rehearsal"
+        "- secrets hold values that were made up, and certificates of authorities that were; {} are servers of the rehearsal",
+        called.places().map(|place| place.host.as_str()).join(", ")
     )?;
     let others: Vec<String> = manifests
         .others

@@ -1,7 +1,7 @@
 //! The rendered manifests of an overlay, as the kinds that a node acts on.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -14,8 +14,9 @@ use k8s_openapi::{
         batch::v1::{CronJob, Job},
         core::v1::{ConfigMap, Container, Pod, PodTemplateSpec, Secret, Service},
         networking::v1::NetworkPolicy,
+        policy::v1::PodDisruptionBudget,
     },
-    apimachinery::pkg::util::intstr::IntOrString,
+    apimachinery::pkg::{apis::meta::v1::ObjectMeta, util::intstr::IntOrString},
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -34,6 +35,7 @@ pub struct Manifests {
     pub cron_jobs: Vec<CronJob>,
     pub services: Vec<Service>,
     pub policies: Vec<NetworkPolicy>,
+    pub budgets: Vec<PodDisruptionBudget>,
     pub config_maps: BTreeMap<String, ConfigMap>,
     secrets: Mutex<BTreeMap<String, Secret>>,
     external_secrets: Vec<ExternalSecret>,
@@ -130,6 +132,7 @@ impl Manifests {
             "CronJob" => self.cron_jobs.push(from_value(object)?),
             "Service" => self.services.push(from_value(object)?),
             "NetworkPolicy" => self.policies.push(from_value(object)?),
+            "PodDisruptionBudget" => self.budgets.push(from_value(object)?),
             "ConfigMap" => drop(self.config_maps.insert(name.to_owned(), from_value(object)?)),
             "Secret" => drop(self.secrets().insert(name.to_owned(), from_value(object)?)),
             "ExternalSecret" => self.external_secrets.push(from_value(object)?),
@@ -174,6 +177,19 @@ impl Manifests {
         Ok(secret.data.clone().unwrap_or_default())
     }
 
+    /// What the maps say a setting is.
+    ///
+    /// # Errors
+    ///
+    /// If none has it, or two say differently.
+    pub fn setting(&self, name: &str) -> anyhow::Result<&str> {
+        let maps = self.config_maps.values();
+        let found: BTreeSet<&String> = maps.filter_map(|map| map.data.as_ref()?.get(name)).collect();
+        anyhow::ensure!(found.len() <= 1, "maps say of {name} differently: {found:?}");
+        let value = found.first().with_context(|| format!("no map has {name}"))?;
+        Ok(value)
+    }
+
     /// Makes a secret by hand.
     pub fn put_secret<const N: usize>(&self, name: &str, values: [(String, String); N]) {
         let data = values.map(|(key, value)| (key, ByteString(value.into_bytes())));
@@ -186,6 +202,19 @@ impl Manifests {
 
     fn secrets(&self) -> MutexGuard<'_, BTreeMap<String, Secret>> {
         self.secrets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Each deployment and stateful set: its metadata, the template of its pods, and how many it wants.
+    pub fn workloads(&self) -> impl Iterator<Item = (&ObjectMeta, &PodTemplateSpec, i32)> {
+        let deployments = self.deployments.iter().filter_map(|deployment| {
+            let spec = deployment.spec.as_ref()?;
+            Some((&deployment.metadata, &spec.template, self.replicas(deployment)))
+        });
+        let sets = self.stateful_sets.iter().filter_map(|set| {
+            let spec = set.spec.as_ref()?;
+            Some((&set.metadata, &spec.template, spec.replicas.unwrap_or(1)))
+        });
+        deployments.chain(sets)
     }
 
     /// How many pods a deployment has at the least: as many as it says, or as the one that scales it.
@@ -224,7 +253,7 @@ pub fn port_number<'a>(
 }
 
 /// The name of an object.
-pub fn name_of(metadata: &k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta) -> &str {
+pub fn name_of(metadata: &ObjectMeta) -> &str {
     metadata.name.as_deref().unwrap_or_default()
 }
 

@@ -45,11 +45,13 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    fn namespace(&self) -> &str {
+    /// Its namespace.
+    pub fn namespace(&self) -> &str {
         self.pod.metadata.namespace.as_deref().unwrap_or_default()
     }
 
-    fn matches(&self, selector: &LabelSelector) -> bool {
+    /// Whether a selector takes it, in whatever namespace.
+    pub fn matches(&self, selector: &LabelSelector) -> bool {
         let empty = BTreeMap::new();
         selects(selector, self.pod.metadata.labels.as_ref().unwrap_or(&empty))
     }
@@ -110,9 +112,6 @@ impl Network {
             run("mount", &["-t", "tmpfs", "tmpfs", "/run/netns"])
         })?;
         run("ip", &["link", "set", "lo", "up"])?;
-        for (_, address) in &outside {
-            run("ip", &["address", "add", &format!("{address}/32"), "dev", "lo"])?;
-        }
         fs::write("/proc/sys/net/ipv4/ip_forward", "1")?;
         let services = (1..).zip(services).map(|(number, service)| {
             let is_headless =
@@ -129,8 +128,25 @@ impl Network {
             endpoints: BTreeMap::new(),
             next: 1,
         };
+        for (_, address) in &network.outside {
+            network.add_address(*address)?;
+        }
         network.apply()?;
         Ok(network)
+    }
+
+    /// Has the node answer at an address that is no pod's.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses it.
+    pub fn add_address(&self, address: Ipv4Addr) -> anyhow::Result<()> {
+        run("ip", &["address", "add", &format!("{address}/32"), "dev", "lo"])
+    }
+
+    /// What lies outside the cluster, by name.
+    pub fn outside(&self) -> &[(String, Ipv4Addr)] {
+        &self.outside
     }
 
     /// The file that says which name is at which address.
@@ -141,6 +157,11 @@ impl Network {
     /// All pods that there are.
     pub fn endpoints(&self) -> impl Iterator<Item = (&String, &Endpoint)> {
         self.endpoints.iter()
+    }
+
+    /// The address of a pod.
+    pub fn address(&self, pod: &str) -> Option<Ipv4Addr> {
+        Some(self.endpoints.get(pod)?.address)
     }
 
     /// The address of a service that has one.

@@ -14,9 +14,7 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tokio_util::task::AbortOnDropHandle;
 
-/// The mail server's one user, as the overlay `production` names it.
-const MAIL_USER: &str = "site";
-/// The password of that user.
+/// The password of the mail server's one user.
 pub const MAIL_PASSWORD: &str = "the password of the mail server";
 
 /// A service outside, by the name and port that the manifests call it by.
@@ -25,6 +23,21 @@ pub struct Place {
     pub host: String,
     pub port: u16,
     pub address: Ipv4Addr,
+}
+
+/// What an overlay calls outside.
+pub struct Called {
+    pub store: Place,
+    pub backups: Place,
+    pub mail: Place,
+    pub mail_user: String,
+}
+
+impl Called {
+    /// All of it.
+    pub fn places(&self) -> [&Place; 3] {
+        [&self.store, &self.backups, &self.mail]
+    }
 }
 
 /// What runs outside.
@@ -43,7 +56,8 @@ impl Outside {
     /// # Errors
     ///
     /// If a port is taken.
-    pub async fn start(folder: &Path, stores: [&Place; 2], mail: &Place) -> anyhow::Result<Self> {
+    pub async fn start(folder: &Path, called: &Called) -> anyhow::Result<Self> {
+        let mail = &called.mail;
         let authority = CertificateAuthority::new()?;
         let [port] = testkit::free_ports()?;
         let s3 = S3::start_at(port, folder).await?;
@@ -51,14 +65,15 @@ impl Outside {
             encryption: Encryption::Starttls(authority.issue(&mail.host)?),
             login: Login::Taken {
                 mechanism: "PLAIN",
-                user: MAIL_USER,
+                // There is one in the life of this process.
+                user: called.mail_user.clone().leak(),
                 password: MAIL_PASSWORD,
             },
             ..Behaviour::default()
         };
         let mail_server = MailServer::start_with(behaviour, 0, |_, _| ScriptedReply::Take).await?;
         let mut doors = vec![open(mail, mail_server.port(), None).await?];
-        for store in stores {
+        for store in [&called.store, &called.backups] {
             let tls = authority.issue(&store.host)?;
             doors.push(open(store, port, Some(tls)).await?);
         }

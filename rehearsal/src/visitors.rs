@@ -1,18 +1,22 @@
 //! Visitors, who come in by the route that the manifests name.
 
-use std::{net::Ipv4Addr, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, net::Ipv4Addr, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use reliability::{FormKind, Submission};
 use reqwest::Client;
+use testkit::eventually;
 use tokio::{
     sync::Mutex,
     time::{Instant, sleep},
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{kubelet::Shared, manifests::RouteRule, within::within};
+use crate::{kubelet::Shared, manifests::RouteRule, outside::Outside, within::within};
 
+/// How soon a mail must be there after its form was accepted: one that a lost notifier was sending comes to another after a minute, and
+/// is sent after a second one where the first one may still be at it.
+const MAILS: Duration = Duration::from_secs(150);
 /// The pod that stands for the Gateway's.
 pub const FRONT_DOOR: &str = "front-door";
 /// Between two forms of the load: below the rate at which a gateway that gets all of them asks for work (`FLOOD_PER_MINUTE`).
@@ -36,6 +40,38 @@ impl Sent {
     /// Why the first were not taken, in one line.
     pub fn first_failures(&self) -> String {
         self.failed[..self.failed.len().min(TOLD_FAILURES)].join("; ")
+    }
+
+    /// Fails where one was not taken, or none was sent.
+    ///
+    /// # Errors
+    ///
+    /// With the forms that were not taken.
+    pub fn all_accepted(&self, what: &str) -> anyhow::Result<()> {
+        let (accepted, failed) = (self.accepted.len(), self.failed.len());
+        anyhow::ensure!(
+            failed == 0 && accepted > 0,
+            "{what}: {accepted} accepted, {failed} not: {}",
+            self.first_failures()
+        );
+        Ok(())
+    }
+
+    /// Waits until each visitor whose form was accepted has a mail.
+    ///
+    /// # Errors
+    ///
+    /// If one has none in time.
+    pub async fn all_mailed(&self, outside: &Outside) -> anyhow::Result<()> {
+        let told = eventually("every visitor has a mail", MAILS, async || {
+            let mails = outside.mail_server.accepted_mails();
+            let recipients: BTreeSet<&str> = mails.iter().map(|mail| mail.recipient.as_str()).collect();
+            let mut accepted = self.accepted.iter();
+            accepted
+                .all(|form| recipients.contains(form.email().as_str()))
+                .then_some(())
+        });
+        told.await
     }
 }
 

@@ -43,7 +43,7 @@ pub fn rehearse(arguments: &[String]) -> anyhow::Result<()> {
     tools::ensure_tools(&TOOLS)?;
     build::all()?;
     run(
-        "Rehearsing the overlay production",
+        "Rehearsing a cluster",
         program(root().join("target/debug/rehearsal"), &[]).args(arguments),
         "See docs/rehearsal.md on what each scene shows.",
     )

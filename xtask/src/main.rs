@@ -80,9 +80,9 @@ enum Chore {
         #[arg(long)]
         write: bool,
     },
-    /// Starts what the overlay `production` says as a node would, and restarts, loses and closes what a cluster does; in five and a half minutes
+    /// Starts what an overlay says as a node would, and restarts, loses and closes what a cluster does; in five minutes
     Rehearse {
-        /// What `target/debug/rehearsal` takes: --short, --logs FOLDER
+        /// What `target/debug/rehearsal` takes: an overlay or a folder over `production`, which is rehearsed without; --short, --logs FOLDER
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
