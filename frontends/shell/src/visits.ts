@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { useLayoutEffect } from 'react';
 import { firstInteraction, idle } from './prefetch.ts';
 import type { VisitCounter } from './visit-counter.ts';
 
@@ -16,8 +16,9 @@ const PATIENCE_MS = 10_000;
  * where it does not come nobody is told.
  */
 export function useVisitCounter(page: string, path: string): void {
+  // With what is shown, not some time after: who leaves at once has seen it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: two addresses of one page are one page that is shown
-  useEffect(() => {
+  useLayoutEffect(() => {
     visitCounter()?.then(counter => counter?.pageShown(path));
   }, [page]);
 }
