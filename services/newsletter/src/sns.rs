@@ -16,6 +16,7 @@ use hyper_util::{
     rt::TokioExecutor,
 };
 use mail_reports::{Post, PostError, SesTopic, SnsPost};
+use site_service::tls::public_client_config;
 use time::OffsetDateTime;
 use tokio::{sync::Semaphore, time::timeout};
 
@@ -54,9 +55,9 @@ impl Sns {
     ///
     /// If the system has no root certificates, or the address is none.
     pub fn new(topic: SesTopic, address: Option<Uri>) -> anyhow::Result<Self> {
+        let tls = public_client_config(None).context("SES_TOPIC is set, and Amazon SNS cannot be reached")?;
         let connector = HttpsConnectorBuilder::new()
-            .with_native_roots()
-            .context("SES_TOPIC is set, and there are no root certificates to reach Amazon SNS by")?
+            .with_tls_config(tls)
             .https_or_http()
             .enable_http1()
             .build();
