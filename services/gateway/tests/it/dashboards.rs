@@ -90,7 +90,7 @@ impl Known {
         for label in of_all {
             ensure!(
                 had.contains(label),
-                "none of {asked:?} has a label {label}: {query}"
+                "{asked:?} have no label {label}: {query}"
             );
         }
         Ok(asked)
