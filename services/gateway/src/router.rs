@@ -226,11 +226,11 @@ fn cors(origins: &[HeaderValue]) -> CorsLayer {
         .allow_headers([
             header::CONTENT_TYPE,
             HeaderName::from_static(idempotency::HEADER),
-            HeaderName::from_static(request_id::HEADER),
+            request_id::HEADER,
             challenge::SOLUTION,
             challenge::FILL_SECONDS,
         ])
-        .expose_headers([header::RETRY_AFTER, HeaderName::from_static(request_id::HEADER)])
+        .expose_headers([header::RETRY_AFTER, request_id::HEADER])
 }
 
 #[cfg(test)]
