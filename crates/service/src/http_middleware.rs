@@ -55,6 +55,17 @@ impl RequestObserver {
         observed.answered(answer)
     }
 
+    /// The same for an answer that is kept, with the route it was read for, if there is one and the request may be answered at all
+    /// ([`guarded`]).
+    pub fn observe_kept<B>(
+        &self,
+        request: &http::Request<B>,
+        kept: impl FnOnce(&http::Request<B>) -> Option<(&'static str, Response)>,
+    ) -> Option<Response> {
+        let (route, answer) = kept(request).filter(|_| names_one_host(request))?;
+        Some(self.begin(request, Some(route)).answered(answer))
+    }
+
     fn begin<'a, B>(&'a self, request: &http::Request<B>, route: Option<&'a str>) -> Observed<'a> {
         let id = RequestId::of_headers(request.headers());
         Observed {
