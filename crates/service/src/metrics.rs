@@ -40,8 +40,11 @@ const MAX_NAMES: usize = 256;
 #[derive(Debug)]
 pub struct LabelledHistogram<O> {
     histogram: Histogram<f64>,
-    labels: RwLock<HashMap<Box<str>, Vec<(O, Box<[KeyValue]>)>>>,
+    labels: RwLock<HashMap<Box<str>, LabelsByOutcome<O>>>,
 }
+
+/// The label sets of one name.
+type LabelsByOutcome<O> = Vec<(O, Box<[KeyValue]>)>;
 
 impl<O: PartialEq> LabelledHistogram<O> {
     /// Labels for this histogram; none is made yet.
