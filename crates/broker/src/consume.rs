@@ -214,7 +214,7 @@ where
         let logged = LogFields::from(fields.clone());
         Span::after(logged, traceparent, SpanKind::Consumer, || {
             let destination = subjects::without_person(&message.subject);
-            let name = format!("process {destination}");
+            let name = ["process ", destination].concat();
             fields.extend([
                 KeyValue::new("messaging.system", "nats"),
                 KeyValue::new("messaging.operation.name", "process"),

@@ -18,6 +18,8 @@ const AGE_BUCKETS_SECONDS: [f64; 14] = [
 /// Consumer metrics of one channel.
 pub struct ConsumerMetrics {
     channel: KeyValue,
+    /// Of the messaging conventions.
+    processing: [KeyValue; 3],
     deliveries: Counter<u64>,
     dead_letters: Counter<u64>,
     attempts: Histogram<f64>,
@@ -30,6 +32,11 @@ impl ConsumerMetrics {
         let meter = metrics::meter();
         let metrics = Self {
             channel: KeyValue::new("channel", channel.clone()),
+            processing: [
+                KeyValue::new("messaging.system", "nats"),
+                KeyValue::new("messaging.operation.name", "process"),
+                KeyValue::new("messaging.consumer.group.name", channel.clone()),
+            ],
             deliveries: meter
                 .u64_counter("site.deliveries")
                 .with_unit("{attempt}")
@@ -67,19 +74,13 @@ impl ConsumerMetrics {
             Outcome::Refused(_) => "refused",
             Outcome::NotBegun => "not_begun",
         };
-        let channel = self.channel.clone();
         if outcome == "delivered" {
             self.ages
-                .record((age + took).as_secs_f64(), std::slice::from_ref(&channel));
+                .record((age + took).as_secs_f64(), std::slice::from_ref(&self.channel));
         }
-        let labels = [channel, KeyValue::new("outcome", outcome)];
+        let labels = [self.channel.clone(), KeyValue::new("outcome", outcome)];
         self.deliveries.add(1, &labels);
-        let labels = [
-            KeyValue::new("messaging.system", "nats"),
-            KeyValue::new("messaging.operation.name", "process"),
-            KeyValue::new("messaging.consumer.group.name", self.channel.value.clone()),
-        ];
-        self.attempts.record(took.as_secs_f64(), &labels);
+        self.attempts.record(took.as_secs_f64(), &self.processing);
     }
 
     /// Counts an event that is among the dead letters now.

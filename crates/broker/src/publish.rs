@@ -3,6 +3,7 @@
 use std::{
     error::Error,
     fmt::Display,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -18,7 +19,7 @@ use async_nats::{
 };
 use backon::{ConstantBuilder, Retryable};
 use bytes::Bytes;
-use opentelemetry::{KeyValue, metrics::Histogram, trace::SpanKind};
+use opentelemetry::{KeyValue, trace::SpanKind};
 use site_events::{
     SITE_STREAM,
     event::{CONTENT_TYPE, Event, EventData, Submission},
@@ -26,7 +27,7 @@ use site_events::{
 use site_service::{
     RequestId,
     idempotency::KeyBinding,
-    metrics::{self, FAST_BUCKETS_SECONDS},
+    metrics::{self, FAST_BUCKETS_SECONDS, LabelledHistogram},
     nats, status,
     trace::{self, Span, TRACEPARENT},
 };
@@ -158,7 +159,8 @@ fn not_compared(error: impl Display) -> PublishError {
 pub struct Publisher {
     client: Client,
     context: jetstream::Context,
-    duration: Histogram<f64>,
+    /// By destination and what went wrong.
+    duration: Arc<LabelledHistogram<Option<&'static str>>>,
 }
 
 impl Publisher {
@@ -167,10 +169,11 @@ impl Publisher {
         let context = nats::jetstream(client.clone());
         let duration = "messaging.client.operation.duration";
         let description = "How long it took until the broker had stored an event";
+        let duration = metrics::seconds_histogram(duration, description, &FAST_BUCKETS_SECONDS);
         Self {
             client,
             context,
-            duration: metrics::seconds_histogram(duration, description, &FAST_BUCKETS_SECONDS),
+            duration: Arc::new(LabelledHistogram::new(duration)),
         }
     }
 
@@ -206,7 +209,7 @@ impl Publisher {
                 KeyValue::new("messaging.destination.name", destination),
                 KeyValue::new("messaging.message.id", id.to_string()),
             ];
-            (format!("publish {destination}").into(), attributes)
+            (["publish ", destination].concat().into(), attributes)
         });
         let started = Instant::now();
         let storing = self.store(request_id, id, person, data);
@@ -308,15 +311,17 @@ impl Publisher {
         acknowledged: &Result<PublishAck, PublishError>,
         started: Instant,
     ) {
-        let mut labels = vec![
-            KeyValue::new("messaging.system", "nats"),
-            KeyValue::new("messaging.operation.name", "publish"),
-            KeyValue::new("messaging.destination.name", destination),
-        ];
-        if let Err(error) = acknowledged {
-            labels.push(KeyValue::new("error.type", error.kind()));
-        }
-        self.duration.record(started.elapsed().as_secs_f64(), &labels);
+        let fault = acknowledged.as_ref().err().map(PublishError::kind);
+        let seconds = started.elapsed().as_secs_f64();
+        self.duration.record(seconds, destination, fault, || {
+            let mut labels = vec![
+                KeyValue::new("messaging.system", "nats"),
+                KeyValue::new("messaging.operation.name", "publish"),
+                KeyValue::new("messaging.destination.name", destination),
+            ];
+            labels.extend(fault.map(|fault| KeyValue::new("error.type", fault)));
+            labels
+        });
     }
 
     async fn store<D: EventData>(

@@ -191,7 +191,7 @@ impl ResumeStore {
             let (host, port) = (self.address.host(), self.address.port_u16());
             attributes.extend(host.map(|host| KeyValue::new("server.address", host.to_owned())));
             attributes.extend(port.map(|port| KeyValue::new("server.port", i64::from(port))));
-            (format!("S3/{method}").into(), attributes)
+            (["S3/", method].concat().into(), attributes)
         })
     }
 

@@ -5,6 +5,7 @@ use std::{
     borrow::Cow,
     future::Future,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, ready},
     time::Instant,
 };
@@ -12,7 +13,6 @@ use std::{
 use http::{HeaderMap, Request, Response, Uri};
 use opentelemetry::{
     KeyValue,
-    metrics::Histogram,
     trace::{SpanKind, WithContext},
 };
 use pin_project_lite::pin_project;
@@ -20,7 +20,8 @@ use tonic::Code;
 use tower::{Layer, Service};
 
 use crate::{
-    RequestId, metrics,
+    RequestId,
+    metrics::{self, LabelledHistogram},
     trace::{self, Description, LogFields, Span},
 };
 
@@ -29,9 +30,12 @@ const BUCKETS_MILLISECONDS: [f64; 14] = [
     5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1000.0, 2500.0, 5000.0, 7500.0, 10_000.0,
 ];
 
+/// The path of what nobody serves, which is the caller's own word: each would be a series of its own.
+const OTHER: &str = "/_OTHER/_OTHER";
+
 /// The service and the method in a call's path.
-fn called(uri: &Uri) -> (&str, &str) {
-    let path = uri.path().trim_start_matches('/');
+fn called(path: &str) -> (&str, &str) {
+    let path = path.trim_start_matches('/');
     path.split_once('/').unwrap_or((path, ""))
 }
 
@@ -51,13 +55,18 @@ fn note(span: &Span, code: Code) {
 
 /// What a span of a call tells on either side.
 fn describe(uri: &Uri) -> Description {
-    let (service, method) = called(uri);
-    let attributes = vec![
+    let path = uri.path();
+    (Cow::Owned(path.trim_start_matches('/').to_owned()), labels(path))
+}
+
+/// How telemetry names a call.
+fn labels(path: &str) -> Vec<KeyValue> {
+    let (service, method) = called(path);
+    vec![
         KeyValue::new("rpc.system", "grpc"),
         KeyValue::new("rpc.service", service.to_owned()),
         KeyValue::new("rpc.method", method.to_owned()),
-    ];
-    (Cow::Owned(format!("{service}/{method}")), attributes)
+    ]
 }
 
 /// gRPC client middleware: makes each call to a server a span that is the parent of the server's.
@@ -148,7 +157,7 @@ where
 /// Layer of [`GrpcServerTracing`].
 #[derive(Debug, Clone)]
 pub struct ServerLayer {
-    duration: Histogram<f64>,
+    duration: Arc<LabelledHistogram<Code>>,
 }
 
 impl ServerLayer {
@@ -160,23 +169,23 @@ impl ServerLayer {
             .with_description("How long calls took, at the called side")
             .with_boundaries(BUCKETS_MILLISECONDS.to_vec())
             .build();
-        Self { duration }
+        Self {
+            duration: Arc::new(LabelledHistogram::new(duration)),
+        }
     }
 
     fn measure(&self, uri: &Uri, code: Code, started: Instant) {
-        // What nobody serves is the caller's own word; each would be a series of its own.
-        let (service, method) = match code {
-            Code::Unimplemented => ("_OTHER", "_OTHER"),
-            _ => called(uri),
+        let path = if code == Code::Unimplemented {
+            OTHER
+        } else {
+            uri.path()
         };
-        let labels = [
-            KeyValue::new("rpc.system", "grpc"),
-            KeyValue::new("rpc.service", service.to_owned()),
-            KeyValue::new("rpc.method", method.to_owned()),
-            KeyValue::new("rpc.grpc.status_code", code as i64),
-        ];
-        self.duration
-            .record(started.elapsed().as_secs_f64() * 1000.0, &labels);
+        let milliseconds = started.elapsed().as_secs_f64() * 1000.0;
+        self.duration.record(milliseconds, path, code, || {
+            let mut labels = labels(path);
+            labels.push(KeyValue::new("rpc.grpc.status_code", code as i64));
+            labels
+        });
     }
 }
 
@@ -269,7 +278,7 @@ fn server_span<B>(request: &Request<B>) -> Span {
     let caller = trace::traceparent_in(request.headers());
     Span::after(LogFields::from(&id), caller, SpanKind::Server, || {
         let (name, mut attributes) = describe(request.uri());
-        attributes.push(KeyValue::new("request_id", id.as_str().to_owned()));
+        attributes.push(KeyValue::new("request_id", &id));
         (name, attributes)
     })
 }
@@ -280,9 +289,9 @@ mod tests {
 
     #[test]
     fn a_path_names_service_and_method() {
-        let uri = Uri::from_static("http://contact/contact.v1.ContactService/Submit");
-        assert_eq!(called(&uri), ("contact.v1.ContactService", "Submit"));
-        assert_eq!(called(&Uri::from_static("/")), ("", ""));
+        let path = "/contact.v1.ContactService/Submit";
+        assert_eq!(called(path), ("contact.v1.ContactService", "Submit"));
+        assert_eq!(called("/"), ("", ""));
     }
 
     #[test]

@@ -10,11 +10,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures_util::FutureExt;
-use http::{HeaderName, HeaderValue, StatusCode, Version, header, uri::Authority};
-use opentelemetry::{KeyValue, metrics::Histogram, trace::SpanKind};
+use http::{HeaderValue, StatusCode, Version, header, uri::Authority};
+use opentelemetry::{KeyValue, trace::SpanKind};
 
 use crate::{
-    metrics::{self, FAST_BUCKETS_SECONDS},
+    metrics::{self, FAST_BUCKETS_SECONDS, LabelledHistogram},
     request_id::{self, RequestId},
     trace::{self, LogFields, Span},
 };
@@ -27,7 +27,7 @@ pub struct Outcome(pub &'static str);
 
 /// Gives each request an id, begins its trace, measures it, and logs it once it is answered.
 pub struct RequestObserver {
-    duration: Histogram<f64>,
+    duration: LabelledHistogram<(&'static str, u16)>,
 }
 
 impl RequestObserver {
@@ -35,8 +35,9 @@ impl RequestObserver {
     pub fn new() -> Self {
         let description = "How long requests took, up to the answer's head";
         let duration = "http.server.request.duration";
+        let duration = metrics::seconds_histogram(duration, description, &FAST_BUCKETS_SECONDS);
         Self {
-            duration: metrics::seconds_histogram(duration, description, &FAST_BUCKETS_SECONDS),
+            duration: LabelledHistogram::new(duration),
         }
     }
 
@@ -46,27 +47,36 @@ impl RequestObserver {
         mut request: Request,
         answer: impl AsyncFnOnce(Request) -> Response,
     ) -> Response {
-        let started = Instant::now();
-        let id = RequestId::of_headers(request.headers());
-        // A page of the site has none.
         let route = request.extensions().get::<MatchedPath>().cloned();
-        let route = route.as_ref().map(MatchedPath::as_str);
-        let observed = Observed {
+        let observed = self.begin(&request, route.as_ref().map(MatchedPath::as_str));
+        request.extensions_mut().insert(observed.id.clone());
+        // Large, and would be moved with all that awaits it.
+        let answer = observed.span.instrument(Box::pin(answer(request))).await;
+        observed.answered(answer)
+    }
+
+    /// The same for an answer that is kept, with the route it was read for, if there is one and the request may be answered at all
+    /// ([`guarded`]).
+    pub fn observe_kept<B>(
+        &self,
+        request: &http::Request<B>,
+        kept: impl FnOnce(&http::Request<B>) -> Option<(&'static str, Response)>,
+    ) -> Option<Response> {
+        let (route, answer) = kept(request).filter(|_| names_one_host(request))?;
+        Some(self.begin(request, Some(route)).answered(answer))
+    }
+
+    fn begin<'a, B>(&'a self, request: &http::Request<B>, route: Option<&'a str>) -> Observed<'a> {
+        let id = RequestId::of_headers(request.headers());
+        Observed {
+            duration: &self.duration,
+            started: Instant::now(),
             method: trace::method(request.method()),
             route,
             path: route.is_none().then(|| request.uri().path().to_owned()),
-            span: span(&request, &id, route),
-        };
-        request.extensions_mut().insert(id.clone());
-        // Large, and would be moved with all that awaits it.
-        let mut answer = observed.span.instrument(Box::pin(answer(request))).await;
-        observed.answered(&answer, started, &self.duration);
-        if let Ok(id) = HeaderValue::from_str(id.as_str()) {
-            answer
-                .headers_mut()
-                .insert(HeaderName::from_static(request_id::HEADER), id);
+            span: span(request, &id, route),
+            id,
         }
-        answer
     }
 }
 
@@ -76,16 +86,16 @@ impl Default for RequestObserver {
     }
 }
 
-fn span(request: &Request, id: &RequestId, route: Option<&str>) -> Span {
+fn span<B>(request: &http::Request<B>, id: &RequestId, route: Option<&str>) -> Span {
     let caller = trace::traceparent_in(request.headers());
     Span::root(LogFields::from(id), caller, SpanKind::Server, || {
         let method = trace::method(request.method());
-        let name = route.map_or(method.into(), |route| format!("{method} {route}").into());
+        let name = route.map_or(method.into(), |route| [method, " ", route].concat().into());
         let mut attributes = vec![
             KeyValue::new("http.request.method", method),
             KeyValue::new("url.scheme", "http"),
             KeyValue::new("url.path", request.uri().path().to_owned()),
-            KeyValue::new("request_id", id.as_str().to_owned()),
+            KeyValue::new("request_id", id),
         ];
         attributes.extend(route.map(|route| KeyValue::new("http.route", route.to_owned())));
         (name, attributes)
@@ -94,30 +104,28 @@ fn span(request: &Request, id: &RequestId, route: Option<&str>) -> Span {
 
 /// A request that is to be answered.
 struct Observed<'a> {
+    duration: &'a LabelledHistogram<(&'static str, u16)>,
+    started: Instant,
     method: &'static str,
     route: Option<&'a str>,
     path: Option<String>,
     span: Span,
+    id: RequestId,
 }
 
 impl Observed<'_> {
-    fn answered(&self, answer: &Response, started: Instant, duration: &Histogram<f64>) {
-        let took = started.elapsed();
+    fn answered(self, mut answer: Response) -> Response {
+        let took = self.started.elapsed();
         let status = answer.status().as_u16();
         self.span.set("http.response.status_code", i64::from(status));
         if answer.status().is_server_error() {
             self.span.fail();
         }
-        let mut labels = vec![
-            KeyValue::new("http.request.method", self.method),
-            KeyValue::new("url.scheme", "http"),
-            KeyValue::new("http.response.status_code", i64::from(status)),
-        ];
-        labels.extend(
-            self.route
-                .map(|route| KeyValue::new("http.route", route.to_owned())),
-        );
-        duration.record(took.as_secs_f64(), &labels);
+        let (seconds, outcome) = (took.as_secs_f64(), (self.method, status));
+        self.duration
+            .record(seconds, self.route.unwrap_or_default(), outcome, || {
+                self.labels(status)
+            });
         let _current = self.span.enter();
         tracing::info!(
             http.request.method = self.method,
@@ -128,6 +136,23 @@ impl Observed<'_> {
             duration_ms = took.as_micros() as f64 / MICROSECONDS_PER_MILLISECOND,
             "answered"
         );
+        if let Ok(id) = HeaderValue::from_str(self.id.as_str()) {
+            answer.headers_mut().insert(request_id::HEADER, id);
+        }
+        answer
+    }
+
+    fn labels(&self, status: u16) -> Vec<KeyValue> {
+        let mut labels = vec![
+            KeyValue::new("http.request.method", self.method),
+            KeyValue::new("url.scheme", "http"),
+            KeyValue::new("http.response.status_code", i64::from(status)),
+        ];
+        labels.extend(
+            self.route
+                .map(|route| KeyValue::new("http.route", route.to_owned())),
+        );
+        labels
     }
 }
 

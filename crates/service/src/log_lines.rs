@@ -4,6 +4,7 @@
 //! Graver ones wait for room.
 
 use std::{
+    fmt::Debug,
     io::{self, Write},
     iter,
     sync::{
@@ -15,10 +16,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde::{Serializer, ser::SerializeMap};
+use serde::Serialize;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
-use tracing::{Event, Level, Subscriber};
-use tracing_serde::SerdeMapVisitor;
+use tracing::{
+    Event, Level, Subscriber,
+    field::{Field, Visit},
+};
 use tracing_subscriber::{Layer, layer::Context};
 
 use crate::trace;
@@ -118,35 +121,79 @@ impl LogLines {
 
 impl<S: Subscriber> Layer<S> for LogLines {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        // Only a value that cannot be written down fails, of which we log none.
         if let Ok(line) = line(event) {
             self.queue(*event.metadata().level(), line);
         }
     }
 }
 
-fn line(event: &Event<'_>) -> Result<Vec<u8>, serde_json::Error> {
+/// What fails cannot be written down as JSON, of which we log none.
+fn line(event: &Event<'_>) -> serde_json::Result<Vec<u8>> {
     let metadata = event.metadata();
-    let now = OffsetDateTime::now_utc().format(&Rfc3339);
     let mut line = Vec::with_capacity(LINE_BYTES);
-    let mut serializer = serde_json::Serializer::new(&mut line);
-    let mut map = serializer.serialize_map(None)?;
-    map.serialize_entry("timestamp", &now.unwrap_or_default())?;
-    map.serialize_entry("level", metadata.level().as_str())?;
-    map.serialize_entry("target", metadata.target())?;
-    let mut visitor = SerdeMapVisitor::new(map);
-    event.record(&mut visitor);
-    let mut map = visitor.take_serializer()?;
+    line.extend_from_slice(b"{\"timestamp\":\"");
+    // A line without its time is still a line.
+    let _bytes = OffsetDateTime::now_utc().format_into(&mut line, &Rfc3339);
+    line.push(b'"');
+    let mut fields = Fields {
+        line: &mut line,
+        failed: Ok(()),
+    };
+    fields.add("level", metadata.level().as_str());
+    fields.add("target", metadata.target());
+    event.record(&mut fields);
     trace::with_log_fields(|name, value| {
-        if metadata.fields().field(name).is_some() {
-            Ok(())
-        } else {
-            map.serialize_entry(name, value)
+        if metadata.fields().field(name).is_none() {
+            fields.add(name, value);
         }
-    })?;
-    map.end()?;
-    line.push(b'\n');
+    });
+    fields.failed?;
+    line.extend_from_slice(b"}\n");
     Ok(line)
+}
+
+/// The fields of a line after its first.
+struct Fields<'a> {
+    line: &'a mut Vec<u8>,
+    failed: serde_json::Result<()>,
+}
+
+impl Fields<'_> {
+    /// Adds one. Names are those of our code, in which nothing has to be escaped.
+    fn add(&mut self, name: &str, value: impl Serialize) {
+        self.line.extend_from_slice(b",\"");
+        self.line.extend_from_slice(name.as_bytes());
+        self.line.extend_from_slice(b"\":");
+        if let Err(error) = serde_json::to_writer(&mut *self.line, &value) {
+            self.failed = Err(error);
+        }
+    }
+}
+
+impl Visit for Fields<'_> {
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.add(field.name(), value);
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.add(field.name(), value);
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.add(field.name(), value);
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.add(field.name(), value);
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.add(field.name(), value);
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.add(field.name(), format_args!("{value:?}"));
+    }
 }
 
 /// Writes what is queued until nobody can queue any more. What stdout refuses is lost, and counted.

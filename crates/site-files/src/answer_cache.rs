@@ -14,10 +14,11 @@ use std::{
 
 use axum::{
     body::{Body, Bytes, to_bytes},
-    extract::Request,
-    http::{HeaderMap, HeaderName, Method, StatusCode, header},
+    http::{HeaderMap, HeaderName, Method, Request, StatusCode, header},
     response::{IntoResponse, Response},
 };
+
+use crate::security_headers;
 
 const KEPT_FOR: Duration = Duration::from_millis(100);
 /// The largest answer that is kept: larger ones cost more to send than to read.
@@ -47,17 +48,20 @@ pub(crate) enum Coding {
 impl Coding {
     /// The coding that a request without conditions will be answered in, where that is plain: what weighs codings against each
     /// other, or names none that we have, is for the file server to read.
-    pub fn of_plain(request: &Request) -> Option<Self> {
+    pub fn of_plain<B>(request: &Request<B>) -> Option<Self> {
         let headers = request.headers();
         let is_plain = request.method() == Method::GET
             && request.uri().query().is_none()
             && !CONDITIONS.iter().any(|condition| headers.contains_key(condition));
+        if !is_plain {
+            return None;
+        }
         let mut accepted = headers.get_all(header::ACCEPT_ENCODING).iter();
         let (accepted, None) = (accepted.next(), accepted.next()) else {
             return None;
         };
-        let Some(accepted) = accepted.filter(|_| is_plain) else {
-            return is_plain.then_some(Self::Identity);
+        let Some(accepted) = accepted else {
+            return Some(Self::Identity);
         };
         let accepted = accepted.to_str().ok().filter(|list| !list.contains(';'))?;
         let names = |coding| accepted.split(',').any(|accepted| accepted.trim() == coding);
@@ -93,14 +97,21 @@ struct Answer {
 impl AnswerCache {
     /// The answer that is kept for this address, if it is still to be used. Without one, whoever asks is to read it.
     pub fn get(&self, path: &str, coding: Coding) -> Option<Response> {
-        let kept = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let answer = kept.answers.get(path)?.get(&coding)?;
-        answer
-            .is_to_be_used(answer.read.elapsed())
-            .then(|| answer.to_response())
+        self.get_if(path, coding, |answer| answer.is_to_be_used(answer.read.elapsed()))
     }
 
-    /// The same answer, which is kept if it is a whole file that is no larger than what is kept.
+    /// The same, unless it is old enough to be read anew: whoever gets none need not do so.
+    pub fn get_fresh(&self, path: &str, coding: Coding) -> Option<Response> {
+        self.get_if(path, coding, |answer| answer.read.elapsed() < KEPT_FOR)
+    }
+
+    fn get_if(&self, path: &str, coding: Coding, is_used: impl FnOnce(&Answer) -> bool) -> Option<Response> {
+        let kept = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let answer = kept.answers.get(path)?.get(&coding)?;
+        is_used(answer).then(|| answer.to_response())
+    }
+
+    /// The same answer, which is kept with the headers of every answer if it is a whole file that is no larger than what is kept.
     pub async fn keep(&self, path: String, coding: Coding, answer: Response) -> Response {
         let length = answer.headers().get(header::CONTENT_LENGTH);
         let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
@@ -114,6 +125,7 @@ impl AnswerCache {
         };
         let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
         headers.extend(parts.headers);
+        security_headers::add(&mut headers);
         let answer = Answer::new(headers, body);
         let response = answer.to_response();
         self.0
@@ -160,7 +172,7 @@ impl Answer {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, path::Path};
+    use std::{fs, path::Path, sync::Arc};
 
     use axum::Router;
     use tower::ServiceExt;
@@ -180,10 +192,10 @@ mod tests {
         ] {
             fs::write(folder.join(name), content).expect("a folder of ours");
         }
-        Site::read(folder).expect("a site").into_router()
+        Arc::new(Site::read(folder).expect("a site")).router()
     }
 
-    fn asked(address: &str, headers: &[(HeaderName, &str)]) -> Request {
+    fn asked(address: &str, headers: &[(HeaderName, &str)]) -> Request<Body> {
         let mut request = Request::get(address);
         for (name, value) in headers {
             request = request.header(name, *value);
@@ -191,9 +203,11 @@ mod tests {
         request.body(Body::empty()).expect("a request")
     }
 
-    async fn told(site: &Router, request: Request) -> (HeaderMap, String) {
+    async fn told(site: &Router, request: Request<Body>) -> (HeaderMap, String) {
         let answer = site.clone().oneshot(request).await.expect("an answer");
-        let (parts, body) = answer.into_parts();
+        let (mut parts, body) = answer.into_parts();
+        // What is read has them from whoever sends it.
+        security_headers::add(&mut parts.headers);
         let body = to_bytes(body, MAX_ANSWER_BYTES).await.expect("a body");
         (parts.headers, String::from_utf8(body.into()).expect("text"))
     }

@@ -29,6 +29,9 @@ use crate::{
 
 /// What the front ends' build says of the site it made.
 const ROUTES: &str = "_routes.json";
+/// The routes of the home page and of everything else.
+const HOME: &str = "/";
+const FILES: &str = "/{*path}";
 /// Where remotes lie, each in a folder of its name. The shell's pages know nothing of them, nor they of the pages.
 const REMOTES: &str = "/remotes/";
 /// `Cache-Control` of files whose names carry a hash.
@@ -175,11 +178,19 @@ impl Site {
     }
 
     /// Serves every address that no other route takes.
-    pub fn into_router(self) -> Router {
+    pub fn router(self: Arc<Self>) -> Router {
         Router::new()
-            .route("/", get(serve).post(redirect_post))
-            .route("/{*path}", get(serve))
-            .with_state(Arc::new(self))
+            .route(HOME, get(serve).post(redirect_post))
+            .route(FILES, get(serve))
+            .with_state(self)
+    }
+
+    /// What [`Self::router`] would answer at once, with its route and the headers of every answer: a file that was read a moment ago.
+    pub fn kept<B>(&self, request: &axum::http::Request<B>) -> Option<(&'static str, Response)> {
+        let coding = Coding::of_plain(request)?;
+        let path = request.uri().path();
+        let answer = self.cache.get_fresh(path, coding)?;
+        Some((if path == HOME { HOME } else { FILES }, answer))
     }
 
     async fn answer(&self, request: Request) -> Response {

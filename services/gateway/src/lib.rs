@@ -32,16 +32,18 @@ mod upload_body;
 mod uploads;
 mod visits;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 pub use api::openapi::openapi;
 use app::AppState;
 pub use settings::Settings;
+use site_files::Site;
 use site_service::{
     drain::{CancellationToken, Drain},
     http::{HttpServer, Limits},
     http_health::HealthServer,
+    http_middleware::RequestObserver,
 };
 
 /// The running gateway.
@@ -66,13 +68,26 @@ impl Service {
              address, headers are the visitor's own word; TRUSTED_PROXIES must be 0"
         );
         let server = HttpServer::bind("LISTEN", settings.listen, limits(&settings)).await?;
-        let server = server.behind(settings.proxy_protocol.clone());
+        let mut server = server.behind(settings.proxy_protocol.clone());
         let health = HealthServer::bind(settings.health_listen).await?;
+        let (site, observer) = (site(&settings)?, Arc::new(RequestObserver::new()));
+        // What other sites may do stands in answers, too, and depends on which one asks.
+        if let Some(site) = site.clone().filter(|_| settings.cors_origins.is_empty()) {
+            let observer = Arc::clone(&observer);
+            server = server.answering_at_once(move |request| {
+                observer.observe_kept(request, |request| site.kept(request))
+            });
+        }
         let app = AppState::new(&settings)?;
         let readyz = readiness::readyz(app.services.clone());
         Ok(Self {
             server,
-            router: router::router(app, &settings)?,
+            router: router::router(
+                app,
+                &settings,
+                site.map(Site::router).unwrap_or_default(),
+                observer,
+            )?,
             health,
             readyz,
             grace: settings.grace,
@@ -94,6 +109,19 @@ impl Service {
         let serving = self.server.run(self.router, Drain::new(stop.clone(), self.grace));
         self.health.run_beside(serving, self.readyz, stop).await;
     }
+}
+
+fn site(settings: &Settings) -> anyhow::Result<Option<Arc<Site>>> {
+    let Some(folder) = &settings.site_dir else {
+        return Ok(None);
+    };
+    let site = Site::read(folder).with_context(|| {
+        format!(
+            "The setting SITE_DIR is wrong: {} holds no site",
+            folder.display()
+        )
+    })?;
+    Ok(Some(Arc::new(site)))
 }
 
 fn limits(settings: &Settings) -> Limits {

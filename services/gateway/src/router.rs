@@ -2,7 +2,6 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use anyhow::Context;
 use axum::{
     Router,
     extract::{ConnectInfo, DefaultBodyLimit, Request, State},
@@ -11,7 +10,7 @@ use axum::{
     response::Response,
     routing::{MethodRouter, any, get, post},
 };
-use site_files::{Site, security_headers};
+use site_files::security_headers;
 use site_service::{http_middleware::RequestObserver, idempotency, request_id};
 use tower_http::cors::CorsLayer;
 
@@ -41,15 +40,20 @@ const REPORT_BYTES: usize = 32 * 1024;
 const LINK_BYTES: usize = 4 * 1024;
 /// How long a form without a file may take, from its headers to its answer.
 const FORM_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
-/// Everything the gateway serves.
+
+/// Everything the gateway serves; `site` is empty where that is not its own.
 ///
 /// # Errors
 ///
-/// If the setting `SITE_DIR` names a folder that holds no site, or the operating system has no random bytes.
-pub fn router(app: AppState, settings: &Settings) -> anyhow::Result<Router> {
-    let site = site(settings)?;
+/// If the operating system has no random bytes, or there are more campaigns than a metric may have labels.
+pub fn router(
+    app: AppState,
+    settings: &Settings,
+    site: Router,
+    observer: Arc<RequestObserver>,
+) -> anyhow::Result<Router> {
     let outermost = Outermost {
-        observer: RequestObserver::new(),
+        observer,
         proxies: TrustedProxies {
             count: settings.trusted_proxies,
             header: settings.forwarded_header,
@@ -78,7 +82,7 @@ pub fn router(app: AppState, settings: &Settings) -> anyhow::Result<Router> {
 
 /// What every request meets first.
 struct Outermost {
-    observer: RequestObserver,
+    observer: Arc<RequestObserver>,
     proxies: TrustedProxies,
     pages: FormPages,
 }
@@ -193,19 +197,6 @@ fn other_routes() -> Router<AppState> {
         .route("/api/{*path}", any(not_found))
 }
 
-fn site(settings: &Settings) -> anyhow::Result<Router> {
-    let Some(folder) = &settings.site_dir else {
-        return Ok(Router::new());
-    };
-    let site = Site::read(folder).with_context(|| {
-        format!(
-            "The setting SITE_DIR is wrong: {} holds no site",
-            folder.display()
-        )
-    })?;
-    Ok(site.into_router())
-}
-
 /// Where the pages are that browsers get which have sent a form by themselves.
 fn page_source(settings: &Settings, site: &Router) -> PageSource {
     match (&settings.site_dir, &settings.pages_url) {
@@ -226,11 +217,11 @@ fn cors(origins: &[HeaderValue]) -> CorsLayer {
         .allow_headers([
             header::CONTENT_TYPE,
             HeaderName::from_static(idempotency::HEADER),
-            HeaderName::from_static(request_id::HEADER),
+            request_id::HEADER,
             challenge::SOLUTION,
             challenge::FILL_SECONDS,
         ])
-        .expose_headers([header::RETRY_AFTER, HeaderName::from_static(request_id::HEADER)])
+        .expose_headers([header::RETRY_AFTER, request_id::HEADER])
 }
 
 #[cfg(test)]

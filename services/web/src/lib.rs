@@ -44,11 +44,15 @@ impl Service {
                 folder.display()
             )
         })?;
+        let (site, observer) = (Arc::new(site), Arc::new(RequestObserver::new()));
         let server = HttpServer::bind("LISTEN", settings.listen, Limits::default()).await?;
+        let router = router(Arc::clone(&site), Arc::clone(&observer));
+        let server = server
+            .answering_at_once(move |request| observer.observe_kept(request, |request| site.kept(request)));
         let health = HealthServer::bind(settings.health_listen).await?;
         Ok(Self {
             server,
-            router: router(site),
+            router,
             health,
             grace: settings.drain.grace,
         })
@@ -73,9 +77,8 @@ impl Service {
     }
 }
 
-fn router(site: Site) -> Router {
-    let observer = Arc::new(RequestObserver::new());
-    site.into_router().layer(from_fn_with_state(observer, answer))
+fn router(site: Arc<Site>, observer: Arc<RequestObserver>) -> Router {
+    site.router().layer(from_fn_with_state(observer, answer))
 }
 
 async fn answer(State(observer): State<Arc<RequestObserver>>, request: Request, next: Next) -> Response {

@@ -1,8 +1,10 @@
 //! One connection: its protocol, its limits, and until when it may stay open.
 
-use std::{convert::Infallible, net::SocketAddr, pin::pin, time::Duration};
+use std::{convert::Infallible, future::ready, net::SocketAddr, pin::pin, time::Duration};
 
-use axum::{Router, extract::ConnectInfo};
+use axum::{Router, extract::ConnectInfo, response::Response};
+use futures_util::future::Either;
+use http::Request;
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
@@ -37,19 +39,24 @@ const LOCAL_RESETS: usize = 100;
 /// How often an HTTP/2 client is asked whether it is still there, and how long it may take to say so.
 const PING_INTERVAL: Duration = Duration::from_secs(10);
 
+/// Finds what a request is answered at once, before any route is looked for.
+pub(super) type AtOnce = Box<dyn Fn(&Request<Incoming>) -> Option<Response> + Send + Sync>;
+
 /// What all connections of a server have in common.
 pub(super) struct Connections {
     protocol: auto::Builder<StreamExecutor>,
+    at_once: AtOnce,
     router: Router,
     drain: Drain,
     deadlines: Deadlines,
 }
 
 impl Connections {
-    /// Connections whose requests this router answers.
-    pub fn new(router: Router, drain: Drain, deadlines: Deadlines) -> Self {
+    /// Connections whose requests this router answers that are not answered at once.
+    pub fn new(at_once: AtOnce, router: Router, drain: Drain, deadlines: Deadlines) -> Self {
         Self {
             protocol: protocol(deadlines),
+            at_once,
             router,
             drain,
             deadlines,
@@ -59,11 +66,15 @@ impl Connections {
     /// Serves one until it ends, stands still, or the drain has finished what is in flight on it.
     pub async fn serve(&self, stream: TcpStream, client: SocketAddr) {
         let activity = Activity::new();
-        let service = service_fn(|mut request: http::Request<Incoming>| {
+        let service = service_fn(|mut request: Request<Incoming>| {
             let in_flight = activity.begin();
-            request.extensions_mut().insert(ConnectInfo(client));
-            request.extensions_mut().insert(self.drain.clone());
-            let answering = self.router.clone().oneshot(request);
+            let answering = if let Some(answer) = (self.at_once)(&request) {
+                Either::Left(ready(Ok(answer)))
+            } else {
+                request.extensions_mut().insert(ConnectInfo(client));
+                request.extensions_mut().insert(self.drain.clone());
+                Either::Right(self.router.clone().oneshot(request))
+            };
             async move {
                 let answer = answering.await?;
                 Ok::<_, Infallible>(answer.map(|body| Answer::new(body, in_flight)))

@@ -11,7 +11,9 @@ mod stalled_answers;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context;
-use axum::Router;
+use axum::{Router, response::Response};
+use http::Request;
+use hyper::body::Incoming;
 use ipnet::IpNet;
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -21,7 +23,7 @@ use tokio_util::task::TaskTracker;
 
 use self::{
     addresses::{Addresses, Admitted},
-    connection::Connections,
+    connection::{AtOnce, Connections},
     proxy_protocol::client_of,
 };
 pub use self::{
@@ -39,6 +41,7 @@ pub struct HttpServer {
     connections: Arc<Semaphore>,
     entrance: Entrance,
     deadlines: Deadlines,
+    at_once: AtOnce,
 }
 
 /// Finds whose a connection is, and whether there may be one more of its client's.
@@ -69,7 +72,18 @@ impl HttpServer {
                 header_deadline: limits.deadlines.head,
             },
             deadlines: limits.deadlines,
+            at_once: Box::new(|_| None),
         })
+    }
+
+    /// Answers a request by this, where it has an answer, before any route is looked for.
+    #[must_use]
+    pub fn answering_at_once(
+        mut self,
+        answer: impl Fn(&Request<Incoming>) -> Option<Response> + Send + Sync + 'static,
+    ) -> Self {
+        self.at_once = Box::new(answer);
+        self
     }
 
     /// Takes the word of these proxies for whose their connections are, and connections of theirs only.
@@ -88,7 +102,12 @@ impl HttpServer {
     /// alone. Each request finds the drain among its extensions ([`Drain::of`]).
     pub async fn run(self, router: Router, drain: Drain) {
         let serving = TaskTracker::new();
-        let connections = Arc::new(Connections::new(router, drain.clone(), self.deadlines));
+        let connections = Arc::new(Connections::new(
+            self.at_once,
+            router,
+            drain.clone(),
+            self.deadlines,
+        ));
         let entrance = Arc::new(self.entrance);
         while let Some(accepted) = drain
             .stop()

@@ -32,6 +32,10 @@ const ROUTES: &str = r#"{
 
 /// A site of a few files, and the gateway that serves it.
 async fn site() -> anyhow::Result<(Gateway, TempDir)> {
+    site_with(&[]).await
+}
+
+async fn site_with(flags: &[&str]) -> anyhow::Result<(Gateway, TempDir)> {
     let folder = TempDir::new()?;
     let write = |path: &str, content: &[u8]| {
         let path = folder.path().join(path);
@@ -60,14 +64,19 @@ async fn site() -> anyhow::Result<(Gateway, TempDir)> {
         b"Contact: mailto:admin@oculant.example\n",
     )?;
     write("remotes/blog/assets/list.1a2b.js", b"chunk")?;
-    let gateway = Gateway::start(&["--site-dir", &folder.path().to_string_lossy()]).await?;
+    let own = ["--site-dir", &folder.path().to_string_lossy()];
+    let gateway = Gateway::start(&[&own, flags].concat()).await?;
     Ok((gateway, folder))
 }
 
 /// The answer to a path as it is written here: an HTTP client would correct it first.
 async fn raw_answer_to(gateway: &Gateway, path: &str) -> anyhow::Result<String> {
+    raw_answer(gateway, path, "Host: localhost\r\n").await
+}
+
+async fn raw_answer(gateway: &Gateway, path: &str, headers: &str) -> anyhow::Result<String> {
     let mut stream = TcpStream::connect(gateway.url.trim_start_matches("http://")).await?;
-    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await?;
@@ -107,6 +116,55 @@ async fn each_page_has_one_address() -> anyhow::Result<()> {
         let moved = gateway.get(from).send().await?;
         assert_eq!(moved.status(), StatusCode::PERMANENT_REDIRECT, "{from}");
         assert_eq!(moved.headers()[header::LOCATION], to);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_page_that_is_kept_is_answered_as_one_that_is_read_but_for_the_requests_id() -> anyhow::Result<()> {
+    let (gateway, _folder) = site().await?;
+    let told = async || {
+        let answer = raw_answer_to(&gateway, "/blog").await?;
+        let (mut own, mut common): (Vec<_>, Vec<_>) = answer
+            .lines()
+            .map(str::to_owned)
+            .filter(|line| !line.starts_with("date: "))
+            .partition(|line| line.starts_with("x-request-id: "));
+        common.sort();
+        anyhow::Ok((own.pop().context("it has an id")?, common))
+    };
+    let (read_id, read) = told().await?;
+    let (kept_id, kept) = told().await?;
+    assert_eq!(kept, read);
+    assert_ne!(kept_id, read_id);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_page_that_is_kept_is_refused_to_whom_it_would_be_refused_were_it_read() -> anyhow::Result<()> {
+    let (gateway, _folder) = site().await?;
+    for headers in [
+        "",
+        "Host: localhost\r\nHost: other.example\r\n",
+        "Host: visitor@localhost\r\n",
+    ] {
+        let page = raw_answer_to(&gateway, "/blog").await?;
+        assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+        let refused = raw_answer(&gateway, "/blog", headers).await?;
+        assert!(refused.starts_with("HTTP/1.1 400"), "{headers}: {refused}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn where_other_sites_may_call_each_is_told_so_of_a_page_whether_it_is_read_or_kept()
+-> anyhow::Result<()> {
+    let friends = ["https://friend.example", "https://another.example"];
+    let (gateway, _folder) = site_with(&["--cors-origins", &friends.join(",")]).await?;
+    for friend in [friends, friends].concat() {
+        let page = gateway.get("/blog").header(header::ORIGIN, friend).send().await?;
+        assert_eq!(page.status(), StatusCode::OK);
+        assert_eq!(page.headers()[header::ACCESS_CONTROL_ALLOW_ORIGIN], friend);
     }
     Ok(())
 }
