@@ -116,9 +116,9 @@ pub async fn export<D: Columns>(
     }
     let mut table = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
     let heading = ["id", "time"].into_iter().chain(D::NAMES.iter().copied());
-    table.write_record(heading.chain(source.channels.iter().map(String::as_str)))?;
+    table.write_record(heading.chain(source.channels.keys().map(String::as_str)))?;
     while let Some(row) = rows.try_next().await? {
-        row.write_to(&mut table, &source.channels)?;
+        row.write_to(&mut table)?;
     }
     Ok(table.flush()?)
 }
@@ -160,12 +160,10 @@ impl<D: Columns> Row<D> {
         format!("{time}  {}  {in_short}  {channels}", self.event.id)
     }
 
-    fn write_to(&self, table: &mut Writer<impl Write>, channels: &[String]) -> anyhow::Result<()> {
+    fn write_to(&self, table: &mut Writer<impl Write>) -> anyhow::Result<()> {
         let time = self.event.time.format(&Rfc3339).unwrap_or_default();
         let fixed = [self.event.id.to_string(), time];
-        let fared = channels
-            .iter()
-            .map(|channel| self.channels.get(channel).cloned().unwrap_or_default());
+        let fared = self.channels.values().cloned();
         let cells = fixed.into_iter().chain(self.event.data.cells()).chain(fared);
         Ok(table.write_record(cells.map(|cell| escape_formula(&cell).into_owned()))?)
     }
@@ -176,8 +174,9 @@ struct Source {
     events: StreamReader,
     dead_letters: StreamReader,
     deliveries: async_nats::jetstream::kv::Store,
-    /// The channels of the type: mails, and the endpoints that are set up.
-    channels: Vec<String>,
+    /// The channels of the type, which are mails, and the endpoints that are set up; and the number in the stream up to which all
+    /// that was for them is done.
+    channels: BTreeMap<String, u64>,
 }
 
 impl Source {
@@ -186,17 +185,18 @@ impl Source {
         let mails = Channel::ALL
             .into_iter()
             .filter(|channel| channel.event_type() == D::TYPE);
-        let mut channels: Vec<String> = mails.map(|channel| channel.name().to_owned()).collect();
+        let mut channels: BTreeMap<String, u64> =
+            mails.map(|channel| (channel.name().to_owned(), 0)).collect();
         let mut consumers = events.stream().consumers();
         let subject = format!("{}.*", D::TYPE.subject_prefix());
         while let Some(consumer) = consumers.try_next().await? {
             let takes_it = consumer.config.filter_subjects.contains(&subject);
-            if takes_it && consumer.name.starts_with(Endpoint::CONSUMER_PREFIX) {
-                channels.push(consumer.name);
+            let is_endpoint = takes_it && consumer.name.starts_with(Endpoint::CONSUMER_PREFIX);
+            if is_endpoint || channels.contains_key(&consumer.name) {
+                channels.insert(consumer.name, consumer.ack_floor.stream_sequence);
             }
         }
         drop(consumers);
-        channels.sort();
         Ok(Self {
             events,
             dead_letters: broker::reader(context, DEAD_LETTERS_STREAM).await?,
@@ -218,27 +218,31 @@ impl Source {
             let taken = event.filter(|event| {
                 !event.subject.is_synthetic() && period.takes(event.time) && takes(&event.data)
             });
-            async move { Ok(taken) }
+            async move { Ok(taken.map(|event| (message.sequence, event))) }
         });
         events
-            .map(async |event| self.row(event?).await)
+            .map(async |event| {
+                let (number, event) = event?;
+                self.row(number, event).await
+            })
             .buffered(LOOKUPS_AT_ONCE)
             .boxed()
     }
 
-    async fn row<D: EventData>(&self, event: Event<D>) -> anyhow::Result<Row<D>> {
+    /// The row of an event, which has this number in the stream.
+    async fn row<D: EventData>(&self, number: u64, event: Event<D>) -> anyhow::Result<Row<D>> {
         let mut channels = BTreeMap::new();
-        for channel in &self.channels {
-            channels.insert(
-                channel.clone(),
-                self.fared(event.id, event.subject.as_str(), channel).await?,
-            );
+        for (channel, done) in &self.channels {
+            let recorded = self.recorded(event.id, event.subject.as_str(), channel).await?;
+            // What is done without a record was so long ago that it is gone, was given up, or came before the channel.
+            let unrecorded = if number <= *done { "no record" } else { "waiting" };
+            channels.insert(channel.clone(), recorded.unwrap_or_else(|| unrecorded.to_owned()));
         }
         Ok(Row { event, channels })
     }
 
-    /// How an event fared on a channel.
-    async fn fared(&self, event: Uuid, person: &str, channel: &str) -> anyhow::Result<String> {
+    /// How an event fared on a channel, where that is recorded.
+    async fn recorded(&self, event: Uuid, person: &str, channel: &str) -> anyhow::Result<Option<String>> {
         let record = read_value(&self.deliveries, &format!("{event}.{channel}")).await;
         let record = record.context("the delivery records cannot be read")?;
         if let Some(record) = record {
@@ -246,14 +250,16 @@ impl Source {
             let state = [BUNDLED, WITHHELD]
                 .into_iter()
                 .find(|state| record.starts_with(state));
-            return Ok(state.map_or_else(|| format!("delivered {record}"), |_| record.clone()));
+            return Ok(Some(
+                state.map_or_else(|| format!("delivered {record}"), |_| record.clone()),
+            ));
         }
         let subject = subjects::dead_letter(channel, person);
         let letters = broker::search(&self.dead_letters, &subject).await?;
         let is_dead = letters
             .iter()
             .any(|letter| broker::event_id(letter) == Some(event));
-        Ok(if is_dead { "dead letter" } else { "waiting" }.to_owned())
+        Ok(is_dead.then(|| "dead letter".to_owned()))
     }
 }
 

@@ -34,12 +34,17 @@ fn consent(record: &ImportRecord) -> Option<Subscriber> {
         email,
         confirmed,
         source,
+        consent,
     } = record
     else {
         return None;
     };
     let (source, id) = (Some(source.clone()), Uuid::from_u128(1));
-    Some(Subscriber::imported(email.clone(), source, *confirmed, id))
+    let subscriber = Subscriber::imported(email.clone(), source, *confirmed, id);
+    Some(match consent {
+        Some(consent) => subscriber.with_consent(consent.clone(), *confirmed),
+        None => subscriber,
+    })
 }
 
 fn ensure_valid(record: &ImportRecord) {
@@ -48,6 +53,7 @@ fn ensure_valid(record: &ImportRecord) {
             email,
             confirmed,
             source,
+            consent: _,
         } => {
             assert!(EmailAddress::parse(email.as_str()).is_ok() && *confirmed <= NOW);
             assert!((1..=200).contains(&source.chars().count()) && !source.contains(char::is_control));

@@ -113,9 +113,14 @@ impl Import<'_> {
                 email,
                 confirmed,
                 source,
+                consent,
             } => {
-                self.import_confirmed(line.number, email, *confirmed, source)
-                    .await
+                let source = Some(source.clone());
+                let mut subscriber = Subscriber::imported(email.clone(), source, *confirmed, Uuid::new_v4());
+                if let Some(consent) = consent {
+                    subscriber = subscriber.with_consent(consent.clone(), *confirmed);
+                }
+                self.import_confirmed(line.number, email, &subscriber).await
             }
             ImportRecord::Unsubscribe { email, ended } => self.end(line.number, email, *ended).await,
             ImportRecord::Other { state } => Ok(LineOutcome::LeftAlone(format!("the table says {state}"))),
@@ -129,8 +134,7 @@ impl Import<'_> {
         &mut self,
         line: u64,
         email: &EmailAddress,
-        confirmed: OffsetDateTime,
-        source: &str,
+        subscriber: &Subscriber,
     ) -> Result<LineOutcome, SubscriberStoreError> {
         let person = self.key.person(email);
         if let Some(unsubscribe) = self.left.get(&person.current) {
@@ -143,17 +147,15 @@ impl Import<'_> {
             return Ok(LineOutcome::LeftAlone(the_same_as(first)));
         }
         let known = self.subscribers.find_any(&person).await?;
-        if let Some(subscriber) = &known.subscriber {
-            return Ok(LineOutcome::LeftAlone(known_already(subscriber)));
+        if let Some(known) = &known.subscriber {
+            return Ok(LineOutcome::LeftAlone(known_already(known)));
         }
         if self.mode == Mode::DryRun {
             return Ok(LineOutcome::Imported);
         }
-        let subscriber =
-            Subscriber::imported(email.clone(), Some(source.to_owned()), confirmed, Uuid::new_v4());
         let written = self
             .subscribers
-            .write(&known.person, &subscriber, known.revision, Retention::Forever)
+            .write(&known.person, subscriber, known.revision, Retention::Forever)
             .await;
         match written {
             Ok(_) => Ok(LineOutcome::Imported),

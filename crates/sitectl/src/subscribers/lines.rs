@@ -1,5 +1,6 @@
 //! The lines of a table that is to be imported: read whole, or told what is wrong with them.
 
+use ::subscribers::Consent;
 use anyhow::{bail, ensure};
 use csv::{ReaderBuilder, StringRecord};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -11,6 +12,8 @@ use super::{state_name::StateName, table::unescape_formula};
 const MAX_REPORTED_ERRORS: usize = 10;
 /// The longest name of a source.
 const MAX_SOURCE_CHARACTERS: usize = 200;
+/// The most words that were agreed to.
+const MAX_CONSENT_CHARACTERS: usize = 1000;
 
 /// One line and what it tells.
 pub struct Line {
@@ -28,6 +31,8 @@ pub enum ImportRecord {
         confirmed: OffsetDateTime,
         /// Where it was given.
         source: String,
+        /// What was agreed to, where the table tells.
+        consent: Option<Consent>,
     },
     /// Somebody left.
     Unsubscribe {
@@ -111,6 +116,9 @@ struct Columns {
     /// A table of people who left needs neither this nor the next.
     confirmed: Option<usize>,
     source: Option<usize>,
+    /// What was agreed to, and how; a table of another program tells neither.
+    consent: Option<usize>,
+    consent_form: Option<usize>,
     /// An export of ours tells of those who left, too.
     state: Option<usize>,
     ended: Option<usize>,
@@ -131,6 +139,8 @@ impl Columns {
             email,
             confirmed,
             source,
+            consent: find("consent"),
+            consent_form: find("consent_form"),
             state,
             ended: find("ended"),
         })
@@ -161,10 +171,12 @@ impl Columns {
         }
         let confirmed = time("confirmed", named(self.confirmed), now)?;
         let source = source(named(self.source))?;
+        let consent = consent(named(self.consent), named(self.consent_form))?;
         Ok(ImportRecord::Consent {
             email,
             confirmed,
             source,
+            consent,
         })
     }
 }
@@ -176,6 +188,21 @@ fn time(column: &str, cell: &str, now: OffsetDateTime) -> Result<OffsetDateTime,
         Ok(time) => Ok(time),
         Err(_) => Err(format!("{column} is no time such as 2026-11-20T12:00:00Z")),
     }
+}
+
+fn consent(text: &str, form: &str) -> Result<Option<Consent>, String> {
+    let is_line =
+        |cell: &str| cell.chars().count() <= MAX_CONSENT_CHARACTERS && !cell.contains(char::is_control);
+    if !is_line(text) || !is_line(form) {
+        return Err(format!(
+            "consent or consent_form is not a line of at most {MAX_CONSENT_CHARACTERS} characters"
+        ));
+    }
+    if text.is_empty() && !form.is_empty() {
+        return Err("consent is empty; it says what was agreed to in the way of consent_form".to_owned());
+    }
+    let (text, form) = (text.to_owned(), form.to_owned());
+    Ok((!text.is_empty()).then_some(Consent { text, form }))
 }
 
 fn source(cell: &str) -> Result<String, String> {
@@ -211,11 +238,28 @@ mod tests {
         let lines = read(table.as_bytes(), NOW).expect("a table");
         assert!(matches!(
             &lines[..],
-            [Line { number: 3, record: ImportRecord::Consent { email, source, confirmed } }, Line { number: 5, .. }]
+            [Line { number: 3, record: ImportRecord::Consent { email, source, confirmed, consent: None } }, Line { number: 5, .. }]
                 if email.as_str() == "+zoe@example.org"
                     && source == "Fair, Berlin"
                     && *confirmed == datetime!(2026-11-01 9:00 UTC)
         ));
+    }
+
+    #[test]
+    fn what_was_agreed_to_comes_along() {
+        let table = "email,confirmed,source,consent,consent_form\n\
+            zoe@example.org,2026-11-01T10:00:00Z,fair,'=Shall we?,double-opt-in\n";
+        let lines = read(table.as_bytes(), NOW).expect("a table");
+        assert!(matches!(
+            &lines[..],
+            [Line { record: ImportRecord::Consent { consent: Some(Consent { text, form }), .. }, .. }]
+                if text == "=Shall we?" && form == "double-opt-in"
+        ));
+        let long = table.replace("double-opt-in", &"x".repeat(1001));
+        let without_words = table.replace("'=Shall we?", "");
+        for wrong in [long, without_words] {
+            assert!(refusal(&wrong).contains("line 2: consent"), "{}", refusal(&wrong));
+        }
     }
 
     #[test]

@@ -9,7 +9,16 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use visitor::links::UnsubscribeLinks;
 
 /// The columns of an export.
-pub const COLUMNS: &[&str] = &["email", "state", "requested", "confirmed", "ended", "source"];
+pub const COLUMNS: &[&str] = &[
+    "email",
+    "state",
+    "requested",
+    "confirmed",
+    "ended",
+    "source",
+    "consent",
+    "consent_form",
+];
 /// The same where it tells how each can unsubscribe.
 pub const COLUMNS_WITH_LINKS: &[&str] = &[
     "email",
@@ -18,6 +27,8 @@ pub const COLUMNS_WITH_LINKS: &[&str] = &[
     "confirmed",
     "ended",
     "source",
+    "consent",
+    "consent_form",
     "unsubscribe",
     "one_click",
 ];
@@ -33,6 +44,10 @@ pub struct Row {
     confirmed: Option<String>,
     ended: Option<String>,
     source: Option<String>,
+    /// The words that were agreed to, where they are known.
+    consent: Option<String>,
+    /// How the address was shown to be the person's.
+    consent_form: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unsubscribe: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,6 +58,11 @@ impl Row {
     /// The row of a subscriber.
     pub fn of(subscriber: &Subscriber, unsubscribe_links: Option<UnsubscribeLinks>) -> Self {
         let time = |time: OffsetDateTime| time.format(&Rfc3339).ok();
+        let consent = subscriber
+            .consent
+            .clone()
+            .map(|consent| (consent.text, consent.form));
+        let (consent, consent_form) = consent.unzip();
         let (unsubscribe, one_click) = unsubscribe_links.map(|ways| (ways.page, ways.one_click)).unzip();
         Self {
             email: subscriber.email.as_ref().map(|email| email.as_str().to_owned()),
@@ -51,21 +71,28 @@ impl Row {
             confirmed: subscriber.consented_at().and_then(time),
             ended: subscriber.unsubscribed_at().and_then(time),
             source: subscriber.source.clone(),
+            consent,
+            consent_form,
             unsubscribe,
             one_click,
         }
     }
 
     /// What stands under each of [`COLUMNS_WITH_LINKS`].
-    fn cells(&self) -> [Cow<'_, str>; 8] {
+    fn cells(&self) -> [Cow<'_, str>; 10] {
         let plain = |cell: &'_ Option<String>| Cow::Owned(cell.clone().unwrap_or_default());
+        let safe = |cell: &'_ Option<String>| {
+            Cow::Owned(escape_formula(cell.as_deref().unwrap_or_default()).into_owned())
+        };
         [
-            escape_formula(self.email.as_deref().unwrap_or_default()),
+            safe(&self.email),
             escape_formula(&self.state),
             plain(&self.requested),
             plain(&self.confirmed),
             plain(&self.ended),
-            escape_formula(self.source.as_deref().unwrap_or_default()),
+            safe(&self.source),
+            safe(&self.consent),
+            safe(&self.consent_form),
             plain(&self.unsubscribe),
             plain(&self.one_click),
         ]

@@ -8,6 +8,7 @@ use site_broker::{
 };
 use time::format_description::well_known::Rfc3339;
 
+use super::pausing;
 use crate::{
     broker::{self, BucketReader},
     common_args::CommonArgs,
@@ -18,7 +19,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// If the broker does not answer, or what is noted cannot be read.
+/// If the broker does not answer, what is noted cannot be read, or nothing is and there is no such endpoint.
 pub async fn list(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let bucket = BucketReader::open(&context, ENDPOINTS_BUCKET).await?;
@@ -31,6 +32,7 @@ pub async fn list(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     attempts.reverse();
     let mut lines: Vec<String> = attempts.iter().map(line).collect();
     if lines.is_empty() {
+        pausing::consumer_info(&context, name).await?;
         lines.push(format!("Nothing was sent to an endpoint {name} yet."));
     }
     print_output(

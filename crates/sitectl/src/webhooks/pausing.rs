@@ -2,6 +2,7 @@
 //! nothing given up, whichever notifiers run.
 
 use anyhow::{Context as _, ensure};
+use async_nats::jetstream::{Context, consumer::Info};
 use serde_json::json;
 use site_broker::Endpoint;
 use site_events::SITE_STREAM;
@@ -37,10 +38,9 @@ pub async fn pause(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
 /// If there is no such endpoint, it is not paused, or the broker does not answer.
 pub async fn resume(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
-    let site = broker::stream(&context, SITE_STREAM).await?;
-    let info = site.consumer_info(consumer(name)).await;
-    let info = info.with_context(|| no_endpoint(name))?;
+    let info = consumer_info(&context, name).await?;
     ensure!(info.paused, "The endpoint {name} is not paused.");
+    let site = broker::stream(&context, SITE_STREAM).await?;
     let resumed = site.resume_consumer(&consumer(name)).await?;
     ensure!(!resumed.paused, "The broker did not resume the endpoint {name}.");
     let waiting = broker::consumer_lag(&info);
@@ -50,6 +50,17 @@ pub async fn resume(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
         &json!({ "resumed": name, "waiting": waiting }),
         [line],
     )
+}
+
+/// How the consumer of an endpoint fares.
+///
+/// # Errors
+///
+/// If there is no such endpoint, or the broker does not answer.
+pub async fn consumer_info(context: &Context, name: &str) -> anyhow::Result<Info> {
+    let site = broker::stream(context, SITE_STREAM).await?;
+    let info = site.consumer_info(consumer(name)).await;
+    info.with_context(|| no_endpoint(name))
 }
 
 fn consumer(name: &str) -> String {

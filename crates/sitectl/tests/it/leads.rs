@@ -1,11 +1,16 @@
 //! `sitectl leads` and `sitectl applications`.
 
-use async_nats::{HeaderMap, jetstream};
+use anyhow::Context as _;
+use async_nats::{
+    HeaderMap,
+    jetstream::{self, consumer::PullConsumer},
+};
+use futures_util::StreamExt as _;
 use resumes::{ResumeKey, ResumeStore};
 use serde_json::{Value, json};
 use site_broker::DELIVERIES_BUCKET;
 use site_events::{
-    Attribution, Channel,
+    Attribution, Channel, SITE_STREAM,
     event::{CareersApplied, ContactReceived, Scan, StoredResume},
     headers::DEAD_LETTER_ERROR,
     subjects,
@@ -136,6 +141,28 @@ async fn leads_are_exported_with_how_each_channel_fared_and_no_cell_is_a_formula
         "machines are told as it is"
     );
     assert_eq!(documents[0]["channels"]["webhook-crm"], "dead letter");
+    Ok(())
+}
+
+/// Whoever set an endpoint up yesterday, or looks at a lead of last year, is not told that it waits.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_no_channel_is_left_to_do_is_not_said_to_wait() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let flags = nats.flags(User::Operator);
+    publish(&nats, ZOE, lead("Asha", "before the endpoint", None)?).await?;
+    nats.provision_for(CRM).await?;
+    publish(&nats, ZOE, lead("Asha", "behind it", None)?).await?;
+    let sales = Channel::SalesLead.name();
+    let context = jetstream::new(nats.client(User::Notifier).await?);
+    let consumer: PullConsumer = context.get_consumer_from_stream(sales, SITE_STREAM).await?;
+    let mut handed_out = consumer.fetch().max_messages(1).messages().await?;
+    let first = handed_out.next().await.context("the first lead")?;
+    let acknowledged = first.map_err(anyhow::Error::from_boxed)?.double_ack().await;
+    acknowledged.map_err(anyhow::Error::from_boxed)?;
+    let rows = rows(&told(&["leads", "export"], &flags)?)?;
+    let told = |row: usize| (&*rows[row][sales], &*rows[row]["webhook-crm"]);
+    assert_eq!(told(0), ("no record", "no record"));
+    assert_eq!(told(1), ("waiting", "waiting"));
     Ok(())
 }
 

@@ -275,7 +275,10 @@ async fn all_states() -> anyhow::Result<(Nats, Vec<String>)> {
         ),
         (
             "left@example.org",
-            json!({ "state": "unsubscribed", "since": three, "confirmed": two, "source": "/blog" }),
+            json!({
+                "state": "unsubscribed", "since": three, "confirmed": two, "source": "/blog",
+                "consent": { "text": "Shall we?", "form": "double-opt-in" },
+            }),
         ),
         (
             "gone@example.org",
@@ -306,12 +309,13 @@ async fn an_export_is_a_table_that_no_spreadsheet_can_be_harmed_by() -> anyhow::
     assert_eq!(
         table.split("\r\n").collect::<Vec<_>>(),
         [
-            "email,state,requested,confirmed,ended,source",
-            "pending@example.org,pending,2026-11-01T10:00:00Z,,,",
+            "email,state,requested,confirmed,ended,source,consent,consent_form",
+            "pending@example.org,pending,2026-11-01T10:00:00Z,,,,,",
             "'+formula@example.org,confirmed,2026-11-01T10:00:00Z,2026-11-02T10:00:00Z,,\
-             \"'=HYPERLINK(\"\"https://evil.example\"\", \"\"a, b\"\")\"",
-            "left@example.org,unsubscribed,2026-11-01T10:00:00Z,2026-11-02T10:00:00Z,2026-11-03T10:00:00Z,/blog",
-            "gone@example.org,suppressed,2026-11-01T10:00:00Z,2026-11-02T10:00:00Z,,",
+             \"'=HYPERLINK(\"\"https://evil.example\"\", \"\"a, b\"\")\",,",
+            "left@example.org,unsubscribed,2026-11-01T10:00:00Z,2026-11-02T10:00:00Z,2026-11-03T10:00:00Z,/blog,Shall we?,\
+             double-opt-in",
+            "gone@example.org,suppressed,2026-11-01T10:00:00Z,2026-11-02T10:00:00Z,,,,",
             "",
         ]
     );
@@ -328,6 +332,8 @@ async fn an_export_is_a_table_that_no_spreadsheet_can_be_harmed_by() -> anyhow::
         "confirmed": "2026-11-02T10:00:00Z",
         "ended": "2026-11-03T10:00:00Z",
         "source": "/blog",
+        "consent": "Shall we?",
+        "consentForm": "double-opt-in",
     }]);
     assert_eq!(machine["subscribers"], only);
     Ok(())
@@ -349,7 +355,7 @@ async fn an_export_has_the_way_out_of_every_issue_where_the_keys_are_given() -> 
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(
         lines[0],
-        "email,state,requested,confirmed,ended,source,unsubscribe,one_click"
+        "email,state,requested,confirmed,ended,source,consent,consent_form,unsubscribe,one_click"
     );
     let machine = told_json(&["subscribers", "export"], &flags)?;
     let zoe = &machine["subscribers"][0];
@@ -364,7 +370,7 @@ async fn an_export_has_the_way_out_of_every_issue_where_the_keys_are_given() -> 
         .unwrap_or_default()
         .to_owned();
     assert!(page.ends_with(&token));
-    assert_eq!(lines[1].split(',').count(), 8, "{table}");
+    assert_eq!(lines[1].split(',').count(), 10, "{table}");
     site.newsletter.unsubscribe(UnsubscribeRequest { token }).await?;
     site.becomes(ZOE, "unsubscribed").await
 }
@@ -490,11 +496,11 @@ async fn an_old_list_of_those_who_left_ends_no_subscription_made_since() -> anyh
     Ok(())
 }
 
-const TABLE: &str = "email,confirmed,source\n\
-    New@Example.org,2026-10-01T09:00:00Z,fair in Berlin\n\
-    LEFT@example.org,2026-10-01T09:00:00Z,fair in Berlin\n\
-    gone@example.org,2026-10-01T09:00:00Z,fair in Berlin\n\
-    new@example.org,2026-10-02T09:00:00Z,fair in Berlin\n";
+const TABLE: &str = "email,confirmed,source,consent,consent_form\n\
+    New@Example.org,2026-10-01T09:00:00Z,fair in Berlin,Shall we?,paper\n\
+    LEFT@example.org,2026-10-01T09:00:00Z,fair in Berlin,Shall we?,paper\n\
+    gone@example.org,2026-10-01T09:00:00Z,fair in Berlin,,\n\
+    new@example.org,2026-10-02T09:00:00Z,fair in Berlin,,\n";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_adds_whom_nobody_knows_and_changes_nobody_else() -> anyhow::Result<()> {
@@ -527,7 +533,7 @@ async fn an_import_adds_whom_nobody_knows_and_changes_nobody_else() -> anyhow::R
     let added = after.strip_prefix(&before).unwrap_or_default();
     assert_eq!(
         added,
-        "New@Example.org,confirmed,2026-10-01T09:00:00Z,2026-10-01T09:00:00Z,,fair in Berlin\r\n"
+        "New@Example.org,confirmed,2026-10-01T09:00:00Z,2026-10-01T09:00:00Z,,fair in Berlin,Shall we?,paper\r\n"
     );
     assert!(nats.events().await?.is_empty());
 

@@ -96,6 +96,7 @@ async fn the_last_attempts_are_listed_the_newest_first_and_are_no_endpoint() -> 
     let flags = nats.flags(User::Operator);
     let none = told(&["webhooks", "deliveries", "crm"], &flags)?;
     assert_eq!(none, "Nothing was sent to an endpoint crm yet.\n");
+    assert!(refused(&["webhooks", "deliveries", "cmr"], &flags)?.contains("no endpoint cmr"));
     let attempts = json!([
         {
             "time": "2026-11-20T12:00:00Z", "event": "0199d4c0-0000-7000-8000-000000000000", "attempt": 1,

@@ -117,8 +117,13 @@ impl Templates {
         environment.set_auto_escape_callback(|name| Place::of(name).escaping());
         environment.set_formatter(write_value);
         environment.add_function("secret", move |name: String| secrets.get(&name).map_err(fault));
-        environment.add_filter("first_name", |name: String| first_name(&name).to_owned());
-        environment.add_filter("last_name", |name: String| last_name(&name).to_owned());
+        // A word that nobody sees is no name.
+        environment.add_filter("first_name", |name: String| {
+            first_name(&without_invisible(&name)).to_owned()
+        });
+        environment.add_filter("last_name", |name: String| {
+            last_name(&without_invisible(&name)).to_owned()
+        });
         environment.add_filter("html", |text: String| html(&text));
         environment.add_filter("base64", |text: String| STANDARD.encode(text));
         Self {

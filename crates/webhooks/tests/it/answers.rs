@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use anyhow::Context as _;
 use serde_json::{Value, json};
 use site_broker::Away;
 use site_events::EventType;
@@ -139,6 +140,15 @@ fn answers_of_hubspot() -> Vec<Documented> {
             "never",
             "step contact: the receiver answered 409 (CONFLICT)",
         ),
+        (
+            recipe,
+            Reply::Answer(
+                207,
+                json!({ "status": "COMPLETE", "results": [], "numErrors": 1, "errors": [error("VALIDATION_ERROR")] }),
+            ),
+            "never",
+            "step contact: the receiver answered 207 (VALIDATION_ERROR)",
+        ),
         (recipe, Reply::Answer(502, Value::Null), "away", "answered 502"),
         (recipe, Reply::Close, "away", "did not answer"),
     ]
@@ -164,30 +174,139 @@ fn answers_of_salesforce() -> Vec<Documented> {
     answers
 }
 
-/// zoho/crm-oas, v8.0/record/mds/examples/upsertRecords.md
+/// zoho/crm-oas, v8.0/record/mds/examples/upsertRecords.md, and for 202 and 429 v8.0/notes.json and Zoho's post on its limits.
 fn answers_of_zoho() -> Vec<Documented> {
-    let answers = [
+    let of_a_record = [
         (200, "SUCCESS", "done"),
         (201, "SUCCESS", "done"),
         (202, "MANDATORY_NOT_FOUND", "never"),
         (207, "INVALID_DATA", "never"),
         (400, "DUPLICATE_DATA", "never"),
         (412, "ALREADY_MODIFIED", "never"),
+    ];
+    let of_a_record = of_a_record.map(|(status, code, meaning)| {
+        let body =
+            json!({ "data": [{ "code": code, "details": { "id": "1" }, "message": "of test@example.com" }] });
+        (status, code, meaning, body)
+    });
+    let of_a_call = [
+        (401, "OAUTH_SCOPE_MISMATCH", "away"),
+        (403, "NO_PERMISSION", "never"),
+        (404, "INVALID_URL_PATTERN", "never"),
         (429, "TOO_MANY_REQUESTS", "away"),
         (500, "INTERNAL_ERROR", "away"),
     ];
-    let answers = answers.map(|(status, code, meaning)| -> Documented {
+    let of_a_call = of_a_call.map(|(status, code, meaning)| {
         let body =
-            json!({ "data": [{ "code": code, "details": { "id": "1" }, "message": "of test@example.com" }] });
+            json!({ "code": code, "message": "of test@example.com", "status": "error", "details": {} });
+        (status, code, meaning, body)
+    });
+    let answers = of_a_record.into_iter().chain(of_a_call);
+    let answers = answers.map(|(status, code, meaning, body)| -> Documented {
         let said = if meaning == "done" { "" } else { code };
         ("zoho-crm.yaml", Reply::Answer(status, body), meaning, said)
     });
-    answers.into()
+    answers.collect()
+}
+
+/// https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks, https://google.aip.dev/193 and the documents that the
+/// recipe of Teams names.
+fn answers_of_chats() -> Vec<Documented> {
+    let text = |status, text: &str| Reply::Text(status, text.to_owned());
+    let slack = [
+        (text(200, "ok"), "done", ""),
+        (text(400, "invalid_blocks"), "never", "400"),
+        (text(410, "channel_is_archived"), "never", "410"),
+        (Reply::Later(429, "30", Value::Null), "away", "429"),
+    ];
+    let teams = [
+        (Reply::Answer(202, Value::Null), "done", ""),
+        (Reply::Answer(429, Value::Null), "away", "429"),
+    ];
+    let error = |code: u16, status: &str| json!({ "error": { "code": code, "message": "of test@example.com", "status": status } });
+    let google = [
+        (
+            Reply::Answer(200, json!({ "name": "spaces/A/messages/B" })),
+            "done",
+            "",
+        ),
+        (
+            Reply::Answer(400, error(400, "INVALID_ARGUMENT")),
+            "never",
+            "INVALID_ARGUMENT",
+        ),
+        (
+            Reply::Answer(429, error(429, "RESOURCE_EXHAUSTED")),
+            "away",
+            "RESOURCE_EXHAUSTED",
+        ),
+    ];
+    let of = |recipe| move |(reply, meaning, said)| (recipe, reply, meaning, said);
+    let slack = slack.map(of("slack.yaml")).into_iter();
+    let teams = teams.map(of("microsoft-teams.yaml"));
+    slack
+        .chain(teams)
+        .chain(google.map(of("google-chat.yaml")))
+        .collect()
+}
+
+/// https://pipedrive.readme.io/docs/core-api-concepts-rate-limiting and the documents that the recipes name.
+fn answers_of_others() -> Vec<Documented> {
+    let pipedrive = [
+        (
+            Reply::Later(
+                429,
+                "2",
+                json!({ "success": false, "error": "request over limit" }),
+            ),
+            "away",
+            "429",
+        ),
+        (Reply::Answer(401, json!({ "success": false })), "away", "401"),
+    ];
+    let greenhouse = [
+        (
+            Reply::Answer(200, json!({ "success": "Candidate saved successfully" })),
+            "done",
+            "",
+        ),
+        (Reply::Answer(401, Value::Null), "away", "401"),
+        (
+            Reply::Answer(422, json!({ "error": "of test@example.com" })),
+            "never",
+            "422",
+        ),
+    ];
+    let refused = json!({ "code": "BadRequestError", "message": "of test@example.com" });
+    let lever = [
+        (Reply::Answer(400, refused), "never", "BadRequestError"),
+        (Reply::Answer(429, Value::Null), "away", "429"),
+    ];
+    let taken = (Reply::Answer(200, json!({ "status": "success" })), "done", "");
+    let blank = (Reply::Text(200, String::new()), "done", "");
+    let of = |recipe| move |(reply, meaning, said)| (recipe, reply, meaning, said);
+    let pipedrive = pipedrive.map(of("pipedrive.yaml")).into_iter();
+    let recruiting = greenhouse
+        .map(of("greenhouse.yaml"))
+        .into_iter()
+        .chain(lever.map(of("lever.yaml")));
+    let plain = [
+        of("zapier-or-make.yaml")(taken),
+        of("salesforce-web-to-lead.yaml")(blank),
+    ];
+    pipedrive.chain(recruiting).chain(plain).collect()
 }
 
 #[tokio::test]
 async fn what_an_answer_means_is_what_the_vendor_documents() -> anyhow::Result<()> {
-    let all = [answers_of_hubspot(), answers_of_salesforce(), answers_of_zoho()].concat();
+    let all = [
+        answers_of_hubspot(),
+        answers_of_salesforce(),
+        answers_of_zoho(),
+        answers_of_chats(),
+        answers_of_others(),
+    ]
+    .concat();
     for (recipe, reply, meaning, said) in all {
         let scripted = reply.clone();
         let vendor = HttpStandIn::start(move |asked| match asked.path.as_str() {
@@ -195,9 +314,13 @@ async fn what_an_answer_means_is_what_the_vendor_documents() -> anyhow::Result<(
             _ => scripted.clone(),
         })
         .await?;
-        let values = json!({ "token_url": format!("{}/token", vendor.url()), "company": "unknown" });
+        let values = json!({
+            "token_url": format!("{}/token", vendor.url()), "company": "unknown", "oid": "00D000000000001",
+            "board": "example", "jobs": {}, "job": 2, "perform_as": "u", "postings": {}, "posting": "p",
+        });
         let setting = Setting::of_repository(recipe, vendor.url(), &values)?;
-        let sent = send(&setting, &lead()).await?;
+        let event = setting.events().into_iter().next().context("one")?;
+        let sent = send(&setting, &sample(event, OffsetDateTime::now_utc())).await?;
         let found = match &sent {
             Ok(_) => "done",
             Err(error) if error.is_final() => "never",

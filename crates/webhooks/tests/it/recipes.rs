@@ -74,18 +74,40 @@ fn schemas(recipe: &str) -> anyhow::Result<Option<Value>> {
     }
 }
 
-/// What a visitor would send who wants to break out of what is written about them.
-fn hostile(event: EventType) -> anyhow::Result<Outgoing> {
-    let words = "\"}]}, {{ secret('hubspot-token') }} {% raw %} </script> \u{202e}\r\n' OR 1=1 -- ";
+/// What a visitor would write who wants to break out of what is written about them, and what takes most room as HTML and as UTF-8.
+const WORDS: [&str; 3] = [
+    "\"}]}, {{ secret('hubspot-token') }} {% raw %} </script> \u{202e}\r\n' OR 1=1 -- ",
+    "\"",
+    "𝄞",
+];
+
+/// As many characters as the forms take of each field.
+const LIMITS: [(&str, usize); 5] = [
+    ("name", 200),
+    ("message", 10_000),
+    ("coverLetter", 20_000),
+    ("position", 200),
+    ("phone", 40),
+];
+
+/// An event whose every field is as long as it may be.
+fn longest(event: EventType, words: &str) -> anyhow::Result<Outgoing> {
     changed(event, |content| {
-        if let Some(data) = content["data"].as_object_mut() {
-            for field in ["name", "message", "coverLetter", "position", "phone"] {
-                if data.contains_key(field) {
-                    data.insert(field.to_owned(), words.repeat(800).into());
-                }
-            }
+        let Some(data) = content["data"].as_object_mut() else {
+            return;
+        };
+        for (field, most) in LIMITS {
+            let text: String = words.chars().cycle().take(most).collect();
+            data.entry(field).and_modify(|value| *value = text.into());
         }
+        data.entry("email")
+            .and_modify(|value| *value = longest_address().into());
     })
+}
+
+/// An address of 254 characters.
+fn longest_address() -> String {
+    format!("{}@{}com", "a".repeat(64), "label.".repeat(31))
 }
 
 #[test]
@@ -114,11 +136,11 @@ fn what_each_recipe_sends_is_what_its_vendor_publishes_whatever_a_visitor_wrote(
         let sender = setting.sender().with_context(|| recipe.to_owned())?;
         let schemas = schemas(recipe)?;
         for event in setting.events() {
-            for outgoing in [
-                sample(event, OffsetDateTime::now_utc()),
-                least(event)?,
-                hostile(event)?,
-            ] {
+            let mut written = vec![sample(event, OffsetDateTime::now_utc()), least(event)?];
+            for words in WORDS {
+                written.push(longest(event, words)?);
+            }
+            for outgoing in written {
                 let has_resume = String::from_utf8_lossy(&outgoing.payload).contains("\"resume\"");
                 let link = "https://store.example/cv.pdf?X-Amz-Signature=1".to_owned();
                 let outgoing = Outgoing {
@@ -143,6 +165,9 @@ fn what_each_recipe_sends_is_what_its_vendor_publishes_whatever_a_visitor_wrote(
 
 fn ensure_valid(schema: &Value, body: &[u8]) -> anyhow::Result<()> {
     anyhow::ensure!(schema.is_object(), "there is no schema of it");
+    if let Some(most) = schema["maxBytes"].as_u64() {
+        anyhow::ensure!(u64::try_from(body.len())? <= most, "{} bytes", body.len());
+    }
     let validator: Validator = jsonschema::validator_for(schema)?;
     let body: Value = serde_json::from_slice(body)?;
     let mistakes: Vec<String> = validator
@@ -162,6 +187,32 @@ fn a_field_that_no_vendor_names_is_found() -> anyhow::Result<()> {
         upsert("propertys").to_string().as_bytes(),
     );
     assert!(refused.is_err());
+    Ok(())
+}
+
+#[test]
+fn an_address_that_is_longer_than_a_leads_stands_before_the_message() -> anyhow::Result<()> {
+    for (recipe, step, text) in [
+        ("salesforce.yaml", "lead", "/Description"),
+        ("zoho-crm.yaml", "note", "/data/0/Note_Content"),
+    ] {
+        let recipes = recipes();
+        let found = recipes.iter().find(|(name, ..)| *name == recipe);
+        let (_, url, values) = found.context("it is one of ours")?;
+        let sender = Setting::of_repository(recipe, url, values)?.sender()?;
+        let event = longest(EventType::ContactReceived, "words ")?;
+        let message: String = "words ".chars().cycle().take(10_000).collect();
+        let requests = sender.preview(&event, OffsetDateTime::now_utc())?;
+        let all: String = requests
+            .iter()
+            .map(|(_, request)| String::from_utf8_lossy(request.body()))
+            .collect();
+        assert!(!all.contains("\"Email\":"), "{all}");
+        let request = requests.iter().find(|(name, _)| name == step);
+        let body: Value = serde_json::from_slice(request.context("the step")?.1.body())?;
+        let said = body.pointer(text).and_then(Value::as_str).unwrap_or_default();
+        assert_eq!(said, format!("{}\n\n{message}", longest_address()));
+    }
     Ok(())
 }
 
