@@ -12,14 +12,11 @@ const mark = readFileSync(join(folder, 'favicon.svg'), 'utf8');
 const browser = await chromium.launch(CHROMIUM);
 for (const size of [180, 192, 512]) {
   const name = size === 180 ? 'apple-touch-icon' : `icon-${size}`;
-  await screenshot(name, size, size, `<style>svg{display:block;width:100vw}</style>${mark}`);
-}
-await browser.close();
-
-async function screenshot(name: string, width: number, height: number, content: string) {
-  const page = await browser.newPage({ viewport: { width, height } });
-  await page.setContent(`<!doctype html><style>body{margin:0}</style>${content}`);
-  await page.evaluate(() => document.fonts.ready);
+  const page = await browser.newPage({ viewport: { width: size, height: size } });
+  await page.setContent(
+    `<!doctype html><style>body{margin:0}svg{display:block;width:100vw}</style>${mark}`,
+  );
   await page.screenshot({ path: join(folder, `${name}.png`) });
   await page.close();
 }
+await browser.close();

@@ -31,7 +31,6 @@ export type Clock = 'dur' | 'tdur';
 
 /** What tracing must record for it. */
 export const TRACE_CATEGORIES = [
-  '-*',
   'blink.user_timing',
   'devtools.timeline',
   'disabled-by-default-devtools.timeline',

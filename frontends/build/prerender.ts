@@ -7,7 +7,7 @@ import { renderDocument, scriptHashes, styleHashes } from './document.ts';
 import { dist, scratch } from './file-paths.ts';
 import type { Rendered } from './rendered.ts';
 import type { ServerRoutes } from './routes-file.ts';
-import { ROUTES_FILE, routesFile } from './routes-file.ts';
+import { ROUTES_FILE } from './routes-file.ts';
 import { discoveryFiles } from './sitemap.ts';
 
 /** Exports of the shell's server build. */
@@ -48,7 +48,7 @@ export async function prerenderPages(
   for (const [name, content] of Object.entries({
     ...discoveryFiles(site, new Date()),
     ...(await site.feeds()),
-    [ROUTES_FILE]: routesFile({
+    [ROUTES_FILE]: JSON.stringify({
       redirects: site.redirects,
       notFound: site.notFound,
       variants: site.variants,
@@ -57,7 +57,7 @@ export async function prerenderPages(
       styleHashes: styleHashes(manifest),
       trustedTypePolicies: ['default', 'article'],
       frameSources: ['https://www.openstreetmap.org'],
-    }),
+    } satisfies ServerRoutes),
   })) {
     await write(name, content);
   }

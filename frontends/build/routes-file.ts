@@ -1,4 +1,4 @@
-/** Routing rules of a folder for its server: what its files do not say. */
+/** Routing rules of a folder for its server (`crates/site-files`): what its files do not say. */
 export interface ServerRoutes {
   /** Addresses that only lead on; with parameters, such as `page=2`, only where all of them are in the query. The first that fits counts. */
   redirects: readonly { from: string; parameters?: readonly string[]; to: string }[];
@@ -23,8 +23,3 @@ export interface ServerRoutes {
 
 /** The file's name in its folder. */
 export const ROUTES_FILE = '_routes.json';
-
-/** A folder's routes as `crates/site-files` reads them. */
-export function routesFile(routes: ServerRoutes): string {
-  return JSON.stringify(routes);
-}

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { publicPathOf } from './federation.ts';
 import { dist, split } from './file-paths.ts';
 import { remotes } from './remotes.ts';
-import { ROUTES_FILE, routesFile } from './routes-file.ts';
+import type { ServerRoutes } from './routes-file.ts';
+import { ROUTES_FILE } from './routes-file.ts';
 
 // Lays the built site out as a folder for each front end, as a server of its own serves it: `npm run split`.
 
 /** The pages come with the shell; what is loaded of a remote is found by its file alone. */
-const NO_PAGES = routesFile({
+const NO_PAGES: ServerRoutes = {
   redirects: [],
   notFound: [],
   variants: [],
@@ -17,7 +18,7 @@ const NO_PAGES = routesFile({
   styleHashes: [],
   trustedTypePolicies: [],
   frameSources: [],
-});
+};
 
 await rm(split, { recursive: true, force: true });
 for (const entry of await readdir(dist)) {
@@ -27,7 +28,7 @@ for (const entry of await readdir(dist)) {
 }
 for (const remote of remotes) {
   await copy(publicPathOf(remote), remote.name);
-  await writeFile(join(split, remote.name, ROUTES_FILE), NO_PAGES);
+  await writeFile(join(split, remote.name, ROUTES_FILE), JSON.stringify(NO_PAGES));
 }
 console.log(`Split the site into ${split}`);
 

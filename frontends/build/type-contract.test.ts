@@ -11,13 +11,7 @@ let copy: Checkout;
 afterEach(() => copy.remove());
 
 test.each([
-  [
-    'no longer exposes a module',
-    'blog/remote.ts',
-    "'blog-list', ",
-    '',
-    'shell/src/remote-modules.ts',
-  ],
+  ['no longer exposes a module', 'blog/remote.ts', "'blog-list', ", '', 'shell/src/routes.tsx'],
   [
     'no longer says of which build it is',
     'careers/src/careers-page.tsx',

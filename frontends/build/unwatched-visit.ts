@@ -29,11 +29,7 @@ export function launchUnwatched(): Promise<Browser> {
 }
 
 /** Records the first view of a page, by a visitor on a phone who has never been there. */
-export async function recordVisit(
-  browser: Browser,
-  address: string,
-  categories: readonly string[] = TRACE_CATEGORIES,
-): Promise<TraceEvent[]> {
+export async function recordVisit(browser: Browser, address: string): Promise<TraceEvent[]> {
   const context = await browser.createBrowserContext();
   try {
     const session = await blankPage(browser, context.id);
@@ -42,7 +38,9 @@ export async function recordVisit(
     await session.send('Emulation.setCPUThrottlingRate', { rate: CPU_THROTTLING });
     const trace: TraceEvent[] = [];
     session.on('Tracing.dataCollected', ({ value }) => trace.push(...(value as TraceEvent[])));
-    await session.send('Tracing.start', { traceConfig: configOf(categories) });
+    await session.send('Tracing.start', {
+      traceConfig: { includedCategories: TRACE_CATEGORIES, excludedCategories: ['*'] },
+    });
     await session.send('Page.navigate', { url: address });
     await untilHydrated(session, address);
     await sleep(SETTLING_MS);
@@ -66,13 +64,6 @@ async function blankPage(browser: Browser, browserContextId: string | undefined)
   const target = await browser.waitForTarget(each => each.type() === 'page' && !before.has(each));
   await control.detach();
   return target.createCDPSession();
-}
-
-function configOf(categories: readonly string[]) {
-  return {
-    includedCategories: categories.filter(each => !each.startsWith('-')),
-    excludedCategories: categories.filter(each => each.startsWith('-')).map(each => each.slice(1)),
-  };
 }
 
 /** React marks the elements that it has taken over. */

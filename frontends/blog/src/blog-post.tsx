@@ -3,6 +3,7 @@ import { NewsletterForm } from '@site/kit/newsletter-form.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
+import { relatedTo } from '@site/kit/related.ts';
 import { Link, useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import type { Thing } from '@site/kit/structured-data.tsx';
@@ -16,7 +17,6 @@ import type { PostSummary } from './post.ts';
 import { lastChangeOf, PICTURE_SIZE } from './post.ts';
 import { PostCard } from './post-card.tsx';
 import { posts } from './posts.ts';
-import { relatedTo } from './related.ts';
 import { ShareLinks } from './share-links.tsx';
 import './styles.css';
 
@@ -50,7 +50,7 @@ function Article({ post }: { post: PostSummary }) {
       </Section>
       <Section title="Related Posts">
         <ul className="grid gap-5 md:grid-cols-3">
-          {relatedTo(post, posts).map(related => (
+          {relatedTo(post, posts, ({ category }) => category).map(related => (
             <li key={related.id}>
               <PostCard post={related} />
             </li>

@@ -1,13 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  closedFrom,
-  dayAt,
-  dayText,
-  isOpen,
-  openOn,
-  relatedTo,
-  validThrough,
-} from './open-positions.ts';
+import { closedFrom, dayAt, dayText, isOpen, openOn, validThrough } from './open-positions.ts';
 import type { Position } from './positions.ts';
 import { positions } from './positions.ts';
 
@@ -31,19 +23,6 @@ test('a position is open on its last day until midnight in India, and closed fro
 test('what is open is what has not closed', () => {
   expect(openOn('2025-04-30')).toEqual(positions);
   expect(openOn('9999-12-31')).toEqual([]);
-});
-
-test('beside a position stand three others that are open, those of its department first', () => {
-  const open = [
-    position({ slug: 'media', department: 'Media' }),
-    position({ slug: 'shown', department: 'Engineering' }),
-    position({ slug: 'data', department: 'Data' }),
-    position({ slug: 'colleague', department: 'Engineering' }),
-    position({ slug: 'business', department: 'Business' }),
-  ];
-  const related = relatedTo(position({ slug: 'shown', department: 'Engineering' }), open);
-  expect(related.map(({ slug }) => slug)).toEqual(['colleague', 'media', 'data']);
-  expect(relatedTo(position({ slug: 'shown' }), [])).toEqual([]);
 });
 
 test('days are read as people write them', () => {

@@ -36,18 +36,6 @@ export function closedFrom({ closes }: Position): { since: number; day: string }
   return { since: since / 1000, day: dayAt(since) };
 }
 
-/** Up to three open positions beside one: first those of the same department. */
-export function relatedTo(
-  { slug, department }: Position,
-  open: readonly Position[],
-): readonly Position[] {
-  const others = open.filter(other => other.slug !== slug);
-  return [
-    ...others.filter(other => other.department === department),
-    ...others.filter(other => other.department !== department),
-  ].slice(0, 3);
-}
-
 /** A day as people read it. Not by `Intl`, for which a phone stands still for 60 ms. */
 export function dayText(day: string): string {
   const [year, month, date] = day.split('-').map(Number);

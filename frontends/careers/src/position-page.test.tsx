@@ -11,6 +11,8 @@ import { fakeXhr } from '../../kit/testing/fake-xhr.ts';
 import { setupUser } from '../../kit/testing/setup-user.ts';
 import PositionPage from './position-page.tsx';
 
+vi.mock('./position-previews.ts', () => ({ previewOf: (slug: string) => `/${slug}.jpg` }));
+
 const ADDRESS = '/careers/ai-intern';
 const WHILE_OPEN = '2025-06-01T12:00:00Z';
 const AFTER_CLOSING = '2999-01-01T12:00:00Z';

@@ -1,16 +1,17 @@
 import { ButtonLink } from '@site/kit/button.tsx';
-import { FooterMarker } from '@site/kit/footer-marker.tsx';
+import { MessagePage } from '@site/kit/message-page.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
+import { relatedTo } from '@site/kit/related.ts';
 import { useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
 import { ClosedPosition } from './closed-position.tsx';
 import { FORM, InPageApplication } from './in-page-application.tsx';
 import { jobPosting } from './job-posting.ts';
-import { dayText, isOpen, openOn, relatedTo } from './open-positions.ts';
+import { dayText, isOpen, openOn } from './open-positions.ts';
 import { Points } from './points.tsx';
 import { PositionCards } from './position-cards.tsx';
 import { previewOf } from './position-previews.ts';
@@ -39,7 +40,10 @@ function PositionToday({ position }: { position: Position }) {
   return (
     <div data-day={today}>
       {isOpen(position, today) ? (
-        <OpenPosition position={position} related={relatedTo(position, open)} />
+        <OpenPosition
+          position={position}
+          related={relatedTo(position, open, ({ department }) => department)}
+        />
       ) : (
         <ClosedPosition position={position} open={open} />
       )}
@@ -123,15 +127,11 @@ function Fact({ term, text, day }: FactProps) {
 }
 
 function PositionNotFound() {
-  const title = 'Position Not Found';
-  const text = 'This position does not exist. Perhaps one of those that do is yours.';
   return (
-    <>
-      <PageMeta title={title} description={text} />
-      <PageHeader title={title} subtitle={text}>
-        <ButtonLink to={paths.careers}>View All Positions</ButtonLink>
-      </PageHeader>
-      <FooterMarker />
-    </>
+    <MessagePage
+      title="Position Not Found"
+      text="This position does not exist. Perhaps one of those that do is yours."
+      next={{ title: 'View All Positions', path: paths.careers }}
+    />
   );
 }

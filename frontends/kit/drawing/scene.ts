@@ -203,19 +203,8 @@ export class Scene extends IsometricSvg {
     } = {},
   ): void {
     const along = way.to[1] === point[1] ? 'x' : 'y';
-    const motion = this.motion('drive', point, way);
-    const [x, y] = [Math.min(point[0], way.to[0]), Math.min(point[1], way.to[1])];
     const [w, d] = along === 'x' ? [1.9, 0.9] : [0.9, 1.9];
-    const swept: Size = [
-      Math.abs(way.to[0] - point[0]) + w,
-      Math.abs(way.to[1] - point[1]) + d,
-      0.9,
-    ];
-    this.solid(
-      [x, y, 0],
-      swept,
-      `<g${motion.attribute}>${this.body(point, along, material, h)}</g>`,
-    );
+    const motion = this.moving(point, [w, d, 0.9], way, this.body(point, along, material, h));
     if (label) {
       this.detect(
         [point[0] + w / 2, point[1] + d / 2],
@@ -227,18 +216,7 @@ export class Scene extends IsometricSvg {
 
   /** A box that travels, such as on a belt. */
   travelling(point: Point, size: Size, way: Motion, material: Material = materials.ware): void {
-    const motion = this.motion('drive', point, way);
-    const [x, y, z = 0] = point;
-    const swept: Size = [
-      Math.abs(way.to[0] - x) + size[0],
-      Math.abs(way.to[1] - y) + size[1],
-      size[2],
-    ];
-    this.solid(
-      [Math.min(x, way.to[0]), Math.min(y, way.to[1]), z],
-      swept,
-      `<g${motion.attribute}>${this.block(point, size, material)}</g>`,
-    );
+    this.moving(point, size, way, this.block(point, size, material));
   }
 
   /** A camera, and the part of the ground that it sees. */
@@ -279,6 +257,19 @@ export class Scene extends IsometricSvg {
    */
   closeUp(point: Point, width: number): void {
     this.detections.closeUp(this.at(point), width);
+  }
+
+  /** Something that goes along x or y: it takes all of its way. */
+  private moving(point: Point, [w, d, h]: Size, way: Motion, svg: string): Movement {
+    const motion = this.motion('drive', point, way);
+    const [x, y, z = 0] = point;
+    const [toX, toY] = way.to;
+    this.solid(
+      [Math.min(x, toX), Math.min(y, toY), z],
+      [Math.abs(toX - x) + w, Math.abs(toY - y) + d, h],
+      `<g${motion.attribute}>${svg}</g>`,
+    );
+    return motion;
   }
 
   private someone([x, y, z = 0]: Point, [from, to]: readonly [Point, Point], svg: string) {

@@ -1,7 +1,6 @@
 import { announceAccepted } from './accepted-event.ts';
 import type { components } from './api.gen.ts';
 import { forgetIdempotencyKey, idempotencyKeyOf } from './idempotency-keys.ts';
-import type { RetryPolicy } from './retry.ts';
 import { DEFAULT_RETRY_POLICY, retry } from './retry.ts';
 
 /** Result of a submission. */
@@ -35,7 +34,6 @@ interface JsonForms {
 
 interface Options {
   failureMessages: FailureMessages;
-  retryPolicy?: RetryPolicy;
   /** Calls the submission off. */
   signal?: AbortSignal;
   /** For how long the visitor had the form. */
@@ -98,7 +96,7 @@ async function submit(
   options: Options,
   attempt: (headers: Headers) => Promise<HttpResponse>,
 ): Promise<SubmissionResult> {
-  const { failureMessages, retryPolicy = DEFAULT_RETRY_POLICY, signal, onChallenge } = options;
+  const { failureMessages, signal, onChallenge } = options;
   const content = path + fields;
   const headers = {
     Accept: 'application/json',
@@ -107,7 +105,7 @@ async function submit(
   };
   const shouldRetry = (failure: unknown) => failure instanceof NetworkError;
   const send = (more?: Headers) =>
-    retry(() => attempt({ ...headers, ...more }), { ...retryPolicy, shouldRetry, signal });
+    retry(() => attempt({ ...headers, ...more }), { ...DEFAULT_RETRY_POLICY, shouldRetry, signal });
   try {
     let response = await send();
     if (isChallenge(response)) {

@@ -9,8 +9,6 @@ export interface RetryPolicy {
   shouldRetry?: (failure: unknown) => boolean | Promise<boolean>;
   /** Ends the retries at once, also during a delay. */
   signal?: AbortSignal | undefined;
-  /** How to wait; tests wait less. */
-  sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 }
 
 /** Retry policy of every load over the network. */
@@ -31,14 +29,7 @@ export async function retry<T>(
   attempt: () => Promise<T>,
   policy: RetryPolicy = DEFAULT_RETRY_POLICY,
 ) {
-  const {
-    retries,
-    initialDelayMs,
-    maxDelayMs,
-    shouldRetry = () => true,
-    signal,
-    sleep = delay,
-  } = policy;
+  const { retries, initialDelayMs, maxDelayMs, shouldRetry = () => true, signal } = policy;
   signal?.throwIfAborted();
   for (let failures = 0; ; failures += 1) {
     try {
@@ -48,7 +39,7 @@ export async function retry<T>(
         throw failure;
       }
       signal?.throwIfAborted();
-      await sleep(Math.min(initialDelayMs * 2 ** failures, maxDelayMs), signal);
+      await delay(Math.min(initialDelayMs * 2 ** failures, maxDelayMs), signal);
     }
   }
 }

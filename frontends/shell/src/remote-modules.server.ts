@@ -1,41 +1,21 @@
-import type { remoteModules as clientModules } from './remote-modules.ts';
+import type { PartSource } from '@site/kit/lazy-part.ts';
+import type { Exposed } from '../../build/exposed.ts';
+import type { loadExposed as loadInBrowser } from './remote-modules.ts';
+
+const sources: Readonly<Record<Exposed, PartSource['load']>> = {
+  'blog/blog-list': () => import(/* webpackChunkName: "blog-list" */ 'blog/blog-list'),
+  'blog/blog-post': () => import(/* webpackChunkName: "blog-post" */ 'blog/blog-post'),
+  'blog/blog-author': () => import(/* webpackChunkName: "blog-author" */ 'blog/blog-author'),
+  'blog/blog-teasers': () => import(/* webpackChunkName: "blog-teasers" */ 'blog/blog-teasers'),
+  'careers/careers-page': () =>
+    import(/* webpackChunkName: "careers-page" */ 'careers/careers-page'),
+  'careers/position-page': () =>
+    import(/* webpackChunkName: "position-page" */ 'careers/position-page'),
+  'careers/application-page': () =>
+    import(/* webpackChunkName: "application-page" */ 'careers/application-page'),
+  'careers/applied': () => import(/* webpackChunkName: "applied" */ 'careers/applied'),
+  'careers/not-applied': () => import(/* webpackChunkName: "not-applied" */ 'careers/not-applied'),
+};
 
 /** Server-side counterpart of `remote-modules.ts`, and that of one bundle: it imports the remotes' sources. */
-export const remoteModules: typeof clientModules = {
-  blogList: {
-    frontEnd: 'blog',
-    load: () => import(/* webpackChunkName: "blog-list" */ 'blog/blog-list'),
-  },
-  blogPost: {
-    frontEnd: 'blog',
-    load: () => import(/* webpackChunkName: "blog-post" */ 'blog/blog-post'),
-  },
-  blogAuthor: {
-    frontEnd: 'blog',
-    load: () => import(/* webpackChunkName: "blog-author" */ 'blog/blog-author'),
-  },
-  blogTeasers: {
-    frontEnd: 'blog',
-    load: () => import(/* webpackChunkName: "blog-teasers" */ 'blog/blog-teasers'),
-  },
-  careersPage: {
-    frontEnd: 'careers',
-    load: () => import(/* webpackChunkName: "careers-page" */ 'careers/careers-page'),
-  },
-  positionPage: {
-    frontEnd: 'careers',
-    load: () => import(/* webpackChunkName: "position-page" */ 'careers/position-page'),
-  },
-  applicationPage: {
-    frontEnd: 'careers',
-    load: () => import(/* webpackChunkName: "application-page" */ 'careers/application-page'),
-  },
-  applied: {
-    frontEnd: 'careers',
-    load: () => import(/* webpackChunkName: "applied" */ 'careers/applied'),
-  },
-  notApplied: {
-    frontEnd: 'careers',
-    load: () => import(/* webpackChunkName: "not-applied" */ 'careers/not-applied'),
-  },
-};
+export const loadExposed: typeof loadInBrowser = module => sources[module]();

@@ -1,4 +1,4 @@
-import type { PartModule, PartSource } from '@site/kit/lazy-part.ts';
+import type { PartModule } from '@site/kit/lazy-part.ts';
 import type { Exposed } from '../../build/exposed.ts';
 
 /** Types of the exposed modules. */
@@ -14,51 +14,8 @@ interface Modules extends Record<Exposed, Required<PartModule>> {
   'careers/not-applied': typeof import('careers/not-applied');
 }
 
-function source<Name extends Exposed>(module: Name) {
-  return async () => {
-    const { loadRemote } = await import(/* webpackChunkName: "federation" */ './federation.ts');
-    return loadRemote<Modules[Name]>(module);
-  };
+/** The one place where the shell meets its remotes. `remote-modules.server.ts` is its server-side counterpart. */
+export async function loadExposed(module: Exposed): Promise<PartModule | null> {
+  const { loadRemote } = await import(/* webpackChunkName: "federation" */ './federation.ts');
+  return loadRemote<Modules[Exposed]>(module);
 }
-
-/**
- * The one place where the shell meets its remotes. `remote-modules.server.ts` is its server-side counterpart.
- */
-export const remoteModules = {
-  blogList: {
-    frontEnd: 'blog',
-    load: source('blog/blog-list'),
-  },
-  blogPost: {
-    frontEnd: 'blog',
-    load: source('blog/blog-post'),
-  },
-  blogAuthor: {
-    frontEnd: 'blog',
-    load: source('blog/blog-author'),
-  },
-  blogTeasers: {
-    frontEnd: 'blog',
-    load: source('blog/blog-teasers'),
-  },
-  careersPage: {
-    frontEnd: 'careers',
-    load: source('careers/careers-page'),
-  },
-  positionPage: {
-    frontEnd: 'careers',
-    load: source('careers/position-page'),
-  },
-  applicationPage: {
-    frontEnd: 'careers',
-    load: source('careers/application-page'),
-  },
-  applied: {
-    frontEnd: 'careers',
-    load: source('careers/applied'),
-  },
-  notApplied: {
-    frontEnd: 'careers',
-    load: source('careers/not-applied'),
-  },
-} satisfies Record<string, PartSource>;

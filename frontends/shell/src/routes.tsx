@@ -4,9 +4,10 @@ import { lazyPart } from '@site/kit/lazy-part.ts';
 import * as paths from '@site/kit/paths.ts';
 import { matchPath } from '@site/kit/router.ts';
 import type { ReactElement } from 'react';
+import type { Exposed } from '../../build/exposed.ts';
 import type { RemoteModuleUse } from '../../build/rendered.ts';
-import { Home, prefetchHome } from './pages/home.tsx';
-import { remoteParts } from './remote-lazy-parts.ts';
+import { Home, prefetchHome, teasers } from './pages/home.tsx';
+import { remotePart } from './remote-part.ts';
 
 interface SiteRoute {
   /** Patterns of the router. What several of them show is one page, which stays when one leads to another. */
@@ -24,155 +25,96 @@ interface SiteRoute {
   formResult?: 'accepted' | 'refused';
 }
 
-function page(part: LazyPart): Pick<SiteRoute, 'element' | 'prefetch'> {
+/** A page, whose patterns its type says. */
+type Page = Omit<SiteRoute, 'patterns'>;
+
+function page(part: LazyPart): Page {
   return { element: <LazyArea part={part} />, prefetch: part.prefetch };
 }
 
-function ownPage(load: PartSource['load']) {
-  return page(lazyPart({ frontEnd: 'shell', load }));
+/** A page of the shell, in the chunk of that name. */
+function ownPage(chunk: string, load: PartSource['load']): Page {
+  return { chunk, ...page(lazyPart({ frontEnd: 'shell', load })) };
 }
 
-/** Routes by page type, in the order of the specification's route table. */
-const routesByPage: Readonly<Record<paths.PageType, SiteRoute>> = {
-  home: {
-    patterns: paths.routePatterns.home,
-    element: <Home />,
-    prefetch: prefetchHome,
-    remoteModuleUses: [{ remote: 'blog', module: 'blog-teasers', priority: 'low' }],
-  },
-  about: {
-    patterns: paths.routePatterns.about,
-    chunk: 'about',
-    ...ownPage(() => import(/* webpackChunkName: "about" */ './pages/about.tsx')),
-  },
-  contact: {
-    patterns: paths.routePatterns.contact,
-    chunk: 'contact',
-    ...ownPage(() => import(/* webpackChunkName: "contact" */ './pages/contact.tsx')),
-  },
-  // Result pages of forms are small, and share a chunk: one for those that were accepted, one for those that were not.
-  messageSent: {
-    patterns: paths.routePatterns.messageSent,
-    chunk: 'accepted',
-    formResult: 'accepted',
-    ...ownPage(() => import(/* webpackChunkName: "accepted" */ './pages/contact-sent.tsx')),
-  },
-  messageNotSent: {
-    patterns: paths.routePatterns.messageNotSent,
-    chunk: 'refused',
-    formResult: 'refused',
-    ...ownPage(() => import(/* webpackChunkName: "refused" */ './pages/contact-not-sent.tsx')),
-  },
-  subscribed: {
-    patterns: paths.routePatterns.subscribed,
-    chunk: 'accepted',
-    formResult: 'accepted',
-    ...ownPage(
-      () => import(/* webpackChunkName: "accepted" */ './pages/newsletter-subscribed.tsx'),
-    ),
-  },
-  notSubscribed: {
-    patterns: paths.routePatterns.notSubscribed,
-    chunk: 'refused',
-    formResult: 'refused',
-    ...ownPage(
-      () => import(/* webpackChunkName: "refused" */ './pages/newsletter-not-subscribed.tsx'),
-    ),
-  },
-  confirmed: {
-    patterns: paths.routePatterns.confirmed,
-    chunk: 'accepted',
-    formResult: 'accepted',
-    ...ownPage(() => import(/* webpackChunkName: "accepted" */ './pages/newsletter-confirmed.tsx')),
-  },
-  unsubscribed: {
-    patterns: paths.routePatterns.unsubscribed,
-    chunk: 'accepted',
-    formResult: 'accepted',
-    ...ownPage(
-      () => import(/* webpackChunkName: "accepted" */ './pages/newsletter-unsubscribed.tsx'),
-    ),
-  },
-  notAnswered: {
-    patterns: paths.routePatterns.notAnswered,
-    chunk: 'refused',
-    formResult: 'refused',
-    ...ownPage(
-      () => import(/* webpackChunkName: "refused" */ './pages/newsletter-not-answered.tsx'),
-    ),
-  },
-  blogList: {
-    patterns: paths.routePatterns.blogList,
-    ...page(remoteParts.blogList),
-    remoteModuleUses: [{ remote: 'blog', module: 'blog-list', priority: 'high' }],
-  },
-  author: {
-    patterns: paths.routePatterns.author,
-    ...page(remoteParts.blogAuthor),
-    remoteModuleUses: [{ remote: 'blog', module: 'blog-author', priority: 'high' }],
-  },
-  article: {
-    patterns: paths.routePatterns.article,
-    ...page(remoteParts.blogPost),
-    remoteModuleUses: [{ remote: 'blog', module: 'blog-post', priority: 'high' }],
-  },
-  services: {
-    patterns: paths.routePatterns.services,
-    chunk: 'services',
-    ...ownPage(() => import(/* webpackChunkName: "services" */ './pages/services.tsx')),
-  },
-  service: {
-    patterns: paths.routePatterns.service,
-    chunk: 'service',
-    ...ownPage(() => import(/* webpackChunkName: "service" */ './pages/service.tsx')),
-  },
-  solutions: {
-    patterns: paths.routePatterns.solutions,
-    chunk: 'solutions',
-    ...ownPage(() => import(/* webpackChunkName: "solutions" */ './pages/solutions.tsx')),
-  },
-  privacy: {
-    patterns: paths.routePatterns.privacy,
-    chunk: 'privacy',
-    ...ownPage(() => import(/* webpackChunkName: "privacy" */ './pages/privacy.tsx')),
-  },
-  terms: {
-    patterns: paths.routePatterns.terms,
-    chunk: 'terms',
-    ...ownPage(() => import(/* webpackChunkName: "terms" */ './pages/terms.tsx')),
-  },
-  careers: {
-    patterns: paths.routePatterns.careers,
-    ...page(remoteParts.careersPage),
-    remoteModuleUses: [{ remote: 'careers', module: 'careers-page', priority: 'high' }],
-  },
-  application: {
-    patterns: paths.routePatterns.application,
-    ...page(remoteParts.applicationPage),
-    remoteModuleUses: [{ remote: 'careers', module: 'application-page', priority: 'high' }],
-  },
-  applied: {
-    patterns: paths.routePatterns.applied,
-    formResult: 'accepted',
-    ...page(remoteParts.applied),
-    remoteModuleUses: [{ remote: 'careers', module: 'applied', priority: 'high' }],
-  },
-  notApplied: {
-    patterns: paths.routePatterns.notApplied,
-    formResult: 'refused',
-    ...page(remoteParts.notApplied),
-    remoteModuleUses: [{ remote: 'careers', module: 'not-applied', priority: 'high' }],
-  },
-  position: {
-    patterns: paths.routePatterns.position,
-    ...page(remoteParts.positionPage),
-    remoteModuleUses: [{ remote: 'careers', module: 'position-page', priority: 'high' }],
-  },
-  notFound: {
-    patterns: paths.routePatterns.notFound,
-    chunk: 'not-found',
-    ...ownPage(() => import(/* webpackChunkName: "not-found" */ './pages/not-found.tsx')),
-  },
+/** Result pages are small, and share a chunk: one for forms that were accepted, one for those that were not. */
+function resultPage(
+  formResult: NonNullable<SiteRoute['formResult']>,
+  load: PartSource['load'],
+): Page {
+  return { formResult, ...ownPage(formResult, load) };
+}
+
+function remotePage(exposed: Exposed): Page {
+  const { part, use } = remotePart(exposed, 'high');
+  return { remoteModuleUses: [use], ...page(part) };
+}
+
+/** Pages by their type, in the order of the specification's route table. */
+const pages: Readonly<Record<paths.PageType, Page>> = {
+  home: { element: <Home />, prefetch: prefetchHome, remoteModuleUses: [teasers.use] },
+  about: ownPage('about', () => import(/* webpackChunkName: "about" */ './pages/about.tsx')),
+  contact: ownPage(
+    'contact',
+    () => import(/* webpackChunkName: "contact" */ './pages/contact.tsx'),
+  ),
+  messageSent: resultPage(
+    'accepted',
+    () => import(/* webpackChunkName: "accepted" */ './pages/contact-sent.tsx'),
+  ),
+  messageNotSent: resultPage(
+    'refused',
+    () => import(/* webpackChunkName: "refused" */ './pages/contact-not-sent.tsx'),
+  ),
+  subscribed: resultPage(
+    'accepted',
+    () => import(/* webpackChunkName: "accepted" */ './pages/newsletter-subscribed.tsx'),
+  ),
+  notSubscribed: resultPage(
+    'refused',
+    () => import(/* webpackChunkName: "refused" */ './pages/newsletter-not-subscribed.tsx'),
+  ),
+  confirmed: resultPage(
+    'accepted',
+    () => import(/* webpackChunkName: "accepted" */ './pages/newsletter-confirmed.tsx'),
+  ),
+  unsubscribed: resultPage(
+    'accepted',
+    () => import(/* webpackChunkName: "accepted" */ './pages/newsletter-unsubscribed.tsx'),
+  ),
+  notAnswered: resultPage(
+    'refused',
+    () => import(/* webpackChunkName: "refused" */ './pages/newsletter-not-answered.tsx'),
+  ),
+  blogList: remotePage('blog/blog-list'),
+  author: remotePage('blog/blog-author'),
+  article: remotePage('blog/blog-post'),
+  services: ownPage(
+    'services',
+    () => import(/* webpackChunkName: "services" */ './pages/services.tsx'),
+  ),
+  service: ownPage(
+    'service',
+    () => import(/* webpackChunkName: "service" */ './pages/service.tsx'),
+  ),
+  solutions: ownPage(
+    'solutions',
+    () => import(/* webpackChunkName: "solutions" */ './pages/solutions.tsx'),
+  ),
+  privacy: ownPage(
+    'privacy',
+    () => import(/* webpackChunkName: "privacy" */ './pages/privacy.tsx'),
+  ),
+  terms: ownPage('terms', () => import(/* webpackChunkName: "terms" */ './pages/terms.tsx')),
+  careers: remotePage('careers/careers-page'),
+  application: remotePage('careers/application-page'),
+  applied: { formResult: 'accepted', ...remotePage('careers/applied') },
+  notApplied: { formResult: 'refused', ...remotePage('careers/not-applied') },
+  position: remotePage('careers/position-page'),
+  notFound: ownPage(
+    'not-found',
+    () => import(/* webpackChunkName: "not-found" */ './pages/not-found.tsx'),
+  ),
 };
 
 /** Routes of the shell; in development with the design page. */
@@ -181,11 +123,14 @@ export const routes: readonly SiteRoute[] = [
     ? [
         {
           patterns: ['/design'],
-          ...ownPage(() => import(/* webpackChunkName: "design" */ './pages/design.tsx')),
+          ...ownPage('design', () => import(/* webpackChunkName: "design" */ './pages/design.tsx')),
         },
       ]
     : []),
-  ...Object.values(routesByPage),
+  ...(Object.keys(pages) as paths.PageType[]).map(type => ({
+    patterns: paths.routePatterns[type],
+    ...pages[type],
+  })),
 ];
 
 interface RouteMatch {

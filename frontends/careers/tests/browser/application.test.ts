@@ -74,9 +74,9 @@ test('a refusal stands in the open window and in a toast above it, and the dropp
     }),
   );
   await page.goto('/careers');
-  await applyFor(page, 'Marketing Intern');
+  await applyFor(page, 'AI Intern');
   await fill(page, 'ravi@example.com');
-  const modal = page.getByRole('dialog', { name: 'Marketing Intern' });
+  const modal = page.getByRole('dialog', { name: 'AI Intern' });
   const dropped = await page.evaluateHandle(() => {
     const data = new DataTransfer();
     data.items.add(new File(['%PDF-1.7\n%%EOF'], 'dropped.pdf', { type: 'application/pdf' }));

@@ -5,8 +5,7 @@ import { Link } from '@site/kit/router.ts';
 import { Tooltip } from '@site/kit/tooltip.tsx';
 import { useHydrated } from '@site/kit/use-hydrated.ts';
 import { services } from '../content/services.ts';
-import type { IconName } from './icon.tsx';
-import { Icon } from './icon.tsx';
+import { Icon, isIconName } from './icon.tsx';
 import { Logo } from './logo.tsx';
 
 const QUICK_LINKS = [
@@ -24,13 +23,6 @@ const SERVICES = [
   'industry-smart-factories',
   'smart-cities-infrastructure',
 ];
-
-const ICONS: Readonly<Record<string, IconName>> = {
-  network: 'network',
-  microblog: 'microblog',
-  video: 'video',
-  photos: 'photos',
-};
 
 /** The end of a page. It shows only on pages that ask for it with `FooterMarker`. */
 export function Footer() {
@@ -78,7 +70,7 @@ function SocialLinks() {
               rel="noopener"
               className="inline-flex size-11 items-center justify-center text-ink-2 hover:text-ink"
             >
-              <Icon name={ICONS[social.kind] ?? 'network'} className="size-5" />
+              <Icon name={isIconName(social.kind) ? social.kind : 'network'} className="size-5" />
             </a>
           </Tooltip>
         </li>

@@ -26,7 +26,7 @@ const drawings = {
 export type IconName = keyof typeof drawings;
 
 /** All icon names. */
-export const iconNames: readonly IconName[] = Object.keys(drawings).filter(isName);
+export const iconNames: readonly IconName[] = Object.keys(drawings).filter(isIconName);
 
 /** A small drawing beside words that say the same. */
 export function Icon({ name, className = 'size-6' }: { name: IconName; className?: string }) {
@@ -46,6 +46,6 @@ export function Icon({ name, className = 'size-6' }: { name: IconName; className
   );
 }
 
-function isName(name: string): name is IconName {
+export function isIconName(name: string): name is IconName {
   return name in drawings;
 }

@@ -73,7 +73,10 @@ function Dropdown({ title, path, menu }: { title: string; path: string; menu: st
           aria-label="All services"
           className="absolute top-0 right-0 inline-flex size-12 cursor-pointer list-none items-center justify-center"
         >
-          <Icon name="down" className="size-5 transition-transform group-open/list:rotate-180" />
+          <Icon
+            name="down"
+            className="size-5 group-open/list:rotate-180 motion-safe:transition-transform"
+          />
         </summary>
         <ul className="max-h-125 overflow-y-auto pb-3">
           {services.map(service => (

@@ -9,7 +9,7 @@ const kit = join(import.meta.dirname, '../../../kit/src');
 /** What has no look of its own, and whole pages. */
 const UNSEEN = [
   ...['honeypot', 'lazy-area', 'page-meta', 'structured-data', 'footer-marker', 'link'],
-  ...['accepted-page', 'refused-page'],
+  ...['message-page', 'refused-page'],
 ];
 
 test('the living page shows every primitive of the kit, in both themes', () => {

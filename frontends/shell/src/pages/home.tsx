@@ -11,7 +11,7 @@ import { organization, StructuredData } from '@site/kit/structured-data.tsx';
 import { phases } from '../content/methodology.ts';
 import { CallToAction } from '../frame/call-to-action.tsx';
 import { homeVariantOf } from '../home-variants.ts';
-import { remoteParts } from '../remote-lazy-parts.ts';
+import { remotePart } from '../remote-part.ts';
 import { Partners } from './home/partners.tsx';
 import { TeasersPlaceholder } from './home/teasers-placeholder.tsx';
 
@@ -30,6 +30,9 @@ const solutionsPreview = lazyPart({
   frontEnd: 'shell',
   load: () => import(/* webpackChunkName: "solutions-preview" */ './home/solutions-preview.tsx'),
 });
+
+/** The blog's newest articles. */
+export const teasers = remotePart('blog/blog-teasers', 'low');
 
 /** Between one card of the methodology and the next. */
 const STAGGER_MS = 150;
@@ -63,11 +66,7 @@ export function Home() {
         </ol>
       </Section>
       <CallToAction lead="Show us a floor plan and an hour of footage. We will show you what your cameras already know." />
-      <LazyArea
-        part={remoteParts.blogTeasers}
-        when="near-viewport"
-        Placeholder={TeasersPlaceholder}
-      />
+      <LazyArea part={teasers.part} when="near-viewport" Placeholder={TeasersPlaceholder} />
       <Partners />
       <FooterMarker />
     </>

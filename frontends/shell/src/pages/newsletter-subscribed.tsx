@@ -1,4 +1,4 @@
-import { AcceptedPage } from '@site/kit/accepted-page.tsx';
+import { MessagePage } from '@site/kit/message-page.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { emptyStreet } from '../scenes/street-drawing.ts';
@@ -6,7 +6,7 @@ import { emptyStreet } from '../scenes/street-drawing.ts';
 /** `/newsletter/subscribed` */
 export default function NewsletterSubscribed() {
   return (
-    <AcceptedPage
+    <MessagePage
       title="Thank you for subscribing!"
       text="Check your inbox: it counts once you press the link in our mail."
       next={{ title: 'Back to Blog', path: paths.blog }}

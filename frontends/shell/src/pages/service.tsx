@@ -1,6 +1,6 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import { Card } from '@site/kit/card.tsx';
-import { FooterMarker } from '@site/kit/footer-marker.tsx';
+import { MessagePage } from '@site/kit/message-page.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
@@ -16,7 +16,7 @@ import { solutions } from '../content/solutions.ts';
 import { CallToAction } from '../frame/call-to-action.tsx';
 import type { SceneOfService } from '../scenes/scenes.ts';
 import { emptyRoom, scenes } from '../scenes/scenes.ts';
-import { SOLUTION_PICTURE, solutionPictures } from '../scenes/solution-pictures.ts';
+import { solutionPicture } from '../scenes/solution-pictures.ts';
 
 /** Number of other services that a page names. */
 const OTHERS = 3;
@@ -130,12 +130,7 @@ function RecommendedSolutions({ recommended }: ServiceDetail) {
           .filter(solution => recommended.includes(solution.id))
           .map(solution => (
             <li key={solution.id} className="border-line border-t pt-5">
-              <Picture
-                src={solutionPictures[solution.id] ?? ''}
-                {...SOLUTION_PICTURE}
-                alt=""
-                className="mb-1 max-w-72"
-              />
+              <Picture {...solutionPicture(solution.id)} alt="" className="mb-1 max-w-72" />
               <h3 className="text-subheading">
                 <Link
                   to={paths.solution(solution.id)}
@@ -229,16 +224,11 @@ function Workflow({ workflow }: ServiceDetail) {
 
 function ServiceNotFound() {
   return (
-    <>
-      <PageMeta title="Service Not Found" description="There is no such service." />
-      <PageHeader
-        title="Service Not Found"
-        subtitle="The service you're looking for does not exist or has been moved."
-        picture={<Picture {...emptyRoom} alt="" priority="high" />}
-      >
-        <ButtonLink to={paths.services}>View All Services</ButtonLink>
-      </PageHeader>
-      <FooterMarker />
-    </>
+    <MessagePage
+      title="Service Not Found"
+      text="The service you're looking for does not exist or has been moved."
+      next={{ title: 'View All Services', path: paths.services }}
+      picture={<Picture {...emptyRoom} alt="" priority="high" />}
+    />
   );
 }

@@ -7,7 +7,7 @@ import { useReveal } from '@site/kit/reveal.tsx';
 import type { Solution } from '../content/solutions.ts';
 import { solutions } from '../content/solutions.ts';
 import { CallToAction } from '../frame/call-to-action.tsx';
-import { SOLUTION_PICTURE, solutionPictures } from '../scenes/solution-pictures.ts';
+import { solutionPicture } from '../scenes/solution-pictures.ts';
 
 const SUBTITLE = 'Twelve building blocks. Take the ones your site needs, and add others later.';
 
@@ -24,14 +24,7 @@ export default function Solutions() {
       <PageHeader
         title="Advanced Security Solutions"
         subtitle={SUBTITLE}
-        picture={
-          <Picture
-            src={solutionPictures['custom-ai-models'] ?? ''}
-            {...SOLUTION_PICTURE}
-            alt=""
-            priority="high"
-          />
-        }
+        picture={<Picture {...solutionPicture('custom-ai-models')} alt="" priority="high" />}
       >
         <ButtonLink to={paths.contact}>Request a Demo</ButtonLink>
       </PageHeader>
@@ -101,8 +94,7 @@ function SolutionSection({
         </ul>
       </div>
       <Picture
-        src={solutionPictures[id] ?? ''}
-        {...SOLUTION_PICTURE}
+        {...solutionPicture(id)}
         alt=""
         className={`self-center ${at % 2 === 0 ? '' : 'md:order-first'}`}
       />

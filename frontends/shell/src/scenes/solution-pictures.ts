@@ -7,12 +7,12 @@ import deploymentOptions from './deployment-options.svg';
 import deviceHealthCheck from './device-health-check.svg';
 import mobileAppServices from './mobile-app-services.svg';
 import networkSecurity from './network-security.svg';
+import type { Drawing } from './scenes.ts';
 import smartAlertSystem from './smart-alert-system.svg';
 import visualSurveillanceAnalytics from './visual-surveillance-analytics.svg';
 import webAiDashboard from './web-ai-dashboard.svg';
 
-/** Pictures of the solutions, by the solution's id, all of one size. */
-export const solutionPictures: Readonly<Record<string, string>> = {
+const pictures: Readonly<Record<string, string>> = {
   'advanced-threat-detection': advancedThreatDetection,
   'visual-surveillance-analytics': visualSurveillanceAnalytics,
   'smart-alert-system': smartAlertSystem,
@@ -27,4 +27,7 @@ export const solutionPictures: Readonly<Record<string, string>> = {
   'network-security': networkSecurity,
 };
 
-export const SOLUTION_PICTURE = { width: 480, height: 320 } as const;
+/** The picture of a solution, by the solution's id; all have one size. */
+export function solutionPicture(id: string): Drawing {
+  return { src: pictures[id] ?? '', width: 480, height: 320 };
+}

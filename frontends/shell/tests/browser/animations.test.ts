@@ -56,6 +56,12 @@ test('nothing moves for who wants no motion', async ({ page }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto('/');
   expect((await page.locator('.fade-up').first().evaluate(styleOf)).name).toBe('none');
+  const moving = await page
+    .locator('.site-header *')
+    .evaluateAll(all =>
+      all.filter(element => /height|transform/.test(getComputedStyle(element).transitionProperty)),
+    );
+  expect(moving).toEqual([]);
 });
 
 test('a tooltip comes where the mouse rests, and with the keyboard’s focus (section 9)', async ({

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import type { RunningStack } from '../../../build/running-stack.ts';
 import { runningStack } from '../../../build/running-stack.ts';
+import { isHydrated } from '../../../build/unwatched-visit.ts';
 import type { Browser, ElementHandle, Engine, Scheme, Tab } from './engine.ts';
 import { VISIBLE_TIMEOUT_MS } from './engine.ts';
 import type { RecordingProxy } from './recording-proxy.ts';
@@ -139,9 +140,4 @@ function isFocused(role: string, name: string): boolean {
 function textInView(): string {
   // biome-ignore lint/performance/useDomNodeTextContent: what is hidden is not read
   return document.body.innerText;
-}
-
-function isHydrated(): boolean {
-  const heading = document.querySelector('main h1');
-  return Object.keys(heading ?? {}).some(key => key.startsWith('__react'));
 }

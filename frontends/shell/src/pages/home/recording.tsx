@@ -22,8 +22,10 @@ const still = (
  * the street without anybody is there its people are drawn by the page.
  */
 export function Recording() {
-  const { stage, street, seconds, goTo } = useRecording();
+  const stage = useRef<HTMLDivElement>(null);
+  const street = useStreet();
   const isReady = street === 'there';
+  const { seconds, goTo } = usePosition(stage, isReady);
   return (
     <figure>
       <div className="border border-line bg-sunk">
@@ -50,13 +52,6 @@ function Status({ seconds }: { seconds: number }) {
       {`cam-04 · ${clockAt(seconds)} · ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`}
     </p>
   );
-}
-
-function useRecording() {
-  const stage = useRef<HTMLDivElement>(null);
-  const street = useStreet();
-  const { seconds, goTo } = usePosition(stage, street === 'there');
-  return { stage, street, seconds, goTo };
 }
 
 /** Load state of the street without anybody. Until it is there the still picture stays, which is of the same file. */

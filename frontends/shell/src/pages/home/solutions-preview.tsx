@@ -4,7 +4,7 @@ import { Reveal } from '@site/kit/reveal.tsx';
 import { Link } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { solutions } from '../../content/solutions.ts';
-import { SOLUTION_PICTURE, solutionPictures } from '../../scenes/solution-pictures.ts';
+import { solutionPicture } from '../../scenes/solution-pictures.ts';
 
 /** Of all solutions, those that most conversations begin with. */
 const SHOWN = [
@@ -29,12 +29,7 @@ export default function SolutionsPreview() {
         {shown.map(({ id, title, description }, at) => (
           <li key={id}>
             <Reveal delayMs={at * STAGGER_MS} className="h-full border-line border-t py-6">
-              <Picture
-                src={solutionPictures[id] ?? ''}
-                {...SOLUTION_PICTURE}
-                alt=""
-                className="mb-2 max-w-80"
-              />
+              <Picture {...solutionPicture(id)} alt="" className="mb-2 max-w-80" />
               <h3 className="text-subheading">
                 <Link
                   to={paths.solution(id)}

@@ -4,7 +4,7 @@ import { FooterMarker } from './footer-marker.tsx';
 import { PageHeader } from './page-header.tsx';
 import { PageMeta } from './page-meta.tsx';
 
-interface AcceptedPageProps {
+interface MessagePageProps {
   title: string;
   text: string;
   /** Link that leads on. */
@@ -12,8 +12,8 @@ interface AcceptedPageProps {
   picture?: ReactNode;
 }
 
-/** No-JavaScript fallback: the success page that a native form post is redirected to (303). */
-export function AcceptedPage({ title, text, next, picture }: AcceptedPageProps) {
+/** A page that says one thing and leads on: that a form was accepted (303), where no script runs, or that nothing is at an address. */
+export function MessagePage({ title, text, next, picture }: MessagePageProps) {
   return (
     <>
       <PageMeta title={title} description={text} />

@@ -1,0 +1,18 @@
+import type { LazyPart } from '@site/kit/lazy-part.ts';
+import { lazyPart } from '@site/kit/lazy-part.ts';
+import type { Exposed } from '../../build/exposed.ts';
+import type { RemoteModuleUse } from '../../build/rendered.ts';
+import { loadExposed } from './remote-modules.ts';
+
+/** Lazy part of a remote, and what the build is to know of its use. */
+interface RemotePart {
+  part: LazyPart;
+  use: RemoteModuleUse;
+}
+
+/** Lazy part of a remote, for an area of the shell's pages. */
+export function remotePart(exposed: Exposed, priority: RemoteModuleUse['priority']): RemotePart {
+  const [remote, module] = exposed.split('/') as [LazyPart['frontEnd'], string];
+  const part = lazyPart({ frontEnd: remote, load: () => loadExposed(exposed) });
+  return { part, use: { remote, module, priority } };
+}
