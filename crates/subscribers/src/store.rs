@@ -221,14 +221,8 @@ impl Subscribers {
     /// not answer.
     pub async fn read(&self, person: &PersonId) -> Result<SubscriberEntry, SubscriberStoreError> {
         self.connected().await?;
-        let entry = read_entry(&self.bucket, person.as_str()).await.map_err(away)?;
-        let Some(BucketEntry { value, revision }) = entry else {
-            return Ok(SubscriberEntry {
-                person: person.clone(),
-                subscriber: None,
-                revision: 0,
-            });
-        };
+        let entry = read_entry(&self.bucket, person.as_str()).await;
+        let BucketEntry { value, revision } = entry.map_err(away)?;
         let unreadable = |reason| SubscriberStoreError::Unreadable {
             person: person.clone(),
             reason,
