@@ -3,7 +3,6 @@
 //! [`router`] lists what it serves, [`api`] holds one file per form.
 
 mod address;
-mod address_limit;
 mod admission;
 mod api;
 mod api_error;

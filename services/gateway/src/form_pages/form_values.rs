@@ -16,17 +16,16 @@ use axum::{
 };
 use http::{HeaderValue, Method, header};
 use hyper::body::{Frame, SizeHint};
-use site_service::drain::Drain;
+use site_service::{
+    address_limit::{AddressLimit, AddressPermit},
+    drain::Drain,
+};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
 
-use crate::{
-    address_limit::{AddressLimit, AddressPermit},
-    stopping::RECEIVING_ENDS,
-    unread_body::SharedBody,
-};
+use crate::{stopping::RECEIVING_ENDS, unread_body::SharedBody};
 
 /// How much of a body is kept: the longest message and some. A résumé comes after the texts.
 const MAX_RECORDED_BYTES: usize = 512 * 1024;
