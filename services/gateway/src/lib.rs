@@ -9,6 +9,7 @@ mod api_error;
 mod app;
 mod challenge;
 mod contact_details;
+mod content_type;
 mod csrf;
 mod deadline;
 mod form_bodies;
