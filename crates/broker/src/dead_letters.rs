@@ -93,7 +93,10 @@ impl DeadLetterSummary {
         Self {
             given_up: header(DEAD_LETTER_TIME),
             channel: subjects::channel_of(subject).to_owned(),
-            event_type: event["type"].as_str().and_then(known_type),
+            event_type: event["type"]
+                .as_str()
+                .and_then(EventType::named)
+                .map(EventType::name),
             event_id: event["id"].as_str().and_then(|id| id.parse().ok()),
             attempts: header(DEAD_LETTER_ATTEMPTS).and_then(|attempts| attempts.parse().ok()),
             reason: header(DEAD_LETTER_ERROR).unwrap_or_else(|| "unknown".to_owned()),
@@ -118,13 +121,6 @@ fn attempts_text(attempts: Option<u32>) -> String {
 /// Reasons come from other people's servers, whose words must not steer a terminal.
 fn printable(raw: &str) -> String {
     raw.replace(char::is_control, " ")
-}
-
-fn known_type(named: &str) -> Option<String> {
-    EventType::ALL
-        .into_iter()
-        .map(EventType::name)
-        .find(|name| name == named)
 }
 
 #[cfg(test)]
