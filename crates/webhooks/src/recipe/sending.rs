@@ -30,10 +30,10 @@ pub type Preview = (String, Request<Bytes>);
 
 /// Sends by one recipe to one endpoint.
 pub struct RecipeSender {
-    pub(crate) recipe: Recipe,
-    pub(crate) base: Uri,
-    pub(crate) values: Map<String, Json>,
-    pub(crate) client: WebhookClient,
+    recipe: Recipe,
+    base: Uri,
+    values: Map<String, Json>,
+    client: WebhookClient,
     pub(crate) secrets: Secrets,
     tokens: Tokens,
 }
@@ -117,11 +117,9 @@ impl RecipeSender {
     fn is_wanted(&self, step: &Step, context: &EventContext) -> Result<bool, RecipeError> {
         let templates = &self.recipe.templates;
         // What a step asks for is known before there is a token.
-        let wanted = step
-            .when
-            .as_ref()
-            .map(|when| templates.is_true(when, &context.values(None), Told::Place));
-        wanted.transpose().map(|wanted| wanted.unwrap_or(true))
+        step.when.as_ref().map_or(Ok(true), |when| {
+            templates.is_true(when, &context.values(None), Told::Place)
+        })
     }
 
     /// The answer to a step's request. A token that the receiver does not know any more is replaced once.
