@@ -25,9 +25,6 @@ use crate::{
 /// How long all steps of an event may take together.
 pub const DELIVERY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A request that would be made, with the name of its step.
-pub type Preview = (String, Request<Bytes>);
-
 /// Sends by one recipe to one endpoint.
 pub struct RecipeSender {
     recipe: Recipe,
@@ -79,12 +76,12 @@ impl RecipeSender {
         sent.map_err(|_| SendingError::NoAnswer(format!("not all steps within {DELIVERY_TIMEOUT:?}")))?
     }
 
-    /// What would be sent of an event, as far as it is known before there are answers.
+    /// What would be sent of an event, as far as it is known before there are answers, each with the name of its step.
     ///
     /// # Errors
     ///
     /// If a template makes nothing of it.
-    pub fn preview(&self, event: &Outgoing) -> Result<Vec<Preview>, SendingError> {
+    pub fn preview(&self, event: &Outgoing) -> Result<Vec<(String, Request<Bytes>)>, SendingError> {
         let context = self.recipe.context(event, &self.values)?;
         Ok(self.recipe.requests(&self.base, &context, Told::Everything)?)
     }
