@@ -9,6 +9,7 @@ mod ledger;
 mod limits;
 mod memory;
 mod plan;
+mod program;
 mod repeats;
 mod run;
 mod spool;
@@ -18,6 +19,7 @@ mod visitors;
 
 pub use books::{Balance, Losses};
 pub use plan::Plan;
+pub use program::until_signal;
 pub use run::{Outcome, run};
 pub use submission::{FormKind, Submission};
 pub use table::{HEAD, broken_promises, long_elections, row, too_slow};

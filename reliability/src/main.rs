@@ -7,8 +7,7 @@ use std::{
 };
 
 use clap::Parser;
-use reliability::{HEAD, Plan, broken_promises, long_elections, row, run, too_slow};
-use site_service::drain;
+use reliability::{HEAD, Plan, broken_promises, long_elections, row, run, too_slow, until_signal};
 
 /// Makes faults under load, and balances the books: nothing may be lost
 #[derive(Parser)]
@@ -30,21 +29,7 @@ struct Cli {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match chaos_until_signal(&Cli::parse()).await {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("{error:#}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-/// Runs the rows, or ends with all that was started for them when it is asked to stop.
-async fn chaos_until_signal(cli: &Cli) -> anyhow::Result<bool> {
-    let stop = drain::on_signal()?;
-    let ran = stop.run_until_cancelled(chaos(cli)).await;
-    ran.unwrap_or_else(|| Err(anyhow::anyhow!("asked to stop; the row was cut off")))
+    until_signal(chaos(&Cli::parse())).await
 }
 
 /// Runs the rows; gives whether the promise held in all of them.

@@ -11,10 +11,8 @@ use testkit::{Stack, measure::resident_bytes_of};
 use tokio::time::{Instant, interval};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::plan::STEADY;
+use crate::{faults::SERVICES, plan::STEADY};
 
-/// The services that are watched.
-const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
 const MINUTE: Duration = Duration::from_secs(60);
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 

@@ -160,17 +160,14 @@ impl Shared {
         self.ledger(|ledger| ledger.records.push(record));
     }
 
-    /// Tries until the submission is accepted.
+    /// Sends the submission until it is accepted.
     async fn insist(&self, submission: Submission) -> bool {
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
+        until_accepted(|| async move {
             let answered = submission.request(&self.http, &self.site).send().await;
-            if self.heard(submission, begun, answered).await {
-                return true;
-            }
-            sleep(RETRY_PAUSE).await;
-        }
-        false
+            self.heard(submission, begun, answered).await
+        })
+        .await
     }
 
     /// Follows the link of the mail until the sign-up is confirmed.
@@ -178,15 +175,11 @@ impl Shared {
         let Ok(token) = self.links.confirmation(&submission.email()) else {
             return false;
         };
-        let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
+        until_accepted(|| async {
             let request = submission.confirmation(&self.http, &self.site, &token);
-            if self.is_accepted(request.send().await).await {
-                return true;
-            }
-            sleep(RETRY_PAUSE).await;
-        }
-        false
+            self.is_accepted(request.send().await).await
+        })
+        .await
     }
 
     /// Sends it over a slow line, and leaves at some moment.
@@ -236,6 +229,18 @@ impl Shared {
         });
         is_accepted
     }
+}
+
+/// Tries as long as a visitor does; gives whether it was accepted.
+async fn until_accepted<Trying: Future<Output = bool>>(attempt: impl Fn() -> Trying) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        if attempt().await {
+            return true;
+        }
+        sleep(RETRY_PAUSE).await;
+    }
+    false
 }
 
 enum Verdict {

@@ -69,27 +69,27 @@ pub async fn open_expiring_bucket(context: &Context, bucket: &'static str) -> Re
 }
 
 /// The last entry under a key of a bucket.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BucketEntry {
-    /// None where the key was deleted.
+    /// None where there is none, or it was deleted.
     pub value: Option<Bytes>,
-    /// What a change must name.
+    /// What a change must name; 0 where there never was one, or it has expired.
     pub revision: u64,
 }
 
-/// The last entry under this key, if there ever was one and it has not expired.
+/// The last entry under this key.
 ///
 /// # Errors
 ///
 /// If the bucket has no leader that answers.
-pub async fn read_entry(bucket: &Store, key: &str) -> Result<Option<BucketEntry>, RawMessageError> {
+pub async fn read_entry(bucket: &Store, key: &str) -> Result<BucketEntry, RawMessageError> {
     let subject = format!("{}{key}", bucket.prefix);
     match elections::read(|| bucket.stream.get_last_raw_message_by_subject(&subject)).await {
-        Ok(message) => Ok(Some(BucketEntry {
+        Ok(message) => Ok(BucketEntry {
             value: (!is_deletion(&message.headers)).then_some(message.payload),
             revision: message.sequence,
-        })),
-        Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
+        }),
+        Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(BucketEntry::default()),
         Err(error) => Err(error),
     }
 }
@@ -100,7 +100,7 @@ pub async fn read_entry(bucket: &Store, key: &str) -> Result<Option<BucketEntry>
 ///
 /// If the bucket has no leader that answers.
 pub async fn read_value(bucket: &Store, key: &str) -> Result<Option<Bytes>, RawMessageError> {
-    Ok(read_entry(bucket, key).await?.and_then(|entry| entry.value))
+    Ok(read_entry(bucket, key).await?.value)
 }
 
 /// A key cannot be claimed.
@@ -134,12 +134,11 @@ pub async fn claim_key(
             Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {}
             Err(error) => return Err(error.into()),
         }
-        revision = match read_entry(bucket, key).await? {
-            Some(BucketEntry {
-                value: Some(other), ..
-            }) if other != value => return Ok(None),
-            found => found.map_or(0, |entry| entry.revision),
-        };
+        let found = read_entry(bucket, key).await?;
+        if found.value.is_some_and(|other| other != value) {
+            return Ok(None);
+        }
+        revision = found.revision;
     }
     Ok(None)
 }

@@ -4,7 +4,7 @@ use async_nats::{
     HeaderMap,
     jetstream::{Context, Message},
 };
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use site_events::{
     DEAD_LETTERS_STREAM, EventType,
@@ -13,6 +13,9 @@ use site_events::{
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
+
+/// What stands for what is not known.
+const UNKNOWN: &str = "unknown";
 
 /// Dead-letters an event: publishes it, idempotently, to the stream `DEAD_LETTERS`.
 ///
@@ -51,7 +54,7 @@ fn id(consumer: &str, message: &Message) -> String {
     let sequence = || {
         message
             .info()
-            .map_or_else(|_| "unknown".to_owned(), |info| info.stream_sequence.to_string())
+            .map_or_else(|_| UNKNOWN.to_owned(), |info| info.stream_sequence.to_string())
     };
     let id = format!("{}.{consumer}", event.unwrap_or_else(|_| sequence()));
     if subjects::is_replay(&message.subject) {
@@ -78,10 +81,9 @@ pub struct DeadLetterSummary {
     pub event_type: Option<String>,
     /// The event's id.
     pub event_id: Option<Uuid>,
-    /// How often delivery was tried, where that is known.
-    #[serde(serialize_with = "attempts_as_text")]
-    pub attempts: Option<u32>,
-    /// Why the last attempt failed.
+    /// How often delivery was tried, as the header has it, or `unknown`.
+    pub attempts: String,
+    /// Why the last attempt failed, or `unknown`.
     pub reason: String,
 }
 
@@ -93,38 +95,22 @@ impl DeadLetterSummary {
         Self {
             given_up: header(DEAD_LETTER_TIME),
             channel: subjects::channel_of(subject).to_owned(),
-            event_type: event["type"].as_str().and_then(known_type),
+            event_type: event["type"]
+                .as_str()
+                .and_then(EventType::named)
+                .map(EventType::name),
             event_id: event["id"].as_str().and_then(|id| id.parse().ok()),
-            attempts: header(DEAD_LETTER_ATTEMPTS).and_then(|attempts| attempts.parse().ok()),
-            reason: header(DEAD_LETTER_ERROR).unwrap_or_else(|| "unknown".to_owned()),
+            attempts: header(DEAD_LETTER_ATTEMPTS)
+                .filter(|attempts| attempts.parse::<u32>().is_ok())
+                .unwrap_or_else(|| UNKNOWN.to_owned()),
+            reason: header(DEAD_LETTER_ERROR).unwrap_or_else(|| UNKNOWN.to_owned()),
         }
     }
-
-    /// The number of attempts as people read it.
-    pub fn attempts_text(&self) -> String {
-        attempts_text(self.attempts)
-    }
-}
-
-/// Machines are told the number as the header has it: as text.
-fn attempts_as_text<S: Serializer>(attempts: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&attempts_text(*attempts))
-}
-
-fn attempts_text(attempts: Option<u32>) -> String {
-    attempts.map_or_else(|| "unknown".to_owned(), |attempts| attempts.to_string())
 }
 
 /// Reasons come from other people's servers, whose words must not steer a terminal.
 fn printable(raw: &str) -> String {
     raw.replace(char::is_control, " ")
-}
-
-fn known_type(named: &str) -> Option<String> {
-    EventType::ALL
-        .into_iter()
-        .map(EventType::name)
-        .find(|name| name == named)
 }
 
 #[cfg(test)]
@@ -155,7 +141,7 @@ mod tests {
                 channel: "contact-received-sales".to_owned(),
                 event_type: Some("site.contact.received.v1".to_owned()),
                 event_id: Some(id),
-                attempts: Some(90),
+                attempts: "90".to_owned(),
                 reason: "550 5.1.1  [31mNo such user".to_owned(),
             }
         );
@@ -168,7 +154,7 @@ mod tests {
             &HeaderMap::new(),
             br#"{ "type": "Asha Rao", "id": "Asha" }"#,
         );
-        assert_eq!(summary.attempts_text(), "unknown");
+        assert_eq!(summary.attempts, "unknown");
         assert_eq!(
             (summary.event_type, summary.event_id, summary.given_up),
             (None, None, None)

@@ -198,10 +198,7 @@ fn events<'de, D: serde::Deserializer<'de>>(raw: D) -> Result<Vec<EventType>, D:
     names
         .iter()
         .map(|name| {
-            let known = EventType::ALL
-                .into_iter()
-                .find(|event| event.short_name() == name);
-            known.ok_or_else(|| {
+            EventType::short_named(name).ok_or_else(|| {
                 let all: Vec<&str> = EventType::ALL.map(EventType::short_name).to_vec();
                 serde::de::Error::custom(format!("there is no event {name}; there are {}", all.join(", ")))
             })

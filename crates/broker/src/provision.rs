@@ -128,10 +128,8 @@ pub struct Desired {
     pub buckets: [Config; 6],
     /// The durable consumers of `SITE`; where each begins is decided when it is made.
     pub consumers: Vec<consumer::pull::Config>,
-    /// The durable consumer of `DEAD_LETTERS`.
-    pub digest: consumer::pull::Config,
-    /// The durable consumer of `SENDINGS`.
-    pub sendings: consumer::pull::Config,
+    /// The durable consumers of `DEAD_LETTERS` and `SENDINGS`.
+    pub others: [(&'static str, consumer::pull::Config); 2],
 }
 
 impl Desired {
@@ -141,15 +139,25 @@ impl Desired {
             streams: streams(settings),
             buckets: buckets(settings),
             consumers: consumers(settings),
-            digest: durable(DIGEST_CONSUMER.to_owned()),
-            sendings: durable(SENDINGS_CONSUMER.to_owned()),
+            others: [
+                (DEAD_LETTERS_STREAM, durable(DIGEST_CONSUMER.to_owned())),
+                (SENDINGS_STREAM, durable(SENDINGS_CONSUMER.to_owned())),
+            ],
         }
     }
 }
 
 /// The bucket's name where a stream is one.
-pub fn bucket_name(stream: &str) -> &str {
+fn bucket_name(stream: &str) -> &str {
     stream.trim_start_matches("KV_")
+}
+
+/// A stream or bucket, by its kind and name.
+pub fn described(config: &Config) -> String {
+    match config.name.strip_prefix("KV_") {
+        Some(bucket) => format!("bucket {bucket}"),
+        None => format!("stream {}", config.name),
+    }
 }
 
 /// Result of provisioning.
@@ -177,31 +185,18 @@ pub async fn provision(
     for config in wanted.streams.iter().chain(&wanted.buckets) {
         ensure_share_is_enough(context, settings, config).await?;
     }
-    for config in wanted.streams {
-        let what = format!("stream {}", config.name);
-        map_error(&what, create_stream(context, &config).await)?;
+    for config in wanted.streams.iter().chain(&wanted.buckets) {
+        let what = described(config);
+        map_error(&what, create_stream(context, config).await)?;
         ready.push(what);
     }
-    for config in wanted.buckets {
-        let what = format!("bucket {}", bucket_name(&config.name));
-        map_error(&what, create_stream(context, &config).await)?;
-        ready.push(what);
-    }
+    let mut consumers = Vec::new();
     for config in &wanted.consumers {
-        let name = config.durable_name.as_deref().unwrap_or_default();
-        let what = format!("consumer {name}");
-        let config = as_known(context, name, installation, config.clone()).await;
-        map_error(
-            &what,
-            context.create_consumer_on_stream(config, SITE_STREAM).await,
-        )?;
-        ready.push(what);
+        let config = as_known(context, installation, config.clone()).await;
+        consumers.push((SITE_STREAM, config));
     }
-    for (name, config, stream) in [
-        (DIGEST_CONSUMER, wanted.digest, DEAD_LETTERS_STREAM),
-        (SENDINGS_CONSUMER, wanted.sendings, SENDINGS_STREAM),
-    ] {
-        let what = format!("consumer {name}");
+    for (stream, config) in consumers.into_iter().chain(wanted.others) {
+        let what = format!("consumer {}", config.durable_name.as_deref().unwrap_or_default());
         map_error(&what, context.create_consumer_on_stream(config, stream).await)?;
         ready.push(what);
     }
@@ -296,10 +291,10 @@ async fn installation(context: &Context) -> Result<Installation, ProvisionError>
 /// that mail was there.
 async fn as_known(
     context: &Context,
-    name: &str,
     installation: Installation,
     config: consumer::pull::Config,
 ) -> consumer::pull::Config {
+    let name = config.durable_name.as_deref().unwrap_or_default();
     let known: Result<PullConsumer, _> = context.get_consumer_from_stream(name, SITE_STREAM).await;
     let (deliver_policy, pause_until) = match (known, installation) {
         (Ok(known), _) => {
@@ -483,11 +478,10 @@ mod tests {
     fn the_broker_is_asked_for_these_consumers() {
         let Desired {
             mut consumers,
-            digest,
-            sendings,
+            others,
             ..
         } = wanted();
-        consumers.extend([digest, sendings]);
+        consumers.extend(others.map(|(_stream, config)| config));
         assert_json_snapshot!("consumers", consumers);
     }
 

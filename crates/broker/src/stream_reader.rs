@@ -85,14 +85,7 @@ impl StreamReader {
     /// Whoever wants all of a kind takes it out of these. Given a filter that many subjects match, the broker counts for each
     /// batch what is still to come, and so each takes the longer the more there is.
     pub fn all(&self) -> Messages<'_> {
-        let all = Batches {
-            reader: self,
-            subject: ALL_SUBJECTS.to_owned(),
-            from: 1,
-            batch: Batch::default(),
-            end: End::ByLeader,
-        };
-        messages(all)
+        self.since(1)
     }
 
     /// The same from this sequence on.

@@ -78,6 +78,16 @@ impl EventType {
         format!("{}.v1", self.subject_prefix())
     }
 
+    /// The type of this CloudEvents `type`, if it is one of ours.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
+
+    /// The type that settings name so.
+    pub fn short_named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.short_name() == name)
+    }
+
     /// The id of the event that a submission with this idempotency key makes: the same
     /// key gives the same id, so the broker stores a repeated submission once.
     pub fn id_for(self, idempotency_key: Uuid) -> Uuid {

@@ -241,7 +241,7 @@ impl Ledger {
         }
         self.in_hand.remove(&sending);
         self.give_back(&in_hand);
-        self.forget_old_mails();
+        forget_oldest(&mut self.put_off_mails, MAX_KNOWN_PUT_OFF, |mail| mail.last);
         let doubled = FIRST_PUT_OFF << (times - 1).min(5);
         PutOff::Later(Duration::from_secs(doubled.min(MAX_SLOWED).unsigned_abs()))
     }
@@ -263,7 +263,7 @@ impl Ledger {
             Outcome::GivenUp => figures.given_up += 1,
             Outcome::Released => {}
         }
-        self.forget_old_issues();
+        forget_oldest(&mut self.issues, MAX_ISSUES, |figures| figures.last);
         let Some(in_hand) = in_hand else {
             return;
         };
@@ -373,25 +373,16 @@ impl Ledger {
             *mails = mails.saturating_sub(1);
         }
     }
+}
 
-    fn forget_old_mails(&mut self) {
-        while self.put_off_mails.len() > MAX_KNOWN_PUT_OFF {
-            let oldest = self.put_off_mails.iter().min_by_key(|(_, mail)| mail.last);
-            let Some(oldest) = oldest.map(|(mail, _)| *mail) else {
-                return;
-            };
-            self.put_off_mails.remove(&oldest);
-        }
-    }
-
-    fn forget_old_issues(&mut self) {
-        while self.issues.len() > MAX_ISSUES {
-            let oldest = self.issues.iter().min_by_key(|(_, figures)| figures.last);
-            let Some(oldest) = oldest.map(|(issue, _)| *issue) else {
-                return;
-            };
-            self.issues.remove(&oldest);
-        }
+/// Forgets what was last touched the longest ago, until there are no more than `most`.
+fn forget_oldest<K: Copy + Ord, V>(known: &mut BTreeMap<K, V>, most: usize, last: impl Fn(&V) -> i64) {
+    while known.len() > most {
+        let oldest = known.iter().min_by_key(|(_, value)| last(value));
+        let Some(oldest) = oldest.map(|(key, _)| *key) else {
+            return;
+        };
+        known.remove(&oldest);
     }
 }
 

@@ -4,7 +4,7 @@ use async_nats::jetstream::{Context, context::PublishErrorKind, kv::Store};
 use serde::{Serialize, de::DeserializeOwned};
 use site_broker::{
     ISSUES_BUCKET,
-    buckets::{open_bucket, read_entry, write_entry},
+    buckets::{BucketEntry, open_bucket, read_entry, write_entry},
 };
 use site_events::IssueId;
 
@@ -112,9 +112,7 @@ impl Issues {
     }
 
     async fn read<T: DeserializeOwned>(&self, key: &str) -> Result<Entry<Option<T>>, IssueStoreError> {
-        let entry = read_entry(&self.bucket, key).await.map_err(away)?;
-        let revision = entry.as_ref().map_or(0, |entry| entry.revision);
-        let value = entry.and_then(|entry| entry.value);
+        let BucketEntry { value, revision } = read_entry(&self.bucket, key).await.map_err(away)?;
         let unreadable = |reason| IssueStoreError::Unreadable {
             key: key.to_owned(),
             reason,

@@ -98,7 +98,7 @@ impl Mailgun {
             token,
             signature,
         } = signature;
-        let tag = from_hex(signature).ok_or(PostError::Forged)?;
+        let tag = base16ct::mixed::decode_vec(signature).map_err(|_| PostError::Forged)?;
         let signed = self.0.clone().chain_update(timestamp).chain_update(token);
         signed.verify_slice(&tag).map_err(|_| PostError::Forged)?;
         let seconds: i64 = timestamp.parse().map_err(|_| PostError::Forged)?;
@@ -137,12 +137,6 @@ impl DeliveryStatus {
     }
 }
 
-fn from_hex(digits: &str) -> Option<Vec<u8>> {
-    let pairs = digits.as_bytes().chunks(2);
-    let bytes = pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
-    bytes.collect()
-}
-
 #[cfg(test)]
 pub mod tests {
     use time::macros::datetime;
@@ -159,11 +153,7 @@ pub mod tests {
         let timestamp = at.unix_timestamp().to_string();
         let tag = Mailgun::new(KEY).expect("a key").0;
         let tag = tag.chain_update(&timestamp).chain_update(TOKEN).finalize();
-        let tag: String = tag
-            .into_bytes()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let tag = base16ct::lower::encode_string(&tag.into_bytes());
         format!(
             r#"{{"signature": {{"timestamp": "{timestamp}", "token": "{TOKEN}", "signature": "{tag}"}},
             "event-data": {{"id": "G9Bn5sl1TC6nu79C8C0bwg", "timestamp": 1521233195.375624, "log-level": "error", {event},

@@ -4,7 +4,7 @@ use mail_parser::{Message, MessageParser, MimeHeaders as _, PartType};
 use site_events::event::BounceKind;
 use uuid::Uuid;
 
-use crate::enhanced_status::is_no_such_address;
+use crate::posted::refusal;
 
 /// The namespace of mails whose own id is not in the report.
 const REPORTS: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_7265_706f_7274);
@@ -88,16 +88,9 @@ fn delivery_verdict(status: &str) -> Option<Verdict> {
         .collect();
     match action.as_str() {
         "failed" => {
-            let kind = if is_no_such_address(&code) {
-                BounceKind::Hard
-            } else {
-                BounceKind::Soft
-            };
             let reason = format!("reported as failed: {code}");
-            Some(Verdict::Failed(
-                kind,
-                reason.chars().take(MAX_REASON_CHARACTERS).collect(),
-            ))
+            let reason = reason.chars().take(MAX_REASON_CHARACTERS).collect();
+            Some(Verdict::Failed(refusal(Some(&code), false), reason))
         }
         "delayed" => Some(Verdict::Delayed),
         _ => None,

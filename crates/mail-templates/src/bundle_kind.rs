@@ -17,15 +17,7 @@ impl BundleKind {
 
     /// The kind for a channel's mails; none where they are never bundled.
     pub fn of(channel: Channel) -> Option<Self> {
-        match channel {
-            Channel::SalesLead => Some(Self::Leads),
-            Channel::RecruiterApplication => Some(Self::Applications),
-            Channel::ContactAcknowledgement
-            | Channel::NewsletterConfirmation
-            | Channel::NewsletterWelcome
-            | Channel::NewsletterGoodbye
-            | Channel::ApplicationAcknowledgement => None,
-        }
+        Self::ALL.into_iter().find(|kind| kind.channel() == channel)
     }
 
     /// The channel whose mails they are.

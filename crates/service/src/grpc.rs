@@ -19,6 +19,7 @@ use crate::{
     drain::{self, CancellationToken, Drain},
     grpc_middleware,
     health::{self, Dependency, HealthStatus},
+    http::listen,
     tls::{GrpcTlsSettings, ServerTls},
 };
 
@@ -177,11 +178,6 @@ async fn answer_probes(
     router
         .serve_with_incoming_shutdown(incoming(listener), stop.cancelled_owned())
         .await
-}
-
-async fn listen(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
-    let listener = TcpListener::bind(address).await;
-    listener.with_context(|| format!("The setting {setting} is wrong: {address} cannot be listened on"))
 }
 
 fn port_of(listener: &TcpListener) -> Option<u16> {

@@ -1,5 +1,6 @@
 //! How every binary starts, tells how it is, and stops: settings, telemetry, health, drain.
 
+pub mod address_limit;
 pub mod allocator;
 mod core_dumps;
 pub mod detached_calls;

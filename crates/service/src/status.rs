@@ -31,6 +31,11 @@ impl Violations {
     }
 }
 
+/// `INVALID_ARGUMENT` for one field.
+pub fn invalid_field(field: &'static str, sentence: impl ToString) -> Status {
+    Violations(BTreeMap::from([(field, sentence.to_string())])).into_status()
+}
+
 /// `UNAVAILABLE` with `google.rpc.RetryInfo`.
 pub fn unavailable(what: &str) -> Status {
     let details = ErrorDetails::with_retry_info(Some(RETRY_AFTER));

@@ -4,7 +4,6 @@
 //! to the new id and carries what it was; then that is written there; then the first carries nothing any more. Whoever
 //! meets the record in between does the steps that are missing, so it makes no difference who is killed, and when.
 
-use serde_json::Map;
 use time::OffsetDateTime;
 use visitor::PersonId;
 
@@ -47,16 +46,13 @@ impl Subscriber {
     pub fn moving(self, to: PersonId, expires: Option<OffsetDateTime>) -> Self {
         let forwarding = self.forwarding(to.clone());
         let carried = Carried {
-            subscriber: self.into(),
+            subscriber: self,
             expires,
         };
-        Self {
-            state: State::Moved {
-                to,
-                record: Some(Box::new(carried)),
-            },
-            ..forwarding
-        }
+        forwarding.at(State::Moved {
+            to,
+            record: Some(Box::new(carried)),
+        })
     }
 
     /// What stays in this record's place: nothing of the person but where the record is.
@@ -71,26 +67,25 @@ impl Subscriber {
             ended: None,
             consent: None,
             came_back: None,
-            state: State::Moved { to, record: None },
-            unknown_fields: Map::new(),
+            standing: State::Moved { to, record: None }.into(),
         }
     }
 
     /// The id that it moved to.
     pub fn moved_to(&self) -> Option<&PersonId> {
-        match &self.state {
+        match &self.standing.state {
             State::Moved { to, .. } => Some(to),
             _ => None,
         }
     }
 
-    /// The record that it carries. One that could not be read made this one unreadable.
-    pub fn carried(&self) -> Option<Self> {
-        Self::try_from(self.carrying()?.subscriber.clone()).ok()
+    /// The record that it carries.
+    pub fn carried(&self) -> Option<&Self> {
+        self.carrying().map(|carried| &carried.subscriber)
     }
 
     fn carrying(&self) -> Option<&Carried> {
-        match &self.state {
+        match &self.standing.state {
             State::Moved { record, .. } => record.as_deref(),
             _ => None,
         }
@@ -99,7 +94,7 @@ impl Subscriber {
     /// What is to be done before it only leads to where it moved.
     pub fn unfinished(&self) -> Option<Unfinished> {
         self.moved_to()?;
-        let (carried, ended) = (self.carried(), self.ended);
+        let (carried, ended) = (self.carried().cloned(), self.ended);
         let expires = self.carrying().and_then(|carried| carried.expires);
         (carried.is_some() || ended.is_some()).then_some(Unfinished {
             carried,

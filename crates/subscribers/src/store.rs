@@ -138,7 +138,7 @@ impl Subscribers {
             let Some(to) = found.as_ref().and_then(|record| record.moved_to()).cloned() else {
                 return Ok(found);
             };
-            let carried = found.and_then(|record| record.carried());
+            let carried = found.and_then(|record| record.carried().cloned());
             found = self.read(&to).await?.subscriber.or(carried);
         }
         Err(away(format!("the record of {person} moves in a circle")))
@@ -221,14 +221,8 @@ impl Subscribers {
     /// not answer.
     pub async fn read(&self, person: &PersonId) -> Result<SubscriberEntry, SubscriberStoreError> {
         self.connected().await?;
-        let entry = read_entry(&self.bucket, person.as_str()).await.map_err(away)?;
-        let Some(BucketEntry { value, revision }) = entry else {
-            return Ok(SubscriberEntry {
-                person: person.clone(),
-                subscriber: None,
-                revision: 0,
-            });
-        };
+        let entry = read_entry(&self.bucket, person.as_str()).await;
+        let BucketEntry { value, revision } = entry.map_err(away)?;
         let unreadable = |reason| SubscriberStoreError::Unreadable {
             person: person.clone(),
             reason,

@@ -1,14 +1,14 @@
 //! The life of a subscription: pending, confirmed, unsubscribed; suppressed where the address does not exist.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 use visitor::EmailAddress;
 
 use crate::{
     proofs::{CameBack, Consent},
-    record::Record,
+    record::{Standing, read_address, write_address},
     state::State,
 };
 
@@ -29,34 +29,44 @@ const CAME_BACK_COUNTS: Duration = Duration::days(180);
 /// For how long a step that failed half-way is completed by repeating it: as long as the broker knows a repetition.
 const COMPLETED_WITHIN: Duration = Duration::HOUR;
 
-/// The field of [`State::Pending`] that may be left out.
-const ASKING: &str = "asking";
-
 /// One person's subscription.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Record", into = "Record")]
 pub struct Subscriber {
     /// The address as last signed up; `None` once nothing needs it any more ([`Self::forgotten`]).
+    #[serde(default, serialize_with = "write_address", deserialize_with = "read_address")]
     pub email: Option<EmailAddress>,
     /// Names this subscription in the events it causes, so that repeating a step
     /// repeats no event.
     pub subscription: Uuid,
     /// When the sign-up was made.
+    #[serde(with = "time::serde::rfc3339")]
     pub requested: OffsetDateTime,
     /// Where the sign-up was made, such as `/blog`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// When consent was given for what is confirmed no more: see [`Self::consented_at`].
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "time::serde::rfc3339::option"
+    )]
     pub(crate) confirmed: Option<OffsetDateTime>,
     /// When a former subscription ended: see [`Self::unsubscribed_at`].
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "time::serde::rfc3339::option"
+    )]
     pub(crate) ended: Option<OffsetDateTime>,
     /// What the person agreed to, where it is known; kept after the end as the time is, see [`Self::consented_at`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consent: Option<Consent>,
     /// The mails that came back though the address exists, each within half a year of the one before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub came_back: Option<CameBack>,
     /// Where it stands.
-    pub state: State,
-    /// What a later release notes beside, kept through every step.
-    pub(crate) unknown_fields: Map<String, Value>,
+    #[serde(flatten)]
+    pub(crate) standing: Standing,
 }
 
 /// Retention of a record in the bucket.
@@ -80,7 +90,7 @@ impl Subscriber {
         key: Uuid,
         new_subscription_id: Uuid,
     ) -> Option<Self> {
-        match known.map(|known| &known.state) {
+        match known.map(|known| &known.standing.state) {
             Some(
                 State::Confirmed { .. } | State::Suppressed { .. } | State::Moved { .. } | State::Unknown,
             ) => return None,
@@ -106,19 +116,21 @@ impl Subscriber {
             ended: known.and_then(Self::unsubscribed_at),
             consent: known.and_then(|known| known.consent.clone()),
             came_back: None,
-            state: State::Pending {
-                mailed: None,
-                asking: Some(key),
+            standing: Standing {
+                state: State::Pending {
+                    mailed: None,
+                    asking: Some(key),
+                },
+                unknown_fields: known
+                    .map(|known| known.standing.unknown_fields.clone())
+                    .unwrap_or_default(),
             },
-            unknown_fields: known
-                .map(|known| known.unknown_fields.clone())
-                .unwrap_or_default(),
         })
     }
 
     /// The idempotency key under which its confirmation mail is being asked for.
     pub fn asking(&self) -> Option<Uuid> {
-        match self.state {
+        match self.standing.state {
             State::Pending { asking, .. } => asking,
             State::Confirmed { .. }
             | State::Unsubscribed { .. }
@@ -130,35 +142,41 @@ impl Subscriber {
 
     /// The same subscription after its confirmation mail was asked for; one that asks for none stays what it is.
     pub fn mailed(self, now: OffsetDateTime) -> Self {
-        let state = match self.state {
-            State::Pending { .. } => State::Pending {
-                mailed: Some(now),
-                asking: None,
-            },
-            other => other,
-        };
-        Self { state, ..self }
+        if !self.is_pending() {
+            return self;
+        }
+        self.at(State::Pending {
+            mailed: Some(now),
+            asking: None,
+        })
     }
 
     /// The same subscription after its confirmation mail could not be asked for: the next sign-up may ask at once.
     pub fn released(self) -> Self {
-        let state = State::Pending {
+        self.at(State::Pending {
             mailed: None,
             asking: None,
+        })
+    }
+
+    /// The same in this state.
+    pub(crate) fn at(self, state: State) -> Self {
+        let standing = Standing {
+            state,
+            ..self.standing
         };
-        Self { state, ..self }
+        Self { standing, ..self }
     }
 
     /// The subscription that a confirmation makes; `None` where there is nothing to
     /// confirm any more.
     pub fn confirmed(self, now: OffsetDateTime) -> Option<Self> {
         self.email.as_ref()?;
-        match self.state {
+        match self.standing.state {
             State::Pending { .. } => Some(Self {
                 confirmed: None,
                 ended: None,
-                state: State::Confirmed { since: now },
-                ..self
+                ..self.at(State::Confirmed { since: now })
             }),
             State::Confirmed { .. } => Some(self),
             State::Unsubscribed { .. } | State::Suppressed { .. } | State::Moved { .. } | State::Unknown => {
@@ -170,7 +188,7 @@ impl Subscriber {
     /// The subscription after it ended. One that is suppressed, or in a state that is not known, stays so, as one that
     /// ended.
     pub fn unsubscribed(self, now: OffsetDateTime) -> Self {
-        match self.state {
+        match self.standing.state {
             State::Unsubscribed { .. } | State::Moved { .. } => self,
             State::Suppressed { .. } | State::Unknown => Self {
                 ended: self.ended.or(Some(now)),
@@ -179,8 +197,7 @@ impl Subscriber {
             State::Pending { .. } | State::Confirmed { .. } => Self {
                 confirmed: self.consented_at(),
                 ended: None,
-                state: State::Unsubscribed { since: now },
-                ..self
+                ..self.at(State::Unsubscribed { since: now })
             },
         }
     }
@@ -188,13 +205,12 @@ impl Subscriber {
     /// The subscription after a mail came back because the address does not exist. A state that is not known stays:
     /// who knows it must judge what the bounce makes of it.
     pub fn suppressed(self, now: OffsetDateTime) -> Self {
-        match self.state {
+        match self.standing.state {
             State::Suppressed { .. } | State::Moved { .. } | State::Unknown => self,
             State::Pending { .. } | State::Confirmed { .. } | State::Unsubscribed { .. } => Self {
                 confirmed: self.consented_at(),
                 ended: self.unsubscribed_at(),
-                state: State::Suppressed { since: now },
-                ..self
+                ..self.at(State::Suppressed { since: now })
             },
         }
     }
@@ -206,7 +222,7 @@ impl Subscriber {
             .came_back
             .clone()
             .filter(|known| now - known.at < CAME_BACK_COUNTS);
-        if !matches!(self.state, State::Confirmed { .. })
+        if !matches!(self.standing.state, State::Confirmed { .. })
             || known.as_ref().is_some_and(|known| known.last == mail)
         {
             return self;
@@ -228,7 +244,7 @@ impl Subscriber {
 
     /// The same with what was agreed to by the confirmation at this moment.
     pub fn with_consent(self, consent: Consent, now: OffsetDateTime) -> Self {
-        match self.state {
+        match self.standing.state {
             State::Confirmed { since } if since == now => Self {
                 consent: Some(consent),
                 ..self
@@ -241,7 +257,7 @@ impl Subscriber {
     /// of an address, and says all the same that this person left, and when they had consented.
     pub fn forgotten(self) -> Self {
         Self {
-            email: match self.state {
+            email: match self.standing.state {
                 State::Unsubscribed { .. } => None,
                 State::Suppressed { .. } => self.email.filter(|_| self.ended.is_none()),
                 State::Pending { .. } | State::Confirmed { .. } | State::Moved { .. } | State::Unknown => {
@@ -255,12 +271,11 @@ impl Subscriber {
     /// What it is after a time in which nobody touched it: whoever left before and never confirmed a further sign-up is
     /// who left, and nobody's address stays for its own sake.
     pub fn swept(self, now: OffsetDateTime) -> Self {
-        match (&self.state, self.ended) {
+        match (&self.standing.state, self.ended) {
             (State::Unsubscribed { .. }, _) if !self.is_told(now) => self,
             (State::Pending { .. }, Some(since)) if now - self.requested > MAX_CONFIRM_WITHIN => Self {
                 ended: None,
-                state: State::Unsubscribed { since },
-                ..self
+                ..self.at(State::Unsubscribed { since })
             }
             .forgotten(),
             _ => self.forgotten(),
@@ -276,26 +291,24 @@ impl Subscriber {
     /// What a suppressed subscription is once that was lifted: what it was before the mail came back. `None` for a
     /// sign-up that was never confirmed: nothing of it is worth keeping, and it can be made anew.
     pub fn lifted(self) -> Option<Self> {
-        let state = match (&self.state, self.confirmed, self.ended) {
+        let state = match (&self.standing.state, self.confirmed, self.ended) {
             (State::Suppressed { .. }, _, Some(since)) => State::Unsubscribed { since },
             (State::Suppressed { .. }, Some(since), None) => State::Confirmed { since },
             (State::Suppressed { .. }, None, None) => return None,
             _ => return Some(self),
         };
+        let has_left = matches!(state, State::Unsubscribed { .. });
         Some(Self {
             ended: None,
-            confirmed: self
-                .confirmed
-                .filter(|_| matches!(state, State::Unsubscribed { .. })),
-            state,
-            ..self
+            confirmed: self.confirmed.filter(|_| has_left),
+            ..self.at(state)
         })
     }
 
     /// When this person last said that they want the newsletter, where it is known. It is kept after the end, to
     /// show on what ground mails were sent.
     pub fn consented_at(&self) -> Option<OffsetDateTime> {
-        match self.state {
+        match self.standing.state {
             State::Confirmed { since } => Some(since),
             State::Pending { .. }
             | State::Unsubscribed { .. }
@@ -307,7 +320,7 @@ impl Subscriber {
 
     /// When this person last left, unless they confirmed anew since.
     pub fn unsubscribed_at(&self) -> Option<OffsetDateTime> {
-        match self.state {
+        match self.standing.state {
             State::Unsubscribed { since } => Some(since),
             State::Pending { .. }
             | State::Confirmed { .. }
@@ -321,7 +334,7 @@ impl Subscriber {
     /// whoever left before stays known as such, or anybody could undo that by typing their address. So does, later, what
     /// came back of somebody who never confirmed.
     pub fn retention(&self, confirm_within: std::time::Duration) -> Retention {
-        match self.state {
+        match self.standing.state {
             State::Pending { .. } if self.unsubscribed_at().is_none() => Retention::Expires(confirm_within),
             State::Suppressed { .. } if self.unsubscribed_at().is_none() && self.consented_at().is_none() => {
                 Retention::Expires(UNCONFIRMED_SUPPRESSION_TTL)
@@ -332,17 +345,17 @@ impl Subscriber {
 
     /// Whether it awaits its confirmation.
     pub fn is_pending(&self) -> bool {
-        matches!(self.state, State::Pending { .. })
+        matches!(self.standing.state, State::Pending { .. })
     }
 
     /// Whether its address is taken not to exist.
     pub fn is_suppressed(&self) -> bool {
-        matches!(self.state, State::Suppressed { .. })
+        matches!(self.standing.state, State::Suppressed { .. })
     }
 
     /// Whether only a later release knows its state.
     pub fn is_unknown(&self) -> bool {
-        matches!(self.state, State::Unknown)
+        matches!(self.standing.state, State::Unknown)
     }
 
     /// Whether a mail may go there at all.
@@ -352,13 +365,14 @@ impl Subscriber {
 
     /// The word for its state, as the record has it.
     pub fn state_name(&self) -> &str {
-        match self.state {
+        match self.standing.state {
             State::Pending { .. } => "pending",
             State::Confirmed { .. } => "confirmed",
             State::Unsubscribed { .. } => "unsubscribed",
             State::Suppressed { .. } => "suppressed",
             State::Moved { .. } => "moved",
             State::Unknown => self
+                .standing
                 .unknown_fields
                 .get("state")
                 .and_then(Value::as_str)
@@ -382,58 +396,7 @@ impl Subscriber {
             ended: None,
             consent: None,
             came_back: None,
-            state: State::Confirmed { since: confirmed },
-            unknown_fields: Map::new(),
-        }
-    }
-}
-
-impl TryFrom<Record> for Subscriber {
-    type Error = serde_json::Error;
-
-    fn try_from(record: Record) -> Result<Self, Self::Error> {
-        let mut unknown_fields = record.rest;
-        let state = State::deserialize(&unknown_fields)?;
-        let known = state.fields();
-        // Only some sign-ups have a key: one that is left over beside another state would be read as theirs later.
-        let is_left_over = |name: &str| name == ASKING && state != State::Unknown;
-        unknown_fields.retain(|name, _| !known.contains_key(name) && !is_left_over(name));
-        if let State::Moved {
-            record: Some(carried),
-            ..
-        } = &state
-        {
-            Self::try_from(carried.subscriber.clone())?;
-        }
-        Ok(Self {
-            email: record.email,
-            subscription: record.subscription,
-            requested: record.requested,
-            source: record.source,
-            confirmed: record.confirmed,
-            ended: record.ended,
-            consent: record.consent,
-            came_back: record.came_back,
-            state,
-            unknown_fields,
-        })
-    }
-}
-
-impl From<Subscriber> for Record {
-    fn from(subscriber: Subscriber) -> Self {
-        let mut rest = subscriber.unknown_fields;
-        rest.extend(subscriber.state.fields());
-        Self {
-            email: subscriber.email,
-            subscription: subscriber.subscription,
-            requested: subscriber.requested,
-            source: subscriber.source,
-            confirmed: subscriber.confirmed,
-            ended: subscriber.ended,
-            consent: subscriber.consent,
-            came_back: subscriber.came_back,
-            rest,
+            standing: State::Confirmed { since: confirmed }.into(),
         }
     }
 }
@@ -537,9 +500,12 @@ mod tests {
     fn confirming_or_leaving_twice_keeps_the_first_time() {
         let later = NOW + Duration::hours(1);
         let confirmed = pending().confirmed(NOW).and_then(|s| s.confirmed(later));
-        assert_eq!(confirmed.map(|s| s.state), Some(State::Confirmed { since: NOW }));
+        assert_eq!(
+            confirmed.map(|s| s.standing.state),
+            Some(State::Confirmed { since: NOW })
+        );
         let left = pending().unsubscribed(NOW).unsubscribed(later);
-        assert_eq!(left.state, State::Unsubscribed { since: NOW });
+        assert_eq!(left.standing.state, State::Unsubscribed { since: NOW });
     }
 
     #[test]
@@ -786,8 +752,8 @@ mod tests {
         assert_eq!(again.clone().swept(NOW + month), again);
         let swept = again.swept(NOW + month + Duration::SECOND);
         assert_eq!(
-            (swept.email.clone(), swept.state.clone()),
-            (None, forgotten.state)
+            (swept.email.clone(), swept.standing.state.clone()),
+            (None, forgotten.standing.state)
         );
         assert_eq!((swept.ended, swept.unsubscribed_at()), (None, Some(NOW)));
         assert_eq!(swept.clone().swept(NOW + month * 2), swept);
@@ -851,7 +817,7 @@ mod tests {
                 let before: Option<Subscriber> = known.clone();
                 known = after(before.clone(), what, now);
                 let is_confirmed = |s: &Option<Subscriber>| {
-                    matches!(s, Some(Subscriber { state: State::Confirmed { .. }, .. }))
+                    s.as_ref().is_some_and(|s| matches!(s.standing.state, State::Confirmed { .. }))
                 };
                 if is_confirmed(&known) && !is_confirmed(&before) {
                     let waited = before.as_ref().is_some_and(Subscriber::is_pending);

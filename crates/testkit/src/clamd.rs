@@ -27,7 +27,7 @@ impl Clamd {
 
     /// Its signature, a line of a file `.ndb`: name, any type of file, any place, the bytes in hexadecimal digits.
     pub fn signature() -> String {
-        let bytes: String = Self::VIRUS.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let bytes = base16ct::lower::encode_string(Self::VIRUS.as_bytes());
         format!("{}:0:*:{bytes}\n", Self::SIGNATURE)
     }
 

@@ -72,8 +72,7 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
 
 /// What happened, in a few words; none of an erasure, which is told otherwise.
 fn heading(event_type: &str, position: Option<String>) -> Option<String> {
-    let mut types = EventType::ALL.into_iter();
-    let Some(known) = types.find(|known| known.name() == event_type) else {
+    let Some(known) = EventType::named(event_type) else {
         return Some(escaped(event_type));
     };
     let heading = match known {

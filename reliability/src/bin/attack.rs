@@ -7,8 +7,11 @@ use std::{
 };
 
 use clap::{Parser, ValueEnum};
-use reliability::attacks::{Attack, HEAD, broken_bars, row, run};
-use site_service::{drain, http::open_files};
+use reliability::{
+    attacks::{Attack, HEAD, broken_bars, row, run},
+    until_signal,
+};
+use site_service::http::open_files;
 
 /// Connections of the attackers, and what else is open here.
 const OPEN_FILES: usize = 4_096;
@@ -26,22 +29,8 @@ struct Cli {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match attack_until_signal(&Cli::parse()).await {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("{error:#}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-/// Ends with all that was started when it is asked to stop.
-async fn attack_until_signal(cli: &Cli) -> anyhow::Result<bool> {
     open_files::allow(OPEN_FILES);
-    let stop = drain::on_signal()?;
-    let attacked = stop.run_until_cancelled(attack(cli)).await;
-    attacked.unwrap_or_else(|| Err(anyhow::anyhow!("asked to stop; the attack was cut off")))
+    until_signal(attack(&Cli::parse())).await
 }
 
 /// Makes the attacks; gives whether every bar held.

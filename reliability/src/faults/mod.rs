@@ -18,10 +18,9 @@ use testkit::{Broker, Clock, Disks, Hosting, Replicas, Shape, Stack};
 use tokio::time::sleep;
 
 use self::{
-    broker::BrokerFault, disks::DiskFault, mail::MailServerFault, services::SERVICES, services::ServiceFault,
-    struck::Struck,
+    broker::BrokerFault, disks::DiskFault, mail::MailServerFault, services::ServiceFault, struck::Struck,
 };
-pub use self::{cluster::ClusterFault, store::StoreFault};
+pub use self::{cluster::ClusterFault, services::SERVICES, store::StoreFault};
 use crate::awaited_deliveries::Awaited;
 
 /// How long what is away stays away, in milliseconds: up to longer than a form may take.

@@ -11,6 +11,7 @@ use super::struck::Struck;
 
 /// Each of them may be hit.
 pub const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
+
 /// What befalls a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServiceFault {

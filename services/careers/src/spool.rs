@@ -173,12 +173,7 @@ impl Spool {
             path: self.path,
             file_name: self.file_name,
             size_bytes: self.size_bytes,
-            sha256: self
-                .hash
-                .finalize()
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect(),
+            sha256: base16ct::lower::encode_string(&self.hash.finalize()),
         })
     }
 }

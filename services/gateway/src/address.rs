@@ -67,14 +67,6 @@ impl TrustedProxies {
     }
 }
 
-/// What a limit counts as one visitor: an address of IPv4, or the /64 of IPv6 that one customer gets.
-pub fn network(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V4(_) => address,
-        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64).into(),
-    }
-}
-
 /// An address may stand in brackets and carry a port, or a name in its place (RFC 7239, 6).
 fn parse(entry: &str) -> Option<IpAddr> {
     if let Ok(address) = entry.parse() {

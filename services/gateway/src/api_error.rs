@@ -12,7 +12,7 @@ use serde_json::json;
 use site_service::status;
 use tonic::{Code, Status};
 
-use crate::contact_details::OTHER_WAY;
+use crate::{contact_details::OTHER_WAY, content_type};
 
 const API: &str = "/api";
 /// The one form whose answers carry their sentence as `message`; all others as `error`.
@@ -203,7 +203,7 @@ pub fn word_of(path: &str) -> Option<&'static str> {
 pub fn as_json(answer: Response, word: &str) -> Response {
     let status = answer.status();
     let has_failed = status.is_client_error() || status.is_server_error();
-    if !has_failed || is_page(&answer) {
+    if !has_failed || content_type::is(answer.headers(), "text/html") {
         return answer;
     }
     let error = ApiError::in_answer(&answer);
@@ -218,9 +218,4 @@ pub fn as_json(answer: Response, word: &str) -> Response {
         Json(error.body(word)),
     )
         .into_response()
-}
-
-fn is_page(answer: &Response) -> bool {
-    let content_type = answer.headers().get(header::CONTENT_TYPE);
-    content_type.is_some_and(|value| value.as_bytes().starts_with(b"text/html"))
 }

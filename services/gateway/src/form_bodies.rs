@@ -5,13 +5,13 @@ use std::{net::IpAddr, num::NonZeroU32, sync::Arc, time::Duration};
 use axum::body::{Body, HttpBody};
 use http::StatusCode;
 use http_body_util::BodyExt;
+use site_service::address_limit::{AddressLimit, AddressPermit};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
 
 use crate::{
-    address_limit::{AddressLimit, AddressPermit},
     api_error::ApiError,
     limits::Limit,
     pace::{LeastRate, Pace, Received, Waiting},

@@ -3,13 +3,13 @@
 //! [`router`] lists what it serves, [`api`] holds one file per form.
 
 mod address;
-mod address_limit;
 mod admission;
 mod api;
 mod api_error;
 mod app;
 mod challenge;
 mod contact_details;
+mod content_type;
 mod csrf;
 mod deadline;
 mod form_bodies;

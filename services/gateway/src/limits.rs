@@ -55,34 +55,31 @@ impl Limit {
     }
 
     fn error(self) -> ApiError {
-        match self {
-            Self::Rate => ApiError::of(StatusCode::TOO_MANY_REQUESTS),
-            Self::UploadsPerAddress => {
-                let sentence = "Other applications are still being sent from your network. Please wait until they are done, and \
-                                try again.";
-                ApiError::with_message(StatusCode::TOO_MANY_REQUESTS, sentence).retry_after(BUSY_RETRY_AFTER)
-            }
-            Self::Uploads => {
-                let sentence = "Many applications are arriving right now. Please try again in a moment.";
-                ApiError::with_message(StatusCode::SERVICE_UNAVAILABLE, sentence)
-                    .retry_after(BUSY_RETRY_AFTER)
-            }
+        let (status, sentence) = match self {
+            Self::Rate => return ApiError::of(StatusCode::TOO_MANY_REQUESTS),
             Self::Pace => {
                 let sentence = "This arrived too slowly, and we stopped waiting for it. Please try again, with a better \
                                 connection or a smaller file if you can.";
-                ApiError::with_message(StatusCode::REQUEST_TIMEOUT, sentence)
+                return ApiError::with_message(StatusCode::REQUEST_TIMEOUT, sentence);
             }
-            Self::Bodies => {
-                let sentence = "A lot is arriving right now. Please try again in a moment.";
-                ApiError::with_message(StatusCode::SERVICE_UNAVAILABLE, sentence)
-                    .retry_after(BUSY_RETRY_AFTER)
-            }
-            Self::BodiesPerAddress => {
-                let sentence =
-                    "Many forms are still being sent from your network. Please try again in a moment.";
-                ApiError::with_message(StatusCode::TOO_MANY_REQUESTS, sentence).retry_after(BUSY_RETRY_AFTER)
-            }
-        }
+            Self::UploadsPerAddress => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "Other applications are still being sent from your network. Please wait until they are done, and try again.",
+            ),
+            Self::Uploads => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Many applications are arriving right now. Please try again in a moment.",
+            ),
+            Self::Bodies => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "A lot is arriving right now. Please try again in a moment.",
+            ),
+            Self::BodiesPerAddress => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "Many forms are still being sent from your network. Please try again in a moment.",
+            ),
+        };
+        ApiError::with_message(status, sentence).retry_after(BUSY_RETRY_AFTER)
     }
 
     fn name(self) -> &'static str {

@@ -14,8 +14,9 @@ use governor::{
     DefaultKeyedRateLimiter, Quota, RateLimiter,
     clock::{Clock, DefaultClock},
 };
+use site_service::address_limit::network;
 
-use crate::{address::network, api_error::ApiError, limits::Limit, settings::Settings};
+use crate::{api_error::ApiError, limits::Limit, settings::Settings};
 
 /// How many addresses are remembered one by one. Beyond that, neighbours share a limit,
 /// so that a flood from many addresses cannot fill the memory.

@@ -3,14 +3,16 @@
 use std::{net::IpAddr, time::Duration};
 
 use opentelemetry::metrics::UpDownCounter;
-use site_service::metrics::{self, CounterGuard};
+use site_service::{
+    address_limit::{AddressLimit, AddressPermit},
+    metrics::{self, CounterGuard},
+};
 use tokio::{
     sync::{AcquireError, Semaphore, SemaphorePermit},
     time::timeout,
 };
 
 use crate::{
-    address_limit::{AddressLimit, AddressPermit},
     api_error::ApiError,
     limits::Limit,
     pace::{LeastRate, Pace, Received, Waiting},

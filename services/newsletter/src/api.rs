@@ -24,19 +24,13 @@ impl NewsletterService for Api {
         &self,
         request: Request<SubscribeRequest>,
     ) -> Result<Response<SubscribeResponse>, Status> {
-        let (request_id, now) = (
-            RequestId::of_metadata(request.metadata()),
-            OffsetDateTime::now_utc(),
-        );
+        let (request_id, now) = told(&request);
         sign_up::sign_up(&self.newsletter, &request_id, request.get_ref(), now).await?;
         Ok(Response::new(SubscribeResponse {}))
     }
 
     async fn confirm(&self, request: Request<ConfirmRequest>) -> Result<Response<ConfirmResponse>, Status> {
-        let (request_id, now) = (
-            RequestId::of_metadata(request.metadata()),
-            OffsetDateTime::now_utc(),
-        );
+        let (request_id, now) = told(&request);
         links::confirm(&self.newsletter, &request_id, &request.get_ref().token, now).await?;
         Ok(Response::new(ConfirmResponse {}))
     }
@@ -45,10 +39,7 @@ impl NewsletterService for Api {
         &self,
         request: Request<UnsubscribeRequest>,
     ) -> Result<Response<UnsubscribeResponse>, Status> {
-        let (request_id, now) = (
-            RequestId::of_metadata(request.metadata()),
-            OffsetDateTime::now_utc(),
-        );
+        let (request_id, now) = told(&request);
         links::unsubscribe(&self.newsletter, &request_id, &request.get_ref().token, now).await?;
         Ok(Response::new(UnsubscribeResponse {}))
     }
@@ -57,14 +48,17 @@ impl NewsletterService for Api {
         &self,
         request: Request<TakeMailReportRequest>,
     ) -> Result<Response<TakeMailReportResponse>, Status> {
-        let (request_id, now) = (
-            RequestId::of_metadata(request.metadata()),
-            OffsetDateTime::now_utc(),
-        );
+        let (request_id, now) = told(&request);
         let taken = self
             .mail_reports
             .take(&self.newsletter, &request_id, request.get_ref(), now);
         taken.await?;
         Ok(Response::new(TakeMailReportResponse {}))
     }
+}
+
+/// The request's id, and when it came.
+fn told<T>(request: &Request<T>) -> (RequestId, OffsetDateTime) {
+    let id = RequestId::of_metadata(request.metadata());
+    (id, OffsetDateTime::now_utc())
 }

@@ -5,7 +5,7 @@ use site_events::{
     EventData,
     event::{NewsletterConfirmed, NewsletterUnsubscribed},
 };
-use site_service::{RequestId, status::Violations};
+use site_service::{RequestId, status};
 use subscribers::SubscriberStoreError;
 use time::OffsetDateTime;
 use tonic::Status;
@@ -39,11 +39,7 @@ const STALE_UNSUBSCRIBE: &str =
 impl From<LinkError> for Status {
     fn from(error: LinkError) -> Self {
         match error {
-            LinkError::Refused(sentence) => {
-                let mut violations = Violations::default();
-                let _: Option<()> = violations.check("token", Err(sentence));
-                violations.into_status()
-            }
+            LinkError::Refused(sentence) => status::invalid_field("token", sentence),
             LinkError::Store(error) => error.into(),
             LinkError::Publish(error) => error.into(),
         }

@@ -39,9 +39,9 @@ pub enum MailReportError {
     /// It was taken before.
     #[error("it was taken before")]
     Repeated,
-    /// Amazon was not reached.
-    #[error("{0}")]
-    Sns(SnsError),
+    /// It is not Amazon's, or Amazon was not reached.
+    #[error(transparent)]
+    Sns(#[from] SnsError),
     /// The record of a subscriber could not be read.
     #[error(transparent)]
     Store(#[from] SubscriberStoreError),
@@ -50,25 +50,17 @@ pub enum MailReportError {
     Publish(#[from] PublishError),
 }
 
-impl From<SnsError> for MailReportError {
-    fn from(error: SnsError) -> Self {
-        match error {
-            SnsError::Post(error) => Self::Post(error),
-            SnsError::Away(_) => Self::Sns(error),
-        }
-    }
-}
-
 impl From<MailReportError> for Status {
     fn from(error: MailReportError) -> Self {
         let sentence = error.to_string();
         match error {
             MailReportError::UnknownProvider => Self::not_found(sentence),
-            MailReportError::Post(PostError::Unreadable(_)) => Self::invalid_argument(sentence),
-            MailReportError::Post(PostError::Forged | PostError::Stale) | MailReportError::Repeated => {
-                Self::permission_denied(sentence)
-            }
-            MailReportError::Sns(_) => status::unavailable("Amazon SNS was not reached"),
+            MailReportError::Post(error) | MailReportError::Sns(SnsError::Post(error)) => match error {
+                PostError::Unreadable(_) => Self::invalid_argument(sentence),
+                PostError::Forged | PostError::Stale => Self::permission_denied(sentence),
+            },
+            MailReportError::Repeated => Self::permission_denied(sentence),
+            MailReportError::Sns(SnsError::Away(_)) => status::unavailable("Amazon SNS was not reached"),
             MailReportError::Store(error) => error.into(),
             MailReportError::Publish(error) => error.into(),
         }

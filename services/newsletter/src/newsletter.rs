@@ -5,8 +5,8 @@ use std::time::Duration;
 use async_nats::jetstream::Context;
 use issues::Issues;
 use site_broker::Publisher;
-use subscribers::Subscribers;
-use visitor::{PersonKeys, token::TokenKeys};
+use subscribers::{Subscriber, SubscriberStoreError, Subscribers};
+use visitor::{PersonId, PersonKeys, token::TokenKeys};
 
 /// Dependencies of the use cases.
 pub struct Newsletter {
@@ -19,4 +19,23 @@ pub struct Newsletter {
     pub confirm_within: Duration,
     pub person_keys: PersonKeys,
     pub token_keys: TokenKeys,
+}
+
+impl Newsletter {
+    /// Writes a subscriber's record for as long as it is kept, if it still is what was read at `revision`; gives the new revision.
+    ///
+    /// # Errors
+    ///
+    /// As [`Subscribers::write`].
+    pub async fn write(
+        &self,
+        person: &PersonId,
+        subscriber: &Subscriber,
+        revision: u64,
+    ) -> Result<u64, SubscriberStoreError> {
+        let retention = subscriber.retention(self.confirm_within);
+        self.subscribers
+            .write(person, subscriber, revision, retention)
+            .await
+    }
 }

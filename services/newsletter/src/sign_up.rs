@@ -7,7 +7,7 @@ use site_proto::newsletter::v1::SubscribeRequest;
 use site_service::{
     RequestId,
     idempotency::{self, InvalidIdempotencyKey, KeyBinding},
-    status::Violations,
+    status,
 };
 use subscribers::{Subscriber, SubscriberStoreError};
 use time::OffsetDateTime;
@@ -32,11 +32,7 @@ pub enum SignUpError {
 impl From<SignUpError> for Status {
     fn from(error: SignUpError) -> Self {
         match error {
-            SignUpError::Email(sentence) => {
-                let mut violations = Violations::default();
-                let _: Option<()> = violations.check("email", Err(sentence));
-                violations.into_status()
-            }
+            SignUpError::Email(sentence) => status::invalid_field("email", sentence),
             SignUpError::Key(error) => Status::invalid_argument(error.to_string()),
             SignUpError::Store(error) => error.into(),
             SignUpError::Publish(error) => error.into(),
@@ -91,7 +87,7 @@ pub async fn sign_up(
         )
         .await;
     if let Some(after) = after(pending, &published, key, now)
-        && let Err(error) = write(newsletter, &person, &after, revision).await
+        && let Err(error) = newsletter.write(&person, &after, revision).await
     {
         tracing::warn!(%error, %person, "the outcome of the sign-up was not noted");
     }
@@ -173,24 +169,11 @@ async fn try_store(
     let revision = if former == Some(&pending) {
         known.revision
     } else {
-        write(newsletter, &known.person, &pending, known.revision).await?
+        newsletter.write(&known.person, &pending, known.revision).await?
     };
     Ok(Some(SignedUp {
         person: known.person,
         pending,
         revision,
     }))
-}
-
-async fn write(
-    newsletter: &Newsletter,
-    person: &PersonId,
-    subscriber: &Subscriber,
-    revision: u64,
-) -> Result<u64, SubscriberStoreError> {
-    let retention = subscriber.retention(newsletter.confirm_within);
-    newsletter
-        .subscribers
-        .write(person, subscriber, revision, retention)
-        .await
 }

@@ -42,11 +42,7 @@ async fn try_update(
     if let Some(next) = &next
         && known.subscriber.as_ref() != Some(next)
     {
-        let retention = next.retention(newsletter.confirm_within);
-        newsletter
-            .subscribers
-            .write(&known.person, next, known.revision, retention)
-            .await?;
+        newsletter.write(&known.person, next, known.revision).await?;
     }
     Ok(next.map(|subscriber| Updated {
         person: known.person,

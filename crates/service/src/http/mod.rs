@@ -1,7 +1,6 @@
 //! HTTP/1.1 and HTTP/2 connections: accepted up to a limit, cut when they stand still, drained at the end.
 
 mod activity;
-mod addresses;
 mod connection;
 mod limits;
 pub mod open_files;
@@ -22,7 +21,6 @@ use tokio::{
 use tokio_util::task::TaskTracker;
 
 use self::{
-    addresses::{Addresses, Admitted},
     connection::{AtOnce, Connections},
     proxy_protocol::client_of,
 };
@@ -30,7 +28,10 @@ pub use self::{
     limits::{DEFAULT_MAX_CONNECTIONS, Deadlines, Limits},
     proxy_protocol::ProxyProtocolSettings,
 };
-use crate::drain::Drain;
+use crate::{
+    address_limit::{AddressLimit, AddressPermit},
+    drain::Drain,
+};
 
 /// How long to wait when the system has no socket to give.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -46,7 +47,8 @@ pub struct HttpServer {
 
 /// Finds whose a connection is, and whether there may be one more of its client's.
 struct Entrance {
-    addresses: Addresses,
+    /// How many each address may have open, where that is limited.
+    per_address: Option<AddressLimit>,
     /// Those that tell of their clients by the PROXY protocol. Where there are some, nobody else is let in.
     proxies: Vec<IpNet>,
     header_deadline: Duration,
@@ -59,15 +61,13 @@ impl HttpServer {
     ///
     /// If the address cannot be listened on.
     pub async fn bind(setting: &str, address: SocketAddr, limits: Limits) -> anyhow::Result<Self> {
-        let listener = TcpListener::bind(address).await;
-        let listener = listener
-            .with_context(|| format!("The setting {setting} is wrong: {address} cannot be listened on"))?;
+        let listener = listen(setting, address).await?;
         open_files::allow(limits.connections);
         Ok(Self {
             listener,
             connections: Arc::new(Semaphore::new(limits.connections)),
             entrance: Entrance {
-                addresses: Addresses::new(limits.per_address),
+                per_address: limits.per_address.map(|limit| AddressLimit::new(limit.get())),
                 proxies: Vec::new(),
                 header_deadline: limits.deadlines.head,
             },
@@ -129,6 +129,16 @@ impl HttpServer {
     }
 }
 
+/// Takes a port of the setting of this name.
+///
+/// # Errors
+///
+/// If the address cannot be listened on.
+pub(crate) async fn listen(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
+    let listener = TcpListener::bind(address).await;
+    listener.with_context(|| format!("The setting {setting} is wrong: {address} cannot be listened on"))
+}
+
 async fn accept(
     listener: &TcpListener,
     connections: &Arc<Semaphore>,
@@ -147,13 +157,13 @@ async fn accept(
 }
 
 impl Entrance {
-    /// The client of a connection, which counts until the second is dropped; nothing where it is to be closed.
+    /// The client of a connection, and what counts it until it is dropped, where they are counted; nothing where it is to be closed.
     async fn admit(
         &self,
         stream: &mut TcpStream,
         peer: SocketAddr,
         drain: &Drain,
-    ) -> Option<(SocketAddr, Admitted)> {
+    ) -> Option<(SocketAddr, Option<AddressPermit>)> {
         let client = if self.proxies.is_empty() {
             peer
         } else {
@@ -162,10 +172,13 @@ impl Entrance {
             told.inspect_err(|error| tracing::debug!(%error, "a connection does not begin as a proxy's"))
                 .ok()?
         };
-        let admitted = self.addresses.admit(client.ip());
-        if admitted.is_none() {
+        let Some(per_address) = &self.per_address else {
+            return Some((client, None));
+        };
+        let permit = per_address.try_acquire(client.ip());
+        if permit.is_none() {
             tracing::debug!("an address has its share of the connections");
         }
-        Some((client, admitted?))
+        Some((client, Some(permit?)))
     }
 }

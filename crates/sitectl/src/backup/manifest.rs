@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail, ensure};
+use base16ct::lower::encode_string;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use time::{OffsetDateTime, serde::rfc3339};
@@ -146,16 +147,12 @@ impl RunningChecksum {
     pub fn finish(self) -> FileChecksum {
         FileChecksum {
             bytes: self.bytes,
-            sha256: hex(self.hash),
+            sha256: encode_string(&self.hash.finalize()),
         }
     }
 }
 
 /// SHA-256 of a text, as text.
 pub fn sha256(text: &str) -> String {
-    hex(Sha256::new().chain_update(text))
-}
-
-fn hex(hash: Sha256) -> String {
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    encode_string(&Sha256::digest(text))
 }

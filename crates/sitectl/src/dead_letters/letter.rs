@@ -37,7 +37,7 @@ impl ListedDeadLetter {
             summary.channel,
             summary.event_type.clone().unwrap_or_else(unreadable),
             summary.event_id.map_or_else(unreadable, |id| id.to_string()),
-            summary.attempts_text(),
+            summary.attempts,
             summary.reason,
         )
     }

@@ -8,8 +8,8 @@ use async_nats::jetstream::{
     context::GetStreamErrorKind,
     stream::{Config, Info},
 };
-use site_broker::{Desired, provision::bucket_name};
-use site_events::{DEAD_LETTERS_STREAM, SENDINGS_STREAM, SITE_STREAM};
+use site_broker::{Desired, provision::described};
+use site_events::{SENDINGS_STREAM, SITE_STREAM};
 
 use crate::finding::{Finding, RUN_SETUP, Verdict};
 
@@ -19,19 +19,15 @@ const NEARLY_FULL_PERCENT: u64 = 80;
 /// Each of them.
 pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for config in &wanted.streams {
-        let what = format!("stream {}", config.name);
-        findings.push(examine_stream(context, &what, config).await);
-    }
-    for config in &wanted.buckets {
-        let what = format!("bucket {}", bucket_name(&config.name));
-        findings.push(examine_stream(context, &what, config).await);
+    for config in wanted.streams.iter().chain(&wanted.buckets) {
+        findings.push(examine_stream(context, &described(config), config).await);
     }
     for config in &wanted.consumers {
         findings.push(examine_consumer(context, SITE_STREAM, config).await);
     }
-    findings.push(examine_consumer(context, DEAD_LETTERS_STREAM, &wanted.digest).await);
-    findings.push(examine_consumer(context, SENDINGS_STREAM, &wanted.sendings).await);
+    for (stream, config) in &wanted.others {
+        findings.push(examine_consumer(context, stream, config).await);
+    }
     findings
 }
 

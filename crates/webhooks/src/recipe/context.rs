@@ -45,11 +45,8 @@ impl EventContext {
         steps: impl IntoIterator<Item = (&'a str, &'a [Keep])>,
     ) -> Result<Self, serde_json::Error> {
         let stored: StoredEvent = serde_json::from_slice(&event.payload)?;
-        let known = EventType::ALL
-            .into_iter()
-            .find(|known| known.name() == stored.event_type);
-        let event_type =
-            known.ok_or_else(|| serde::de::Error::custom("its type is none that this release knows"))?;
+        let event_type = EventType::named(&stored.event_type)
+            .ok_or_else(|| serde::de::Error::custom("its type is none that this release knows"))?;
         let mut data = stored.data;
         fill(&mut data, event_type);
         let seen = context! {

@@ -231,10 +231,7 @@ fn read_headers(
 
 fn read_events(templates: &Templates, names: &[Text]) -> Result<Vec<EventType>, RecipeError> {
     let events = names.iter().map(|name| {
-        let known = EventType::ALL
-            .into_iter()
-            .find(|event| event.short_name() == name.value);
-        known.ok_or_else(|| {
+        EventType::short_named(&name.value).ok_or_else(|| {
             let reason = format!("there is no event {}", name.value);
             templates.wrong(templates.first_line(name), reason)
         })

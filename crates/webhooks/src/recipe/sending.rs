@@ -25,15 +25,12 @@ use crate::{
 /// How long all steps of an event may take together.
 pub const DELIVERY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A request that would be made, with the name of its step.
-pub type Preview = (String, Request<Bytes>);
-
 /// Sends by one recipe to one endpoint.
 pub struct RecipeSender {
-    pub(crate) recipe: Recipe,
-    pub(crate) base: Uri,
-    pub(crate) values: Map<String, Json>,
-    pub(crate) client: WebhookClient,
+    recipe: Recipe,
+    base: Uri,
+    values: Map<String, Json>,
+    client: WebhookClient,
     pub(crate) secrets: Secrets,
     tokens: Tokens,
 }
@@ -79,12 +76,12 @@ impl RecipeSender {
         sent.map_err(|_| SendingError::NoAnswer(format!("not all steps within {DELIVERY_TIMEOUT:?}")))?
     }
 
-    /// What would be sent of an event, as far as it is known before there are answers.
+    /// What would be sent of an event, as far as it is known before there are answers, each with the name of its step.
     ///
     /// # Errors
     ///
     /// If a template makes nothing of it.
-    pub fn preview(&self, event: &Outgoing) -> Result<Vec<Preview>, SendingError> {
+    pub fn preview(&self, event: &Outgoing) -> Result<Vec<(String, Request<Bytes>)>, SendingError> {
         let context = self.recipe.context(event, &self.values)?;
         Ok(self.recipe.requests(&self.base, &context, Told::Everything)?)
     }
@@ -117,11 +114,9 @@ impl RecipeSender {
     fn is_wanted(&self, step: &Step, context: &EventContext) -> Result<bool, RecipeError> {
         let templates = &self.recipe.templates;
         // What a step asks for is known before there is a token.
-        let wanted = step
-            .when
-            .as_ref()
-            .map(|when| templates.is_true(when, &context.values(None), Told::Place));
-        wanted.transpose().map(|wanted| wanted.unwrap_or(true))
+        step.when.as_ref().map_or(Ok(true), |when| {
+            templates.is_true(when, &context.values(None), Told::Place)
+        })
     }
 
     /// The answer to a step's request. A token that the receiver does not know any more is replaced once.

@@ -1,7 +1,7 @@
 //! The templates of a recipe (minijinja): each by its place in the file, and each value as that place needs it. Whatever a visitor
 //! wrote stays a value: it ends no string of JSON, and is no other path.
 
-use std::{borrow::Cow, collections::BTreeMap, error::Error as _, fmt};
+use std::{borrow::Cow, collections::BTreeMap, error::Error as _};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use minijinja::{
@@ -92,16 +92,9 @@ pub struct Templates {
 }
 
 /// A mistake that we find rather than the engine; its words hold nothing of an event.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 struct Fault(String);
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Fault {}
 
 fn fault(reason: impl Into<String>) -> Error {
     let reason = reason.into();

@@ -177,15 +177,14 @@ async fn a_resume_is_stored_byte_for_byte_before_the_answer() -> anyhow::Result<
     assert_eq!(told["key"], key.as_str());
     assert_eq!(told["size"], file.len());
     assert_eq!(told["contentType"], "application/pdf");
-    assert_eq!(told["sha256"], hex(&Sha256::digest(&file)));
+    assert_eq!(
+        told["sha256"],
+        base16ct::lower::encode_string(&Sha256::digest(&file))
+    );
     assert!(*stored == file, "other bytes were stored");
     let person = event["subject"].as_str().unwrap_or_default();
     assert!(key.starts_with(&format!("resumes/{person}/")), "{key}");
     Ok(())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[tokio::test]

@@ -6,14 +6,14 @@ use axum::{
     body::Bytes,
     extract::{FromRequest, Request},
 };
-use http::{StatusCode, header};
+use http::StatusCode;
 
 use super::{
     Accepted, Failed, JsonForm,
     policy_violation::{self, LegacyReport, PolicyViolation, QueuedReport},
     remote_failure::{self, RemoteFailure},
 };
-use crate::api_error::ApiError;
+use crate::{api_error::ApiError, content_type};
 
 /// What browsers send for `report-to` (W3C Reporting API).
 const QUEUED: &str = "application/reports+json";
@@ -32,15 +32,13 @@ impl<S: Send + Sync> FromRequest<S> for BrowserReport {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let content_type = request.headers().get(header::CONTENT_TYPE);
-        let is = |kind: &str| content_type.is_some_and(|value| value.as_bytes().starts_with(kind.as_bytes()));
-        let read = match (is(QUEUED), is(LEGACY)) {
-            (true, _) => policy_violation::read_queued,
-            (_, true) => policy_violation::read_legacy,
-            _ => {
-                let JsonForm(failure) = JsonForm::from_request(request, state).await?;
-                return Ok(Self::RemoteFailure(failure));
-            }
+        let read = if content_type::is(request.headers(), QUEUED) {
+            policy_violation::read_queued
+        } else if content_type::is(request.headers(), LEGACY) {
+            policy_violation::read_legacy
+        } else {
+            let JsonForm(failure) = JsonForm::from_request(request, state).await?;
+            return Ok(Self::RemoteFailure(failure));
         };
         let body = Bytes::from_request(request, state)
             .await

@@ -9,7 +9,7 @@ use axum::{
     extract::{FromRequest, Multipart, Request, State},
     response::{IntoResponse, Response},
 };
-use http::{HeaderMap, StatusCode, header};
+use http::StatusCode;
 use site_service::drain::Drain;
 use tokio::time::sleep;
 use tonic::{Code, Status};
@@ -25,6 +25,7 @@ use crate::{
     address::VisitorAddress,
     api_error::ApiError,
     app::AppState,
+    content_type,
     forwarding::{call, not_repeatable},
     pace::Pace,
     stopping::{RECEIVING_ENDS, stopping},
@@ -151,7 +152,9 @@ async fn begin(
     address: IpAddr,
     request: Request,
 ) -> Result<(Multipart, Arrivals, Place<'_>), ApiError> {
-    ensure_multipart(request.headers())?;
+    if !content_type::is(request.headers(), "multipart/form-data") {
+        return Err(ApiError::of(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+    }
     let told = request.body().size_hint().upper();
     let is_small = told.is_some_and(|bytes| bytes <= MAX_BEGINNING_BYTES);
     let (parts, body) = request.into_parts();
@@ -189,13 +192,4 @@ async fn goes_on(body: &mut UploadBody, pace: &mut Pace) -> Result<Infallible, A
 
 fn broken_off<E>(_: E) -> ApiError {
     ApiError::of(StatusCode::BAD_REQUEST)
-}
-
-fn ensure_multipart(headers: &HeaderMap) -> Result<(), ApiError> {
-    let content_type = headers.get(header::CONTENT_TYPE);
-    if content_type.is_some_and(|value| value.as_bytes().starts_with(b"multipart/form-data")) {
-        Ok(())
-    } else {
-        Err(ApiError::of(StatusCode::UNSUPPORTED_MEDIA_TYPE))
-    }
 }

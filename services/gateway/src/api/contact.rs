@@ -12,12 +12,7 @@ use site_proto::contact::v1::SubmitRequest;
 use utoipa::ToSchema;
 
 use super::{AnyForm, Attribution, Submission, SubmissionHeaders, spam};
-use crate::{
-    api_error::ApiError,
-    app::AppState,
-    forwarding::{FORM_CALL_TIMEOUT, call},
-    submissions::Synthetic,
-};
+use crate::{api_error::ApiError, app::AppState, submissions::Synthetic};
 
 /// A message to the company. A field that is missing counts as empty, and is refused with a sentence where it is required.
 #[derive(Deserialize, ToSchema)]
@@ -113,15 +108,16 @@ pub async fn submit(
         message: form.message,
         synthetic_mark: submission.synthetic_mark.take().unwrap_or_default(),
     };
-    let submit = |time| {
-        let request = call(message.clone(), &submission.request_id, time);
-        let mut service = app.services.contact();
-        async move { service.submit(request).await }
-    };
-    let time = submission.deadline.left(FORM_CALL_TIMEOUT);
-    let stored = app.services.contact.repeated(time, submit).await?;
+    let Submission {
+        request_id, deadline, ..
+    } = submission;
+    let contact = &app.services.contact;
+    let stored = contact.send(message, &request_id, deadline, async |request| {
+        app.services.contact().submit(request).await
+    });
+    let stored = stored.await?;
     let mut answer = RECEIVED.into_response();
-    if stored.into_inner().synthetic {
+    if stored.synthetic {
         answer.extensions_mut().insert(Synthetic);
     }
     Ok(answer)

@@ -11,12 +11,7 @@ use site_proto::newsletter::v1::TakeMailReportRequest;
 use tonic::{Code, Status};
 
 use super::{Accepted, ExtractRequestId};
-use crate::{
-    api_error::ApiError,
-    app::AppState,
-    deadline::Deadline,
-    forwarding::{FORM_CALL_TIMEOUT, call},
-};
+use crate::{api_error::ApiError, app::AppState, deadline::Deadline};
 
 const NOT_THE_PROVIDERS: &str = "This report is not known to be the provider's, or was taken before.";
 
@@ -54,14 +49,11 @@ pub async fn take(
         authorization: authorization.unwrap_or_default().to_owned(),
         body: body.into(),
     };
-    let take = |time| {
-        let request = call(report.clone(), &request_id, time);
-        let mut service = app.services.newsletter();
-        async move { service.take_mail_report(request).await }
-    };
-    let time = deadline.left(FORM_CALL_TIMEOUT);
-    let taken = app.services.newsletter.repeated(time, take).await;
-    taken.map_err(refusal)?;
+    let newsletter = &app.services.newsletter;
+    let taken = newsletter.send(report, &request_id, deadline, async |request| {
+        app.services.newsletter().take_mail_report(request).await
+    });
+    taken.await.map_err(refusal)?;
     Ok(Accepted::YES)
 }
 

@@ -24,7 +24,7 @@ use axum::{
     },
     response::{IntoResponse, Response},
 };
-use http::{StatusCode, header, request::Parts};
+use http::{StatusCode, request::Parts};
 use serde::{Serialize, de::DeserializeOwned};
 use site_service::{RequestId, SYNTHETIC_MARK, idempotency};
 use utoipa::{IntoParams, ToSchema};
@@ -32,7 +32,9 @@ use uuid::Uuid;
 
 use attribution::Attribution;
 
-use crate::{api_error::ApiError, deadline::Deadline, submission_key::SubmissionKey, submissions::Spam};
+use crate::{
+    api_error::ApiError, content_type, deadline::Deadline, submission_key::SubmissionKey, submissions::Spam,
+};
 
 /// The field that people do not see, and robots fill in.
 pub const HONEYPOT: &str = "website";
@@ -105,10 +107,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let content_type = request.headers().get(header::CONTENT_TYPE);
-        let is_encoded = content_type
-            .is_some_and(|value| value.as_bytes().starts_with(b"application/x-www-form-urlencoded"));
-        if !is_encoded {
+        if !content_type::is(request.headers(), "application/x-www-form-urlencoded") {
             let JsonForm(form) = JsonForm::from_request(request, state).await?;
             return Ok(Self(form));
         }

@@ -7,7 +7,7 @@ use axum::{
     extract::{FromRequest, Query, RawQuery, Request, State},
     response::{IntoResponse, Redirect, Response},
 };
-use http::{StatusCode, header};
+use http::StatusCode;
 use serde::Deserialize;
 use site_proto::newsletter::v1::{ConfirmRequest, SubscribeRequest, UnsubscribeRequest};
 use utoipa::{IntoParams, ToSchema};
@@ -15,12 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{
     Accepted, AnyForm, Attribution, ExtractRequestId, JsonForm, Submission, SubmissionHeaders, spam,
 };
-use crate::{
-    api_error::ApiError,
-    app::AppState,
-    deadline::Deadline,
-    forwarding::{FORM_CALL_TIMEOUT, call},
-};
+use crate::{api_error::ApiError, app::AppState, content_type, deadline::Deadline};
 
 /// A sign-up. A field that is missing counts as empty, and is refused with a sentence where it is required.
 #[derive(Deserialize, ToSchema)]
@@ -118,13 +113,14 @@ pub async fn subscribe(
         attribution: submission.attribution(form.attribution),
         email: form.email,
     };
-    let subscribe = |time| {
-        let request = call(sign_up.clone(), &submission.request_id, time);
-        let mut service = app.services.newsletter();
-        async move { service.subscribe(request).await }
-    };
-    let time = submission.deadline.left(FORM_CALL_TIMEOUT);
-    app.services.newsletter.repeated(time, subscribe).await?;
+    let Submission {
+        request_id, deadline, ..
+    } = submission;
+    let newsletter = &app.services.newsletter;
+    let subscribed = newsletter.send(sign_up, &request_id, deadline, async |request| {
+        app.services.newsletter().subscribe(request).await
+    });
+    subscribed.await?;
     Ok(Accepted::YES.into_response())
 }
 
@@ -155,14 +151,11 @@ pub async fn confirm(
     request: Request,
 ) -> Result<Json<Accepted>, ApiError> {
     let token = token(address, request).await?;
-    let message = ConfirmRequest { token };
-    let confirm = |time| {
-        let request = call(message.clone(), &request_id, time);
-        let mut service = app.services.newsletter();
-        async move { service.confirm(request).await }
-    };
-    let time = deadline.left(FORM_CALL_TIMEOUT);
-    app.services.newsletter.repeated(time, confirm).await?;
+    let newsletter = &app.services.newsletter;
+    let confirmed = newsletter.send(ConfirmRequest { token }, &request_id, deadline, async |request| {
+        app.services.newsletter().confirm(request).await
+    });
+    confirmed.await?;
     Ok(Accepted::YES)
 }
 
@@ -193,14 +186,14 @@ pub async fn unsubscribe(
     request: Request,
 ) -> Result<Json<Accepted>, ApiError> {
     let token = token(address, request).await?;
-    let message = UnsubscribeRequest { token };
-    let unsubscribe = |time| {
-        let request = call(message.clone(), &request_id, time);
-        let mut service = app.services.newsletter();
-        async move { service.unsubscribe(request).await }
-    };
-    let time = deadline.left(FORM_CALL_TIMEOUT);
-    app.services.newsletter.repeated(time, unsubscribe).await?;
+    let newsletter = &app.services.newsletter;
+    let unsubscribed = newsletter.send(
+        UnsubscribeRequest { token },
+        &request_id,
+        deadline,
+        async |request| app.services.newsletter().unsubscribe(request).await,
+    );
+    unsubscribed.await?;
     Ok(Accepted::YES)
 }
 
@@ -227,8 +220,7 @@ async fn token(AddressToken { token }: AddressToken, request: Request) -> Result
 }
 
 async fn read_body(request: Request) -> Result<LinkBody, ApiError> {
-    let content_type = request.headers().get(header::CONTENT_TYPE);
-    if content_type.is_some_and(|value| value.as_bytes().starts_with(b"multipart/form-data")) {
+    if content_type::is(request.headers(), "multipart/form-data") {
         return one_click_part(request).await;
     }
     let form = Form::<LinkBody>::from_request(request, &()).await;

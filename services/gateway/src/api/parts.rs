@@ -176,7 +176,7 @@ fn field_name(name: &str) -> Option<FieldName> {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use std::{iter, num::NonZeroU32};
 
     use axum::{
@@ -195,7 +195,10 @@ mod tests {
     const PIECE: &[u8] = &[b'a'; 16 * 1024];
 
     /// What a body is sent on as.
-    async fn forward_body(body: UploadBody, to: mpsc::Sender<ApplyRequest>) -> Result<Forwarded, ApiError> {
+    pub async fn forward_body(
+        body: UploadBody,
+        to: mpsc::Sender<ApplyRequest>,
+    ) -> Result<Forwarded, ApiError> {
         let rate = LeastRate(NonZeroU32::MIN);
         let pace = Pace::new(rate, body.received(), Waiting::default());
         let arrivals = Arrivals::new(&body, pace);

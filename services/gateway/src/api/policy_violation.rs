@@ -240,14 +240,4 @@ mod tests {
         assert_eq!(read_legacy(br#"{"csp-report":{}}"#), None);
         assert_eq!(read_legacy(b"[]"), None);
     }
-
-    #[test]
-    fn no_more_is_taken_from_one_request_than_a_page_causes() {
-        let one = r#"{"type":"csp-violation","body":{"effectiveDirective":"img-src"}}"#;
-        let body = format!("[{}]", vec![one; MAX_VIOLATIONS + 5].join(","));
-        assert_eq!(
-            read_queued(body.as_bytes()).map(|all| all.len()),
-            Some(MAX_VIOLATIONS)
-        );
-    }
 }

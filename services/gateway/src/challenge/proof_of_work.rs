@@ -10,11 +10,12 @@ use std::{
 use altcha::{Challenge, CreateChallengeOptions, Payload, VerifySolutionOptions};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use sha2::{Digest, Sha256};
-use site_service::settings::{ExposeSecret, Secret};
+use site_service::{
+    address_limit::network,
+    settings::{ExposeSecret, Secret},
+};
 use thiserror::Error;
 use uuid::Uuid;
-
-use crate::address::network;
 
 /// A try derives a key in so many rounds. WebCrypto does that as fast as an attacker's own program, but has some cost for each
 /// call: fewer rounds would be an attacker's advantage, and with more of them it would cost us, too, who do one for each challenge.

@@ -4,29 +4,27 @@
 use std::{
     collections::BTreeMap,
     net::IpAddr,
-    pin::Pin,
     sync::{Arc, Mutex, PoisonError},
-    task::{Context, Poll, ready},
     time::Duration,
 };
 
 use axum::{
-    body::{Body, Bytes, HttpBody},
+    body::{Body, Bytes},
     extract::{Form, FromRequest, Multipart, Request},
 };
 use http::{HeaderValue, Method, header};
-use hyper::body::{Frame, SizeHint};
-use site_service::drain::Drain;
+use http_body_util::BodyExt;
+use hyper::body::Frame;
+use site_service::{
+    address_limit::{AddressLimit, AddressPermit},
+    drain::Drain,
+};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
 
-use crate::{
-    address_limit::{AddressLimit, AddressPermit},
-    stopping::RECEIVING_ENDS,
-    unread_body::SharedBody,
-};
+use crate::{stopping::RECEIVING_ENDS, unread_body::SharedBody};
 
 /// How much of a body is kept: the longest message and some. A résumé comes after the texts.
 const MAX_RECORDED_BYTES: usize = 512 * 1024;
@@ -48,6 +46,7 @@ impl FormValues {
     }
 }
 
+#[cfg(test)]
 impl<const N: usize> From<[(&str, &str); N]> for FormValues {
     fn from(texts: [(&str, &str); N]) -> Self {
         Self(
@@ -83,11 +82,10 @@ impl BodyRecorders {
         };
         let content_type = request.headers().get(header::CONTENT_TYPE).cloned();
         let (parts, body) = request.into_parts();
-        let kept = Arc::default();
-        let body = SharedBody::new(Body::new(Recorded {
-            body,
-            kept: Arc::clone(&kept),
-        }));
+        let kept = Arc::<Mutex<Vec<u8>>>::default();
+        let keeping = Arc::clone(&kept);
+        let body = body.inspect_frame(move |frame| keep(&keeping, frame));
+        let body = SharedBody::new(Body::new(body));
         let request = Request::from_parts(parts, Body::new(body.clone()));
         let recorder = BodyRecorder {
             body,
@@ -164,42 +162,12 @@ async fn texts_of_parts(content_type: HeaderValue, bytes: Vec<u8>) -> Option<BTr
     Some(texts)
 }
 
-/// A body whose first bytes are kept as they pass.
-struct Recorded {
-    body: Body,
-    kept: Arc<Mutex<Vec<u8>>>,
-}
-
-impl Recorded {
-    fn keep(&self, bytes: &Bytes) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = MAX_RECORDED_BYTES.saturating_sub(kept.len());
-        kept.extend_from_slice(&bytes[..bytes.len().min(free)]);
-    }
-}
-
-impl HttpBody for Recorded {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
-        if let Some(bytes) = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()) {
-            self.keep(bytes);
-        }
-        Poll::Ready(frame)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
+/// Keeps the first bytes of a body as they pass.
+fn keep(kept: &Mutex<Vec<u8>>, frame: &Frame<Bytes>) {
+    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    let free = MAX_RECORDED_BYTES.saturating_sub(kept.len());
+    let bytes = frame.data_ref().map_or(&[][..], AsRef::as_ref);
+    kept.extend_from_slice(&bytes[..bytes.len().min(free)]);
 }
 
 #[cfg(test)]

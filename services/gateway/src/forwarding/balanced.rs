@@ -286,7 +286,7 @@ mod tests {
         let asking = (0..8).map(|_| async {
             while Instant::now() < until {
                 let answer = service.repeated(FORM_CALL_TIMEOUT, |limit| {
-                    let mut client = HealthClient::with_origin(service.channel.clone(), service.uri.clone());
+                    let mut client = service.client(HealthClient::with_origin);
                     let asked = call(HealthCheckRequest::default(), &RequestId::accept(None), limit);
                     async move { client.check(asked).await }
                 });
@@ -402,7 +402,7 @@ mod tests {
             std::future::ready(Ok(BTreeSet::from([address])))
         });
         let refused = Remote::over(pods, &uri);
-        let mut client = HealthClient::with_origin(refused.channel.clone(), uri);
+        let mut client = refused.client(HealthClient::with_origin);
         let asked = client.check(HealthCheckRequest::default()).await;
         assert!(
             asked.is_err(),
@@ -422,7 +422,7 @@ mod tests {
         let limit = Duration::from_secs(60);
         let called = service.repeated(limit, |limit| {
             attempts.fetch_add(1, Ordering::Relaxed);
-            let mut client = HealthClient::with_origin(service.channel.clone(), service.uri.clone());
+            let mut client = service.client(HealthClient::with_origin);
             let asked = call(HealthCheckRequest::default(), &RequestId::accept(None), limit);
             async move { client.check(asked).await }
         });

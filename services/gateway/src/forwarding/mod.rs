@@ -13,16 +13,17 @@ use site_proto::{
 };
 use site_service::{RequestId, grpc_middleware::GrpcClientTracing, status, tls::ClientTls};
 use tokio::time::{Instant, timeout};
-use tonic::{Code, Request, Status, transport::Uri};
+use tonic::{Code, Request, Response, Status, transport::Uri};
 use tonic_types::StatusExt;
 use tower::retry::budget::{Budget, TpsBudget};
 
 use self::balanced::Balanced;
+use crate::deadline::Deadline;
 
 /// How long a service may take over a form without a file, with all attempts. The service answers by itself half a second
 /// before (`site_service::detached_calls`), so that its own sentence is heard; 15 s are the whole request's, so that most of it
 /// is the visitor's to send.
-pub const FORM_CALL_TIMEOUT: Duration = Duration::from_secs(5);
+const FORM_CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// gRPC channel to a service. Every call on it is a span.
 pub type ServiceChannel = GrpcClientTracing<Balanced>;
@@ -48,22 +49,22 @@ pub struct Services {
 
 impl Services {
     pub fn contact(&self) -> ContactServiceClient<ServiceChannel> {
-        ContactServiceClient::with_origin(self.contact.channel.clone(), self.contact.uri.clone())
+        self.contact.client(ContactServiceClient::with_origin)
     }
 
     pub fn newsletter(&self) -> NewsletterServiceClient<ServiceChannel> {
-        NewsletterServiceClient::with_origin(self.newsletter.channel.clone(), self.newsletter.uri.clone())
+        self.newsletter.client(NewsletterServiceClient::with_origin)
     }
 
     pub fn careers(&self) -> CareersServiceClient<ServiceChannel> {
-        CareersServiceClient::with_origin(self.careers.channel.clone(), self.careers.uri.clone())
+        self.careers.client(CareersServiceClient::with_origin)
     }
 }
 
 /// One service: its channel, and the budget of calls that are repeated to it. Another one's repetitions cost it nothing.
 pub struct Remote {
-    pub channel: ServiceChannel,
-    pub uri: Uri,
+    channel: ServiceChannel,
+    uri: Uri,
     retry_budget: TpsBudget,
 }
 
@@ -83,6 +84,32 @@ impl Remote {
             uri: uri.clone(),
             retry_budget: TpsBudget::new(RETRY_BUDGET_WINDOW, RETRIES_PER_SECOND, RETRIES_PER_CALL),
         }
+    }
+
+    /// A client over its channel.
+    pub fn client<C>(&self, with_origin: fn(ServiceChannel, Uri) -> C) -> C {
+        with_origin(self.channel.clone(), self.uri.clone())
+    }
+
+    /// Sends a message that came without a file, with what its request has left of its time; calls as [`Self::repeated`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::repeated`].
+    pub async fn send<M, T, Fut>(
+        &self,
+        message: M,
+        request_id: &RequestId,
+        deadline: Deadline,
+        send: impl Fn(Request<M>) -> Fut,
+    ) -> Result<T, Status>
+    where
+        M: Clone,
+        Fut: Future<Output = Result<Response<T>, Status>>,
+    {
+        let send = |time| send(call(message.clone(), request_id, time));
+        let answered = self.repeated(deadline.left(FORM_CALL_TIMEOUT), send).await;
+        answered.map(Response::into_inner)
     }
 
     /// Calls the service, and again where it is not reached; `call` is given what is left of `limit` each time, as the deadline

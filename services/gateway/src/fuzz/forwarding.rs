@@ -1,13 +1,7 @@
 //! How an upload is forwarded under test: from a body in pieces to what the careers service gets.
 
-use std::num::NonZeroU32;
-
-use axum::{
-    body::{Body, Bytes},
-    extract::{FromRequest, FromRequestParts, Multipart, Request},
-};
+use axum::body::{Body, Bytes};
 use futures_util::stream;
-use http::{HeaderValue, header};
 use site_proto::careers::v1::{ApplyRequest, Commit, apply_request::Part};
 use tokio::{
     runtime::{Builder, Runtime},
@@ -15,10 +9,9 @@ use tokio::{
 };
 
 use crate::{
-    api::{Submission, parts},
+    api::parts::{self, tests::forward_body},
     api_error::ApiError,
-    pace::{LeastRate, Pace, Waiting},
-    upload_body::{Arrivals, UploadBody},
+    upload_body::UploadBody,
 };
 
 /// The gateway's limits.
@@ -58,16 +51,6 @@ pub async fn upload(body: Bytes, piece_bytes: usize) -> Upload {
     let pieces = (0..body.len()).step_by(piece_bytes);
     let pieces = pieces.map(move |from| body.slice(from..body.len().min(from + piece_bytes)));
     let body = UploadBody::new(Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>))));
-    let pace = Pace::new(LeastRate(NonZeroU32::MIN), body.received(), Waiting::default());
-    let arrivals = Arrivals::new(&body, pace);
-    let mut request = Request::new(Body::new(body));
-    let content_type = HeaderValue::from_static("multipart/form-data; boundary=x");
-    request.headers_mut().insert(header::CONTENT_TYPE, content_type);
-    let form = Multipart::from_request(request, &()).await.expect("multipart");
-    let (mut head, ()) = Request::new(()).into_parts();
-    let submission = Submission::from_request_parts(&mut head, &())
-        .await
-        .expect("no key");
     let (to, mut from) = mpsc::channel::<ApplyRequest>(4);
     let receiving = async {
         let mut sent = Vec::new();
@@ -76,7 +59,7 @@ pub async fn upload(body: Bytes, piece_bytes: usize) -> Upload {
         }
         sent
     };
-    let (outcome, sent) = tokio::join!(parts::forward(form, arrivals, submission, to), receiving);
+    let (outcome, sent) = tokio::join!(forward_body(body, to), receiving);
     Upload { sent, outcome }
 }
 

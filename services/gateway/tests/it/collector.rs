@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base16ct::lower::encode_string;
 use opentelemetry_proto::tonic::{
     collector::{
         logs::v1::{
@@ -54,7 +55,9 @@ impl Collector {
     /// The spans of a trace, which is named in hexadecimal digits.
     pub fn spans_of(&self, trace: &str) -> Vec<Seen> {
         let spans = lock(&self.spans);
-        let of_trace = spans.iter().filter(|(_, span)| hex(&span.trace_id) == trace);
+        let of_trace = spans
+            .iter()
+            .filter(|(_, span)| encode_string(&span.trace_id) == trace);
         of_trace.cloned().collect()
     }
 
@@ -73,13 +76,15 @@ impl Collector {
         let spans = lock(&self.spans);
         let is = |attribute: &KeyValue| attribute.key == "request_id" && text(attribute) == Some(request_id);
         let span = spans.iter().find(|(_, span)| span.attributes.iter().any(is));
-        span.map(|(_, span)| hex(&span.trace_id))
+        span.map(|(_, span)| encode_string(&span.trace_id))
     }
 
     /// The log records of a trace, each with its service.
     pub fn logs_of(&self, trace: &str) -> Vec<(String, LogRecord)> {
         let logs = lock(&self.logs);
-        let of_trace = logs.iter().filter(|(_, log)| hex(&log.trace_id) == trace);
+        let of_trace = logs
+            .iter()
+            .filter(|(_, log)| encode_string(&log.trace_id) == trace);
         of_trace.cloned().collect()
     }
 
@@ -199,10 +204,6 @@ fn service(resource: Option<Resource>) -> String {
         .iter()
         .find(|attribute| attribute.key == "service.name");
     name.and_then(text).unwrap_or_default().to_owned()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -233,10 +233,7 @@ async fn a_sign_up_is_confirmed_welcomed_and_ended_by_the_links_in_its_mails() -
 async fn a_resume_of_five_megabytes_reaches_the_recruiters_byte_for_byte() -> anyhow::Result<()> {
     let site = site().await?;
     let file = pdf(5_000_000);
-    let digest = Sha256::digest(&file)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect::<String>();
+    let digest = base16ct::lower::encode_string(&Sha256::digest(&file));
     let answer = site.apply(file.clone()).await?;
     assert_eq!(answer.status(), StatusCode::OK, "{}", answer.text().await?);
 

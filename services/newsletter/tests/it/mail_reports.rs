@@ -46,11 +46,7 @@ fn by_mailgun(token: &str, at: OffsetDateTime, event_data: &Value) -> anyhow::Re
         .chain_update(&timestamp)
         .chain_update(token)
         .finalize();
-    let tag: String = tag
-        .into_bytes()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let tag = base16ct::lower::encode_string(&tag.into_bytes());
     let body = json!({
         "signature": { "timestamp": timestamp, "token": token, "signature": tag },
         "event-data": event_data,

@@ -290,7 +290,7 @@ fn failed(channel: Channel, reason: &str) -> DeadLetterSummary {
         channel: channel.name().to_owned(),
         event_type: Some(channel.event_type().name()),
         event_id: Some(Uuid::from_u128(7)),
-        attempts: Some(1),
+        attempts: "1".to_owned(),
         reason: reason.to_owned(),
     }
 }

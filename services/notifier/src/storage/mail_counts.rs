@@ -96,8 +96,8 @@ impl MailCounts {
             }
             let entry = read_entry(&self.bucket, key).await?;
             *known = KnownMails {
-                revision: entry.as_ref().map_or(0, |entry| entry.revision),
-                mails: CountedMails::read(entry.and_then(|entry| entry.value)),
+                revision: entry.revision,
+                mails: CountedMails::read(entry.value),
             };
         }
         Err(CountError::Conflicts)

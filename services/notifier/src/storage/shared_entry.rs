@@ -8,7 +8,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use site_broker::{
     ENDPOINTS_BUCKET,
-    buckets::{read_entry, write_entry},
+    buckets::{BucketEntry, read_entry, write_entry},
 };
 
 use super::unavailable::Unavailable;
@@ -56,9 +56,8 @@ async fn try_change<T: Serialize>(
     change: impl Fn(Option<Bytes>) -> Result<Option<T>, Unavailable>,
 ) -> Result<Option<T>, ChangeError> {
     let entry = read_entry(bucket, key).await;
-    let entry = entry.map_err(|error| ChangeError::Unavailable(away(&error)))?;
-    let revision = entry.as_ref().map_or(0, |entry| entry.revision);
-    let changed = change(entry.and_then(|entry| entry.value)).map_err(ChangeError::Unavailable)?;
+    let BucketEntry { value, revision } = entry.map_err(|error| ChangeError::Unavailable(away(&error)))?;
+    let changed = change(value).map_err(ChangeError::Unavailable)?;
     let Some(changed) = changed else {
         return Ok(None);
     };

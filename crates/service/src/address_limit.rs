@@ -2,13 +2,11 @@
 
 use std::{
     collections::HashMap,
-    net::IpAddr,
+    net::{IpAddr, Ipv6Addr},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-use crate::address::network;
 
 /// How many an address may have at once; more of it wait in the order in which they came, and for none of another address.
 #[derive(Clone)]
@@ -40,7 +38,8 @@ impl AddressLimit {
     /// So many at once.
     pub fn new(at_once: usize) -> Self {
         Self {
-            at_once,
+            // A semaphore of more would panic.
+            at_once: at_once.min(Semaphore::MAX_PERMITS),
             networks: Arc::default(),
         }
     }
@@ -92,6 +91,14 @@ impl Drop for Known {
         if entry.users == 0 {
             networks.remove(&self.network);
         }
+    }
+}
+
+/// What a limit counts as one visitor: an address of IPv4, or the /64 of IPv6 that one customer gets.
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => v4.into(),
+        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64).into(),
     }
 }
 
@@ -149,5 +156,24 @@ mod tests {
         let host = |host: u16| IpAddr::from([0x2001, 0xdb8, 0, 1, 0, 0, 0, host]);
         let _permit = limit.acquire(host(1)).await;
         assert!(limit.acquire(host(2)).now_or_never().is_none());
+    }
+
+    #[test]
+    fn who_does_not_wait_has_the_limit_and_no_more_until_one_ends_however_the_address_is_written() {
+        let limit = AddressLimit::new(3);
+        let mapped = IpAddr::from([0, 0, 0, 0, 0, 0xffff, 0xcb00, 0x7109]);
+        let mut held: Vec<_> = [ADDRESS, mapped, ADDRESS, mapped, ADDRESS]
+            .into_iter()
+            .filter_map(|address| limit.try_acquire(address))
+            .collect();
+        assert_eq!(held.len(), 3);
+        assert!(
+            limit.try_acquire(IpAddr::from([203, 0, 113, 10])).is_some(),
+            "another one"
+        );
+        held.pop();
+        assert!(limit.try_acquire(mapped).is_some());
+        drop(held);
+        assert!(limit.networks().is_empty(), "who has none is forgotten");
     }
 }
