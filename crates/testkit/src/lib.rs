@@ -25,6 +25,7 @@ mod otlp;
 mod path_router;
 mod ports;
 mod program_flags;
+mod publishing;
 pub mod receiver;
 mod s3;
 mod shape;
@@ -34,7 +35,6 @@ mod stack;
 mod stepped_clock;
 mod subscribers;
 mod tcp_proxy;
-mod tls_proxy;
 mod trace_viewer;
 
 pub use self::subscribers::{SeededSubscriber, seed_subscribers};
@@ -50,6 +50,7 @@ pub use nats::{Nats, RouteCredentials, Stranger, User, nats_server};
 pub use otlp::Discard;
 pub use ports::{Ports, free_ports};
 pub use program_flags::pass_flags;
+pub use publishing::publish_all;
 pub use receiver::Receiver;
 pub use s3::{S3, S3Fault};
 pub use shape::{Broker, Clock, Disks, Fsync, Hosting, Keep, Mail, Replicas, Shape, Tls};
@@ -58,7 +59,6 @@ pub use sns_signer::SnsSigner;
 pub use stack::{LinkKeys, RECRUITERS_TO, SALES_TO, SmallDisks, Stack, StackInfo};
 pub use stepped_clock::SteppedClock;
 pub use tcp_proxy::TcpProxy;
-pub use tls_proxy::TlsProxy;
 pub use trace_viewer::TraceViewer;
 
 use std::{
