@@ -8,8 +8,6 @@ mod certificate_authority;
 mod child_process;
 mod clamd;
 pub mod client_hello;
-#[cfg(test)]
-mod compiled_once;
 pub mod crafted_resumes;
 pub mod external_program;
 mod hosting;
