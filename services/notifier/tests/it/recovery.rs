@@ -2,6 +2,7 @@
 //! away, it is asked by one delivery at a time.
 
 use std::{
+    slice,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -385,7 +386,7 @@ impl AbsentReceiver {
 async fn webhooks_that_wait_for_a_receiver_go_out_once_it_listens() -> anyhow::Result<()> {
     const MESSAGES: usize = 10;
     let absent = AbsentReceiver::choose().await?;
-    let sending = Sending::retrying_after(NEVER, &[absent.endpoint.clone()]).await?;
+    let sending = Sending::retrying_after(NEVER, slice::from_ref(&absent.endpoint)).await?;
     let site = &sending.site;
     contact(site, MESSAGES).await?;
     // All mails went out, so the webhooks were tried, too.
@@ -406,7 +407,7 @@ async fn webhooks_that_wait_for_a_receiver_go_out_once_it_listens() -> anyhow::R
 #[tokio::test]
 async fn webhooks_that_another_notifier_sent_while_they_waited_are_not_sent_again() -> anyhow::Result<()> {
     let absent = AbsentReceiver::choose().await?;
-    let sending = Sending::retrying_after(NEVER, &[absent.endpoint.clone()]).await?;
+    let sending = Sending::retrying_after(NEVER, slice::from_ref(&absent.endpoint)).await?;
     let site = &sending.site;
     let mut events = Vec::new();
     for number in 0..WAITING {
